@@ -30,6 +30,7 @@ type Handler struct {
 	writer *writer.Writer
 }
 
+// New returns a Handler that creates persons by the writer.
 func New(pool *pg.Pool, reader *reader.Reader, writer *writer.Writer) *Handler {
 	return &Handler{pool: pool, reader: reader, writer: writer}
 }

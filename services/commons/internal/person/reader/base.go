@@ -112,6 +112,7 @@ func (r *Reader) Bases(ctx context.Context, tenantID int64, keys []store.Key, da
 	return found, nil
 }
 
+// Message is the person as responses name them.
 func (b Base) Message() *commonsv1.BasePerson {
 	return &commonsv1.BasePerson{
 		PersonId:     b.ID,

@@ -31,6 +31,8 @@ type Reader struct {
 	clock      clock.Clock
 }
 
+// New returns a Reader of the database of the pool. It shows callers the persons whom the
+// rules let them see.
 func New(pool *pg.Pool, rules *rowvisibility.Rules, hyperfinds Hyperfinds, clk clock.Clock) *Reader {
 	return &Reader{pool: pool, rows: rules, hyperfinds: hyperfinds, clock: clk}
 }
@@ -91,6 +93,7 @@ func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (ma
 	return out, nil
 }
 
+// Today is the present day in UTC, within the days that are stored.
 func (r *Reader) Today() civil.Date { return civil.FromTime(r.clock.Now()).Clamp() }
 
 // ForEach calls do for the persons that a criterion names, in the order asked for,

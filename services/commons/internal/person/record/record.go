@@ -24,10 +24,12 @@ type Record struct {
 	Terms []TermAssignment
 }
 
+// Details are the names, the number and the dates of the person; nil when there are none.
 func (r *Record) Details() *commonsv1.PersonDetails {
 	return r.Message.GetPersonInformation().GetPerson()
 }
 
+// Number is the person number.
 func (r *Record) Number() string { return r.Details().GetPersonNumber() }
 
 // ExpandCurrent moves what callers give as one value with a first day into the lists
@@ -131,6 +133,8 @@ func (r *Record) FillCurrent(day civil.Date) {
 	}
 }
 
+// DatesOf returns from which day on m holds, and up to and not including which, as
+// YYYY-MM-DD.
 func DatesOf[M Dated](m M) (from, to string) { return m.GetEffectiveDate(), m.GetExpirationDate() }
 
 // current returns the element of a settled list that holds on a day, or the
@@ -163,6 +167,7 @@ func RangeOf(from, to string) civil.Range {
 	return civil.Range{From: first, To: end}
 }
 
+// Clone returns a copy that shares nothing with r.
 func (r *Record) Clone() *Record {
 	out := &Record{Message: proto.CloneOf(r.Message), Terms: slices.Clone(r.Terms)}
 	for _, rule := range r.PayRules {

@@ -5,6 +5,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
+// NewState returns what other domains are told of a person.
 func NewState(r *Record, id int64, zone string, version int64) *commonsv1.PersonState {
 	return &commonsv1.PersonState{
 		PersonId:     id,
@@ -52,6 +53,8 @@ func (r *Record) LockedOutDays() []civil.Range {
 	return civil.Normalise(out)
 }
 
+// NewPersonDays returns ranges of days as messages have them: from a day up to, and not
+// including, another.
 func NewPersonDays(ranges []civil.Range) []*commonsv1.PersonDays {
 	var out []*commonsv1.PersonDays
 	for _, r := range ranges {
@@ -60,6 +63,7 @@ func NewPersonDays(ranges []civil.Range) []*commonsv1.PersonDays {
 	return out
 }
 
+// The statuses of the employment and of the user account.
 const (
 	StatusActive     = "Active"
 	StatusTerminated = "Terminated"

@@ -14,6 +14,7 @@ type Property struct {
 	Present bool
 }
 
+// TextProperty is a property that is present when its text is not blank.
 func TextProperty(path, value string) Property { return Property{path, strings.TrimSpace(value) != ""} }
 
 func flag(path string, value *bool) Property { return Property{path, value != nil} }
@@ -57,6 +58,7 @@ func checkRequiredParts(p *commonsv1.Person) error {
 	return CheckPresent(append(requiredInformation(p.GetPersonInformation()), requiredElsewhere(p)...))
 }
 
+// CheckPresent refuses a request that lacks one of the properties, and names the first.
 func CheckPresent(required []Property) error {
 	for _, r := range required {
 		if !r.Present {

@@ -57,6 +57,7 @@ type Rules struct {
 	defaultZone string
 }
 
+// New returns Rules that know time zones; persons without one are in defaultZone.
 func New(zones *civil.Zones, defaultZone string) *Rules {
 	return &Rules{zones: zones, defaultZone: defaultZone}
 }

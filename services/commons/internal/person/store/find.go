@@ -28,6 +28,7 @@ type Key struct {
 	External [2]string
 }
 
+// NotFound is the error (400) for a key that nobody has.
 func (k Key) NotFound() *fault.Error {
 	return fault.Invalid(rules.CodeUnknown, "There is no person with "+k.String()+".")
 }

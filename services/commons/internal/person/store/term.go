@@ -72,6 +72,7 @@ func DeleteTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, lists []
 	return nil
 }
 
+// Statements that read and change requests for employment terms.
 const (
 	SelectTermRequests = `SELECT r.person_id, r.number, coalesce(r.employment_term_id, 0), coalesce(t.name, ''),
 			r.from_date, r.to_date, r.original_from_date
@@ -128,6 +129,7 @@ type TermRequestRow struct {
 	Person, Number int64
 }
 
+// ForEachTermRequest calls do with each row of SelectTermRequests.
 func ForEachTermRequest(rows pgx.Rows, do func(TermRequestRow)) error {
 	var r TermRequestRow
 	var from, to, original *civil.Date

@@ -35,6 +35,7 @@ type Handler struct {
 	writer *writer.Writer
 }
 
+// New returns a Handler of wage and work rules.
 func New(pool *pg.Pool, reader *reader.Reader, writer *writer.Writer) *Handler {
 	return &Handler{pool: pool, reader: reader, writer: writer}
 }

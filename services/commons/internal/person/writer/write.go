@@ -54,6 +54,7 @@ type Deps struct {
 	Wake func()
 }
 
+// New returns a Writer, which reads by the reader what it changes.
 func New(deps Deps, reader *reader.Reader) *Writer {
 	return &Writer{
 		pool: deps.Pool, reader: reader, groups: deps.Groups, wake: deps.Wake, rules: deps.Rules,
