@@ -15,7 +15,7 @@ import (
 // pkg/protofield or by descriptors.
 func TestFieldNumbersAreNotTyped(t *testing.T) {
 	t.Parallel()
-	argument := map[string]int{"AppendTag": 1, "EncodeTag": 0, "ByNumber": 0}
+	argument := map[string]int{"AppendTag": 1, "EncodeTag": 0, "ByNumber": 0, "hole": 0, "nested": 0}
 	look := func(name, path string) {
 		fset := token.NewFileSet()
 		tree, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)

@@ -5,6 +5,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/protofield"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -84,7 +85,7 @@ func availabilityTemplate(t *schedulingv1.AvailabilityTemplate, of *numbers) (Te
 		if i == 0 {
 			out.Start = int32(start)
 		}
-		if err := out.sections[1].segment(7, of.segment(i), &schedulingv1.AvailabilitySegment{
+		if err := out.sections[1].segment(availabilitySegments, of.segment(i), &schedulingv1.AvailabilitySegment{
 			AvailabilityType: s.GetAvailabilityType(), StartTime: s.GetStartTime(), EndTime: s.GetEndTime(),
 		}); err != nil {
 			return Template{}, err
@@ -96,7 +97,7 @@ func availabilityTemplate(t *schedulingv1.AvailabilityTemplate, of *numbers) (Te
 // segment appends a field with a segment that has no times of its own day, and its id.
 func (s *section) segment(field protowire.Number, series int32, rest proto.Message) error {
 	var sub section
-	sub.id(1, series)
+	sub.id(protofield.MustShort(rest, "id"), series)
 	if err := sub.message(rest); err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func tagTemplate(t *schedulingv1.ScheduleTagTemplate, of *numbers) (Template, er
 			out.location = s.GetOrgJob().GetQualifier()
 		}
 		onCall = onCall || s.GetSegmentType().GetQualifier() == onCallShift
-		if err := out.sections[1].segment(10, of.segment(i), tagSegment(s)); err != nil {
+		if err := out.sections[1].segment(tagSegments, of.segment(i), tagSegment(s)); err != nil {
 			return Template{}, err
 		}
 	}

@@ -81,10 +81,12 @@ var (
 	editStart     = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "start_time")
 	editEnd       = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "end_time")
 
-	availabilityDate = protofield.MustNumber(&schedulingv1.Availability{}, "date")
+	availabilityDate     = protofield.MustNumber(&schedulingv1.Availability{}, "date")
+	availabilitySegments = protofield.MustNumber(&schedulingv1.Availability{}, "segments")
 
-	tagStart = protofield.MustNumber(&schedulingv1.ScheduleTag{}, "start_date_time")
-	tagEnd   = protofield.MustNumber(&schedulingv1.ScheduleTag{}, "end_date_time")
+	tagStart    = protofield.MustNumber(&schedulingv1.ScheduleTag{}, "start_date_time")
+	tagEnd      = protofield.MustNumber(&schedulingv1.ScheduleTag{}, "end_date_time")
+	tagSegments = protofield.MustNumber(&schedulingv1.ScheduleTag{}, "segments")
 
 	leaveEndDate = protofield.MustNumber(&schedulingv1.LeaveEdit{}, "end_date")
 	leaveStart   = protofield.MustNumber(&schedulingv1.LeaveEdit{}, "start_time")
