@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // eachCodec runs a test with the codec of dates that pools have, and with pgx's own.
 func eachCodec(t *testing.T, test func(t *testing.T, tx pgx.Tx)) {
 	t.Helper()
-	pool := pgtest.New(t)
+	database := pgtest.Config(t).URL.Reveal()
 	for _, codec := range []struct {
 		name     string
 		register func(*pgtype.Map)
@@ -29,7 +29,7 @@ func eachCodec(t *testing.T, test func(t *testing.T, tx pgx.Tx)) {
 	}}} {
 		t.Run(codec.name, func(t *testing.T) {
 			t.Parallel()
-			conn, err := pgx.ConnectConfig(t.Context(), pool.Config().ConnConfig)
+			conn, err := pgx.Connect(t.Context(), database)
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = conn.Close(context.Background()) })
 			codec.register(conn.TypeMap())
