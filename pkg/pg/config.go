@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -102,6 +103,11 @@ func (c Config) startupWait() time.Duration { return cmp.Or(c.StartupWait, 30*ti
 
 func (c Config) connSettings(cc *pgx.ConnConfig) {
 	cc.ConnectTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
+	// Of several servers in the URL it is the one that takes writes, and never a standby
+	// that a name leads to while the other one is away.
+	if cc.ValidateConnect == nil {
+		cc.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
 	params := cc.RuntimeParams
 	params["timezone"] = "UTC"
 	params["statement_timeout"] = c.statementTimeout()

@@ -3,11 +3,9 @@ package faults
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -41,7 +39,7 @@ func TestRestoredToAMoment(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(backup, "recovery.signal"), nil, 0o600))
 	appendTo(t, filepath.Join(backup, "postgresql.auto.conf"), config)
 	command(t, "cp", "-a", backup, w.PostgresData())
-	w.giveToServer(w.PostgresData())
+	w.GiveToServer(w.t, w.PostgresData())
 	w.StartPostgres(t)
 	w.StartNATS(t)
 	w.startServices()
@@ -93,7 +91,7 @@ func (w *world) archiveLog() {
 	w.t.Helper()
 	folder := filepath.Join(w.PostgresData(), archive)
 	require.NoError(w.t, os.Mkdir(folder, 0o700))
-	w.giveToServer(folder)
+	w.GiveToServer(w.t, folder)
 	w.query(`ALTER SYSTEM SET archive_mode = 'on'`)
 	w.query(`ALTER SYSTEM SET archive_command = 'cp "%p" "` + archive + `/%f"'`)
 	w.stopServices() // Their connections would break, and whoever uses one at once gets 503.
@@ -141,22 +139,6 @@ func (w *world) startServices() {
 		w.Start(name)
 	}
 	launch.Await(w.t, patience, "it works again", func() bool { return launch.LoginWorks(w.t, w.Client, w.Ready) })
-}
-
-// giveToServer gives a folder to the user of the database server, which for root is
-// another one: that of the folder around its data.
-func (w *world) giveToServer(dir string) {
-	w.t.Helper()
-	info, err := os.Stat(filepath.Dir(w.PostgresData()))
-	require.NoError(w.t, err)
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	require.True(w.t, ok)
-	require.NoError(w.t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Lchown(path, int(owner.Uid), int(owner.Gid))
-	}))
 }
 
 // command runs one of PostgreSQL's programs as an operator does.

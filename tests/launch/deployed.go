@@ -43,6 +43,8 @@ type Deployment struct {
 	Postgres *localpg.Server
 	// pooler stands between the programs and Postgres, nil when nothing does.
 	pooler *pgbouncer.Pooler
+	// standby is the database server that follows Postgres, nil when none does.
+	standby *localpg.Server
 	// DatabaseURL is the URL of a service's database.
 	DatabaseURL func(service string) string
 
@@ -88,6 +90,8 @@ type how struct {
 	disposable bool
 	// pooled puts a PgBouncer in transaction mode before it.
 	pooled bool
+	// standby has a second database server follow the first.
+	standby bool
 }
 
 func deployed(t testing.TB, how how, settings []string) *Deployment {
@@ -97,10 +101,15 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 		natsDir: t.TempDir(), natsPort: freePort(t),
 	}
 	d.pg = localpg.Config{Dir: filepath.Join(t.TempDir(), "pg"), Disposable: how.disposable}
-	if how.pooled {
+	if how.pooled || how.standby {
 		d.pg.Dir = sharedDir(t)
 	}
 	d.createDatabases(t)
+	if how.standby {
+		d.startStandby(t)
+		both := []*localpg.Server{d.Postgres, d.standby}
+		d.DatabaseURL = func(service string) string { return urlOf(t, service, both...) }
+	}
 	if how.pooled {
 		d.pooler = pgbouncer.Start(t, obs.Secret(d.Postgres.URL("postgres")))
 	}

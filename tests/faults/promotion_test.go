@@ -1,0 +1,103 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// The server of the databases dies while changes run, and the one that follows it takes
+// its place. Callers are told to come again, nothing that was acknowledged is lost, and no
+// restart of ours is needed.
+func TestStandbyIsPromoted(t *testing.T) {
+	w := newWorldOf(t, launch.DeployedWithStandby(t, withSettings()...))
+	joining := w.crew(50)
+	crew, assigned := w.working(shortOrLong(300, 5000), first)
+	traffic, terms := w.traffic(crew), w.createTerms()
+	applied := w.recreate(crew, assigned.ID, second)
+	w.put(crew.TermID, joining.Persons)
+	before := terms.count()
+	launch.Await(t, patience, "more is written", func() bool { return terms.count() > before })
+	w.KillPostgres(t) // in the middle of what follows from that
+
+	w.requireAway(crew)
+	w.Promote(t)
+	promoted := time.Now()
+	w.retry("it works again", func() error { return w.call(http.MethodGet, applied.Propagation, nil) })
+	t.Logf("it works again %s after the promotion", time.Since(promoted))
+	before = terms.count()
+	launch.Await(t, patience, "more is written", func() bool { return terms.count() > before })
+	traffic.stop()
+	for _, id := range terms.stop() {
+		w.retry("a term that was acknowledged is there", func() error {
+			return w.call(http.MethodGet, fmt.Sprint("/v1/timekeeping/setup/employment_terms/", id), nil)
+		})
+	}
+
+	launch.Await(t, patience, "the change is applied", func() bool { return w.populatedThrough(assigned.ID) == forever })
+	w.awaitShifts(second, append(sample(crew.Persons, 50), joining.Persons...))
+	w.verify()
+	require.True(t, launch.LoginWorks(t, w.Client, w.Ready))
+}
+
+// terms are employment terms that are created one after the other.
+type terms struct {
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	mu      sync.Mutex
+	ids     []int64
+}
+
+// createTerms begins creating terms, and takes down those that were acknowledged. What
+// does not succeed must say that one should come again.
+func (w *world) createTerms() *terms {
+	ctx, cancel := context.WithCancel(w.ctx)
+	made := &terms{cancel: cancel}
+	w.t.Cleanup(func() { made.stop() })
+	made.running.Go(func() {
+		for ctx.Err() == nil {
+			var created struct{ ID int64 }
+			_, err := w.api.Call(ctx, http.MethodPost, "/v1/timekeeping/setup/employment_terms", scenario.Object{
+				"name": scenario.Unique("T"), "processType": "ENFORCE_END_DATE", "versions": scenario.Object{
+					"employmentTermVersion": []scenario.Object{{"startDate": "2000-01-01", "endDate": forever}}}}, &created)
+			switch {
+			case err == nil:
+				made.add(created.ID)
+			case ctx.Err() == nil:
+				assert.NoError(w.t, tellsToComeAgain(err))
+			}
+			time.Sleep(5 * time.Millisecond) // Callers are no flood.
+		}
+	})
+	return made
+}
+
+func (m *terms) add(id int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ids = append(m.ids, id)
+}
+
+func (m *terms) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.ids)
+}
+
+// stop ends creating and returns the ids of those that were acknowledged.
+func (m *terms) stop() []int64 {
+	m.cancel()
+	m.running.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ids
+}
