@@ -60,6 +60,8 @@ type Deployment struct {
 	natsUsers string
 	nats      *localnats.Server
 	natsPort  int
+	// cluster are the servers of a cluster, when the broker is one.
+	cluster []*broker
 }
 
 // Deployed starts every program as a process of its own, and waits until all of
@@ -92,6 +94,8 @@ type how struct {
 	pooled bool
 	// standby has a second database server follow the first.
 	standby bool
+	// cluster makes the broker a cluster of servers.
+	cluster bool
 }
 
 func deployed(t testing.TB, how how, settings []string) *Deployment {
@@ -114,8 +118,12 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 		d.pooler = pgbouncer.Start(t, obs.Secret(d.Postgres.URL("postgres")))
 	}
 	d.createNATSUsers(t)
-	d.StartNATS(t)
-	t.Cleanup(func() { d.StopNATS() })
+	if how.cluster {
+		d.startCluster(t)
+	} else {
+		d.StartNATS(t)
+		t.Cleanup(func() { d.StopNATS() })
+	}
 
 	d.certificates(t)
 	d.Credentials.Username, d.Credentials.Password = "admin", "a password for tests only"
@@ -251,7 +259,18 @@ func (d *Deployment) NATSURL() string { return d.NATSURLOf("operator") }
 // NATSURLOf is how a service connects to the broker, as a user who may do what the
 // service needs and no more.
 func (d *Deployment) NATSURLOf(service string) string {
-	return fmt.Sprintf("nats://%s:%s@127.0.0.1:%d", service, natsPassword, d.natsPort)
+	ports := []int{d.natsPort}
+	if d.cluster != nil {
+		ports = nil
+		for _, b := range d.cluster {
+			ports = append(ports, b.port)
+		}
+	}
+	urls := make([]string, len(ports))
+	for i, port := range ports {
+		urls[i] = fmt.Sprintf("nats://%s:%s@127.0.0.1:%d", service, natsPassword, port)
+	}
+	return strings.Join(urls, ",")
 }
 
 const natsPassword = "a-broker-for-tests"

@@ -1,0 +1,54 @@
+package faults
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// Each server of a cluster of brokers dies while a change is applied: the change is
+// applied by what is left. Then all of them die at once, and it is applied when they are
+// back.
+func TestBrokersOfAClusterDie(t *testing.T) {
+	w := newWorldOf(t, launch.DeployedOnCluster(t, withSettings()...))
+	size := shortOrLong(1_000, 10_000)
+	crew, assigned := w.working(size, first)
+	w.AwaitBrokers(t)
+	last := first
+	for i := range w.Brokers() {
+		last = []rotation{second, third, first}[i]
+		applied := w.begin(crew, assigned.ID, last)
+		w.KillBroker(t, i)
+		w.finish(applied, size)
+		w.StartBroker(t, i)
+		w.awaitShifts(last, sample(crew.Persons, 50))
+		w.AwaitBrokers(t)
+	}
+
+	applied := w.begin(crew, assigned.ID, second)
+	for i := range w.Brokers() {
+		w.KillBroker(t, i)
+	}
+	for i := range w.Brokers() {
+		w.StartBroker(t, i)
+	}
+	w.finish(applied, size)
+	w.awaitShifts(second, sample(crew.Persons, 50))
+	w.AwaitBrokers(t)
+	w.verify()
+	require.True(t, launch.LoginWorks(t, w.Client, w.Ready))
+}
+
+// begin replaces a pattern and waits until the change is being applied.
+func (w *world) begin(crew *scenario.Crew, id int64, r rotation) string {
+	w.t.Helper()
+	path := w.recreate(crew, id, r).Propagation
+	launch.Await(w.t, patience, path+" is being applied", func() bool {
+		p, ok := w.propagation(path)
+		return ok && p.EmployeesDone > 0
+	})
+	return path
+}
