@@ -77,3 +77,22 @@ func TestFailedMigrationLeavesNothingHalfDone(t *testing.T) {
 	require.Error(t, pg.Migrate(t.Context(), cfg, pgtest.Log(t), broken))
 	require.NoError(t, pg.Migrate(t.Context(), cfg, pgtest.Log(t), mended))
 }
+
+// A schema change gives up rather than stop everybody who queues behind it, and may work
+// for as long as it needs to.
+func TestMigrationsWaitForNoLockForLong(t *testing.T) {
+	t.Parallel()
+	cfg := pgtest.Config(t)
+	set := pg.Migrations{Table: "waits_version", FS: files(map[string]string{
+		"00001_waits.sql": `CREATE TABLE waits AS SELECT current_setting('lock_timeout') AS lock,
+			current_setting('statement_timeout') AS statement;`,
+	})}
+	require.NoError(t, pg.Migrate(t.Context(), cfg, pgtest.Log(t), set))
+	pool, err := pg.Open(t.Context(), cfg, pgtest.Log(t))
+	require.NoError(t, err)
+	defer pool.Close()
+	var lock, statement string
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT lock, statement FROM waits").Scan(&lock, &statement))
+	assert.Equal(t, "10s", lock)
+	assert.Equal(t, "0", statement)
+}
