@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -19,14 +20,15 @@ const defaultZone = "UTC"
 
 const (
 	upsertEmployees = `
-INSERT INTO employee (tenant_id, id, person_number, full_name, time_zone, hire_date, terminated_from, terminated_to)
+INSERT INTO employee (tenant_id, id, person_number, full_name, time_zone, hire_date, terminated_from, terminated_to, primary_jobs)
 SELECT $1, u.id, u.number, u.name, u.zone, u.hired,
     ARRAY(SELECT d.from_date FROM unnest($7::bigint[], $8::date[], $9::date[]) AS d (id, from_date, to_date) WHERE d.id = u.id ORDER BY 1),
-    ARRAY(SELECT d.to_date FROM unnest($7::bigint[], $8::date[], $9::date[]) AS d (id, from_date, to_date) WHERE d.id = u.id ORDER BY d.from_date)
-FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[]) AS u (id, number, name, zone, hired)
+    ARRAY(SELECT d.to_date FROM unnest($7::bigint[], $8::date[], $9::date[]) AS d (id, from_date, to_date) WHERE d.id = u.id ORDER BY d.from_date), u.jobs
+FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[], $10::bytea[]) AS u (id, number, name, zone, hired, jobs)
 ON CONFLICT (tenant_id, id) DO UPDATE SET
     person_number = excluded.person_number, full_name = excluded.full_name, time_zone = excluded.time_zone,
-    hire_date = excluded.hire_date, terminated_from = excluded.terminated_from, terminated_to = excluded.terminated_to`
+    hire_date = excluded.hire_date, terminated_from = excluded.terminated_from, terminated_to = excluded.terminated_to,
+    primary_jobs = excluded.primary_jobs`
 
 	// Who has patterns of their own follows them while employed.
 	withOwnPatterns = `
@@ -45,11 +47,16 @@ WHERE e.tenant_id = $1 AND e.id = ANY($2) ORDER BY 1, 2`
 func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []personChange) error {
 	n := len(changes)
 	ids, numbers, names, zones := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
-	hired := make([]*civil.Date, n)
+	hired, jobs := make([]*civil.Date, n), make([][]byte, n)
 	var terminated termination
 	for i, c := range changes {
 		ids[i], numbers[i], names[i] = c.Key, c.State.GetPersonNumber(), c.State.GetFullName()
 		zones[i] = cmp.Or(c.State.GetTimeZone(), defaultZone)
+		encoded, err := proto.Marshal(c.State.GetPrimaryJobs())
+		if err != nil {
+			return fmt.Errorf("projection: encode jobs of person %d: %w", c.Key, err)
+		}
+		jobs[i] = append([]byte{}, encoded...) // nil would be NULL
 		if text := c.State.GetHireDate(); text != "" {
 			date, err := civil.ParseDate(text)
 			if err != nil {
@@ -69,7 +76,7 @@ func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []pers
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, upsertEmployees, tenantID, ids, numbers, names, zones, hired, terminated.ids, terminated.from, terminated.to)
+	_, err = tx.Exec(ctx, upsertEmployees, tenantID, ids, numbers, names, zones, hired, terminated.ids, terminated.from, terminated.to, jobs)
 	if err != nil {
 		return fmt.Errorf("projection: store employees: %w", err)
 	}

@@ -20,21 +20,21 @@ const (
 	// Each employee is a search of its own in an index: OFFSET 0 keeps it so
 	// before there are statistics, with which a join reads the whole tenant.
 	findEmployees = `
-SELECT u.position, e.id, e.person_number, e.full_name, e.time_zone
+SELECT u.position, e.id, e.person_number, e.full_name, e.time_zone, e.primary_jobs
 FROM unnest($2::bigint[], $3::int[]) AS u (id, position)
 CROSS JOIN LATERAL (SELECT * FROM employee WHERE tenant_id = $1 AND id = u.id OFFSET 0) AS e
 UNION ALL
-SELECT u.position, e.id, e.person_number, e.full_name, e.time_zone
+SELECT u.position, e.id, e.person_number, e.full_name, e.time_zone, e.primary_jobs
 FROM unnest($4::text[], $5::int[]) AS u (person_number, position)
 CROSS JOIN LATERAL (SELECT * FROM employee WHERE tenant_id = $1 AND person_number = u.person_number OFFSET 0) AS e`
 
 	allEmployees = `
-SELECT id, person_number, full_name, time_zone FROM employee WHERE tenant_id = $1 ORDER BY id`
+SELECT id, person_number, full_name, time_zone, primary_jobs FROM employee WHERE tenant_id = $1 ORDER BY id`
 
 	countEmployees = `SELECT count(*) FROM employee WHERE tenant_id = $1`
 
 	someEmployees = `
-SELECT id, person_number, full_name, time_zone FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`
+SELECT id, person_number, full_name, time_zone, primary_jobs FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`
 )
 
 // Employees returns the employees that refs name, in the same order; the
@@ -123,7 +123,11 @@ func (r *Resolver) everyone(ctx context.Context) ([]Employee, error) {
 	var employees []Employee
 	var e Employee
 	var zone string
-	_, err = pgx.ForEachRow(rows, []any{&e.ID, &e.PersonNumber, &e.FullName, &zone}, func() (err error) {
+	var jobs []byte
+	_, err = pgx.ForEachRow(rows, []any{&e.ID, &e.PersonNumber, &e.FullName, &zone, &jobs}, func() (err error) {
+		if e.Jobs, err = ReadJobs(jobs); err != nil {
+			return err
+		}
 		if e.Zone, err = r.zones.Get(zone); err == nil {
 			employees = append(employees, e)
 		}
@@ -177,15 +181,19 @@ func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible r
 	var position int32
 	var e Employee
 	var zone string
+	var jobs []byte
 	var suspects []int64
 	matches := make([]int, len(employees))
-	_, err = pgx.ForEachRow(found, []any{&position, &e.ID, &e.PersonNumber, &e.FullName, &zone}, func() (err error) {
+	_, err = pgx.ForEachRow(found, []any{&position, &e.ID, &e.PersonNumber, &e.FullName, &zone, &jobs}, func() (err error) {
 		if !visible.Has(e.ID) {
 			authn.NoteNotVisible(ctx)
 			return nil // As unknown as one that is not there, and as long to find out.
 		}
 		if matches[position]++; matches[position] > 1 {
 			suspects = append(suspects, employees[position].ID, e.ID)
+		}
+		if e.Jobs, err = ReadJobs(jobs); err != nil {
+			return err
 		}
 		e.Zone, err = r.zones.Get(zone)
 		employees[position] = e

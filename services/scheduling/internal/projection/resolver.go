@@ -47,6 +47,27 @@ type Employee struct {
 	FullName     string
 	// Zone is where the employee's wall-clock times are.
 	Zone *civil.Zone
+	// Jobs are the primary jobs, ascending by their days.
+	Jobs []Job
+}
+
+// Job is the primary job of an employee on some days.
+type Job struct {
+	Days civil.Range
+	Path string
+}
+
+// JobOn returns the path of the primary job on a day, or "", as nobody has.
+func (e *Employee) JobOn(day civil.Date) string {
+	if e == nil {
+		return ""
+	}
+	for _, j := range e.Jobs {
+		if j.Days.Contains(day) {
+			return j.Path
+		}
+	}
+	return ""
 }
 
 // Resolver finds the terms and employees that requests name. What is not

@@ -163,7 +163,11 @@ func (h *Handler) known(ctx context.Context, ids []int64, read []reading.KnownRo
 		if err != nil {
 			return nil, err
 		}
-		employees[i] = projection.Employee{ID: id, PersonNumber: read[at].Number, Zone: zone}
+		jobs, err := projection.ReadJobs(read[at].Jobs)
+		if err != nil {
+			return nil, err
+		}
+		employees[i] = projection.Employee{ID: id, PersonNumber: read[at].Number, Zone: zone, Jobs: jobs}
 	}
 	return employees, nil
 }

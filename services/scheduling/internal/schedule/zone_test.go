@@ -81,7 +81,7 @@ func TestGeneratedById(t *testing.T) {
 	assert.True(t, found[editID].IsPayCodeEdit())
 	assert.EqualValues(t, 9, found[id].Version)
 
-	one, err := found[id].Shift(zurich)
+	one, err := found[id].Shift(zurich, "")
 	require.NoError(t, err)
 	one.Employee = ref(1, "P1")
 	assert.Equal(t, all.GetShifts().GetShifts()[0].String(), one.String())

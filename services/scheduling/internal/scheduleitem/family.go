@@ -72,13 +72,22 @@ type family[M entry] struct {
 	version func(sent M) *int64
 	// generated tells whether a generated entry is of this kind, and shows it.
 	generated func(g *reading.Generated) bool
-	show      func(g *reading.Generated, zone *civil.Zone) (M, error)
+	show      func(g *reading.Generated, employee *projection.Employee) (M, error)
+	// shown returns a stored body as answers show it to be of an employee; nil when it is
+	// shown as it is stored.
+	shown func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error)
 }
 
 // decode returns the entry of a stored row.
 func (f *family[M]) decode(r *row, employee *projection.Employee) (M, error) {
-	m := f.make()
-	if err := proto.Unmarshal(r.body, m); err != nil {
+	m, body := f.make(), r.body
+	if f.shown != nil && employee != nil {
+		var err error
+		if body, err = f.shown(body, employee, r.from); err != nil {
+			return m, err
+		}
+	}
+	if err := proto.Unmarshal(body, m); err != nil {
 		return m, err
 	}
 	f.fill(m, r.id, employee, r.version, r.locked)

@@ -7,7 +7,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -33,8 +32,8 @@ func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 		fill:      fillPayCodeEdit,
 		version:   func(sent *schedulingv1.PayCodeEdit) *int64 { return sent.Version },
 		generated: (*reading.Generated).IsPayCodeEdit,
-		show: func(g *reading.Generated, zone *civil.Zone) (*schedulingv1.PayCodeEdit, error) {
-			return g.PayCodeEdit(zone)
+		show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.PayCodeEdit, error) {
+			return g.PayCodeEdit(employee.Zone)
 		},
 	}}
 }

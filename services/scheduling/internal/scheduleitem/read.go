@@ -111,7 +111,7 @@ func (f *family[M]) present(k known, employee *projection.Employee) (M, error) {
 	if k.row != nil {
 		return f.decode(k.row, employee)
 	}
-	m, err := f.show(k.generated, employee.Zone)
+	m, err := f.show(k.generated, employee)
 	if err == nil {
 		f.fill(m, k.generated.ID, employee, k.generated.Version, k.generated.Locked)
 	}

@@ -63,7 +63,7 @@ func (k known) segmentIDs() (map[int64]bool, error) {
 	case k.row != nil:
 		err = proto.Unmarshal(k.row.body, shift)
 	case k.generated != nil:
-		shift, err = k.generated.Shift(civil.NewZone(time.UTC))
+		shift, err = k.generated.Shift(civil.NewZone(time.UTC), "")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read segments: %w", err)

@@ -48,6 +48,7 @@ func draftShift(sent *schedulingv1.Shift, employee *projection.Employee, longest
 	shift.Generated = proto.Bool(false)
 	shift.Open = proto.Bool(employee == nil)
 	shift.Relations = ownRelations(shift.GetRelations())
+	forgetPrimaryJob(shift, employee.JobOn(whole.start.Date))
 	segment.Complete(shift)
 	if _, err := encode(shift); err != nil {
 		return nil, err
@@ -58,6 +59,21 @@ func draftShift(sent *schedulingv1.Shift, employee *projection.Employee, longest
 		employee: employee, from: from, to: last, shift: shift,
 		occupies: civil.Range{From: from, To: from + 1}, // it belongs to the day it starts
 	}, nil
+}
+
+// forgetPrimaryJob takes from a shift what answers show of the primary job: it says nothing
+// when it comes back. What somebody entered stays, also when it is that job.
+func forgetPrimaryJob(shift *schedulingv1.Shift, path string) {
+	shown := func(ref *commonv1.Ref) bool { return ref.GetId() == 0 && path != "" && ref.GetQualifier() == path }
+	if shown(shift.GetPosition()) && !shift.GetUserEnteredPosition() {
+		shift.Position = nil
+	}
+	for _, s := range shift.GetSegments() {
+		s.PrimaryOrgJobRef, s.TransferOrgJob = nil, nil
+		if shown(s.GetOrgJobRef()) && s.UserEnteredOrgJob != nil && !s.GetUserEnteredOrgJob() {
+			s.OrgJobRef = nil
+		}
+	}
 }
 
 // completeSegments checks the segments and puts them in order. A shift without

@@ -14,6 +14,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
@@ -38,8 +39,14 @@ func NewShifts(deps Deps) *Shifts {
 		fill:      fillShift,
 		version:   func(sent *schedulingv1.Shift) *int64 { return sent.Version },
 		generated: (*reading.Generated).IsShift,
-		show: func(g *reading.Generated, zone *civil.Zone) (*schedulingv1.Shift, error) {
-			return g.Shift(zone)
+		show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.Shift, error) {
+			return g.Shift(employee.Zone, employee.JobOn(g.Day))
+		},
+		shown: func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
+			if path := employee.JobOn(day); path != "" {
+				return encoding.BodyWithJob(body, encoding.NewJob(path))
+			}
+			return body, nil
 		},
 	}}
 }

@@ -2009,7 +2009,8 @@ type PersonState struct {
 	LockedOut []*PersonDays `protobuf:"bytes,8,rep,name=locked_out,json=lockedOut,proto3" json:"locked_out,omitempty"`
 	// Whether the person is no more. Nobody has their id again. The person number
 	// is empty, since somebody else may have it.
-	Deleted       bool `protobuf:"varint,9,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	Deleted       bool        `protobuf:"varint,9,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	PrimaryJobs   *PersonJobs `protobuf:"bytes,10,opt,name=primary_jobs,json=primaryJobs,proto3" json:"primary_jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2107,6 +2108,122 @@ func (x *PersonState) GetDeleted() bool {
 	return false
 }
 
+func (x *PersonState) GetPrimaryJobs() *PersonJobs {
+	if x != nil {
+		return x.PrimaryJobs
+	}
+	return nil
+}
+
+// PersonJobs are the primary jobs of a person, ascending by their days, which do not
+// overlap.
+type PersonJobs struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Jobs          []*PersonJob           `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonJobs) Reset() {
+	*x = PersonJobs{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonJobs) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonJobs) ProtoMessage() {}
+
+func (x *PersonJobs) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonJobs.ProtoReflect.Descriptor instead.
+func (*PersonJobs) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *PersonJobs) GetJobs() []*PersonJob {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+// PersonJob is the primary job of a person on some days.
+type PersonJob struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day, and the day after the last, as days since 1970-01-01.
+	From int32 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To   int32 `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	// As the person says it: a location that is renamed leaves it as it is.
+	Path          string `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonJob) Reset() {
+	*x = PersonJob{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonJob) ProtoMessage() {}
+
+func (x *PersonJob) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonJob.ProtoReflect.Descriptor instead.
+func (*PersonJob) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *PersonJob) GetFrom() int32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *PersonJob) GetTo() int32 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *PersonJob) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
 // PersonDays are days in the person's time zone.
 type PersonDays struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2120,7 +2237,7 @@ type PersonDays struct {
 
 func (x *PersonDays) Reset() {
 	*x = PersonDays{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2132,7 +2249,7 @@ func (x *PersonDays) String() string {
 func (*PersonDays) ProtoMessage() {}
 
 func (x *PersonDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2145,7 +2262,7 @@ func (x *PersonDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDays.ProtoReflect.Descriptor instead.
 func (*PersonDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{33}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *PersonDays) GetFrom() string {
@@ -2173,7 +2290,7 @@ type PersonsChanged struct {
 
 func (x *PersonsChanged) Reset() {
 	*x = PersonsChanged{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2185,7 +2302,7 @@ func (x *PersonsChanged) String() string {
 func (*PersonsChanged) ProtoMessage() {}
 
 func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2198,7 +2315,7 @@ func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonsChanged.ProtoReflect.Descriptor instead.
 func (*PersonsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{34}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PersonsChanged) GetPersons() []*PersonState {
@@ -2386,7 +2503,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x03ids\x18\x01 \x03(\x03R\x03ids\x12%\n" +
 	"\x0eperson_numbers\x18\x02 \x03(\tR\rpersonNumbers\"T\n" +
 	"\x16ResolvePersonsResponse\x12:\n" +
-	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons\"\xdb\x02\n" +
+	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons\"\x9f\x03\n" +
 	"\vPersonState\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -2399,7 +2516,16 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"terminated\x12>\n" +
 	"\n" +
 	"locked_out\x18\b \x03(\v2\x1f.rotaloom.commons.v1.PersonDaysR\tlockedOut\x12\x18\n" +
-	"\adeleted\x18\t \x01(\bR\adeleted\"0\n" +
+	"\adeleted\x18\t \x01(\bR\adeleted\x12B\n" +
+	"\fprimary_jobs\x18\n" +
+	" \x01(\v2\x1f.rotaloom.commons.v1.PersonJobsR\vprimaryJobs\"@\n" +
+	"\n" +
+	"PersonJobs\x122\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x1e.rotaloom.commons.v1.PersonJobR\x04jobs\"C\n" +
+	"\tPersonJob\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x05R\x02to\x12\x12\n" +
+	"\x04path\x18\x03 \x01(\tR\x04path\"0\n" +
 	"\n" +
 	"PersonDays\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
@@ -2459,7 +2585,7 @@ func file_rotaloom_commons_v1_person_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_rotaloom_commons_v1_person_proto_goTypes = []any{
 	(*IdentifyPersonsRequest)(nil),           // 0: rotaloom.commons.v1.IdentifyPersonsRequest
 	(*IdentifyPersonsResponse)(nil),          // 1: rotaloom.commons.v1.IdentifyPersonsResponse
@@ -2494,99 +2620,103 @@ var file_rotaloom_commons_v1_person_proto_goTypes = []any{
 	(*ResolvePersonsRequest)(nil),            // 30: rotaloom.commons.v1.ResolvePersonsRequest
 	(*ResolvePersonsResponse)(nil),           // 31: rotaloom.commons.v1.ResolvePersonsResponse
 	(*PersonState)(nil),                      // 32: rotaloom.commons.v1.PersonState
-	(*PersonDays)(nil),                       // 33: rotaloom.commons.v1.PersonDays
-	(*PersonsChanged)(nil),                   // 34: rotaloom.commons.v1.PersonsChanged
-	(*PersonIdentity)(nil),                   // 35: rotaloom.commons.v1.PersonIdentity
-	(*v1.ErrorBody)(nil),                     // 36: rotaloom.common.v1.ErrorBody
-	(*Person)(nil),                           // 37: rotaloom.commons.v1.Person
-	(*v1.DateRange)(nil),                     // 38: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                           // 39: rotaloom.common.v1.Ref
-	(*structpb.Value)(nil),                   // 40: google.protobuf.Value
-	(*structpb.ListValue)(nil),               // 41: google.protobuf.ListValue
-	(*ExtensionEmail)(nil),                   // 42: rotaloom.commons.v1.ExtensionEmail
-	(*ExtensionTelephone)(nil),               // 43: rotaloom.commons.v1.ExtensionTelephone
-	(*ExtensionPostalAddress)(nil),           // 44: rotaloom.commons.v1.ExtensionPostalAddress
-	(*emptypb.Empty)(nil),                    // 45: google.protobuf.Empty
-	(*v1.RefList)(nil),                       // 46: rotaloom.common.v1.RefList
-	(*PersonExtensionList)(nil),              // 47: rotaloom.commons.v1.PersonExtensionList
-	(*PersonExtension)(nil),                  // 48: rotaloom.commons.v1.PersonExtension
+	(*PersonJobs)(nil),                       // 33: rotaloom.commons.v1.PersonJobs
+	(*PersonJob)(nil),                        // 34: rotaloom.commons.v1.PersonJob
+	(*PersonDays)(nil),                       // 35: rotaloom.commons.v1.PersonDays
+	(*PersonsChanged)(nil),                   // 36: rotaloom.commons.v1.PersonsChanged
+	(*PersonIdentity)(nil),                   // 37: rotaloom.commons.v1.PersonIdentity
+	(*v1.ErrorBody)(nil),                     // 38: rotaloom.common.v1.ErrorBody
+	(*Person)(nil),                           // 39: rotaloom.commons.v1.Person
+	(*v1.DateRange)(nil),                     // 40: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                           // 41: rotaloom.common.v1.Ref
+	(*structpb.Value)(nil),                   // 42: google.protobuf.Value
+	(*structpb.ListValue)(nil),               // 43: google.protobuf.ListValue
+	(*ExtensionEmail)(nil),                   // 44: rotaloom.commons.v1.ExtensionEmail
+	(*ExtensionTelephone)(nil),               // 45: rotaloom.commons.v1.ExtensionTelephone
+	(*ExtensionPostalAddress)(nil),           // 46: rotaloom.commons.v1.ExtensionPostalAddress
+	(*emptypb.Empty)(nil),                    // 47: google.protobuf.Empty
+	(*v1.RefList)(nil),                       // 48: rotaloom.common.v1.RefList
+	(*PersonExtensionList)(nil),              // 49: rotaloom.commons.v1.PersonExtensionList
+	(*PersonExtension)(nil),                  // 50: rotaloom.commons.v1.PersonExtension
 }
 var file_rotaloom_commons_v1_person_proto_depIdxs = []int32{
 	16, // 0: rotaloom.commons.v1.IdentifyPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	35, // 1: rotaloom.commons.v1.IdentifyPersonsRequest.identities:type_name -> rotaloom.commons.v1.PersonIdentity
+	37, // 1: rotaloom.commons.v1.IdentifyPersonsRequest.identities:type_name -> rotaloom.commons.v1.PersonIdentity
 	2,  // 2: rotaloom.commons.v1.IdentifyPersonsResponse.persons:type_name -> rotaloom.commons.v1.IdentifiedPerson
-	35, // 3: rotaloom.commons.v1.IdentifiedPerson.identity:type_name -> rotaloom.commons.v1.PersonIdentity
-	36, // 4: rotaloom.commons.v1.IdentifiedPerson.error:type_name -> rotaloom.common.v1.ErrorBody
+	37, // 3: rotaloom.commons.v1.IdentifiedPerson.identity:type_name -> rotaloom.commons.v1.PersonIdentity
+	38, // 4: rotaloom.commons.v1.IdentifiedPerson.error:type_name -> rotaloom.common.v1.ErrorBody
 	5,  // 5: rotaloom.commons.v1.ReadCustomFieldsResponse.fields:type_name -> rotaloom.commons.v1.PersonCustomField
 	8,  // 6: rotaloom.commons.v1.ReadBirthDatesResponse.birth_dates:type_name -> rotaloom.commons.v1.BirthDate
-	37, // 7: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
-	37, // 8: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
-	36, // 9: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	39, // 7: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
+	39, // 8: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
+	38, // 9: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	16, // 10: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
 	18, // 11: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
 	17, // 12: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
-	38, // 13: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
-	39, // 14: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
-	40, // 15: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
-	41, // 16: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
+	40, // 13: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
+	41, // 14: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
+	42, // 15: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
+	43, // 16: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
 	16, // 17: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
 	21, // 18: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
 	22, // 19: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
 	24, // 20: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
 	25, // 21: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
 	27, // 22: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
-	42, // 23: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
-	43, // 24: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
-	44, // 25: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
+	44, // 23: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
+	45, // 24: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
+	46, // 25: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
 	29, // 26: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
-	36, // 27: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	38, // 27: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	32, // 28: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
-	33, // 29: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
-	33, // 30: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
-	32, // 31: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
-	9,  // 32: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
-	37, // 33: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
-	14, // 34: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
-	10, // 35: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
-	11, // 36: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
-	14, // 37: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
-	14, // 38: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
-	14, // 39: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonList
-	15, // 40: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	15, // 41: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	19, // 42: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	12, // 43: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
-	20, // 44: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
-	13, // 45: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
-	15, // 46: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	30, // 47: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
-	0,  // 48: rotaloom.commons.v1.PersonService.IdentifyPersons:input_type -> rotaloom.commons.v1.IdentifyPersonsRequest
-	3,  // 49: rotaloom.commons.v1.PersonService.ReadCustomFields:input_type -> rotaloom.commons.v1.ReadCustomFieldsRequest
-	6,  // 50: rotaloom.commons.v1.PersonService.ReadBirthDates:input_type -> rotaloom.commons.v1.ReadBirthDatesRequest
-	37, // 51: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
-	37, // 52: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
-	14, // 53: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
-	37, // 54: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
-	45, // 55: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
-	14, // 56: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
-	14, // 57: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
-	14, // 58: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonList
-	14, // 59: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
-	46, // 60: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
-	47, // 61: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
-	48, // 62: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
-	23, // 63: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
-	26, // 64: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
-	28, // 65: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
-	31, // 66: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
-	1,  // 67: rotaloom.commons.v1.PersonService.IdentifyPersons:output_type -> rotaloom.commons.v1.IdentifyPersonsResponse
-	4,  // 68: rotaloom.commons.v1.PersonService.ReadCustomFields:output_type -> rotaloom.commons.v1.ReadCustomFieldsResponse
-	7,  // 69: rotaloom.commons.v1.PersonService.ReadBirthDates:output_type -> rotaloom.commons.v1.ReadBirthDatesResponse
-	51, // [51:70] is the sub-list for method output_type
-	32, // [32:51] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	35, // 29: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
+	35, // 30: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
+	33, // 31: rotaloom.commons.v1.PersonState.primary_jobs:type_name -> rotaloom.commons.v1.PersonJobs
+	34, // 32: rotaloom.commons.v1.PersonJobs.jobs:type_name -> rotaloom.commons.v1.PersonJob
+	32, // 33: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
+	9,  // 34: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
+	39, // 35: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
+	14, // 36: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
+	10, // 37: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
+	11, // 38: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
+	14, // 39: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
+	14, // 40: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
+	14, // 41: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonList
+	15, // 42: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	15, // 43: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	19, // 44: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	12, // 45: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
+	20, // 46: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
+	13, // 47: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
+	15, // 48: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	30, // 49: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
+	0,  // 50: rotaloom.commons.v1.PersonService.IdentifyPersons:input_type -> rotaloom.commons.v1.IdentifyPersonsRequest
+	3,  // 51: rotaloom.commons.v1.PersonService.ReadCustomFields:input_type -> rotaloom.commons.v1.ReadCustomFieldsRequest
+	6,  // 52: rotaloom.commons.v1.PersonService.ReadBirthDates:input_type -> rotaloom.commons.v1.ReadBirthDatesRequest
+	39, // 53: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
+	39, // 54: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
+	14, // 55: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
+	39, // 56: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
+	47, // 57: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
+	14, // 58: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
+	14, // 59: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
+	14, // 60: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonList
+	14, // 61: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
+	48, // 62: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
+	49, // 63: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
+	50, // 64: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
+	23, // 65: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
+	26, // 66: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
+	28, // 67: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
+	31, // 68: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
+	1,  // 69: rotaloom.commons.v1.PersonService.IdentifyPersons:output_type -> rotaloom.commons.v1.IdentifyPersonsResponse
+	4,  // 70: rotaloom.commons.v1.PersonService.ReadCustomFields:output_type -> rotaloom.commons.v1.ReadCustomFieldsResponse
+	7,  // 71: rotaloom.commons.v1.PersonService.ReadBirthDates:output_type -> rotaloom.commons.v1.ReadBirthDatesResponse
+	53, // [53:72] is the sub-list for method output_type
+	34, // [34:53] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_proto_init() }
@@ -2611,7 +2741,7 @@ func file_rotaloom_commons_v1_person_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_proto_rawDesc), len(file_rotaloom_commons_v1_person_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   35,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

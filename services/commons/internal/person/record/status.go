@@ -1,6 +1,9 @@
 package record
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -16,7 +19,35 @@ func NewState(r *Record, id int64, zone string, version int64) *commonsv1.Person
 		HireDate:     r.Details().GetHireDate(),
 		Terminated:   NewPersonDays(r.TerminatedDays()),
 		LockedOut:    NewPersonDays(r.LockedOutDays()),
+		PrimaryJobs:  r.primaryJobs(),
 	}
+}
+
+// primaryJobs are the days on which the person has a primary job, each with its path.
+func (r *Record) primaryJobs() *commonsv1.PersonJobs {
+	var from, to []civil.Date
+	var paths []string
+	for _, account := range r.Message.GetJobAssignment().GetPrimaryLaborAccounts() {
+		days := RangeOf(DatesOf(account))
+		from, to, paths = append(from, days.From), append(to, days.To), append(paths, account.GetOrganizationPath())
+	}
+	return NewPersonJobs(from, to, paths)
+}
+
+// NewPersonJobs returns the primary jobs that hold from day to day, in the order of their
+// days; nil for none.
+func NewPersonJobs(from, to []civil.Date, paths []string) *commonsv1.PersonJobs {
+	out := &commonsv1.PersonJobs{}
+	for i, path := range paths {
+		if path != "" {
+			out.Jobs = append(out.Jobs, &commonsv1.PersonJob{From: int32(from[i]), To: int32(to[i]), Path: path})
+		}
+	}
+	if len(out.GetJobs()) == 0 {
+		return nil
+	}
+	slices.SortFunc(out.Jobs, func(a, b *commonsv1.PersonJob) int { return cmp.Compare(a.GetFrom(), b.GetFrom()) })
+	return out
 }
 
 // DefaultStatus makes a person of whom only the day of hire is known an active

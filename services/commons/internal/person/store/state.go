@@ -17,12 +17,16 @@ func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64,
 	// One statement, hence one snapshot: days never go under the version of
 	// others.
 	rows, err := db.Query(ctx, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.version, p.hire_date,
-			coalesce(e.froms, '{}'), coalesce(e.tos, '{}'), coalesce(u.froms, '{}'), coalesce(u.tos, '{}')
+			coalesce(e.froms, '{}'), coalesce(e.tos, '{}'), coalesce(u.froms, '{}'), coalesce(u.tos, '{}'),
+			coalesce(j.froms, '{}'), coalesce(j.tos, '{}'), coalesce(j.paths, '{}')
 		FROM person p
 		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos
 			FROM employment_status WHERE tenant_id = $1 AND person_id = p.id AND status = $4) e ON true
 		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos
 			FROM user_account_status WHERE tenant_id = $1 AND person_id = p.id AND status <> $5) u ON true
+		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos,
+				array_agg(organization_path ORDER BY from_date) AS paths
+			FROM primary_labor_account WHERE tenant_id = $1 AND person_id = p.id) j ON true
 		WHERE p.tenant_id = $1 AND (p.id = ANY($2) OR p.person_number = ANY($3)) ORDER BY p.id`,
 		tenantID, ids, numbers, record.StatusTerminated, record.StatusActive)
 	if err != nil {
@@ -34,14 +38,16 @@ func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64,
 func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {
 	s := &commonsv1.PersonState{}
 	var hired *civil.Date
-	var from, to, lockedFrom, lockedTo []civil.Date
+	var from, to, lockedFrom, lockedTo, jobFrom, jobTo []civil.Date
+	var paths []string
 	if err := row.Scan(&s.PersonId, &s.PersonNumber, &s.FullName, &s.TimeZone, &s.Version, &hired,
-		&from, &to, &lockedFrom, &lockedTo); err != nil {
+		&from, &to, &lockedFrom, &lockedTo, &jobFrom, &jobTo, &paths); err != nil {
 		return nil, fmt.Errorf("read person: %w", err)
 	}
 	if hired != nil {
 		s.HireDate = hired.String()
 	}
+	s.PrimaryJobs = record.NewPersonJobs(jobFrom, jobTo, paths)
 	ended := rangesOf(from, to)
 	s.LockedOut = record.NewPersonDays(civil.Normalise(append(rangesOf(lockedFrom, lockedTo), ended...)))
 	s.Terminated = record.NewPersonDays(civil.Normalise(ended))

@@ -16,12 +16,13 @@ type Person struct {
 	asked int32  // position among those that were asked for
 	Ref   []byte // the ref as a message, with its length before it
 	Zone  *ZoneDays
+	jobs  []jobDays // ascending
 }
 
 // NewPersons returns the employees as persons, each once, by ascending id.
 func NewPersons(employees []projection.Employee, days civil.Range) []Person {
 	persons := make([]Person, len(employees))
-	zones := map[*civil.Zone]*ZoneDays{}
+	zones, jobs := map[*civil.Zone]*ZoneDays{}, map[string]*Job{}
 	size := 0
 	for i := range employees {
 		size += refSize(&employees[i])
@@ -36,7 +37,7 @@ func NewPersons(employees []projection.Employee, days civil.Range) []Person {
 		}
 		at := len(refs)
 		refs = appendRef(refs, e)
-		persons[i] = Person{ID: e.ID, asked: int32(i), Ref: refs[at:len(refs):len(refs)], Zone: zone}
+		persons[i] = Person{ID: e.ID, asked: int32(i), Ref: refs[at:len(refs):len(refs)], Zone: zone, jobs: jobsOf(e, jobs)}
 	}
 	slices.SortFunc(persons, func(a, b Person) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.asked, b.asked))

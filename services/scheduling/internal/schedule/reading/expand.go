@@ -18,6 +18,30 @@ type expansion struct {
 	query     *request.Query
 	needed    [encoding.Kinds]bool
 	relatedTo map[encoding.Relation]int32
+	onJobs    map[onJob]*encoding.Template
+}
+
+// onJob is a template for somebody with a primary job.
+type onJob struct {
+	template *encoding.Template
+	job      *encoding.Job
+}
+
+// onJob returns the template of a shift for a person on a day.
+func (e *expansion) onJob(t *encoding.Template, person int32, day civil.Date) (*encoding.Template, error) {
+	job := e.Persons[person].JobOn(day)
+	if job == nil || t.Kind != encoding.KindShift {
+		return t, nil
+	}
+	key := onJob{t, job}
+	if made := e.onJobs[key]; made != nil {
+		return made, nil
+	}
+	made, err := t.WithJob(job)
+	if err == nil {
+		e.onJobs[key] = made
+	}
+	return made, err
 }
 
 // expand puts together what the rows say of each employee. Rows and persons
@@ -25,6 +49,7 @@ type expansion struct {
 func expand(q *request.Query, persons []encoding.Person, rows Rows, patterns []*encoding.Pattern) (*encoding.Window, error) {
 	e := &expansion{
 		Window: &encoding.Window{Days: q.Days, Persons: persons}, query: q, relatedTo: map[encoding.Relation]int32{},
+		onJobs: map[onJob]*encoding.Template{},
 	}
 	for k := range encoding.Kinds {
 		e.needed[k] = needs(q, k)
@@ -108,8 +133,12 @@ func (e *expansion) span(s *spanRow, pattern *encoding.Pattern, employee int32, 
 		if err != nil {
 			return fmt.Errorf("schedule: span of employee %d: %w", s.employeeID, err)
 		}
+		template, err := e.onJob(&pattern.Templates[found.Template], employee, day)
+		if err != nil {
+			return fmt.Errorf("schedule: entry %d: %w", id, err)
+		}
 		e.Entries[k] = append(e.Entries[k], encoding.Entry{
-			Template: &pattern.Templates[found.Template], ID: id, Version: s.propagationID,
+			Template: template, ID: id, Version: s.propagationID,
 			Start:    int64(day)*civil.SecondsPerDay + int64(found.StartSec),
 			Employee: employee, Relations: relations, Day: day, Locked: isLocked(locks, day),
 		})

@@ -149,10 +149,17 @@ func (g *Generated) IsShift() bool { return g.kind == encoding.KindShift }
 func (g *Generated) IsPayCodeEdit() bool { return g.kind == encoding.KindPayCodeEdit }
 
 // Shift returns the entry, without its employee, whose wall-clock times are in
-// the zone.
-func (g *Generated) Shift(zone *civil.Zone) (*schedulingv1.Shift, error) {
-	out := &schedulingv1.Shift{}
-	err := g.decode(zone, out)
+// the zone, and whose primary job on its day has a path, or "".
+func (g *Generated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift, error) {
+	out, shown := &schedulingv1.Shift{}, *g
+	if job != "" {
+		onJob, err := g.template.WithJob(encoding.NewJob(job))
+		if err != nil {
+			return nil, err
+		}
+		shown.template = onJob
+	}
+	err := shown.decode(zone, out)
 	out.Employee = nil
 	return out, err
 }

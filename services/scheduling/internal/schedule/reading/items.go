@@ -22,7 +22,7 @@ func (e *expansion) items(rows []itemRow, employee int32, locks []encoding.Lock)
 		if !e.needed[k] || k == encoding.KindShift && e.query.ExcludeOvernight && row.day < e.Days.From {
 			continue
 		}
-		added, err := e.item(row, k)
+		added, err := e.item(row, k, e.Persons[employee].JobOn(row.day))
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (e *expansion) openShifts(rows []itemRow) error {
 		if e.query.ExcludeOvernight && rows[i].day < e.Days.From {
 			continue
 		}
-		added, err := e.item(&rows[i], encoding.KindShift)
+		added, err := e.item(&rows[i], encoding.KindShift, nil)
 		if err != nil {
 			return err
 		}
@@ -47,8 +47,16 @@ func (e *expansion) openShifts(rows []itemRow) error {
 	return nil
 }
 
-func (e *expansion) item(row *itemRow, k encoding.Kind) (encoding.Entry, error) {
+// item returns an entry of a stored row, whose employee has a primary job on its day, or
+// nil.
+func (e *expansion) item(row *itemRow, k encoding.Kind, job *encoding.Job) (encoding.Entry, error) {
 	body := row.body
+	if k == encoding.KindShift && job != nil {
+		var err error
+		if body, err = encoding.BodyWithJob(body, job); err != nil {
+			return encoding.Entry{}, fmt.Errorf("schedule: item %d: %w", row.id, err)
+		}
+	}
 	if k == encoding.KindShift && e.query.ExcludeBreaks {
 		var err error
 		if body, err = encoding.BodyWithoutBreaks(body); err != nil {

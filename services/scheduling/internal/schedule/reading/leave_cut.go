@@ -25,7 +25,7 @@ func (e *expansion) leave(rows []leaveRow, locked []lockedLeaveRow, first int, e
 		if !e.needed[encoding.KindLeaveEdit] || row.last < e.Days.From || row.day >= e.Days.To {
 			continue
 		}
-		added, err := e.item(&row.itemRow, encoding.KindLeaveEdit)
+		added, err := e.item(&row.itemRow, encoding.KindLeaveEdit, nil)
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ FROM {asked}(
 ) AS l`
 
 	readKnown = `
-SELECT 0::smallint, k.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, k.person_number, k.time_zone
+SELECT 0::smallint, k.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, k.primary_jobs, k.person_number, k.time_zone
 FROM {asked}(
     SELECT * FROM employee WHERE tenant_id = $1 AND id = {employee}{apart}
 ) AS k`

@@ -75,6 +75,7 @@ type hiddenRow struct {
 type KnownRow struct {
 	ID           int64
 	Number, Zone string
+	Jobs         []byte // as projection.ReadJobs takes them
 }
 
 // Rows is what the database says of a window, each list by ascending employee.
@@ -133,7 +134,7 @@ func (r *Rows) scan(found pgx.Rows) error {
 		v := found.RawValues()
 		kind, employee := binary.BigEndian.Uint16(v[0]), int8At(v[1])
 		if kind == kindEmployee {
-			r.Known = append(r.Known, KnownRow{ID: employee, Number: string(v[12]), Zone: string(v[13])})
+			r.Known = append(r.Known, KnownRow{ID: employee, Number: string(v[12]), Zone: string(v[13]), Jobs: append([]byte(nil), v[11]...)})
 			continue
 		}
 		day := dateAt(v[6])
