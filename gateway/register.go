@@ -82,6 +82,7 @@ func domains(c Conns) []domain {
 			generated(&timekeepingv1.PunchService_ServiceDesc, timekeepingv1.NewPunchServiceClient, timekeepingv1.RegisterPunchServiceHandlerClient),
 			generated(&timekeepingv1.TimecardService_ServiceDesc, timekeepingv1.NewTimecardServiceClient, timekeepingv1.RegisterTimecardServiceHandlerClient),
 			generated(&timekeepingv1.TimecardSignoffService_ServiceDesc, timekeepingv1.NewTimecardSignoffServiceClient, timekeepingv1.RegisterTimecardSignoffServiceHandlerClient),
+			generated(&timekeepingv1.TimecardApprovalService_ServiceDesc, timekeepingv1.NewTimecardApprovalServiceClient, timekeepingv1.RegisterTimecardApprovalServiceHandlerClient),
 			generated(&timekeepingv1.BrazilDeviceService_ServiceDesc, timekeepingv1.NewBrazilDeviceServiceClient, timekeepingv1.RegisterBrazilDeviceServiceHandlerClient),
 			generated(&timekeepingv1.BrazilDeviceGroupService_ServiceDesc, timekeepingv1.NewBrazilDeviceGroupServiceClient, timekeepingv1.RegisterBrazilDeviceGroupServiceHandlerClient),
 			generated(&timekeepingv1.BrazilCompanyService_ServiceDesc, timekeepingv1.NewBrazilCompanyServiceClient, timekeepingv1.RegisterBrazilCompanyServiceHandlerClient),

@@ -74,10 +74,10 @@ type Service struct {
 	workRules *workrule.Handler
 	payRules  *payrule.Handler
 
-	punches    *timecard.Punches
-	timecards  *timecard.Timecards
-	signoffs   *timecard.Signoffs
-	workedTime *timecard.WorkedTime
+	punches   *timecard.Punches
+	timecards *timecard.Timecards
+	signoffs  *timecard.Signoffs
+	approvals *timecard.Approvals
 
 	payrollEarnings *payrollearning.Handler
 	payrollStaging  *payrollstaging.Handler
@@ -117,7 +117,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	cards := timecard.NewReader(deps.Pool, commonsv1.NewEmployeeDayServiceClient(deps.Commons), clock.System{}.Now)
 	periods := commonsv1.NewSymbolicPeriodServiceClient(deps.Commons)
-	timecards := timecard.NewTimecards(cards, persons, periods)
+	timecards := timecard.NewTimecards(cards, persons, asked{periods, commonsv1.NewHyperfindServiceClient(deps.Commons)})
 	leaveDays := leavecase.Ranges{Periods: periods}
 	workedTime := timecard.NewWorkedTime(cards)
 	payroll := payrollstaging.Deps{
@@ -140,10 +140,10 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		workRules: workrule.New(deps.Pool),
 		payRules:  payrule.New(deps.Pool),
 
-		punches:    timecard.NewPunches(cards, persons),
-		timecards:  timecards,
-		signoffs:   timecard.NewSignoffs(timecards),
-		workedTime: workedTime,
+		punches:   timecard.NewPunches(cards, persons),
+		timecards: timecards,
+		signoffs:  timecard.NewSignoffs(timecards),
+		approvals: timecard.NewApprovals(timecards),
 
 		payrollEarnings: payrollearning.New(deps.Pool, persons, clock.System{}),
 		payrollStaging:  payrollstaging.New(payroll),
@@ -176,8 +176,8 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterPayRuleServiceServer(server, s.payRules)
 	timekeepingv1.RegisterPunchServiceServer(server, s.punches)
 	timekeepingv1.RegisterTimecardServiceServer(server, s.timecards)
+	timekeepingv1.RegisterTimecardApprovalServiceServer(server, s.approvals)
 	timekeepingv1.RegisterTimecardSignoffServiceServer(server, s.signoffs)
-	timekeepingv1.RegisterWorkedTimeServiceServer(server, s.workedTime)
 	timekeepingv1.RegisterBrazilDeviceServiceServer(server, s.brazilDevices)
 	timekeepingv1.RegisterBrazilDeviceGroupServiceServer(server, s.brazilGroups)
 	timekeepingv1.RegisterBrazilCompanyServiceServer(server, s.brazilCompanies)
@@ -197,4 +197,10 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.payrollWorker.Run(ctx, s.log) })
 	group.Go(func() error { return s.Events.Run(ctx, s.Consumers()...) })
 	return group.Wait()
+}
+
+// asked is what timecards ask of commons.
+type asked struct {
+	commonsv1.SymbolicPeriodServiceClient
+	commonsv1.HyperfindServiceClient
 }

@@ -10,7 +10,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// WorkedTime reads totals of timecards. Its WorkedTimeService does.
+// WorkedTime reads totals of timecards. That of package timecard does.
 type WorkedTime interface {
 	ReadWorkedTime(ctx context.Context, req *timekeepingv1.ReadWorkedTimeRequest) (*timekeepingv1.ReadWorkedTimeResponse, error)
 }

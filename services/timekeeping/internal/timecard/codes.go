@@ -21,6 +21,8 @@ const (
 const (
 	// CodeNoRange (400): the days are missing, or end before they start.
 	CodeNoRange = "WTK-145007"
+	// CodeSelect (400): a word of select is not one of the words of the contract.
+	CodeSelect = "WTK-145020"
 	// CodeLimit (413): there are too many employees or days. Ask for less.
 	CodeLimit = "WTK-145051"
 	// CodePeriod (400): there is no such symbolic period. Name it by its id or its
@@ -42,6 +44,10 @@ const (
 	CodeNotSigned = "WRL-20704"
 	// CodeUnknown (400): the timecard has no such punch or pay code edit.
 	CodeUnknown = "WRL-20705"
+	// CodeNotApproved (400): nobody of this side approved one of the days.
+	CodeNotApproved = "WRL-20706"
+	// CodeOwn (400): the operation is for the timecards of others, or for one's own.
+	CodeOwn = "WRL-20707"
 )
 
 func missing(what string) *fault.Error { return fault.Invalid(CodeMissing, what+" is missing.") }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -26,26 +27,33 @@ type Timecards struct {
 	timekeepingv1.UnsafeTimecardServiceServer
 	reader  *Reader
 	persons *person.Directory
-	periods commonsv1.SymbolicPeriodServiceClient
+	commons Commons
+}
+
+// Commons is what timecards ask of commons.
+type Commons interface {
+	ReadSymbolicPeriod(context.Context, *commonsv1.ReadSymbolicPeriodRequest, ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error)
+	ExecuteHyperfind(context.Context, *commonsv1.ExecuteHyperfindRequest, ...grpc.CallOption) (*commonsv1.HyperfindAnswer, error)
 }
 
 var _ timekeepingv1.TimecardServiceServer = (*Timecards)(nil)
 
 // NewTimecards returns a Timecards of the timecards of a reader.
-func NewTimecards(reader *Reader, persons *person.Directory, periods commonsv1.SymbolicPeriodServiceClient) *Timecards {
-	return &Timecards{reader: reader, persons: persons, periods: periods}
+func NewTimecards(reader *Reader, persons *person.Directory, commons Commons) *Timecards {
+	return &Timecards{reader: reader, persons: persons, commons: commons}
 }
 
 // MultiReadTimecards returns the timecards of employees on some days.
 func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.MultiReadTimecardsRequest) (*timekeepingv1.TimecardList, error) {
-	list, days, path := req.GetWhere().GetEmployees(), req.GetWhere().GetDateRange(), "where"
-	if set := req.GetWhere().GetEmployeeSet(); set != nil {
-		if list != nil || days != nil {
+	where := req.GetWhere()
+	set, path := &timekeepingv1.TimecardEmployeeSet{Employees: where.GetEmployees(), DateRange: where.GetDateRange(), HyperFind: where.GetHyperFind()}, "where"
+	if where.GetEmployeeSet() != nil {
+		if where.GetEmployees() != nil || where.GetDateRange() != nil || where.GetHyperFind() != nil {
 			return nil, invalid("where must have employees and dateRange, or employeeSet with both")
 		}
-		list, days, path = set.GetEmployees(), set.GetDateRange(), "where.employeeSet"
+		set, path = where.GetEmployeeSet(), "where.employeeSet"
 	}
-	cards, err := h.cards(ctx, path, list, days, true)
+	cards, err := h.cards(ctx, path, set)
 	if err != nil {
 		return nil, err
 	}
@@ -58,14 +66,23 @@ func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.M
 }
 
 // cards reads the timecards that a request names.
-func (h *Timecards) cards(ctx context.Context, path string, list *commonv1.RefList, dates *commonv1.DateRange, bodies bool) ([]*card, error) {
+func (h *Timecards) cards(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet) ([]*card, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}
-	days, err := h.daysOf(ctx, path, dates)
+	days, err := h.daysOf(ctx, path, set.GetDateRange())
 	if err != nil {
 		return nil, err
+	}
+	list := set.GetEmployees()
+	if set.GetHyperFind() != nil {
+		if list != nil {
+			return nil, invalid("%s must have employees or hyperFind, not both", path)
+		}
+		if list, err = h.found(ctx, set.GetHyperFind(), days); err != nil || len(list.GetIds()) == 0 {
+			return nil, err
+		}
 	}
 	keys, err := keysOf(path+".employees", list)
 	if err != nil {
@@ -85,7 +102,30 @@ func (h *Timecards) cards(ctx context.Context, path string, list *commonv1.RefLi
 			ids = append(ids, who.ID)
 		}
 	}
-	return h.reader.read(ctx, tenantID, ids, window{days: days, bodies: bodies})
+	return h.reader.read(ctx, tenantID, ids, window{days: days, bodies: true})
+}
+
+// found returns the employees whom a hyperfind finds on some days.
+func (h *Timecards) found(ctx context.Context, query *commonv1.Ref, days civil.Range) (*commonv1.RefList, error) {
+	answer, err := h.commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
+		Hyperfind: query, Threshold: proto.Int64(maxEmployees),
+		DateRange: &commonv1.DateRange{StartDate: days.From.String(), EndDate: (days.To - 1).String()},
+	})
+	if err != nil {
+		f := fault.FromError(err)
+		switch f.Status {
+		case http.StatusRequestEntityTooLarge:
+			return nil, fault.New(CodeLimit, f.Status, fmt.Sprintf("where.hyperFind finds more than %d employees.", maxEmployees)).WithCause(err)
+		case http.StatusBadRequest, http.StatusNotFound:
+			return nil, fault.New(CodeReference, http.StatusBadRequest, "where.hyperFind: "+f.Message).WithCause(err)
+		}
+		return nil, err
+	}
+	out := &commonv1.RefList{}
+	for _, ref := range answer.GetResult().GetRefs().GetRefs() {
+		out.Ids = append(out.Ids, ref.GetId())
+	}
+	return out, nil
 }
 
 // maxRange bounds the days of a request.
@@ -132,7 +172,7 @@ func (h *Timecards) symbolic(ctx context.Context, period *commonv1.Ref) (*common
 	if period.Id != nil {
 		name = strconv.FormatInt(period.GetId(), 10)
 	}
-	span, err := h.periods.ReadSymbolicPeriod(ctx, &commonsv1.ReadSymbolicPeriodRequest{
+	span, err := h.commons.ReadSymbolicPeriod(ctx, &commonsv1.ReadSymbolicPeriodRequest{
 		Where: &commonsv1.SymbolicPeriodWhere{CurrentTenant: proto.Bool(true), SymbolicPeriodId: &name},
 	})
 	if err != nil {
@@ -235,21 +275,9 @@ func summary(list []*timekeepingv1.WorkedTimeTotal, byDay, byJob bool) []*timeke
 
 // UpdateTimecard changes the timecard of one employee.
 func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
-	tenantID, err := tenant.Of(ctx)
+	tenantID, who, err := h.who(ctx, req.GetWhere().GetEmployee())
 	if err != nil {
 		return nil, err
-	}
-	key, err := keyOf(req.GetWhere().GetEmployee())
-	if err != nil {
-		return nil, err
-	}
-	found, err := h.persons.Find(ctx, tenantID, []person.Key{key})
-	if err != nil {
-		return nil, err
-	}
-	who, ok := found[key]
-	if !ok {
-		return nil, unknownEmployee(key)
 	}
 	dates := req.GetWhere().GetDateRange()
 	days, err := h.daysOf(ctx, "where", &commonv1.DateRange{StartDate: dateOnly(dates.GetStartDate()), EndDate: dateOnly(dates.GetEndDate()), SymbolicPeriod: dates.GetSymbolicPeriod()})

@@ -13,8 +13,7 @@ import (
 
 // MultiReadTimecardMetrics returns the sums of timecards.
 func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepingv1.MultiReadTimecardMetricsRequest) (*timekeepingv1.TimecardMetricsList, error) {
-	set := req.GetWhere().GetEmployeeSet()
-	cards, err := h.cards(ctx, "where.employeeSet", set.GetEmployees(), set.GetDateRange(), true)
+	cards, err := h.cards(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet())
 	if err != nil {
 		return nil, err
 	}

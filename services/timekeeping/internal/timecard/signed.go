@@ -215,6 +215,9 @@ func (r *Reader) tryChange(ctx context.Context, tenantID int64, days touched, fn
 		if err := fn(ctx, tx); err != nil {
 			return err
 		}
+		if err := unapprove(ctx, tx, tenantID, days); err != nil {
+			return err
+		}
 		for i, k := range all {
 			changed, err := r.historical(ctx, tx, tenantID, k)
 			if err != nil {

@@ -2,6 +2,7 @@ package timecard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -10,11 +11,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
 // signOff signs a timecard off through the last of some days.
@@ -129,5 +133,73 @@ func TestTouchedDaysThatAreSigned(t *testing.T) {
 			}
 			assert.Equal(t, c.want, got)
 		})
+	}
+}
+
+// A shift that begins before the midnight through which a timecard is signed off stays
+// with its day, and so do its punches; the next day begins after it.
+func TestAShiftAcrossTheSignedMidnight(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	reader := NewReader(newPool(t), knownDays{}, noon("2026-05-01"))
+	day := civil.Of(2026, time.March, 28) // Its night is an hour short.
+	punched(t, ctx, reader, 1, 7, "2026-03-28T22:00", "2026-03-29T06:00", "2026-03-29T13:00", "2026-03-29T15:00")
+	want := []string{"2026-03-28 WORKED Regular  25200", "2026-03-29 WORKED Regular  7200"}
+	read := func() []string {
+		return describe(totalsOf(t, ctx, reader, "2026-03-27", "2026-03-30", 7)[0].GetTotals())
+	}
+	require.Equal(t, want, read())
+	signOff(t, ctx, reader, 7, civil.Through(day-1, day))
+	assert.Equal(t, want, read())
+
+	// A punch out of the signed shift is a correction, one of the next day is not.
+	punched(t, ctx, reader, 1, 7, "2026-03-29T16:00", "2026-03-29T17:00")
+	assert.Equal(t, []string{want[0], "2026-03-29 WORKED Regular  10800"}, read())
+	punched(t, ctx, reader, 1, 7, "2026-03-29T04:00", "2026-03-29T05:00")
+	assert.Equal(t, []string{want[0], "2026-03-29 WORKED Regular  10800", "2026-03-29 HISTORICAL_CORRECTION Regular  -3600"}, read())
+}
+
+// Punches that come while somebody signs off are on the days as they were signed, or
+// corrections: nothing is lost, and nothing is counted twice.
+func TestSignOffsBesideImports(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	reader := NewReader(newPool(t), knownDays{}, noon("2026-05-01"))
+	day := civil.Of(2026, time.March, 2)
+	for round := range 20 {
+		employee := int64(round + 1)
+		var group errgroup.Group
+		for hour := range 8 {
+			group.Go(func() error {
+				zone, err := reader.zones.Get("Europe/Berlin")
+				if err != nil {
+					return err
+				}
+				rows := make([]*punchRow, 2)
+				for i := range rows {
+					at := zone.Unix(day.At(int32(hour*2*3600 + i*1800)))
+					rows[i] = &punchRow{employee: person.Person{ID: employee}, punch: punch{body: []byte{}, Punch: worktime.Punch{At: at, Zone: zone}}}
+				}
+				err = reader.store(ctx, 1, rows)
+				for errors.Is(err, errSignedMeanwhile) {
+					err = reader.store(ctx, 1, rows)
+				}
+				return err
+			})
+		}
+		group.Go(func() error {
+			who := person.Person{ID: employee, TimeZone: "Europe/Berlin"}
+			err := reader.signOff(ctx, 1, who, civil.Through(day, day))
+			for errors.Is(err, errSignedMeanwhile) {
+				err = reader.signOff(ctx, 1, who, civil.Through(day, day))
+			}
+			return err
+		})
+		require.NoError(t, group.Wait())
+		var sum int64
+		for _, w := range totalsOf(t, ctx, reader, day.String(), (day + 1).String(), employee)[0].GetTotals() {
+			sum += w.GetSeconds()
+		}
+		assert.EqualValues(t, 8*1800, sum, "round %d", round)
 	}
 }

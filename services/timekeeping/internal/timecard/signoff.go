@@ -3,7 +3,7 @@ package timecard
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"net/http"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -31,36 +30,13 @@ var _ timekeepingv1.TimecardSignoffServiceServer = (*Signoffs)(nil)
 func NewSignoffs(cards *Timecards) *Signoffs { return &Signoffs{cards: cards} }
 
 // who finds the employee whose timecard is meant, and the days.
-func (h *Signoffs) who(ctx context.Context, ref *commonv1.Ref, frame string, start, end string) (int64, person.Person, civil.Range, error) {
-	var none person.Person
-	tenantID, err := tenant.Of(ctx)
+func (h *Signoffs) who(ctx context.Context, ref *commonv1.Ref, period, start, end string) (int64, person.Person, civil.Range, error) {
+	days, err := h.cards.daysOf(ctx, "query", frame(period, start, end))
 	if err != nil {
-		return 0, none, civil.Range{}, err
+		return 0, person.Person{}, days, err
 	}
-	key, err := keyOf(ref)
-	if err != nil {
-		return 0, none, civil.Range{}, err
-	}
-	dates := &commonv1.DateRange{StartDate: start, EndDate: end}
-	if frame != "" {
-		dates.SymbolicPeriod = &commonv1.Ref{Qualifier: &frame}
-		if id, err := strconv.ParseInt(frame, 10, 64); err == nil {
-			dates.SymbolicPeriod = &commonv1.Ref{Id: &id}
-		}
-	}
-	days, err := h.cards.daysOf(ctx, "query", dates)
-	if err != nil {
-		return 0, none, civil.Range{}, err
-	}
-	found, err := h.cards.persons.Find(ctx, tenantID, []person.Key{key})
-	if err != nil {
-		return 0, none, civil.Range{}, err
-	}
-	who, ok := found[key]
-	if !ok {
-		return 0, none, civil.Range{}, unknownEmployee(key)
-	}
-	return tenantID, who, days, nil
+	tenantID, who, err := h.cards.who(ctx, ref)
+	return tenantID, who, days, err
 }
 
 const (
@@ -82,41 +58,66 @@ func (h *Signoffs) SignOffTimecard(ctx context.Context, req *timekeepingv1.SignO
 	if err != nil {
 		return nil, err
 	}
-	r := h.cards.reader
-	zone, err := r.zones.Get(who.TimeZone)
-	if err != nil {
-		return nil, err
+	return &emptypb.Empty{}, h.cards.reader.signOff(ctx, tenantID, who, days)
+}
+
+// ImportTimecardSignoffs signs timecards off, each by itself.
+func (h *Signoffs) ImportTimecardSignoffs(ctx context.Context, req *timekeepingv1.ImportTimecardSignoffsRequest) (*timekeepingv1.ImportTimecardSignoffsResponse, error) {
+	if len(req.GetSignoffs()) == 0 {
+		return nil, missing("signoffs")
+	}
+	out := &timekeepingv1.ImportTimecardSignoffsResponse{}
+	for _, given := range req.GetSignoffs() {
+		made := &timekeepingv1.ImportedTimecardSignoff{Employee: given.GetEmployee()}
+		tenantID, who, days, err := h.who(ctx, given.GetEmployee(), given.GetTimeframeId(), given.GetStartDate(), given.GetEndDate())
+		if err == nil {
+			made.Employee = &commonv1.Ref{Id: &who.ID, Qualifier: &who.Number}
+			err = h.cards.reader.signOff(ctx, tenantID, who, days)
+		}
+		if f := fault.FromError(err); err != nil && f.Status >= http.StatusInternalServerError {
+			return nil, err
+		} else if err != nil {
+			made.TkError = &timekeepingv1.TkError{ErrorCode: f.Code, Message: f.Message}
+		} else {
+			made.ManagerSignOffThroughDate = (days.To - 1).String()
+		}
+		out.Signoffs = append(out.Signoffs, made)
+	}
+	return out, nil
+}
+
+// signOff signs the timecard of an employee off through the last of some days.
+func (r *Reader) signOff(ctx context.Context, tenantID int64, who person.Person, days civil.Range) error {
+	if err := r.over(who, days); err != nil {
+		return err
 	}
 	through := days.To - 1
-	if today := zone.At(r.now()).Date; through >= today {
-		return nil, fault.Invalid(CodeNotOver, fmt.Sprintf("%s is not over: today is %s.", through, today))
-	}
 	before, err := signoffs(ctx, r.pool, tenantID, []int64{who.ID})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	last, signed := before[who.ID]
 	if signed && last.through >= through {
-		return nil, fault.Invalid(CodeSigned, fmt.Sprintf("The timecard is signed off already, through %s.", last.through))
+		return fault.Invalid(CodeSigned, fmt.Sprintf("The timecard is signed off already, through %s.", last.through))
 	}
 	open := civil.Range{From: days.From, To: days.To}
 	if signed {
 		open.From = last.through + 1
 	} else if open.From, err = r.earliest(ctx, tenantID, who.ID, days.From); err != nil {
-		return nil, err
+		return err
 	}
 	if open.Days() > maxRange {
-		return nil, invalid("The days from %s have not been signed off yet. Sign off at most %d days at once", open.From, maxRange)
+		return invalid("The days from %s have not been signed off yet. Sign off at most %d days at once", open.From, maxRange)
 	}
 	k, err := r.known(ctx, who.ID, open)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	by := ""
 	if principal, ok := authn.From(ctx); ok {
 		by = principal.Subject
 	}
-	return &emptypb.Empty{}, r.inLock(ctx, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+	return r.inLock(ctx, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
 		now, err := signoffs(ctx, tx, tenantID, []int64{who.ID})
 		if err != nil {
 			return err
@@ -249,22 +250,9 @@ func (h *Signoffs) RemoveTimecardSignoff(ctx context.Context, req *timekeepingv1
 
 // ListTimecardSignoffs returns up to where a timecard is signed off.
 func (h *Signoffs) ListTimecardSignoffs(ctx context.Context, req *timekeepingv1.ListTimecardSignoffsRequest) (*timekeepingv1.TimecardSignoffList, error) {
-	tenantID, err := tenant.Of(ctx)
+	tenantID, who, err := h.cards.who(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
 	if err != nil {
 		return nil, err
-	}
-	ref := &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber}
-	key, err := keyOf(ref)
-	if err != nil {
-		return nil, err
-	}
-	found, err := h.cards.persons.Find(ctx, tenantID, []person.Key{key})
-	if err != nil {
-		return nil, err
-	}
-	who, ok := found[key]
-	if !ok {
-		return nil, unknownEmployee(key)
 	}
 	signed, err := signoffs(ctx, h.cards.reader.pool, tenantID, []int64{who.ID})
 	if err != nil {

@@ -22,13 +22,8 @@ const (
 	maxDays      = 366
 )
 
-// WorkedTime serves WorkedTimeService.
-type WorkedTime struct {
-	timekeepingv1.UnsafeWorkedTimeServiceServer
-	reader *Reader
-}
-
-var _ timekeepingv1.WorkedTimeServiceServer = (*WorkedTime)(nil)
+// WorkedTime tells payroll what timecards add up to.
+type WorkedTime struct{ reader *Reader }
 
 // NewWorkedTime returns a WorkedTime of the timecards of a reader.
 func NewWorkedTime(reader *Reader) *WorkedTime { return &WorkedTime{reader: reader} }

@@ -1440,11 +1440,11 @@ const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"\ttype_name\x18\x05 \x01(\tR\btypeName\x124\n" +
 	"\x13include_descendants\x18\x06 \x01(\bH\x00R\x12includeDescendants\x88\x01\x01\x12K\n" +
 	"\vconstraints\x18\a \x01(\v2).rotaloom.commons.v1.HyperfindConstraintsR\vconstraintsB\x16\n" +
-	"\x14_include_descendants2\x82\r\n" +
-	"\x10HyperfindService\x12\xc6\x01\n" +
-	"\x10ExecuteHyperfind\x12,.rotaloom.commons.v1.ExecuteHyperfindRequest\x1a$.rotaloom.commons.v1.HyperfindAnswer\"^\xa2\xbb\x182\n" +
+	"\x14_include_descendants2\x8f\r\n" +
+	"\x10HyperfindService\x12\xd3\x01\n" +
+	"\x10ExecuteHyperfind\x12,.rotaloom.commons.v1.ExecuteHyperfindRequest\x1a$.rotaloom.commons.v1.HyperfindAnswer\"k\xa2\xbb\x18?\n" +
 	"\x16commons.hyperfind.read\x18\x028\x01Z\n" +
-	"schedulingZ\bplatform\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/v1/commons/hyperfind/execute\x12\xb3\x01\n" +
+	"schedulingZ\bplatformZ\vtimekeeping\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/v1/commons/hyperfind/execute\x12\xb3\x01\n" +
 	"\x12TestHyperfindQuery\x12..rotaloom.commons.v1.TestHyperfindQueryRequest\x1a$.rotaloom.commons.v1.HyperfindAnswer\"G\xa2\xbb\x18\x1e\n" +
 	"\x16commons.hyperfind.read\x18\x028\x01`\x01\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v1/commons/hyperfind/test\x12\xae\x01\n" +
 	"\x14ListHyperfindQueries\x120.rotaloom.commons.v1.ListHyperfindQueriesRequest\x1a'.rotaloom.commons.v1.HyperfindQueryList\";\xa2\xbb\x18\x1a\n" +

@@ -27,6 +27,164 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// GetTimecardRequest names an employee, and days by a symbolic period or by both dates.
+type GetTimecardRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One of both.
+	EmployeeId   *int64  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	PersonNumber *string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	// Both included.
+	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate   string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The id or the symbolic id.
+	SymbolicPeriodId string `protobuf:"bytes,5,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3" json:"symbolic_period_id,omitempty"`
+	// As in multi_read; an unknown word is an error.
+	Select        []string `protobuf:"bytes,6,rep,name=select,proto3" json:"select,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTimecardRequest) Reset() {
+	*x = GetTimecardRequest{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTimecardRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTimecardRequest) ProtoMessage() {}
+
+func (x *GetTimecardRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTimecardRequest.ProtoReflect.Descriptor instead.
+func (*GetTimecardRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *GetTimecardRequest) GetEmployeeId() int64 {
+	if x != nil && x.EmployeeId != nil {
+		return *x.EmployeeId
+	}
+	return 0
+}
+
+func (x *GetTimecardRequest) GetPersonNumber() string {
+	if x != nil && x.PersonNumber != nil {
+		return *x.PersonNumber
+	}
+	return ""
+}
+
+func (x *GetTimecardRequest) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *GetTimecardRequest) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
+func (x *GetTimecardRequest) GetSymbolicPeriodId() string {
+	if x != nil {
+		return x.SymbolicPeriodId
+	}
+	return ""
+}
+
+func (x *GetTimecardRequest) GetSelect() []string {
+	if x != nil {
+		return x.Select
+	}
+	return nil
+}
+
+type GetEmployeeTimecardRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in GetTimecardRequest.
+	StartDate        string   `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate          string   `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	SymbolicPeriodId string   `protobuf:"bytes,3,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3" json:"symbolic_period_id,omitempty"`
+	Select           []string `protobuf:"bytes,4,rep,name=select,proto3" json:"select,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *GetEmployeeTimecardRequest) Reset() {
+	*x = GetEmployeeTimecardRequest{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetEmployeeTimecardRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetEmployeeTimecardRequest) ProtoMessage() {}
+
+func (x *GetEmployeeTimecardRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetEmployeeTimecardRequest.ProtoReflect.Descriptor instead.
+func (*GetEmployeeTimecardRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *GetEmployeeTimecardRequest) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *GetEmployeeTimecardRequest) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
+func (x *GetEmployeeTimecardRequest) GetSymbolicPeriodId() string {
+	if x != nil {
+		return x.SymbolicPeriodId
+	}
+	return ""
+}
+
+func (x *GetEmployeeTimecardRequest) GetSelect() []string {
+	if x != nil {
+		return x.Select
+	}
+	return nil
+}
+
 type MultiReadTimecardsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// PUNCHES, WORKED_SHIFTS, PAYCODE_EDITS, EXCEPTIONS, TOTALS, TOTAL_SUMMARY,
@@ -42,7 +200,7 @@ type MultiReadTimecardsRequest struct {
 
 func (x *MultiReadTimecardsRequest) Reset() {
 	*x = MultiReadTimecardsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[0]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -54,7 +212,7 @@ func (x *MultiReadTimecardsRequest) String() string {
 func (*MultiReadTimecardsRequest) ProtoMessage() {}
 
 func (x *MultiReadTimecardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[0]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -67,7 +225,7 @@ func (x *MultiReadTimecardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadTimecardsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadTimecardsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *MultiReadTimecardsRequest) GetSelect() []string {
@@ -92,20 +250,21 @@ func (x *MultiReadTimecardsRequest) GetMultiReadOptions() *structpb.Struct {
 }
 
 // TimecardsWhere names employees and days, either beside each other or both in
-// employeeSet.
+// employeeSet. A hyperfind stands for the employees whom it finds, at most 500.
 type TimecardsWhere struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Employees *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
 	// Both dates are included.
 	DateRange     *v1.DateRange        `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	EmployeeSet   *TimecardEmployeeSet `protobuf:"bytes,3,opt,name=employee_set,json=employeeSet,proto3" json:"employee_set,omitempty"`
+	HyperFind     *v1.Ref              `protobuf:"bytes,4,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TimecardsWhere) Reset() {
 	*x = TimecardsWhere{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[1]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -117,7 +276,7 @@ func (x *TimecardsWhere) String() string {
 func (*TimecardsWhere) ProtoMessage() {}
 
 func (x *TimecardsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[1]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -130,7 +289,7 @@ func (x *TimecardsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardsWhere.ProtoReflect.Descriptor instead.
 func (*TimecardsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *TimecardsWhere) GetEmployees() *v1.RefList {
@@ -154,17 +313,25 @@ func (x *TimecardsWhere) GetEmployeeSet() *TimecardEmployeeSet {
 	return nil
 }
 
+func (x *TimecardsWhere) GetHyperFind() *v1.Ref {
+	if x != nil {
+		return x.HyperFind
+	}
+	return nil
+}
+
 type TimecardEmployeeSet struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Employees     *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
 	DateRange     *v1.DateRange          `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	HyperFind     *v1.Ref                `protobuf:"bytes,3,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TimecardEmployeeSet) Reset() {
 	*x = TimecardEmployeeSet{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[2]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -176,7 +343,7 @@ func (x *TimecardEmployeeSet) String() string {
 func (*TimecardEmployeeSet) ProtoMessage() {}
 
 func (x *TimecardEmployeeSet) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[2]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -189,7 +356,7 @@ func (x *TimecardEmployeeSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardEmployeeSet.ProtoReflect.Descriptor instead.
 func (*TimecardEmployeeSet) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *TimecardEmployeeSet) GetEmployees() *v1.RefList {
@@ -206,6 +373,13 @@ func (x *TimecardEmployeeSet) GetDateRange() *v1.DateRange {
 	return nil
 }
 
+func (x *TimecardEmployeeSet) GetHyperFind() *v1.Ref {
+	if x != nil {
+		return x.HyperFind
+	}
+	return nil
+}
+
 type UpdateTimecardRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Where         *TimecardWhere         `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
@@ -216,7 +390,7 @@ type UpdateTimecardRequest struct {
 
 func (x *UpdateTimecardRequest) Reset() {
 	*x = UpdateTimecardRequest{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[3]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -228,7 +402,7 @@ func (x *UpdateTimecardRequest) String() string {
 func (*UpdateTimecardRequest) ProtoMessage() {}
 
 func (x *UpdateTimecardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[3]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -241,7 +415,7 @@ func (x *UpdateTimecardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTimecardRequest.ProtoReflect.Descriptor instead.
 func (*UpdateTimecardRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *UpdateTimecardRequest) GetWhere() *TimecardWhere {
@@ -268,7 +442,7 @@ type TimecardWhere struct {
 
 func (x *TimecardWhere) Reset() {
 	*x = TimecardWhere{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[4]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -280,7 +454,7 @@ func (x *TimecardWhere) String() string {
 func (*TimecardWhere) ProtoMessage() {}
 
 func (x *TimecardWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[4]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -293,7 +467,7 @@ func (x *TimecardWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardWhere.ProtoReflect.Descriptor instead.
 func (*TimecardWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TimecardWhere) GetEmployee() *v1.Ref {
@@ -323,7 +497,7 @@ type TimecardDates struct {
 
 func (x *TimecardDates) Reset() {
 	*x = TimecardDates{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[5]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -335,7 +509,7 @@ func (x *TimecardDates) String() string {
 func (*TimecardDates) ProtoMessage() {}
 
 func (x *TimecardDates) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[5]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -348,7 +522,7 @@ func (x *TimecardDates) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardDates.ProtoReflect.Descriptor instead.
 func (*TimecardDates) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TimecardDates) GetStartDate() string {
@@ -384,7 +558,7 @@ type TimecardChanges struct {
 
 func (x *TimecardChanges) Reset() {
 	*x = TimecardChanges{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -396,7 +570,7 @@ func (x *TimecardChanges) String() string {
 func (*TimecardChanges) ProtoMessage() {}
 
 func (x *TimecardChanges) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -409,7 +583,7 @@ func (x *TimecardChanges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardChanges.ProtoReflect.Descriptor instead.
 func (*TimecardChanges) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TimecardChanges) GetPunches() *PunchChanges {
@@ -446,7 +620,7 @@ type PunchChanges struct {
 
 func (x *PunchChanges) Reset() {
 	*x = PunchChanges{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -458,7 +632,7 @@ func (x *PunchChanges) String() string {
 func (*PunchChanges) ProtoMessage() {}
 
 func (x *PunchChanges) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -471,7 +645,7 @@ func (x *PunchChanges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PunchChanges.ProtoReflect.Descriptor instead.
 func (*PunchChanges) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PunchChanges) GetAdded() []*Punch {
@@ -508,7 +682,7 @@ type PayCodeEditChanges struct {
 
 func (x *PayCodeEditChanges) Reset() {
 	*x = PayCodeEditChanges{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -520,7 +694,7 @@ func (x *PayCodeEditChanges) String() string {
 func (*PayCodeEditChanges) ProtoMessage() {}
 
 func (x *PayCodeEditChanges) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -533,7 +707,7 @@ func (x *PayCodeEditChanges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayCodeEditChanges.ProtoReflect.Descriptor instead.
 func (*PayCodeEditChanges) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PayCodeEditChanges) GetAdded() []*TimecardPayCodeEdit {
@@ -566,7 +740,7 @@ type TimecardList struct {
 
 func (x *TimecardList) Reset() {
 	*x = TimecardList{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -578,7 +752,7 @@ func (x *TimecardList) String() string {
 func (*TimecardList) ProtoMessage() {}
 
 func (x *TimecardList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -591,7 +765,7 @@ func (x *TimecardList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardList.ProtoReflect.Descriptor instead.
 func (*TimecardList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *TimecardList) GetTimecards() []*Timecard {
@@ -629,7 +803,7 @@ type Timecard struct {
 
 func (x *Timecard) Reset() {
 	*x = Timecard{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -641,7 +815,7 @@ func (x *Timecard) String() string {
 func (*Timecard) ProtoMessage() {}
 
 func (x *Timecard) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -654,7 +828,7 @@ func (x *Timecard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timecard.ProtoReflect.Descriptor instead.
 func (*Timecard) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Timecard) GetEmployee() *v1.Ref {
@@ -776,7 +950,7 @@ type WorkedShift struct {
 
 func (x *WorkedShift) Reset() {
 	*x = WorkedShift{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +962,7 @@ func (x *WorkedShift) String() string {
 func (*WorkedShift) ProtoMessage() {}
 
 func (x *WorkedShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +975,7 @@ func (x *WorkedShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkedShift.ProtoReflect.Descriptor instead.
 func (*WorkedShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *WorkedShift) GetEmployee() *v1.Ref {
@@ -882,7 +1056,7 @@ type WorkedSpan struct {
 
 func (x *WorkedSpan) Reset() {
 	*x = WorkedSpan{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -894,7 +1068,7 @@ func (x *WorkedSpan) String() string {
 func (*WorkedSpan) ProtoMessage() {}
 
 func (x *WorkedSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -907,7 +1081,7 @@ func (x *WorkedSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkedSpan.ProtoReflect.Descriptor instead.
 func (*WorkedSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *WorkedSpan) GetStartDateTime() string {
@@ -976,7 +1150,7 @@ type TimecardPayCodeEdit struct {
 
 func (x *TimecardPayCodeEdit) Reset() {
 	*x = TimecardPayCodeEdit{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -988,7 +1162,7 @@ func (x *TimecardPayCodeEdit) String() string {
 func (*TimecardPayCodeEdit) ProtoMessage() {}
 
 func (x *TimecardPayCodeEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1001,7 +1175,7 @@ func (x *TimecardPayCodeEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardPayCodeEdit.ProtoReflect.Descriptor instead.
 func (*TimecardPayCodeEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TimecardPayCodeEdit) GetId() int64 {
@@ -1096,7 +1270,7 @@ type TimecardException struct {
 
 func (x *TimecardException) Reset() {
 	*x = TimecardException{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1108,7 +1282,7 @@ func (x *TimecardException) String() string {
 func (*TimecardException) ProtoMessage() {}
 
 func (x *TimecardException) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1121,7 +1295,7 @@ func (x *TimecardException) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardException.ProtoReflect.Descriptor instead.
 func (*TimecardException) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TimecardException) GetEmployee() *v1.Ref {
@@ -1170,7 +1344,7 @@ type TimecardExceptionType struct {
 
 func (x *TimecardExceptionType) Reset() {
 	*x = TimecardExceptionType{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1182,7 +1356,7 @@ func (x *TimecardExceptionType) String() string {
 func (*TimecardExceptionType) ProtoMessage() {}
 
 func (x *TimecardExceptionType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1195,7 +1369,7 @@ func (x *TimecardExceptionType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardExceptionType.ProtoReflect.Descriptor instead.
 func (*TimecardExceptionType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TimecardExceptionType) GetId() int64 {
@@ -1238,7 +1412,7 @@ type TimecardTotal struct {
 
 func (x *TimecardTotal) Reset() {
 	*x = TimecardTotal{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1250,7 +1424,7 @@ func (x *TimecardTotal) String() string {
 func (*TimecardTotal) ProtoMessage() {}
 
 func (x *TimecardTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1263,7 +1437,7 @@ func (x *TimecardTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardTotal.ProtoReflect.Descriptor instead.
 func (*TimecardTotal) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TimecardTotal) GetApplyDate() string {
@@ -1343,7 +1517,7 @@ type TimecardScheduleShift struct {
 
 func (x *TimecardScheduleShift) Reset() {
 	*x = TimecardScheduleShift{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1355,7 +1529,7 @@ func (x *TimecardScheduleShift) String() string {
 func (*TimecardScheduleShift) ProtoMessage() {}
 
 func (x *TimecardScheduleShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1368,7 +1542,7 @@ func (x *TimecardScheduleShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardScheduleShift.ProtoReflect.Descriptor instead.
 func (*TimecardScheduleShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TimecardScheduleShift) GetEmployee() *v1.Ref {
@@ -1417,7 +1591,7 @@ type TimecardScheduleSegment struct {
 
 func (x *TimecardScheduleSegment) Reset() {
 	*x = TimecardScheduleSegment{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[18]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1429,7 +1603,7 @@ func (x *TimecardScheduleSegment) String() string {
 func (*TimecardScheduleSegment) ProtoMessage() {}
 
 func (x *TimecardScheduleSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[18]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1442,7 +1616,7 @@ func (x *TimecardScheduleSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardScheduleSegment.ProtoReflect.Descriptor instead.
 func (*TimecardScheduleSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TimecardScheduleSegment) GetStartDateTime() string {
@@ -1487,7 +1661,7 @@ type SchedulePayCodeEdit struct {
 
 func (x *SchedulePayCodeEdit) Reset() {
 	*x = SchedulePayCodeEdit{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1499,7 +1673,7 @@ func (x *SchedulePayCodeEdit) String() string {
 func (*SchedulePayCodeEdit) ProtoMessage() {}
 
 func (x *SchedulePayCodeEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1512,7 +1686,7 @@ func (x *SchedulePayCodeEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SchedulePayCodeEdit.ProtoReflect.Descriptor instead.
 func (*SchedulePayCodeEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SchedulePayCodeEdit) GetEmployee() *v1.Ref {
@@ -1600,7 +1774,7 @@ type HistoricalCorrection struct {
 
 func (x *HistoricalCorrection) Reset() {
 	*x = HistoricalCorrection{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1612,7 +1786,7 @@ func (x *HistoricalCorrection) String() string {
 func (*HistoricalCorrection) ProtoMessage() {}
 
 func (x *HistoricalCorrection) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1625,7 +1799,7 @@ func (x *HistoricalCorrection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoricalCorrection.ProtoReflect.Descriptor instead.
 func (*HistoricalCorrection) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *HistoricalCorrection) GetId() int64 {
@@ -1715,7 +1889,7 @@ type MultiReadTimecardMetricsRequest struct {
 
 func (x *MultiReadTimecardMetricsRequest) Reset() {
 	*x = MultiReadTimecardMetricsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1727,7 +1901,7 @@ func (x *MultiReadTimecardMetricsRequest) String() string {
 func (*MultiReadTimecardMetricsRequest) ProtoMessage() {}
 
 func (x *MultiReadTimecardMetricsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1740,7 +1914,7 @@ func (x *MultiReadTimecardMetricsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadTimecardMetricsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadTimecardMetricsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *MultiReadTimecardMetricsRequest) GetSelect() []string {
@@ -1780,7 +1954,7 @@ type TimecardMetricsWhere struct {
 
 func (x *TimecardMetricsWhere) Reset() {
 	*x = TimecardMetricsWhere{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1792,7 +1966,7 @@ func (x *TimecardMetricsWhere) String() string {
 func (*TimecardMetricsWhere) ProtoMessage() {}
 
 func (x *TimecardMetricsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1805,7 +1979,7 @@ func (x *TimecardMetricsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardMetricsWhere.ProtoReflect.Descriptor instead.
 func (*TimecardMetricsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TimecardMetricsWhere) GetEmployeeSet() *TimecardEmployeeSet {
@@ -1832,7 +2006,7 @@ type RollupContext struct {
 
 func (x *RollupContext) Reset() {
 	*x = RollupContext{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1844,7 +2018,7 @@ func (x *RollupContext) String() string {
 func (*RollupContext) ProtoMessage() {}
 
 func (x *RollupContext) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1857,7 +2031,7 @@ func (x *RollupContext) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollupContext.ProtoReflect.Descriptor instead.
 func (*RollupContext) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RollupContext) GetByEmployee() bool {
@@ -1911,7 +2085,7 @@ type TimecardMetricsList struct {
 
 func (x *TimecardMetricsList) Reset() {
 	*x = TimecardMetricsList{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1923,7 +2097,7 @@ func (x *TimecardMetricsList) String() string {
 func (*TimecardMetricsList) ProtoMessage() {}
 
 func (x *TimecardMetricsList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1936,7 +2110,7 @@ func (x *TimecardMetricsList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardMetricsList.ProtoReflect.Descriptor instead.
 func (*TimecardMetricsList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *TimecardMetricsList) GetMetrics() []*TimecardMetrics {
@@ -1965,7 +2139,7 @@ type TimecardMetrics struct {
 
 func (x *TimecardMetrics) Reset() {
 	*x = TimecardMetrics{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1977,7 +2151,7 @@ func (x *TimecardMetrics) String() string {
 func (*TimecardMetrics) ProtoMessage() {}
 
 func (x *TimecardMetrics) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1990,7 +2164,7 @@ func (x *TimecardMetrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardMetrics.ProtoReflect.Descriptor instead.
 func (*TimecardMetrics) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *TimecardMetrics) GetEmployeeId() *v1.Ref {
@@ -2069,7 +2243,7 @@ type ActualTotal struct {
 
 func (x *ActualTotal) Reset() {
 	*x = ActualTotal{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2081,7 +2255,7 @@ func (x *ActualTotal) String() string {
 func (*ActualTotal) ProtoMessage() {}
 
 func (x *ActualTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2094,7 +2268,7 @@ func (x *ActualTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActualTotal.ProtoReflect.Descriptor instead.
 func (*ActualTotal) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ActualTotal) GetUniqueId() string {
@@ -2184,7 +2358,7 @@ type ExceptionCount struct {
 
 func (x *ExceptionCount) Reset() {
 	*x = ExceptionCount{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2196,7 +2370,7 @@ func (x *ExceptionCount) String() string {
 func (*ExceptionCount) ProtoMessage() {}
 
 func (x *ExceptionCount) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2209,7 +2383,7 @@ func (x *ExceptionCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExceptionCount.ProtoReflect.Descriptor instead.
 func (*ExceptionCount) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ExceptionCount) GetExceptionType() *TimecardExceptionType {
@@ -2247,7 +2421,7 @@ type TimecardDay struct {
 
 func (x *TimecardDay) Reset() {
 	*x = TimecardDay{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2259,7 +2433,7 @@ func (x *TimecardDay) String() string {
 func (*TimecardDay) ProtoMessage() {}
 
 func (x *TimecardDay) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2272,7 +2446,7 @@ func (x *TimecardDay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardDay.ProtoReflect.Descriptor instead.
 func (*TimecardDay) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *TimecardDay) GetDate() string {
@@ -2349,25 +2523,48 @@ var File_rotaloom_timekeeping_v1_timecard_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/timekeeping/v1/timecard.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a#rotaloom/timekeeping/v1/punch.proto\x1a)rotaloom/timekeeping/v1/worked_time.proto\"\xdb\x01\n" +
+	"&rotaloom/timekeeping/v1/timecard.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a#rotaloom/timekeeping/v1/punch.proto\x1a)rotaloom/timekeeping/v1/worked_time.proto\"\xa8\x02\n" +
+	"\x12GetTimecardRequest\x12$\n" +
+	"\vemployee_id\x18\x01 \x01(\x03H\x00R\n" +
+	"employeeId\x88\x01\x01\x12(\n" +
+	"\rperson_number\x18\x02 \x01(\tH\x01R\fpersonNumber\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"start_date\x18\x03 \x01(\tR\tstartDate\x12\x19\n" +
+	"\bend_date\x18\x04 \x01(\tR\aendDate\x12,\n" +
+	"\x12symbolic_period_id\x18\x05 \x01(\tR\x10symbolicPeriodId\x128\n" +
+	"\x06select\x18\x06 \x03(\tB \xa2\xbb\x18\x1c\n" +
+	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06selectB\x0e\n" +
+	"\f_employee_idB\x10\n" +
+	"\x0e_person_number\"\xbe\x01\n" +
+	"\x1aGetEmployeeTimecardRequest\x12\x1d\n" +
+	"\n" +
+	"start_date\x18\x01 \x01(\tR\tstartDate\x12\x19\n" +
+	"\bend_date\x18\x02 \x01(\tR\aendDate\x12,\n" +
+	"\x12symbolic_period_id\x18\x03 \x01(\tR\x10symbolicPeriodId\x128\n" +
+	"\x06select\x18\x04 \x03(\tB \xa2\xbb\x18\x1c\n" +
+	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\"\xdb\x01\n" +
 	"\x19MultiReadTimecardsRequest\x128\n" +
 	"\x06select\x18\x01 \x03(\tB \xa2\xbb\x18\x1c\n" +
 	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\x12=\n" +
 	"\x05where\x18\x02 \x01(\v2'.rotaloom.timekeeping.v1.TimecardsWhereR\x05where\x12E\n" +
-	"\x12multi_read_options\x18\x03 \x01(\v2\x17.google.protobuf.StructR\x10multiReadOptions\"\x81\x02\n" +
+	"\x12multi_read_options\x18\x03 \x01(\v2\x17.google.protobuf.StructR\x10multiReadOptions\"\xb9\x02\n" +
 	"\x0eTimecardsWhere\x12`\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\n" +
 	"WTK-145051\x18\x9d\x03 \x01J\temployeesR\temployees\x12<\n" +
 	"\n" +
 	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12O\n" +
-	"\femployee_set\x18\x03 \x01(\v2,.rotaloom.timekeeping.v1.TimecardEmployeeSetR\vemployeeSet\"\xb5\x01\n" +
+	"\femployee_set\x18\x03 \x01(\v2,.rotaloom.timekeeping.v1.TimecardEmployeeSetR\vemployeeSet\x126\n" +
+	"\n" +
+	"hyper_find\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperFind\"\xed\x01\n" +
 	"\x13TimecardEmployeeSet\x12`\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\n" +
 	"WTK-145051\x18\x9d\x03 \x01J\temployeesR\temployees\x12<\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\"\x8f\x01\n" +
+	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x126\n" +
+	"\n" +
+	"hyper_find\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperFind\"\x8f\x01\n" +
 	"\x15UpdateTimecardRequest\x12<\n" +
 	"\x05where\x18\x01 \x01(\v2&.rotaloom.timekeeping.v1.TimecardWhereR\x05where\x128\n" +
 	"\x02do\x18\x02 \x01(\v2(.rotaloom.timekeeping.v1.TimecardChangesR\x02do\"\x8b\x01\n" +
@@ -2619,10 +2816,14 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x0eworked_seconds\x18\b \x01(\x03R\rworkedSeconds\x12!\n" +
 	"\fweek_seconds\x18\t \x01(\x03R\vweekSeconds\x12c\n" +
 	"\x17schedule_pay_code_edits\x18\n" +
-	" \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits2\xdf\x04\n" +
+	" \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits2\xc7\a\n" +
 	"\x0fTimecardService\x12\xc0\x01\n" +
 	"\x12MultiReadTimecards\x122.rotaloom.timekeeping.v1.MultiReadTimecardsRequest\x1a%.rotaloom.timekeeping.v1.TimecardList\"O\xa2\xbb\x18\x1d\n" +
-	"\x19timekeeping.timecard.read\x18\x02\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/timekeeping/timecard/multi_read\x12\xaa\x01\n" +
+	"\x19timekeeping.timecard.read\x18\x02\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/timekeeping/timecard/multi_read\x12\xa0\x01\n" +
+	"\vGetTimecard\x12+.rotaloom.timekeeping.v1.GetTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"A\xa2\xbb\x18\x1d\n" +
+	"\x19timekeeping.timecard.read\x18\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/timekeeping/timecard\x12\xc2\x01\n" +
+	"\x13GetEmployeeTimecard\x123.rotaloom.timekeeping.v1.GetEmployeeTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"S\xa2\xbb\x18&\n" +
+	"\"timekeeping.employee_timecard.read\x18\x01\x82\xd3\xe4\x93\x02#\x12!/v1/timekeeping/employee_timecard\x12\xaa\x01\n" +
 	"\x0eUpdateTimecard\x12..rotaloom.timekeeping.v1.UpdateTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"E\xa2\xbb\x18\x1e\n" +
 	"\x1atimekeeping.timecard.write\x18\x03\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/timekeeping/timecard\x12\xdb\x01\n" +
 	"\x18MultiReadTimecardMetrics\x128.rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest\x1a,.rotaloom.timekeeping.v1.TimecardMetricsList\"W\xa2\xbb\x18\x1d\n" +
@@ -2641,137 +2842,145 @@ func file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_timecard_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_rotaloom_timekeeping_v1_timecard_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_rotaloom_timekeeping_v1_timecard_proto_goTypes = []any{
-	(*MultiReadTimecardsRequest)(nil),       // 0: rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	(*TimecardsWhere)(nil),                  // 1: rotaloom.timekeeping.v1.TimecardsWhere
-	(*TimecardEmployeeSet)(nil),             // 2: rotaloom.timekeeping.v1.TimecardEmployeeSet
-	(*UpdateTimecardRequest)(nil),           // 3: rotaloom.timekeeping.v1.UpdateTimecardRequest
-	(*TimecardWhere)(nil),                   // 4: rotaloom.timekeeping.v1.TimecardWhere
-	(*TimecardDates)(nil),                   // 5: rotaloom.timekeeping.v1.TimecardDates
-	(*TimecardChanges)(nil),                 // 6: rotaloom.timekeeping.v1.TimecardChanges
-	(*PunchChanges)(nil),                    // 7: rotaloom.timekeeping.v1.PunchChanges
-	(*PayCodeEditChanges)(nil),              // 8: rotaloom.timekeeping.v1.PayCodeEditChanges
-	(*TimecardList)(nil),                    // 9: rotaloom.timekeeping.v1.TimecardList
-	(*Timecard)(nil),                        // 10: rotaloom.timekeeping.v1.Timecard
-	(*WorkedShift)(nil),                     // 11: rotaloom.timekeeping.v1.WorkedShift
-	(*WorkedSpan)(nil),                      // 12: rotaloom.timekeeping.v1.WorkedSpan
-	(*TimecardPayCodeEdit)(nil),             // 13: rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	(*TimecardException)(nil),               // 14: rotaloom.timekeeping.v1.TimecardException
-	(*TimecardExceptionType)(nil),           // 15: rotaloom.timekeeping.v1.TimecardExceptionType
-	(*TimecardTotal)(nil),                   // 16: rotaloom.timekeeping.v1.TimecardTotal
-	(*TimecardScheduleShift)(nil),           // 17: rotaloom.timekeeping.v1.TimecardScheduleShift
-	(*TimecardScheduleSegment)(nil),         // 18: rotaloom.timekeeping.v1.TimecardScheduleSegment
-	(*SchedulePayCodeEdit)(nil),             // 19: rotaloom.timekeeping.v1.SchedulePayCodeEdit
-	(*HistoricalCorrection)(nil),            // 20: rotaloom.timekeeping.v1.HistoricalCorrection
-	(*MultiReadTimecardMetricsRequest)(nil), // 21: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
-	(*TimecardMetricsWhere)(nil),            // 22: rotaloom.timekeeping.v1.TimecardMetricsWhere
-	(*RollupContext)(nil),                   // 23: rotaloom.timekeeping.v1.RollupContext
-	(*TimecardMetricsList)(nil),             // 24: rotaloom.timekeeping.v1.TimecardMetricsList
-	(*TimecardMetrics)(nil),                 // 25: rotaloom.timekeeping.v1.TimecardMetrics
-	(*ActualTotal)(nil),                     // 26: rotaloom.timekeeping.v1.ActualTotal
-	(*ExceptionCount)(nil),                  // 27: rotaloom.timekeeping.v1.ExceptionCount
-	(*TimecardDay)(nil),                     // 28: rotaloom.timekeeping.v1.TimecardDay
-	(*structpb.Struct)(nil),                 // 29: google.protobuf.Struct
-	(*v1.RefList)(nil),                      // 30: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                    // 31: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                          // 32: rotaloom.common.v1.Ref
-	(*Punch)(nil),                           // 33: rotaloom.timekeeping.v1.Punch
-	(*structpb.Value)(nil),                  // 34: google.protobuf.Value
-	(*WorkedTimeTotal)(nil),                 // 35: rotaloom.timekeeping.v1.WorkedTimeTotal
+	(*GetTimecardRequest)(nil),              // 0: rotaloom.timekeeping.v1.GetTimecardRequest
+	(*GetEmployeeTimecardRequest)(nil),      // 1: rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
+	(*MultiReadTimecardsRequest)(nil),       // 2: rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	(*TimecardsWhere)(nil),                  // 3: rotaloom.timekeeping.v1.TimecardsWhere
+	(*TimecardEmployeeSet)(nil),             // 4: rotaloom.timekeeping.v1.TimecardEmployeeSet
+	(*UpdateTimecardRequest)(nil),           // 5: rotaloom.timekeeping.v1.UpdateTimecardRequest
+	(*TimecardWhere)(nil),                   // 6: rotaloom.timekeeping.v1.TimecardWhere
+	(*TimecardDates)(nil),                   // 7: rotaloom.timekeeping.v1.TimecardDates
+	(*TimecardChanges)(nil),                 // 8: rotaloom.timekeeping.v1.TimecardChanges
+	(*PunchChanges)(nil),                    // 9: rotaloom.timekeeping.v1.PunchChanges
+	(*PayCodeEditChanges)(nil),              // 10: rotaloom.timekeeping.v1.PayCodeEditChanges
+	(*TimecardList)(nil),                    // 11: rotaloom.timekeeping.v1.TimecardList
+	(*Timecard)(nil),                        // 12: rotaloom.timekeeping.v1.Timecard
+	(*WorkedShift)(nil),                     // 13: rotaloom.timekeeping.v1.WorkedShift
+	(*WorkedSpan)(nil),                      // 14: rotaloom.timekeeping.v1.WorkedSpan
+	(*TimecardPayCodeEdit)(nil),             // 15: rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	(*TimecardException)(nil),               // 16: rotaloom.timekeeping.v1.TimecardException
+	(*TimecardExceptionType)(nil),           // 17: rotaloom.timekeeping.v1.TimecardExceptionType
+	(*TimecardTotal)(nil),                   // 18: rotaloom.timekeeping.v1.TimecardTotal
+	(*TimecardScheduleShift)(nil),           // 19: rotaloom.timekeeping.v1.TimecardScheduleShift
+	(*TimecardScheduleSegment)(nil),         // 20: rotaloom.timekeeping.v1.TimecardScheduleSegment
+	(*SchedulePayCodeEdit)(nil),             // 21: rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	(*HistoricalCorrection)(nil),            // 22: rotaloom.timekeeping.v1.HistoricalCorrection
+	(*MultiReadTimecardMetricsRequest)(nil), // 23: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
+	(*TimecardMetricsWhere)(nil),            // 24: rotaloom.timekeeping.v1.TimecardMetricsWhere
+	(*RollupContext)(nil),                   // 25: rotaloom.timekeeping.v1.RollupContext
+	(*TimecardMetricsList)(nil),             // 26: rotaloom.timekeeping.v1.TimecardMetricsList
+	(*TimecardMetrics)(nil),                 // 27: rotaloom.timekeeping.v1.TimecardMetrics
+	(*ActualTotal)(nil),                     // 28: rotaloom.timekeeping.v1.ActualTotal
+	(*ExceptionCount)(nil),                  // 29: rotaloom.timekeeping.v1.ExceptionCount
+	(*TimecardDay)(nil),                     // 30: rotaloom.timekeeping.v1.TimecardDay
+	(*structpb.Struct)(nil),                 // 31: google.protobuf.Struct
+	(*v1.RefList)(nil),                      // 32: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                    // 33: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                          // 34: rotaloom.common.v1.Ref
+	(*Punch)(nil),                           // 35: rotaloom.timekeeping.v1.Punch
+	(*structpb.Value)(nil),                  // 36: google.protobuf.Value
+	(*WorkedTimeTotal)(nil),                 // 37: rotaloom.timekeeping.v1.WorkedTimeTotal
 }
 var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
-	1,  // 0: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardsWhere
-	29, // 1: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.multi_read_options:type_name -> google.protobuf.Struct
-	30, // 2: rotaloom.timekeeping.v1.TimecardsWhere.employees:type_name -> rotaloom.common.v1.RefList
-	31, // 3: rotaloom.timekeeping.v1.TimecardsWhere.date_range:type_name -> rotaloom.common.v1.DateRange
-	2,  // 4: rotaloom.timekeeping.v1.TimecardsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
-	30, // 5: rotaloom.timekeeping.v1.TimecardEmployeeSet.employees:type_name -> rotaloom.common.v1.RefList
-	31, // 6: rotaloom.timekeeping.v1.TimecardEmployeeSet.date_range:type_name -> rotaloom.common.v1.DateRange
-	4,  // 7: rotaloom.timekeeping.v1.UpdateTimecardRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardWhere
-	6,  // 8: rotaloom.timekeeping.v1.UpdateTimecardRequest.do:type_name -> rotaloom.timekeeping.v1.TimecardChanges
-	32, // 9: rotaloom.timekeeping.v1.TimecardWhere.employee:type_name -> rotaloom.common.v1.Ref
-	5,  // 10: rotaloom.timekeeping.v1.TimecardWhere.date_range:type_name -> rotaloom.timekeeping.v1.TimecardDates
-	32, // 11: rotaloom.timekeeping.v1.TimecardDates.symbolic_period:type_name -> rotaloom.common.v1.Ref
-	7,  // 12: rotaloom.timekeeping.v1.TimecardChanges.punches:type_name -> rotaloom.timekeeping.v1.PunchChanges
-	8,  // 13: rotaloom.timekeeping.v1.TimecardChanges.pay_code_edits:type_name -> rotaloom.timekeeping.v1.PayCodeEditChanges
-	33, // 14: rotaloom.timekeeping.v1.PunchChanges.added:type_name -> rotaloom.timekeeping.v1.Punch
-	33, // 15: rotaloom.timekeeping.v1.PunchChanges.updated:type_name -> rotaloom.timekeeping.v1.Punch
-	33, // 16: rotaloom.timekeeping.v1.PunchChanges.removed:type_name -> rotaloom.timekeeping.v1.Punch
-	13, // 17: rotaloom.timekeeping.v1.PayCodeEditChanges.added:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	13, // 18: rotaloom.timekeeping.v1.PayCodeEditChanges.updated:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	13, // 19: rotaloom.timekeeping.v1.PayCodeEditChanges.removed:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	10, // 20: rotaloom.timekeeping.v1.TimecardList.timecards:type_name -> rotaloom.timekeeping.v1.Timecard
-	32, // 21: rotaloom.timekeeping.v1.Timecard.employee:type_name -> rotaloom.common.v1.Ref
-	33, // 22: rotaloom.timekeeping.v1.Timecard.punches:type_name -> rotaloom.timekeeping.v1.Punch
-	11, // 23: rotaloom.timekeeping.v1.Timecard.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
-	13, // 24: rotaloom.timekeeping.v1.Timecard.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	14, // 25: rotaloom.timekeeping.v1.Timecard.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
-	16, // 26: rotaloom.timekeeping.v1.Timecard.totals:type_name -> rotaloom.timekeeping.v1.TimecardTotal
-	16, // 27: rotaloom.timekeeping.v1.Timecard.total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
-	16, // 28: rotaloom.timekeeping.v1.Timecard.daily_total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
-	17, // 29: rotaloom.timekeeping.v1.Timecard.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	20, // 30: rotaloom.timekeeping.v1.Timecard.historical_corrections:type_name -> rotaloom.timekeeping.v1.HistoricalCorrection
-	19, // 31: rotaloom.timekeeping.v1.Timecard.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
-	32, // 32: rotaloom.timekeeping.v1.WorkedShift.employee:type_name -> rotaloom.common.v1.Ref
-	12, // 33: rotaloom.timekeeping.v1.WorkedShift.worked_spans:type_name -> rotaloom.timekeeping.v1.WorkedSpan
-	32, // 34: rotaloom.timekeeping.v1.WorkedSpan.org_job:type_name -> rotaloom.common.v1.Ref
-	32, // 35: rotaloom.timekeeping.v1.WorkedSpan.paycode:type_name -> rotaloom.common.v1.Ref
-	32, // 36: rotaloom.timekeeping.v1.TimecardPayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
-	32, // 37: rotaloom.timekeeping.v1.TimecardPayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 38: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_hours:type_name -> google.protobuf.Value
-	34, // 39: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_days:type_name -> google.protobuf.Value
-	34, // 40: rotaloom.timekeeping.v1.TimecardPayCodeEdit.money_amount:type_name -> google.protobuf.Value
-	32, // 41: rotaloom.timekeeping.v1.TimecardPayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
-	29, // 42: rotaloom.timekeeping.v1.TimecardPayCodeEdit.comments_notes:type_name -> google.protobuf.Struct
-	32, // 43: rotaloom.timekeeping.v1.TimecardException.employee:type_name -> rotaloom.common.v1.Ref
-	15, // 44: rotaloom.timekeeping.v1.TimecardException.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
-	32, // 45: rotaloom.timekeeping.v1.TimecardTotal.paycode:type_name -> rotaloom.common.v1.Ref
-	32, // 46: rotaloom.timekeeping.v1.TimecardTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	32, // 47: rotaloom.timekeeping.v1.TimecardScheduleShift.employee:type_name -> rotaloom.common.v1.Ref
-	18, // 48: rotaloom.timekeeping.v1.TimecardScheduleShift.segments:type_name -> rotaloom.timekeeping.v1.TimecardScheduleSegment
-	32, // 49: rotaloom.timekeeping.v1.TimecardScheduleSegment.org_job:type_name -> rotaloom.common.v1.Ref
-	32, // 50: rotaloom.timekeeping.v1.SchedulePayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
-	32, // 51: rotaloom.timekeeping.v1.SchedulePayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
-	32, // 52: rotaloom.timekeeping.v1.SchedulePayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
-	32, // 53: rotaloom.timekeeping.v1.HistoricalCorrection.employee:type_name -> rotaloom.common.v1.Ref
-	32, // 54: rotaloom.timekeeping.v1.HistoricalCorrection.paycode:type_name -> rotaloom.common.v1.Ref
-	32, // 55: rotaloom.timekeeping.v1.HistoricalCorrection.org_job:type_name -> rotaloom.common.v1.Ref
-	22, // 56: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardMetricsWhere
-	30, // 57: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.paycodes:type_name -> rotaloom.common.v1.RefList
-	23, // 58: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.rollup_context:type_name -> rotaloom.timekeeping.v1.RollupContext
-	2,  // 59: rotaloom.timekeeping.v1.TimecardMetricsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
-	25, // 60: rotaloom.timekeeping.v1.TimecardMetricsList.metrics:type_name -> rotaloom.timekeeping.v1.TimecardMetrics
-	32, // 61: rotaloom.timekeeping.v1.TimecardMetrics.employee_id:type_name -> rotaloom.common.v1.Ref
-	26, // 62: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	26, // 63: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	26, // 64: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	26, // 65: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	26, // 66: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	26, // 67: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	27, // 68: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
-	32, // 69: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
-	32, // 70: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
-	32, // 71: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	15, // 72: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
-	33, // 73: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
-	11, // 74: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
-	13, // 75: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	14, // 76: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
-	35, // 77: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
-	17, // 78: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	19, // 79: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
-	0,  // 80: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	3,  // 81: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	21, // 82: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
-	9,  // 83: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	10, // 84: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	24, // 85: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
-	83, // [83:86] is the sub-list for method output_type
-	80, // [80:83] is the sub-list for method input_type
-	80, // [80:80] is the sub-list for extension type_name
-	80, // [80:80] is the sub-list for extension extendee
-	0,  // [0:80] is the sub-list for field type_name
+	3,  // 0: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardsWhere
+	31, // 1: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.multi_read_options:type_name -> google.protobuf.Struct
+	32, // 2: rotaloom.timekeeping.v1.TimecardsWhere.employees:type_name -> rotaloom.common.v1.RefList
+	33, // 3: rotaloom.timekeeping.v1.TimecardsWhere.date_range:type_name -> rotaloom.common.v1.DateRange
+	4,  // 4: rotaloom.timekeeping.v1.TimecardsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
+	34, // 5: rotaloom.timekeeping.v1.TimecardsWhere.hyper_find:type_name -> rotaloom.common.v1.Ref
+	32, // 6: rotaloom.timekeeping.v1.TimecardEmployeeSet.employees:type_name -> rotaloom.common.v1.RefList
+	33, // 7: rotaloom.timekeeping.v1.TimecardEmployeeSet.date_range:type_name -> rotaloom.common.v1.DateRange
+	34, // 8: rotaloom.timekeeping.v1.TimecardEmployeeSet.hyper_find:type_name -> rotaloom.common.v1.Ref
+	6,  // 9: rotaloom.timekeeping.v1.UpdateTimecardRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardWhere
+	8,  // 10: rotaloom.timekeeping.v1.UpdateTimecardRequest.do:type_name -> rotaloom.timekeeping.v1.TimecardChanges
+	34, // 11: rotaloom.timekeeping.v1.TimecardWhere.employee:type_name -> rotaloom.common.v1.Ref
+	7,  // 12: rotaloom.timekeeping.v1.TimecardWhere.date_range:type_name -> rotaloom.timekeeping.v1.TimecardDates
+	34, // 13: rotaloom.timekeeping.v1.TimecardDates.symbolic_period:type_name -> rotaloom.common.v1.Ref
+	9,  // 14: rotaloom.timekeeping.v1.TimecardChanges.punches:type_name -> rotaloom.timekeeping.v1.PunchChanges
+	10, // 15: rotaloom.timekeeping.v1.TimecardChanges.pay_code_edits:type_name -> rotaloom.timekeeping.v1.PayCodeEditChanges
+	35, // 16: rotaloom.timekeeping.v1.PunchChanges.added:type_name -> rotaloom.timekeeping.v1.Punch
+	35, // 17: rotaloom.timekeeping.v1.PunchChanges.updated:type_name -> rotaloom.timekeeping.v1.Punch
+	35, // 18: rotaloom.timekeeping.v1.PunchChanges.removed:type_name -> rotaloom.timekeeping.v1.Punch
+	15, // 19: rotaloom.timekeeping.v1.PayCodeEditChanges.added:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	15, // 20: rotaloom.timekeeping.v1.PayCodeEditChanges.updated:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	15, // 21: rotaloom.timekeeping.v1.PayCodeEditChanges.removed:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	12, // 22: rotaloom.timekeeping.v1.TimecardList.timecards:type_name -> rotaloom.timekeeping.v1.Timecard
+	34, // 23: rotaloom.timekeeping.v1.Timecard.employee:type_name -> rotaloom.common.v1.Ref
+	35, // 24: rotaloom.timekeeping.v1.Timecard.punches:type_name -> rotaloom.timekeeping.v1.Punch
+	13, // 25: rotaloom.timekeeping.v1.Timecard.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
+	15, // 26: rotaloom.timekeeping.v1.Timecard.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	16, // 27: rotaloom.timekeeping.v1.Timecard.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
+	18, // 28: rotaloom.timekeeping.v1.Timecard.totals:type_name -> rotaloom.timekeeping.v1.TimecardTotal
+	18, // 29: rotaloom.timekeeping.v1.Timecard.total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
+	18, // 30: rotaloom.timekeeping.v1.Timecard.daily_total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
+	19, // 31: rotaloom.timekeeping.v1.Timecard.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
+	22, // 32: rotaloom.timekeeping.v1.Timecard.historical_corrections:type_name -> rotaloom.timekeeping.v1.HistoricalCorrection
+	21, // 33: rotaloom.timekeeping.v1.Timecard.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	34, // 34: rotaloom.timekeeping.v1.WorkedShift.employee:type_name -> rotaloom.common.v1.Ref
+	14, // 35: rotaloom.timekeeping.v1.WorkedShift.worked_spans:type_name -> rotaloom.timekeeping.v1.WorkedSpan
+	34, // 36: rotaloom.timekeeping.v1.WorkedSpan.org_job:type_name -> rotaloom.common.v1.Ref
+	34, // 37: rotaloom.timekeeping.v1.WorkedSpan.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 38: rotaloom.timekeeping.v1.TimecardPayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 39: rotaloom.timekeeping.v1.TimecardPayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
+	36, // 40: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_hours:type_name -> google.protobuf.Value
+	36, // 41: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_days:type_name -> google.protobuf.Value
+	36, // 42: rotaloom.timekeeping.v1.TimecardPayCodeEdit.money_amount:type_name -> google.protobuf.Value
+	34, // 43: rotaloom.timekeeping.v1.TimecardPayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
+	31, // 44: rotaloom.timekeeping.v1.TimecardPayCodeEdit.comments_notes:type_name -> google.protobuf.Struct
+	34, // 45: rotaloom.timekeeping.v1.TimecardException.employee:type_name -> rotaloom.common.v1.Ref
+	17, // 46: rotaloom.timekeeping.v1.TimecardException.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	34, // 47: rotaloom.timekeeping.v1.TimecardTotal.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 48: rotaloom.timekeeping.v1.TimecardTotal.org_job:type_name -> rotaloom.common.v1.Ref
+	34, // 49: rotaloom.timekeeping.v1.TimecardScheduleShift.employee:type_name -> rotaloom.common.v1.Ref
+	20, // 50: rotaloom.timekeeping.v1.TimecardScheduleShift.segments:type_name -> rotaloom.timekeeping.v1.TimecardScheduleSegment
+	34, // 51: rotaloom.timekeeping.v1.TimecardScheduleSegment.org_job:type_name -> rotaloom.common.v1.Ref
+	34, // 52: rotaloom.timekeeping.v1.SchedulePayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 53: rotaloom.timekeeping.v1.SchedulePayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 54: rotaloom.timekeeping.v1.SchedulePayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
+	34, // 55: rotaloom.timekeeping.v1.HistoricalCorrection.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 56: rotaloom.timekeeping.v1.HistoricalCorrection.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 57: rotaloom.timekeeping.v1.HistoricalCorrection.org_job:type_name -> rotaloom.common.v1.Ref
+	24, // 58: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardMetricsWhere
+	32, // 59: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.paycodes:type_name -> rotaloom.common.v1.RefList
+	25, // 60: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.rollup_context:type_name -> rotaloom.timekeeping.v1.RollupContext
+	4,  // 61: rotaloom.timekeeping.v1.TimecardMetricsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
+	27, // 62: rotaloom.timekeeping.v1.TimecardMetricsList.metrics:type_name -> rotaloom.timekeeping.v1.TimecardMetrics
+	34, // 63: rotaloom.timekeeping.v1.TimecardMetrics.employee_id:type_name -> rotaloom.common.v1.Ref
+	28, // 64: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	28, // 65: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	28, // 66: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	28, // 67: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	28, // 68: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	28, // 69: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 70: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
+	34, // 71: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 72: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 73: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
+	17, // 74: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	35, // 75: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
+	13, // 76: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
+	15, // 77: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	16, // 78: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
+	37, // 79: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
+	19, // 80: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
+	21, // 81: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	2,  // 82: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	0,  // 83: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
+	1,  // 84: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
+	5,  // 85: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	23, // 86: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
+	11, // 87: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	12, // 88: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	12, // 89: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	12, // 90: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	26, // 91: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
+	87, // [87:92] is the sub-list for method output_type
+	82, // [82:87] is the sub-list for method input_type
+	82, // [82:82] is the sub-list for extension type_name
+	82, // [82:82] is the sub-list for extension extendee
+	0,  // [0:82] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_timecard_proto_init() }
@@ -2781,26 +2990,27 @@ func file_rotaloom_timekeeping_v1_timecard_proto_init() {
 	}
 	file_rotaloom_timekeeping_v1_punch_proto_init()
 	file_rotaloom_timekeeping_v1_worked_time_proto_init()
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[6].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[11].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[0].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[8].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[13].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[14].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[15].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[16].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[17].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[18].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_timecard_proto_rawDesc), len(file_rotaloom_timekeeping_v1_timecard_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   29,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,6 +22,8 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	TimecardService_MultiReadTimecards_FullMethodName       = "/rotaloom.timekeeping.v1.TimecardService/MultiReadTimecards"
+	TimecardService_GetTimecard_FullMethodName              = "/rotaloom.timekeeping.v1.TimecardService/GetTimecard"
+	TimecardService_GetEmployeeTimecard_FullMethodName      = "/rotaloom.timekeeping.v1.TimecardService/GetEmployeeTimecard"
 	TimecardService_UpdateTimecard_FullMethodName           = "/rotaloom.timekeeping.v1.TimecardService/UpdateTimecard"
 	TimecardService_MultiReadTimecardMetrics_FullMethodName = "/rotaloom.timekeeping.v1.TimecardService/MultiReadTimecardMetrics"
 )
@@ -34,6 +36,10 @@ const (
 type TimecardServiceClient interface {
 	// Retrieves the timecards of employees on some days.
 	MultiReadTimecards(ctx context.Context, in *MultiReadTimecardsRequest, opts ...grpc.CallOption) (*TimecardList, error)
+	// Retrieves the timecard of one employee.
+	GetTimecard(ctx context.Context, in *GetTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
+	// Retrieves the timecard of the caller.
+	GetEmployeeTimecard(ctx context.Context, in *GetEmployeeTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
 	// Adds, changes and removes punches and pay code edits of one employee, all or
 	// none. The answer is the timecard of the days.
 	UpdateTimecard(ctx context.Context, in *UpdateTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
@@ -53,6 +59,26 @@ func (c *timecardServiceClient) MultiReadTimecards(ctx context.Context, in *Mult
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(TimecardList)
 	err := c.cc.Invoke(ctx, TimecardService_MultiReadTimecards_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *timecardServiceClient) GetTimecard(ctx context.Context, in *GetTimecardRequest, opts ...grpc.CallOption) (*Timecard, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Timecard)
+	err := c.cc.Invoke(ctx, TimecardService_GetTimecard_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *timecardServiceClient) GetEmployeeTimecard(ctx context.Context, in *GetEmployeeTimecardRequest, opts ...grpc.CallOption) (*Timecard, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Timecard)
+	err := c.cc.Invoke(ctx, TimecardService_GetEmployeeTimecard_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +113,10 @@ func (c *timecardServiceClient) MultiReadTimecardMetrics(ctx context.Context, in
 type TimecardServiceServer interface {
 	// Retrieves the timecards of employees on some days.
 	MultiReadTimecards(context.Context, *MultiReadTimecardsRequest) (*TimecardList, error)
+	// Retrieves the timecard of one employee.
+	GetTimecard(context.Context, *GetTimecardRequest) (*Timecard, error)
+	// Retrieves the timecard of the caller.
+	GetEmployeeTimecard(context.Context, *GetEmployeeTimecardRequest) (*Timecard, error)
 	// Adds, changes and removes punches and pay code edits of one employee, all or
 	// none. The answer is the timecard of the days.
 	UpdateTimecard(context.Context, *UpdateTimecardRequest) (*Timecard, error)
@@ -104,6 +134,12 @@ type UnimplementedTimecardServiceServer struct{}
 
 func (UnimplementedTimecardServiceServer) MultiReadTimecards(context.Context, *MultiReadTimecardsRequest) (*TimecardList, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadTimecards not implemented")
+}
+func (UnimplementedTimecardServiceServer) GetTimecard(context.Context, *GetTimecardRequest) (*Timecard, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetTimecard not implemented")
+}
+func (UnimplementedTimecardServiceServer) GetEmployeeTimecard(context.Context, *GetEmployeeTimecardRequest) (*Timecard, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetEmployeeTimecard not implemented")
 }
 func (UnimplementedTimecardServiceServer) UpdateTimecard(context.Context, *UpdateTimecardRequest) (*Timecard, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateTimecard not implemented")
@@ -146,6 +182,42 @@ func _TimecardService_MultiReadTimecards_Handler(srv interface{}, ctx context.Co
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(TimecardServiceServer).MultiReadTimecards(ctx, req.(*MultiReadTimecardsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TimecardService_GetTimecard_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetTimecardRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimecardServiceServer).GetTimecard(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TimecardService_GetTimecard_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimecardServiceServer).GetTimecard(ctx, req.(*GetTimecardRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TimecardService_GetEmployeeTimecard_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetEmployeeTimecardRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimecardServiceServer).GetEmployeeTimecard(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TimecardService_GetEmployeeTimecard_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimecardServiceServer).GetEmployeeTimecard(ctx, req.(*GetEmployeeTimecardRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -196,6 +268,14 @@ var TimecardService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiReadTimecards",
 			Handler:    _TimecardService_MultiReadTimecards_Handler,
+		},
+		{
+			MethodName: "GetTimecard",
+			Handler:    _TimecardService_GetTimecard_Handler,
+		},
+		{
+			MethodName: "GetEmployeeTimecard",
+			Handler:    _TimecardService_GetEmployeeTimecard_Handler,
 		},
 		{
 			MethodName: "UpdateTimecard",

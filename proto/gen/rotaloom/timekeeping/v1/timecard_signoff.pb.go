@@ -98,6 +98,226 @@ func (x *SignOffTimecardRequest) GetEndDate() string {
 	return ""
 }
 
+type ImportTimecardSignoffsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Signoffs      []*NewTimecardSignoff  `protobuf:"bytes,1,rep,name=signoffs,proto3" json:"signoffs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportTimecardSignoffsRequest) Reset() {
+	*x = ImportTimecardSignoffsRequest{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportTimecardSignoffsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportTimecardSignoffsRequest) ProtoMessage() {}
+
+func (x *ImportTimecardSignoffsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportTimecardSignoffsRequest.ProtoReflect.Descriptor instead.
+func (*ImportTimecardSignoffsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ImportTimecardSignoffsRequest) GetSignoffs() []*NewTimecardSignoff {
+	if x != nil {
+		return x.Signoffs
+	}
+	return nil
+}
+
+// NewTimecardSignoff names days by a symbolic period, or by both dates.
+type NewTimecardSignoff struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The id or the symbolic id of a symbolic period.
+	TimeframeId   string `protobuf:"bytes,2,opt,name=timeframe_id,json=timeframeId,proto3" json:"timeframe_id,omitempty"`
+	StartDate     string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate       string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NewTimecardSignoff) Reset() {
+	*x = NewTimecardSignoff{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NewTimecardSignoff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NewTimecardSignoff) ProtoMessage() {}
+
+func (x *NewTimecardSignoff) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NewTimecardSignoff.ProtoReflect.Descriptor instead.
+func (*NewTimecardSignoff) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *NewTimecardSignoff) GetEmployee() *v1.Ref {
+	if x != nil {
+		return x.Employee
+	}
+	return nil
+}
+
+func (x *NewTimecardSignoff) GetTimeframeId() string {
+	if x != nil {
+		return x.TimeframeId
+	}
+	return ""
+}
+
+func (x *NewTimecardSignoff) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *NewTimecardSignoff) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
+type ImportTimecardSignoffsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of the request.
+	Signoffs      []*ImportedTimecardSignoff `protobuf:"bytes,1,rep,name=signoffs,proto3" json:"signoffs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportTimecardSignoffsResponse) Reset() {
+	*x = ImportTimecardSignoffsResponse{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportTimecardSignoffsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportTimecardSignoffsResponse) ProtoMessage() {}
+
+func (x *ImportTimecardSignoffsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportTimecardSignoffsResponse.ProtoReflect.Descriptor instead.
+func (*ImportTimecardSignoffsResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ImportTimecardSignoffsResponse) GetSignoffs() []*ImportedTimecardSignoff {
+	if x != nil {
+		return x.Signoffs
+	}
+	return nil
+}
+
+type ImportedTimecardSignoff struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The last day that is signed off now; absent when it failed.
+	ManagerSignOffThroughDate string   `protobuf:"bytes,2,opt,name=manager_sign_off_through_date,json=managerSignOffThroughDate,proto3" json:"manager_sign_off_through_date,omitempty"`
+	TkError                   *TkError `protobuf:"bytes,3,opt,name=tk_error,json=tkError,proto3" json:"tk_error,omitempty"`
+	unknownFields             protoimpl.UnknownFields
+	sizeCache                 protoimpl.SizeCache
+}
+
+func (x *ImportedTimecardSignoff) Reset() {
+	*x = ImportedTimecardSignoff{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportedTimecardSignoff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportedTimecardSignoff) ProtoMessage() {}
+
+func (x *ImportedTimecardSignoff) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportedTimecardSignoff.ProtoReflect.Descriptor instead.
+func (*ImportedTimecardSignoff) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ImportedTimecardSignoff) GetEmployee() *v1.Ref {
+	if x != nil {
+		return x.Employee
+	}
+	return nil
+}
+
+func (x *ImportedTimecardSignoff) GetManagerSignOffThroughDate() string {
+	if x != nil {
+		return x.ManagerSignOffThroughDate
+	}
+	return ""
+}
+
+func (x *ImportedTimecardSignoff) GetTkError() *TkError {
+	if x != nil {
+		return x.TkError
+	}
+	return nil
+}
+
 type ListTimecardSignoffsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One of both.
@@ -109,7 +329,7 @@ type ListTimecardSignoffsRequest struct {
 
 func (x *ListTimecardSignoffsRequest) Reset() {
 	*x = ListTimecardSignoffsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[1]
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -121,7 +341,7 @@ func (x *ListTimecardSignoffsRequest) String() string {
 func (*ListTimecardSignoffsRequest) ProtoMessage() {}
 
 func (x *ListTimecardSignoffsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[1]
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -134,7 +354,7 @@ func (x *ListTimecardSignoffsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTimecardSignoffsRequest.ProtoReflect.Descriptor instead.
 func (*ListTimecardSignoffsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListTimecardSignoffsRequest) GetEmployeeId() int64 {
@@ -160,7 +380,7 @@ type TimecardSignoffList struct {
 
 func (x *TimecardSignoffList) Reset() {
 	*x = TimecardSignoffList{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[2]
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -172,7 +392,7 @@ func (x *TimecardSignoffList) String() string {
 func (*TimecardSignoffList) ProtoMessage() {}
 
 func (x *TimecardSignoffList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[2]
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -185,7 +405,7 @@ func (x *TimecardSignoffList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardSignoffList.ProtoReflect.Descriptor instead.
 func (*TimecardSignoffList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TimecardSignoffList) GetSignoffs() []*TimecardSignoff {
@@ -208,7 +428,7 @@ type TimecardSignoff struct {
 
 func (x *TimecardSignoff) Reset() {
 	*x = TimecardSignoff{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[3]
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -220,7 +440,7 @@ func (x *TimecardSignoff) String() string {
 func (*TimecardSignoff) ProtoMessage() {}
 
 func (x *TimecardSignoff) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[3]
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -233,7 +453,7 @@ func (x *TimecardSignoff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardSignoff.ProtoReflect.Descriptor instead.
 func (*TimecardSignoff) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TimecardSignoff) GetEmployee() *v1.Ref {
@@ -268,13 +488,28 @@ var File_rotaloom_timekeeping_v1_timecard_signoff_proto protoreflect.FileDescrip
 
 const file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDesc = "" +
 	"\n" +
-	".rotaloom/timekeeping/v1/timecard_signoff.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xaa\x01\n" +
+	".rotaloom/timekeeping/v1/timecard_signoff.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a#rotaloom/timekeeping/v1/punch.proto\"\xaa\x01\n" +
 	"\x16SignOffTimecardRequest\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12!\n" +
 	"\ftimeframe_id\x18\x02 \x01(\tR\vtimeframeId\x12\x1d\n" +
 	"\n" +
 	"start_date\x18\x03 \x01(\tR\tstartDate\x12\x19\n" +
-	"\bend_date\x18\x04 \x01(\tR\aendDate\"\x8f\x01\n" +
+	"\bend_date\x18\x04 \x01(\tR\aendDate\"\x8d\x01\n" +
+	"\x1dImportTimecardSignoffsRequest\x12l\n" +
+	"\bsignoffs\x18\x01 \x03(\v2+.rotaloom.timekeeping.v1.NewTimecardSignoffB#\xa2\xbb\x18\x1f\n" +
+	"\x1d\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\tsign-offsR\bsignoffs\"\xb6\x01\n" +
+	"\x12NewTimecardSignoff\x123\n" +
+	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12!\n" +
+	"\ftimeframe_id\x18\x02 \x01(\tR\vtimeframeId\x12%\n" +
+	"\n" +
+	"start_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"n\n" +
+	"\x1eImportTimecardSignoffsResponse\x12L\n" +
+	"\bsignoffs\x18\x01 \x03(\v20.rotaloom.timekeeping.v1.ImportedTimecardSignoffR\bsignoffs\"\xcd\x01\n" +
+	"\x17ImportedTimecardSignoff\x123\n" +
+	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12@\n" +
+	"\x1dmanager_sign_off_through_date\x18\x02 \x01(\tR\x19managerSignOffThroughDate\x12;\n" +
+	"\btk_error\x18\x03 \x01(\v2 .rotaloom.timekeeping.v1.TkErrorR\atkError\"\x8f\x01\n" +
 	"\x1bListTimecardSignoffsRequest\x12$\n" +
 	"\vemployee_id\x18\x01 \x01(\x03H\x00R\n" +
 	"employeeId\x88\x01\x01\x12(\n" +
@@ -290,10 +525,12 @@ const file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDesc = "" +
 	"\thire_date\x18\x02 \x01(\tR\bhireDate\x12@\n" +
 	"\x1dmanager_sign_off_through_date\x18\x03 \x01(\tR\x19managerSignOffThroughDate\x12-\n" +
 	"\x10sign_off_pending\x18\x04 \x01(\bH\x00R\x0esignOffPending\x88\x01\x01B\x13\n" +
-	"\x11_sign_off_pending2\xe5\x04\n" +
+	"\x11_sign_off_pending2\xd0\x06\n" +
 	"\x16TimecardSignoffService\x12\xbc\x01\n" +
 	"\x0fSignOffTimecard\x12/.rotaloom.timekeeping.v1.SignOffTimecardRequest\x1a\x16.google.protobuf.Empty\"`\xa2\xbb\x18)\n" +
-	"\"timekeeping.timecard_signoff.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02-:\bemployee\"!/v1/timekeeping/timecard_signoffs\x12\xc2\x01\n" +
+	"\"timekeeping.timecard_signoff.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02-:\bemployee\"!/v1/timekeeping/timecard_signoffs\x12\xe8\x01\n" +
+	"\x16ImportTimecardSignoffs\x126.rotaloom.timekeeping.v1.ImportTimecardSignoffsRequest\x1a7.rotaloom.timekeeping.v1.ImportTimecardSignoffsResponse\"]\xa2\xbb\x18&\n" +
+	"\"timekeeping.timecard_signoff.write\x18\x04\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/timekeeping/timecard_signoffs/import\x12\xc2\x01\n" +
 	"\x15RemoveTimecardSignoff\x12/.rotaloom.timekeeping.v1.SignOffTimecardRequest\x1a\x16.google.protobuf.Empty\"`\xa2\xbb\x18)\n" +
 	"\"timekeeping.timecard_signoff.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02-:\bemployee*!/v1/timekeeping/timecard_signoffs\x12\xc6\x01\n" +
 	"\x14ListTimecardSignoffs\x124.rotaloom.timekeeping.v1.ListTimecardSignoffsRequest\x1a,.rotaloom.timekeeping.v1.TimecardSignoffList\"J\xa2\xbb\x18\x1d\n" +
@@ -312,30 +549,42 @@ func file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_rotaloom_timekeeping_v1_timecard_signoff_proto_goTypes = []any{
-	(*SignOffTimecardRequest)(nil),      // 0: rotaloom.timekeeping.v1.SignOffTimecardRequest
-	(*ListTimecardSignoffsRequest)(nil), // 1: rotaloom.timekeeping.v1.ListTimecardSignoffsRequest
-	(*TimecardSignoffList)(nil),         // 2: rotaloom.timekeeping.v1.TimecardSignoffList
-	(*TimecardSignoff)(nil),             // 3: rotaloom.timekeeping.v1.TimecardSignoff
-	(*v1.Ref)(nil),                      // 4: rotaloom.common.v1.Ref
-	(*emptypb.Empty)(nil),               // 5: google.protobuf.Empty
+	(*SignOffTimecardRequest)(nil),         // 0: rotaloom.timekeeping.v1.SignOffTimecardRequest
+	(*ImportTimecardSignoffsRequest)(nil),  // 1: rotaloom.timekeeping.v1.ImportTimecardSignoffsRequest
+	(*NewTimecardSignoff)(nil),             // 2: rotaloom.timekeeping.v1.NewTimecardSignoff
+	(*ImportTimecardSignoffsResponse)(nil), // 3: rotaloom.timekeeping.v1.ImportTimecardSignoffsResponse
+	(*ImportedTimecardSignoff)(nil),        // 4: rotaloom.timekeeping.v1.ImportedTimecardSignoff
+	(*ListTimecardSignoffsRequest)(nil),    // 5: rotaloom.timekeeping.v1.ListTimecardSignoffsRequest
+	(*TimecardSignoffList)(nil),            // 6: rotaloom.timekeeping.v1.TimecardSignoffList
+	(*TimecardSignoff)(nil),                // 7: rotaloom.timekeeping.v1.TimecardSignoff
+	(*v1.Ref)(nil),                         // 8: rotaloom.common.v1.Ref
+	(*TkError)(nil),                        // 9: rotaloom.timekeeping.v1.TkError
+	(*emptypb.Empty)(nil),                  // 10: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_timecard_signoff_proto_depIdxs = []int32{
-	4, // 0: rotaloom.timekeeping.v1.SignOffTimecardRequest.employee:type_name -> rotaloom.common.v1.Ref
-	3, // 1: rotaloom.timekeeping.v1.TimecardSignoffList.signoffs:type_name -> rotaloom.timekeeping.v1.TimecardSignoff
-	4, // 2: rotaloom.timekeeping.v1.TimecardSignoff.employee:type_name -> rotaloom.common.v1.Ref
-	0, // 3: rotaloom.timekeeping.v1.TimecardSignoffService.SignOffTimecard:input_type -> rotaloom.timekeeping.v1.SignOffTimecardRequest
-	0, // 4: rotaloom.timekeeping.v1.TimecardSignoffService.RemoveTimecardSignoff:input_type -> rotaloom.timekeeping.v1.SignOffTimecardRequest
-	1, // 5: rotaloom.timekeeping.v1.TimecardSignoffService.ListTimecardSignoffs:input_type -> rotaloom.timekeeping.v1.ListTimecardSignoffsRequest
-	5, // 6: rotaloom.timekeeping.v1.TimecardSignoffService.SignOffTimecard:output_type -> google.protobuf.Empty
-	5, // 7: rotaloom.timekeeping.v1.TimecardSignoffService.RemoveTimecardSignoff:output_type -> google.protobuf.Empty
-	2, // 8: rotaloom.timekeeping.v1.TimecardSignoffService.ListTimecardSignoffs:output_type -> rotaloom.timekeeping.v1.TimecardSignoffList
-	6, // [6:9] is the sub-list for method output_type
-	3, // [3:6] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	8,  // 0: rotaloom.timekeeping.v1.SignOffTimecardRequest.employee:type_name -> rotaloom.common.v1.Ref
+	2,  // 1: rotaloom.timekeeping.v1.ImportTimecardSignoffsRequest.signoffs:type_name -> rotaloom.timekeeping.v1.NewTimecardSignoff
+	8,  // 2: rotaloom.timekeeping.v1.NewTimecardSignoff.employee:type_name -> rotaloom.common.v1.Ref
+	4,  // 3: rotaloom.timekeeping.v1.ImportTimecardSignoffsResponse.signoffs:type_name -> rotaloom.timekeeping.v1.ImportedTimecardSignoff
+	8,  // 4: rotaloom.timekeeping.v1.ImportedTimecardSignoff.employee:type_name -> rotaloom.common.v1.Ref
+	9,  // 5: rotaloom.timekeeping.v1.ImportedTimecardSignoff.tk_error:type_name -> rotaloom.timekeeping.v1.TkError
+	7,  // 6: rotaloom.timekeeping.v1.TimecardSignoffList.signoffs:type_name -> rotaloom.timekeeping.v1.TimecardSignoff
+	8,  // 7: rotaloom.timekeeping.v1.TimecardSignoff.employee:type_name -> rotaloom.common.v1.Ref
+	0,  // 8: rotaloom.timekeeping.v1.TimecardSignoffService.SignOffTimecard:input_type -> rotaloom.timekeeping.v1.SignOffTimecardRequest
+	1,  // 9: rotaloom.timekeeping.v1.TimecardSignoffService.ImportTimecardSignoffs:input_type -> rotaloom.timekeeping.v1.ImportTimecardSignoffsRequest
+	0,  // 10: rotaloom.timekeeping.v1.TimecardSignoffService.RemoveTimecardSignoff:input_type -> rotaloom.timekeeping.v1.SignOffTimecardRequest
+	5,  // 11: rotaloom.timekeeping.v1.TimecardSignoffService.ListTimecardSignoffs:input_type -> rotaloom.timekeeping.v1.ListTimecardSignoffsRequest
+	10, // 12: rotaloom.timekeeping.v1.TimecardSignoffService.SignOffTimecard:output_type -> google.protobuf.Empty
+	3,  // 13: rotaloom.timekeeping.v1.TimecardSignoffService.ImportTimecardSignoffs:output_type -> rotaloom.timekeeping.v1.ImportTimecardSignoffsResponse
+	10, // 14: rotaloom.timekeeping.v1.TimecardSignoffService.RemoveTimecardSignoff:output_type -> google.protobuf.Empty
+	6,  // 15: rotaloom.timekeeping.v1.TimecardSignoffService.ListTimecardSignoffs:output_type -> rotaloom.timekeeping.v1.TimecardSignoffList
+	12, // [12:16] is the sub-list for method output_type
+	8,  // [8:12] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_timecard_signoff_proto_init() }
@@ -343,15 +592,16 @@ func file_rotaloom_timekeeping_v1_timecard_signoff_proto_init() {
 	if File_rotaloom_timekeeping_v1_timecard_signoff_proto != nil {
 		return
 	}
-	file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[1].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[3].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_punch_proto_init()
+	file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDesc), len(file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -76,6 +76,33 @@ func local_request_TimecardSignoffService_SignOffTimecard_0(ctx context.Context,
 	return msg, metadata, err
 }
 
+func request_TimecardSignoffService_ImportTimecardSignoffs_0(ctx context.Context, marshaler runtime.Marshaler, client TimecardSignoffServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ImportTimecardSignoffsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ImportTimecardSignoffs(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TimecardSignoffService_ImportTimecardSignoffs_0(ctx context.Context, marshaler runtime.Marshaler, server TimecardSignoffServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ImportTimecardSignoffsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ImportTimecardSignoffs(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 var filter_TimecardSignoffService_RemoveTimecardSignoff_0 = &utilities.DoubleArray{Encoding: map[string]int{"employee": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
 
 func request_TimecardSignoffService_RemoveTimecardSignoff_0(ctx context.Context, marshaler runtime.Marshaler, client TimecardSignoffServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
@@ -178,6 +205,26 @@ func RegisterTimecardSignoffServiceHandlerServer(ctx context.Context, mux *runti
 		}
 		forward_TimecardSignoffService_SignOffTimecard_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_TimecardSignoffService_ImportTimecardSignoffs_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.timekeeping.v1.TimecardSignoffService/ImportTimecardSignoffs", runtime.WithHTTPPathPattern("/v1/timekeeping/timecard_signoffs/import"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TimecardSignoffService_ImportTimecardSignoffs_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimecardSignoffService_ImportTimecardSignoffs_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodDelete, pattern_TimecardSignoffService_RemoveTimecardSignoff_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -275,6 +322,23 @@ func RegisterTimecardSignoffServiceHandlerClient(ctx context.Context, mux *runti
 		}
 		forward_TimecardSignoffService_SignOffTimecard_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_TimecardSignoffService_ImportTimecardSignoffs_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.timekeeping.v1.TimecardSignoffService/ImportTimecardSignoffs", runtime.WithHTTPPathPattern("/v1/timekeeping/timecard_signoffs/import"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TimecardSignoffService_ImportTimecardSignoffs_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimecardSignoffService_ImportTimecardSignoffs_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodDelete, pattern_TimecardSignoffService_RemoveTimecardSignoff_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -313,13 +377,15 @@ func RegisterTimecardSignoffServiceHandlerClient(ctx context.Context, mux *runti
 }
 
 var (
-	pattern_TimecardSignoffService_SignOffTimecard_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "timecard_signoffs"}, ""))
-	pattern_TimecardSignoffService_RemoveTimecardSignoff_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "timecard_signoffs"}, ""))
-	pattern_TimecardSignoffService_ListTimecardSignoffs_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "timecard_signoffs"}, ""))
+	pattern_TimecardSignoffService_SignOffTimecard_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "timecard_signoffs"}, ""))
+	pattern_TimecardSignoffService_ImportTimecardSignoffs_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "timekeeping", "timecard_signoffs", "import"}, ""))
+	pattern_TimecardSignoffService_RemoveTimecardSignoff_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "timecard_signoffs"}, ""))
+	pattern_TimecardSignoffService_ListTimecardSignoffs_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "timecard_signoffs"}, ""))
 )
 
 var (
-	forward_TimecardSignoffService_SignOffTimecard_0       = runtime.ForwardResponseMessage
-	forward_TimecardSignoffService_RemoveTimecardSignoff_0 = runtime.ForwardResponseMessage
-	forward_TimecardSignoffService_ListTimecardSignoffs_0  = runtime.ForwardResponseMessage
+	forward_TimecardSignoffService_SignOffTimecard_0        = runtime.ForwardResponseMessage
+	forward_TimecardSignoffService_ImportTimecardSignoffs_0 = runtime.ForwardResponseMessage
+	forward_TimecardSignoffService_RemoveTimecardSignoff_0  = runtime.ForwardResponseMessage
+	forward_TimecardSignoffService_ListTimecardSignoffs_0   = runtime.ForwardResponseMessage
 )

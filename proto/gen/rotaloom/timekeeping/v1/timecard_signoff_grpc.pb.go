@@ -22,9 +22,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	TimecardSignoffService_SignOffTimecard_FullMethodName       = "/rotaloom.timekeeping.v1.TimecardSignoffService/SignOffTimecard"
-	TimecardSignoffService_RemoveTimecardSignoff_FullMethodName = "/rotaloom.timekeeping.v1.TimecardSignoffService/RemoveTimecardSignoff"
-	TimecardSignoffService_ListTimecardSignoffs_FullMethodName  = "/rotaloom.timekeeping.v1.TimecardSignoffService/ListTimecardSignoffs"
+	TimecardSignoffService_SignOffTimecard_FullMethodName        = "/rotaloom.timekeeping.v1.TimecardSignoffService/SignOffTimecard"
+	TimecardSignoffService_ImportTimecardSignoffs_FullMethodName = "/rotaloom.timekeeping.v1.TimecardSignoffService/ImportTimecardSignoffs"
+	TimecardSignoffService_RemoveTimecardSignoff_FullMethodName  = "/rotaloom.timekeeping.v1.TimecardSignoffService/RemoveTimecardSignoff"
+	TimecardSignoffService_ListTimecardSignoffs_FullMethodName   = "/rotaloom.timekeeping.v1.TimecardSignoffService/ListTimecardSignoffs"
 )
 
 // TimecardSignoffServiceClient is the client API for TimecardSignoffService service.
@@ -37,6 +38,8 @@ type TimecardSignoffServiceClient interface {
 	// over. What changes on these days from then on is a correction of the first day
 	// that is not signed off.
 	SignOffTimecard(ctx context.Context, in *SignOffTimecardRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	// Signs timecards off, each by itself: what fails is told of in its place.
+	ImportTimecardSignoffs(ctx context.Context, in *ImportTimecardSignoffsRequest, opts ...grpc.CallOption) (*ImportTimecardSignoffsResponse, error)
 	// Removes the sign-offs of some days and of all later ones. Their days are
 	// calculated again, with what came later, and their corrections go.
 	RemoveTimecardSignoff(ctx context.Context, in *SignOffTimecardRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -56,6 +59,16 @@ func (c *timecardSignoffServiceClient) SignOffTimecard(ctx context.Context, in *
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(emptypb.Empty)
 	err := c.cc.Invoke(ctx, TimecardSignoffService_SignOffTimecard_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *timecardSignoffServiceClient) ImportTimecardSignoffs(ctx context.Context, in *ImportTimecardSignoffsRequest, opts ...grpc.CallOption) (*ImportTimecardSignoffsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ImportTimecardSignoffsResponse)
+	err := c.cc.Invoke(ctx, TimecardSignoffService_ImportTimecardSignoffs_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +105,8 @@ type TimecardSignoffServiceServer interface {
 	// over. What changes on these days from then on is a correction of the first day
 	// that is not signed off.
 	SignOffTimecard(context.Context, *SignOffTimecardRequest) (*emptypb.Empty, error)
+	// Signs timecards off, each by itself: what fails is told of in its place.
+	ImportTimecardSignoffs(context.Context, *ImportTimecardSignoffsRequest) (*ImportTimecardSignoffsResponse, error)
 	// Removes the sign-offs of some days and of all later ones. Their days are
 	// calculated again, with what came later, and their corrections go.
 	RemoveTimecardSignoff(context.Context, *SignOffTimecardRequest) (*emptypb.Empty, error)
@@ -109,6 +124,9 @@ type UnimplementedTimecardSignoffServiceServer struct{}
 
 func (UnimplementedTimecardSignoffServiceServer) SignOffTimecard(context.Context, *SignOffTimecardRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method SignOffTimecard not implemented")
+}
+func (UnimplementedTimecardSignoffServiceServer) ImportTimecardSignoffs(context.Context, *ImportTimecardSignoffsRequest) (*ImportTimecardSignoffsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ImportTimecardSignoffs not implemented")
 }
 func (UnimplementedTimecardSignoffServiceServer) RemoveTimecardSignoff(context.Context, *SignOffTimecardRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method RemoveTimecardSignoff not implemented")
@@ -152,6 +170,24 @@ func _TimecardSignoffService_SignOffTimecard_Handler(srv interface{}, ctx contex
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(TimecardSignoffServiceServer).SignOffTimecard(ctx, req.(*SignOffTimecardRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TimecardSignoffService_ImportTimecardSignoffs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ImportTimecardSignoffsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimecardSignoffServiceServer).ImportTimecardSignoffs(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TimecardSignoffService_ImportTimecardSignoffs_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimecardSignoffServiceServer).ImportTimecardSignoffs(ctx, req.(*ImportTimecardSignoffsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -202,6 +238,10 @@ var TimecardSignoffService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SignOffTimecard",
 			Handler:    _TimecardSignoffService_SignOffTimecard_Handler,
+		},
+		{
+			MethodName: "ImportTimecardSignoffs",
+			Handler:    _TimecardSignoffService_ImportTimecardSignoffs_Handler,
 		},
 		{
 			MethodName: "RemoveTimecardSignoff",

@@ -1,0 +1,201 @@
+package timecard
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// Who approves.
+const (
+	byEmployee = "EMPLOYEE"
+	byManager  = "MANAGER"
+)
+
+const (
+	deleteApprovals = `
+DELETE FROM timecard_approval WHERE tenant_id = $1 AND employee_id = $2 AND approver = $3 AND from_day < $5 AND to_day >= $4`
+
+	insertApproval = `
+INSERT INTO timecard_approval (tenant_id, employee_id, approver, from_day, to_day, approved_by) VALUES ($1, $2, $3, $4, $5, $6)`
+
+	readApprovals = `
+SELECT from_day, to_day, approver, approved_by, created_at FROM timecard_approval
+WHERE tenant_id = $1 AND employee_id = $2 AND from_day < $4 AND to_day >= $3 ORDER BY from_day, approver`
+
+	// What is approved is what the days were.
+	dropApprovals = `
+DELETE FROM timecard_approval a USING unnest($2::bigint[], $3::date[], $4::date[]) AS t (employee_id, from_day, to_day)
+WHERE a.tenant_id = $1 AND a.employee_id = t.employee_id AND a.from_day < t.to_day AND a.to_day >= t.from_day`
+)
+
+// Approvals serves TimecardApprovalService.
+type Approvals struct {
+	timekeepingv1.UnsafeTimecardApprovalServiceServer
+	cards *Timecards
+}
+
+var _ timekeepingv1.TimecardApprovalServiceServer = (*Approvals)(nil)
+
+// NewApprovals returns an Approvals of the timecards that are served.
+func NewApprovals(cards *Timecards) *Approvals { return &Approvals{cards: cards} }
+
+// ApproveTimecard approves days of the timecard of somebody else.
+func (h *Approvals) ApproveTimecard(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (*emptypb.Empty, error) {
+	tenantID, who, err := h.other(ctx, req.GetEmployee())
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byManager, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+}
+
+// ApproveEmployeeTimecard approves days of the caller's timecard.
+func (h *Approvals) ApproveEmployeeTimecard(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*emptypb.Empty, error) {
+	tenantID, who, err := h.cards.self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byEmployee, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+}
+
+// RemoveTimecardApproval removes approvals by managers.
+func (h *Approvals) RemoveTimecardApproval(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (*emptypb.Empty, error) {
+	tenantID, who, err := h.other(ctx, req.GetEmployee())
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byManager, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+}
+
+// RemoveEmployeeTimecardApproval removes approvals by the caller.
+func (h *Approvals) RemoveEmployeeTimecardApproval(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*emptypb.Empty, error) {
+	tenantID, who, err := h.cards.self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byEmployee, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+}
+
+// ListTimecardApprovals returns the approvals of an employee's days.
+func (h *Approvals) ListTimecardApprovals(ctx context.Context, req *timekeepingv1.ListTimecardApprovalsRequest) (*timekeepingv1.TimecardApprovalList, error) {
+	tenantID, who, err := h.cards.who(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
+	if err != nil {
+		return nil, err
+	}
+	return h.list(ctx, tenantID, who, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+}
+
+// ListEmployeeTimecardApprovals returns the approvals of the caller's days.
+func (h *Approvals) ListEmployeeTimecardApprovals(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*timekeepingv1.TimecardApprovalList, error) {
+	tenantID, who, err := h.cards.self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h.list(ctx, tenantID, who, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+}
+
+// other finds an employee who is not the caller.
+func (h *Approvals) other(ctx context.Context, ref *commonv1.Ref) (int64, person.Person, error) {
+	tenantID, who, err := h.cards.who(ctx, ref)
+	if p, ok := authn.From(ctx); err == nil && ok && p.PersonID == who.ID {
+		err = fault.Invalid(CodeOwn, "Nobody approves their own timecard as a manager. Use the operations of employee_timecard_approvals.")
+	}
+	return tenantID, who, err
+}
+
+func (h *Approvals) approve(ctx context.Context, tenantID int64, who person.Person, approver string, dates *commonv1.DateRange) error {
+	days, err := h.cards.daysOf(ctx, "query", dates)
+	if err != nil {
+		return err
+	}
+	r := h.cards.reader
+	if err := r.over(who, days); err != nil {
+		return err
+	}
+	by := ""
+	if principal, ok := authn.From(ctx); ok {
+		by = principal.Subject
+	}
+	return r.inLock(ctx, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, deleteApprovals, tenantID, who.ID, approver, days.From, days.To); err != nil {
+			return fmt.Errorf("replace approvals: %w", err)
+		}
+		if _, err := tx.Exec(ctx, insertApproval, tenantID, who.ID, approver, days.From, days.To-1, by); err != nil {
+			return fmt.Errorf("store an approval: %w", err)
+		}
+		return nil
+	})
+}
+
+func (h *Approvals) remove(ctx context.Context, tenantID int64, who person.Person, approver string, dates *commonv1.DateRange) error {
+	days, err := h.cards.daysOf(ctx, "query", dates)
+	if err != nil {
+		return err
+	}
+	return h.cards.reader.inLock(ctx, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, deleteApprovals, tenantID, who.ID, approver, days.From, days.To)
+		if err != nil {
+			return fmt.Errorf("remove approvals: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return fault.Invalid(CodeNotApproved, fmt.Sprintf("No day from %s to %s is approved.", days.From, days.To-1))
+		}
+		return nil
+	})
+}
+
+func (h *Approvals) list(ctx context.Context, tenantID int64, who person.Person, dates *commonv1.DateRange) (*timekeepingv1.TimecardApprovalList, error) {
+	days, err := h.cards.daysOf(ctx, "query", dates)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := h.cards.reader.zones.Get(who.TimeZone)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := h.cards.reader.pool.Query(ctx, readApprovals, tenantID, who.ID, days.From, days.To)
+	if err != nil {
+		return nil, fmt.Errorf("read approvals: %w", err)
+	}
+	out := &timekeepingv1.TimecardApprovalList{}
+	var first, last civil.Date
+	var approver, by string
+	var at time.Time
+	_, err = pgx.ForEachRow(rows, []any{&first, &last, &approver, &by, &at}, func() error {
+		out.Approvals = append(out.Approvals, &timekeepingv1.TimecardApproval{
+			Employee: &commonv1.Ref{Id: &who.ID, Qualifier: &who.Number}, StartDate: first.String(), EndDate: last.String(),
+			Approver: approver, ApprovedBy: by, ApprovedOnDateTime: zone.At(at).String(),
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read approvals: %w", err)
+	}
+	return out, nil
+}
+
+// unapprove deletes the approvals of days that change. A shift of the day before may
+// change with them.
+func unapprove(ctx context.Context, tx pgx.Tx, tenantID int64, changed touched) error {
+	var ids []int64
+	var from, to []civil.Date
+	for id, days := range changed {
+		for day := range days {
+			ids, from, to = append(ids, id), append(from, day-1), append(to, day+1)
+		}
+	}
+	if _, err := tx.Exec(ctx, dropApprovals, tenantID, ids, from, to); err != nil {
+		return fmt.Errorf("delete approvals: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+-- +goose Up
+-- Who said of which days of a timecard that they are right. A change of the days
+-- deletes it.
+CREATE TABLE timecard_approval (
+    tenant_id   bigint      NOT NULL,
+    employee_id bigint      NOT NULL,
+    -- EMPLOYEE or MANAGER.
+    approver    text        NOT NULL,
+    -- Both included.
+    from_day    date        NOT NULL,
+    to_day      date        NOT NULL CHECK (to_day >= from_day),
+    approved_by text        NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, employee_id, approver, from_day)
+);
+
+ALTER TABLE timecard_approval ENABLE ROW LEVEL SECURITY;
+ALTER TABLE timecard_approval FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON timecard_approval USING
+    (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint));
