@@ -63,6 +63,7 @@ type bench struct {
 	assignments timekeepingv1.EmploymentTermAssignmentServiceClient
 	leaveCases  timekeepingv1.LeaveCaseServiceClient
 	leaveEdits  timekeepingv1.LeaveEditServiceClient
+	staging     timekeepingv1.PayrollStagingServiceClient
 }
 
 func newBench(t *testing.T) *bench {
@@ -85,6 +86,7 @@ func newBench(t *testing.T) *bench {
 	b.assignments = timekeepingv1.NewEmploymentTermAssignmentServiceClient(local.Conn("test", nil))
 	b.leaveCases = timekeepingv1.NewLeaveCaseServiceClient(local.Conn("test", nil))
 	b.leaveEdits = timekeepingv1.NewLeaveEditServiceClient(local.Conn("test", nil))
+	b.staging = timekeepingv1.NewPayrollStagingServiceClient(local.Conn("test", nil))
 	return b
 }
 
