@@ -49,7 +49,7 @@ func (b bench) has(t *testing.T, parent, name string, change ...func(*commonsv1.
 	}
 	made, err := b.CreateLocation(inTenant(t), l)
 	require.NoError(t, err)
-	return made.GetNodeId()
+	return made.GetLocations()[0].GetNodeId()
 }
 
 // paths returns the paths of an answer.

@@ -83,12 +83,8 @@ func (h *Handler) GetLocation(ctx context.Context, req *commonsv1.GetLocationReq
 }
 
 // CreateLocation stores a new location.
-func (h *Handler) CreateLocation(ctx context.Context, given *commonsv1.Location) (*commonsv1.Location, error) {
-	list, err := h.write(ctx, []*commonsv1.Location{given}, false, create)
-	if err != nil {
-		return nil, err
-	}
-	return list.GetLocations()[0], nil
+func (h *Handler) CreateLocation(ctx context.Context, given *commonsv1.Location) (*commonsv1.LocationList, error) {
+	return h.write(ctx, []*commonsv1.Location{given}, false, create)
 }
 
 // MultiCreateLocations stores new locations in the order given, so that one may

@@ -1,7 +1,6 @@
 package location_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -153,7 +152,11 @@ func (r *run) step() {
 		}
 		made, err := r.CreateLocation(r.ctx, dates(&commonsv1.Location{Name: &name, ParentNodeRef: ref}))
 		// Not created, it has a number for the comparison all the same.
-		next[cmp.Or(made.GetNodeId(), -1)] = days
+		number := int64(-1)
+		for _, l := range made.GetLocations() {
+			number = l.GetNodeId()
+		}
+		next[number] = days
 		r.apply(next, true, func() error { return err })
 	case kind == 1:
 		set(id, func(s *state) { s.name = name })

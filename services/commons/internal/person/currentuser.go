@@ -48,7 +48,7 @@ func (h *Handler) GetCurrentUserInfo(ctx context.Context, req *commonsv1.GetCurr
 }
 
 func (h *Handler) timeZone(name string) *commonsv1.CurrentUserTimeZone {
-	out := &commonsv1.CurrentUserTimeZone{DisplayName: name, DateFormat: dateFormat}
+	out := &commonsv1.CurrentUserTimeZone{TimeZoneId: name, DisplayName: name, DateFormat: dateFormat}
 	if location, err := tzdb.Load(name); err == nil {
 		now := h.clock.Now().In(location)
 		_, seconds := now.Zone()

@@ -3,6 +3,7 @@ package structure
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -73,11 +74,13 @@ func PersistentIDs(ctx context.Context, pool *pg.Pool, table string, asked []str
 	out := &bulk.Outcome[*commonsv1.PersistentIdMapping, *commonsv1.PersistentIdMapping]{}
 	details := &commonv1.ErrorDetails{}
 	for _, persistentID := range asked {
-		mapping := &commonsv1.PersistentIdMapping{NodeId: found[persistentID], PersistentId: persistentID}
-		if mapping.NodeId == 0 {
+		mapping := &commonsv1.PersistentIdMapping{PersistentId: persistentID}
+		id, known := found[persistentID]
+		if !known {
 			out.Fail(mapping, fault.Invalid(code, fmt.Sprintf("There is nothing with the persistentId %q.", persistentID)))
 			continue
 		}
+		mapping.NodeId = strconv.FormatInt(id, 10)
 		out.Succeed(mapping, mapping)
 		success, err := anypb.New(mapping)
 		if err != nil {

@@ -1312,9 +1312,10 @@ func (x *PersistentIdMappings) GetFailure() *v1.ErrorBody {
 }
 
 type PersistentIdMapping struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	NodeId        int64                  `protobuf:"varint,1,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
-	PersistentId  string                 `protobuf:"bytes,2,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, as text.
+	NodeId        string `protobuf:"bytes,3,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	PersistentId  string `protobuf:"bytes,2,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1349,11 +1350,11 @@ func (*PersistentIdMapping) Descriptor() ([]byte, []int) {
 	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{23}
 }
 
-func (x *PersistentIdMapping) GetNodeId() int64 {
+func (x *PersistentIdMapping) GetNodeId() string {
 	if x != nil {
 		return x.NodeId
 	}
-	return 0
+	return ""
 }
 
 func (x *PersistentIdMapping) GetPersistentId() string {
@@ -1473,10 +1474,10 @@ const file_rotaloom_commons_v1_job_proto_rawDesc = "" +
 	"\x14PersistentIdMappings\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12:\n" +
 	"\adetails\x18\x02 \x01(\v2 .rotaloom.common.v1.ErrorDetailsR\adetails\x127\n" +
-	"\afailure\x18\x03 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"S\n" +
+	"\afailure\x18\x03 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"Y\n" +
 	"\x13PersistentIdMapping\x12\x17\n" +
-	"\anode_id\x18\x01 \x01(\x03R\x06nodeId\x12#\n" +
-	"\rpersistent_id\x18\x02 \x01(\tR\fpersistentId2\xa1\r\n" +
+	"\anode_id\x18\x03 \x01(\tR\x06nodeId\x12#\n" +
+	"\rpersistent_id\x18\x02 \x01(\tR\fpersistentIdJ\x04\b\x01\x10\x022\xa1\r\n" +
 	"\n" +
 	"JobService\x12z\n" +
 	"\aFindJob\x12#.rotaloom.commons.v1.FindJobRequest\x1a\x18.rotaloom.commons.v1.Job\"0\xa2\xbb\x18\x14\n" +

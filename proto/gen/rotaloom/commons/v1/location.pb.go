@@ -2177,13 +2177,13 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"|\n" +
 	"\x19LocationExternalIdMapping\x12#\n" +
 	"\rexternal_path\x18\x01 \x01(\tR\fexternalPath\x12:\n" +
-	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef2\xc8\x0f\n" +
+	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef2\xcc\x0f\n" +
 	"\x0fLocationService\x12\x93\x01\n" +
 	"\fFindLocation\x12(.rotaloom.commons.v1.FindLocationRequest\x1a\x1d.rotaloom.commons.v1.Location\":\xa2\xbb\x18\x19\n" +
 	"\x15commons.location.read\x18\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/commons/locations\x12\x96\x01\n" +
 	"\vGetLocation\x12'.rotaloom.commons.v1.GetLocationRequest\x1a\x1d.rotaloom.commons.v1.Location\"?\xa2\xbb\x18\x19\n" +
-	"\x15commons.location.read\x18\x01\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/commons/locations/{id}\x12\x8e\x01\n" +
-	"\x0eCreateLocation\x12\x1d.rotaloom.commons.v1.Location\x1a\x1d.rotaloom.commons.v1.Location\">\xa2\xbb\x18\x1a\n" +
+	"\x15commons.location.read\x18\x01\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/commons/locations/{id}\x12\x92\x01\n" +
+	"\x0eCreateLocation\x12\x1d.rotaloom.commons.v1.Location\x1a!.rotaloom.commons.v1.LocationList\">\xa2\xbb\x18\x1a\n" +
 	"\x16commons.location.write\x18\x03\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/commons/locations\x12\xb5\x01\n" +
 	"\x14MultiCreateLocations\x12*.rotaloom.commons.v1.WriteLocationsRequest\x1a!.rotaloom.commons.v1.LocationList\"N\xa2\xbb\x18\x1a\n" +
 	"\x16commons.location.write\x18\x04\x82\xd3\xe4\x93\x02*:\x04body\"\"/v1/commons/locations/multi_create\x12\xb5\x01\n" +
@@ -2320,7 +2320,7 @@ var file_rotaloom_commons_v1_location_proto_depIdxs = []int32{
 	25, // 63: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:input_type -> rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
 	4,  // 64: rotaloom.commons.v1.LocationService.FindLocation:output_type -> rotaloom.commons.v1.Location
 	4,  // 65: rotaloom.commons.v1.LocationService.GetLocation:output_type -> rotaloom.commons.v1.Location
-	4,  // 66: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.Location
+	3,  // 66: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.LocationList
 	3,  // 67: rotaloom.commons.v1.LocationService.MultiCreateLocations:output_type -> rotaloom.commons.v1.LocationList
 	3,  // 68: rotaloom.commons.v1.LocationService.MultiUpdateLocations:output_type -> rotaloom.commons.v1.LocationList
 	3,  // 69: rotaloom.commons.v1.LocationService.MoveLocations:output_type -> rotaloom.commons.v1.LocationList

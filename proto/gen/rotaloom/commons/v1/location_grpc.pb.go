@@ -47,8 +47,9 @@ type LocationServiceClient interface {
 	FindLocation(ctx context.Context, in *FindLocationRequest, opts ...grpc.CallOption) (*Location, error)
 	// Retrieves a location as it is on a date; today without one.
 	GetLocation(ctx context.Context, in *GetLocationRequest, opts ...grpc.CallOption) (*Location, error)
-	// Creates a location below its parent, or at the top without one.
-	CreateLocation(ctx context.Context, in *Location, opts ...grpc.CallOption) (*Location, error)
+	// Creates a location below its parent, or at the top without one, and returns a
+	// list that has it.
+	CreateLocation(ctx context.Context, in *Location, opts ...grpc.CallOption) (*LocationList, error)
 	// Creates several locations, in the order given, all or none.
 	MultiCreateLocations(ctx context.Context, in *WriteLocationsRequest, opts ...grpc.CallOption) (*LocationList, error)
 	// Changes what is sent of several locations, on the days from the effective
@@ -100,9 +101,9 @@ func (c *locationServiceClient) GetLocation(ctx context.Context, in *GetLocation
 	return out, nil
 }
 
-func (c *locationServiceClient) CreateLocation(ctx context.Context, in *Location, opts ...grpc.CallOption) (*Location, error) {
+func (c *locationServiceClient) CreateLocation(ctx context.Context, in *Location, opts ...grpc.CallOption) (*LocationList, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(Location)
+	out := new(LocationList)
 	err := c.cc.Invoke(ctx, LocationService_CreateLocation_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
@@ -202,8 +203,9 @@ type LocationServiceServer interface {
 	FindLocation(context.Context, *FindLocationRequest) (*Location, error)
 	// Retrieves a location as it is on a date; today without one.
 	GetLocation(context.Context, *GetLocationRequest) (*Location, error)
-	// Creates a location below its parent, or at the top without one.
-	CreateLocation(context.Context, *Location) (*Location, error)
+	// Creates a location below its parent, or at the top without one, and returns a
+	// list that has it.
+	CreateLocation(context.Context, *Location) (*LocationList, error)
 	// Creates several locations, in the order given, all or none.
 	MultiCreateLocations(context.Context, *WriteLocationsRequest) (*LocationList, error)
 	// Changes what is sent of several locations, on the days from the effective
@@ -241,7 +243,7 @@ func (UnimplementedLocationServiceServer) FindLocation(context.Context, *FindLoc
 func (UnimplementedLocationServiceServer) GetLocation(context.Context, *GetLocationRequest) (*Location, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetLocation not implemented")
 }
-func (UnimplementedLocationServiceServer) CreateLocation(context.Context, *Location) (*Location, error) {
+func (UnimplementedLocationServiceServer) CreateLocation(context.Context, *Location) (*LocationList, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateLocation not implemented")
 }
 func (UnimplementedLocationServiceServer) MultiCreateLocations(context.Context, *WriteLocationsRequest) (*LocationList, error) {

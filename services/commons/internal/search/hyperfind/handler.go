@@ -191,7 +191,7 @@ func validate(given *commonsv1.HyperfindQuery) (*storedQuery, []byte, error) {
 	if _, err := query.Parse(given.GetConstraints()); err != nil {
 		return nil, nil, err
 	}
-	constraints, err := proto.Marshal(given.GetConstraints())
+	constraints, err := proto.Marshal(query.Canonical(given.GetConstraints()))
 	if constraints == nil {
 		constraints = []byte{}
 	}

@@ -1,11 +1,14 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -62,6 +65,26 @@ func ParseOn(constraints *commonsv1.HyperfindConstraints, days civil.Range) (*No
 // Invalid is the error of a property that a query cannot have.
 func Invalid(path, format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeQuery, path+" "+fmt.Sprintf(format, args...)+".")
+}
+
+// Canonical returns constraints, which Parse has taken, as they are shown: comparators
+// in upper case, and none left out.
+func Canonical(given *commonsv1.HyperfindConstraints) *commonsv1.HyperfindConstraints {
+	if given == nil || len(given.GetFilters()) == 0 && given.GetComparator() == "" {
+		return given
+	}
+	out := proto.CloneOf(given)
+	raise(out)
+	return out
+}
+
+func raise(constraints *commonsv1.HyperfindConstraints) {
+	constraints.Comparator = cmp.Or(strings.ToUpper(constraints.GetComparator()), "AND")
+	for _, f := range constraints.GetFilters() {
+		if f.GetConstraints() != nil {
+			raise(f.GetConstraints())
+		}
+	}
 }
 
 func comparator(path, given string) (string, error) {
