@@ -146,8 +146,10 @@ func (h *Handler) readDuring(ctx context.Context, path string, kind kind, of *co
 	if q.types, err = h.types(ctx, path+".includeLocationTypes", of.GetIncludeLocationTypes()); err != nil {
 		return q, err
 	}
-	q.stop, err = h.types(ctx, path+".stopTraversal", of.GetStopTraversal())
-	return q, err
+	if of.GetStopTraversal() {
+		q.stop = q.types
+	}
+	return q, nil
 }
 
 func (h *Handler) readSet(ctx context.Context, of *commonsv1.LocationsOfSet) (question, error) {

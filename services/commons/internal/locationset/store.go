@@ -129,6 +129,7 @@ func fill(ctx context.Context, db pg.Querier, tenantID int64, sets []*commonsv1.
 	ids := make([]int64, len(sets))
 	for i, s := range sets {
 		byID[s.GetId()], ids[i] = s, s.GetId()
+		s.NodeJobs = &commonsv1.LocationSetJobsList{}
 	}
 	rows, err := db.Query(ctx, `SELECT s.set_id, s.location_id, p.path FROM location_set_location s
 		JOIN location_path p ON p.tenant_id = $1 AND p.location_id = s.location_id AND p.from_date <= $3 AND p.to_date > $3
@@ -158,7 +159,7 @@ func expandJobs(ctx context.Context, db pg.Querier, tenantID int64, set *commons
 	at := make(map[int64]*commonsv1.LocationSetJobs, len(ids))
 	for i, ref := range set.GetNodeRefs() {
 		ids[i], at[ref.GetId()] = ref.GetId(), &commonsv1.LocationSetJobs{Node: ref}
-		set.NodeJobs = append(set.NodeJobs, at[ref.GetId()])
+		set.NodeJobs.Nodes = append(set.NodeJobs.Nodes, at[ref.GetId()])
 	}
 	rows, err := db.Query(ctx, `SELECT v.parent_id, v.location_id, `+locationpath.PathSQL("$1", "v.location_id", "$3")+`
 		FROM location_version v WHERE v.tenant_id = $1 AND v.parent_id = ANY($2) AND v.job_id IS NOT NULL

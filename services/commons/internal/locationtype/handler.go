@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -38,16 +40,40 @@ type Handler struct {
 func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 const (
-	columns = `id, name, nullif(description, ''), display_order, persistent_id, from_date, to_date, map_context, hierarchy_order`
+	columns = `id, name, nullif(description, ''), display_order, persistent_id, from_date, to_date, map_context, hierarchy_order, updated_at`
 	inOrder = ` ORDER BY hierarchy_order, display_order, name`
 )
 
+// mapContexts are the contexts that a type serves by their ids: both, or one.
+var mapContexts = []string{"", "ORG", "FORECAST"}
+
+// mapContextOf returns the context that a type is given; nil when none is sent.
+func mapContextOf(given *commonsv1.LocationType) (*string, error) {
+	ref := given.GetMapContextType()
+	at := slices.Index(mapContexts, ref.GetQualifier())
+	switch {
+	case ref == nil:
+		return nil, nil
+	case ref.Id != nil:
+		at = int(min(uint64(ref.GetId()), uint64(len(mapContexts))))
+	}
+	if at < 0 || at >= len(mapContexts) {
+		return nil, structure.Invalid("mapContextType", "must be ORG or FORECAST")
+	}
+	return &mapContexts[at], nil
+}
+
 func scan(row pgx.CollectableRow) (*commonsv1.LocationType, error) {
 	t := &commonsv1.LocationType{
-		Id: new(int64), Name: new(string), DisplayOrder: new(int32), MapContextType: new(string), HierarchyOrder: new(int32),
+		Id: new(int64), Name: new(string), DisplayOrder: new(int32), HierarchyOrder: new(int32),
+		FirstRevision: new(true), LastRevision: new(true), GoldData: new(false),
 	}
 	var from, to civil.Date
-	err := row.Scan(t.Id, t.Name, &t.Description, t.DisplayOrder, &t.PersistentId, &from, &to, t.MapContextType, t.HierarchyOrder)
+	var mapContext string
+	var updated time.Time
+	err := row.Scan(t.Id, t.Name, &t.Description, t.DisplayOrder, &t.PersistentId, &from, &to, &mapContext, t.HierarchyOrder, &updated)
+	t.MapContextType = &commonv1.Ref{Id: new(int64(slices.Index(mapContexts, mapContext))), Qualifier: &mapContext}
+	t.UpdatedDateTime = updated.UTC().Format("2006-01-02T15:04:05")
 	t.EffectiveDate, t.ExpirationDate = from.String(), to.String()
 	return t, err
 }
@@ -148,11 +174,18 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 	if err != nil {
 		return nil, err
 	}
+	mapContext, err := mapContextOf(given)
+	if err != nil {
+		return nil, err
+	}
+	if mapContext == nil {
+		mapContext = &mapContexts[0]
+	}
 	t, err := pg.WriteRow(ctx, h.pool, scan, `INSERT INTO location_type
 			(tenant_id, name, description, display_order, persistent_id, from_date, to_date, map_context, hierarchy_order)
 		SELECT $1, $2, $3, $4, $5, $7, $8, $9, $10 WHERE (SELECT count(*) FROM location_type WHERE tenant_id = $1) < $6 RETURNING `+columns,
 		tenantID, given.GetName(), given.GetDescription(), given.GetDisplayOrder(),
-		cmp.Or(given.GetPersistentId(), structure.NewPersistentID()), most, days.From, days.To, given.GetMapContextType(), given.GetHierarchyOrder())
+		cmp.Or(given.GetPersistentId(), structure.NewPersistentID()), most, days.From, days.To, mapContext, given.GetHierarchyOrder())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("There are %d location types already, and no more may be.", most))
 	}
@@ -179,12 +212,16 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 	if err != nil {
 		return nil, err
 	}
+	mapContext, err := mapContextOf(given)
+	if err != nil {
+		return nil, err
+	}
 	t, err := pg.WriteRow(ctx, h.pool, scan, `UPDATE location_type SET name = coalesce($3, name), description = coalesce($4, description),
 			display_order = coalesce($5, display_order), from_date = coalesce($6, from_date), to_date = coalesce($7, to_date),
 			map_context = coalesce($8, map_context), hierarchy_order = coalesce($9, hierarchy_order),
 			version = version + 1, updated_at = now()
 		WHERE tenant_id = $1 AND id = $2 RETURNING `+columns,
-		tenantID, req.GetId(), given.Name, given.Description, given.DisplayOrder, from, to, given.MapContextType, given.HierarchyOrder)
+		tenantID, req.GetId(), given.Name, given.Description, given.DisplayOrder, from, to, mapContext, given.HierarchyOrder)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, notFound(req.GetId())
@@ -240,11 +277,6 @@ func check(given *commonsv1.LocationType) error {
 	}
 	if utf8.RuneCountInString(given.GetPersistentId()) > structure.MaxName {
 		return structure.Invalid("persistentId", "must have at most %d characters", structure.MaxName)
-	}
-	switch given.GetMapContextType() {
-	case "", "ORG", "FORECAST":
-	default:
-		return structure.Invalid("mapContextType", "must be ORG or FORECAST")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package locationtype
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -28,12 +29,17 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 	if err != nil {
 		return nil, err
 	}
+	mapContext := req.GetWhere().GetSpan().GetContext()
+	if !slices.Contains(mapContexts, mapContext) {
+		return nil, structure.Invalid("where.span.context", "must be ORG or FORECAST")
+	}
 	since, err := structure.Since(req.GetMultiReadOptions())
 	if err != nil {
 		return nil, err
 	}
 	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR updated_at >= $2)
-		AND from_date < $5 AND to_date > $4`+inOrder+` LIMIT $3`, tenantID, since, most, days.From, days.To)
+		AND from_date < $5 AND to_date > $4 AND ($6 = '' OR map_context IN ('', $6))`+inOrder+` LIMIT $3`,
+		tenantID, since, most, days.From, days.To, mapContext)
 	if err != nil {
 		return nil, err
 	}
@@ -73,10 +79,10 @@ func criterion(where *commonsv1.LocationTypeWhere) (refs []*commonv1.Ref, days c
 	case listed && (where.GetSpan() != nil || named != nil), where.GetSpan() != nil && named != nil:
 		return nil, days, fault.Invalid(structure.CodeOneCriterion, "where needs exactly one of span, locationTypeRefSpan and a list of types.")
 	case where.GetSpan() != nil:
-		days, err = spanOf("where.span", where.GetSpan())
+		days, err = structure.Span("where.span", where.GetSpan().GetStartDate(), where.GetSpan().GetEndDate())
 		return nil, days, err
 	case named != nil:
-		if days, err = spanOf("where.locationTypeRefSpan.span", named.GetSpan()); err != nil {
+		if days, err = structure.Span("where.locationTypeRefSpan", named.GetStartDate(), named.GetEndDate()); err != nil {
 			return nil, days, err
 		}
 		refs, err = structure.OneOrMore("where.locationTypeRefSpan.locationType", named.GetLocationTypeRef(), named.GetLocationTypeRefs())
@@ -84,8 +90,4 @@ func criterion(where *commonsv1.LocationTypeWhere) (refs []*commonv1.Ref, days c
 	}
 	refs, err = structure.Refs("where", lists)
 	return refs, days, err
-}
-
-func spanOf(path string, span *commonsv1.LocationSpan) (civil.Range, error) {
-	return structure.Span(path, span.GetStart(), span.GetEnd())
 }

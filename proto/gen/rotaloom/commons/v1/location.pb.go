@@ -1367,8 +1367,9 @@ type LocationsOfDuring struct {
 	LocationRef          *v1.Ref                `protobuf:"bytes,4,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
 	LocationRefs         *v1.RefList            `protobuf:"bytes,5,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
 	IncludeLocationTypes *v1.RefList            `protobuf:"bytes,6,opt,name=include_location_types,json=includeLocationTypes,proto3" json:"include_location_types,omitempty"`
-	// Types below which nothing is answered.
-	StopTraversal *v1.RefList `protobuf:"bytes,7,opt,name=stop_traversal,json=stopTraversal,proto3" json:"stop_traversal,omitempty"`
+	// descendants_of_during only: leaves out what lies below a location of an included
+	// type. Without types it has no effect.
+	StopTraversal *bool `protobuf:"varint,8,opt,name=stop_traversal,json=stopTraversal,proto3,oneof" json:"stop_traversal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1445,11 +1446,11 @@ func (x *LocationsOfDuring) GetIncludeLocationTypes() *v1.RefList {
 	return nil
 }
 
-func (x *LocationsOfDuring) GetStopTraversal() *v1.RefList {
-	if x != nil {
-		return x.StopTraversal
+func (x *LocationsOfDuring) GetStopTraversal() bool {
+	if x != nil && x.StopTraversal != nil {
+		return *x.StopTraversal
 	}
-	return nil
+	return false
 }
 
 type LocationsOfSet struct {
@@ -2120,7 +2121,7 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\flocationRefs\x12}\n" +
 	"\x16include_location_types\x18\x05 \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
 	"$\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x14includeLocationTypes\"\x8b\x04\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x14includeLocationTypes\"\xe0\x03\n" +
 	"\x11LocationsOfDuring\x12\x18\n" +
 	"\acontext\x18\x01 \x01(\tR\acontext\x12%\n" +
 	"\n" +
@@ -2132,10 +2133,9 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\flocationRefs\x12}\n" +
 	"\x16include_location_types\x18\x06 \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
 	"$\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x14includeLocationTypes\x12n\n" +
-	"\x0estop_traversal\x18\a \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
-	"$\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\rstopTraversal\"\xc3\x02\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x14includeLocationTypes\x12*\n" +
+	"\x0estop_traversal\x18\b \x01(\bH\x00R\rstopTraversal\x88\x01\x01B\x11\n" +
+	"\x0f_stop_traversalJ\x04\b\a\x10\b\"\xc3\x02\n" +
 	"\x0eLocationsOfSet\x12\x18\n" +
 	"\acontext\x18\x01 \x01(\tR\acontext\x12\x1a\n" +
 	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12A\n" +
@@ -2296,44 +2296,43 @@ var file_rotaloom_commons_v1_location_proto_depIdxs = []int32{
 	30, // 39: rotaloom.commons.v1.LocationsOfDuring.location_ref:type_name -> rotaloom.common.v1.Ref
 	31, // 40: rotaloom.commons.v1.LocationsOfDuring.location_refs:type_name -> rotaloom.common.v1.RefList
 	31, // 41: rotaloom.commons.v1.LocationsOfDuring.include_location_types:type_name -> rotaloom.common.v1.RefList
-	31, // 42: rotaloom.commons.v1.LocationsOfDuring.stop_traversal:type_name -> rotaloom.common.v1.RefList
-	30, // 43: rotaloom.commons.v1.LocationsOfSet.location_set_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 44: rotaloom.commons.v1.LocationsOfSet.expand_to_location_types:type_name -> rotaloom.common.v1.RefList
-	21, // 45: rotaloom.commons.v1.LocationsOfSet.span:type_name -> rotaloom.commons.v1.LocationSpan
-	30, // 46: rotaloom.commons.v1.LocationsSpan.location_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 47: rotaloom.commons.v1.LocationsSpan.location_refs:type_name -> rotaloom.common.v1.RefList
-	24, // 48: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest.where:type_name -> rotaloom.commons.v1.LocationExternalIdsWhere
-	26, // 49: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest.where:type_name -> rotaloom.commons.v1.LocationPersistentIdsWhere
-	28, // 50: rotaloom.commons.v1.LocationExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.LocationExternalIdMapping
-	29, // 51: rotaloom.commons.v1.LocationExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
-	30, // 52: rotaloom.commons.v1.LocationExternalIdMapping.location_ref:type_name -> rotaloom.common.v1.Ref
-	0,  // 53: rotaloom.commons.v1.LocationService.FindLocation:input_type -> rotaloom.commons.v1.FindLocationRequest
-	1,  // 54: rotaloom.commons.v1.LocationService.GetLocation:input_type -> rotaloom.commons.v1.GetLocationRequest
-	4,  // 55: rotaloom.commons.v1.LocationService.CreateLocation:input_type -> rotaloom.commons.v1.Location
-	2,  // 56: rotaloom.commons.v1.LocationService.MultiCreateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
-	2,  // 57: rotaloom.commons.v1.LocationService.MultiUpdateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
-	5,  // 58: rotaloom.commons.v1.LocationService.MoveLocations:input_type -> rotaloom.commons.v1.MoveLocationsRequest
-	9,  // 59: rotaloom.commons.v1.LocationService.CopyLocations:input_type -> rotaloom.commons.v1.CopyLocationsRequest
-	13, // 60: rotaloom.commons.v1.LocationService.MultiDeleteLocations:input_type -> rotaloom.commons.v1.MultiDeleteLocationsRequest
-	15, // 61: rotaloom.commons.v1.LocationService.MultiReadLocations:input_type -> rotaloom.commons.v1.MultiReadLocationsRequest
-	23, // 62: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:input_type -> rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
-	25, // 63: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:input_type -> rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
-	4,  // 64: rotaloom.commons.v1.LocationService.FindLocation:output_type -> rotaloom.commons.v1.Location
-	4,  // 65: rotaloom.commons.v1.LocationService.GetLocation:output_type -> rotaloom.commons.v1.Location
-	3,  // 66: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 67: rotaloom.commons.v1.LocationService.MultiCreateLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 68: rotaloom.commons.v1.LocationService.MultiUpdateLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 69: rotaloom.commons.v1.LocationService.MoveLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 70: rotaloom.commons.v1.LocationService.CopyLocations:output_type -> rotaloom.commons.v1.LocationList
-	33, // 71: rotaloom.commons.v1.LocationService.MultiDeleteLocations:output_type -> google.protobuf.Empty
-	3,  // 72: rotaloom.commons.v1.LocationService.MultiReadLocations:output_type -> rotaloom.commons.v1.LocationList
-	27, // 73: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:output_type -> rotaloom.commons.v1.LocationExternalIdMappings
-	34, // 74: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
-	64, // [64:75] is the sub-list for method output_type
-	53, // [53:64] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	30, // 42: rotaloom.commons.v1.LocationsOfSet.location_set_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 43: rotaloom.commons.v1.LocationsOfSet.expand_to_location_types:type_name -> rotaloom.common.v1.RefList
+	21, // 44: rotaloom.commons.v1.LocationsOfSet.span:type_name -> rotaloom.commons.v1.LocationSpan
+	30, // 45: rotaloom.commons.v1.LocationsSpan.location_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 46: rotaloom.commons.v1.LocationsSpan.location_refs:type_name -> rotaloom.common.v1.RefList
+	24, // 47: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest.where:type_name -> rotaloom.commons.v1.LocationExternalIdsWhere
+	26, // 48: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest.where:type_name -> rotaloom.commons.v1.LocationPersistentIdsWhere
+	28, // 49: rotaloom.commons.v1.LocationExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.LocationExternalIdMapping
+	29, // 50: rotaloom.commons.v1.LocationExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
+	30, // 51: rotaloom.commons.v1.LocationExternalIdMapping.location_ref:type_name -> rotaloom.common.v1.Ref
+	0,  // 52: rotaloom.commons.v1.LocationService.FindLocation:input_type -> rotaloom.commons.v1.FindLocationRequest
+	1,  // 53: rotaloom.commons.v1.LocationService.GetLocation:input_type -> rotaloom.commons.v1.GetLocationRequest
+	4,  // 54: rotaloom.commons.v1.LocationService.CreateLocation:input_type -> rotaloom.commons.v1.Location
+	2,  // 55: rotaloom.commons.v1.LocationService.MultiCreateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
+	2,  // 56: rotaloom.commons.v1.LocationService.MultiUpdateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
+	5,  // 57: rotaloom.commons.v1.LocationService.MoveLocations:input_type -> rotaloom.commons.v1.MoveLocationsRequest
+	9,  // 58: rotaloom.commons.v1.LocationService.CopyLocations:input_type -> rotaloom.commons.v1.CopyLocationsRequest
+	13, // 59: rotaloom.commons.v1.LocationService.MultiDeleteLocations:input_type -> rotaloom.commons.v1.MultiDeleteLocationsRequest
+	15, // 60: rotaloom.commons.v1.LocationService.MultiReadLocations:input_type -> rotaloom.commons.v1.MultiReadLocationsRequest
+	23, // 61: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:input_type -> rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
+	25, // 62: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:input_type -> rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
+	4,  // 63: rotaloom.commons.v1.LocationService.FindLocation:output_type -> rotaloom.commons.v1.Location
+	4,  // 64: rotaloom.commons.v1.LocationService.GetLocation:output_type -> rotaloom.commons.v1.Location
+	3,  // 65: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 66: rotaloom.commons.v1.LocationService.MultiCreateLocations:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 67: rotaloom.commons.v1.LocationService.MultiUpdateLocations:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 68: rotaloom.commons.v1.LocationService.MoveLocations:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 69: rotaloom.commons.v1.LocationService.CopyLocations:output_type -> rotaloom.commons.v1.LocationList
+	33, // 70: rotaloom.commons.v1.LocationService.MultiDeleteLocations:output_type -> google.protobuf.Empty
+	3,  // 71: rotaloom.commons.v1.LocationService.MultiReadLocations:output_type -> rotaloom.commons.v1.LocationList
+	27, // 72: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:output_type -> rotaloom.commons.v1.LocationExternalIdMappings
+	34, // 73: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
+	63, // [63:74] is the sub-list for method output_type
+	52, // [52:63] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_location_proto_init() }
@@ -2346,6 +2345,7 @@ func file_rotaloom_commons_v1_location_proto_init() {
 	file_rotaloom_commons_v1_location_proto_msgTypes[4].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_proto_msgTypes[12].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_proto_msgTypes[15].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -817,9 +817,10 @@ type LocationSet struct {
 	// 4 EMPLOYEE_MGR_TRANSFER_GROUP.
 	TypeId   *int32    `protobuf:"varint,4,opt,name=type_id,json=typeId,proto3,oneof" json:"type_id,omitempty"`
 	NodeRefs []*v1.Ref `protobuf:"bytes,5,rep,name=node_refs,json=nodeRefs,proto3" json:"node_refs,omitempty"`
-	// The jobs at each location. Ignored in requests.
-	NodeJobs          []*LocationSetJobs `protobuf:"bytes,6,rep,name=node_jobs,json=nodeJobs,proto3" json:"node_jobs,omitempty"`
-	IncludeAllEnabled *bool              `protobuf:"varint,7,opt,name=include_all_enabled,json=includeAllEnabled,proto3,oneof" json:"include_all_enabled,omitempty"`
+	// The jobs at each location; there, and empty, unless they are asked for. Ignored in
+	// requests.
+	NodeJobs          *LocationSetJobsList `protobuf:"bytes,13,opt,name=node_jobs,json=nodeJobs,proto3" json:"node_jobs,omitempty"`
+	IncludeAllEnabled *bool                `protobuf:"varint,7,opt,name=include_all_enabled,json=includeAllEnabled,proto3,oneof" json:"include_all_enabled,omitempty"`
 	// Whether the set came with the product: never.
 	GoldData *bool `protobuf:"varint,8,opt,name=gold_data,json=goldData,proto3,oneof" json:"gold_data,omitempty"`
 	// Given on creation, or made up then; never changed.
@@ -900,7 +901,7 @@ func (x *LocationSet) GetNodeRefs() []*v1.Ref {
 	return nil
 }
 
-func (x *LocationSet) GetNodeJobs() []*LocationSetJobs {
+func (x *LocationSet) GetNodeJobs() *LocationSetJobsList {
 	if x != nil {
 		return x.NodeJobs
 	}
@@ -949,6 +950,50 @@ func (x *LocationSet) GetNodeRefsTree() *LocationSetNode {
 	return nil
 }
 
+type LocationSetJobsList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Nodes         []*LocationSetJobs     `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationSetJobsList) Reset() {
+	*x = LocationSetJobsList{}
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationSetJobsList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationSetJobsList) ProtoMessage() {}
+
+func (x *LocationSetJobsList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationSetJobsList.ProtoReflect.Descriptor instead.
+func (*LocationSetJobsList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *LocationSetJobsList) GetNodes() []*LocationSetJobs {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
 type LocationSetJobs struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Node          *v1.Ref                `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
@@ -959,7 +1004,7 @@ type LocationSetJobs struct {
 
 func (x *LocationSetJobs) Reset() {
 	*x = LocationSetJobs{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -971,7 +1016,7 @@ func (x *LocationSetJobs) String() string {
 func (*LocationSetJobs) ProtoMessage() {}
 
 func (x *LocationSetJobs) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -984,7 +1029,7 @@ func (x *LocationSetJobs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetJobs.ProtoReflect.Descriptor instead.
 func (*LocationSetJobs) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LocationSetJobs) GetNode() *v1.Ref {
@@ -1014,7 +1059,7 @@ type LocationSetNode struct {
 
 func (x *LocationSetNode) Reset() {
 	*x = LocationSetNode{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1026,7 +1071,7 @@ func (x *LocationSetNode) String() string {
 func (*LocationSetNode) ProtoMessage() {}
 
 func (x *LocationSetNode) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1039,7 +1084,7 @@ func (x *LocationSetNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetNode.ProtoReflect.Descriptor instead.
 func (*LocationSetNode) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LocationSetNode) GetId() int64 {
@@ -1079,7 +1124,7 @@ type LocationSetChangeList struct {
 
 func (x *LocationSetChangeList) Reset() {
 	*x = LocationSetChangeList{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1091,7 +1136,7 @@ func (x *LocationSetChangeList) String() string {
 func (*LocationSetChangeList) ProtoMessage() {}
 
 func (x *LocationSetChangeList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1104,7 +1149,7 @@ func (x *LocationSetChangeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetChangeList.ProtoReflect.Descriptor instead.
 func (*LocationSetChangeList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LocationSetChangeList) GetChanges() []*LocationSetChange {
@@ -1135,7 +1180,7 @@ type LocationSetChange struct {
 
 func (x *LocationSetChange) Reset() {
 	*x = LocationSetChange{}
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1147,7 +1192,7 @@ func (x *LocationSetChange) String() string {
 func (*LocationSetChange) ProtoMessage() {}
 
 func (x *LocationSetChange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_location_set_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1160,7 +1205,7 @@ func (x *LocationSetChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSetChange.ProtoReflect.Descriptor instead.
 func (*LocationSetChange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_location_set_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LocationSetChange) GetId() int64 {
@@ -1313,7 +1358,7 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\x0f_total_elementsJ\x04\b\x01\x10\x02\"p\n" +
 	"\x12LocationSetRecords\x12E\n" +
 	"\rlocation_sets\x18\x01 \x03(\v2 .rotaloom.commons.v1.LocationSetR\flocationSets:\x13\xa2\xbb\x18\x0f\n" +
-	"\rlocation_sets\"\xfd\x04\n" +
+	"\rlocation_sets\"\x87\x05\n" +
 	"\vLocationSet\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -1321,8 +1366,8 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\atype_id\x18\x04 \x01(\x05H\x01R\x06typeId\x88\x01\x01\x12[\n" +
 	"\tnode_refs\x18\x05 \x03(\v2\x17.rotaloom.common.v1.RefB%\xa2\xbb\x18!\n" +
 	"\x1f\b\x90N\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\bnodeRefs\x12A\n" +
-	"\tnode_jobs\x18\x06 \x03(\v2$.rotaloom.commons.v1.LocationSetJobsR\bnodeJobs\x123\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\bnodeRefs\x12E\n" +
+	"\tnode_jobs\x18\r \x01(\v2(.rotaloom.commons.v1.LocationSetJobsListR\bnodeJobs\x123\n" +
 	"\x13include_all_enabled\x18\a \x01(\bH\x02R\x11includeAllEnabled\x88\x01\x01\x12 \n" +
 	"\tgold_data\x18\b \x01(\bH\x03R\bgoldData\x88\x01\x01\x12#\n" +
 	"\rpersistent_id\x18\t \x01(\tR\fpersistentId\x12(\n" +
@@ -1336,7 +1381,10 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\x14_include_all_enabledB\f\n" +
 	"\n" +
 	"_gold_dataB\x10\n" +
-	"\x0e_version_count\"k\n" +
+	"\x0e_version_countJ\x04\b\x06\x10\a\"^\n" +
+	"\x13LocationSetJobsList\x12:\n" +
+	"\x05nodes\x18\x01 \x03(\v2$.rotaloom.commons.v1.LocationSetJobsR\x05nodes:\v\xa2\xbb\x18\a\n" +
+	"\x05nodes\"k\n" +
 	"\x0fLocationSetJobs\x12+\n" +
 	"\x04node\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x04node\x12+\n" +
 	"\x04jobs\x18\x02 \x03(\v2\x17.rotaloom.common.v1.RefR\x04jobs\"\xae\x01\n" +
@@ -1402,7 +1450,7 @@ func file_rotaloom_commons_v1_location_set_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_location_set_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_location_set_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_rotaloom_commons_v1_location_set_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_rotaloom_commons_v1_location_set_proto_goTypes = []any{
 	(*ListLocationSetsRequest)(nil),        // 0: rotaloom.commons.v1.ListLocationSetsRequest
 	(*GetLocationSetRequest)(nil),          // 1: rotaloom.commons.v1.GetLocationSetRequest
@@ -1418,57 +1466,59 @@ var file_rotaloom_commons_v1_location_set_proto_goTypes = []any{
 	(*LocationSetPage)(nil),                // 11: rotaloom.commons.v1.LocationSetPage
 	(*LocationSetRecords)(nil),             // 12: rotaloom.commons.v1.LocationSetRecords
 	(*LocationSet)(nil),                    // 13: rotaloom.commons.v1.LocationSet
-	(*LocationSetJobs)(nil),                // 14: rotaloom.commons.v1.LocationSetJobs
-	(*LocationSetNode)(nil),                // 15: rotaloom.commons.v1.LocationSetNode
-	(*LocationSetChangeList)(nil),          // 16: rotaloom.commons.v1.LocationSetChangeList
-	(*LocationSetChange)(nil),              // 17: rotaloom.commons.v1.LocationSetChange
-	(*v1.RefList)(nil),                     // 18: rotaloom.common.v1.RefList
-	(*v1.Ref)(nil),                         // 19: rotaloom.common.v1.Ref
-	(*v1.ErrorBody)(nil),                   // 20: rotaloom.common.v1.ErrorBody
-	(*emptypb.Empty)(nil),                  // 21: google.protobuf.Empty
+	(*LocationSetJobsList)(nil),            // 14: rotaloom.commons.v1.LocationSetJobsList
+	(*LocationSetJobs)(nil),                // 15: rotaloom.commons.v1.LocationSetJobs
+	(*LocationSetNode)(nil),                // 16: rotaloom.commons.v1.LocationSetNode
+	(*LocationSetChangeList)(nil),          // 17: rotaloom.commons.v1.LocationSetChangeList
+	(*LocationSetChange)(nil),              // 18: rotaloom.commons.v1.LocationSetChange
+	(*v1.RefList)(nil),                     // 19: rotaloom.common.v1.RefList
+	(*v1.Ref)(nil),                         // 20: rotaloom.common.v1.Ref
+	(*v1.ErrorBody)(nil),                   // 21: rotaloom.common.v1.ErrorBody
+	(*emptypb.Empty)(nil),                  // 22: google.protobuf.Empty
 }
 var file_rotaloom_commons_v1_location_set_proto_depIdxs = []int32{
 	13, // 0: rotaloom.commons.v1.CreateLocationSetRequest.location_set:type_name -> rotaloom.commons.v1.LocationSet
 	5,  // 1: rotaloom.commons.v1.MultiDeleteLocationSetsRequest.where:type_name -> rotaloom.commons.v1.LocationSetDeletion
-	18, // 2: rotaloom.commons.v1.LocationSetDeletion.location_sets:type_name -> rotaloom.common.v1.RefList
+	19, // 2: rotaloom.commons.v1.LocationSetDeletion.location_sets:type_name -> rotaloom.common.v1.RefList
 	7,  // 3: rotaloom.commons.v1.MultiReadLocationSetsRequest.where:type_name -> rotaloom.commons.v1.LocationSetWhere
 	8,  // 4: rotaloom.commons.v1.LocationSetWhere.location_sets:type_name -> rotaloom.commons.v1.LocationSetRefs
 	9,  // 5: rotaloom.commons.v1.LocationSetWhere.types:type_name -> rotaloom.commons.v1.LocationSetTypes
-	19, // 6: rotaloom.commons.v1.LocationSetRefs.refs:type_name -> rotaloom.common.v1.Ref
+	20, // 6: rotaloom.commons.v1.LocationSetRefs.refs:type_name -> rotaloom.common.v1.Ref
 	13, // 7: rotaloom.commons.v1.LocationSetList.location_sets:type_name -> rotaloom.commons.v1.LocationSet
-	20, // 8: rotaloom.commons.v1.LocationSetList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	21, // 8: rotaloom.commons.v1.LocationSetList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	12, // 9: rotaloom.commons.v1.LocationSetPage.records:type_name -> rotaloom.commons.v1.LocationSetRecords
 	13, // 10: rotaloom.commons.v1.LocationSetRecords.location_sets:type_name -> rotaloom.commons.v1.LocationSet
-	19, // 11: rotaloom.commons.v1.LocationSet.node_refs:type_name -> rotaloom.common.v1.Ref
-	14, // 12: rotaloom.commons.v1.LocationSet.node_jobs:type_name -> rotaloom.commons.v1.LocationSetJobs
-	15, // 13: rotaloom.commons.v1.LocationSet.node_refs_tree:type_name -> rotaloom.commons.v1.LocationSetNode
-	19, // 14: rotaloom.commons.v1.LocationSetJobs.node:type_name -> rotaloom.common.v1.Ref
-	19, // 15: rotaloom.commons.v1.LocationSetJobs.jobs:type_name -> rotaloom.common.v1.Ref
-	15, // 16: rotaloom.commons.v1.LocationSetNode.children:type_name -> rotaloom.commons.v1.LocationSetNode
-	17, // 17: rotaloom.commons.v1.LocationSetChangeList.changes:type_name -> rotaloom.commons.v1.LocationSetChange
-	19, // 18: rotaloom.commons.v1.LocationSetChange.add_node_refs:type_name -> rotaloom.common.v1.Ref
-	19, // 19: rotaloom.commons.v1.LocationSetChange.remove_node_refs:type_name -> rotaloom.common.v1.Ref
-	0,  // 20: rotaloom.commons.v1.LocationSetService.ListLocationSets:input_type -> rotaloom.commons.v1.ListLocationSetsRequest
-	1,  // 21: rotaloom.commons.v1.LocationSetService.GetLocationSet:input_type -> rotaloom.commons.v1.GetLocationSetRequest
-	2,  // 22: rotaloom.commons.v1.LocationSetService.CreateLocationSet:input_type -> rotaloom.commons.v1.CreateLocationSetRequest
-	3,  // 23: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:input_type -> rotaloom.commons.v1.DeleteLocationSetRequest
-	16, // 24: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:input_type -> rotaloom.commons.v1.LocationSetChangeList
-	4,  // 25: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:input_type -> rotaloom.commons.v1.MultiDeleteLocationSetsRequest
-	6,  // 26: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
-	6,  // 27: rotaloom.commons.v1.LocationSetService.PageLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
-	10, // 28: rotaloom.commons.v1.LocationSetService.ListLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
-	13, // 29: rotaloom.commons.v1.LocationSetService.GetLocationSet:output_type -> rotaloom.commons.v1.LocationSet
-	13, // 30: rotaloom.commons.v1.LocationSetService.CreateLocationSet:output_type -> rotaloom.commons.v1.LocationSet
-	21, // 31: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:output_type -> google.protobuf.Empty
-	10, // 32: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
-	21, // 33: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:output_type -> google.protobuf.Empty
-	10, // 34: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
-	11, // 35: rotaloom.commons.v1.LocationSetService.PageLocationSets:output_type -> rotaloom.commons.v1.LocationSetPage
-	28, // [28:36] is the sub-list for method output_type
-	20, // [20:28] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	20, // 11: rotaloom.commons.v1.LocationSet.node_refs:type_name -> rotaloom.common.v1.Ref
+	14, // 12: rotaloom.commons.v1.LocationSet.node_jobs:type_name -> rotaloom.commons.v1.LocationSetJobsList
+	16, // 13: rotaloom.commons.v1.LocationSet.node_refs_tree:type_name -> rotaloom.commons.v1.LocationSetNode
+	15, // 14: rotaloom.commons.v1.LocationSetJobsList.nodes:type_name -> rotaloom.commons.v1.LocationSetJobs
+	20, // 15: rotaloom.commons.v1.LocationSetJobs.node:type_name -> rotaloom.common.v1.Ref
+	20, // 16: rotaloom.commons.v1.LocationSetJobs.jobs:type_name -> rotaloom.common.v1.Ref
+	16, // 17: rotaloom.commons.v1.LocationSetNode.children:type_name -> rotaloom.commons.v1.LocationSetNode
+	18, // 18: rotaloom.commons.v1.LocationSetChangeList.changes:type_name -> rotaloom.commons.v1.LocationSetChange
+	20, // 19: rotaloom.commons.v1.LocationSetChange.add_node_refs:type_name -> rotaloom.common.v1.Ref
+	20, // 20: rotaloom.commons.v1.LocationSetChange.remove_node_refs:type_name -> rotaloom.common.v1.Ref
+	0,  // 21: rotaloom.commons.v1.LocationSetService.ListLocationSets:input_type -> rotaloom.commons.v1.ListLocationSetsRequest
+	1,  // 22: rotaloom.commons.v1.LocationSetService.GetLocationSet:input_type -> rotaloom.commons.v1.GetLocationSetRequest
+	2,  // 23: rotaloom.commons.v1.LocationSetService.CreateLocationSet:input_type -> rotaloom.commons.v1.CreateLocationSetRequest
+	3,  // 24: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:input_type -> rotaloom.commons.v1.DeleteLocationSetRequest
+	17, // 25: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:input_type -> rotaloom.commons.v1.LocationSetChangeList
+	4,  // 26: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:input_type -> rotaloom.commons.v1.MultiDeleteLocationSetsRequest
+	6,  // 27: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
+	6,  // 28: rotaloom.commons.v1.LocationSetService.PageLocationSets:input_type -> rotaloom.commons.v1.MultiReadLocationSetsRequest
+	10, // 29: rotaloom.commons.v1.LocationSetService.ListLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
+	13, // 30: rotaloom.commons.v1.LocationSetService.GetLocationSet:output_type -> rotaloom.commons.v1.LocationSet
+	13, // 31: rotaloom.commons.v1.LocationSetService.CreateLocationSet:output_type -> rotaloom.commons.v1.LocationSet
+	22, // 32: rotaloom.commons.v1.LocationSetService.DeleteLocationSet:output_type -> google.protobuf.Empty
+	10, // 33: rotaloom.commons.v1.LocationSetService.UpsertLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
+	22, // 34: rotaloom.commons.v1.LocationSetService.MultiDeleteLocationSets:output_type -> google.protobuf.Empty
+	10, // 35: rotaloom.commons.v1.LocationSetService.MultiReadLocationSets:output_type -> rotaloom.commons.v1.LocationSetList
+	11, // 36: rotaloom.commons.v1.LocationSetService.PageLocationSets:output_type -> rotaloom.commons.v1.LocationSetPage
+	29, // [29:37] is the sub-list for method output_type
+	21, // [21:29] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_location_set_proto_init() }
@@ -1482,15 +1532,15 @@ func file_rotaloom_commons_v1_location_set_proto_init() {
 	file_rotaloom_commons_v1_location_set_proto_msgTypes[7].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_set_proto_msgTypes[11].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_set_proto_msgTypes[13].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_set_proto_msgTypes[15].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_set_proto_msgTypes[17].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_set_proto_msgTypes[16].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_set_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_location_set_proto_rawDesc), len(file_rotaloom_commons_v1_location_set_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

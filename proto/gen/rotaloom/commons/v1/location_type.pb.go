@@ -242,7 +242,7 @@ func (x *TypeOfLocation) GetLocationRef() *v1.Ref {
 type ReadTypeOfLocationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Absent when the location has no type.
-	LocationType  *LocationType `protobuf:"bytes,1,opt,name=location_type,json=locationType,proto3" json:"location_type,omitempty"`
+	LocationType  *LocationType `protobuf:"bytes,1,opt,name=location_type,json=nodetype,proto3" json:"location_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -340,8 +340,8 @@ func (x *MultiReadLocationTypesRequest) GetMultiReadOptions() *MultiReadOptions 
 type LocationTypeWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// All types that are in effect on a day of the span.
-	Span                *LocationSpan      `protobuf:"bytes,1,opt,name=span,proto3" json:"span,omitempty"`
-	LocationTypeRefSpan *LocationTypesSpan `protobuf:"bytes,2,opt,name=location_type_ref_span,json=locationTypeRefSpan,proto3" json:"location_type_ref_span,omitempty"`
+	Span                *LocationTypesDuring `protobuf:"bytes,6,opt,name=span,proto3" json:"span,omitempty"`
+	LocationTypeRefSpan *LocationTypesSpan   `protobuf:"bytes,2,opt,name=location_type_ref_span,json=locationTypeRefSpan,proto3" json:"location_type_ref_span,omitempty"`
 	// Without a span, types are named by one of these lists.
 	Ids           []int64   `protobuf:"varint,3,rep,packed,name=ids,proto3" json:"ids,omitempty"`
 	Qualifiers    []string  `protobuf:"bytes,4,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
@@ -380,7 +380,7 @@ func (*LocationTypeWhere) Descriptor() ([]byte, []int) {
 	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{6}
 }
 
-func (x *LocationTypeWhere) GetSpan() *LocationSpan {
+func (x *LocationTypeWhere) GetSpan() *LocationTypesDuring {
 	if x != nil {
 		return x.Span
 	}
@@ -421,9 +421,13 @@ type LocationTypesSpan struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	LocationTypeRef  *v1.Ref                `protobuf:"bytes,1,opt,name=location_type_ref,json=locationTypeRef,proto3" json:"location_type_ref,omitempty"`
 	LocationTypeRefs *v1.RefList            `protobuf:"bytes,2,opt,name=location_type_refs,json=locationTypeRefs,proto3" json:"location_type_refs,omitempty"`
-	Span             *LocationSpan          `protobuf:"bytes,3,opt,name=span,proto3" json:"span,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Both ends included.
+	StartDate string `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate   string `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// Accepted and without effect: a type has one revision.
+	RevisionDate  string `protobuf:"bytes,6,opt,name=revision_date,json=revisionDate,proto3" json:"revision_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LocationTypesSpan) Reset() {
@@ -470,11 +474,87 @@ func (x *LocationTypesSpan) GetLocationTypeRefs() *v1.RefList {
 	return nil
 }
 
-func (x *LocationTypesSpan) GetSpan() *LocationSpan {
+func (x *LocationTypesSpan) GetStartDate() string {
 	if x != nil {
-		return x.Span
+		return x.StartDate
 	}
-	return nil
+	return ""
+}
+
+func (x *LocationTypesSpan) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
+func (x *LocationTypesSpan) GetRevisionDate() string {
+	if x != nil {
+		return x.RevisionDate
+	}
+	return ""
+}
+
+// LocationTypesDuring means types that serve a context, or all without one, and that
+// are in effect on a day from the first date to the last.
+type LocationTypesDuring struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	StartDate     string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate       string                 `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationTypesDuring) Reset() {
+	*x = LocationTypesDuring{}
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationTypesDuring) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationTypesDuring) ProtoMessage() {}
+
+func (x *LocationTypesDuring) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationTypesDuring.ProtoReflect.Descriptor instead.
+func (*LocationTypesDuring) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *LocationTypesDuring) GetContext() string {
+	if x != nil {
+		return x.Context
+	}
+	return ""
+}
+
+func (x *LocationTypesDuring) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *LocationTypesDuring) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
 }
 
 type UpdateLocationTypeRequest struct {
@@ -487,7 +567,7 @@ type UpdateLocationTypeRequest struct {
 
 func (x *UpdateLocationTypeRequest) Reset() {
 	*x = UpdateLocationTypeRequest{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -499,7 +579,7 @@ func (x *UpdateLocationTypeRequest) String() string {
 func (*UpdateLocationTypeRequest) ProtoMessage() {}
 
 func (x *UpdateLocationTypeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -512,7 +592,7 @@ func (x *UpdateLocationTypeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateLocationTypeRequest.ProtoReflect.Descriptor instead.
 func (*UpdateLocationTypeRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *UpdateLocationTypeRequest) GetId() int64 {
@@ -538,7 +618,7 @@ type DeleteLocationTypeRequest struct {
 
 func (x *DeleteLocationTypeRequest) Reset() {
 	*x = DeleteLocationTypeRequest{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -550,7 +630,7 @@ func (x *DeleteLocationTypeRequest) String() string {
 func (*DeleteLocationTypeRequest) ProtoMessage() {}
 
 func (x *DeleteLocationTypeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -563,7 +643,7 @@ func (x *DeleteLocationTypeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteLocationTypeRequest.ProtoReflect.Descriptor instead.
 func (*DeleteLocationTypeRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DeleteLocationTypeRequest) GetId() int64 {
@@ -583,7 +663,7 @@ type LocationTypeList struct {
 
 func (x *LocationTypeList) Reset() {
 	*x = LocationTypeList{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -595,7 +675,7 @@ func (x *LocationTypeList) String() string {
 func (*LocationTypeList) ProtoMessage() {}
 
 func (x *LocationTypeList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -608,7 +688,7 @@ func (x *LocationTypeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationTypeList.ProtoReflect.Descriptor instead.
 func (*LocationTypeList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LocationTypeList) GetLocationTypes() []*LocationType {
@@ -638,9 +718,16 @@ type LocationType struct {
 	EffectiveDate string `protobuf:"bytes,6,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
 	// The day after the last one; 3000-01-01 without one.
 	ExpirationDate string `protobuf:"bytes,7,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	// ORG or FORECAST, for a type that serves one of them; "" for one that serves
-	// both.
-	MapContextType *string `protobuf:"bytes,8,opt,name=map_context_type,json=mapContextType,proto3,oneof" json:"map_context_type,omitempty"`
+	// ORG (1) or FORECAST (2), for a type that serves one of them; "" (0) for one that
+	// serves both.
+	MapContextType *v1.Ref `protobuf:"bytes,10,opt,name=map_context_type,json=mapContextType,proto3" json:"map_context_type,omitempty"`
+	// A type has one revision. These and the rest are ignored in requests.
+	FirstRevision *bool `protobuf:"varint,11,opt,name=first_revision,json=firstRevision,proto3,oneof" json:"first_revision,omitempty"`
+	LastRevision  *bool `protobuf:"varint,12,opt,name=last_revision,json=lastRevision,proto3,oneof" json:"last_revision,omitempty"`
+	// Whether the product brought the type; it brings none.
+	GoldData *bool `protobuf:"varint,13,opt,name=gold_data,json=goldData,proto3,oneof" json:"gold_data,omitempty"`
+	// When the type was changed last, in UTC.
+	UpdatedDateTime string `protobuf:"bytes,14,opt,name=updated_date_time,json=updatedDateTime,proto3" json:"updated_date_time,omitempty"`
 	// Types with a lower number stand higher in the tree. Lists are in this order
 	// first.
 	HierarchyOrder *int32 `protobuf:"varint,9,opt,name=hierarchy_order,json=hierarchyOrder,proto3,oneof" json:"hierarchy_order,omitempty"`
@@ -650,7 +737,7 @@ type LocationType struct {
 
 func (x *LocationType) Reset() {
 	*x = LocationType{}
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -662,7 +749,7 @@ func (x *LocationType) String() string {
 func (*LocationType) ProtoMessage() {}
 
 func (x *LocationType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_type_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -675,7 +762,7 @@ func (x *LocationType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationType.ProtoReflect.Descriptor instead.
 func (*LocationType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_location_type_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LocationType) GetId() int64 {
@@ -727,9 +814,37 @@ func (x *LocationType) GetExpirationDate() string {
 	return ""
 }
 
-func (x *LocationType) GetMapContextType() string {
-	if x != nil && x.MapContextType != nil {
-		return *x.MapContextType
+func (x *LocationType) GetMapContextType() *v1.Ref {
+	if x != nil {
+		return x.MapContextType
+	}
+	return nil
+}
+
+func (x *LocationType) GetFirstRevision() bool {
+	if x != nil && x.FirstRevision != nil {
+		return *x.FirstRevision
+	}
+	return false
+}
+
+func (x *LocationType) GetLastRevision() bool {
+	if x != nil && x.LastRevision != nil {
+		return *x.LastRevision
+	}
+	return false
+}
+
+func (x *LocationType) GetGoldData() bool {
+	if x != nil && x.GoldData != nil {
+		return *x.GoldData
+	}
+	return false
+}
+
+func (x *LocationType) GetUpdatedDateTime() string {
+	if x != nil {
+		return x.UpdatedDateTime
 	}
 	return ""
 }
@@ -757,14 +872,14 @@ const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"\ffor_location\x18\x01 \x01(\v2#.rotaloom.commons.v1.TypeOfLocationR\vforLocation\"h\n" +
 	"\x0eTypeOfLocation\x12\x1a\n" +
 	"\x04date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12:\n" +
-	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef\"d\n" +
-	"\x1aReadTypeOfLocationResponse\x12F\n" +
-	"\rlocation_type\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationTypeR\flocationType\"\xb2\x01\n" +
+	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef\"`\n" +
+	"\x1aReadTypeOfLocationResponse\x12B\n" +
+	"\rlocation_type\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationTypeR\bnodetype\"\xb2\x01\n" +
 	"\x1dMultiReadLocationTypesRequest\x12<\n" +
 	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.LocationTypeWhereR\x05where\x12S\n" +
-	"\x12multi_read_options\x18\x02 \x01(\v2%.rotaloom.commons.v1.MultiReadOptionsR\x10multiReadOptions\"\x8a\x03\n" +
-	"\x11LocationTypeWhere\x125\n" +
-	"\x04span\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationSpanR\x04span\x12[\n" +
+	"\x12multi_read_options\x18\x02 \x01(\v2%.rotaloom.commons.v1.MultiReadOptionsR\x10multiReadOptions\"\x97\x03\n" +
+	"\x11LocationTypeWhere\x12<\n" +
+	"\x04span\x18\x06 \x01(\v2(.rotaloom.commons.v1.LocationTypesDuringR\x04span\x12[\n" +
 	"\x16location_type_ref_span\x18\x02 \x01(\v2&.rotaloom.commons.v1.LocationTypesSpanR\x13locationTypeRefSpan\x12<\n" +
 	"\x03ids\x18\x03 \x03(\x03B*\xa2\xbb\x18&\n" +
 	"$\b\xe8\a\x12\n" +
@@ -776,13 +891,21 @@ const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"qualifiers\x12W\n" +
 	"\x04refs\x18\x05 \x03(\v2\x17.rotaloom.common.v1.RefB*\xa2\xbb\x18&\n" +
 	"$\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x04refs\"\x86\x02\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x04refsJ\x04\b\x01\x10\x02\"\xcc\x02\n" +
 	"\x11LocationTypesSpan\x12C\n" +
 	"\x11location_type_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0flocationTypeRef\x12u\n" +
 	"\x12location_type_refs\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
 	"$\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x10locationTypeRefs\x125\n" +
-	"\x04span\x18\x03 \x01(\v2!.rotaloom.commons.v1.LocationSpanR\x04span\"s\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x10locationTypeRefs\x12%\n" +
+	"\n" +
+	"start_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12+\n" +
+	"\rrevision_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frevisionDateJ\x04\b\x03\x10\x04\"y\n" +
+	"\x13LocationTypesDuring\x12\x18\n" +
+	"\acontext\x18\x01 \x01(\tR\acontext\x12%\n" +
+	"\n" +
+	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"s\n" +
 	"\x19UpdateLocationTypeRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12F\n" +
 	"\rlocation_type\x18\x02 \x01(\v2!.rotaloom.commons.v1.LocationTypeR\flocationType\"+\n" +
@@ -791,7 +914,7 @@ const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"\x10LocationTypeList\x12H\n" +
 	"\x0elocation_types\x18\x01 \x03(\v2!.rotaloom.commons.v1.LocationTypeR\rlocationTypes\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1d\xa2\xbb\x18\x19\n" +
-	"\x0elocation_types\x12\afailure\"\xca\x03\n" +
+	"\x0elocation_types\x12\afailure\"\xa6\x05\n" +
 	"\fLocationType\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x01R\x04name\x88\x01\x01\x12%\n" +
@@ -799,15 +922,23 @@ const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"\rdisplay_order\x18\x04 \x01(\x05H\x03R\fdisplayOrder\x88\x01\x01\x12#\n" +
 	"\rpersistent_id\x18\x05 \x01(\tR\fpersistentId\x12-\n" +
 	"\x0eeffective_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12-\n" +
-	"\x10map_context_type\x18\b \x01(\tH\x04R\x0emapContextType\x88\x01\x01\x12,\n" +
-	"\x0fhierarchy_order\x18\t \x01(\x05H\x05R\x0ehierarchyOrder\x88\x01\x01B\x05\n" +
+	"\x0fexpiration_date\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12A\n" +
+	"\x10map_context_type\x18\n" +
+	" \x01(\v2\x17.rotaloom.common.v1.RefR\x0emapContextType\x12*\n" +
+	"\x0efirst_revision\x18\v \x01(\bH\x04R\rfirstRevision\x88\x01\x01\x12(\n" +
+	"\rlast_revision\x18\f \x01(\bH\x05R\flastRevision\x88\x01\x01\x12 \n" +
+	"\tgold_data\x18\r \x01(\bH\x06R\bgoldData\x88\x01\x01\x12*\n" +
+	"\x11updated_date_time\x18\x0e \x01(\tR\x0fupdatedDateTime\x12,\n" +
+	"\x0fhierarchy_order\x18\t \x01(\x05H\aR\x0ehierarchyOrder\x88\x01\x01B\x05\n" +
 	"\x03_idB\a\n" +
 	"\x05_nameB\x0e\n" +
 	"\f_descriptionB\x10\n" +
-	"\x0e_display_orderB\x13\n" +
-	"\x11_map_context_typeB\x12\n" +
-	"\x10_hierarchy_order2\xb0\n" +
+	"\x0e_display_orderB\x11\n" +
+	"\x0f_first_revisionB\x10\n" +
+	"\x0e_last_revisionB\f\n" +
+	"\n" +
+	"_gold_dataB\x12\n" +
+	"\x10_hierarchy_orderJ\x04\b\b\x10\t2\xb0\n" +
 	"\n" +
 	"\x13LocationTypeService\x12\xb9\x01\n" +
 	"\x11ListLocationTypes\x12-.rotaloom.commons.v1.ListLocationTypesRequest\x1a%.rotaloom.commons.v1.LocationTypeList\"N\xa2\xbb\x18(\n" +
@@ -838,7 +969,7 @@ func file_rotaloom_commons_v1_location_type_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_location_type_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_location_type_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_rotaloom_commons_v1_location_type_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_rotaloom_commons_v1_location_type_proto_goTypes = []any{
 	(*ListLocationTypesRequest)(nil),      // 0: rotaloom.commons.v1.ListLocationTypesRequest
 	(*GetLocationTypeRequest)(nil),        // 1: rotaloom.commons.v1.GetLocationTypeRequest
@@ -848,45 +979,45 @@ var file_rotaloom_commons_v1_location_type_proto_goTypes = []any{
 	(*MultiReadLocationTypesRequest)(nil), // 5: rotaloom.commons.v1.MultiReadLocationTypesRequest
 	(*LocationTypeWhere)(nil),             // 6: rotaloom.commons.v1.LocationTypeWhere
 	(*LocationTypesSpan)(nil),             // 7: rotaloom.commons.v1.LocationTypesSpan
-	(*UpdateLocationTypeRequest)(nil),     // 8: rotaloom.commons.v1.UpdateLocationTypeRequest
-	(*DeleteLocationTypeRequest)(nil),     // 9: rotaloom.commons.v1.DeleteLocationTypeRequest
-	(*LocationTypeList)(nil),              // 10: rotaloom.commons.v1.LocationTypeList
-	(*LocationType)(nil),                  // 11: rotaloom.commons.v1.LocationType
-	(*v1.Ref)(nil),                        // 12: rotaloom.common.v1.Ref
-	(*MultiReadOptions)(nil),              // 13: rotaloom.commons.v1.MultiReadOptions
-	(*LocationSpan)(nil),                  // 14: rotaloom.commons.v1.LocationSpan
+	(*LocationTypesDuring)(nil),           // 8: rotaloom.commons.v1.LocationTypesDuring
+	(*UpdateLocationTypeRequest)(nil),     // 9: rotaloom.commons.v1.UpdateLocationTypeRequest
+	(*DeleteLocationTypeRequest)(nil),     // 10: rotaloom.commons.v1.DeleteLocationTypeRequest
+	(*LocationTypeList)(nil),              // 11: rotaloom.commons.v1.LocationTypeList
+	(*LocationType)(nil),                  // 12: rotaloom.commons.v1.LocationType
+	(*v1.Ref)(nil),                        // 13: rotaloom.common.v1.Ref
+	(*MultiReadOptions)(nil),              // 14: rotaloom.commons.v1.MultiReadOptions
 	(*v1.RefList)(nil),                    // 15: rotaloom.common.v1.RefList
 	(*v1.ErrorBody)(nil),                  // 16: rotaloom.common.v1.ErrorBody
 	(*emptypb.Empty)(nil),                 // 17: google.protobuf.Empty
 }
 var file_rotaloom_commons_v1_location_type_proto_depIdxs = []int32{
 	3,  // 0: rotaloom.commons.v1.ReadTypeOfLocationRequest.for_location:type_name -> rotaloom.commons.v1.TypeOfLocation
-	12, // 1: rotaloom.commons.v1.TypeOfLocation.location_ref:type_name -> rotaloom.common.v1.Ref
-	11, // 2: rotaloom.commons.v1.ReadTypeOfLocationResponse.location_type:type_name -> rotaloom.commons.v1.LocationType
+	13, // 1: rotaloom.commons.v1.TypeOfLocation.location_ref:type_name -> rotaloom.common.v1.Ref
+	12, // 2: rotaloom.commons.v1.ReadTypeOfLocationResponse.location_type:type_name -> rotaloom.commons.v1.LocationType
 	6,  // 3: rotaloom.commons.v1.MultiReadLocationTypesRequest.where:type_name -> rotaloom.commons.v1.LocationTypeWhere
-	13, // 4: rotaloom.commons.v1.MultiReadLocationTypesRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
-	14, // 5: rotaloom.commons.v1.LocationTypeWhere.span:type_name -> rotaloom.commons.v1.LocationSpan
+	14, // 4: rotaloom.commons.v1.MultiReadLocationTypesRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
+	8,  // 5: rotaloom.commons.v1.LocationTypeWhere.span:type_name -> rotaloom.commons.v1.LocationTypesDuring
 	7,  // 6: rotaloom.commons.v1.LocationTypeWhere.location_type_ref_span:type_name -> rotaloom.commons.v1.LocationTypesSpan
-	12, // 7: rotaloom.commons.v1.LocationTypeWhere.refs:type_name -> rotaloom.common.v1.Ref
-	12, // 8: rotaloom.commons.v1.LocationTypesSpan.location_type_ref:type_name -> rotaloom.common.v1.Ref
+	13, // 7: rotaloom.commons.v1.LocationTypeWhere.refs:type_name -> rotaloom.common.v1.Ref
+	13, // 8: rotaloom.commons.v1.LocationTypesSpan.location_type_ref:type_name -> rotaloom.common.v1.Ref
 	15, // 9: rotaloom.commons.v1.LocationTypesSpan.location_type_refs:type_name -> rotaloom.common.v1.RefList
-	14, // 10: rotaloom.commons.v1.LocationTypesSpan.span:type_name -> rotaloom.commons.v1.LocationSpan
-	11, // 11: rotaloom.commons.v1.UpdateLocationTypeRequest.location_type:type_name -> rotaloom.commons.v1.LocationType
-	11, // 12: rotaloom.commons.v1.LocationTypeList.location_types:type_name -> rotaloom.commons.v1.LocationType
-	16, // 13: rotaloom.commons.v1.LocationTypeList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	12, // 10: rotaloom.commons.v1.UpdateLocationTypeRequest.location_type:type_name -> rotaloom.commons.v1.LocationType
+	12, // 11: rotaloom.commons.v1.LocationTypeList.location_types:type_name -> rotaloom.commons.v1.LocationType
+	16, // 12: rotaloom.commons.v1.LocationTypeList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	13, // 13: rotaloom.commons.v1.LocationType.map_context_type:type_name -> rotaloom.common.v1.Ref
 	0,  // 14: rotaloom.commons.v1.LocationTypeService.ListLocationTypes:input_type -> rotaloom.commons.v1.ListLocationTypesRequest
 	1,  // 15: rotaloom.commons.v1.LocationTypeService.GetLocationType:input_type -> rotaloom.commons.v1.GetLocationTypeRequest
 	5,  // 16: rotaloom.commons.v1.LocationTypeService.MultiReadLocationTypes:input_type -> rotaloom.commons.v1.MultiReadLocationTypesRequest
 	2,  // 17: rotaloom.commons.v1.LocationTypeService.ReadTypeOfLocation:input_type -> rotaloom.commons.v1.ReadTypeOfLocationRequest
-	11, // 18: rotaloom.commons.v1.LocationTypeService.CreateLocationType:input_type -> rotaloom.commons.v1.LocationType
-	8,  // 19: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:input_type -> rotaloom.commons.v1.UpdateLocationTypeRequest
-	9,  // 20: rotaloom.commons.v1.LocationTypeService.DeleteLocationType:input_type -> rotaloom.commons.v1.DeleteLocationTypeRequest
-	10, // 21: rotaloom.commons.v1.LocationTypeService.ListLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
-	11, // 22: rotaloom.commons.v1.LocationTypeService.GetLocationType:output_type -> rotaloom.commons.v1.LocationType
-	10, // 23: rotaloom.commons.v1.LocationTypeService.MultiReadLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
+	12, // 18: rotaloom.commons.v1.LocationTypeService.CreateLocationType:input_type -> rotaloom.commons.v1.LocationType
+	9,  // 19: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:input_type -> rotaloom.commons.v1.UpdateLocationTypeRequest
+	10, // 20: rotaloom.commons.v1.LocationTypeService.DeleteLocationType:input_type -> rotaloom.commons.v1.DeleteLocationTypeRequest
+	11, // 21: rotaloom.commons.v1.LocationTypeService.ListLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
+	12, // 22: rotaloom.commons.v1.LocationTypeService.GetLocationType:output_type -> rotaloom.commons.v1.LocationType
+	11, // 23: rotaloom.commons.v1.LocationTypeService.MultiReadLocationTypes:output_type -> rotaloom.commons.v1.LocationTypeList
 	4,  // 24: rotaloom.commons.v1.LocationTypeService.ReadTypeOfLocation:output_type -> rotaloom.commons.v1.ReadTypeOfLocationResponse
-	11, // 25: rotaloom.commons.v1.LocationTypeService.CreateLocationType:output_type -> rotaloom.commons.v1.LocationType
-	11, // 26: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:output_type -> rotaloom.commons.v1.LocationType
+	12, // 25: rotaloom.commons.v1.LocationTypeService.CreateLocationType:output_type -> rotaloom.commons.v1.LocationType
+	12, // 26: rotaloom.commons.v1.LocationTypeService.UpdateLocationType:output_type -> rotaloom.commons.v1.LocationType
 	17, // 27: rotaloom.commons.v1.LocationTypeService.DeleteLocationType:output_type -> google.protobuf.Empty
 	21, // [21:28] is the sub-list for method output_type
 	14, // [14:21] is the sub-list for method input_type
@@ -902,14 +1033,14 @@ func file_rotaloom_commons_v1_location_type_proto_init() {
 	}
 	file_rotaloom_commons_v1_job_proto_init()
 	file_rotaloom_commons_v1_location_proto_init()
-	file_rotaloom_commons_v1_location_type_proto_msgTypes[11].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_type_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_location_type_proto_rawDesc), len(file_rotaloom_commons_v1_location_type_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1695,9 +1695,10 @@ func (x *CurrentUserInfo) GetPostalAddresses() []*ExtensionPostalAddress {
 }
 
 type CurrentUserTimeZone struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	TimeZoneId *int64                 `protobuf:"varint,1,opt,name=time_zone_id,json=timeZoneId,proto3,oneof" json:"time_zone_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
 	// IANA name.
+	TimeZoneId string `protobuf:"bytes,6,opt,name=time_zone_id,json=timeZoneId,proto3" json:"time_zone_id,omitempty"`
+	// The same.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	// Abbreviation that holds now, "CET".
 	ShortName string `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
@@ -1738,11 +1739,11 @@ func (*CurrentUserTimeZone) Descriptor() ([]byte, []int) {
 	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{27}
 }
 
-func (x *CurrentUserTimeZone) GetTimeZoneId() int64 {
-	if x != nil && x.TimeZoneId != nil {
-		return *x.TimeZoneId
+func (x *CurrentUserTimeZone) GetTimeZoneId() string {
+	if x != nil {
+		return x.TimeZoneId
 	}
-	return 0
+	return ""
 }
 
 func (x *CurrentUserTimeZone) GetDisplayName() string {
@@ -2476,19 +2477,18 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x0eemail_contacts\x18\t \x03(\v2#.rotaloom.commons.v1.ExtensionEmailR\remailContacts\x12V\n" +
 	"\x12telephone_contacts\x18\n" +
 	" \x03(\v2'.rotaloom.commons.v1.ExtensionTelephoneR\x11telephoneContacts\x12V\n" +
-	"\x10postal_addresses\x18\v \x03(\v2+.rotaloom.commons.v1.ExtensionPostalAddressR\x0fpostalAddresses\"\xe3\x01\n" +
-	"\x13CurrentUserTimeZone\x12%\n" +
-	"\ftime_zone_id\x18\x01 \x01(\x03H\x00R\n" +
-	"timeZoneId\x88\x01\x01\x12!\n" +
+	"\x10postal_addresses\x18\v \x03(\v2+.rotaloom.commons.v1.ExtensionPostalAddressR\x0fpostalAddresses\"\xd3\x01\n" +
+	"\x13CurrentUserTimeZone\x12 \n" +
+	"\ftime_zone_id\x18\x06 \x01(\tR\n" +
+	"timeZoneId\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x1d\n" +
 	"\n" +
 	"short_name\x18\x03 \x01(\tR\tshortName\x12\"\n" +
 	"\n" +
-	"gmt_offset\x18\x04 \x01(\x05H\x01R\tgmtOffset\x88\x01\x01\x12\x1f\n" +
+	"gmt_offset\x18\x04 \x01(\x05H\x00R\tgmtOffset\x88\x01\x01\x12\x1f\n" +
 	"\vdate_format\x18\x05 \x01(\tR\n" +
-	"dateFormatB\x0f\n" +
-	"\r_time_zone_idB\r\n" +
-	"\v_gmt_offset\"\x9c\x01\n" +
+	"dateFormatB\r\n" +
+	"\v_gmt_offsetJ\x04\b\x01\x10\x02\"\x9c\x01\n" +
 	"\x0eBasePersonList\x129\n" +
 	"\apersons\x18\x01 \x03(\v2\x1f.rotaloom.commons.v1.BasePersonR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
