@@ -91,6 +91,7 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.DayLockService_ServiceDesc, schedulingv1.NewDayLockServiceClient, schedulingv1.RegisterDayLockServiceHandlerClient),
 			generated(&schedulingv1.EmployeeSchedulePatternService_ServiceDesc, schedulingv1.NewEmployeeSchedulePatternServiceClient, schedulingv1.RegisterEmployeeSchedulePatternServiceHandlerClient),
 			generated(&schedulingv1.EmployeeTimeOffService_ServiceDesc, schedulingv1.NewEmployeeTimeOffServiceClient, schedulingv1.RegisterEmployeeTimeOffServiceHandlerClient),
+			generated(&schedulingv1.EmploymentTermScheduleService_ServiceDesc, schedulingv1.NewEmploymentTermScheduleServiceClient, schedulingv1.RegisterEmploymentTermScheduleServiceHandlerClient),
 			generated(&schedulingv1.EmploymentTermSchedulePatternService_ServiceDesc, schedulingv1.NewEmploymentTermSchedulePatternServiceClient, schedulingv1.RegisterEmploymentTermSchedulePatternServiceHandlerClient),
 			generated(&schedulingv1.PayCodeEditService_ServiceDesc, schedulingv1.NewPayCodeEditServiceClient, schedulingv1.RegisterPayCodeEditServiceHandlerClient),
 			generated(&schedulingv1.PropagationService_ServiceDesc, schedulingv1.NewPropagationServiceClient, schedulingv1.RegisterPropagationServiceHandlerClient),

@@ -22,6 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeeschedulepattern"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -76,6 +77,7 @@ type Service struct {
 	patternTemplates *schedulepatterntemplate.Handler
 	termPatterns     *employmenttermschedulepattern.Handler
 	employeePatterns *employeeschedulepattern.Handler
+	termSchedules    *employmenttermschedule.Handler
 	schedules        *schedule.Handler
 	shifts           *scheduleitem.Shifts
 	payCodeEdits     *scheduleitem.PayCodeEdits
@@ -130,6 +132,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		termPatterns: employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
 			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Members: members, Wake: core.Wake,
 		}),
+		termSchedules: employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Directory: resolver, Commons: commons}),
 		employeePatterns: employeeschedulepattern.New(employeeschedulepattern.Deps{
 			Pool: deps.Pool, Definitions: definitions, Directory: resolver, Builder: cfg.Builder.Builder(), Wake: core.Wake,
 		}),
@@ -158,6 +161,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterSchedulePatternTemplateServiceServer(server, s.patternTemplates)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(server, s.termPatterns)
 	schedulingv1.RegisterEmployeeSchedulePatternServiceServer(server, s.employeePatterns)
+	schedulingv1.RegisterEmploymentTermScheduleServiceServer(server, s.termSchedules)
 	schedulingv1.RegisterScheduleServiceServer(server, s.schedules)
 	schedulingv1.RegisterShiftServiceServer(server, s.shifts)
 	schedulingv1.RegisterPayCodeEditServiceServer(server, s.payCodeEdits)

@@ -61,7 +61,7 @@ func NewCommons(conn grpc.ClientConnInterface) Commons {
 // period, and the employees of a hyperfind query or of locations.
 func (h *Handler) resolve(ctx context.Context, q *request.Query) error {
 	if q.Period != nil {
-		days, err := h.daysOf(ctx, q.Period)
+		days, err := DaysOf(ctx, h.commons, q.Period)
 		if err != nil {
 			return err
 		}
@@ -100,13 +100,13 @@ func FindEmployees(ctx context.Context, commons Commons, hyperfind *commonv1.Ref
 	return out, nil
 }
 
-// daysOf returns the days of a symbolic period: today is that of the tenant.
-func (h *Handler) daysOf(ctx context.Context, period *commonv1.Ref) (civil.Range, error) {
+// DaysOf returns the days of a symbolic period: today is that of the tenant.
+func DaysOf(ctx context.Context, commons Commons, period *commonv1.Ref) (civil.Range, error) {
 	name := period.GetQualifier()
 	if period.Id != nil {
 		name = strconv.FormatInt(period.GetId(), 10)
 	}
-	span, err := h.commons.ReadSymbolicPeriod(ctx, &commonsv1.ReadSymbolicPeriodRequest{
+	span, err := commons.ReadSymbolicPeriod(ctx, &commonsv1.ReadSymbolicPeriodRequest{
 		Where: &commonsv1.SymbolicPeriodWhere{CurrentTenant: proto.Bool(true), SymbolicPeriodId: &name},
 	})
 	if err != nil {

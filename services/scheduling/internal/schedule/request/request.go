@@ -198,6 +198,14 @@ func exactlyOne(path, names string, given ...bool) error {
 	return fault.Newf(codeOneCriterion, http.StatusBadRequest, "%s: give exactly one of %s.", path, names)
 }
 
+// ParseRange reads days, of which the last is included, or the period that stands for
+// them.
+func ParseRange(path string, r *commonv1.DateRange) (civil.Range, *commonv1.Ref, error) {
+	q := &Query{}
+	err := q.parseDays(path, r, "", "")
+	return q.Days, q.Period, err
+}
+
 // parseDays reads the days of a window, of which the last is included, or the
 // name of a period.
 func (q *Query) parseDays(path string, r *commonv1.DateRange, start, end string) error {

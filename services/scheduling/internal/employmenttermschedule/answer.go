@@ -1,0 +1,129 @@
+package employmenttermschedule
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
+)
+
+// counter counts what an answer holds.
+type counter int
+
+func (c *counter) add(n int) error {
+	if *c += counter(n); int(*c) <= maxEntries {
+		return nil
+	}
+	return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
+		"Service limits are exceeded: entries of employment terms: more than %d. Ask for fewer terms or days.", maxEntries).
+		WithLimits(int64(*c), int64(maxEntries))
+}
+
+// answer puts together what is selected.
+func (h *Handler) answer(ctx context.Context, tenantID int64, selected selection, terms []term, days civil.Range) (*schedulingv1.EmploymentTermSchedules, error) {
+	groups, memberships := &schedulingv1.ScheduledGroupList{}, &schedulingv1.GroupMembershipList{}
+	shifts, edits := &schedulingv1.GroupShiftList{}, &schedulingv1.GroupPayCodeEditList{}
+	var count counter
+	for i := range terms {
+		t := &terms[i]
+		ref := &commonv1.Ref{Id: proto.Int64(t.id), Qualifier: proto.String(t.name)}
+		groups.Groups = append(groups.Groups, t.message())
+		if selected.memberships {
+			if err := count.add(len(t.members)); err != nil {
+				return nil, err
+			}
+			for _, m := range t.members {
+				memberships.Memberships = append(memberships.Memberships, m.message(ref))
+			}
+		}
+		if !selected.shifts && !selected.edits {
+			continue
+		}
+		err := h.plan(ctx, tenantID, t, days, selected, func(p reading.Planned) error {
+			if p.Shift != nil {
+				shifts.GroupShifts = append(shifts.GroupShifts, shiftOf(ref, p.Shift))
+			} else {
+				edits.GroupPayCodeEdits = append(edits.GroupPayCodeEdits, editOf(ref, p.PayCodeEdit))
+			}
+			return count.add(1)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	out := &schedulingv1.EmploymentTermSchedules{}
+	if selected.groups {
+		out.Groups = groups
+	}
+	if selected.memberships {
+		out.Memberships = memberships
+	}
+	if selected.shifts {
+		out.GroupShifts = shifts
+	}
+	if selected.edits {
+		out.GroupPayCodeEdits = edits
+	}
+	return out, nil
+}
+
+// plan calls add for what the patterns of a term put on days, whether it passes them on
+// or not.
+func (h *Handler) plan(ctx context.Context, tenantID int64, t *term, days civil.Range, selected selection, add func(reading.Planned) error) error {
+	spans, err := span.Resolve(span.Input{
+		Assignments: t.assignments, Memberships: []span.Membership{{TermID: t.id, Days: days, Inherits: true}},
+	})
+	if err != nil {
+		return fmt.Errorf("employmenttermschedule: term %d: %w", t.id, err)
+	}
+	var kinds []rotation.Kind
+	if selected.shifts {
+		kinds = append(kinds, rotation.Shift)
+	}
+	if selected.edits {
+		kinds = append(kinds, rotation.PayCodeEdit)
+	}
+	return h.deps.Reader.Planned(ctx, tenantID, spans, days, kinds, add)
+}
+
+func (t *term) message() *schedulingv1.ScheduledGroup {
+	return &schedulingv1.ScheduledGroup{
+		Id: proto.Int64(t.id), Name: t.name, Active: proto.Bool(true), Inheritance: proto.Bool(t.inherits), Contract: proto.Bool(true),
+		EmploymentTerm: proto.Bool(true), Deleted: proto.Bool(false), Version: proto.Int64(t.version),
+	}
+}
+
+func (m *member) message(group *commonv1.Ref) *schedulingv1.GroupMembership {
+	out := &schedulingv1.GroupMembership{
+		Group: group, Employee: &commonv1.Ref{Id: proto.Int64(m.employeeID), Qualifier: proto.String(m.number)}, StartDate: m.days.From.String(),
+	}
+	if m.days.To < civil.Forever {
+		out.EndDate = m.days.To.AddDays(-1).String()
+	}
+	return out
+}
+
+func shiftOf(group *commonv1.Ref, s *schedulingv1.Shift) *schedulingv1.GroupShift {
+	return &schedulingv1.GroupShift{
+		Group: group, StartDateTime: s.StartDateTime, EndDateTime: s.EndDateTime, Label: s.Label, Generated: s.Generated,
+		Segments: s.Segments, Relations: s.Relations, CommentNotes: s.CommentNotes,
+	}
+}
+
+func editOf(group *commonv1.Ref, e *schedulingv1.PayCodeEdit) *schedulingv1.GroupPayCodeEdit {
+	return &schedulingv1.GroupPayCodeEdit{
+		Group: group, PayCodeRef: e.PayCodeRef, StartDate: e.StartDate, EndDate: e.EndDate, StartTime: e.StartTime, EndTime: e.EndTime,
+		DurationInTime: e.DurationInTime, DurationInDays: e.DurationInDays, MoneyAmount: e.MoneyAmount, OrgJobRef: e.OrgJobRef,
+		Generated: e.Generated, Relations: e.Relations, CommentNotes: e.CommentNotes,
+	}
+}

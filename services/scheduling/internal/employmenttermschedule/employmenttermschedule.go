@@ -1,0 +1,213 @@
+// Package employmenttermschedule tells what the patterns of employment terms put on days,
+// and who is on the terms. It computes both from the assignments of a term, as the
+// schedule of somebody would be who is on the term and on no other.
+package employmenttermschedule
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+)
+
+// maxEntries bounds what an answer holds beside terms.
+var maxEntries = policy.Max[*schedulingv1.EmploymentTermScheduleWhere]("entries of employment terms")
+
+// Directory finds terms and employees, as [projection.Resolver] does.
+type Directory interface {
+	Terms(ctx context.Context, refs []*commonv1.Ref) ([]projection.Term, error)
+	Employees(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, error)
+	Visible(ctx context.Context) (rowvisibility.Set, error)
+}
+
+// Deps are what a Handler works with.
+type Deps struct {
+	Pool      *pg.Pool
+	Reader    *reading.Reader
+	Directory Directory
+	Commons   schedule.Commons
+}
+
+// Handler serves EmploymentTermScheduleService.
+type Handler struct {
+	schedulingv1.UnsafeEmploymentTermScheduleServiceServer
+
+	deps Deps
+}
+
+var _ schedulingv1.EmploymentTermScheduleServiceServer = (*Handler)(nil)
+
+// New returns a Handler.
+func New(deps Deps) *Handler { return &Handler{deps: deps} }
+
+// selection is what an answer shall have.
+type selection struct{ groups, memberships, shifts, edits bool }
+
+func readSelect(names []string) (selection, error) {
+	if len(names) == 0 {
+		return selection{true, true, true, true}, nil
+	}
+	var s selection
+	for i, name := range names {
+		switch strings.ToUpper(name) {
+		case "GROUPS":
+			s.groups = true
+		case "MEMBERSHIPS":
+			s.memberships = true
+		case "GROUPSHIFTS":
+			s.shifts = true
+		case "GROUPPAYCODEEDITS":
+			s.edits = true
+		default:
+			return s, patterndefinition.Invalid(fmt.Sprintf("select[%d]", i), "must be one of GROUPS, MEMBERSHIPS, GROUPSHIFTS and GROUPPAYCODEEDITS")
+		}
+	}
+	return s, nil
+}
+
+// MultiReadEmploymentTermSchedules returns what is selected of terms: those that are
+// named, or those that employees are on.
+func (h *Handler) MultiReadEmploymentTermSchedules(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermSchedulesRequest) (*schedulingv1.EmploymentTermSchedules, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	selected, err := readSelect(req.GetSelect())
+	if err != nil {
+		return nil, err
+	}
+	days, err := h.days(ctx, req.GetWhere())
+	if err != nil {
+		return nil, err
+	}
+	visible, err := h.deps.Directory.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	terms, employees, err := h.named(ctx, req.GetWhere(), days)
+	if err != nil {
+		return nil, err
+	}
+	found, err := read(ctx, h.deps.Pool, tenantID, terms, employees, days, visible)
+	if err != nil {
+		return nil, err
+	}
+	return h.answer(ctx, tenantID, selected, found, days)
+}
+
+// days reads which days are asked for, and that exactly one way to name terms is given.
+func (h *Handler) days(ctx context.Context, where *schedulingv1.EmploymentTermScheduleWhere) (civil.Range, error) {
+	var path string
+	var asked *commonv1.DateRange
+	given := 0
+	for _, one := range []struct {
+		path  string
+		given bool
+		days  *commonv1.DateRange
+	}{
+		{"groups", where.GetGroups() != nil, where.GetGroups().GetDateRange()},
+		{"employees", where.GetEmployees() != nil, where.GetEmployees().GetDateRange()},
+		{"hyperfind", where.GetHyperfind() != nil, where.GetHyperfind().GetDateRange()},
+		{"locations", where.GetLocations() != nil, where.GetLocations().GetDateRange()},
+	} {
+		if one.given {
+			path, asked = "where."+one.path, one.days
+			given++
+		}
+	}
+	const names = "where needs one of groups, employees, hyperfind and locations."
+	switch {
+	case given == 0:
+		return civil.Range{}, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, names)
+	case given > 1:
+		return civil.Range{}, fault.New(patterndefinition.CodeOnlyOne, http.StatusBadRequest, names)
+	}
+	days, period, err := request.ParseRange(path, asked)
+	if err == nil && period != nil {
+		days, err = schedule.DaysOf(ctx, h.deps.Commons, period)
+	}
+	return days, err
+}
+
+// named returns the ids of the terms, or else of the employees, that a request names.
+func (h *Handler) named(ctx context.Context, where *schedulingv1.EmploymentTermScheduleWhere, days civil.Range) (terms, employees []int64, err error) {
+	switch {
+	case where.GetGroups() != nil:
+		refs, err := refsOf("where.groups.groups", where.GetGroups().GetGroups(), days, "employment terms * days")
+		if err != nil {
+			return nil, nil, err
+		}
+		found, err := h.deps.Directory.Terms(ctx, refs)
+		terms = make([]int64, len(found))
+		for i := range found {
+			terms[i] = found[i].ID
+		}
+		return terms, nil, err
+	case where.GetEmployees() != nil:
+		refs, err := refsOf("where.employees.employees", where.GetEmployees().GetEmployees(), days, "employees * days")
+		if err != nil {
+			return nil, nil, err
+		}
+		found, err := h.deps.Directory.Employees(ctx, refs)
+		employees = make([]int64, len(found))
+		for i := range found {
+			employees[i] = found[i].ID
+		}
+		return nil, employees, err
+	}
+	var locations []*commonv1.Ref
+	hyperfind := where.GetHyperfind().GetHyperfind()
+	if where.GetLocations() != nil {
+		if locations, err = refsOf("where.locations.locations", where.GetLocations().GetLocations(), civil.Range{}, ""); err != nil {
+			return nil, nil, err
+		}
+	} else if !patterndefinition.Named(hyperfind) {
+		return nil, nil, patterndefinition.Missing("where.hyperfind.hyperfind")
+	}
+	found, err := schedule.FindEmployees(ctx, h.deps.Commons, hyperfind, locations, days)
+	if err != nil {
+		return nil, nil, err
+	}
+	return nil, found.GetIds(), reading.CheckEmployeeDays(len(found.GetIds()), days.Days())
+}
+
+// refsOf returns the refs of a list that must name something. How many there are for
+// the days is checked again for those of a symbolic period.
+func refsOf(path string, list *commonv1.RefList, days civil.Range, quantity string) ([]*commonv1.Ref, error) {
+	refs := slices.Clone(list.GetRefs())
+	for _, id := range list.GetIds() {
+		refs = append(refs, &commonv1.Ref{Id: &id})
+	}
+	for _, name := range list.GetQualifiers() {
+		refs = append(refs, &commonv1.Ref{Qualifier: &name})
+	}
+	if len(refs) == 0 {
+		return nil, patterndefinition.Missing(path)
+	}
+	if n := len(refs) * days.Days(); n > reading.MaxEmployeeDays {
+		return nil, fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
+			"Service limits are exceeded: %s in the request: %d, allowed: %d. Split the request into several.",
+			quantity, n, reading.MaxEmployeeDays).WithLimits(int64(n), int64(reading.MaxEmployeeDays))
+	}
+	return refs, nil
+}
+
+// byTerm orders rows.
+func byTerm(a, b term) int { return cmp.Compare(a.id, b.id) }

@@ -1,0 +1,68 @@
+package reading
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
+)
+
+// Planned is a shift or a pay code edit that a pattern puts on a day, whoever follows
+// it: without an id, an employee and a version, on the clocks of a day without a change.
+type Planned struct {
+	Shift       *schedulingv1.Shift
+	PayCodeEdit *schedulingv1.PayCodeEdit
+}
+
+// Planned calls add for the entries of some kinds, shifts and pay code edits, that begin
+// on days of the spans, until it returns an error.
+func (r *Reader) Planned(ctx context.Context, tenantID int64, spans []span.Span, days civil.Range, kinds []rotation.Kind, add func(Planned) error) error {
+	rows := make([]spanRow, len(spans))
+	for i, s := range spans {
+		rows[i].patternID = s.PatternID
+	}
+	patterns, err := r.patternsOf(ctx, tenantID, rows, false)
+	if err != nil {
+		return err
+	}
+	utc, err := r.Zones.Get("UTC")
+	if err != nil {
+		return err
+	}
+	for i := range spans {
+		s := &spans[i]
+		for day, found := range patterns[i].Cycle.Entries(s.Run(), days) {
+			if day < days.From || !slices.Contains(kinds, found.Kind) {
+				continue
+			}
+			t := &patterns[i].Templates[found.Template]
+			planned, err := plannedOf(&Generated{
+				Day: day, kind: t.Kind, template: t, relation: encoding.Relation{AssignmentID: s.AssignmentID, Pattern: patterns[i].Name},
+			}, utc)
+			if err != nil {
+				return err
+			}
+			if err := add(planned); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func plannedOf(g *Generated, zone *civil.Zone) (p Planned, err error) {
+	if g.IsShift() {
+		if p.Shift, err = g.Shift(zone, ""); err == nil {
+			p.Shift.Id, p.Shift.Version = nil, nil
+		}
+		return p, err
+	}
+	if p.PayCodeEdit, err = g.PayCodeEdit(zone); err == nil {
+		p.PayCodeEdit.Id, p.PayCodeEdit.Version = nil, nil
+	}
+	return p, err
+}
