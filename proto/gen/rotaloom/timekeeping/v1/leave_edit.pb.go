@@ -495,8 +495,13 @@ type LeaveTotals struct {
 	TrackingEdits             *int64                 `protobuf:"varint,4,opt,name=tracking_edits,json=trackingEdits,proto3,oneof" json:"tracking_edits,omitempty"`
 	TrackingContinuousEdits   *int64                 `protobuf:"varint,5,opt,name=tracking_continuous_edits,json=trackingContinuousEdits,proto3,oneof" json:"tracking_continuous_edits,omitempty"`
 	TrackingIntermittentEdits *int64                 `protobuf:"varint,6,opt,name=tracking_intermittent_edits,json=trackingIntermittentEdits,proto3,oneof" json:"tracking_intermittent_edits,omitempty"`
-	unknownFields             protoimpl.UnknownFields
-	sizeCache                 protoimpl.SizeCache
+	// What the edits are taken as by the rules of their cases, in seconds, of all
+	// leave types and of each.
+	PaidTakings     *int64           `protobuf:"varint,7,opt,name=paid_takings,json=paidTakings,proto3,oneof" json:"paid_takings,omitempty"`
+	TrackingTakings *int64           `protobuf:"varint,8,opt,name=tracking_takings,json=trackingTakings,proto3,oneof" json:"tracking_takings,omitempty"`
+	LeaveTypeTotals *LeaveTypeTotals `protobuf:"bytes,9,opt,name=leave_type_totals,json=leaveTypeTotals,proto3" json:"leave_type_totals,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *LeaveTotals) Reset() {
@@ -571,6 +576,71 @@ func (x *LeaveTotals) GetTrackingIntermittentEdits() int64 {
 	return 0
 }
 
+func (x *LeaveTotals) GetPaidTakings() int64 {
+	if x != nil && x.PaidTakings != nil {
+		return *x.PaidTakings
+	}
+	return 0
+}
+
+func (x *LeaveTotals) GetTrackingTakings() int64 {
+	if x != nil && x.TrackingTakings != nil {
+		return *x.TrackingTakings
+	}
+	return 0
+}
+
+func (x *LeaveTotals) GetLeaveTypeTotals() *LeaveTypeTotals {
+	if x != nil {
+		return x.LeaveTypeTotals
+	}
+	return nil
+}
+
+type LeaveTypeTotals struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*LeaveTypeTotal      `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveTypeTotals) Reset() {
+	*x = LeaveTypeTotals{}
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveTypeTotals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveTypeTotals) ProtoMessage() {}
+
+func (x *LeaveTypeTotals) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveTypeTotals.ProtoReflect.Descriptor instead.
+func (*LeaveTypeTotals) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *LeaveTypeTotals) GetItems() []*LeaveTypeTotal {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
 type LeaveCaseTotalsList struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	LeaveCaseTotals []*LeaveCaseTotals     `protobuf:"bytes,1,rep,name=leave_case_totals,json=leaveCaseTotals,proto3" json:"leave_case_totals,omitempty"`
@@ -580,7 +650,7 @@ type LeaveCaseTotalsList struct {
 
 func (x *LeaveCaseTotalsList) Reset() {
 	*x = LeaveCaseTotalsList{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -592,7 +662,7 @@ func (x *LeaveCaseTotalsList) String() string {
 func (*LeaveCaseTotalsList) ProtoMessage() {}
 
 func (x *LeaveCaseTotalsList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -605,7 +675,7 @@ func (x *LeaveCaseTotalsList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveCaseTotalsList.ProtoReflect.Descriptor instead.
 func (*LeaveCaseTotalsList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LeaveCaseTotalsList) GetLeaveCaseTotals() []*LeaveCaseTotals {
@@ -625,7 +695,7 @@ type LeaveCaseTotals struct {
 
 func (x *LeaveCaseTotals) Reset() {
 	*x = LeaveCaseTotals{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -637,7 +707,7 @@ func (x *LeaveCaseTotals) String() string {
 func (*LeaveCaseTotals) ProtoMessage() {}
 
 func (x *LeaveCaseTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -650,7 +720,7 @@ func (x *LeaveCaseTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveCaseTotals.ProtoReflect.Descriptor instead.
 func (*LeaveCaseTotals) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LeaveCaseTotals) GetLeaveCase() *v1.Ref {
@@ -677,7 +747,7 @@ type LeaveEditsMetadata struct {
 
 func (x *LeaveEditsMetadata) Reset() {
 	*x = LeaveEditsMetadata{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -689,7 +759,7 @@ func (x *LeaveEditsMetadata) String() string {
 func (*LeaveEditsMetadata) ProtoMessage() {}
 
 func (x *LeaveEditsMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -702,7 +772,7 @@ func (x *LeaveEditsMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditsMetadata.ProtoReflect.Descriptor instead.
 func (*LeaveEditsMetadata) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LeaveEditsMetadata) GetPaidLabel() string {
@@ -752,13 +822,15 @@ type LeaveEdit struct {
 	Position            *v1.Ref          `protobuf:"bytes,17,opt,name=position,proto3" json:"position,omitempty"`
 	UserEnteredPosition *bool            `protobuf:"varint,18,opt,name=user_entered_position,json=userEnteredPosition,proto3,oneof" json:"user_entered_position,omitempty"`
 	Transfer            *structpb.Struct `protobuf:"bytes,19,opt,name=transfer,proto3" json:"transfer,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// What it is taken as, by the rule of the case on its day. Ignored in requests.
+	Takings       []*LeaveTaking `protobuf:"bytes,20,rep,name=takings,proto3" json:"takings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LeaveEdit) Reset() {
 	*x = LeaveEdit{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -770,7 +842,7 @@ func (x *LeaveEdit) String() string {
 func (*LeaveEdit) ProtoMessage() {}
 
 func (x *LeaveEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -783,7 +855,7 @@ func (x *LeaveEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEdit.ProtoReflect.Descriptor instead.
 func (*LeaveEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LeaveEdit) GetId() int64 {
@@ -919,6 +991,13 @@ func (x *LeaveEdit) GetTransfer() *structpb.Struct {
 	return nil
 }
 
+func (x *LeaveEdit) GetTakings() []*LeaveTaking {
+	if x != nil {
+		return x.Takings
+	}
+	return nil
+}
+
 // LeaveSegment says how much leave an edit takes.
 type LeaveSegment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -935,7 +1014,7 @@ type LeaveSegment struct {
 
 func (x *LeaveSegment) Reset() {
 	*x = LeaveSegment{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -947,7 +1026,7 @@ func (x *LeaveSegment) String() string {
 func (*LeaveSegment) ProtoMessage() {}
 
 func (x *LeaveSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -960,7 +1039,7 @@ func (x *LeaveSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveSegment.ProtoReflect.Descriptor instead.
 func (*LeaveSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LeaveSegment) GetId() int64 {
@@ -1003,7 +1082,7 @@ type LeaveOverrideSegment struct {
 
 func (x *LeaveOverrideSegment) Reset() {
 	*x = LeaveOverrideSegment{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1015,7 +1094,7 @@ func (x *LeaveOverrideSegment) String() string {
 func (*LeaveOverrideSegment) ProtoMessage() {}
 
 func (x *LeaveOverrideSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1028,7 +1107,7 @@ func (x *LeaveOverrideSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveOverrideSegment.ProtoReflect.Descriptor instead.
 func (*LeaveOverrideSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LeaveOverrideSegment) GetId() int64 {
@@ -1063,7 +1142,7 @@ type LeaveEditsChanged struct {
 
 func (x *LeaveEditsChanged) Reset() {
 	*x = LeaveEditsChanged{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1075,7 +1154,7 @@ func (x *LeaveEditsChanged) String() string {
 func (*LeaveEditsChanged) ProtoMessage() {}
 
 func (x *LeaveEditsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1088,7 +1167,7 @@ func (x *LeaveEditsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditsChanged.ProtoReflect.Descriptor instead.
 func (*LeaveEditsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LeaveEditsChanged) GetEmployees() []*EmployeeLeaveEdits {
@@ -1118,7 +1197,7 @@ type EmployeeLeaveEdits struct {
 
 func (x *EmployeeLeaveEdits) Reset() {
 	*x = EmployeeLeaveEdits{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1130,7 +1209,7 @@ func (x *EmployeeLeaveEdits) String() string {
 func (*EmployeeLeaveEdits) ProtoMessage() {}
 
 func (x *EmployeeLeaveEdits) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1143,7 +1222,7 @@ func (x *EmployeeLeaveEdits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeLeaveEdits.ProtoReflect.Descriptor instead.
 func (*EmployeeLeaveEdits) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *EmployeeLeaveEdits) GetEmployeeId() int64 {
@@ -1211,7 +1290,7 @@ type LeaveEditState struct {
 
 func (x *LeaveEditState) Reset() {
 	*x = LeaveEditState{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1223,7 +1302,7 @@ func (x *LeaveEditState) String() string {
 func (*LeaveEditState) ProtoMessage() {}
 
 func (x *LeaveEditState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1236,7 +1315,7 @@ func (x *LeaveEditState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveEditState.ProtoReflect.Descriptor instead.
 func (*LeaveEditState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LeaveEditState) GetId() int64 {
@@ -1323,11 +1402,80 @@ func (x *LeaveEditState) GetOverrideSegments() []*LeaveOverrideSegment {
 	return nil
 }
 
+// LeaveTaking is time that an edit takes of a leave type.
+type LeaveTaking struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	AccrualCode     *v1.Ref                `protobuf:"bytes,1,opt,name=accrual_code,json=accrualCode,proto3" json:"accrual_code,omitempty"`
+	PayCode         *v1.Ref                `protobuf:"bytes,2,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	AmountInSeconds *int64                 `protobuf:"varint,3,opt,name=amount_in_seconds,json=amountInSeconds,proto3,oneof" json:"amount_in_seconds,omitempty"`
+	Paid            *bool                  `protobuf:"varint,4,opt,name=paid,proto3,oneof" json:"paid,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *LeaveTaking) Reset() {
+	*x = LeaveTaking{}
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveTaking) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveTaking) ProtoMessage() {}
+
+func (x *LeaveTaking) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveTaking.ProtoReflect.Descriptor instead.
+func (*LeaveTaking) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *LeaveTaking) GetAccrualCode() *v1.Ref {
+	if x != nil {
+		return x.AccrualCode
+	}
+	return nil
+}
+
+func (x *LeaveTaking) GetPayCode() *v1.Ref {
+	if x != nil {
+		return x.PayCode
+	}
+	return nil
+}
+
+func (x *LeaveTaking) GetAmountInSeconds() int64 {
+	if x != nil && x.AmountInSeconds != nil {
+		return *x.AmountInSeconds
+	}
+	return 0
+}
+
+func (x *LeaveTaking) GetPaid() bool {
+	if x != nil && x.Paid != nil {
+		return *x.Paid
+	}
+	return false
+}
+
 var File_rotaloom_timekeeping_v1_leave_edit_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/timekeeping/v1/leave_edit.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a(rotaloom/timekeeping/v1/leave_case.proto\"\xca\x02\n" +
+	"(rotaloom/timekeeping/v1/leave_edit.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a(rotaloom/timekeeping/v1/leave_case.proto\x1a)rotaloom/timekeeping/v1/leave_grant.proto\"\xca\x02\n" +
 	"\x17CreateLeaveEditsRequest\x126\n" +
 	"\n" +
 	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12\xcf\x01\n" +
@@ -1369,7 +1517,7 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x11leave_case_totals\x18\x02 \x01(\v2,.rotaloom.timekeeping.v1.LeaveCaseTotalsListR\x0fleaveCaseTotals\x12G\n" +
 	"\vleave_edits\x18\x03 \x01(\v2&.rotaloom.timekeeping.v1.LeaveEditListR\n" +
 	"leaveEdits\x12G\n" +
-	"\bmetadata\x18\x04 \x01(\v2+.rotaloom.timekeeping.v1.LeaveEditsMetadataR\bmetadata\"\xef\x03\n" +
+	"\bmetadata\x18\x04 \x01(\v2+.rotaloom.timekeeping.v1.LeaveEditsMetadataR\bmetadata\"\xc3\x05\n" +
 	"\vLeaveTotals\x12\"\n" +
 	"\n" +
 	"paid_edits\x18\x01 \x01(\x03H\x00R\tpaidEdits\x88\x01\x01\x127\n" +
@@ -1377,13 +1525,21 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x17paid_intermittent_edits\x18\x03 \x01(\x03H\x02R\x15paidIntermittentEdits\x88\x01\x01\x12*\n" +
 	"\x0etracking_edits\x18\x04 \x01(\x03H\x03R\rtrackingEdits\x88\x01\x01\x12?\n" +
 	"\x19tracking_continuous_edits\x18\x05 \x01(\x03H\x04R\x17trackingContinuousEdits\x88\x01\x01\x12C\n" +
-	"\x1btracking_intermittent_edits\x18\x06 \x01(\x03H\x05R\x19trackingIntermittentEdits\x88\x01\x01B\r\n" +
+	"\x1btracking_intermittent_edits\x18\x06 \x01(\x03H\x05R\x19trackingIntermittentEdits\x88\x01\x01\x12&\n" +
+	"\fpaid_takings\x18\a \x01(\x03H\x06R\vpaidTakings\x88\x01\x01\x12.\n" +
+	"\x10tracking_takings\x18\b \x01(\x03H\aR\x0ftrackingTakings\x88\x01\x01\x12T\n" +
+	"\x11leave_type_totals\x18\t \x01(\v2(.rotaloom.timekeeping.v1.LeaveTypeTotalsR\x0fleaveTypeTotalsB\r\n" +
 	"\v_paid_editsB\x18\n" +
 	"\x16_paid_continuous_editsB\x1a\n" +
 	"\x18_paid_intermittent_editsB\x11\n" +
 	"\x0f_tracking_editsB\x1c\n" +
 	"\x1a_tracking_continuous_editsB\x1e\n" +
-	"\x1c_tracking_intermittent_edits\"\x84\x01\n" +
+	"\x1c_tracking_intermittent_editsB\x0f\n" +
+	"\r_paid_takingsB\x13\n" +
+	"\x11_tracking_takings\"]\n" +
+	"\x0fLeaveTypeTotals\x12=\n" +
+	"\x05items\x18\x01 \x03(\v2'.rotaloom.timekeeping.v1.LeaveTypeTotalR\x05items:\v\xa2\xbb\x18\a\n" +
+	"\x05items\"\x84\x01\n" +
 	"\x13LeaveCaseTotalsList\x12T\n" +
 	"\x11leave_case_totals\x18\x01 \x03(\v2(.rotaloom.timekeeping.v1.LeaveCaseTotalsR\x0fleaveCaseTotals:\x17\xa2\xbb\x18\x13\n" +
 	"\x11leave_case_totals\"\x87\x01\n" +
@@ -1394,7 +1550,7 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x12LeaveEditsMetadata\x12\x1d\n" +
 	"\n" +
 	"paid_label\x18\x01 \x01(\tR\tpaidLabel\x12%\n" +
-	"\x0etracking_label\x18\x02 \x01(\tR\rtrackingLabel\"\xcc\b\n" +
+	"\x0etracking_label\x18\x02 \x01(\tR\rtrackingLabel\"\xbe\t\n" +
 	"\tLeaveEdit\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x126\n" +
 	"\n" +
@@ -1416,7 +1572,9 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\tin_memory\x18\x10 \x01(\bH\x02R\binMemory\x88\x01\x01\x123\n" +
 	"\bposition\x18\x11 \x01(\v2\x17.rotaloom.common.v1.RefR\bposition\x127\n" +
 	"\x15user_entered_position\x18\x12 \x01(\bH\x03R\x13userEnteredPosition\x88\x01\x01\x123\n" +
-	"\btransfer\x18\x13 \x01(\v2\x17.google.protobuf.StructR\btransferB\x05\n" +
+	"\btransfer\x18\x13 \x01(\v2\x17.google.protobuf.StructR\btransfer\x12p\n" +
+	"\atakings\x18\x14 \x03(\v2$.rotaloom.timekeeping.v1.LeaveTakingB0\xa2\xbb\x18,\n" +
+	"*\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x17takings of a leave editR\atakingsB\x05\n" +
 	"\x03_idB\x10\n" +
 	"\x0e_from_scheduleB\f\n" +
 	"\n" +
@@ -1467,7 +1625,14 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\fpaid_segment\x18\n" +
 	" \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\vpaidSegment\x12P\n" +
 	"\x10tracking_segment\x18\v \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\x0ftrackingSegment\x12Z\n" +
-	"\x11override_segments\x18\f \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments2\xdb\b\n" +
+	"\x11override_segments\x18\f \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments\"\xe6\x01\n" +
+	"\vLeaveTaking\x12:\n" +
+	"\faccrual_code\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vaccrualCode\x122\n" +
+	"\bpay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x12/\n" +
+	"\x11amount_in_seconds\x18\x03 \x01(\x03H\x00R\x0famountInSeconds\x88\x01\x01\x12\x17\n" +
+	"\x04paid\x18\x04 \x01(\bH\x01R\x04paid\x88\x01\x01B\x14\n" +
+	"\x12_amount_in_secondsB\a\n" +
+	"\x05_paid2\xdb\b\n" +
 	"\x10LeaveEditService\x12\xb2\x01\n" +
 	"\x10CreateLeaveEdits\x120.rotaloom.timekeeping.v1.CreateLeaveEditsRequest\x1a&.rotaloom.timekeeping.v1.LeaveEditList\"D\xa2\xbb\x18 \n" +
 	"\x1ctimekeeping.leave_edit.write\x18\x04\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/leave/leave_edits\x12\xa7\x01\n" +
@@ -1496,7 +1661,7 @@ func file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_rotaloom_timekeeping_v1_leave_edit_proto_goTypes = []any{
 	(*CreateLeaveEditsRequest)(nil),      // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest
 	(*GetLeaveEditRequest)(nil),          // 1: rotaloom.timekeeping.v1.GetLeaveEditRequest
@@ -1507,71 +1672,79 @@ var file_rotaloom_timekeeping_v1_leave_edit_proto_goTypes = []any{
 	(*LeaveEditList)(nil),                // 6: rotaloom.timekeeping.v1.LeaveEditList
 	(*LeaveEditsRead)(nil),               // 7: rotaloom.timekeeping.v1.LeaveEditsRead
 	(*LeaveTotals)(nil),                  // 8: rotaloom.timekeeping.v1.LeaveTotals
-	(*LeaveCaseTotalsList)(nil),          // 9: rotaloom.timekeeping.v1.LeaveCaseTotalsList
-	(*LeaveCaseTotals)(nil),              // 10: rotaloom.timekeeping.v1.LeaveCaseTotals
-	(*LeaveEditsMetadata)(nil),           // 11: rotaloom.timekeeping.v1.LeaveEditsMetadata
-	(*LeaveEdit)(nil),                    // 12: rotaloom.timekeeping.v1.LeaveEdit
-	(*LeaveSegment)(nil),                 // 13: rotaloom.timekeeping.v1.LeaveSegment
-	(*LeaveOverrideSegment)(nil),         // 14: rotaloom.timekeeping.v1.LeaveOverrideSegment
-	(*LeaveEditsChanged)(nil),            // 15: rotaloom.timekeeping.v1.LeaveEditsChanged
-	(*EmployeeLeaveEdits)(nil),           // 16: rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	(*LeaveEditState)(nil),               // 17: rotaloom.timekeeping.v1.LeaveEditState
-	(*v1.Ref)(nil),                       // 18: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                   // 19: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                 // 20: rotaloom.common.v1.DateRange
-	(*LeaveEmployee)(nil),                // 21: rotaloom.timekeeping.v1.LeaveEmployee
-	(*structpb.Struct)(nil),              // 22: google.protobuf.Struct
-	(*emptypb.Empty)(nil),                // 23: google.protobuf.Empty
+	(*LeaveTypeTotals)(nil),              // 9: rotaloom.timekeeping.v1.LeaveTypeTotals
+	(*LeaveCaseTotalsList)(nil),          // 10: rotaloom.timekeeping.v1.LeaveCaseTotalsList
+	(*LeaveCaseTotals)(nil),              // 11: rotaloom.timekeeping.v1.LeaveCaseTotals
+	(*LeaveEditsMetadata)(nil),           // 12: rotaloom.timekeeping.v1.LeaveEditsMetadata
+	(*LeaveEdit)(nil),                    // 13: rotaloom.timekeeping.v1.LeaveEdit
+	(*LeaveSegment)(nil),                 // 14: rotaloom.timekeeping.v1.LeaveSegment
+	(*LeaveOverrideSegment)(nil),         // 15: rotaloom.timekeeping.v1.LeaveOverrideSegment
+	(*LeaveEditsChanged)(nil),            // 16: rotaloom.timekeeping.v1.LeaveEditsChanged
+	(*EmployeeLeaveEdits)(nil),           // 17: rotaloom.timekeeping.v1.EmployeeLeaveEdits
+	(*LeaveEditState)(nil),               // 18: rotaloom.timekeeping.v1.LeaveEditState
+	(*LeaveTaking)(nil),                  // 19: rotaloom.timekeeping.v1.LeaveTaking
+	(*v1.Ref)(nil),                       // 20: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                   // 21: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                 // 22: rotaloom.common.v1.DateRange
+	(*LeaveTypeTotal)(nil),               // 23: rotaloom.timekeeping.v1.LeaveTypeTotal
+	(*LeaveEmployee)(nil),                // 24: rotaloom.timekeeping.v1.LeaveEmployee
+	(*structpb.Struct)(nil),              // 25: google.protobuf.Struct
+	(*emptypb.Empty)(nil),                // 26: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_leave_edit_proto_depIdxs = []int32{
-	18, // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
-	12, // 1: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
-	12, // 2: rotaloom.timekeeping.v1.UpdateLeaveEditRequest.leave_edit:type_name -> rotaloom.timekeeping.v1.LeaveEdit
-	19, // 3: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.employees:type_name -> rotaloom.common.v1.RefList
-	20, // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.date_range:type_name -> rotaloom.common.v1.DateRange
-	18, // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
-	12, // 6: rotaloom.timekeeping.v1.LeaveEditList.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
+	20, // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
+	13, // 1: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
+	13, // 2: rotaloom.timekeeping.v1.UpdateLeaveEditRequest.leave_edit:type_name -> rotaloom.timekeeping.v1.LeaveEdit
+	21, // 3: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.employees:type_name -> rotaloom.common.v1.RefList
+	22, // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.date_range:type_name -> rotaloom.common.v1.DateRange
+	20, // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
+	13, // 6: rotaloom.timekeeping.v1.LeaveEditList.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
 	8,  // 7: rotaloom.timekeeping.v1.LeaveEditsRead.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
-	9,  // 8: rotaloom.timekeeping.v1.LeaveEditsRead.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotalsList
+	10, // 8: rotaloom.timekeeping.v1.LeaveEditsRead.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotalsList
 	6,  // 9: rotaloom.timekeeping.v1.LeaveEditsRead.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEditList
-	11, // 10: rotaloom.timekeeping.v1.LeaveEditsRead.metadata:type_name -> rotaloom.timekeeping.v1.LeaveEditsMetadata
-	10, // 11: rotaloom.timekeeping.v1.LeaveCaseTotalsList.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotals
-	18, // 12: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
-	8,  // 13: rotaloom.timekeeping.v1.LeaveCaseTotals.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
-	18, // 14: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
-	21, // 15: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
-	13, // 16: rotaloom.timekeeping.v1.LeaveEdit.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	13, // 17: rotaloom.timekeeping.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	14, // 18: rotaloom.timekeeping.v1.LeaveEdit.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
-	18, // 19: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
-	18, // 20: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
-	18, // 21: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
-	22, // 22: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
-	18, // 23: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
-	22, // 24: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
-	18, // 25: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
-	16, // 26: rotaloom.timekeeping.v1.LeaveEditsChanged.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	17, // 27: rotaloom.timekeeping.v1.EmployeeLeaveEdits.edits:type_name -> rotaloom.timekeeping.v1.LeaveEditState
-	13, // 28: rotaloom.timekeeping.v1.LeaveEditState.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	13, // 29: rotaloom.timekeeping.v1.LeaveEditState.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	14, // 30: rotaloom.timekeeping.v1.LeaveEditState.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
-	0,  // 31: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
-	1,  // 32: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
-	2,  // 33: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
-	3,  // 34: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
-	4,  // 35: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
-	5,  // 36: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
-	6,  // 37: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
-	12, // 38: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	12, // 39: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	23, // 40: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
-	7,  // 41: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
-	23, // 42: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
-	37, // [37:43] is the sub-list for method output_type
-	31, // [31:37] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	12, // 10: rotaloom.timekeeping.v1.LeaveEditsRead.metadata:type_name -> rotaloom.timekeeping.v1.LeaveEditsMetadata
+	9,  // 11: rotaloom.timekeeping.v1.LeaveTotals.leave_type_totals:type_name -> rotaloom.timekeeping.v1.LeaveTypeTotals
+	23, // 12: rotaloom.timekeeping.v1.LeaveTypeTotals.items:type_name -> rotaloom.timekeeping.v1.LeaveTypeTotal
+	11, // 13: rotaloom.timekeeping.v1.LeaveCaseTotalsList.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotals
+	20, // 14: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
+	8,  // 15: rotaloom.timekeeping.v1.LeaveCaseTotals.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
+	20, // 16: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
+	24, // 17: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
+	14, // 18: rotaloom.timekeeping.v1.LeaveEdit.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	14, // 19: rotaloom.timekeeping.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	15, // 20: rotaloom.timekeeping.v1.LeaveEdit.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
+	20, // 21: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
+	20, // 22: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
+	20, // 23: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
+	25, // 24: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
+	20, // 25: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
+	25, // 26: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
+	19, // 27: rotaloom.timekeeping.v1.LeaveEdit.takings:type_name -> rotaloom.timekeeping.v1.LeaveTaking
+	20, // 28: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
+	17, // 29: rotaloom.timekeeping.v1.LeaveEditsChanged.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
+	18, // 30: rotaloom.timekeeping.v1.EmployeeLeaveEdits.edits:type_name -> rotaloom.timekeeping.v1.LeaveEditState
+	14, // 31: rotaloom.timekeeping.v1.LeaveEditState.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	14, // 32: rotaloom.timekeeping.v1.LeaveEditState.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	15, // 33: rotaloom.timekeeping.v1.LeaveEditState.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
+	20, // 34: rotaloom.timekeeping.v1.LeaveTaking.accrual_code:type_name -> rotaloom.common.v1.Ref
+	20, // 35: rotaloom.timekeeping.v1.LeaveTaking.pay_code:type_name -> rotaloom.common.v1.Ref
+	0,  // 36: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
+	1,  // 37: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
+	2,  // 38: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
+	3,  // 39: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
+	4,  // 40: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
+	5,  // 41: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
+	6,  // 42: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
+	13, // 43: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	13, // 44: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	26, // 45: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
+	7,  // 46: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
+	26, // 47: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
+	42, // [42:48] is the sub-list for method output_type
+	36, // [36:42] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_leave_edit_proto_init() }
@@ -1580,17 +1753,19 @@ func file_rotaloom_timekeeping_v1_leave_edit_proto_init() {
 		return
 	}
 	file_rotaloom_timekeeping_v1_leave_case_proto_init()
+	file_rotaloom_timekeeping_v1_leave_grant_proto_init()
 	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[8].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[12].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[13].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc), len(file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
