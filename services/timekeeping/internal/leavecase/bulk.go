@@ -43,6 +43,9 @@ func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.
 			if err != nil {
 				return nil, err
 			}
+			if err := checkProfile(ctx, tx, tenantID, who.ID, d.body); err != nil {
+				return nil, err
+			}
 			var id int64
 			// A savepoint: a code that is taken must not end the transaction.
 			err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {

@@ -19,6 +19,8 @@ const (
 	// CodeCategoryMissing (400): no leave category is given.
 	CodeCategoryMissing = "WFL-100012"
 	CodeCategoryUnknown = leavesetup.CodeCategoryUnknown
+	// CodeCategoryClosed (400): the leave profile of the employee does not have the category.
+	CodeCategoryClosed = "WFL-100027"
 	// CodeReasonMissing (400): no leave reason is given.
 	CodeReasonMissing = "WFL-100013"
 	CodeReasonUnknown = leavesetup.CodeReasonUnknown
@@ -74,6 +76,10 @@ const (
 	CodeRangeStartMissing = "WFL-100065"
 	// CodeRangeEndMissing (400): a range of dates has no end.
 	CodeRangeEndMissing = "WFL-100066"
+	// CodeGrantMissing (400): a grant has no amount.
+	CodeGrantMissing = "WFL-100036"
+	// CodeGrantNegative (400): the amount of a grant is negative.
+	CodeGrantNegative = "WFL-100037"
 	// CodeStatusIDMissing (400): a status has neither an id nor a qualifier.
 	CodeStatusIDMissing = "WFL-100251"
 )

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
@@ -102,6 +103,9 @@ func (h *Handler) CreateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveC
 	}
 	var id int64
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if err := checkProfile(ctx, tx, tenantID, who.ID, d.body); err != nil {
+			return err
+		}
 		id, err = insert(ctx, tx, tenantID, who.ID, d)
 		return err
 	})
@@ -194,6 +198,11 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, tenantID int64, old *Ca
 	if err != nil {
 		return nil, err
 	}
+	if d.body.GetCategory().GetId() != old.body.GetCategory().GetId() {
+		if err := checkProfile(ctx, tx, tenantID, old.EmployeeID, d.body); err != nil {
+			return nil, err
+		}
+	}
 	taken, err := h.edits.Days(ctx, tx, tenantID, old.ID)
 	switch {
 	case err != nil:
@@ -211,6 +220,21 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, tenantID int64, old *Ca
 		return after, nil
 	}
 	return after, h.edits.PublishEdits(ctx, tx, tenantID, after)
+}
+
+// Open opens a submitted case, which is locked, and returns it as it is now.
+func Open(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case, edits Edits) (*Case, error) {
+	if c.StatusID() != leavesetup.StatusSubmitted {
+		return c, c.CheckOpen()
+	}
+	open, _ := leavesetup.Statuses().Find(&commonv1.Ref{Id: proto.Int64(leavesetup.StatusOpen)})
+	now := *c
+	now.body = proto.CloneOf(c.body)
+	now.body.Status = open.Ref()
+	if err := update(ctx, tx, tenantID, c.ID, &draft{body: now.body, days: c.Days}); err != nil {
+		return nil, err
+	}
+	return &now, edits.PublishEdits(ctx, tx, tenantID, &now)
 }
 
 // sameEmployee answers the employee of a case, who must be the one that the

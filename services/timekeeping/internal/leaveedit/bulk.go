@@ -111,16 +111,20 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	}
 	var rows []row
 	var cases map[int64]*leavecase.Case
+	var takings map[int64][]Taking
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if rows, err = search(ctx, tx, tenantID, req, employees, days); err == nil {
 			cases, err = leavecase.ByIDs(ctx, tx, tenantID, casesOf(rows))
+		}
+		if err == nil {
+			takings, err = Takings(ctx, tx, tenantID, casesOf(rows))
 		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return read(rows, cases), nil
+	return read(rows, cases, takings), nil
 }
 
 // search answers the edits that are asked for. Every edit lies inside its case,
@@ -149,11 +153,15 @@ func search(ctx context.Context, db pg.Querier, tenantID int64, req *timekeeping
 			return nil, err
 		}
 	}
-	if len(rows) > leavecase.MaxRead {
-		return nil, fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
-			fmt.Sprintf("There are more than %d leave edits. Ask for fewer employees or days.", leavecase.MaxRead))
+	return rows, checkCount(rows)
+}
+
+func checkCount(rows []row) error {
+	if len(rows) <= leavecase.MaxRead {
+		return nil
 	}
-	return rows, nil
+	return fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
+		fmt.Sprintf("There are more than %d leave edits. Ask for fewer employees or days.", leavecase.MaxRead))
 }
 
 func oneOf(name, value string, allowed ...string) error {
@@ -173,7 +181,7 @@ func casesOf(rows []row) []int64 {
 }
 
 // read puts an answer together. Totals of cases come in the order of the edits.
-func read(rows []row, cases map[int64]*leavecase.Case) *timekeepingv1.LeaveEditsRead {
+func read(rows []row, cases map[int64]*leavecase.Case, takings map[int64][]Taking) *timekeepingv1.LeaveEditsRead {
 	out := &timekeepingv1.LeaveEditsRead{
 		Totals:          noTotals(),
 		LeaveCaseTotals: &timekeepingv1.LeaveCaseTotalsList{},
@@ -181,6 +189,7 @@ func read(rows []row, cases map[int64]*leavecase.Case) *timekeepingv1.LeaveEdits
 		Metadata:        &timekeepingv1.LeaveEditsMetadata{PaidLabel: "Paid", TrackingLabel: "Tracking"},
 	}
 	byCase := map[int64]*timekeepingv1.LeaveTotals{}
+	taken, all := map[int64][]Taking{}, []Taking{}
 	for _, r := range rows {
 		c := cases[r.caseID]
 		totals := byCase[c.ID]
@@ -192,8 +201,15 @@ func read(rows []row, cases map[int64]*leavecase.Case) *timekeepingv1.LeaveEdits
 		}
 		count(totals, r, c)
 		count(out.Totals, r, c)
-		out.LeaveEdits.LeaveEdits = append(out.LeaveEdits.LeaveEdits, r.wire(c))
+		edit := r.wire(c)
+		edit.Takings = wireTakings(takings[r.id])
+		taken[c.ID], all = append(taken[c.ID], takings[r.id]...), append(all, takings[r.id]...)
+		out.LeaveEdits.LeaveEdits = append(out.LeaveEdits.LeaveEdits, edit)
 	}
+	for id, totals := range byCase {
+		countTakings(totals, taken[id])
+	}
+	countTakings(out.Totals, all)
 	return out
 }
 
@@ -203,6 +219,11 @@ func noTotals() *timekeepingv1.LeaveTotals {
 		PaidEdits: zero(), PaidContinuousEdits: zero(), PaidIntermittentEdits: zero(),
 		TrackingEdits: zero(), TrackingContinuousEdits: zero(), TrackingIntermittentEdits: zero(),
 	}
+}
+
+func countTakings(t *timekeepingv1.LeaveTotals, takings []Taking) {
+	paid, tracking, totals := Sum(takings)
+	t.PaidTakings, t.TrackingTakings, t.LeaveTypeTotals = &paid, &tracking, &timekeepingv1.LeaveTypeTotals{Items: totals}
 }
 
 // count adds an edit's amounts to totals.

@@ -224,7 +224,13 @@ func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveE
 	if err != nil {
 		return nil, err
 	}
-	return r.wire(c), nil
+	takings, err := Takings(ctx, h.pool, tenantID, []int64{c.ID})
+	if err != nil {
+		return nil, err
+	}
+	edit := r.wire(c)
+	edit.Takings = wireTakings(takings[r.id])
+	return edit, nil
 }
 
 // UpdateLeaveEdit replaces the edit with the id in the path.

@@ -72,7 +72,7 @@ func newDraft(sent *timekeepingv1.LeaveEdit, clock *civil.TimeOfDay, c *leavecas
 	}
 	body.Date = day.String()
 	body.Id, body.LeaveCase, body.LeaveCaseShortName, body.Employee = nil, nil, "", nil
-	body.Category, body.Reason, body.Frequency, body.InMemory = nil, nil, nil, nil
+	body.Category, body.Reason, body.Frequency, body.InMemory, body.Takings = nil, nil, nil, nil, nil
 	return d, nil
 }
 

@@ -1,0 +1,146 @@
+package leavecasepolicy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// Assignments serves LeaveProfileAssignmentService.
+type Assignments struct {
+	timekeepingv1.UnsafeLeaveProfileAssignmentServiceServer
+	pool    *pg.Pool
+	persons *person.Directory
+}
+
+// NewAssignments returns the leave profiles of the employees in the database of the
+// pool.
+func NewAssignments(pool *pg.Pool, persons *person.Directory) *Assignments {
+	return &Assignments{pool: pool, persons: persons}
+}
+
+// who finds a person, with the status that unknown ones have.
+func (h *Assignments) who(ctx context.Context, key person.Key, unknown func(code, message string) *fault.Error) (int64, person.Person, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, person.Person{}, err
+	}
+	if key == (person.Key{}) {
+		return 0, person.Person{}, fault.Invalid(leavepolicy.CodeMissing, "person_number is missing.")
+	}
+	found, err := h.persons.Find(ctx, tenantID, []person.Key{key})
+	if err != nil {
+		return 0, person.Person{}, err
+	}
+	who, ok := found[key]
+	if !ok {
+		return 0, person.Person{}, unknown(person.CodeUnknown, key.Unknown().Message)
+	}
+	return tenantID, who, nil
+}
+
+func (h *Assignments) read(ctx context.Context, key person.Key, unknown func(code, message string) *fault.Error) (*timekeepingv1.LeaveProfileAssignment, error) {
+	tenantID, who, err := h.who(ctx, key, unknown)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := leavepolicy.AssignedTo(ctx, h.pool, tenantID, who.ID)
+	if err != nil {
+		return nil, err
+	}
+	return assigned(who, profile), nil
+}
+
+func assigned(who person.Person, profile *timekeepingv1.LeaveProfile) *timekeepingv1.LeaveProfileAssignment {
+	return &timekeepingv1.LeaveProfileAssignment{
+		PersonIdentity:    &commonsv1.PersonIdentity{PersonKey: &who.ID, PersonNumber: &who.Number},
+		AssignmentProfile: profile.GetName(),
+	}
+}
+
+// FindLeaveProfileAssignment returns the leave profile of the person with a number.
+func (h *Assignments) FindLeaveProfileAssignment(ctx context.Context, req *timekeepingv1.FindLeaveProfileAssignmentRequest) (*timekeepingv1.LeaveProfileAssignment, error) {
+	return h.read(ctx, person.Key{Number: req.GetPersonNumber()}, fault.Invalid)
+}
+
+// GetLeaveProfileAssignment returns the leave profile of a person; 404 when there is no
+// such person.
+func (h *Assignments) GetLeaveProfileAssignment(ctx context.Context, req *timekeepingv1.GetLeaveProfileAssignmentRequest) (*timekeepingv1.LeaveProfileAssignment, error) {
+	return h.read(ctx, person.Key{ID: req.GetPersonId()}, fault.NotFound)
+}
+
+// named returns the key of the person whom an identity names in one of the ways that
+// commons knows.
+func (h *Assignments) named(ctx context.Context, id *commonsv1.PersonIdentity) (person.Key, error) {
+	if id == nil {
+		id = &commonsv1.PersonIdentity{}
+	}
+	found, err := h.persons.Identify(ctx, &commonsv1.IdentifyPersonsRequest{Identities: []*commonsv1.PersonIdentity{id}})
+	if err != nil {
+		return person.Key{}, err
+	}
+	if len(found) != 1 {
+		return person.Key{}, fmt.Errorf("commons identified %d persons of 1", len(found))
+	}
+	if failed := found[0].GetError(); failed != nil {
+		return person.Key{}, fault.Invalid(failed.GetErrorCode(), failed.GetMessage())
+	}
+	return person.Key{ID: found[0].GetPersonId()}, nil
+}
+
+// UpdateLeaveProfileAssignment gives a person a leave profile.
+func (h *Assignments) UpdateLeaveProfileAssignment(ctx context.Context, req *timekeepingv1.LeaveProfileAssignment) (*timekeepingv1.LeaveProfileAssignment, error) {
+	if req.GetAssignmentProfile() == "" {
+		return nil, fault.Invalid(leavepolicy.CodeMissing, "assignmentProfile is missing.")
+	}
+	key, err := h.named(ctx, req.GetPersonIdentity())
+	if err != nil {
+		return nil, err
+	}
+	tenantID, who, err := h.who(ctx, key, fault.Invalid)
+	if err != nil {
+		return nil, err
+	}
+	var profile *timekeepingv1.LeaveProfile
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if profile, err = leavepolicy.ProfileNamed(ctx, tx, tenantID, req.GetAssignmentProfile()); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO leave_profile_assignment (tenant_id, employee_id, leave_profile_id) VALUES ($1, $2, $3)
+			ON CONFLICT (tenant_id, employee_id) DO UPDATE SET leave_profile_id = excluded.leave_profile_id`, tenantID, who.ID, profile.GetId())
+		if err != nil {
+			return fmt.Errorf("store the leave profile of an employee: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return assigned(who, profile), nil
+}
+
+// DeleteLeaveProfileAssignment takes the leave profile off a person.
+func (h *Assignments) DeleteLeaveProfileAssignment(ctx context.Context, req *timekeepingv1.DeleteLeaveProfileAssignmentRequest) (*emptypb.Empty, error) {
+	tenantID, who, err := h.who(ctx, person.Key{Number: req.GetPersonNumber()}, fault.Invalid)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM leave_profile_assignment WHERE tenant_id = $1 AND employee_id = $2`, tenantID, who.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}

@@ -1,0 +1,313 @@
+// Package leavecasepolicy keeps what is said of leave cases and employees by what the
+// tenant has set up for leave: rules, custom fields, grants and profiles.
+package leavecasepolicy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// Codes of ours for what cases have of the setup of leave.
+const (
+	// CodeNotInProfile (400): the rule, leave type or custom field is not one of the
+	// category of the case in the leave profile of the employee, or is not active.
+	CodeNotInProfile = "WRL-20811"
+	// CodeRuleDay (400): the case has another rule from that day on, or the day is
+	// outside of the case.
+	CodeRuleDay = "WRL-20812"
+	// CodeCaseRuleUnknown (404): there is no such rule of a case, or the caller does not see it.
+	CodeCaseRuleUnknown = "WRL-20813"
+	// CodeRequired (400): a case must keep its value of a required custom field.
+	CodeRequired = "WRL-20814"
+)
+
+// maxRules bounds the rules of a case.
+const maxRules = 200
+
+// CaseRules serves LeaveCaseRuleService.
+type CaseRules struct {
+	timekeepingv1.UnsafeLeaveCaseRuleServiceServer
+	pool    *pg.Pool
+	persons *person.Directory
+	edits   leavecase.Edits
+	wake    func()
+}
+
+// NewCaseRules returns the rules of the cases in the database of the pool; wake is
+// called after a commit that may have left events in the outbox.
+func NewCaseRules(pool *pg.Pool, persons *person.Directory, edits leavecase.Edits, wake func()) *CaseRules {
+	return &CaseRules{pool: pool, persons: persons, edits: edits, wake: wake}
+}
+
+// caseRule is a stored rule of a case.
+type caseRule struct {
+	ID, CaseID, RuleID int64
+	From               civil.Date
+}
+
+func (r caseRule) wire(c *leavecase.Case, rule *timekeepingv1.LeaveRule) *timekeepingv1.LeaveCaseRule {
+	return &timekeepingv1.LeaveCaseRule{
+		Id: proto.Int64(r.ID), LeaveCase: c.Ref(), EffectiveDate: r.From.String(),
+		Rule: &commonv1.Ref{Id: proto.Int64(r.RuleID), Qualifier: proto.String(rule.GetName()), Name: proto.String(rule.GetName())},
+	}
+}
+
+// ListLeaveCaseRules returns the rules of a case by their days.
+func (h *CaseRules) ListLeaveCaseRules(ctx context.Context, req *timekeepingv1.ListLeaveCaseRulesRequest) (*timekeepingv1.LeaveCaseRuleList, error) {
+	out := &timekeepingv1.LeaveCaseRuleList{}
+	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
+		rows, err := tx.Query(ctx, `SELECT id, leave_case_id, leave_rule_id, effective_date FROM leave_case_rule
+			WHERE tenant_id = $1 AND leave_case_id = $2 ORDER BY effective_date`, tenantID, c.ID)
+		if err != nil {
+			return err
+		}
+		list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[caseRule])
+		if err != nil {
+			return fmt.Errorf("read rules of a leave case: %w", err)
+		}
+		for _, r := range list {
+			rule, err := leavepolicy.Rules().Get(ctx, tx, tenantID, r.RuleID)
+			if err != nil {
+				return err
+			}
+			out.Items = append(out.Items, r.wire(c, rule))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// inCase reads of a case that a query names, in one snapshot.
+func inCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, id *int64, code string, read func(context.Context, pgx.Tx, int64, *leavecase.Case) error) error {
+	visible, err := persons.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	return pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		c, err := leavecase.OneBy(ctx, tx, tenantID, visible, id, code)
+		if err != nil {
+			return err
+		}
+		return read(ctx, tx, tenantID, c)
+	})
+}
+
+// changeCase changes what is said of a case, which is locked.
+func changeCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, ref *commonv1.Ref, change func(context.Context, pgx.Tx, int64, *leavecase.Case) error) error {
+	if ref == nil {
+		return fault.Invalid(leavecase.CodeCaseMissing, "leaveCase is missing.")
+	}
+	visible, err := persons.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		found, err := leavecase.Find(ctx, tx, tenantID, visible, []*commonv1.Ref{ref}, true)
+		if err != nil {
+			return err
+		}
+		return change(ctx, tx, tenantID, found[0])
+	})
+}
+
+// CreateLeaveCaseRule gives a case a rule, and opens it.
+func (h *CaseRules) CreateLeaveCaseRule(ctx context.Context, req *timekeepingv1.LeaveCaseRule) (*timekeepingv1.LeaveCaseRule, error) {
+	if req.Id != nil {
+		return nil, fault.Invalid(fault.CodeInput, "A new rule of a leave case must not have an id.")
+	}
+	return h.save(ctx, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) (caseRule, *timekeepingv1.LeaveRule, error) {
+		return write(ctx, tx, tenantID, c, caseRule{From: c.Days.From}, req)
+	})
+}
+
+func (h *CaseRules) save(ctx context.Context, ref *commonv1.Ref, write func(context.Context, pgx.Tx, int64, *leavecase.Case) (caseRule, *timekeepingv1.LeaveRule, error)) (*timekeepingv1.LeaveCaseRule, error) {
+	var out *timekeepingv1.LeaveCaseRule
+	err := changeCase(ctx, h.pool, h.persons, ref, func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
+		c, err := leavecase.Open(ctx, tx, tenantID, c, h.edits)
+		if err != nil {
+			return err
+		}
+		r, rule, err := write(ctx, tx, tenantID, c)
+		if err != nil {
+			return err
+		}
+		out = r.wire(c, rule)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.wake()
+	return out, nil
+}
+
+// write stores what is sent of a rule of a case.
+func write(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r caseRule, sent *timekeepingv1.LeaveCaseRule) (caseRule, *timekeepingv1.LeaveRule, error) {
+	if text := sent.GetEffectiveDate(); text != "" {
+		day, err := civil.ParseDate(text)
+		if err != nil {
+			return r, nil, fault.Invalid(fault.CodeDate, "effectiveDate: "+err.Error()+".")
+		}
+		r.From = day
+	}
+	if !c.Days.Contains(r.From) {
+		return r, nil, fault.Invalid(CodeRuleDay, fmt.Sprintf("effectiveDate %s is not a day of leave case %s.", r.From, c.Code()))
+	}
+	ref := sent.GetRule()
+	if ref == nil && r.ID != 0 {
+		ref = &commonv1.Ref{Id: proto.Int64(r.RuleID)}
+	}
+	if ref == nil {
+		return r, nil, fault.Invalid(leavepolicy.CodeMissing, "rule is missing.")
+	}
+	rule, err := leavepolicy.RuleOfCase(ctx, tx, tenantID, c.EmployeeID, c.Body().GetCategory().GetId(), ref)
+	if errors.Is(err, leavepolicy.ErrClosed) {
+		return r, nil, fault.Invalid(CodeNotInProfile, "The rule is not active, or not one of the category in the leave profile of the employee.")
+	}
+	if err != nil {
+		return r, nil, err
+	}
+	r.CaseID, r.RuleID = c.ID, rule.GetId()
+	if r.ID == 0 {
+		err = tx.QueryRow(ctx, `INSERT INTO leave_case_rule (tenant_id, leave_case_id, leave_rule_id, effective_date)
+			SELECT $1, $2, $3, $4 WHERE (SELECT count(*) FROM leave_case_rule WHERE tenant_id = $1 AND leave_case_id = $2) < $5
+			RETURNING id`, tenantID, c.ID, r.RuleID, r.From, maxRules).Scan(&r.ID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return r, nil, fault.Invalid(CodeRuleDay, fmt.Sprintf("A leave case has at most %d rules.", maxRules))
+		}
+	} else {
+		err = tx.QueryRow(ctx, `UPDATE leave_case_rule SET leave_rule_id = $3, effective_date = $4 WHERE tenant_id = $1 AND id = $2 RETURNING id`,
+			tenantID, r.ID, r.RuleID, r.From).Scan(&r.ID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return r, nil, fault.NotFound(CodeCaseRuleUnknown, "The rule of the leave case was deleted.")
+		}
+	}
+	if pg.IsUnique(err, "leave_case_rule_day") {
+		return r, nil, fault.Invalid(CodeRuleDay, fmt.Sprintf("Leave case %s has another rule from %s on. Change that one.", c.Code(), r.From)).WithCause(err)
+	}
+	if err != nil {
+		return r, nil, fmt.Errorf("store a rule of a leave case: %w", err)
+	}
+	return r, rule, nil
+}
+
+// one finds the rule of a case with the id in a path, for somebody who sees the
+// employee.
+func (h *CaseRules) one(ctx context.Context, db pg.Querier, tenantID, id int64, visible rowvisibility.Set) (caseRule, *leavecase.Case, error) {
+	none := fault.NotFound(CodeCaseRuleUnknown, fmt.Sprintf("There is no rule of a leave case with the id %d.", id))
+	rows, err := db.Query(ctx, `SELECT id, leave_case_id, leave_rule_id, effective_date FROM leave_case_rule WHERE tenant_id = $1 AND id = $2`, tenantID, id)
+	if err != nil {
+		return caseRule{}, nil, err
+	}
+	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[caseRule])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return r, nil, none
+	}
+	if err != nil {
+		return r, nil, fmt.Errorf("read a rule of a leave case: %w", err)
+	}
+	cases, err := leavecase.ByIDs(ctx, db, tenantID, []int64{r.CaseID})
+	if err != nil {
+		return r, nil, err
+	}
+	c := cases[r.CaseID]
+	switch {
+	case c == nil:
+		return r, nil, none
+	case !visible.Has(c.EmployeeID):
+		authn.NoteNotVisible(ctx)
+		return r, nil, none
+	}
+	return r, c, nil
+}
+
+// find is one, outside of a transaction.
+func (h *CaseRules) find(ctx context.Context, id int64) (int64, caseRule, *leavecase.Case, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, caseRule{}, nil, err
+	}
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return 0, caseRule{}, nil, err
+	}
+	var r caseRule
+	var c *leavecase.Case
+	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		r, c, err = h.one(ctx, tx, tenantID, id, visible)
+		return err
+	})
+	return tenantID, r, c, err
+}
+
+// GetLeaveCaseRule returns one rule of a case, or 404.
+func (h *CaseRules) GetLeaveCaseRule(ctx context.Context, req *timekeepingv1.GetLeaveCaseRuleRequest) (*timekeepingv1.LeaveCaseRule, error) {
+	tenantID, r, c, err := h.find(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	rule, err := leavepolicy.Rules().Get(ctx, h.pool, tenantID, r.RuleID)
+	if err != nil {
+		return nil, err
+	}
+	return r.wire(c, rule), nil
+}
+
+// UpdateLeaveCaseRule changes what is sent of a rule of a case.
+func (h *CaseRules) UpdateLeaveCaseRule(ctx context.Context, req *timekeepingv1.UpdateLeaveCaseRuleRequest) (*timekeepingv1.LeaveCaseRule, error) {
+	sent := req.GetBody()
+	if sent.GetId() != 0 && sent.GetId() != req.GetId() {
+		return nil, fault.Invalid(leavepolicy.CodeOtherID, "The id in the body is not the id in the path.")
+	}
+	_, r, c, err := h.find(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if ref := sent.GetLeaveCase(); ref != nil && ref.GetId() != c.ID && (ref.Id != nil || ref.GetQualifier() != c.Code()) {
+		return nil, fault.Invalid(fault.CodeInput, "A rule stays with its leave case. Give the other case a rule of its own.")
+	}
+	return h.save(ctx, c.Ref(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) (caseRule, *timekeepingv1.LeaveRule, error) {
+		return write(ctx, tx, tenantID, c, r, sent)
+	})
+}
+
+// DeleteLeaveCaseRule takes a rule off a case.
+func (h *CaseRules) DeleteLeaveCaseRule(ctx context.Context, req *timekeepingv1.DeleteLeaveCaseRuleRequest) (*emptypb.Empty, error) {
+	_, r, c, err := h.find(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	err = changeCase(ctx, h.pool, h.persons, c.Ref(), func(ctx context.Context, tx pgx.Tx, tenantID int64, _ *leavecase.Case) error {
+		_, err := tx.Exec(ctx, `DELETE FROM leave_case_rule WHERE tenant_id = $1 AND id = $2`, tenantID, r.ID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}

@@ -1,0 +1,237 @@
+package leaveedit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
+)
+
+// GrantDay is how many seconds a granted day has.
+const GrantDay = 8 * 3600
+
+// Taking is time that an edit takes of a leave type.
+type Taking struct {
+	Type    *timekeepingv1.LeaveType
+	Seconds int64
+}
+
+// policy is what is said of one case: its rules, by the day from which they hold, and
+// what is left of its grants, by leave type.
+type policy struct {
+	from  []civil.Date
+	rules []*timekeepingv1.LeaveRule
+	left  map[int64]int64
+}
+
+// on returns the rule that holds on a day, or nil.
+func (p *policy) on(day civil.Date) *timekeepingv1.LeaveRule {
+	i, found := slices.BinarySearch(p.from, day)
+	if found {
+		return p.rules[i]
+	}
+	if i == 0 {
+		return nil
+	}
+	return p.rules[i-1]
+}
+
+// take takes seconds of leave types, one after the other, of each as much as is left
+// of its grant. Of one without a grant there is always enough; what no type has is
+// not taken.
+func (p *policy) take(types []*timekeepingv1.LeaveType, seconds int64) []Taking {
+	var out []Taking
+	for _, t := range types {
+		part := seconds
+		if left, granted := p.left[t.GetId()]; granted {
+			part = min(part, left)
+			p.left[t.GetId()] = left - part
+		}
+		if part > 0 {
+			out = append(out, Taking{t, part})
+		}
+		if seconds -= part; seconds == 0 {
+			break
+		}
+	}
+	return out
+}
+
+// of returns what an edit takes. Its override segments say what its paid time is
+// taken as.
+func (p *policy) of(r row, types map[int64]*timekeepingv1.LeaveType) []Taking {
+	rule := p.on(r.first)
+	if rule == nil {
+		return nil
+	}
+	var out []Taking
+	paid := r.body.GetPaidSegment().GetAmountInSeconds()
+	for _, s := range r.body.GetOverrideSegments() {
+		for _, t := range byName(types) {
+			if t.GetPaid() && samePayCode(t.GetPayCode(), s.GetPayCode()) {
+				part := min(paid, s.GetAmountInSeconds())
+				out = append(out, p.take([]*timekeepingv1.LeaveType{t}, part)...)
+				paid -= part
+				break
+			}
+		}
+	}
+	out = append(out, p.take(listed(rule.GetPaidLeaveTypes(), types), paid)...)
+	return append(out, p.take(listed(rule.GetTrackingLeaveTypes(), types), r.body.GetTrackingSegment().GetAmountInSeconds())...)
+}
+
+func byName(types map[int64]*timekeepingv1.LeaveType) []*timekeepingv1.LeaveType {
+	return slices.SortedFunc(maps.Values(types), func(a, b *timekeepingv1.LeaveType) int { return cmp.Compare(a.GetName(), b.GetName()) })
+}
+
+func samePayCode(a, b *commonv1.Ref) bool {
+	if a == nil {
+		return false
+	}
+	if b.Id != nil {
+		return a.GetId() == b.GetId()
+	}
+	return strings.EqualFold(a.GetQualifier(), b.GetQualifier())
+}
+
+func listed(refs []*commonv1.Ref, types map[int64]*timekeepingv1.LeaveType) []*timekeepingv1.LeaveType {
+	var out []*timekeepingv1.LeaveType
+	for _, ref := range refs {
+		if t := types[ref.GetId()]; t != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Takings returns what the edits of cases are taken as, by the id of the edit. Only
+// cases with rules take anything.
+func Takings(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64][]Taking, error) {
+	policies, err := policiesOf(ctx, db, tenantID, cases)
+	if err != nil || len(policies) == 0 {
+		return nil, err
+	}
+	list, err := leavepolicy.Types().All(ctx, db, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	types := make(map[int64]*timekeepingv1.LeaveType, len(list))
+	for _, t := range list {
+		types[t.GetId()] = t
+	}
+	rows, err := ofCases(ctx, db, tenantID, slices.Sorted(maps.Keys(policies)), leavecase.MaxRead+1)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkCount(rows); err != nil {
+		return nil, err
+	}
+	out := make(map[int64][]Taking, len(rows))
+	for _, r := range rows {
+		out[r.id] = policies[r.caseID].of(r, types)
+	}
+	return out, nil
+}
+
+// policiesOf reads the rules and the grants of cases that have rules.
+func policiesOf(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64]*policy, error) {
+	rows, err := db.Query(ctx, `SELECT leave_case_id, leave_rule_id, effective_date FROM leave_case_rule
+		WHERE tenant_id = $1 AND leave_case_id = ANY($2) ORDER BY leave_case_id, effective_date`, tenantID, cases)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]*policy{}
+	ruleIDs := map[int64][]int64{}
+	var caseID, ruleID int64
+	var from civil.Date
+	if _, err := pgx.ForEachRow(rows, []any{&caseID, &ruleID, &from}, func() error {
+		if out[caseID] == nil {
+			out[caseID] = &policy{left: map[int64]int64{}}
+		}
+		out[caseID].from, ruleIDs[caseID] = append(out[caseID].from, from), append(ruleIDs[caseID], ruleID)
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read rules of leave cases: %w", err)
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	list, err := leavepolicy.Rules().Find(ctx, db, tenantID, slices.Concat(slices.Collect(maps.Values(ruleIDs))...), nil)
+	if err != nil {
+		return nil, err
+	}
+	rules := make(map[int64]*timekeepingv1.LeaveRule, len(list))
+	for _, r := range list {
+		rules[r.GetId()] = r
+	}
+	for caseID, p := range out {
+		for _, id := range ruleIDs[caseID] {
+			p.rules = append(p.rules, rules[id])
+		}
+	}
+	grants, err := db.Query(ctx, `SELECT leave_case_id, leave_type_id, round(amount * $3)::bigint FROM leave_grant
+		WHERE tenant_id = $1 AND leave_case_id = ANY($2)`, tenantID, cases, GrantDay)
+	if err != nil {
+		return nil, err
+	}
+	var typeID, seconds int64
+	_, err = pgx.ForEachRow(grants, []any{&caseID, &typeID, &seconds}, func() error {
+		if p := out[caseID]; p != nil {
+			p.left[typeID] = seconds
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Sum adds takings up: in all, paid and tracked, and by leave type, whose names are
+// in order.
+func Sum(takings []Taking) (paid, tracking int64, totals []*timekeepingv1.LeaveTypeTotal) {
+	byType := map[int64]*timekeepingv1.LeaveTypeTotal{}
+	for _, t := range takings {
+		if t.Type.GetPaid() {
+			paid += t.Seconds
+		} else {
+			tracking += t.Seconds
+		}
+		total := byType[t.Type.GetId()]
+		if total == nil {
+			name := t.Type.GetName()
+			total = &timekeepingv1.LeaveTypeTotal{
+				LeaveType: &commonv1.Ref{Id: t.Type.Id, Qualifier: &name, Name: &name},
+				Paid:      proto.Bool(t.Type.GetPaid()), AmountInSeconds: proto.Int64(0),
+			}
+			byType[t.Type.GetId()] = total
+			totals = append(totals, total)
+		}
+		*total.AmountInSeconds += t.Seconds
+	}
+	slices.SortFunc(totals, func(a, b *timekeepingv1.LeaveTypeTotal) int {
+		return cmp.Compare(a.GetLeaveType().GetQualifier(), b.GetLeaveType().GetQualifier())
+	})
+	return paid, tracking, totals
+}
+
+// wireTakings is how answers show takings.
+func wireTakings(takings []Taking) []*timekeepingv1.LeaveTaking {
+	var out []*timekeepingv1.LeaveTaking
+	for _, t := range takings {
+		out = append(out, &timekeepingv1.LeaveTaking{
+			AccrualCode: t.Type.GetAccrualCode(), PayCode: t.Type.GetPayCode(),
+			AmountInSeconds: proto.Int64(t.Seconds), Paid: proto.Bool(t.Type.GetPaid()),
+		})
+	}
+	return out
+}
