@@ -23,9 +23,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecasepolicy"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecertification"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavenote"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/membership"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
@@ -69,6 +71,15 @@ type Service struct {
 	leaveSetup  *leavesetup.Handler
 
 	leaveCertifications *leavecertification.Handler
+
+	leaveTypes       *leavepolicy.TypeHandler
+	leaveRules       *leavepolicy.RuleHandler
+	leaveFields      *leavepolicy.FieldHandler
+	leaveProfiles    *leavepolicy.ProfileHandler
+	leaveCaseRules   *leavecasepolicy.CaseRules
+	leaveCaseFields  *leavecasepolicy.CaseFields
+	leaveGrants      *leavecasepolicy.Grants
+	leaveAssignments *leavecasepolicy.Assignments
 
 	payCodes  *paycode.Handler
 	workRules *workrule.Handler
@@ -136,7 +147,16 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 
 		leaveCertifications: leavecertification.New(deps.Pool, persons),
 
-		payCodes:  paycode.New(deps.Pool, workrule.Using, payrule.Using),
+		leaveTypes:       leavepolicy.NewTypes(deps.Pool),
+		leaveRules:       leavepolicy.NewRules(deps.Pool),
+		leaveFields:      leavepolicy.NewFields(deps.Pool),
+		leaveProfiles:    leavepolicy.NewProfiles(deps.Pool),
+		leaveCaseRules:   leavecasepolicy.NewCaseRules(deps.Pool, persons, leaveedit.OfCases{}, core.Wake),
+		leaveCaseFields:  leavecasepolicy.NewCaseFields(deps.Pool, persons),
+		leaveGrants:      leavecasepolicy.NewGrants(deps.Pool, persons),
+		leaveAssignments: leavecasepolicy.NewAssignments(deps.Pool, persons),
+
+		payCodes:  paycode.New(deps.Pool, workrule.Using, payrule.Using, leavepolicy.UsingPayCode),
 		workRules: workrule.New(deps.Pool),
 		payRules:  payrule.New(deps.Pool),
 
@@ -168,6 +188,14 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterLeaveNoteServiceServer(server, s.leaveNotes)
 	timekeepingv1.RegisterLeaveCertificationServiceServer(server, s.leaveCertifications)
 	timekeepingv1.RegisterLeaveSetupServiceServer(server, s.leaveSetup)
+	timekeepingv1.RegisterLeaveTypeServiceServer(server, s.leaveTypes)
+	timekeepingv1.RegisterLeaveRuleServiceServer(server, s.leaveRules)
+	timekeepingv1.RegisterLeaveCustomFieldServiceServer(server, s.leaveFields)
+	timekeepingv1.RegisterLeaveProfileServiceServer(server, s.leaveProfiles)
+	timekeepingv1.RegisterLeaveCaseRuleServiceServer(server, s.leaveCaseRules)
+	timekeepingv1.RegisterLeaveCaseCustomFieldServiceServer(server, s.leaveCaseFields)
+	timekeepingv1.RegisterLeaveGrantServiceServer(server, s.leaveGrants)
+	timekeepingv1.RegisterLeaveProfileAssignmentServiceServer(server, s.leaveAssignments)
 	timekeepingv1.RegisterPayCodeServiceServer(server, s.payCodes)
 	timekeepingv1.RegisterWorkRuleServiceServer(server, s.workRules)
 	timekeepingv1.RegisterPayrollEarningServiceServer(server, s.payrollEarnings)
