@@ -151,7 +151,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		ruleViolations: ruleviolation.New(ruleviolation.Deps{
 			Pool: deps.Pool, RuleSets: ruleSets, Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
 		}),
-		data: dataprovider.NewServer(reader, datav1.NewDataRowServiceClient(deps.Commons)),
+		data: dataprovider.NewServer(reader, datav1.NewDataRowServiceClient(deps.Commons), timekeepingv1.NewPayCodeServiceClient(deps.Timekeeping)),
 	}, nil
 }
 

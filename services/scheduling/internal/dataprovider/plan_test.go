@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
@@ -33,6 +34,31 @@ func (e everybody) ListLocationEmployees(_ context.Context, req *datav1.ListLoca
 		out.Locations = append(out.Locations, &datav1.LocationEmployees{EmployeeIds: e.employees})
 	}
 	return out, nil
+}
+
+// noPayCodes is a timekeeping without pay codes. It counts what it is asked.
+type noPayCodes struct{ asked *[][]string }
+
+func (n noPayCodes) ResolvePayCodes(_ context.Context, req *timekeepingv1.ResolvePayCodesRequest, _ ...grpc.CallOption) (*timekeepingv1.ResolvePayCodesResponse, error) {
+	if n.asked != nil {
+		*n.asked = append(*n.asked, req.GetNames())
+	}
+	return &timekeepingv1.ResolvePayCodesResponse{}, nil
+}
+
+// TestPayCodesAreAskedForOnce holds pay codes to be asked for by one call for all
+// employees, and only when an element needs them.
+func TestPayCodesAreAskedForOnce(t *testing.T) {
+	t.Parallel()
+	var asked [][]string
+	plans := []*plan{
+		{entries: []reading.Outline{{Kind: reading.OutlinePayCodeEdit, Label: "Sick"}, {Kind: reading.OutlineShift, Label: "Early"}, {Kind: reading.OutlinePayCodeEdit}}},
+		{entries: []reading.Outline{{Kind: reading.OutlinePayCodeEdit, Label: "SICK"}, {Kind: reading.OutlinePayCodeEdit, Label: "Bonus"}}},
+	}
+	require.NoError(t, addPayCodes(t.Context(), noPayCodes{&asked}, plans, 0))
+	assert.Empty(t, asked, "nothing needs them")
+	require.NoError(t, addPayCodes(t.Context(), noPayCodes{&asked}, plans, needsPayCodes))
+	assert.Equal(t, [][]string{{"bonus", "sick"}}, asked)
 }
 
 // TestNoElementReadsAWholeTable reads all elements of the most employees of a
@@ -62,7 +88,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 	for i := range ids {
 		ids[i] = int64(200*i + 1)
 	}
-	server := NewServer(reading.NewReader(recorded, nil), everybody{ids})
+	server := NewServer(reading.NewReader(recorded, nil), everybody{ids}, noPayCodes{})
 	described, err := server.DescribeDataElements(ctx, nil)
 	require.NoError(t, err)
 	require.Len(t, described.GetProviders(), 2)
@@ -94,7 +120,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 // locations: their employees, times the days.
 func TestTheEmployeesOfLocationsCount(t *testing.T) {
 	t.Parallel()
-	server := NewServer(nil, everybody{make([]int64, 560)})
+	server := NewServer(nil, everybody{make([]int64, 560)}, noPayCodes{})
 	_, err := server.ReadDataElements(tenant.With(t.Context(), 1), &datav1.ReadDataElementsRequest{
 		Provider: "SCH", RowKind: datav1.RowKind_ROW_KIND_LOCATION, RowIds: []int64{1, 2}, Bounds: []int32{20500, 20551},
 		Elements: []*datav1.DataSelection{{Key: "SCH_SHIFT_COUNT"}},

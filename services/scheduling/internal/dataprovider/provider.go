@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
@@ -20,19 +21,22 @@ var maxEmployeeDays = int64(reading.MaxEmployeeDays)
 type plan struct {
 	entries []reading.Outline
 	locked  []civil.Range
+	// payCodes are those of the entries that timekeeping keeps, by their names in
+	// small letters; only when an element needs them.
+	payCodes map[string]*timekeepingv1.PayCode
 }
 
 // NewServer makes the service of the provider: of employees, and of locations,
-// whose employees the source knows.
-func NewServer(reader *reading.Reader, source Locations) *dataelement.Server {
-	return dataelement.NewServer(newTable(reader), newLocationTable(reader, source))
+// whose employees the source knows. What pay codes are is asked of payCodes.
+func NewServer(reader *reading.Reader, source Locations, payCodes PayCodes) *dataelement.Server {
+	return dataelement.NewServer(newTable(reader, payCodes), newLocationTable(reader, source, payCodes))
 }
 
-func newTable(reader *reading.Reader) *dataelement.Table[plan] {
+func newTable(reader *reading.Reader, payCodes PayCodes) *dataelement.Table[plan] {
 	return &dataelement.Table[plan]{
 		Name: "SCH", Permission: "scheduling.schedule.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
 		MostRowDays: maxEmployeeDays, Entries: elements(),
-		Load: func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
+		Load: func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*plan, error) {
 			tenantID, err := tenant.Of(ctx)
 			if err != nil {
 				return nil, err
@@ -45,7 +49,7 @@ func newTable(reader *reading.Reader) *dataelement.Table[plan] {
 			for i, id := range ids {
 				out[i] = &plan{entries: entries[id], locked: locked[id]}
 			}
-			return out, nil
+			return out, addPayCodes(ctx, payCodes, out, needs)
 		},
 	}
 }
