@@ -9,6 +9,7 @@
 package timekeepingv1
 
 import (
+	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -159,8 +160,9 @@ func (x *DeleteLeaveProfileAssignmentRequest) GetPersonNumber() string {
 }
 
 type LeaveProfileAssignment struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	PersonIdentity *EmployeeIdentity      `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In requests, one property that names the person.
+	PersonIdentity *v1.PersonIdentity `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
 	// The name of an active leave profile; absent when the person has none.
 	AssignmentProfile string `protobuf:"bytes,2,opt,name=assignment_profile,json=assignmentProfile,proto3" json:"assignment_profile,omitempty"`
 	unknownFields     protoimpl.UnknownFields
@@ -197,7 +199,7 @@ func (*LeaveProfileAssignment) Descriptor() ([]byte, []int) {
 	return file_rotaloom_timekeeping_v1_leave_profile_assignment_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *LeaveProfileAssignment) GetPersonIdentity() *EmployeeIdentity {
+func (x *LeaveProfileAssignment) GetPersonIdentity() *v1.PersonIdentity {
 	if x != nil {
 		return x.PersonIdentity
 	}
@@ -215,15 +217,15 @@ var File_rotaloom_timekeeping_v1_leave_profile_assignment_proto protoreflect.Fil
 
 const file_rotaloom_timekeeping_v1_leave_profile_assignment_proto_rawDesc = "" +
 	"\n" +
-	"6rotaloom/timekeeping/v1/leave_profile_assignment.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\x1a8rotaloom/timekeeping/v1/employment_term_assignment.proto\"H\n" +
+	"6rotaloom/timekeeping/v1/leave_profile_assignment.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"H\n" +
 	"!FindLeaveProfileAssignmentRequest\x12#\n" +
 	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\"?\n" +
 	" GetLeaveProfileAssignmentRequest\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"J\n" +
 	"#DeleteLeaveProfileAssignmentRequest\x12#\n" +
-	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\"\x9b\x01\n" +
-	"\x16LeaveProfileAssignment\x12R\n" +
-	"\x0fperson_identity\x18\x01 \x01(\v2).rotaloom.timekeeping.v1.EmployeeIdentityR\x0epersonIdentity\x12-\n" +
+	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\"\x95\x01\n" +
+	"\x16LeaveProfileAssignment\x12L\n" +
+	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity\x12-\n" +
 	"\x12assignment_profile\x18\x02 \x01(\tR\x11assignmentProfile2\xb3\a\n" +
 	"\x1dLeaveProfileAssignmentService\x12\xe5\x01\n" +
 	"\x1aFindLeaveProfileAssignment\x12:.rotaloom.timekeeping.v1.FindLeaveProfileAssignmentRequest\x1a/.rotaloom.timekeeping.v1.LeaveProfileAssignment\"Z\xa2\xbb\x18-\n" +
@@ -254,11 +256,11 @@ var file_rotaloom_timekeeping_v1_leave_profile_assignment_proto_goTypes = []any{
 	(*GetLeaveProfileAssignmentRequest)(nil),    // 1: rotaloom.timekeeping.v1.GetLeaveProfileAssignmentRequest
 	(*DeleteLeaveProfileAssignmentRequest)(nil), // 2: rotaloom.timekeeping.v1.DeleteLeaveProfileAssignmentRequest
 	(*LeaveProfileAssignment)(nil),              // 3: rotaloom.timekeeping.v1.LeaveProfileAssignment
-	(*EmployeeIdentity)(nil),                    // 4: rotaloom.timekeeping.v1.EmployeeIdentity
+	(*v1.PersonIdentity)(nil),                   // 4: rotaloom.commons.v1.PersonIdentity
 	(*emptypb.Empty)(nil),                       // 5: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_leave_profile_assignment_proto_depIdxs = []int32{
-	4, // 0: rotaloom.timekeeping.v1.LeaveProfileAssignment.person_identity:type_name -> rotaloom.timekeeping.v1.EmployeeIdentity
+	4, // 0: rotaloom.timekeeping.v1.LeaveProfileAssignment.person_identity:type_name -> rotaloom.commons.v1.PersonIdentity
 	0, // 1: rotaloom.timekeeping.v1.LeaveProfileAssignmentService.FindLeaveProfileAssignment:input_type -> rotaloom.timekeeping.v1.FindLeaveProfileAssignmentRequest
 	1, // 2: rotaloom.timekeeping.v1.LeaveProfileAssignmentService.GetLeaveProfileAssignment:input_type -> rotaloom.timekeeping.v1.GetLeaveProfileAssignmentRequest
 	3, // 3: rotaloom.timekeeping.v1.LeaveProfileAssignmentService.UpdateLeaveProfileAssignment:input_type -> rotaloom.timekeeping.v1.LeaveProfileAssignment
@@ -279,7 +281,6 @@ func file_rotaloom_timekeeping_v1_leave_profile_assignment_proto_init() {
 	if File_rotaloom_timekeeping_v1_leave_profile_assignment_proto != nil {
 		return
 	}
-	file_rotaloom_timekeeping_v1_employment_term_assignment_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
