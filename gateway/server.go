@@ -49,6 +49,8 @@ type Server struct {
 	log     *slog.Logger
 	drain   time.Duration
 	limiter *listener.Limiter
+	// stopping reports whether the process is about to end.
+	stopping func() bool
 }
 
 // NewServer makes the server of an edge. The certificate comes from config,
@@ -57,8 +59,9 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 	config = config.Clone()
 	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
 	config.NextProtos = []string{"h2", "http/1.1"}
-	s := &Server{edge: e, log: e.log, drain: drain, http: &http.Server{
-		Handler:           e,
+	s := &Server{edge: e, log: e.log, drain: drain, stopping: func() bool { return false }}
+	s.http = &http.Server{
+		Handler:           s.leaving(e),
 		TLSConfig:         config,
 		ReadHeaderTimeout: e.cfg.HeaderTimeout,
 		ReadTimeout:       e.cfg.Timeout + grace,
@@ -72,11 +75,26 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 			WriteByteTimeout:     e.cfg.StallTimeout,
 		},
 		ErrorLog: log.New(logWriter{e.log}, "", 0),
-	}}
+	}
 	// While somebody waits for a slot, connections that rest are ended, and the
 	// others after their next response.
 	s.limiter = listener.NewLimiter(e.cfg.MaxConnections, e.metrics.connections, func(full bool) { s.http.SetKeepAlivesEnabled(!full) })
 	return s
+}
+
+// LeaveWhen has clients leave once stopping reports that the process is about to end,
+// before the server stops: each connection ends with its next response. A client whose
+// connection were ended while it sends a request would not know what became of that. It
+// is called before the server serves.
+func (s *Server) LeaveWhen(stopping func() bool) { s.stopping = stopping }
+
+func (s *Server) leaving(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.stopping() {
+			w.Header().Set("Connection", "close") // In HTTP/2 the server says GOAWAY.
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Run serves HTTPS, and plain HTTP for trusted proxies when plain is not nil,

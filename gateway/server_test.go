@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,6 +49,39 @@ func listenWith(t *testing.T, cfg Config, conns Conns, serve func(*Server, net.L
 	transport.ForceAttemptHTTP2 = true
 	t.Cleanup(transport.CloseIdleConnections)
 	return l.Addr().String(), &http.Client{Transport: transport}
+}
+
+// While the process is about to end, each connection ends with its next response, in
+// HTTP/1.1 and 2.
+func TestClientsLeaveBeforeTheServerStops(t *testing.T) {
+	t.Parallel()
+	for name, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var stopping atomic.Bool
+			address, client := listen(t, func(s *Server, l net.Listener) error {
+				s.LeaveWhen(stopping.Load)
+				return s.Serve(l)
+			})
+			if !http2 {
+				transport := client.Transport.(*http.Transport)
+				transport.ForceAttemptHTTP2, transport.TLSClientConfig.NextProtos = false, []string{"http/1.1"}
+			}
+			reused := func() bool {
+				var again bool
+				traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { again = i.Reused }})
+				r, err := http.NewRequestWithContext(traced, "GET", "https://"+address+"/v1/nothing", nil)
+				require.NoError(t, err)
+				require.Equal(t, 404, send(t, client, r).status)
+				return again
+			}
+			require.False(t, reused())
+			require.True(t, reused(), "connections are kept")
+			stopping.Store(true)
+			reused() // The last on this connection.
+			require.Eventually(t, func() bool { return !reused() }, 10*time.Second, time.Millisecond)
+		})
+	}
 }
 
 func TestServeSpeaksHTTPSOnly(t *testing.T) {

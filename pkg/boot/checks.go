@@ -3,6 +3,7 @@ package boot
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -35,6 +36,8 @@ type Checks struct {
 	checks  []namedCheck
 	failing map[string]string
 	checked clock.Stopwatch
+
+	stopping atomic.Bool
 }
 
 type namedCheck struct {
@@ -56,10 +59,14 @@ func (c *Checks) Add(name string, check func(ctx context.Context) error) {
 
 // SetState sets where the program is in its life.
 func (c *Checks) SetState(state State) {
+	c.stopping.Store(state == StateStopping)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.state = state
 }
+
+// Stopping reports whether the program is about to end. It never waits.
+func (c *Checks) Stopping() bool { return c.stopping.Load() }
 
 // Failing returns the state, and what fails by name. When something fails, a
 // program that is otherwise ready has StateFailing.

@@ -118,6 +118,7 @@ func serveEdge(cfg Config, app *boot.App, conns gateway.Conns, listener net.List
 		return err
 	}
 	server := gateway.NewServer(edge, certificates.HTTPSConfig())
+	server.LeaveWhen(app.Ready.Stopping)
 	app.Go(boot.StageEdge, "edge", func(ctx context.Context) error { return server.Run(ctx, listener, nil) })
 	ready := state.Ready{
 		BaseURL: "https://" + address(listener), CAFile: files.CA, Tenant: tenantName, Credentials: credentials,
