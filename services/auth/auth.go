@@ -62,7 +62,7 @@ type Config struct {
 	Federation federation.Config `embed:""`
 	// PublicURL is where clients reach the edge.
 	PublicURL         string `name:"public-url" help:"Where clients reach the edge, https://host, for OpenID discovery; when empty, the host name of each request, which must be a tenant's, or this machine."`
-	ClientCredentials bool   `name:"client-credentials" help:"Serve the grant client_credentials to the clients that may use it."`
+	ClientCredentials bool   `name:"client-credentials" default:"true" negatable:"" help:"Serve the grant client_credentials to the clients that may use it, which none may by itself."`
 	// RevocationReplicas is how many NATS servers keep the bucket of revoked
 	// tokens.
 	RevocationReplicas int `name:"revocation-replicas" default:"1" help:"NATS servers that keep the list of revoked tokens: 3 in a cluster."`

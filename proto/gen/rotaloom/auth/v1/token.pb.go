@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// IssueTokenRequest holds the form fields of both grants. JSON names are those
+// IssueTokenRequest holds the form fields of all grants. JSON names are those
 // of the form.
 type IssueTokenRequest struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
@@ -44,7 +44,12 @@ type IssueTokenRequest struct {
 	Nonce string `protobuf:"bytes,8,opt,name=nonce,proto3" json:"nonce,omitempty"`
 	// Optional, space-separated: what the token may do, at most what the client
 	// may. Permissions, "*" standing for any text, or names of groups of them.
-	Scope         string `protobuf:"bytes,9,opt,name=scope,proto3" json:"scope,omitempty"`
+	Scope string `protobuf:"bytes,9,opt,name=scope,proto3" json:"scope,omitempty"`
+	// What clients of the reference product send as well. The host name alone says which
+	// tenant it is: these are not compared with anything.
+	Tenant        string `protobuf:"bytes,10,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	Audience      string `protobuf:"bytes,11,opt,name=audience,proto3" json:"audience,omitempty"`
+	Organization  string `protobuf:"bytes,12,opt,name=organization,proto3" json:"organization,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -138,6 +143,27 @@ func (x *IssueTokenRequest) GetNonce() string {
 func (x *IssueTokenRequest) GetScope() string {
 	if x != nil {
 		return x.Scope
+	}
+	return ""
+}
+
+func (x *IssueTokenRequest) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *IssueTokenRequest) GetAudience() string {
+	if x != nil {
+		return x.Audience
+	}
+	return ""
+}
+
+func (x *IssueTokenRequest) GetOrganization() string {
+	if x != nil {
+		return x.Organization
 	}
 	return ""
 }
@@ -670,7 +696,7 @@ var File_rotaloom_auth_v1_token_proto protoreflect.FileDescriptor
 
 const file_rotaloom_auth_v1_token_proto_rawDesc = "" +
 	"\n" +
-	"\x1crotaloom/auth/v1/token.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\"\xa1\x02\n" +
+	"\x1crotaloom/auth/v1/token.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\"\xf9\x02\n" +
 	"\x11IssueTokenRequest\x12\x1e\n" +
 	"\n" +
 	"grant_type\x18\x01 \x01(\tR\n" +
@@ -684,7 +710,11 @@ const file_rotaloom_auth_v1_token_proto_rawDesc = "" +
 	"\bpassword\x18\x06 \x01(\tR\bpassword\x12$\n" +
 	"\rrefresh_token\x18\a \x01(\tR\rrefresh_token\x12\x14\n" +
 	"\x05nonce\x18\b \x01(\tR\x05nonce\x12\x14\n" +
-	"\x05scope\x18\t \x01(\tR\x05scope\"\xd0\x01\n" +
+	"\x05scope\x18\t \x01(\tR\x05scope\x12\x16\n" +
+	"\x06tenant\x18\n" +
+	" \x01(\tR\x06tenant\x12\x1a\n" +
+	"\baudience\x18\v \x01(\tR\baudience\x12\"\n" +
+	"\forganization\x18\f \x01(\tR\forganization\"\xd0\x01\n" +
 	"\x12IssueTokenResponse\x12\"\n" +
 	"\faccess_token\x18\x01 \x01(\tR\faccess_token\x12$\n" +
 	"\rrefresh_token\x18\x02 \x01(\tR\rrefresh_token\x12\x14\n" +
@@ -726,10 +756,10 @@ const file_rotaloom_auth_v1_token_proto_rawDesc = "" +
 	"\x01x\x18\x03 \x01(\tR\x01x\x12\x10\n" +
 	"\x03kid\x18\x04 \x01(\tR\x03kid\x12\x10\n" +
 	"\x03alg\x18\x05 \x01(\tR\x03alg\x12\x10\n" +
-	"\x03use\x18\x06 \x01(\tR\x03use2\x8d\x05\n" +
-	"\fTokenService\x12\x8e\x01\n" +
+	"\x03use\x18\x06 \x01(\tR\x03use2\xb7\x05\n" +
+	"\fTokenService\x12\xb8\x01\n" +
 	"\n" +
-	"IssueToken\x12#.rotaloom.auth.v1.IssueTokenRequest\x1a$.rotaloom.auth.v1.IssueTokenResponse\"5\xa2\xbb\x18\x06\x10\x01\x18\x05(\x01\x82\xd3\xe4\x93\x02%:\x01*\" /api/authentication/access_token\x12\x91\x01\n" +
+	"IssueToken\x12#.rotaloom.auth.v1.IssueTokenRequest\x1a$.rotaloom.auth.v1.IssueTokenResponse\"_\xa2\xbb\x18\x06\x10\x01\x18\x05(\x01\x82\xd3\xe4\x93\x02O:\x01*Z(:\x01*\"#/authn/oauth2/{tenant}/access_token\" /api/authentication/access_token\x12\x91\x01\n" +
 	"\vRevokeToken\x12$.rotaloom.auth.v1.RevokeTokenRequest\x1a%.rotaloom.auth.v1.RevokeTokenResponse\"5\xa2\xbb\x18\x06\x10\x01\x18\x05(\x01\x82\xd3\xe4\x93\x02%:\x01*\" /api/authentication/token/revoke\x12\xc3\x01\n" +
 	"\x16GetOpenIDConfiguration\x12/.rotaloom.auth.v1.GetOpenIDConfigurationRequest\x1a0.rotaloom.auth.v1.GetOpenIDConfigurationResponse\"F\xa2\xbb\x18\x06\x10\x01\x18\x01`\x01\x82\xd3\xe4\x93\x026\x124/api/authentication/.well-known/openid-configuration\x12\x91\x01\n" +
 	"\tGetKeySet\x12\".rotaloom.auth.v1.GetKeySetRequest\x1a#.rotaloom.auth.v1.GetKeySetResponse\";\xa2\xbb\x18\x06\x10\x01\x18\x01`\x01\x82\xd3\xe4\x93\x02+\x12)/api/authentication/.well-known/jwks.jsonB\xc4\x01\n" +

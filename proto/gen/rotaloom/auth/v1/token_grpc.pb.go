@@ -34,8 +34,9 @@ const (
 // TokenService issues and revokes tokens by OAuth 2.0 and publishes the keys
 // that verify them.
 type TokenServiceClient interface {
-	// Issues an access token for a password (password grant) or for a refresh
-	// token (refresh_token grant). The body is a form.
+	// Issues an access token for a password (password grant), for a refresh token
+	// (refresh_token grant), or for a client's own work (client_credentials grant). The
+	// body is a form; under the path with a tenant it may be JSON as well.
 	IssueToken(ctx context.Context, in *IssueTokenRequest, opts ...grpc.CallOption) (*IssueTokenResponse, error)
 	// Revokes an access token, or a refresh token with every access token made
 	// by it (RFC 7009). An unknown token counts as revoked. The body is a form.
@@ -102,8 +103,9 @@ func (c *tokenServiceClient) GetKeySet(ctx context.Context, in *GetKeySetRequest
 // TokenService issues and revokes tokens by OAuth 2.0 and publishes the keys
 // that verify them.
 type TokenServiceServer interface {
-	// Issues an access token for a password (password grant) or for a refresh
-	// token (refresh_token grant). The body is a form.
+	// Issues an access token for a password (password grant), for a refresh token
+	// (refresh_token grant), or for a client's own work (client_credentials grant). The
+	// body is a form; under the path with a tenant it may be JSON as well.
 	IssueToken(context.Context, *IssueTokenRequest) (*IssueTokenResponse, error)
 	// Revokes an access token, or a refresh token with every access token made
 	// by it (RFC 7009). An unknown token counts as revoked. The body is a form.
