@@ -128,9 +128,6 @@ func (c Config) withInFlight() Config {
 	if c.MaxQueue <= 0 {
 		c.MaxQueue = queuePerSlot * c.MaxInFlight
 	}
-	if c.QueueWait <= 0 {
-		c.QueueWait = time.Second
-	}
 	if c.BodyMemory <= 0 {
 		// A negative limit only asks which one is set.
 		c.BodyMemory = max(min(256*c.BodyLimit, debug.SetMemoryLimit(-1)/8), minBodyMemory)

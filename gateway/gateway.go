@@ -27,6 +27,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -96,35 +97,9 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.BodyLimit <= 0 {
-		c.BodyLimit = 1 << 20
-	}
-	if c.AnswerLimit <= 0 {
-		c.AnswerLimit = 64 << 20
-	}
-	if c.Timeout <= 0 {
-		c.Timeout = time.Minute
-	}
-	if c.HeaderTimeout <= 0 {
-		c.HeaderTimeout = 10 * time.Second
-	}
-	if c.StallTimeout <= 0 {
-		c.StallTimeout = 10 * time.Second
-	}
-	if c.KeptAnswer <= 0 {
-		c.KeptAnswer = 256 << 10
-	}
-	if c.MaxConnections <= 0 {
-		c.MaxConnections = maxConnections
-	}
-	if c.MaxHandshakes <= 0 {
-		c.MaxHandshakes = maxHandshakes
-	}
+	c = defaults.Fill(c)
 	if c.HandshakesPerAddress <= 0 {
 		c.HandshakesPerAddress = max(c.MaxHandshakes/partOfAddress, 1)
-	}
-	if c.HandshakeTimeout <= 0 {
-		c.HandshakeTimeout = handshakeTimeout
 	}
 	c.KeptAnswer = min(c.KeptAnswer, maxKeptAnswer)
 	return c.withInFlight()

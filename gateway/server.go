@@ -17,14 +17,6 @@ import (
 
 // Bounds of a connection, whatever is asked over it.
 const (
-	// maxConnections is how many connections are open at a time unless a setting
-	// says otherwise.
-	maxConnections = 10_000
-	// maxHandshakes is how many TLS handshakes run at a time unless a setting says
-	// otherwise: far fewer than there may be connections, so that those who only
-	// knock do not keep those out who are in.
-	maxHandshakes    = 2000
-	handshakeTimeout = 5 * time.Second
 	// partOfAddress is the part of them that run for one address.
 	partOfAddress = 8
 

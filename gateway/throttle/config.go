@@ -23,16 +23,6 @@ type Config struct {
 	Callers int `name:"throttle-callers" default:"65536" help:"Callers whose rates are remembered."`
 }
 
-func (c Config) withDefaults() Config {
-	if c.Replicas <= 0 {
-		c.Replicas = 3
-	}
-	if c.Callers <= 0 {
-		c.Callers = 1 << 16
-	}
-	return c
-}
-
 // Key names an allowance.
 type Key struct {
 	// Tenant of the caller, or 0 for one who is not known yet.

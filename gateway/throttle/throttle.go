@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -40,7 +41,7 @@ type shard struct {
 
 // New makes a Throttler that asks the platform service through client.
 func New(cfg Config, client platformv1.RateLimitServiceClient, log *slog.Logger) *Throttler {
-	cfg = cfg.withDefaults()
+	cfg = defaults.Fill(cfg)
 	t := &Throttler{
 		cfg: cfg, client: client, log: log, running: clock.Start(), seed: maphash.MakeSeed(),
 		flights: make(chan struct{}, maxFlights),

@@ -19,9 +19,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
-	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 // Config bounds the calls of one service. Zero values mean the defaults.
@@ -45,22 +45,6 @@ type Config struct {
 	// those that are there for edges. What else they call, they call for the user
 	// who asks them: it needs that user's token and permission.
 	Edges []string `name:"rpc-edges" help:"Certificate names of the edges, which call for users, and for themselves what is there for edges."`
-}
-
-func (c Config) withDefaults() Config {
-	c.Deadline = orDefault(c.Deadline, time.Minute)
-	c.MaxDeadline = orDefault(c.MaxDeadline, 5*time.Minute)
-	c.MaxInFlight = orDefault(c.MaxInFlight, 1024)
-	c.MaxRequest = orDefault(c.MaxRequest, client.DefaultMaxRequest)
-	c.MaxResponse = orDefault(c.MaxResponse, client.DefaultMaxResponse)
-	return c
-}
-
-func orDefault[T int | time.Duration](value, otherwise T) T {
-	if value <= 0 {
-		return otherwise
-	}
-	return value
 }
 
 // Deps are what a chain works with.
@@ -168,7 +152,7 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	}
 	ch := &Chain{
 		strangers: newStrangers(deps.Clock),
-		cfg:       cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
+		cfg:       defaults.Fill(cfg), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
 		policies: deps.Policies, validator: validator, explain: deps.Explain, audited: deps.Audit, refused: deps.Refused, metrics: metrics,
 		clients: set(cfg.Clients), services: servicesOf(cfg.Services), trusts: deps.Trusts, edges: set(cfg.Edges),
 		idle: make(chan struct{}, 1),

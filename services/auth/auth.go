@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -194,10 +195,8 @@ func (c Config) wrapper() (signing.Wrapper, error) {
 }
 
 func (c Config) withDefaults() Config {
-	c.Issuer, c.Audience = cmp.Or(c.Issuer, "rotaloom"), cmp.Or(c.Audience, "rotaloom")
-	c.TokenLife = cmp.Or(c.TokenLife, 30*time.Minute)
+	c = defaults.Fill(c)
 	c.HashConcurrency = cmp.Or(c.HashConcurrency, runtime.GOMAXPROCS(0))
-	c.HashQueue = cmp.Or(c.HashQueue, 256)
 	return c
 }
 

@@ -5,7 +5,6 @@
 package guard
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -30,15 +30,6 @@ type Config struct {
 	Window          time.Duration `name:"login-window" default:"1m" help:"Window in which failed log-ins are counted."`
 	LockAfter       int           `name:"login-lock-after" default:"50" help:"Failed log-ins of one user name in a row that lock it."`
 	LockFor         time.Duration `name:"login-lock-for" default:"30m" help:"How long a user name stays locked, and how long failures are remembered."`
-}
-
-func (c Config) withDefaults() Config {
-	c.UserFailures = cmp.Or(c.UserFailures, 10)
-	c.AddressFailures = cmp.Or(c.AddressFailures, 200)
-	c.Window = cmp.Or(c.Window, time.Minute)
-	c.LockAfter = cmp.Or(c.LockAfter, 50)
-	c.LockFor = cmp.Or(c.LockFor, 30*time.Minute)
-	return c
 }
 
 const (
@@ -57,7 +48,7 @@ type Guard struct {
 
 // New makes a Guard.
 func New(cfg Config, pool *pg.Pool, clk clock.Clock, log *slog.Logger) *Guard {
-	return &Guard{cfg: cfg.withDefaults(), pool: pool, clock: clk, log: log}
+	return &Guard{cfg: defaults.Fill(cfg), pool: pool, clock: clk, log: log}
 }
 
 // Attempt is one log-in.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -33,19 +34,6 @@ type Config struct {
 	ProviderTimeout time.Duration `default:"20s" help:"How long information access waits for a data provider before it answers without it."`
 	CacheFor        time.Duration `default:"5m" help:"How long information access keeps a result."`
 	CacheBytes      int           `default:"67108864" help:"Memory that kept results of information access may take, about, in bytes."`
-}
-
-func (c Config) withDefaults() Config {
-	if c.ProviderTimeout <= 0 {
-		c.ProviderTimeout = 20 * time.Second
-	}
-	if c.CacheFor <= 0 {
-		c.CacheFor = 5 * time.Minute
-	}
-	if c.CacheBytes <= 0 {
-		c.CacheBytes = 64 << 20
-	}
-	return c
 }
 
 // Deps are what information access works with.
@@ -76,7 +64,7 @@ var _ platformv1.DataServiceServer = (*Handler)(nil)
 
 // New makes the service. It calls nobody.
 func New(cfg Config, deps Deps) *Handler {
-	cfg = cfg.withDefaults()
+	cfg = defaults.Fill(cfg)
 	return &Handler{
 		catalogue: catalogue.New(deps.Clock, datav1.NewDataProviderServiceClient(deps.Commons),
 			datav1.NewDataProviderServiceClient(deps.Timekeeping), datav1.NewDataProviderServiceClient(deps.Scheduling)),

@@ -36,28 +36,6 @@ type Config struct {
 	Lease       time.Duration `default:"2m" help:"When an attempt is taken for dead, and another one made."`
 }
 
-func (c Config) withDefaults() Config {
-	for _, d := range []struct {
-		at       *time.Duration
-		fallback time.Duration
-	}{
-		{&c.RetryFirst, 30 * time.Second},
-		{&c.RetryMax, 6 * time.Hour},
-		{&c.GiveUpAfter, 72 * time.Hour},
-		{&c.Keep, 720 * time.Hour},
-		{&c.PollEvery, time.Second},
-		{&c.Lease, 2 * time.Minute},
-	} {
-		if *d.at <= 0 {
-			*d.at = d.fallback
-		}
-	}
-	if c.Concurrency <= 0 {
-		c.Concurrency = 16
-	}
-	return c
-}
-
 // Delivery is a message on its way to one address or webhook.
 type Delivery struct {
 	Tenant, ID int64

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
@@ -51,7 +52,7 @@ type Sender struct {
 
 // NewSender makes a Sender. It does not touch the database.
 func NewSender(cfg Config, deps Deps) (*Sender, error) {
-	s := &Sender{cfg: cfg.withDefaults(), deps: deps, wake: make(chan struct{}, 1), running: map[int64]int{}}
+	s := &Sender{cfg: defaults.Fill(cfg), deps: deps, wake: make(chan struct{}, 1), running: map[int64]int{}}
 	var err error
 	s.metrics, err = newMetrics(deps.Registry)
 	return s, err

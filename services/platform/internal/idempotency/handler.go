@@ -17,6 +17,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -32,16 +33,6 @@ type Config struct {
 	// KeysPerClient is how many keys of one client are remembered; 100,000.
 	// The oldest go first.
 	KeysPerClient int `name:"idempotency-keys" default:"100000" help:"Number of idempotency keys of one client that are remembered."`
-}
-
-func (c Config) withDefaults() Config {
-	if c.Keep <= 0 {
-		c.Keep = 24 * time.Hour
-	}
-	if c.KeysPerClient <= 0 {
-		c.KeysPerClient = 100_000
-	}
-	return c
 }
 
 // Handler returns the calls of IdempotencyService.
@@ -71,7 +62,7 @@ var _ platformv1.IdempotencyServiceServer = (*Handler)(nil)
 // New makes a Handler.
 func New(cfg Config, deps Deps) *Handler {
 	return &Handler{
-		cfg: cfg.withDefaults(), store: store{deps.Pool}, rules: deps.Rules, policies: deps.Policies, clock: deps.Clock, log: deps.Log,
+		cfg: defaults.Fill(cfg), store: store{deps.Pool}, rules: deps.Rules, policies: deps.Policies, clock: deps.Clock, log: deps.Log,
 	}
 }
 

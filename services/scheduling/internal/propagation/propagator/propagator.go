@@ -1,7 +1,6 @@
 package propagator
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/retention"
@@ -31,15 +31,11 @@ type Config struct {
 
 // withDefaults makes the zero value work.
 func (c Config) withDefaults() Config {
-	return Config{
-		Concurrency: cmp.Or(max(c.Concurrency, 0), 2),
-		Planners:    cmp.Or(max(c.Planners, 0), 4),
-		Window:      cmp.Or(max(c.Window, 0), 6),
-		MaxDeliver:  cmp.Or(max(c.MaxDeliver, 0), 8),
-		SweepEvery:  cmp.Or(max(c.SweepEvery, 0), 15*time.Second),
-		SweepAfter:  cmp.Or(max(c.SweepAfter, 0), time.Minute),
-		KeepHistory: cmp.Or(max(c.KeepHistory, retention.ForEver), 3*365*24*time.Hour),
+	filled := defaults.Fill(c)
+	if c.KeepHistory < 0 {
+		filled.KeepHistory = retention.ForEver
 	}
+	return filled
 }
 
 // Options is what a Propagator is made of. All fields are required but Config and Clock.
