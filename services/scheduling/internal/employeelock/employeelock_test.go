@@ -1,6 +1,7 @@
 package employeelock_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -67,9 +68,11 @@ func TestTenantsAndBucketsDoNotWaitForEachOther(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, employeelock.Lock(ctx, holder, 1, []int64{5}))
 	for tenant, employee := range map[int64]int64{1: 1024, 2: 5} {
-		require.NoError(t, pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-			return employeelock.Lock(ctx, tx, tenant, []int64{employee})
-		}))
+		t.Run(fmt.Sprint(tenant), func(t *testing.T) {
+			require.NoError(t, pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+				return employeelock.Lock(ctx, tx, tenant, []int64{employee})
+			}))
+		})
 	}
 	require.NoError(t, holder.Rollback(ctx))
 }

@@ -1,6 +1,7 @@
 package employmenttermschedulepattern_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -145,7 +146,7 @@ func TestApplyCreateWithPartialSuccess(t *testing.T) {
 	assert.Equal(t, []string{"2025-03-03.."}, ranges(w.held(t, warehouse)))
 	assert.Equal(t, w.held(t, warehouse)[0].GetId(), success.GetGroupSchedulePattern().GetId())
 
-	for _, ask := range []func(*schedulingv1.ApplyCreateGroupSchedulePatterns){
+	for i, ask := range []func(*schedulingv1.ApplyCreateGroupSchedulePatterns){
 		func(b *schedulingv1.ApplyCreateGroupSchedulePatterns) {
 			b.Options = &schedulingv1.PartialSuccessOptions{DetailedPartialSuccess: proto.Bool(true)}
 		},
@@ -153,12 +154,14 @@ func TestApplyCreateWithPartialSuccess(t *testing.T) {
 			b.Options, b.FormatForTransactionAssistant = nil, proto.Bool(true)
 		},
 	} {
-		ask(req.GetBody())
-		answer, _, err = call()
-		require.NoError(t, err)
-		input := &schedulingv1.GroupSchedulePatternCreate{}
-		require.NoError(t, answer.GetFailure().GetDetails().GetResults()[0].GetError().GetDetails().GetInput().UnmarshalTo(input))
-		assert.True(t, proto.Equal(adding(noStart), input))
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			ask(req.GetBody())
+			answer, _, err = call()
+			require.NoError(t, err)
+			input := &schedulingv1.GroupSchedulePatternCreate{}
+			require.NoError(t, answer.GetFailure().GetDetails().GetResults()[0].GetError().GetDetails().GetInput().UnmarshalTo(input))
+			assert.True(t, proto.Equal(adding(noStart), input))
+		})
 	}
 
 	before := w.Rows(t, tables...)

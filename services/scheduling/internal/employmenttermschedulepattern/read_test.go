@@ -50,11 +50,13 @@ func TestMultiRead(t *testing.T) {
 		{"3000-01-01", "3000-01-01", []string{"2025-02-01.."}},
 		{"", "2024-12-31", []string{}},
 	} {
-		answer, err := w.read(nil, groups(c.start, c.end, both...))
-		require.NoError(t, err)
-		assert.Equal(t, c.want, ranges(answer.GetGroupSchedulePatterns().GetGroupSchedulePatterns()), c)
-		require.NotNil(t, answer.GetGroupSchedulePatternHistories(), "everything is selected")
-		assert.Len(t, answer.GetGroupSchedulePatternHistories().GetHistories(), len(c.want))
+		t.Run(c.start, func(t *testing.T) {
+			answer, err := w.read(nil, groups(c.start, c.end, both...))
+			require.NoError(t, err)
+			assert.Equal(t, c.want, ranges(answer.GetGroupSchedulePatterns().GetGroupSchedulePatterns()), c)
+			require.NotNil(t, answer.GetGroupSchedulePatternHistories(), "everything is selected")
+			assert.Len(t, answer.GetGroupSchedulePatternHistories().GetHistories(), len(c.want))
+		})
 	}
 	for _, names := range [][]string{{"GSP"}, {"gsp", "History"}, {""}} {
 		_, err := w.read(names, groups("", "", both...))
@@ -80,8 +82,10 @@ func TestPopulatedThroughDateFollowsThePropagation(t *testing.T) {
 		return g.GetPopulatedThroughDate()
 	}
 	for state, want := range map[string]string{"ACCEPTED": "2025-03-02", "RUNNING": "2025-03-02", "FINISHED": "2025-03-31", "FAILED": "2025-03-02"} {
-		w.exec(t, `UPDATE propagation SET state = $1 WHERE tenant_id = 1`, state)
-		assert.Equal(t, want, populated(), state)
+		t.Run(state, func(t *testing.T) {
+			w.exec(t, `UPDATE propagation SET state = $1 WHERE tenant_id = 1`, state)
+			assert.Equal(t, want, populated(), state)
+		})
 	}
 	w.exec(t, `UPDATE propagation SET state = 'FINISHED' WHERE tenant_id = 1`)
 	_, _, err := w.update(ending("", made.GetId()), false)

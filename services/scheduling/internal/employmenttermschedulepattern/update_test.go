@@ -109,9 +109,11 @@ func TestUpdateAsOfDateAndEndDate(t *testing.T) {
 	assert.Equal(t, before, w.Rows(t, tables...))
 
 	for _, open := range []string{"", "3000-01-01"} {
-		answer, _, err = w.update(ending(open, got.GetId()), false)
-		require.NoError(t, err)
-		assert.Empty(t, answer.GetResults()[0].GetGroupSchedulePattern().GetEndDate())
+		t.Run(open, func(t *testing.T) {
+			answer, _, err = w.update(ending(open, got.GetId()), false)
+			require.NoError(t, err)
+			assert.Empty(t, answer.GetResults()[0].GetGroupSchedulePattern().GetEndDate())
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package entryid_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -34,7 +35,9 @@ func TestWhichIDsAreGenerated(t *testing.T) {
 		0: false, -1: false, entryid.FirstGenerated - 1: false, entryid.FirstGenerated: true,
 		2*entryid.FirstGenerated - 1: true, 2 * entryid.FirstGenerated: false, math.MaxInt64: false,
 	} {
-		assert.Equal(t, generated, entryid.IsGenerated(id), id)
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			assert.Equal(t, generated, entryid.IsGenerated(id), id)
+		})
 	}
 }
 
@@ -66,10 +69,12 @@ func TestEncodeRefuses(t *testing.T) {
 		"after all days":  func(e *entryid.Entry) { e.Day = civil.Forever },
 		"far after":       func(e *entryid.Entry) { e.Day = math.MaxInt32 },
 	} {
-		bad := good
-		spoil(&bad)
-		_, err := entryid.Encode(bad)
-		assert.ErrorIs(t, err, entryid.ErrRange, name)
+		t.Run(name, func(t *testing.T) {
+			bad := good
+			spoil(&bad)
+			_, err := entryid.Encode(bad)
+			assert.ErrorIs(t, err, entryid.ErrRange, name)
+		})
 	}
 }
 

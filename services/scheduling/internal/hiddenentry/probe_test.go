@@ -2,6 +2,7 @@ package hiddenentry_test
 
 import (
 	"net/http"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -66,10 +67,12 @@ func TestAnotherOrderOfADay(t *testing.T) {
 	a := w.assign(warehouse, "2025-01-01", "", false, "EARLY", "LATE", "NIGHT")
 	w.delete(anna, march10, "EARLY")
 	w.edit(anna, march10, "NIGHT")
-	for _, order := range [][]string{{"LATE", "NIGHT", "EARLY"}, {"NIGHT", "EARLY", "LATE"}, {"EARLY", "LATE", "NIGHT"}} {
-		w.recreate(a, order...)
-		assert.Equal(t, []string{"EARLY", "LATE", "NIGHT"}, w.day(colleague, march10))
-		assert.Equal(t, []string{"LATE", "NIGHT*"}, w.day(anna, march10), "%v", order)
+	for i, order := range [][]string{{"LATE", "NIGHT", "EARLY"}, {"NIGHT", "EARLY", "LATE"}, {"EARLY", "LATE", "NIGHT"}} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			w.recreate(a, order...)
+			assert.Equal(t, []string{"EARLY", "LATE", "NIGHT"}, w.day(colleague, march10))
+			assert.Equal(t, []string{"LATE", "NIGHT*"}, w.day(anna, march10), "%v", order)
+		})
 	}
 	w.recreate(a, "TRAINING", "LATE", "EARLY")
 	assert.Equal(t, []string{"LATE", "NIGHT*", "TRAINING"}, w.day(anna, march10))

@@ -1,6 +1,7 @@
 package historytest
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -116,12 +117,14 @@ func TestTheOrderSurvivesTheClock(t *testing.T) {
 func TestWhereAnEntryHidesIsNoChangeOfTheItem(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
-	for _, sql := range []string{
+	for i, sql := range []string{
 		`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, body) VALUES (1, 7, 1, 'SHIFT', '2026-01-01', '2026-01-01', 'a')`,
 		`UPDATE schedule_item SET hidden_lane = 1, hidden_ordinal = 2 WHERE tenant_id = 1 AND id = 7`,
 	} {
-		_, err := env.Pool.Exec(env.Ctx, sql)
-		require.NoError(t, err)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := env.Pool.Exec(env.Ctx, sql)
+			require.NoError(t, err)
+		})
 	}
 	assert.Zero(t, env.Rows(t, "schedule_item_past")["schedule_item_past"])
 	_, err := env.Pool.Exec(env.Ctx, `UPDATE schedule_item SET body = 'b' WHERE tenant_id = 1 AND id = 7`)

@@ -119,8 +119,10 @@ func TestAsOfDate(t *testing.T) {
 	assert.Equal(t, civil.Forever, e.after[1].days.To)
 
 	for _, outside := range []string{"2025-02-28", "2025-04-01"} {
-		_, err = terms.asOf("do", a, day(t, outside), r)
-		assert.True(t, fault.HasCode(err, patterndefinition.CodeInvalid), outside)
+		t.Run(outside, func(t *testing.T) {
+			_, err = terms.asOf("do", a, day(t, outside), r)
+			assert.True(t, fault.HasCode(err, patterndefinition.CodeInvalid), outside)
+		})
 	}
 	_, err = terms.asOf("do", a, day(t, "2025-03-10"), &replacement{dayCount: 14, to: new(day(t, "2025-03-11"))})
 	assert.True(t, fault.HasCode(err, codeEnd))

@@ -2,6 +2,7 @@ package patterndefinition_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -79,7 +80,9 @@ func TestResolveLooksTemplatesUp(t *testing.T) {
 		nil,
 	)
 	for _, i := range []int{0, 1, 4, 5} {
-		require.NoError(t, results[i].Err, i)
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			require.NoError(t, results[i].Err, i)
+		})
 	}
 	assert.True(t, proto.Equal(given, byName), "what was asked stays as it was")
 	assert.True(t, proto.Equal(stored, results[0].Definition.Pattern.GetItems()[0].GetShiftTemplate()))

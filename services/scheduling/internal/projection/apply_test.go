@@ -2,6 +2,7 @@ package projection
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -48,11 +49,13 @@ func TestTermsStartAPropagationWhenInheritanceChanges(t *testing.T) {
 func TestFirstStatesOfATermMeet(t *testing.T) {
 	w := newWorld(t)
 	var both sync.WaitGroup
-	for _, state := range []*timekeepingv1.EmploymentTermChanged{term(5, 1, "Five", true), term(5, 2, "Five", false)} {
-		both.Go(func() {
-			assert.NoError(t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
-				return replica.Put(ctx, tx, w.copies.terms, tenant.Default, []*timekeepingv1.EmploymentTermChanged{state})
-			}))
+	for i, state := range []*timekeepingv1.EmploymentTermChanged{term(5, 1, "Five", true), term(5, 2, "Five", false)} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			both.Go(func() {
+				assert.NoError(t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
+					return replica.Put(ctx, tx, w.copies.terms, tenant.Default, []*timekeepingv1.EmploymentTermChanged{state})
+				}))
+			})
 		})
 	}
 	both.Wait()

@@ -32,8 +32,10 @@ func TestTerms(t *testing.T) {
 		"a bad id with a good name": byBoth(99, "Office"), "an unknown name": byName("Nowhere"),
 		"an empty name": byName(""), "nothing": {}, "no ref": nil, "id 0": byID(0),
 	} {
-		_, err := w.Terms(w.ctx, []*commonv1.Ref{byID(5), ref})
-		assert.True(t, fault.HasCode(err, "WFS-106607") && fault.HasStatus(err, 400), "%s: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			_, err := w.Terms(w.ctx, []*commonv1.Ref{byID(5), ref})
+			assert.True(t, fault.HasCode(err, "WFS-106607") && fault.HasStatus(err, 400), "%s: %v", name, err)
+		})
 	}
 }
 
@@ -98,9 +100,11 @@ func TestEmployeesByList(t *testing.T) {
 		"P2":    {Qualifiers: []string{"P2"}},
 		"P1":    {Refs: []*commonv1.Ref{byID(1)}},
 	} {
-		found, err := w.EmployeesByList(w.ctx, list)
-		require.NoError(t, err)
-		assert.Equal(t, want, strings.Join(numbers(found), " "))
+		t.Run(want, func(t *testing.T) {
+			found, err := w.EmployeesByList(w.ctx, list)
+			require.NoError(t, err)
+			assert.Equal(t, want, strings.Join(numbers(found), " "))
+		})
 	}
 	_, err := w.EmployeesByList(w.ctx, &commonv1.RefList{Ids: []int64{1}, Qualifiers: []string{"P1"}})
 	assert.True(t, fault.HasCode(err, "WFS-111207"), "%v", err)

@@ -49,10 +49,12 @@ func TestEntriesStartAnywhereInTheCycle(t *testing.T) {
 	for position, want := range map[int32][]string{
 		0: {"2026-04-15/0", "2026-04-18/0"}, 1: {"2026-04-17/0"}, -2: {"2026-04-17/0"}, 4: {"2026-04-17/0"}, 2: {"2026-04-16/0"},
 	} {
-		run := rotation.Run{Days: civil.Range{From: monday, To: civil.Forever}, Position: position}
-		got := listed(p, run, window)
-		require.NotEmpty(t, got)
-		assert.Equal(t, want[0], got[0], "position %d", position)
+		t.Run(fmt.Sprint(position), func(t *testing.T) {
+			run := rotation.Run{Days: civil.Range{From: monday, To: civil.Forever}, Position: position}
+			got := listed(p, run, window)
+			require.NotEmpty(t, got)
+			assert.Equal(t, want[0], got[0], "position %d", position)
+		})
 	}
 }
 

@@ -109,8 +109,10 @@ func TestPosition(t *testing.T) {
 		{-1, "2026-01-05", 28, 27}, {0, "2026-01-04", 28, 27}, {-57, "2026-01-05", 28, 27}, {56, "2026-01-05", 28, 0},
 		{0, "2026-01-05", 1, 0}, {5, "2031-07-09", 1, 0}, {0, "2028-03-01", 7, 2}, {0, "1900-01-01", 7, 0}, {1<<31 - 1, "3000-01-01", 364, 241},
 	} {
-		got := rotation.Position(anchor, c.offset, date(t, c.date), c.dayCount)
-		assert.Equal(t, c.want, got, "offset %d on %s of %d days", c.offset, c.date, c.dayCount)
+		t.Run(c.date, func(t *testing.T) {
+			got := rotation.Position(anchor, c.offset, date(t, c.date), c.dayCount)
+			assert.Equal(t, c.want, got, "offset %d on %s of %d days", c.offset, c.date, c.dayCount)
+		})
 	}
 	assert.Zero(t, rotation.Position(anchor, 5, anchor, 0))
 	assert.Equal(t, int32(3), compile(t, 7, shift(1, 6, 14)).Position(anchor, 1, anchor+2))

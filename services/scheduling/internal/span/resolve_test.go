@@ -1,6 +1,8 @@
 package span_test
 
 import (
+	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -195,9 +197,11 @@ func TestResolveRefusesWhatCannotBe(t *testing.T) {
 	t.Parallel()
 	endless, outside := pattern(1, 0, 0, 10), pattern(2, 0, 0, 10)
 	endless.DayCount, outside.Lane = 0, span.MaxLanes
-	for _, a := range []span.Assignment{endless, outside} {
-		_, err := span.Resolve(span.Input{Assignments: []span.Assignment{a}})
-		assert.ErrorIs(t, err, span.ErrInvalid)
+	for i, a := range []span.Assignment{endless, outside} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := span.Resolve(span.Input{Assignments: []span.Assignment{a}})
+			assert.ErrorIs(t, err, span.ErrInvalid)
+		})
 	}
 	kept := wanted(pattern(3, 0, 0, 10), 0, 0, 10)
 	kept.DayCount = 0
@@ -221,23 +225,25 @@ func TestLaneFor(t *testing.T) {
 	assert.Equal(t, uint8(0), lane(nil, over(pattern(1, 0, 0, 10))))
 
 	for _, term := range []int64{termA, 0} {
-		var list []span.Assignment
-		first := lane(nil, pattern(1, term, 0, 10))
-		for i := range int64(8) {
-			made := pattern(i+1, term, 0, 10)
-			made.Lane = lane(list, made)
-			assert.Equal(t, first+uint8(i), made.Lane)
-			list = append(list, made)
-		}
-		_, err := span.LaneFor(list, pattern(9, term, 9, 20))
-		require.ErrorIs(t, err, span.ErrTooManyLayers)
-		assert.Equal(t, first, lane(list, pattern(9, term, 10, 20)), "no common day")
-		_, err = span.LaneFor(append(list, over(pattern(9, term, 9, 19))), pattern(10, term, 9, 20))
-		require.ErrorIs(t, err, span.ErrTooManyLayers, "not all of them are hidden on every day")
-		hidden := append(list, over(pattern(9, term, 9, 20)))
-		assert.Equal(t, max(first, 1), lane(hidden, pattern(10, term, 9, 20)), "term %d: the one that overrides is in lane 0", term)
-		hidden[0], hidden[8] = hidden[8], hidden[0]
-		assert.Equal(t, max(first, 1), lane(hidden, pattern(10, term, 9, 20)), "their order does not matter")
+		t.Run(fmt.Sprint(term), func(t *testing.T) {
+			var list []span.Assignment
+			first := lane(nil, pattern(1, term, 0, 10))
+			for i := range int64(8) {
+				made := pattern(i+1, term, 0, 10)
+				made.Lane = lane(list, made)
+				assert.Equal(t, first+uint8(i), made.Lane)
+				list = append(list, made)
+			}
+			_, err := span.LaneFor(list, pattern(9, term, 9, 20))
+			require.ErrorIs(t, err, span.ErrTooManyLayers)
+			assert.Equal(t, first, lane(list, pattern(9, term, 10, 20)), "no common day")
+			_, err = span.LaneFor(append(list, over(pattern(9, term, 9, 19))), pattern(10, term, 9, 20))
+			require.ErrorIs(t, err, span.ErrTooManyLayers, "not all of them are hidden on every day")
+			hidden := append(list, over(pattern(9, term, 9, 20)))
+			assert.Equal(t, max(first, 1), lane(hidden, pattern(10, term, 9, 20)), "term %d: the one that overrides is in lane 0", term)
+			hidden[0], hidden[8] = hidden[8], hidden[0]
+			assert.Equal(t, max(first, 1), lane(hidden, pattern(10, term, 9, 20)), "their order does not matter")
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package propagator
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -202,10 +203,12 @@ func TestRemindersGetRarer(t *testing.T) {
 	w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1}})
 	p := w.propagator(Config{SweepAfter: time.Minute})
 	for wait, want := range []int{0: 1, 1: 0, 2: 1, 3: 0} {
-		w.exec("UPDATE propagation SET moved_at = now() - interval '90 seconds' * $1::int", 1+wait/2)
-		reminded, err := p.Sweep(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, want, reminded, "sweep %d", wait)
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			w.exec("UPDATE propagation SET moved_at = now() - interval '90 seconds' * $1::int", 1+wait/2)
+			reminded, err := p.Sweep(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, want, reminded, "sweep %d", wait)
+		})
 	}
 	assert.Equal(t, 2, w.count("SELECT reminders FROM propagation"))
 }
@@ -226,7 +229,9 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	w.awaitState(id, propagation.StateFailed)
 	w.awaitState(same, propagation.StateFailed)
 	for _, employee := range []int64{1, 3, 5000} {
-		assert.Len(t, w.spans(employee), 1, employee)
+		t.Run(fmt.Sprint(employee), func(t *testing.T) {
+			assert.Len(t, w.spans(employee), 1, employee)
+		})
 	}
 	failed := w.get(id)
 	assert.Equal(t, textFailed, failed.GetError(), "the cause stays inside")
@@ -248,9 +253,11 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	w.exec("UPDATE pattern_assignment SET lane = 8 WHERE id = 60")
 	require.NoError(t, Replay(w.ctx, w.pool, same))
 	for _, one := range []int64{id, same} {
-		w.awaitState(one, propagation.StateFinished)
-		assert.Empty(t, w.get(one).GetError())
-		assert.Equal(t, int64(4), w.get(one).GetEmployeesDone())
+		t.Run(fmt.Sprint(one), func(t *testing.T) {
+			w.awaitState(one, propagation.StateFinished)
+			assert.Empty(t, w.get(one).GetError())
+			assert.Equal(t, int64(4), w.get(one).GetEmployeesDone())
+		})
 	}
 	assert.Len(t, w.spans(2), 2)
 	assert.True(t, fault.HasCode(Replay(w.ctx, w.pool, id), fault.CodeConflict), "it has not failed")

@@ -229,19 +229,21 @@ func TestCut(t *testing.T) {
 		sparse = append(sparse, 5000*i)
 	}
 	for name, list := range map[string][]int64{"dense": ids(1, 10_000), "two": ids(1023, 1024), "sparse": sparse} {
-		batches := cut(list)
-		assert.Equal(t, list, slices.Concat(batches...), name)
-		owner := map[int32]int{}
-		for i, batch := range batches {
-			assert.LessOrEqual(t, len(batch), employeelock.BucketSize, name)
-			buckets := employeelock.Buckets(batch)
-			assert.LessOrEqual(t, len(buckets), batchBuckets, name)
-			for _, bucket := range buckets {
-				_, shared := owner[bucket]
-				assert.False(t, shared, "%s: bucket %d is in two batches", name, bucket)
-				owner[bucket] = i
+		t.Run(name, func(t *testing.T) {
+			batches := cut(list)
+			assert.Equal(t, list, slices.Concat(batches...), name)
+			owner := map[int32]int{}
+			for i, batch := range batches {
+				assert.LessOrEqual(t, len(batch), employeelock.BucketSize, name)
+				buckets := employeelock.Buckets(batch)
+				assert.LessOrEqual(t, len(buckets), batchBuckets, name)
+				for _, bucket := range buckets {
+					_, shared := owner[bucket]
+					assert.False(t, shared, "%s: bucket %d is in two batches", name, bucket)
+					owner[bucket] = i
+				}
 			}
-		}
+		})
 	}
 	assert.Len(t, cut(ids(1, 10_000)), 10)
 	assert.Len(t, cut(ids(1020, 1030)), 1, "small parts of buckets share a batch")

@@ -2,6 +2,7 @@ package propagator
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"testing"
 	"time"
@@ -70,8 +71,10 @@ func TestBatchesTakeTurns(t *testing.T) {
 		assert.LessOrEqual(t, len(w.requested()), 2)
 	}
 	for _, id := range []int64{large, small, second} {
-		assert.Equal(t, propagation.StateFinished, w.state(id))
-		assert.Equal(t, w.get(id).GetEmployeesTotal(), w.get(id).GetEmployeesDone())
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			assert.Equal(t, propagation.StateFinished, w.state(id))
+			assert.Equal(t, w.get(id).GetEmployeesTotal(), w.get(id).GetEmployeesDone())
+		})
 	}
 }
 
