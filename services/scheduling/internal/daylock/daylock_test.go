@@ -133,11 +133,13 @@ func TestRefusedLocks(t *testing.T) {
 			return err
 		},
 	} {
-		refused := fault.FromError(try())
-		if assert.NotNil(t, refused, code) {
-			assert.Equal(t, code, refused.Code)
-			assert.Equal(t, 400, refused.Status)
-		}
+		t.Run(code, func(t *testing.T) {
+			refused := fault.FromError(try())
+			if assert.NotNil(t, refused, code) {
+				assert.Equal(t, code, refused.Code)
+				assert.Equal(t, 400, refused.Status)
+			}
+		})
 	}
 	for name, days := range map[string][2]string{"wholly": {"1850-01-01", "1899-12-31"}, "partly": {"1899-12-31", "1900-01-05"}} {
 		t.Run("before all days "+name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package requestsubtype_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -52,14 +53,16 @@ func TestTenantsBeginWithOneOfEachKind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	other := tenant.With(t.Context(), 7)
-	for _, ctx := range []context.Context{w.Ctx, other} {
-		lists, err := w.client.MultiReadRequestSubtypes(ctx, &schedulingv1.MultiReadRequestSubtypesRequest{})
-		require.NoError(t, err)
-		require.Len(t, lists.GetTimeOffRequests(), 1)
-		assert.EqualValues(t, 1, lists.GetTimeOffRequests()[0].GetId())
-		assert.Equal(t, "time_off_request", lists.GetTimeOffRequests()[0].GetRequestType().GetSymbolicId())
-		require.Len(t, lists.GetLeaveOfAbsenceRequests(), 1)
-		assert.EqualValues(t, 8, lists.GetLeaveOfAbsenceRequests()[0].GetId())
+	for i, ctx := range []context.Context{w.Ctx, other} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			lists, err := w.client.MultiReadRequestSubtypes(ctx, &schedulingv1.MultiReadRequestSubtypesRequest{})
+			require.NoError(t, err)
+			require.Len(t, lists.GetTimeOffRequests(), 1)
+			assert.EqualValues(t, 1, lists.GetTimeOffRequests()[0].GetId())
+			assert.Equal(t, "time_off_request", lists.GetTimeOffRequests()[0].GetRequestType().GetSymbolicId())
+			require.Len(t, lists.GetLeaveOfAbsenceRequests(), 1)
+			assert.EqualValues(t, 8, lists.GetLeaveOfAbsenceRequests()[0].GetId())
+		})
 	}
 	_, err := w.client.DeleteRequestSubtype(w.Ctx, &schedulingv1.DeleteRequestSubtypeRequest{Id: 5})
 	require.NoError(t, err)

@@ -75,7 +75,9 @@ func TestHyperfindsLocationsAndPeriodsStandForEmployeesAndDays(t *testing.T) {
 		"a location":            {&schedulingv1.ScheduleWhere{Locations: &schedulingv1.LocationSchedules{Locations: acme, DateRange: dates}}, both[2:]},
 		"a location, flat":      {&schedulingv1.ScheduleWhere{Locations: &schedulingv1.LocationSchedules{LocationRefs: acme, StartDate: "2025-03-02", EndDate: "2025-03-03"}}, both[2:]},
 	} {
-		assert.Equal(t, c.want, starts(f.read(&schedulingv1.MultiReadScheduleRequest{Where: c.where}).GetShifts()), what)
+		t.Run(what, func(t *testing.T) {
+			assert.Equal(t, c.want, starts(f.read(&schedulingv1.MultiReadScheduleRequest{Where: c.where}).GetShifts()), what)
+		})
 	}
 
 	got, err := f.client.GetSchedule(f.ctx, &schedulingv1.GetScheduleRequest{HyperfindName: proto.String("Two"), SymbolicPeriodId: proto.Int64(7)})

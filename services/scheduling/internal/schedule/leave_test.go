@@ -149,9 +149,11 @@ func TestLeaveBehindTheWindowCoversWhatReachesOutOfIt(t *testing.T) {
 	f.span(span{employee: 1, from: "2025-03-01", to: "2025-03-02", pattern: p})
 	f.leaveEdit(1, 1, "2025-03-02", "03:00", "2025-03-02", "06:00", 3*3600, "")
 	for last, shown := range map[string]int{"2025-03-01": 0, "2025-03-02": 1} {
-		got := f.read(window("2025-03-01", last, []string{"SHIFTS", "LEAVEEDITS"}, 1))
-		assert.Equal(t, []string{"01T22:00-02T03:00 22:00-03:00"}, hours(got.GetShifts()), last)
-		assert.Len(t, got.GetLeaveEdits().GetLeaveEdits(), shown, "leave of a day behind the window is not shown")
+		t.Run(last, func(t *testing.T) {
+			got := f.read(window("2025-03-01", last, []string{"SHIFTS", "LEAVEEDITS"}, 1))
+			assert.Equal(t, []string{"01T22:00-02T03:00 22:00-03:00"}, hours(got.GetShifts()), last)
+			assert.Len(t, got.GetLeaveEdits().GetLeaveEdits(), shown, "leave of a day behind the window is not shown")
+		})
 	}
 }
 

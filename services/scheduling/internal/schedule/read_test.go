@@ -213,10 +213,12 @@ func TestSpansThatEndAtForever(t *testing.T) {
 func TestReadThatIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"span", "employee"} {
-		f := newFixture(t)
-		f.employee(1, "UTC")
-		assert.ErrorIs(t, f.readLocked(table), context.DeadlineExceeded, table)
-		assert.Eventually(t, func() bool { return f.pool.Stat().AcquiredConns() == 0 }, 10*time.Second, time.Millisecond)
+		t.Run(table, func(t *testing.T) {
+			f := newFixture(t)
+			f.employee(1, "UTC")
+			assert.ErrorIs(t, f.readLocked(table), context.DeadlineExceeded, table)
+			assert.Eventually(t, func() bool { return f.pool.Stat().AcquiredConns() == 0 }, 10*time.Second, time.Millisecond)
+		})
 	}
 }
 

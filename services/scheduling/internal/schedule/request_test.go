@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,10 +32,12 @@ func TestDialectsReadTheSame(t *testing.T) {
 		}}}
 	}
 	require.Len(t, flat.GetShifts().GetShifts(), 2)
-	for _, list := range []*commonv1.RefList{
+	for i, list := range []*commonv1.RefList{
 		{Ids: []int64{2}}, {Qualifiers: []string{"P2"}}, {Refs: []*commonv1.Ref{{Qualifier: proto.String("P2")}}}, {Ids: []int64{2, 2}},
 	} {
-		assert.Equal(t, flat.String(), f.read(nested(list)).String(), list)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			assert.Equal(t, flat.String(), f.read(nested(list)).String(), list)
+		})
 	}
 	assert.Equal(t, []string{"P1 2025-03-02T08:00:00", "P1 2025-03-03T08:00:00", "P2 2025-03-02T08:00:00", "P2 2025-03-03T08:00:00"},
 		starts(f.read(nested(nil)).GetShifts()), "an empty list means everybody")
@@ -124,8 +127,10 @@ func TestRefusedGets(t *testing.T) {
 		"WFS-103901": {StartDate: "2025-03-02", EndDate: "2025-03-03", LocationPath: name},
 		"WFS-103401": {StartDate: "2025-03-02", EndDate: "2025-03-03", PersonNumber: name},
 	} {
-		_, err := f.client.GetSchedule(f.ctx, req)
-		assert.True(t, fault.HasCode(fault.FromError(err), code), "%s: %v", code, err)
+		t.Run(code, func(t *testing.T) {
+			_, err := f.client.GetSchedule(f.ctx, req)
+			assert.True(t, fault.HasCode(fault.FromError(err), code), "%s: %v", code, err)
+		})
 	}
 }
 
@@ -135,17 +140,19 @@ func TestLimitIsExact(t *testing.T) {
 	f.employee(1, "UTC")
 	f.employee(2, "UTC")
 	// 28,000 days from 2000-01-01 end on 2076-08-28.
-	for _, employees := range [][]int64{{1, 2}, nil} {
-		got := f.read(window("2000-01-01", "2076-08-28", []string{"SCHEDULEDAYS"}, employees...))
-		assert.Len(t, got.GetScheduleDayList().GetDays(), 56_000)
+	for i, employees := range [][]int64{{1, 2}, nil} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			got := f.read(window("2000-01-01", "2076-08-28", []string{"SCHEDULEDAYS"}, employees...))
+			assert.Len(t, got.GetScheduleDayList().GetDays(), 56_000)
 
-		_, err := f.client.MultiReadSchedule(f.ctx, window("2000-01-01", "2076-08-29", []string{"SCHEDULEDAYS"}, employees...))
-		refused := fault.FromError(err)
-		assert.Equal(t, 413, refused.Status)
-		assert.Equal(t, "Service limits are exceeded: employees * days in the request: 56002, allowed: 56000. Split the request into several.", refused.Message)
-		require.Len(t, refused.Details.GetLimits(), 1)
-		assert.EqualValues(t, 56_002, refused.Details.GetLimits()[0].GetActual())
-		assert.EqualValues(t, 56_000, refused.Details.GetLimits()[0].GetMaximum())
+			_, err := f.client.MultiReadSchedule(f.ctx, window("2000-01-01", "2076-08-29", []string{"SCHEDULEDAYS"}, employees...))
+			refused := fault.FromError(err)
+			assert.Equal(t, 413, refused.Status)
+			assert.Equal(t, "Service limits are exceeded: employees * days in the request: 56002, allowed: 56000. Split the request into several.", refused.Message)
+			require.Len(t, refused.Details.GetLimits(), 1)
+			assert.EqualValues(t, 56_002, refused.Details.GetLimits()[0].GetActual())
+			assert.EqualValues(t, 56_000, refused.Details.GetLimits()[0].GetMaximum())
+		})
 	}
 	open := f.read(window("2000-01-01", "2076-08-29", []string{"OPENSHIFTS"}))
 	assert.Empty(t, open.GetOpenShifts().GetShifts(), "open shifts alone are not bounded by employees")
@@ -203,14 +210,16 @@ func TestOrders(t *testing.T) {
 		"ENDDATE":   {"P1 06:00", "P2 07:00", "P1 08:00", "P1 06:00", "P2 07:00", "P1 08:00"},
 		"LOCATIONS": {"P2 07:00", "P2 07:00", "P1 08:00", "P1 08:00", "P1 06:00", "P1 06:00"},
 	} {
-		req := window("2025-03-01", "2025-03-02", onlyShifts(), 2, 1)
-		if order != "" {
-			req.OrderBy = []string{order}
-		}
-		var got []string
-		for _, s := range f.read(req).GetShifts().GetShifts() {
-			got = append(got, fmt.Sprintf("%s %s", s.GetEmployee().GetQualifier(), s.GetStartDateTime()[11:16]))
-		}
-		assert.Equal(t, want, got, order)
+		t.Run(order, func(t *testing.T) {
+			req := window("2025-03-01", "2025-03-02", onlyShifts(), 2, 1)
+			if order != "" {
+				req.OrderBy = []string{order}
+			}
+			var got []string
+			for _, s := range f.read(req).GetShifts().GetShifts() {
+				got = append(got, fmt.Sprintf("%s %s", s.GetEmployee().GetQualifier(), s.GetStartDateTime()[11:16]))
+			}
+			assert.Equal(t, want, got, order)
+		})
 	}
 }

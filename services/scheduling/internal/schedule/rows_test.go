@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,9 +39,11 @@ func TestCallersReadTheSchedulesOfWhomTheySee(t *testing.T) {
 	mine, err := read(own, 1)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{1}, mine)
-	for _, asked := range [][]int64{{2}, {1, 2}} {
-		_, err = read(own, asked...)
-		assert.True(t, fault.HasCode(err, "WFS-103401"), "%v: %v", asked, err)
+	for i, asked := range [][]int64{{2}, {1, 2}} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err = read(own, asked...)
+			assert.True(t, fault.HasCode(err, "WFS-103401"), "%v: %v", asked, err)
+		})
 	}
 	// Everybody is whom the caller sees, and so many count.
 	everybody := window("2025-03-03", "2028-12-01", onlyShifts())

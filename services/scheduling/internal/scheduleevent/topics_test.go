@@ -2,6 +2,7 @@ package scheduleevent_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -127,7 +128,9 @@ func TestShiftsAreToldOneByOne(t *testing.T) {
 	assert.Equal(t, int32(1), byID[hidden].GetHides().GetOrdinal())
 	assert.NotNil(t, byID[6].GetPayCodeEdit())
 	for id, gone := range map[int64]bool{5: false, 6: false, 7: true, hidden: false, hidden + 1: true} {
-		assert.Equal(t, gone, byID[id].GetDeleted(), "%d", id)
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			assert.Equal(t, gone, byID[id].GetDeleted(), "%d", id)
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package shifttemplate_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -201,7 +202,7 @@ func TestMultiReadShiftTemplates(t *testing.T) {
 			Where: &schedulingv1.ShiftTemplateWhere{Refs: &schedulingv1.ShiftTemplateRefs{TemplateRefs: refs}},
 		})
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		refs *commonv1.RefList
 		want []string
 	}{
@@ -210,9 +211,11 @@ func TestMultiReadShiftTemplates(t *testing.T) {
 		{&commonv1.RefList{Qualifiers: []string{"late"}}, []string{"Late"}},
 		{&commonv1.RefList{Refs: []*commonv1.Ref{{Id: early.Id, Qualifier: proto.String("Late")}}}, []string{"Early"}},
 	} {
-		list, err := read(c.refs)
-		require.NoError(t, err)
-		assert.Equal(t, c.want, names(list))
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			list, err := read(c.refs)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, names(list))
+		})
 	}
 	_, err := read(&commonv1.RefList{Ids: []int64{1}, Qualifiers: []string{"Late"}})
 	requireFault(t, err, patterndefinition.CodeOnlyOne, 400)
