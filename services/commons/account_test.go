@@ -59,8 +59,10 @@ func TestAuthIsAskedBeforePersonsGo(t *testing.T) {
 		"inactive":   {UserAccountStatusList: []*commonsv1.UserAccountStatus{{UserAccountStatusName: "Inactive", EffectiveDate: "2026-03-01"}}},
 		"in a year":  {UserAccountStatusList: []*commonsv1.UserAccountStatus{{UserAccountStatusName: "Inactive", EffectiveDate: "2027-03-01"}}},
 	} {
-		_, err := b.persons.UpdatePerson(ctx, &commonsv1.UpdatePersonRequest{PersonId: boss, Person: lockedOut(info)})
-		assert.True(t, fault.HasCode(err, fault.CodeNoAccess), "%s: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			_, err := b.persons.UpdatePerson(ctx, &commonsv1.UpdatePersonRequest{PersonId: boss, Person: lockedOut(info)})
+			assert.True(t, fault.HasCode(err, fault.CodeNoAccess), "%s: %v", name, err)
+		})
 	}
 	assert.Len(t, b.events(t), before, "nothing was written")
 	assert.Equal(t, []string{"boss", "clerk"}, b.users.names())

@@ -306,7 +306,9 @@ func TestMultiCreatePersons(t *testing.T) {
 	results := failure.GetDetails().GetResults()
 	require.Len(t, results, 6)
 	for i, code := range []string{"", "WCO-101247", "WCO-101231", "WCO-101247", "WCO-101247", ""} {
-		assert.Equal(t, code, results[i].GetError().GetErrorCode(), i)
+		t.Run(code, func(t *testing.T) {
+			assert.Equal(t, code, results[i].GetError().GetErrorCode(), i)
+		})
 	}
 	assert.Contains(t, results[2].GetError().GetMessage(), "personInformation.person.lastName")
 	assert.Contains(t, results[4].GetError().GetMessage(), "user.userAccount.userName")
@@ -449,16 +451,20 @@ func TestTenantsAreApart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, id := range []int64{1, 2} {
-		_, err := b.persons.CreatePerson(inTenant(t, id), ada(func(p *commonsv1.Person) { p.User = nil }))
-		require.NoError(t, err, "person numbers are unique in a tenant only")
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			_, err := b.persons.CreatePerson(inTenant(t, id), ada(func(p *commonsv1.Person) { p.User = nil }))
+			require.NoError(t, err, "person numbers are unique in a tenant only")
+		})
 	}
 	// No WHERE: what stands between tenants here is the row-level security.
 	for _, table := range []string{"person", "employment_status", "user_account_status", "badge_assignment", "primary_labor_account", "base_wage_rate"} {
-		var one, two, none int
-		for ctx, into := range map[context.Context]*int{inTenant(t, 1): &one, inTenant(t, 2): &two, t.Context(): &none} {
-			require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(DISTINCT tenant_id) FROM `+table).Scan(into))
-		}
-		assert.Equal(t, []int{1, 1, 0}, []int{one, two, none}, table)
+		t.Run(table, func(t *testing.T) {
+			var one, two, none int
+			for ctx, into := range map[context.Context]*int{inTenant(t, 1): &one, inTenant(t, 2): &two, t.Context(): &none} {
+				require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(DISTINCT tenant_id) FROM `+table).Scan(into))
+			}
+			assert.Equal(t, []int{1, 1, 0}, []int{one, two, none}, table)
+		})
 	}
 }
 

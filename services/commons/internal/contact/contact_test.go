@@ -1,6 +1,7 @@
 package contact
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,14 +20,16 @@ func TestResolveContacts(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "commons_version", FS: migrations.FS})
 	ctx := tenant.With(t.Context(), 1)
-	for _, sql := range []string{
+	for i, sql := range []string{
 		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, supervisor_person_number, locale_policy_name)
 			VALUES (1, 1, 'M', 'Boss, B', 'UTC', '', '', ''), (1, 2, 'E', 'Worker, W', 'UTC', '', 'M', 'de-CH'), (1, 3, 'L', 'Lone, L', 'UTC', '', 'GONE', '')`,
 		`INSERT INTO email_address (tenant_id, person_id, contact_type_name, address, notification)
 			VALUES (1, 1, 'Work', 'b@example.com', NULL), (1, 2, 'Home', 'w@example.com', true), (1, 2, 'Work', 'quiet@example.com', false)`,
 	} {
-		_, err := pool.Exec(ctx, sql)
-		require.NoError(t, err)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := pool.Exec(ctx, sql)
+			require.NoError(t, err)
+		})
 	}
 	h := New(pool, nil)
 

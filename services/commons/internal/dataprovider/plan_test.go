@@ -2,6 +2,7 @@ package dataprovider
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
 	ctx := tenant.With(t.Context(), 1)
-	for _, sql := range []string{
+	for i, sql := range []string{
 		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) SELECT 1, g, 'n' || g, 'x', 'UTC', '' FROM generate_series(1, 20000) g`,
 		`INSERT INTO employment_status SELECT 1, g, '2020-01-01', '3000-01-01', 'Active' FROM generate_series(1, 20000) g`,
 		`INSERT INTO primary_labor_account (tenant_id, person_id, from_date, to_date, organization_path, labor_category_name)
@@ -38,8 +39,10 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 			SELECT 1, g, '1900-01-01', '3000-01-01', 1, '.' || g || '.', 'p' || g FROM generate_series(1, 20000) g`,
 		`ANALYZE person, employment_status, primary_labor_account, location, location_version, location_path`,
 	} {
-		_, err := pool.Exec(ctx, sql)
-		require.NoError(t, err, sql)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := pool.Exec(ctx, sql)
+			require.NoError(t, err, sql)
+		})
 	}
 	recorded, statements := pgtest.Recorded(t, pool)
 	server := NewServer(recorded, rowvisibility.New(clock.System{}))

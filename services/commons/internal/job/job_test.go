@@ -1,6 +1,7 @@
 package job
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -24,14 +25,16 @@ func TestAnAnswerHoldsFiveThousandJobs(t *testing.T) {
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
 	ctx := tenant.With(t.Context(), 1)
-	for _, sql := range []string{
+	for i, sql := range []string{
 		`INSERT INTO job (tenant_id, id, persistent_id) SELECT 1, n, n FROM generate_series(1000001, 1004998) AS n`,
 		`INSERT INTO job_version (tenant_id, job_id, from_date, to_date, name, external_id)
 			SELECT 1, n, '2026-01-01', '3000-01-01', n, 'X' || n FROM generate_series(1000001, 1004998) AS n`,
 		`ANALYZE`,
 	} {
-		_, err := pool.Exec(ctx, sql)
-		require.NoError(t, err)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := pool.Exec(ctx, sql)
+			require.NoError(t, err)
+		})
 	}
 	h := New(pool, clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), nil)
 	_, err = h.CreateJob(ctx, &commonsv1.Job{Name: proto.String("Cook"), EffectiveDate: "2025-06-01"})
@@ -41,9 +44,11 @@ func TestAnAnswerHoldsFiveThousandJobs(t *testing.T) {
 		"for a date": {ForDate: &commonsv1.JobsForDate{Date: "2026-03-01"}},
 		"in a span":  {AllJobsBySpan: &commonsv1.AllJobsBySpan{StartDate: "2026-03-01", EndDate: "2026-03-31"}},
 	} {
-		list, err := h.MultiReadJobs(ctx, &commonsv1.MultiReadJobsRequest{Where: where})
-		require.NoError(t, err, name)
-		assert.Len(t, list.GetJobs(), 4999, name)
+		t.Run(name, func(t *testing.T) {
+			list, err := h.MultiReadJobs(ctx, &commonsv1.MultiReadJobsRequest{Where: where})
+			require.NoError(t, err, name)
+			assert.Len(t, list.GetJobs(), 4999, name)
+		})
 	}
 	read := func(start string) (int, error) {
 		list, err := h.MultiReadJobs(ctx, &commonsv1.MultiReadJobsRequest{Where: &commonsv1.JobWhere{
@@ -72,12 +77,14 @@ func TestAnAnswerHoldsFiveThousandJobs(t *testing.T) {
 		`SELECT job_id FROM job_version WHERE tenant_id = 1 AND job_id = ANY($1) AND from_date <= '2026-03-01'`:                          []int64{1000001},
 		`SELECT id FROM job WHERE tenant_id = 1 AND persistent_id = ANY($1)`:                                                             []string{"1000001"},
 	} {
-		rows, err := pool.Query(ctx, `EXPLAIN `+sql, arg)
-		require.NoError(t, err)
-		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		require.NoError(t, err)
-		for _, line := range plan {
-			assert.NotContains(t, line, "Seq Scan", sql)
-		}
+		t.Run(sql, func(t *testing.T) {
+			rows, err := pool.Query(ctx, `EXPLAIN `+sql, arg)
+			require.NoError(t, err)
+			plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			require.NoError(t, err)
+			for _, line := range plan {
+				assert.NotContains(t, line, "Seq Scan", sql)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package person
 import (
 	"context"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,15 +34,17 @@ func TestLargeReadingsScanNoTable(t *testing.T) {
 	_, err = pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, supervisor_person_number)
 			SELECT 1, g, 'n' || g, 'x', 'UTC', $1, 'n' || g / 10 FROM generate_series(1, 30000) g`, body)
 	require.NoError(t, err)
-	for _, sql := range []string{
+	for i, sql := range []string{
 		`INSERT INTO employment_status SELECT 1, g, '2020-01-01', '3000-01-01', 'Active' FROM generate_series(1, 30000) g`,
 		`INSERT INTO primary_labor_account (tenant_id, person_id, from_date, to_date, organization_path, labor_category_name)
 			SELECT 1, g, '2020-01-01', '3000-01-01', 'p' || g, '' FROM generate_series(1, 30000) g`,
 		`INSERT INTO badge_assignment SELECT 1, g, 'b' || g, '2020-01-01', '3000-01-01' FROM generate_series(1, 30000) g`,
 		`ANALYZE person, employment_status, primary_labor_account, badge_assignment`,
 	} {
-		_, err := pool.Exec(ctx, sql)
-		require.NoError(t, err, sql)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := pool.Exec(ctx, sql)
+			require.NoError(t, err, sql)
+		})
 	}
 	recorded, statements := pgtest.Recorded(t, pool)
 	now := clock.NewFake(time.Date(2026, time.March, 15, 12, 0, 0, 0, time.UTC))

@@ -3,6 +3,7 @@ package person
 import (
 	"context"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func TestNobodyIsFoundByScanning(t *testing.T) {
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
 	ctx := tenant.With(t.Context(), 1)
-	for _, sql := range []string{
+	for i, sql := range []string{
 		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, user_name, aoid, coid)
 			SELECT 1, g, 'n' || g, 'x', 'UTC', '', CASE WHEN g = 9 THEN '' ELSE 'U' || g END, 'a' || g, 'c' FROM generate_series(1, 20000) g`,
 		`INSERT INTO badge_assignment SELECT 1, g, 'b' || g, '2020-01-01', '3000-01-01' FROM generate_series(1, 20000) g`,
@@ -41,8 +42,10 @@ func TestNobodyIsFoundByScanning(t *testing.T) {
 		`SELECT setval('person_id', 20000)`,
 		`ANALYZE person, badge_assignment, employment_status, email_address`,
 	} {
-		_, err := pool.Exec(ctx, sql)
-		require.NoError(t, err)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := pool.Exec(ctx, sql)
+			require.NoError(t, err)
+		})
 	}
 	recorded, statements := pgtest.Recorded(t, pool)
 	now := clock.NewFake(time.Date(2026, time.March, 15, 12, 0, 0, 0, time.UTC))

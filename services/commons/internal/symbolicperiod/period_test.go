@@ -22,10 +22,12 @@ func TestPeriods(t *testing.T) {
 		"Last_Thirty_Days": "2025-01-13 2025-02-11", "Last_Ninety_Days": "2024-11-14 2025-02-11",
 		"Last_Month": "2025-01-01 2025-01-31", "Current_Month": "2025-02-01 2025-02-28", "Next_Month": "2025-03-01 2025-03-31",
 	} {
-		p, ok := Named(name)
-		assert.True(t, ok, name)
-		days := p.Days(c, civil.Of(2025, time.February, 12))
-		assert.Equal(t, want, days.From.String()+" "+(days.To-1).String(), name)
+		t.Run(name, func(t *testing.T) {
+			p, ok := Named(name)
+			assert.True(t, ok, name)
+			days := p.Days(c, civil.Of(2025, time.February, 12))
+			assert.Equal(t, want, days.From.String()+" "+(days.To-1).String(), name)
+		})
 	}
 	_, ok := Named("Never")
 	assert.False(t, ok)

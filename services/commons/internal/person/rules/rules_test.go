@@ -164,9 +164,11 @@ func TestZoneName(t *testing.T) {
 	for name, want := range map[string]string{
 		"Europe/Zurich": "Europe/Zurich", "Eastern": "America/New_York", "pacific": "America/Los_Angeles", "UTC": "UTC",
 	} {
-		got, ok := zoneName(zones, name)
-		assert.True(t, ok, name)
-		assert.Equal(t, want, got)
+		t.Run(name, func(t *testing.T) {
+			got, ok := zoneName(zones, name)
+			assert.True(t, ok, name)
+			assert.Equal(t, want, got)
+		})
 	}
 	for short, iana := range shortZones {
 		_, err := zones.Get(iana)

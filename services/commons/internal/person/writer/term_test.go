@@ -37,10 +37,12 @@ func TestTermsThatComeBackAskForNothing(t *testing.T) {
 		"taken back":         {[]*commonsv1.TermAssignment{{OriginalStartDate: "2026-01-01"}}, false},
 		"moved":              {[]*commonsv1.TermAssignment{{Name: "A", OriginalStartDate: "2026-01-01", StartDate: "2026-02-01", EndDate: "2026-03-01"}}, false},
 	} {
-		sent := &commonsv1.Person{JobAssignment: &commonsv1.JobAssignment{EmploymentTermAssignments: c.sent}}
-		asked, err := rules.TakeTermRequests(sent, until)
-		require.NoError(t, err)
-		assert.Equal(t, c.want, changesNothing(have, asked), name)
+		t.Run(name, func(t *testing.T) {
+			sent := &commonsv1.Person{JobAssignment: &commonsv1.JobAssignment{EmploymentTermAssignments: c.sent}}
+			asked, err := rules.TakeTermRequests(sent, until)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, changesNothing(have, asked), name)
+		})
 	}
 }
 
@@ -54,6 +56,8 @@ func TestWhoMayPutPersonsOnTerms(t *testing.T) {
 		"who may write assignments, too": {authn.Principal{Subject: "a", Permissions: []string{"commons.person.write", termPermission}}, true},
 		"a service for a user":           {authn.Principal{Subject: "a", Service: "timekeeping"}, true},
 	} {
-		assert.Equal(t, c.want, mayAssignTerms(authn.With(t.Context(), &c.who, "")), name)
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.want, mayAssignTerms(authn.With(t.Context(), &c.who, "")), name)
+		})
 	}
 }

@@ -69,9 +69,11 @@ func TestMembers(t *testing.T) {
 		"nobody":                             {Tenant: 1, PersonID: 99, Rows: "group"},
 		"somebody who sees themselves":       {Tenant: 1, PersonID: 1, Rows: "own"},
 	} {
-		ids, err := groups.Persons(ctx, p)
-		require.NoError(t, err)
-		assert.Empty(t, ids, name)
+		t.Run(name, func(t *testing.T) {
+			ids, err := groups.Persons(ctx, p)
+			require.NoError(t, err)
+			assert.Empty(t, ids, name)
+		})
 	}
 
 	handler := NewHandler(groups)
@@ -91,10 +93,14 @@ func TestGroupContains(t *testing.T) {
 	root, north, query := Parse(" Acme/ "), Parse("Acme/North"), Parse("Acme")
 	assert.True(t, root.Contains("Acme") && root.Contains("Acme/North") && north.Within(root) && Group{}.Within(query))
 	for _, path := range []string{"Acme2", "acme", "Other/Acme", ""} {
-		assert.False(t, root.Contains(path), path)
+		t.Run(path, func(t *testing.T) {
+			assert.False(t, root.Contains(path), path)
+		})
 	}
 	for _, none := range []Group{{}, query, Parse("/")} {
-		assert.False(t, none.Contains("Acme") || none.Contains("") || north.Within(none), none)
+		t.Run(none.path, func(t *testing.T) {
+			assert.False(t, none.Contains("Acme") || none.Contains("") || north.Within(none), none)
+		})
 	}
 	assert.False(t, root.Within(north) || query.Within(root) || query.Within(query), "whom a query finds may change")
 }

@@ -3,6 +3,7 @@ package employeegroup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -93,10 +94,12 @@ func TestAHyperfindIsAGroup(t *testing.T) {
 	handler := NewHandler(groups)
 	handler.page = 2
 	for after, want := range map[int64][]int64{0: {7, 8}, 8: {9}, 9: {}} {
-		answer, err := handler.ListEmployeeGroupMembers(ctx, &commonsv1.ListEmployeeGroupMembersRequest{PersonId: 1, AfterPersonId: after})
-		require.NoError(t, err)
-		assert.Equal(t, want, answer.GetPersonIds())
-		assert.Equal(t, after == 0, answer.GetMore())
+		t.Run(fmt.Sprint(after), func(t *testing.T) {
+			answer, err := handler.ListEmployeeGroupMembers(ctx, &commonsv1.ListEmployeeGroupMembersRequest{PersonId: 1, AfterPersonId: after})
+			require.NoError(t, err)
+			assert.Equal(t, want, answer.GetPersonIds())
+			assert.Equal(t, after == 0, answer.GetMore())
+		})
 	}
 
 	exec(`UPDATE person SET worker_type_name = 'Night' WHERE tenant_id = 1 AND id = 6`)

@@ -2,6 +2,7 @@ package hyperfind
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -66,38 +67,44 @@ func TestPersonalQueries(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, own.GetId(), list.GetHyperfindQueries().GetQueries()[0].GetId())
 
-	for _, refused := range []error{
+	for i, refused := range []error{
 		second(h.GetHyperfindQuery(as("bob"), &commonsv1.GetHyperfindQueryRequest{Id: own.GetId()})),
 		second(h.UpdateHyperfindQuery(as("bob"), &commonsv1.UpdateHyperfindQueryRequest{Id: own.GetId(), Query: public})),
 		second(h.DeleteHyperfindQuery(as("bob"), &commonsv1.DeleteHyperfindQueryRequest{Id: own.GetId()})),
 	} {
-		assert.True(t, fault.HasCode(refused, CodeNotFound) && fault.HasStatus(refused, 404), refused)
-		assert.ErrorContains(t, refused, "There is no hyperfind query with the id "+strconv.FormatInt(own.GetId(), 10))
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			assert.True(t, fault.HasCode(refused, CodeNotFound) && fault.HasStatus(refused, 404), refused)
+			assert.ErrorContains(t, refused, "There is no hyperfind query with the id "+strconv.FormatInt(own.GetId(), 10))
+		})
 	}
 	lead := authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: "ann", PersonID: 1, Rows: "group"}, "")
 	shared, personal := proto.CloneOf(own), proto.CloneOf(own)
 	shared.Visibility, personal.Id = nil, nil
-	for _, refused := range []error{
+	for i, refused := range []error{
 		second(h.CreateHyperfindQuery(lead, &commonsv1.HyperfindQuery{Name: proto.String("Night")})),
 		second(h.UpdateHyperfindQuery(lead, &commonsv1.UpdateHyperfindQueryRequest{Id: own.GetId(), Query: shared})),
 		second(h.UpdateHyperfindQuery(lead, &commonsv1.UpdateHyperfindQueryRequest{Id: everybodys.GetId(), Query: personal})),
 		second(h.DeleteHyperfindQuery(lead, &commonsv1.DeleteHyperfindQueryRequest{Id: everybodys.GetId()})),
 	} {
-		assert.True(t, fault.HasCode(refused, fault.CodeNoAccess) && fault.HasStatus(refused, 403), refused)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			assert.True(t, fault.HasCode(refused, fault.CodeNoAccess) && fault.HasStatus(refused, 403), refused)
+		})
 	}
 	execute := &commonsv1.ExecuteHyperfindRequest{
 		Hyperfind: &commonv1.Ref{Id: own.Id}, DateRange: &commonv1.DateRange{StartDate: "2026-01-01", EndDate: "2026-01-01"},
 	}
-	for _, validate := range []*bool{nil, proto.Bool(false), proto.Bool(true)} {
-		execute.ValidateAccessForPrivateHf = validate
-		_, err = h.ExecuteHyperfind(as("ann"), execute)
-		require.NoError(t, err)
-		_, err = h.ExecuteHyperfind(as("bob"), execute)
-		assert.True(t, fault.HasCode(err, CodeUnknownQuery) && fault.HasStatus(err, 400), err)
-		_, err = h.Among(as("bob"), execute.Hyperfind, execute.DateRange, []int64{1})
-		assert.True(t, fault.HasCode(err, CodeUnknownQuery), err)
-		_, err = NewFinder(query.Config{}, pool).Members(t.Context(), 1, execute.Hyperfind, civil.Range{From: 1, To: 2})
-		assert.True(t, fault.HasCode(err, CodeUnknownQuery), "a personal query is nobody's group: %v", err)
+	for i, validate := range []*bool{nil, proto.Bool(false), proto.Bool(true)} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			execute.ValidateAccessForPrivateHf = validate
+			_, err = h.ExecuteHyperfind(as("ann"), execute)
+			require.NoError(t, err)
+			_, err = h.ExecuteHyperfind(as("bob"), execute)
+			assert.True(t, fault.HasCode(err, CodeUnknownQuery) && fault.HasStatus(err, 400), err)
+			_, err = h.Among(as("bob"), execute.Hyperfind, execute.DateRange, []int64{1})
+			assert.True(t, fault.HasCode(err, CodeUnknownQuery), err)
+			_, err = NewFinder(query.Config{}, pool).Members(t.Context(), 1, execute.Hyperfind, civil.Range{From: 1, To: 2})
+			assert.True(t, fault.HasCode(err, CodeUnknownQuery), "a personal query is nobody's group: %v", err)
+		})
 	}
 	profiles := NewProfiles(pool)
 	profile, err := profiles.CreateHyperfindProfile(as("ann"), &commonsv1.HyperfindProfile{Name: proto.String("Nights"), HyperFindProfiles: []*commonsv1.HyperfindProfileQuery{
@@ -118,11 +125,13 @@ func TestPersonalQueries(t *testing.T) {
 		SELECT 1, n, 'ann', false, false, n, '' FROM generate_series(1, 97) AS n`)
 	require.NoError(t, err)
 	for n, fits := range []bool{true, false} {
-		_, err = h.CreateHyperfindQuery(as("ann"), &commonsv1.HyperfindQuery{
-			Name: proto.String("Last " + strconv.Itoa(n)), Visibility: &commonsv1.HyperfindVisibility{Id: proto.Int64(2)},
+		t.Run(fmt.Sprint(fits), func(t *testing.T) {
+			_, err = h.CreateHyperfindQuery(as("ann"), &commonsv1.HyperfindQuery{
+				Name: proto.String("Last " + strconv.Itoa(n)), Visibility: &commonsv1.HyperfindVisibility{Id: proto.Int64(2)},
+			})
+			assert.Equal(t, fits, err == nil, err)
+			assert.Equal(t, !fits, fault.HasCode(err, CodeFull), err)
 		})
-		assert.Equal(t, fits, err == nil, err)
-		assert.Equal(t, !fits, fault.HasCode(err, CodeFull), err)
 	}
 }
 
@@ -159,9 +168,11 @@ func TestQueriesThatAreRefused(t *testing.T) {
 		"includeDescendants is for":  one(&commonsv1.HyperfindFilter{Key: "BADGE", Operator: "IS_NULL", IncludeDescendants: proto.Bool(true)}),
 		"without control characters": one(&commonsv1.HyperfindFilter{Key: "LAST_NAME", Operator: "IN", Values: []string{"a\x01b"}}),
 	} {
-		_, err := query.Parse(constraints)
-		assert.ErrorContains(t, err, want)
-		assert.True(t, fault.HasCode(err, query.CodeQuery), want)
+		t.Run(want, func(t *testing.T) {
+			_, err := query.Parse(constraints)
+			assert.ErrorContains(t, err, want)
+			assert.True(t, fault.HasCode(err, query.CodeQuery), want)
+		})
 	}
 }
 
