@@ -179,13 +179,15 @@ func TestLeaveEditTimes(t *testing.T) {
 		"real hours across a clock change": {"00:00", "2026-03-29", 8, nil, [2]string{"2026-03-29T00:00:00.000", "2026-03-29T09:00:00.000"}},
 		"a start that does not exist":      {"02:30", "2026-03-29", 1, nil, [2]string{"2026-03-29T03:30:00.000", "2026-03-29T04:30:00.000"}},
 	} {
-		edit := newEdit(test.date, test.hours)
-		if test.change != nil {
-			test.change(edit)
-		}
-		made, err := b.take(ctx, c, test.start, edit)
-		require.NoError(t, err, name)
-		assert.Equal(t, test.want, [2]string{made[0].GetStartDateTime(), made[0].GetEndDateTime()}, name)
+		t.Run(name, func(t *testing.T) {
+			edit := newEdit(test.date, test.hours)
+			if test.change != nil {
+				test.change(edit)
+			}
+			made, err := b.take(ctx, c, test.start, edit)
+			require.NoError(t, err, name)
+			assert.Equal(t, test.want, [2]string{made[0].GetStartDateTime(), made[0].GetEndDateTime()}, name)
+		})
 	}
 }
 

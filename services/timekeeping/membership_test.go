@@ -145,7 +145,9 @@ func TestUpsertItemsFailAlone(t *testing.T) {
 	results := answer.GetFailure().GetDetails().GetResults()
 	require.Len(t, results, len(codes))
 	for i, code := range codes {
-		assert.Equal(t, code, results[i].GetError().GetErrorCode(), "%d: %s", i, results[i].GetError().GetMessage())
+		t.Run(code, func(t *testing.T) {
+			assert.Equal(t, code, results[i].GetError().GetErrorCode(), "%d: %s", i, results[i].GetError().GetMessage())
+		})
 	}
 	// Both items for the first person counted, in their order.
 	assert.Equal(t, []string{fmt.Sprintf("1 v1 %d:2024-01-01..2024-06-01", term), "2 v0"}, b.memberships(t, ctx, 1, 2))
@@ -313,11 +315,13 @@ func TestDatabaseGuards(t *testing.T) {
 
 	// No WHERE: what stands between tenants here is the row-level security.
 	for _, table := range []string{"employment_term", "person", "membership_head", "membership"} {
-		for ctx, want := range map[context.Context]int{one: 1, two: 0, t.Context(): 0} {
-			var n int
-			require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM `+table).Scan(&n))
-			assert.Equal(t, want, n, table)
-		}
+		t.Run(table, func(t *testing.T) {
+			for ctx, want := range map[context.Context]int{one: 1, two: 0, t.Context(): 0} {
+				var n int
+				require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM `+table).Scan(&n))
+				assert.Equal(t, want, n, table)
+			}
+		})
 	}
 	_, err = b.pool.Exec(two, `INSERT INTO person VALUES (1, 5, 'x', 1)`)
 	assert.ErrorContains(t, err, "row-level security")

@@ -86,13 +86,15 @@ func TestEventsReachTheBroker(t *testing.T) {
 	js, err := jetstream.New(b.nats.Conn())
 	require.NoError(t, err)
 	for _, subject := range []string{"rotaloom.timekeeping.employment_term.changed", "rotaloom.timekeeping.membership.changed"} {
-		require.Eventually(t, func() bool {
-			stream, err := js.Stream(t.Context(), "TIMEKEEPING")
-			if err != nil {
-				return false
-			}
-			message, err := stream.GetLastMsgForSubject(t.Context(), subject)
-			return err == nil && message.Header.Get(bus.HeaderTenant) == "1"
-		}, 10*time.Second, 10*time.Millisecond, subject)
+		t.Run(subject, func(t *testing.T) {
+			require.Eventually(t, func() bool {
+				stream, err := js.Stream(t.Context(), "TIMEKEEPING")
+				if err != nil {
+					return false
+				}
+				message, err := stream.GetLastMsgForSubject(t.Context(), subject)
+				return err == nil && message.Header.Get(bus.HeaderTenant) == "1"
+			}, 10*time.Second, 10*time.Millisecond, subject)
+		})
 	}
 }

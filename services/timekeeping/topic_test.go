@@ -1,6 +1,7 @@
 package timekeeping_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -40,14 +41,16 @@ func TestTermsAndMembershipsAreToldOnceMore(t *testing.T) {
 	b := newBench(t)
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "One")
-	for _, sql := range []string{
+	for i, sql := range []string{
 		`INSERT INTO membership_head (tenant_id, person_id, version) SELECT 1, n, n FROM generate_series(1001, 1250) AS n`,
 		`INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date)
 			SELECT 1, n, (SELECT min(id) FROM employment_term), '2026-01-01', '3000-01-01' FROM generate_series(1001, 1250) AS n`,
 		`DELETE FROM outbox`,
 	} {
-		_, err := b.pool.Exec(ctx, sql)
-		require.NoError(t, err)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := b.pool.Exec(ctx, sql)
+			require.NoError(t, err)
+		})
 	}
 	b.run(t)
 	tenants := &replicationv1.TenantsResponse{}
@@ -94,8 +97,10 @@ func TestLeaveIsToldOnceMore(t *testing.T) {
 	ctx := inTenant(t, 1)
 	c := b.createCase(t, ctx)
 	for _, day := range []string{"2026-03-02", "2026-03-03"} {
-		_, err := b.take(ctx, c, "", newEdit(day, 8))
-		require.NoError(t, err)
+		t.Run(day, func(t *testing.T) {
+			_, err := b.take(ctx, c, "", newEdit(day, 8))
+			require.NoError(t, err)
+		})
 	}
 	_, err := b.pool.Exec(ctx, `DELETE FROM outbox`)
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package dataprovider
 import (
 	"context"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
 	ctx := tenant.With(t.Context(), 1)
-	for _, sql := range []string{
+	for i, sql := range []string{
 		`INSERT INTO employment_term (tenant_id, name, allows_inheritance, body) SELECT 1, 't' || g, true, '' FROM generate_series(1, 50000) g`,
 		`INSERT INTO membership_head SELECT 1, g FROM generate_series(1, 50000) g`,
 		`INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date)
@@ -55,8 +56,10 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 			SELECT 1, g, '2026-01-20', '2026-01-21', 0, '', '', 0, 0, 0 FROM generate_series(1, 50000) g`,
 		`ANALYZE employment_term, membership, termination, leave_case, leave_edit, punch, timecard_edit, timecard_signoff, signed_day, historical_correction`,
 	} {
-		_, err := pool.Exec(ctx, sql)
-		require.NoError(t, err, sql)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := pool.Exec(ctx, sql)
+			require.NoError(t, err, sql)
+		})
 	}
 	recorded, statements := pgtest.Recorded(t, pool)
 	server := NewServer(recorded, timecard.NewReader(recorded, nothingKnown{}, time.Now))

@@ -95,9 +95,11 @@ func TestEarningsByPayCode(t *testing.T) {
 	pool, ctx := newPool(t), tenant.With(t.Context(), 1)
 	var bonus, tip int64
 	for name, id := range map[string]*int64{"Bonus": &bonus, "Tip": &tip} {
-		require.NoError(t, work.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-			return tx.QueryRow(ctx, `INSERT INTO pay_code (tenant_id, name, body) VALUES (1, $1, '') RETURNING id`, name).Scan(id)
-		}))
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, work.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+				return tx.QueryRow(ctx, `INSERT INTO pay_code (tenant_id, name, body) VALUES (1, $1, '') RETURNING id`, name).Scan(id)
+			}))
+		})
 	}
 	named := func(id int64) []*commonv1.Ref { return []*commonv1.Ref{{Id: &id}} }
 	employee := int64(0)

@@ -3,6 +3,7 @@ package timecard
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -157,9 +158,11 @@ func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 		},
 	}}
 	reader := NewReader(pool, known, noon("2026-04-02"))
-	for _, code := range []*timekeepingv1.PayCode{{Name: "Off"}, {Name: "Day", Unit: "DAY", ExcusedAbsence: proto.Bool(true)}} {
-		_, err := paycode.New(pool).CreatePayCode(ctx, code)
-		require.NoError(t, err)
+	for i, code := range []*timekeepingv1.PayCode{{Name: "Off"}, {Name: "Day", Unit: "DAY", ExcusedAbsence: proto.Bool(true)}} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := paycode.New(pool).CreatePayCode(ctx, code)
+			require.NoError(t, err)
+		})
 	}
 	_, err := payrule.New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Watched", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
 		EffectiveDate: "1900-01-01", FlagAbsence: proto.Bool(true),
