@@ -152,7 +152,9 @@ func TestAccessProfilesRefuse(t *testing.T) {
 		"nothing to update":             {update(admin, "Nothing", &authv1.AccessProfile{}), 404},
 		"nothing to delete":             {remove(admin, "Nothing"), 404},
 	} {
-		assert.True(t, fault.HasStatus(c.err, c.status), "%s: %v", name, c.err)
+		t.Run(name, func(t *testing.T) {
+			assert.True(t, fault.HasStatus(c.err, c.status), "%s: %v", name, c.err)
+		})
 	}
 }
 

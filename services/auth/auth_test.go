@@ -332,16 +332,18 @@ func TestTenantsAreApart(t *testing.T) {
 	b := newBench(t)
 	// No WHERE: what stands between tenants here is the row-level security.
 	for _, table := range []string{"client", "access_profile", "app_user"} {
-		var mine, theirs, none int
-		count := func(ctx context.Context, into *int) {
-			require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM `+table).Scan(into))
-		}
-		count(tenant.With(t.Context(), tenant.Default), &mine)
-		count(tenant.With(t.Context(), 2), &theirs)
-		count(t.Context(), &none)
-		assert.Positive(t, mine, table)
-		assert.Zero(t, theirs, table)
-		assert.Zero(t, none, table)
+		t.Run(table, func(t *testing.T) {
+			var mine, theirs, none int
+			count := func(ctx context.Context, into *int) {
+				require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM `+table).Scan(into))
+			}
+			count(tenant.With(t.Context(), tenant.Default), &mine)
+			count(tenant.With(t.Context(), 2), &theirs)
+			count(t.Context(), &none)
+			assert.Positive(t, mine, table)
+			assert.Zero(t, theirs, table)
+			assert.Zero(t, none, table)
+		})
 	}
 }
 

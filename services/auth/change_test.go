@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -50,14 +51,16 @@ func TestNobodyMayChangeTheUserOfSomebodyWhoMayDoMore(t *testing.T) {
 		return err
 	}
 	for _, ends := range []bool{true, false} {
-		err := check(clerk, ends, 11, 13, 99, 12, 14)
-		require.True(t, fault.HasCode(err, fault.CodeNoAccess), err)
-		assert.True(t, fault.HasStatus(err, 403), err)
-		f := fault.FromError(err)
-		assert.Equal(t, []int32{1, 4}, f.Details.GetErrorOffsets())
-		assert.Equal(t, fault.CodeNoAccess, f.Details.GetResults()[1].GetError().GetErrorCode())
-		assert.NoError(t, check(clerk, ends, 11, 12, 99), "of equals, and of nobody")
-		assert.NoError(t, check(boss, ends, 11, 12, 13, 14), "the administrator of the installation is left")
+		t.Run(fmt.Sprint(ends), func(t *testing.T) {
+			err := check(clerk, ends, 11, 13, 99, 12, 14)
+			require.True(t, fault.HasCode(err, fault.CodeNoAccess), err)
+			assert.True(t, fault.HasStatus(err, 403), err)
+			f := fault.FromError(err)
+			assert.Equal(t, []int32{1, 4}, f.Details.GetErrorOffsets())
+			assert.Equal(t, fault.CodeNoAccess, f.Details.GetResults()[1].GetError().GetErrorCode())
+			assert.NoError(t, check(clerk, ends, 11, 12, 99), "of equals, and of nobody")
+			assert.NoError(t, check(boss, ends, 11, 12, 13, 14), "the administrator of the installation is left")
+		})
 	}
 	_, err := b.users.DeleteUsers(clerk, &authv1.DeleteUsersRequest{PersonIds: []int64{13}})
 	assert.True(t, fault.HasCode(err, fault.CodeNoAccess), err)
@@ -99,10 +102,12 @@ func TestTheLastAdministratorStays(t *testing.T) {
 			return err
 		},
 	} {
-		err := do()
-		require.True(t, fault.HasCode(err, codeLastAdministrator), "%s: %v", name, err)
-		assert.True(t, fault.HasStatus(err, 409), name)
-		assert.Equal(t, []int32{1}, fault.FromError(err).Details.GetErrorOffsets(), name)
+		t.Run(name, func(t *testing.T) {
+			err := do()
+			require.True(t, fault.HasCode(err, codeLastAdministrator), "%s: %v", name, err)
+			assert.True(t, fault.HasStatus(err, 409), name)
+			assert.Equal(t, []int32{1}, fault.FromError(err).Details.GetErrorOffsets(), name)
+		})
 	}
 	_, err = b.users.LockOutUsers(ctx, &authv1.LockOutUsersRequest{Users: []*authv1.UserLockout{{PersonId: 13, Version: 2, Periods: past}}})
 	assert.NoError(t, err, "what is over locks nobody out")

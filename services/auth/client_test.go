@@ -73,8 +73,10 @@ func TestClients(t *testing.T) {
 		"a scope that nobody knows":  {&authv1.Client{Scopes: []string{"scheduling.shift"}}, 400},
 		"own work without a profile": {&authv1.Client{ClientGrant: proto.Bool(true)}, 400},
 	} {
-		_, err := clients.CreateClient(admin, c.sent)
-		assert.True(t, fault.HasStatus(err, c.status), "%s: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			_, err := clients.CreateClient(admin, c.sent)
+			assert.True(t, fault.HasStatus(err, c.status), "%s: %v", name, err)
+		})
 	}
 	_, err = clients.DeleteClient(admin, &authv1.DeleteClientRequest{ClientId: clientID})
 	assert.True(t, fault.HasStatus(err, http.StatusConflict), "the one in use: %v", err)

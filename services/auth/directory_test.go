@@ -245,7 +245,9 @@ func TestDirectoryThatIsConfiguredWrong(t *testing.T) {
 		"no such CA":    {URL: "ldaps://localhost", CA: "/none"},
 		"no CA in file": {URL: "ldaps://localhost", CA: "directory_test.go"},
 	} {
-		_, err := auth.New(t.Context(), auth.Config{HashMemory: 64, HashTime: 1, Directory: cfg}, auth.Deps{Clock: clock.System{}})
-		assert.Error(t, err, name)
+		t.Run(name, func(t *testing.T) {
+			_, err := auth.New(t.Context(), auth.Config{HashMemory: 64, HashTime: 1, Directory: cfg}, auth.Deps{Clock: clock.System{}})
+			assert.Error(t, err, name)
+		})
 	}
 }

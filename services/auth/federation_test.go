@@ -196,8 +196,10 @@ func TestFederatedTokensAreRevoked(t *testing.T) {
 	f := newFederated(t)
 	token, other := f.token("ada", "rotaloom"), f.token("ada", "rotaloom")
 	for _, each := range []string{token, other} {
-		_, err := f.verifier.Verify(t.Context(), each)
-		require.NoError(t, err)
+		t.Run(each, func(t *testing.T) {
+			_, err := f.verifier.Verify(t.Context(), each)
+			require.NoError(t, err)
+		})
 	}
 	_, err := f.tokens.RevokeToken(t.Context(), &authv1.RevokeTokenRequest{Token: token, ClientId: clientID, ClientSecret: clientSecret})
 	require.NoError(t, err)
@@ -289,10 +291,12 @@ func TestProvidersAreKept(t *testing.T) {
 		},
 		"a clock of the past": func(p *authv1.IdentityProvider) { s := int32(301); p.ClockSkewSeconds = &s },
 	} {
-		p := &authv1.IdentityProvider{Name: "x", Issuer: "https://x.test", Audience: "a"}
-		change(p)
-		_, err := f.providers.CreateIdentityProvider(f.admin, p)
-		assert.True(t, fault.HasStatus(err, 400), "%s: %v", why, err)
+		t.Run(why, func(t *testing.T) {
+			p := &authv1.IdentityProvider{Name: "x", Issuer: "https://x.test", Audience: "a"}
+			change(p)
+			_, err := f.providers.CreateIdentityProvider(f.admin, p)
+			assert.True(t, fault.HasStatus(err, 400), "%s: %v", why, err)
+		})
 	}
 	_, err = f.providers.CreateIdentityProvider(f.admin, &authv1.IdentityProvider{Name: "x", Issuer: f.issuer, Audience: "rotaloom"})
 	assert.True(t, fault.HasStatus(err, 409), err)

@@ -84,7 +84,9 @@ func TestALockedNameIsUnlocked(t *testing.T) {
 	assert.NoError(t, b.try(t.Context(), "z", "chief", "correct horse battery"))
 	assert.NoError(t, unlock(clerk, "nobody"))
 	for _, wrong := range []string{"", "  ", "a\x00b", strings.Repeat("x", 1001)} {
-		assert.True(t, fault.HasStatus(unlock(clerk, wrong), 400), wrong)
+		t.Run(wrong, func(t *testing.T) {
+			assert.True(t, fault.HasStatus(unlock(clerk, wrong), 400), wrong)
+		})
 	}
 }
 

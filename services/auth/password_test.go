@@ -103,15 +103,17 @@ func TestPasswordsAndProfilesAreChecked(t *testing.T) {
 		"a long one becomes an administrator's":   {&authv1.User{PersonId: 2, Username: "long", AccessProfile: "Super"}, ""},
 		"an administrator keeps their short past": {&authv1.User{PersonId: 15, Username: "e", AccessProfile: "Super"}, ""},
 	} {
-		err := b.put(ctx, &authv1.User{PersonId: 90, Username: "good"}, c.user)
-		if c.code == "" {
-			assert.NoError(t, err, name)
-			continue
-		}
-		require.True(t, fault.HasCode(err, c.code), "%s: %v", name, err)
-		assert.True(t, fault.HasStatus(err, 400), name)
-		assert.Equal(t, []int32{1}, fault.FromError(err).Details.GetErrorOffsets(), name)
-		assert.Equal(t, c.code, fault.FromError(err).Details.GetResults()[1].GetError().GetErrorCode(), name)
+		t.Run(name, func(t *testing.T) {
+			err := b.put(ctx, &authv1.User{PersonId: 90, Username: "good"}, c.user)
+			if c.code == "" {
+				assert.NoError(t, err, name)
+				return
+			}
+			require.True(t, fault.HasCode(err, c.code), "%s: %v", name, err)
+			assert.True(t, fault.HasStatus(err, 400), name)
+			assert.Equal(t, []int32{1}, fault.FromError(err).Details.GetErrorOffsets(), name)
+			assert.Equal(t, c.code, fault.FromError(err).Details.GetResults()[1].GetError().GetErrorCode(), name)
+		})
 	}
 	_, err = b.pool.Exec(ctx, `UPDATE access_profile SET name = 'Gone' WHERE name = 'Clerk'`)
 	require.NoError(t, err)
@@ -128,14 +130,18 @@ func TestNamesThatLookAlikeAreTheSame(t *testing.T) {
 	ctx := tenant.With(t.Context(), tenant.Default)
 	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "Victim", Password: adaSecret}))
 	for _, name := range []string{"victim ", " VICTIM", "ｖｉｃｔｉｍ", "Ⅴictim", "victim\u3000"} {
-		err := b.put(ctx, &authv1.User{PersonId: 12, Username: name, Password: newSecret})
-		assert.True(t, fault.HasStatus(err, 409), "%q: %v", name, err)
-		assert.NoError(t, b.try(t.Context(), "a", name, adaSecret), "%q", name)
+		t.Run(name, func(t *testing.T) {
+			err := b.put(ctx, &authv1.User{PersonId: 12, Username: name, Password: newSecret})
+			assert.True(t, fault.HasStatus(err, 409), "%q: %v", name, err)
+			assert.NoError(t, b.try(t.Context(), "a", name, adaSecret), "%q", name)
+		})
 	}
 	for _, name := range []string{"vic\u200btim", "vic\ntim", "\u202emitciv"} {
-		err := b.put(ctx, &authv1.User{PersonId: 12, Username: name, Password: newSecret})
-		assert.True(t, fault.HasStatus(err, 400), "%q: %v", name, err)
-		assertOAuth(t, b.try(t.Context(), "b", name, newSecret), 400, "invalid_grant")
+		t.Run(name, func(t *testing.T) {
+			err := b.put(ctx, &authv1.User{PersonId: 12, Username: name, Password: newSecret})
+			assert.True(t, fault.HasStatus(err, 400), "%q: %v", name, err)
+			assertOAuth(t, b.try(t.Context(), "b", name, newSecret), 400, "invalid_grant")
+		})
 	}
 	// However the name is written, its failures are counted together.
 	for _, name := range []string{"victim", "ＶICTIM", "victim  "} {
@@ -240,7 +246,9 @@ func TestWhatIsOverIsSwept(t *testing.T) {
 		return n
 	}
 	for _, table := range []string{"token_family", "revocation", "login_failure"} {
-		require.Positive(t, left(table), table)
+		t.Run(table, func(t *testing.T) {
+			require.Positive(t, left(table), table)
+		})
 	}
 	b.clock.Advance(9 * 24 * time.Hour)
 	running, stop := context.WithCancel(t.Context())
@@ -249,7 +257,9 @@ func TestWhatIsOverIsSwept(t *testing.T) {
 	for _, what := range []string{
 		"token_family", "revocation WHERE expires_at <= '2026-03-09'", "login_failure", "app_user WHERE person_id = 11 AND NOT locked_out",
 	} {
-		assert.Eventually(t, func() bool { return left(what) == 0 }, 20*time.Second, 5*time.Millisecond, what)
+		t.Run(what, func(t *testing.T) {
+			assert.Eventually(t, func() bool { return left(what) == 0 }, 20*time.Second, 5*time.Millisecond, what)
+		})
 	}
 	stop()
 	assert.NoError(t, <-done)

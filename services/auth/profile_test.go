@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,10 +30,12 @@ func TestEveryTenantHasTheProfiles(t *testing.T) {
 	_, err := b.pool.Exec(tenant.With(t.Context(), 2), `INSERT INTO tenant (id, name, host) VALUES (2, 'Two', 'two.example')`)
 	require.NoError(t, err)
 	for _, id := range []int64{tenant.Default, 2} {
-		var names []string
-		require.NoError(t, b.pool.QueryRow(tenant.With(t.Context(), id),
-			`SELECT array_agg(name ORDER BY name) FROM access_profile WHERE tenant_id = $1 AND name <> 'Administrator'`, id).Scan(&names))
-		assert.Equal(t, []string{"Employee", "Integration", "Manager", "Payroll", "Scheduler", "Super", "Timekeeper"}, names)
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			var names []string
+			require.NoError(t, b.pool.QueryRow(tenant.With(t.Context(), id),
+				`SELECT array_agg(name ORDER BY name) FROM access_profile WHERE tenant_id = $1 AND name <> 'Administrator'`, id).Scan(&names))
+			assert.Equal(t, []string{"Employee", "Integration", "Manager", "Payroll", "Scheduler", "Super", "Timekeeper"}, names)
+		})
 	}
 }
 
@@ -68,14 +71,16 @@ func TestNobodyGivesMoreThanTheyHave(t *testing.T) {
 		"a clerk takes no account over":    {clerk, &authv1.User{PersonId: 13, Username: "boss", Password: "lamp under water, mine", AccessProfile: "Clerk"}, "*"},
 		"all of today is not all for ever": {today, &authv1.User{PersonId: 37, Username: "g", AccessProfile: "Super"}, "*"},
 	} {
-		err := put(c.ctx, c.user)
-		if c.refused == "" {
-			assert.NoError(t, err, name)
-			continue
-		}
-		require.True(t, fault.HasCode(err, fault.CodeNoAccess), "%s: %v", name, err)
-		assert.True(t, fault.HasStatus(err, 403), name)
-		assert.Contains(t, fault.FromError(err).Message, c.refused+",", name)
+		t.Run(name, func(t *testing.T) {
+			err := put(c.ctx, c.user)
+			if c.refused == "" {
+				assert.NoError(t, err, name)
+				return
+			}
+			require.True(t, fault.HasCode(err, fault.CodeNoAccess), "%s: %v", name, err)
+			assert.True(t, fault.HasStatus(err, 403), name)
+			assert.Contains(t, fault.FromError(err).Message, c.refused+",", name)
+		})
 	}
 	b.as(t, "boss", "lamp under water") // Their password is what it was.
 

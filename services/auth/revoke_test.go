@@ -140,18 +140,22 @@ func TestRevokeErrors(t *testing.T) {
 			r.ClientId, r.ClientSecret, r.Token = "client-2", "client-secret-2", answer.GetRefreshToken()
 		}, 400, "invalid_grant"},
 	} {
-		req := revokeRequest(answer.GetAccessToken())
-		c.change(req)
-		_, err := b.tokens.RevokeToken(t.Context(), req)
-		assert.NotNil(t, err, name)
-		assertOAuth(t, err, c.status, c.err)
+		t.Run(name, func(t *testing.T) {
+			req := revokeRequest(answer.GetAccessToken())
+			c.change(req)
+			_, err := b.tokens.RevokeToken(t.Context(), req)
+			assert.NotNil(t, err, name)
+			assertOAuth(t, err, c.status, c.err)
+		})
 	}
 	assert.True(t, b.good(t, answer.GetAccessToken()), "nothing was revoked")
 	b.refresh(t, answer.GetRefreshToken())
 
 	for name, token := range map[string]string{"unknown": "x", "an id token": answer.GetIdToken()} {
-		_, err := b.tokens.RevokeToken(t.Context(), revokeRequest(token))
-		assert.NoError(t, err, name)
+		t.Run(name, func(t *testing.T) {
+			_, err := b.tokens.RevokeToken(t.Context(), revokeRequest(token))
+			assert.NoError(t, err, name)
+		})
 	}
 	for range 2 {
 		b.revoke(t, answer.GetRefreshToken())
@@ -339,8 +343,10 @@ func TestDiscovery(t *testing.T) {
 	_, err := b.pool.Exec(tenant.With(t.Context(), 2), `INSERT INTO tenant (id, name, host) VALUES (2, 'Two', 'api.example')`)
 	require.NoError(t, err)
 	for _, host := range []string{"127.0.0.1:8443", "localhost", "[::1]:8443", "API.example"} {
-		_, err := b.tokens.GetOpenIDConfiguration(called(host), &authv1.GetOpenIDConfigurationRequest{})
-		require.NoError(t, err, host)
+		t.Run(host, func(t *testing.T) {
+			_, err := b.tokens.GetOpenIDConfiguration(called(host), &authv1.GetOpenIDConfigurationRequest{})
+			require.NoError(t, err, host)
+		})
 	}
 	found, err := b.tokens.GetOpenIDConfiguration(called("api.example:8443"), &authv1.GetOpenIDConfigurationRequest{})
 	require.NoError(t, err)
@@ -348,8 +354,10 @@ func TestDiscovery(t *testing.T) {
 	assert.Equal(t, "https://api.example:8443/api/authentication/token/revoke", found.GetRevocationEndpoint())
 	assert.Equal(t, []string{"password", "refresh_token"}, found.GetGrantTypesSupported())
 	for _, host := range []string{"", "a/b", "evil.example?x", "evil.example", "192.0.2.1", "evil.api.example"} {
-		_, err := b.tokens.GetOpenIDConfiguration(called(host), &authv1.GetOpenIDConfigurationRequest{})
-		assert.True(t, fault.HasStatus(err, 400), host)
+		t.Run(host, func(t *testing.T) {
+			_, err := b.tokens.GetOpenIDConfiguration(called(host), &authv1.GetOpenIDConfigurationRequest{})
+			assert.True(t, fault.HasStatus(err, 400), host)
+		})
 	}
 	set := newBenchWith(t, auth.Config{PublicURL: "https://rota.example/", ClientCredentials: true})
 	found, err = set.tokens.GetOpenIDConfiguration(called("evil.example"), &authv1.GetOpenIDConfigurationRequest{})

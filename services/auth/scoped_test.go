@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -70,7 +71,9 @@ func TestNarrowTokensMakeNoWiderClients(t *testing.T) {
 			return err
 		},
 	} {
-		assert.True(t, fault.HasCode(do(), fault.CodeNoAccess), "%s: %v", name, do())
+		t.Run(name, func(t *testing.T) {
+			assert.True(t, fault.HasCode(do(), fault.CodeNoAccess), "%s: %v", name, do())
+		})
 	}
 	_, err = clients.CreateClient(narrow, &authv1.Client{ClientId: "b", Scopes: []string{"auth.client.read"}})
 	assert.NoError(t, err, "what is within is made")
@@ -140,10 +143,12 @@ func TestAnIssuerIsOfOneTenant(t *testing.T) {
 		Name: "renamed", Issuer: "https://id.example.org", Audience: "first",
 	}})
 	assert.NoError(t, err)
-	for _, ctx := range []context.Context{one, two} {
-		p, err := b.verifier.Verify(ctx, authn.Token(ctx))
-		require.NoError(t, err)
-		_, err = add(ctx, shared, "audience of "+p.Client+map[int64]string{tenant.Default: " one"}[p.Tenant])
-		assert.NoError(t, err, "an operator says so")
+	for i, ctx := range []context.Context{one, two} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			p, err := b.verifier.Verify(ctx, authn.Token(ctx))
+			require.NoError(t, err)
+			_, err = add(ctx, shared, "audience of "+p.Client+map[int64]string{tenant.Default: " one"}[p.Tenant])
+			assert.NoError(t, err, "an operator says so")
+		})
 	}
 }

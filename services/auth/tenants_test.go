@@ -71,10 +71,12 @@ func TestTenantsNeedNamesOfTheirOwn(t *testing.T) {
 		"a client with a slash": func(n *auth.NewTenant) { n.ClientID, n.Host = "a/b", "three.example" },
 		"no administrator":      func(n *auth.NewTenant) { n.Username, n.Host = "", "three.example" },
 	} {
-		n := good
-		change(&n)
-		_, err := b.service.CreateTenant(t.Context(), n)
-		assert.Error(t, err, name)
+		t.Run(name, func(t *testing.T) {
+			n := good
+			change(&n)
+			_, err := b.service.CreateTenant(t.Context(), n)
+			assert.Error(t, err, name)
+		})
 	}
 	all, err := b.service.ListTenants(t.Context())
 	require.NoError(t, err)
@@ -130,10 +132,12 @@ func TestTokensOfAClientsOwnWorkEndWithWhatTheyRestOn(t *testing.T) {
 			return err
 		}, true},
 	} {
-		before := token()
-		require.False(t, b.revoked(t, before), "a new token is good")
-		require.NoError(t, step.do(), step.name)
-		assert.Equal(t, step.ends, b.revoked(t, before), step.name)
+		t.Run(step.name, func(t *testing.T) {
+			before := token()
+			require.False(t, b.revoked(t, before), "a new token is good")
+			require.NoError(t, step.do(), step.name)
+			assert.Equal(t, step.ends, b.revoked(t, before), step.name)
+		})
 	}
 }
 

@@ -94,7 +94,9 @@ func TestRepeats(t *testing.T) {
 		"abcdefghabcdefgh": false, // What is said twice is long enough by itself.
 		"abcdefgabcdef":    false,
 	} {
-		assert.Equal(t, want, repeats(text), text)
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, want, repeats(text), text)
+		})
 	}
 }
 

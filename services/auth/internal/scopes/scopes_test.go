@@ -104,11 +104,13 @@ func TestAskedAgain(t *testing.T) {
 		"commons":                  "commons.person.read",
 		"write":                    "",
 	} {
-		again, ok := first.Restrict(asked)
-		assert.Equal(t, text != "", ok, asked)
-		if ok {
-			assert.Equal(t, text, again.Text())
-		}
+		t.Run(asked, func(t *testing.T) {
+			again, ok := first.Restrict(asked)
+			assert.Equal(t, text != "", ok, asked)
+			if ok {
+				assert.Equal(t, text, again.Text())
+			}
+		})
 	}
 }
 
@@ -126,9 +128,13 @@ func TestKnown(t *testing.T) {
 	t.Parallel()
 	c := NewCatalog(all)
 	for _, good := range []string{"read", "scheduling", "*", "payroll.*", "commons.person.read"} {
-		assert.True(t, c.Known(good), good)
+		t.Run(good, func(t *testing.T) {
+			assert.True(t, c.Known(good), good)
+		})
 	}
 	for _, bad := range []string{"", "openid", "payroll", "commons.person.raed", "a b", "Read", "(.*"} {
-		assert.False(t, c.Known(bad), bad)
+		t.Run(bad, func(t *testing.T) {
+			assert.False(t, c.Known(bad), bad)
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -81,9 +82,11 @@ func TestPublishedKeysAreRemembered(t *testing.T) {
 
 func TestTokensMustNotOutliveKeys(t *testing.T) {
 	t.Parallel()
-	for _, life := range []time.Duration{0, -time.Hour, 60 * 24 * time.Hour} {
-		_, err := signing.New(nil, clock.System{}, signing.Config{TokenLife: life}, nil)
-		assert.Error(t, err, life)
+	for i, life := range []time.Duration{0, -time.Hour, 60 * 24 * time.Hour} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := signing.New(nil, clock.System{}, signing.Config{TokenLife: life}, nil)
+			assert.Error(t, err, life)
+		})
 	}
 }
 
@@ -302,8 +305,10 @@ func TestPrivateKeysAreWrapped(t *testing.T) {
 	_, err = with(wrapperOf(t, otherWrapKey)).Signer(t.Context())
 	assert.ErrorContains(t, err, "was changed", "it belongs to its id")
 	for _, wrong := range []string{"", "short", "AAAA"} {
-		_, err := signing.NewLocalWrapper(wrong)
-		assert.Error(t, err, wrong)
+		t.Run(wrong, func(t *testing.T) {
+			_, err := signing.NewLocalWrapper(wrong)
+			assert.Error(t, err, wrong)
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,14 +23,16 @@ func TestUsersAreFoundByTheirIndex(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	ctx := tenant.With(t.Context(), tenant.Default)
-	for _, sql := range []string{
+	for i, sql := range []string{
 		`INSERT INTO tenant (id, name) VALUES (1, 'default')`,
 		`INSERT INTO app_user (tenant_id, username, username_key, password_hash, access_profile)
 			SELECT 1, 'User' || g, 'user' || g, '', 'Employee' FROM generate_series(1, 20000) g`,
 		`ANALYZE app_user`,
 	} {
-		_, err := pool.Exec(ctx, sql)
-		require.NoError(t, err)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := pool.Exec(ctx, sql)
+			require.NoError(t, err)
+		})
 	}
 	rows, err := pool.Query(ctx, `EXPLAIN `+selectUser+byName, tenant.Default, "user7")
 	require.NoError(t, err)

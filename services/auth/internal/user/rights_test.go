@@ -1,6 +1,7 @@
 package user_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func TestRightsAreThoseOfNow(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	h := user.New(user.Deps{Pool: pool, Clock: clock.NewFake(now), Permissions: []string{"a.b.read", "a.b.write", "c.d.read"}})
 	ctx := tenant.With(t.Context(), 1)
-	for _, sql := range []string{
+	for i, sql := range []string{
 		`INSERT INTO tenant (id, name) VALUES (1, 'one') ON CONFLICT DO NOTHING`,
 		`INSERT INTO access_profile (tenant_id, name, permissions, row_scope) VALUES
 			(1, 'lead', '{a.*}', 'group'), (1, 'reader', '{*.read}', 'all'), (1, 'clerk', '{a.b.read}', 'own')`,
@@ -29,8 +30,10 @@ func TestRightsAreThoseOfNow(t *testing.T) {
 			(1, 7, 'ada', 'ada', 'x', 'lead', false), (1, 8, 'ben', 'ben', 'x', 'lead', true), (1, 9, 'cem', 'cem', 'x', 'lead', false)`,
 		`INSERT INTO account_lockout (tenant_id, person_id, version, periods) VALUES (1, 9, 1, '{[2026-03-01 12:00:00+00,)}')`,
 	} {
-		_, err := pool.Exec(ctx, sql)
-		require.NoError(t, err)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := pool.Exec(ctx, sql)
+			require.NoError(t, err)
+		})
 	}
 	for name, c := range map[string]struct {
 		person int64
