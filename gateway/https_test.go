@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -109,9 +110,11 @@ func TestPlainHTTPIsNeverRedirected(t *testing.T) {
 	t.Parallel()
 	c := serveCertified(t, Config{})
 	for _, address := range []string{c.https, c.plain} {
-		re, _ := get(t, c.client(t), "http://"+address+"/v1/nothing", "X-Forwarded-Proto", "https")
-		assert.Equal(t, 403, re.status)
-		assert.Empty(t, re.header.Get("Location"))
+		t.Run(address, func(t *testing.T) {
+			re, _ := get(t, c.client(t), "http://"+address+"/v1/nothing", "X-Forwarded-Proto", "https")
+			assert.Equal(t, 403, re.status)
+			assert.Empty(t, re.header.Get("Location"))
+		})
 	}
 }
 
@@ -122,9 +125,11 @@ func TestATrustedProxyMaySpeakPlainHTTP(t *testing.T) {
 	re, _ := get(t, client, "http://"+c.plain+"/v1/nothing", "X-Forwarded-Proto", "https")
 	assert.Equal(t, 404, re.status)
 	assert.Equal(t, "max-age=31536000", re.header.Get("Strict-Transport-Security"))
-	for _, headers := range [][]string{nil, {"X-Forwarded-Proto", "http"}, {"Forwarded", "proto=https"}} {
-		re, _ = get(t, client, "http://"+c.plain+"/v1/nothing", headers...)
-		assert.Equal(t, 403, re.status, "%q", headers)
+	for i, headers := range [][]string{nil, {"X-Forwarded-Proto", "http"}, {"Forwarded", "proto=https"}} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			re, _ = get(t, client, "http://"+c.plain+"/v1/nothing", headers...)
+			assert.Equal(t, 403, re.status, "%q", headers)
+		})
 	}
 	re, _ = get(t, client, "http://"+c.https+"/v1/nothing", "X-Forwarded-Proto", "https")
 	assert.Equal(t, 403, re.status, "the port of HTTPS speaks HTTPS, whoever asks")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -131,7 +132,9 @@ func TestARequestThatComesAgainGetsTheFirstAnswer(t *testing.T) {
 	assert.Equal(t, first.status, again.status)
 	assert.Equal(t, first.body, again.body)
 	for _, name := range []string{"Content-Location", "Content-Type", "Content-Length"} {
-		assert.Equal(t, first.header.Get(name), again.header.Get(name), name)
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, first.header.Get(name), again.header.Get(name), name)
+		})
 	}
 	assert.Equal(t, "true", again.header.Get(headerReplayed))
 	assert.NotEqual(t, first.header.Get("X-Request-Id"), again.header.Get("X-Request-Id"))
@@ -141,8 +144,10 @@ func TestARequestThatComesAgainGetsTheFirstAnswer(t *testing.T) {
 		"another body":  userCall(t, s, "POST", shiftsPath, `{"label":"b"}`, idempotencykey.Header, "k-1"),
 		"another query": userCall(t, s, "POST", shiftsPath+"?", `{"label":"a" }`, idempotencykey.Header, "k-1"),
 	} {
-		assert.Equal(t, 422, other.status, name)
-		assert.Contains(t, other.body, fault.CodeKeyReused)
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, 422, other.status, name)
+			assert.Contains(t, other.body, fault.CodeKeyReused)
+		})
 	}
 	assert.Equal(t, 401, call(t, s, "POST", shiftsPath, `{"label":"a"}`, idempotencykey.Header, "k-1").status, "without a token")
 	assert.Equal(t, 200, userCall(t, s, "POST", shiftsPath, `{"label":"a"}`).status, "without a key")
@@ -205,7 +210,7 @@ func TestARequestGoesOnWhenItsClientHasGone(t *testing.T) {
 
 func TestWhatIsRemembered(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
+	for i, test := range []struct {
 		err  *fault.Error
 		kept bool
 	}{
@@ -221,15 +226,17 @@ func TestWhatIsRemembered(t *testing.T) {
 		{fault.Internal(nil), false},
 		{fault.New(fault.CodeDeadline, 504, "Late."), false},
 	} {
-		f, calls := counting(func(context.Context, *schedulingv1.Shift) error { return test.err.GRPCStatus().Err() })
-		s, _ := serveKeys(t, Config{}, f)
-		first := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
-		again := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
-		assert.Equal(t, test.err.Status, first.status)
-		assert.Equal(t, first.status, again.status)
-		assert.Equal(t, first.body, again.body)
-		assert.Equal(t, test.kept, calls() == 1, "%d: %d calls", test.err.Status, calls())
-		assert.Equal(t, test.kept, again.header.Get(headerReplayed) == "true")
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			f, calls := counting(func(context.Context, *schedulingv1.Shift) error { return test.err.GRPCStatus().Err() })
+			s, _ := serveKeys(t, Config{}, f)
+			first := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
+			again := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
+			assert.Equal(t, test.err.Status, first.status)
+			assert.Equal(t, first.status, again.status)
+			assert.Equal(t, first.body, again.body)
+			assert.Equal(t, test.kept, calls() == 1, "%d: %d calls", test.err.Status, calls())
+			assert.Equal(t, test.kept, again.header.Get(headerReplayed) == "true")
+		})
 	}
 }
 
@@ -341,9 +348,11 @@ func TestFormOfKeys(t *testing.T) {
 		"\"\x01\"":                               "",
 		strings.Repeat("x", 256):                 "",
 	} {
-		got, bad := idempotencykey.Parse(http.Header{idempotencykey.Header: {value}})
-		assert.Equal(t, want, got, "%q", value)
-		assert.Equal(t, want == "", bad != nil, "%q", value)
+		t.Run(value, func(t *testing.T) {
+			got, bad := idempotencykey.Parse(http.Header{idempotencykey.Header: {value}})
+			assert.Equal(t, want, got, "%q", value)
+			assert.Equal(t, want == "", bad != nil, "%q", value)
+		})
 	}
 	_, bad := idempotencykey.Parse(http.Header{idempotencykey.Header: {"a", "b"}})
 	assert.NotNil(t, bad)

@@ -94,12 +94,14 @@ func TestServeSpeaksHTTPSOnly(t *testing.T) {
 	assert.Contains(t, re.body, fault.CodeNotFound)
 
 	for _, method := range []string{"GET", "POST", "DELETE"} {
-		r, err = http.NewRequestWithContext(t.Context(), method, "http://"+address+"/v1/nothing", nil)
-		require.NoError(t, err)
-		re = send(t, client, r)
-		assert.Equal(t, 403, re.status, method)
-		assert.Contains(t, re.body, fault.CodeHTTPSOnly)
-		assert.Equal(t, contentType, re.header.Get("Content-Type"))
+		t.Run(method, func(t *testing.T) {
+			r, err = http.NewRequestWithContext(t.Context(), method, "http://"+address+"/v1/nothing", nil)
+			require.NoError(t, err)
+			re = send(t, client, r)
+			assert.Equal(t, 403, re.status, method)
+			assert.Contains(t, re.body, fault.CodeHTTPSOnly)
+			assert.Equal(t, contentType, re.header.Get("Content-Type"))
+		})
 	}
 }
 
@@ -154,12 +156,14 @@ func TestOnlyTrustedProxiesAreBelieved(t *testing.T) {
 		{"10.2.2.3:99", "https", 403},
 		{"nowhere", "https", 403},
 	} {
-		r := httptest.NewRequest("GET", "http://rotaloom.test/v1/nothing", nil)
-		r.RemoteAddr = test.from
-		r.Header.Set("X-Forwarded-Proto", test.proto)
-		w := httptest.NewRecorder()
-		edge.ServeHTTP(w, r)
-		assert.Equal(t, test.status, w.Code, "%+v", test)
+		t.Run(test.from, func(t *testing.T) {
+			r := httptest.NewRequest("GET", "http://rotaloom.test/v1/nothing", nil)
+			r.RemoteAddr = test.from
+			r.Header.Set("X-Forwarded-Proto", test.proto)
+			w := httptest.NewRecorder()
+			edge.ServeHTTP(w, r)
+			assert.Equal(t, test.status, w.Code, "%+v", test)
+		})
 	}
 }
 

@@ -217,16 +217,18 @@ func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 		"/v1/scheduling/nowhere": http.StatusNotFound,
 		shiftsPath + "/none":     http.StatusNotFound,
 	} {
-		w := &patientWriter{ResponseRecorder: httptest.NewRecorder()}
-		body := strings.NewReader(strings.Repeat(" ", size))
-		r := newHTTPRequest("POST", path, "")
-		r.Body, r.ContentLength, r.ProtoMajor = io.NopCloser(body), size, 2
-		edge.ServeHTTP(w, r)
-		assert.Equal(t, status, w.Code, path)
-		assert.Contains(t, w.Body.String(), `"errorCode"`, path)
-		assert.True(t, w.Flushed, "%s: the answer comes first", path)
-		assert.Zero(t, body.Len(), "%s: bytes that were not read", path)
-		assert.WithinDuration(t, time.Now().Add(listener.StrangersWait), w.deadline, listener.StrangersWait, path)
+		t.Run(path, func(t *testing.T) {
+			w := &patientWriter{ResponseRecorder: httptest.NewRecorder()}
+			body := strings.NewReader(strings.Repeat(" ", size))
+			r := newHTTPRequest("POST", path, "")
+			r.Body, r.ContentLength, r.ProtoMajor = io.NopCloser(body), size, 2
+			edge.ServeHTTP(w, r)
+			assert.Equal(t, status, w.Code, path)
+			assert.Contains(t, w.Body.String(), `"errorCode"`, path)
+			assert.True(t, w.Flushed, "%s: the answer comes first", path)
+			assert.Zero(t, body.Len(), "%s: bytes that were not read", path)
+			assert.WithinDuration(t, time.Now().Add(listener.StrangersWait), w.deadline, listener.StrangersWait, path)
+		})
 	}
 }
 

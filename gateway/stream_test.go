@@ -58,20 +58,22 @@ func TestAnswersThatFailHalfWayAreCutOff(t *testing.T) {
 	}}
 	s := serve(t, Config{}, f)
 	for _, proto := range []int{1, 2} {
-		client := s.Client()
-		if proto == 1 {
-			transport := client.Transport.(*http.Transport).Clone()
-			transport.ForceAttemptHTTP2 = false
-			transport.TLSClientConfig.NextProtos = []string{"http/1.1"}
-			t.Cleanup(transport.CloseIdleConnections)
-			client = &http.Client{Transport: transport}
-		}
-		resp, err := client.Post(s.URL+shiftsPath, "application/json", strings.NewReader("{}"))
-		require.NoError(t, err)
-		require.Equal(t, proto, resp.ProtoMajor)
-		require.Equal(t, http.StatusOK, resp.StatusCode)
-		_, err = io.ReadAll(resp.Body)
-		require.Error(t, err)
-		require.NoError(t, resp.Body.Close())
+		t.Run(fmt.Sprint(proto), func(t *testing.T) {
+			client := s.Client()
+			if proto == 1 {
+				transport := client.Transport.(*http.Transport).Clone()
+				transport.ForceAttemptHTTP2 = false
+				transport.TLSClientConfig.NextProtos = []string{"http/1.1"}
+				t.Cleanup(transport.CloseIdleConnections)
+				client = &http.Client{Transport: transport}
+			}
+			resp, err := client.Post(s.URL+shiftsPath, "application/json", strings.NewReader("{}"))
+			require.NoError(t, err)
+			require.Equal(t, proto, resp.ProtoMajor)
+			require.Equal(t, http.StatusOK, resp.StatusCode)
+			_, err = io.ReadAll(resp.Body)
+			require.Error(t, err)
+			require.NoError(t, resp.Body.Close())
+		})
 	}
 }

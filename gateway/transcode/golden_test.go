@@ -95,9 +95,11 @@ func TestTheLastValueOnTheWireWins(t *testing.T) {
 		`{"actual":7}`: number(number(nil, 0), 7),
 		`{}`:           number(number(nil, 5), 0),
 	} {
-		got, err := plan.AppendJSON(nil, wire)
-		require.NoError(t, err)
-		assert.Equal(t, want, string(got))
+		t.Run(want, func(t *testing.T) {
+			got, err := plan.AppendJSON(nil, wire)
+			require.NoError(t, err)
+			assert.Equal(t, want, string(got))
+		})
 	}
 }
 
@@ -117,8 +119,10 @@ func TestWireThatCannotBeWritten(t *testing.T) {
 		"too deep":        {kindsFile().Messages().ByName("Kinds"), deep},
 		"an unknown type": {(&commonv1.BulkResult{}).ProtoReflect().Descriptor(), unknown},
 	} {
-		_, err := transcode.For(test.desc).AppendJSON(nil, test.wire)
-		assert.Error(t, err, name)
+		t.Run(name, func(t *testing.T) {
+			_, err := transcode.For(test.desc).AppendJSON(nil, test.wire)
+			assert.Error(t, err, name)
+		})
 	}
 }
 
@@ -166,11 +170,13 @@ func TestBareArraysAreRead(t *testing.T) {
 	t.Parallel()
 	want := &schedulingv1.NewShifts{Shifts: []*schedulingv1.Shift{{Label: "a"}}}
 	for _, given := range []string{`[{"label":"a"}]`, `{"label":"a"}`, `[null,{"label":"a"}]`} {
-		wire, err := transcode.For(want.ProtoReflect().Descriptor()).AppendWire(nil, []byte(given))
-		require.NoError(t, err, given)
-		var got schedulingv1.NewShifts
-		require.NoError(t, proto.Unmarshal(wire, &got))
-		assert.True(t, proto.Equal(want, &got), given)
+		t.Run(given, func(t *testing.T) {
+			wire, err := transcode.For(want.ProtoReflect().Descriptor()).AppendWire(nil, []byte(given))
+			require.NoError(t, err, given)
+			var got schedulingv1.NewShifts
+			require.NoError(t, proto.Unmarshal(wire, &got))
+			assert.True(t, proto.Equal(want, &got), given)
+		})
 	}
 }
 
@@ -283,10 +289,12 @@ func TestForms(t *testing.T) {
 		"very many fields":    strings.Repeat("x=1&", 101),
 		"bytes of no base64 ": "aBytes=%21",
 	} {
-		_, err := plan.AppendForm(nil, []byte(form))
-		var f *fault.Error
-		require.ErrorAs(t, err, &f, name)
-		assert.Equal(t, 400, f.Status, name)
-		assert.Equal(t, "invalid_request", f.OAuth, name)
+		t.Run(name, func(t *testing.T) {
+			_, err := plan.AppendForm(nil, []byte(form))
+			var f *fault.Error
+			require.ErrorAs(t, err, &f, name)
+			assert.Equal(t, 400, f.Status, name)
+			assert.Equal(t, "invalid_request", f.OAuth, name)
+		})
 	}
 }

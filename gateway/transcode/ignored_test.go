@@ -32,8 +32,10 @@ func TestIgnoredPropertiesAreSkipped(t *testing.T) {
 		`{"accountlocked":true}`:      fault.CodeUnknownProperty,
 		`{"deep":{"accountLocked":1}`: fault.CodeUnknownProperty,
 	} {
-		_, err := plan.AppendWire(nil, []byte(text))
-		assert.True(t, fault.HasCode(err, code), "%s: %v", text, err)
+		t.Run(text, func(t *testing.T) {
+			_, err := plan.AppendWire(nil, []byte(text))
+			assert.True(t, fault.HasCode(err, code), "%s: %v", text, err)
+		})
 	}
 }
 
@@ -49,7 +51,9 @@ func TestExactNumbersKeepTheirText(t *testing.T) {
 		return got
 	}
 	for _, number := range []string{"40", "40.0", "4e1", "-0", "99999999999999999999"} {
-		assert.Equal(t, number, read(number).GetWorkStateTotalAllowancesClaimedCurrencyAmount().GetStringValue())
+		t.Run(number, func(t *testing.T) {
+			assert.Equal(t, number, read(number).GetWorkStateTotalAllowancesClaimedCurrencyAmount().GetStringValue())
+		})
 	}
 	assert.Equal(t, "40", read(`"40"`).GetWorkStateTotalAllowancesClaimedCurrencyAmount().GetStringValue())
 	assert.True(t, read(`true`).GetWorkStateTotalAllowancesClaimedCurrencyAmount().GetBoolValue())

@@ -154,8 +154,10 @@ func TestPartsThatCannotBeJoined(t *testing.T) {
 		"a part that is cut off":       {shifts[:len(shifts)-1]},
 		"a failure in place of a list": {shifts, failed},
 	} {
-		_, err := join(t, &schedulingv1.Schedule{}, parts)
-		assert.Error(t, err, name)
+		t.Run(name, func(t *testing.T) {
+			_, err := join(t, &schedulingv1.Schedule{}, parts)
+			assert.Error(t, err, name)
+		})
 	}
 	_, err := join(t, &schedulingv1.ShiftList{}, [][]byte{nil})
 	assert.Error(t, err, "a message that is a list itself")

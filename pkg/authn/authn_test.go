@@ -153,15 +153,17 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 	v := newVerifier(t, keys, authn.NoRevocations{}, clock.NewFake(start), 0)
 	for name, token := range cases {
-		p, err := v.Verify(t.Context(), token)
-		assert.Nil(t, p, name)
-		f := fault.FromError(err)
-		require.NotNil(t, f, name)
-		assert.Equal(t, 401, f.Status, name)
-		assert.Equal(t, fault.CodeUnauthenticated, f.Code, name)
-		if name != "nothing" {
-			assert.Equal(t, "The access token is not valid, or no longer.", f.Message, "the text never says why")
-		}
+		t.Run(name, func(t *testing.T) {
+			p, err := v.Verify(t.Context(), token)
+			assert.Nil(t, p, name)
+			f := fault.FromError(err)
+			require.NotNil(t, f, name)
+			assert.Equal(t, 401, f.Status, name)
+			assert.Equal(t, fault.CodeUnauthenticated, f.Code, name)
+			if name != "nothing" {
+				assert.Equal(t, "The access token is not valid, or no longer.", f.Message, "the text never says why")
+			}
+		})
 	}
 }
 
@@ -210,10 +212,12 @@ func TestRevocationsAreAskedEveryTime(t *testing.T) {
 	_, err := v.Verify(t.Context(), token)
 	require.NoError(t, err)
 	for _, id := range []string{"token-1", "family-1"} {
-		r.revoked = map[string]bool{id: true}
-		_, err = v.Verify(t.Context(), token)
-		assert.True(t, fault.HasCode(err, fault.CodeRevoked), id)
-		assert.True(t, fault.HasStatus(err, 401), id)
+		t.Run(id, func(t *testing.T) {
+			r.revoked = map[string]bool{id: true}
+			_, err = v.Verify(t.Context(), token)
+			assert.True(t, fault.HasCode(err, fault.CodeRevoked), id)
+			assert.True(t, fault.HasStatus(err, 401), id)
+		})
 	}
 	r.err = errors.New("stale")
 	_, err = v.Verify(t.Context(), token)

@@ -31,13 +31,15 @@ func TestWhoseTokenIsOver(t *testing.T) {
 		"not yet good":          {keys.token(t, func(c *authn.Claims) { c.NotBefore = jwt.NewNumericDate(start.Add(time.Minute)) }), ""},
 		"garbage":               {"garbage", ""},
 	} {
-		p, err := v.Verify(t.Context(), test.token)
-		require.Error(t, err, name)
-		assert.Nil(t, p, name)
-		if whose := authn.Refused(err); assert.Equal(t, test.whose != "", whose != nil, name) && whose != nil {
-			assert.Equal(t, test.whose, whose.Subject)
-			assert.EqualValues(t, 7, whose.Tenant)
-		}
+		t.Run(name, func(t *testing.T) {
+			p, err := v.Verify(t.Context(), test.token)
+			require.Error(t, err, name)
+			assert.Nil(t, p, name)
+			if whose := authn.Refused(err); assert.Equal(t, test.whose != "", whose != nil, name) && whose != nil {
+				assert.Equal(t, test.whose, whose.Subject)
+				assert.EqualValues(t, 7, whose.Tenant)
+			}
+		})
 	}
 	good := keys.token(t, nil)
 	_, err := v.Verify(t.Context(), good)

@@ -2,6 +2,8 @@ package backoff_test
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -14,11 +16,13 @@ import (
 func TestBackoffDoublesUpToTheMost(t *testing.T) {
 	t.Parallel()
 	b := backoff.Backoff{First: 8 * time.Millisecond, Max: 20 * time.Millisecond}
-	for _, most := range []time.Duration{8, 16, 20, 20} {
-		most *= time.Millisecond
-		got := b.Next()
-		assert.GreaterOrEqual(t, got, most/2)
-		assert.LessOrEqual(t, got, most)
+	for i, most := range []time.Duration{8, 16, 20, 20} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			most *= time.Millisecond
+			got := b.Next()
+			assert.GreaterOrEqual(t, got, most/2)
+			assert.LessOrEqual(t, got, most)
+		})
 	}
 	assert.Equal(t, 4, b.Attempts())
 	for range 100 {
@@ -35,9 +39,11 @@ func TestAfterSoManyFailures(t *testing.T) {
 	for failed, most := range map[int]time.Duration{
 		0: 30 * time.Second, 1: 30 * time.Second, 2: time.Minute, 5: 8 * time.Minute, 10: 256 * time.Minute, 11: 6 * time.Hour, 1 << 30: 6 * time.Hour,
 	} {
-		got := b.After(failed)
-		assert.GreaterOrEqual(t, got, most/2, failed)
-		assert.LessOrEqual(t, got, most, failed)
+		t.Run(fmt.Sprint(failed), func(t *testing.T) {
+			got := b.After(failed)
+			assert.GreaterOrEqual(t, got, most/2, failed)
+			assert.LessOrEqual(t, got, most, failed)
+		})
 	}
 	assert.Zero(t, b.Attempts())
 }

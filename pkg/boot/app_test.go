@@ -158,8 +158,10 @@ func TestAdminListener(t *testing.T) {
 	code, _ = get("/metrics")
 	assert.Equal(t, http.StatusOK, code)
 	for _, path := range []string{"/nothing", "/debug/pprof/", "/debug/pprof/goroutine", "/debug/pprof/cmdline"} {
-		code, _ = get(path)
-		assert.Equal(t, http.StatusNotFound, code, path)
+		t.Run(path, func(t *testing.T) {
+			code, _ = get(path)
+			assert.Equal(t, http.StatusNotFound, code, path)
+		})
 	}
 }
 
@@ -167,9 +169,11 @@ func TestProfilesAreServedWhenAskedFor(t *testing.T) {
 	t.Parallel()
 	handler := boot.AdminHandler(boot.AdminConfig{Profiles: true}, boot.NewChecks(), obs.NewRegistry())
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/goroutine"} {
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1:9090"+path, nil))
-		assert.Equal(t, http.StatusOK, w.Code, path)
+		t.Run(path, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1:9090"+path, nil))
+			assert.Equal(t, http.StatusOK, w.Code, path)
+		})
 	}
 }
 
@@ -182,11 +186,13 @@ func TestTheAdminListenerKnowsItsNames(t *testing.T) {
 		"Edge.internal:9090": 200, "edge.internal.": 200,
 		"evil.example": 421, "evil.example:9090": 421, "localhost.evil.example": 421, "": 421, "127.0.0.1.evil.example": 421,
 	} {
-		r := httptest.NewRequest("GET", "/livez", nil)
-		r.Host = host
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
-		assert.Equal(t, status, w.Code, "%q", host)
+		t.Run(host, func(t *testing.T) {
+			r := httptest.NewRequest("GET", "/livez", nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			assert.Equal(t, status, w.Code, "%q", host)
+		})
 	}
 }
 

@@ -73,10 +73,12 @@ func TestOperatorsSeeTheBuild(t *testing.T) {
 		"/readyz":  `"timeZones":"` + tzdb.Version() + `"`,
 		"/metrics": `time_zones="` + tzdb.Version() + `"`,
 	} {
-		response, err := http.Get(server.URL + path)
-		require.NoError(t, err)
-		body, err := io.ReadAll(response.Body)
-		require.NoError(t, errors.Join(err, response.Body.Close()))
-		assert.Contains(t, string(body), want, path)
+		t.Run(path, func(t *testing.T) {
+			response, err := http.Get(server.URL + path)
+			require.NoError(t, err)
+			body, err := io.ReadAll(response.Body)
+			require.NoError(t, errors.Join(err, response.Body.Close()))
+			assert.Contains(t, string(body), want, path)
+		})
 	}
 }

@@ -107,7 +107,9 @@ func TestConfigPrintsWhatCounts(t *testing.T) {
 		"log-level: info # default\n", "listen: :2 # file\n", "networks: [10.0.0.0/8, 10.1.0.0/16] # file\n",
 		"wait: 5s # flag\n", "docs: true # default\n", "password: '[redacted]' # file\n",
 	} {
-		assert.Contains(t, printed, line)
+		t.Run(line, func(t *testing.T) {
+			assert.Contains(t, printed, line)
+		})
 	}
 	assert.NotContains(t, printed, "hunter2")
 	assert.NotContains(t, printed, "count", "it has no value")

@@ -2,9 +2,11 @@ package boot
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"testing"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -20,10 +22,12 @@ func TestTheMemoryLimitFollowsTheContainer(t *testing.T) {
 	require.NoError(t, tuneCollector(memlimit.Limit(container)))
 	assert.InDelta(t, memoryRatio*container, debug.SetMemoryLimit(-1), 1)
 
-	for _, none := range []error{memlimit.ErrNoLimit, memlimit.ErrCgroupsNotSupported, memlimit.ErrNoCgroup} {
-		debug.SetMemoryLimit(math.MaxInt64)
-		require.NoError(t, tuneCollector(func() (uint64, error) { return 0, none }))
-		assert.EqualValues(t, math.MaxInt64, debug.SetMemoryLimit(-1), "%v", none)
+	for i, none := range []error{memlimit.ErrNoLimit, memlimit.ErrCgroupsNotSupported, memlimit.ErrNoCgroup} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			debug.SetMemoryLimit(math.MaxInt64)
+			require.NoError(t, tuneCollector(func() (uint64, error) { return 0, none }))
+			assert.EqualValues(t, math.MaxInt64, debug.SetMemoryLimit(-1), "%v", none)
+		})
 	}
 	broken := errors.New("broken")
 	require.ErrorIs(t, tuneCollector(func() (uint64, error) { return 0, broken }), broken)
@@ -38,7 +42,9 @@ func TestGarbageIsBoundedWhenMuchIsInUse(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
 	for live, want := range map[uint64]int{0: 300, 20 * mib: 300, 64 * mib: 200, 128 * mib: 100, 4096 * mib: 100} {
-		assert.Equal(t, want, percentFor(live), "%d MiB", live/mib)
+		t.Run(fmt.Sprint(live), func(t *testing.T) {
+			assert.Equal(t, want, percentFor(live), "%d MiB", live/mib)
+		})
 	}
 }
 

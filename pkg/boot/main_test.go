@@ -134,9 +134,11 @@ func TestSettings(t *testing.T) {
 		"a bad value":            {[]string{"--color=red", "--log-level=loud"}, exitUsage, "log-level"},
 		"help, with environment": {[]string{"--help"}, exitOK, "ROTALOOM_COLOR"},
 	} {
-		p := newProgram(c.args...)
-		assert.Equal(t, c.code, p.run(&testSettings{}, never), name)
-		assert.Contains(t, p.out.String()+p.errs.String(), c.text, name)
+		t.Run(name, func(t *testing.T) {
+			p := newProgram(c.args...)
+			assert.Equal(t, c.code, p.run(&testSettings{}, never), name)
+			assert.Contains(t, p.out.String()+p.errs.String(), c.text, name)
+		})
 	}
 }
 

@@ -42,9 +42,11 @@ func TestACommandMayBeATask(t *testing.T) {
 		"no command at all":  {nil, exitFailed, "", "rotaloom-test: starting: serving\n"},
 		"settings, no other": {[]string{"--color=red"}, exitFailed, "", "rotaloom-test: starting: serving\n"},
 	} {
-		p := newProgram(c.args...)
-		assert.Equal(t, c.code, p.run(&testCommands{}, func(context.Context, *App) error { return serving }), name)
-		assert.Equal(t, c.out, p.out.String(), name)
-		assert.Equal(t, c.errs, p.errs.String(), name)
+		t.Run(name, func(t *testing.T) {
+			p := newProgram(c.args...)
+			assert.Equal(t, c.code, p.run(&testCommands{}, func(context.Context, *App) error { return serving }), name)
+			assert.Equal(t, c.out, p.out.String(), name)
+			assert.Equal(t, c.errs, p.errs.String(), name)
+		})
 	}
 }

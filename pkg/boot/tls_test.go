@@ -80,9 +80,11 @@ func TestMutualTLS(t *testing.T) {
 	old.MinVersion, old.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
 
 	for _, name := range []string{"commons", "localhost", "127.0.0.1", "commons.example", "10.1.2.3"} {
-		serverErr, clientErr := handshake(t, server, client, name)
-		require.NoError(t, serverErr, name)
-		require.NoError(t, clientErr, name)
+		t.Run(name, func(t *testing.T) {
+			serverErr, clientErr := handshake(t, server, client, name)
+			require.NoError(t, serverErr, name)
+			require.NoError(t, clientErr, name)
+		})
 	}
 	for name, c := range map[string]struct {
 		client *tls.Config
@@ -93,8 +95,10 @@ func TestMutualTLS(t *testing.T) {
 		"no client certificate": {nobody, "commons"},
 		"an old TLS version":    {old, "commons"},
 	} {
-		_, clientErr := handshake(t, server, c.client, c.server)
-		require.Error(t, clientErr, name)
+		t.Run(name, func(t *testing.T) {
+			_, clientErr := handshake(t, server, c.client, c.server)
+			require.Error(t, clientErr, name)
+		})
 	}
 }
 
@@ -164,8 +168,10 @@ func TestLocalCAKeepsWhatIsGood(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
 
 	for _, bad := range []string{"ca", "../x", "a/b", ""} {
-		_, err := openCA(t, dir, now).Issue(bad)
-		assert.Error(t, err, bad)
+		t.Run(bad, func(t *testing.T) {
+			_, err := openCA(t, dir, now).Issue(bad)
+			assert.Error(t, err, bad)
+		})
 	}
 	require.NoError(t, os.Remove(filepath.Join(dir, "ca-key.pem")))
 	_, err = boot.OpenLocalCA(dir, now)

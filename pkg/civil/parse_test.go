@@ -14,19 +14,23 @@ import (
 func TestParseDate(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{"2026-01-05", "2024-02-29", "0000-01-01", "9999-12-31", "3000-01-01"} {
-		d, err := civil.ParseDate(good)
-		require.NoError(t, err)
-		assert.Equal(t, good, d.String())
+		t.Run(good, func(t *testing.T) {
+			d, err := civil.ParseDate(good)
+			require.NoError(t, err)
+			assert.Equal(t, good, d.String())
+		})
 	}
 	for _, bad := range []string{
 		"", "2026-1-05", "2026-01-5", "26-01-05", "2026-13-01", "2026-00-10", "2026-01-00", "2026-01-32", "2026-04-31",
 		"2023-02-29", "1900-02-29", "2026/01/05", "2026-01-05 ", " 2026-01-05", "2026-01-05T00:00:00", "+026-01-05",
 		"2026-01-0a", "٢٠٢٦-٠١", "2026-01\x0005", "20260105", "-026-01-05",
 	} {
-		_, err := civil.ParseDate(bad)
-		var refused *civil.ParseError
-		require.ErrorAs(t, err, &refused, "%q", bad)
-		assert.Equal(t, bad, refused.Text)
+		t.Run(bad, func(t *testing.T) {
+			_, err := civil.ParseDate(bad)
+			var refused *civil.ParseError
+			require.ErrorAs(t, err, &refused, "%q", bad)
+			assert.Equal(t, bad, refused.Text)
+		})
 	}
 }
 
@@ -36,17 +40,21 @@ func TestParseTimeOfDay(t *testing.T) {
 		"00:00": "00:00:00", "23:59": "23:59:00", "06:30:15": "06:30:15", "06:30:15.999": "06:30:15",
 		"06:30:15.0": "06:30:15", "06:30:15.123456789": "06:30:15",
 	} {
-		c, err := civil.ParseTimeOfDay([]byte(text))
-		require.NoError(t, err)
-		assert.Equal(t, want, c.String())
+		t.Run(text, func(t *testing.T) {
+			c, err := civil.ParseTimeOfDay([]byte(text))
+			require.NoError(t, err)
+			assert.Equal(t, want, c.String())
+		})
 	}
 	for _, bad := range []string{
 		"", "6:30", "24:00", "12:60", "12:30:60", "12:30:", "12:30:1", "12:30:15.", "12:30:15,5", "12:30.5", "12:30:15.1234567890",
 		"12:30:15.1a", "12-30", "12:30Z", "12:30:15Z", "12:30:15+01:00", "1a:30", "-1:30",
 	} {
-		_, err := civil.ParseTimeOfDay(bad)
-		var refused *civil.ParseError
-		assert.ErrorAs(t, err, &refused, "%q", bad)
+		t.Run(bad, func(t *testing.T) {
+			_, err := civil.ParseTimeOfDay(bad)
+			var refused *civil.ParseError
+			assert.ErrorAs(t, err, &refused, "%q", bad)
+		})
 	}
 }
 
@@ -57,17 +65,21 @@ func TestParseDateTime(t *testing.T) {
 		"1900-01-02T06:00:00.000": "1900-01-02T06:00:00",
 		"2024-02-29T23:59:59.9":   "2024-02-29T23:59:59",
 	} {
-		got, err := civil.ParseDateTime(text)
-		require.NoError(t, err)
-		assert.Equal(t, want, got.String())
+		t.Run(text, func(t *testing.T) {
+			got, err := civil.ParseDateTime(text)
+			require.NoError(t, err)
+			assert.Equal(t, want, got.String())
+		})
 	}
 	for _, bad := range []string{
 		"", "2026-03-29", "2026-03-29T", "2026-03-29T02:30", "2026-03-29 02:30:00", "2026-03-29t02:30:00", "2026-02-29T02:30:00",
 		"2026-03-29T02:30:00Z", "2026-03-29T02:30:00+01:00", "2026-03-29T24:00:00", "2026-03-29T02:30:00.", "T02:30:00",
 	} {
-		_, err := civil.ParseDateTime(bad)
-		var refused *civil.ParseError
-		assert.ErrorAs(t, err, &refused, "%q", bad)
+		t.Run(bad, func(t *testing.T) {
+			_, err := civil.ParseDateTime(bad)
+			var refused *civil.ParseError
+			assert.ErrorAs(t, err, &refused, "%q", bad)
+		})
 	}
 	_, err := civil.ParseDateTime(strings.Repeat("x", 10_000))
 	assert.Less(t, len(err.Error()), 120, "an error does not repeat a long text")

@@ -47,7 +47,9 @@ func TestErrorCrossesAHop(t *testing.T) {
 func TestOnlyStatusesOfErrorsCrossAHop(t *testing.T) {
 	t.Parallel()
 	for sent, got := range map[int]int{399: 500, 400: 400, 599: 599, 600: 500, 0: 500} {
-		assert.Equal(t, got, fault.FromStatus(fault.New("WRL-1", sent, "x").GRPCStatus()).Status, sent)
+		t.Run(fmt.Sprint(sent), func(t *testing.T) {
+			assert.Equal(t, got, fault.FromStatus(fault.New("WRL-1", sent, "x").GRPCStatus()).Status, sent)
+		})
 	}
 	st, err := status.New(codes.Unavailable, "x").WithDetails(&commonv1.Fault{HttpStatus: 404})
 	require.NoError(t, err)
@@ -75,7 +77,9 @@ func TestGRPCCodeFitsStatus(t *testing.T) {
 		503: codes.Unavailable,
 	}
 	for httpStatus, code := range want {
-		assert.Equal(t, code, fault.New("WRL-1", httpStatus, "x").GRPCStatus().Code(), httpStatus)
+		t.Run(fmt.Sprint(httpStatus), func(t *testing.T) {
+			assert.Equal(t, code, fault.New("WRL-1", httpStatus, "x").GRPCStatus().Code(), httpStatus)
+		})
 	}
 }
 

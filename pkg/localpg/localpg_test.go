@@ -253,7 +253,9 @@ func TestAFailureOfInitdbIsToldInShort(t *testing.T) {
    echo 'initdb: removing data directory' >&2; exit 1 ;;
 esac`,
 	} {
-		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+		})
 	}
 	require.NoError(t, os.Chmod(programs, 0o777))
 	_, err := localpg.Start(t.Context(), localpg.Config{Dir: folder(t), BinDir: programs})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,9 +46,11 @@ func TestLinesSayWhereTheyBelong(t *testing.T) {
 
 func TestLoggerRefusesUnknownSettings(t *testing.T) {
 	t.Parallel()
-	for _, cfg := range []obs.LogConfig{{Level: "loud", Format: "json"}, {Level: "info", Format: "xml"}, {}} {
-		_, err := obs.NewLogger(&bytes.Buffer{}, cfg)
-		assert.Error(t, err)
+	for i, cfg := range []obs.LogConfig{{Level: "loud", Format: "json"}, {Level: "info", Format: "xml"}, {}} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := obs.NewLogger(&bytes.Buffer{}, cfg)
+			assert.Error(t, err)
+		})
 	}
 }
 
@@ -63,9 +66,11 @@ func TestSecretIsNeverShown(t *testing.T) {
 		string(asJSON), text.String(), secret.String(),
 		fmt.Sprintf("%v %+v %#v %s %q %x %d", in, in, in, secret, secret, secret, secret),
 	} {
-		assert.NotContains(t, shown, "hunter2")
-		assert.NotContains(t, shown, "68756e74657232")
-		assert.Contains(t, shown, "[redacted]")
+		t.Run(shown, func(t *testing.T) {
+			assert.NotContains(t, shown, "hunter2")
+			assert.NotContains(t, shown, "68756e74657232")
+			assert.Contains(t, shown, "[redacted]")
+		})
 	}
 	assert.Equal(t, "hunter2", secret.Reveal())
 	assert.Empty(t, obs.Secret("").String())
@@ -82,7 +87,9 @@ func TestRequestIDs(t *testing.T) {
 	assert.NotEqual(t, a, b)
 	assert.True(t, obs.ValidRequestID(a))
 	for _, bad := range []string{"", "short", "has space in it", "line\nfeed-1", "emoji-🙂-emoji", string(make([]byte, 65))} {
-		assert.False(t, obs.ValidRequestID(bad), bad)
+		t.Run(bad, func(t *testing.T) {
+			assert.False(t, obs.ValidRequestID(bad), bad)
+		})
 	}
 	assert.Empty(t, obs.Request{Traceparent: "00-x"}.TraceID())
 	assert.False(t, obs.ValidTraceparent("00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
@@ -92,8 +99,10 @@ func TestServicesOfOneProcessDoNotCollide(t *testing.T) {
 	t.Parallel()
 	registry := obs.NewRegistry()
 	for _, service := range []string{"auth", "commons"} {
-		counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "things_total", Help: "Things."})
-		require.NoError(t, obs.ForService(registry, service).Register(counter))
+		t.Run(service, func(t *testing.T) {
+			counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "things_total", Help: "Things."})
+			require.NoError(t, obs.ForService(registry, service).Register(counter))
+		})
 	}
 	families, err := registry.Gather()
 	require.NoError(t, err)

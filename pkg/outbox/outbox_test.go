@@ -3,6 +3,7 @@ package outbox_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,15 +62,17 @@ func TestTenantsSeeTheirOwnEventsOnly(t *testing.T) {
 	b := newBundle(t)
 	b.append(1, "a")
 	b.append(2, "b", "c")
-	for _, c := range []struct {
+	for i, c := range []struct {
 		ctx  context.Context
 		want int
 	}{
 		{tenant.With(t.Context(), 1), 1}, {tenant.With(t.Context(), 2), 2}, {t.Context(), 0}, {tenant.All(t.Context()), 3},
 	} {
-		var n int
-		require.NoError(t, b.pool.QueryRow(c.ctx, "SELECT count(*) FROM outbox").Scan(&n))
-		assert.Equal(t, c.want, n)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			var n int
+			require.NoError(t, b.pool.QueryRow(c.ctx, "SELECT count(*) FROM outbox").Scan(&n))
+			assert.Equal(t, c.want, n)
+		})
 	}
 }
 

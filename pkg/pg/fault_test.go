@@ -21,12 +21,14 @@ func TestABadMomentIsNoFailure(t *testing.T) {
 		"40001": time.Second, "40P01": time.Second, // competitors
 		"57014": 5 * time.Second, "55P03": 5 * time.Second, // given up
 	} {
-		cause := fmt.Errorf("store: %w", &pgconn.PgError{Code: state})
-		f := pg.Fault(cause)
-		require.NotNil(t, f, state)
-		assert.Equal(t, http.StatusServiceUnavailable, f.Status, state)
-		assert.Equal(t, after, f.RetryAfter, state)
-		assert.ErrorIs(t, f, cause, state)
+		t.Run(state, func(t *testing.T) {
+			cause := fmt.Errorf("store: %w", &pgconn.PgError{Code: state})
+			f := pg.Fault(cause)
+			require.NotNil(t, f, state)
+			assert.Equal(t, http.StatusServiceUnavailable, f.Status, state)
+			assert.Equal(t, after, f.RetryAfter, state)
+			assert.ErrorIs(t, f, cause, state)
+		})
 	}
 	assert.Nil(t, pg.Fault(nil))
 	assert.Nil(t, pg.Fault(errors.New("something else")))

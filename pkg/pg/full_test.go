@@ -16,11 +16,13 @@ func TestAFullDiskIsABadMomentAndSeenInReadiness(t *testing.T) {
 	now := time.Now()
 	require.NoError(t, checkRoom(now))
 	for _, state := range []string{"53100", "58030"} {
-		f := Fault(&pgconn.PgError{Code: state, Message: "could not extend file: No space left on device"})
-		require.NotNil(t, f)
-		assert.Equal(t, http.StatusServiceUnavailable, f.Status)
-		assert.Positive(t, f.RetryAfter)
-		assert.NotContains(t, f.Message, "could not extend")
+		t.Run(state, func(t *testing.T) {
+			f := Fault(&pgconn.PgError{Code: state, Message: "could not extend file: No space left on device"})
+			require.NotNil(t, f)
+			assert.Equal(t, http.StatusServiceUnavailable, f.Status)
+			assert.Positive(t, f.RetryAfter)
+			assert.NotContains(t, f.Message, "could not extend")
+		})
 	}
 	require.ErrorContains(t, checkRoom(now), "disk of the PostgreSQL server is full")
 	require.ErrorContains(t, CheckSchema(t.Context(), nil), "disk of the PostgreSQL server is full")

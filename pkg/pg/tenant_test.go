@@ -2,6 +2,7 @@ package pg_test
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestConnectionFollowsTheTenantOfTheContext(t *testing.T) {
 	fill(t, pool)
 	ctx := t.Context()
 
-	for _, step := range []struct {
+	for i, step := range []struct {
 		ctx  context.Context
 		want int
 	}{
@@ -59,9 +60,11 @@ func TestConnectionFollowsTheTenantOfTheContext(t *testing.T) {
 		{tenant.With(ctx, 1), 1},
 		{tenant.With(ctx, 3), 0},
 	} {
-		n, err := visible(step.ctx, pool)
-		require.NoError(t, err)
-		assert.Equal(t, step.want, n)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			n, err := visible(step.ctx, pool)
+			require.NoError(t, err)
+			assert.Equal(t, step.want, n)
+		})
 	}
 }
 

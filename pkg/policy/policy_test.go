@@ -97,8 +97,10 @@ func TestMethodReadsItsOptions(t *testing.T) {
 	assert.Equal(t, 200, plain.SuccessStatus)
 
 	for _, unknown := range []string{"/rotaloom.policytest.v1.Reads/Nothing", "/" + readMessage, "", "/"} {
-		_, err := table.Method(unknown)
-		assert.Error(t, err, unknown)
+		t.Run(unknown, func(t *testing.T) {
+			_, err := table.Method(unknown)
+			assert.Error(t, err, unknown)
+		})
 	}
 }
 
@@ -205,9 +207,11 @@ func TestPathsDoNotNameTheFieldOfTheBody(t *testing.T) {
 		`range { start_date: "x" }`: "startDate",
 		`shifts { start_at: "x" }`:  "shifts[0].startDateTime",
 	} {
-		err := m.CheckFormats(policytest.Message(t, files, readMessage, req))
-		require.Error(t, err)
-		assert.Contains(t, fault.FromError(err).Message, " of "+path+" is not ")
+		t.Run(req, func(t *testing.T) {
+			err := m.CheckFormats(policytest.Message(t, files, readMessage, req))
+			require.Error(t, err)
+			assert.Contains(t, fault.FromError(err).Message, " of "+path+" is not ")
+		})
 	}
 }
 
@@ -262,13 +266,15 @@ func TestAuditNamesEveryProblem(t *testing.T) {
 		{`options { [rotaloom.options.v1.message] { failure: "nope" } }`, "", good, "failure"},
 	}
 	for _, c := range cases {
-		problems := policy.Audit(policytest.Files(t, fmt.Sprintf(service, c.message, c.field, c.method)))
-		if c.problem == "" {
-			assert.Empty(t, problems)
-			continue
-		}
-		require.Len(t, problems, 1, c.problem)
-		assert.Contains(t, problems[0], c.problem)
+		t.Run(c.message, func(t *testing.T) {
+			problems := policy.Audit(policytest.Files(t, fmt.Sprintf(service, c.message, c.field, c.method)))
+			if c.problem == "" {
+				assert.Empty(t, problems)
+				return
+			}
+			require.Len(t, problems, 1, c.problem)
+			assert.Contains(t, problems[0], c.problem)
+		})
 	}
 }
 

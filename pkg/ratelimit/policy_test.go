@@ -23,11 +23,15 @@ func TestPoliciesAreReadAsTheyAreWritten(t *testing.T) {
 		assert.Equal(t, class, found)
 	}
 	for _, bad := range []string{"", "5", "5/", "/5", "x/5", "5/x", "0/5", "-1/5", "NaN/5", "5/0", "5/1.5", "1e9/5"} {
-		assert.Error(t, new(ratelimit.Policy).UnmarshalText([]byte(bad)), bad)
+		t.Run(bad, func(t *testing.T) {
+			assert.Error(t, new(ratelimit.Policy).UnmarshalText([]byte(bad)), bad)
+		})
 	}
 	for _, bad := range []string{"", "Read", "unspecified", "reading"} {
-		_, ok := ratelimit.Class(bad)
-		assert.False(t, ok, bad)
+		t.Run(bad, func(t *testing.T) {
+			_, ok := ratelimit.Class(bad)
+			assert.False(t, ok, bad)
+		})
 	}
 	set := ratelimit.Defaults{Login: ratelimit.Policy{Rate: 0.3, Burst: 1}}
 	assert.EqualValues(t, 4, set.Of(optionsv1.Throttle_THROTTLE_LOGIN).Window(), "rounded up")

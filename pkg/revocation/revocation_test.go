@@ -92,9 +92,11 @@ func TestAViewAsksBeforeItAnswers(t *testing.T) {
 		"one without a family":  {token("x", ""), false},
 		"a family named so":     {token("f", "6"), false},
 	} {
-		got, err := b.view.Revoked(t.Context(), c.p)
-		require.NoError(t, err, name)
-		assert.Equal(t, c.want, got, name)
+		t.Run(name, func(t *testing.T) {
+			got, err := b.view.Revoked(t.Context(), c.p)
+			require.NoError(t, err, name)
+			assert.Equal(t, c.want, got, name)
+		})
 	}
 	assert.Equal(t, 1, b.auth.asked, "one round")
 	assert.Equal(t, 8, b.view.Len())

@@ -60,10 +60,12 @@ func TestAClientMayBringItsOwnCodec(t *testing.T) {
 			return local.Invoke(f.user(t.Context()), smallMethod, ask, reply, grpc.ForceCodecV2(rawCodec{}))
 		},
 	} {
-		reply, got := &emptypb.Empty{}, &commonv1.Ref{}
-		require.NoError(t, call(reply), name)
-		require.NoError(t, proto.Unmarshal(reply.ProtoReflect().GetUnknown(), got))
-		assert.True(t, proto.Equal(want, got), name)
+		t.Run(name, func(t *testing.T) {
+			reply, got := &emptypb.Empty{}, &commonv1.Ref{}
+			require.NoError(t, call(reply), name)
+			require.NoError(t, proto.Unmarshal(reply.ProtoReflect().GetUnknown(), got))
+			assert.True(t, proto.Equal(want, got), name)
+		})
 	}
 
 	ask.ProtoReflect().SetUnknown([]byte{0xff})

@@ -169,10 +169,12 @@ func TestRefusedRates(t *testing.T) {
 		{"write", 0.11, 1000, 400, "WRL-60004"},
 		{"write", 0.1, 1001, 400, "WRL-60004"},
 	} {
-		_, err := b.put(ctx, test.class, "", test.rate, test.burst)
-		refused := fault.FromError(err)
-		assert.Equal(t, test.code, refused.Code, test)
-		assert.Equal(t, test.status, refused.Status, test)
+		t.Run(test.class, func(t *testing.T) {
+			_, err := b.put(ctx, test.class, "", test.rate, test.burst)
+			refused := fault.FromError(err)
+			assert.Equal(t, test.code, refused.Code, test)
+			assert.Equal(t, test.status, refused.Status, test)
+		})
 	}
 	_, err := b.rates.DeleteRateLimit(ctx, &platformv1.DeleteRateLimitRequest{ThrottleClass: "write"})
 	assert.True(t, fault.HasStatus(err, 404))

@@ -83,10 +83,12 @@ func TestLimitsStandInTheContracts(t *testing.T) {
 				name, at, constants[at])
 		}
 	}
-	for _, list := range []map[string]string{notLimits, ownBounds} {
-		for at := range list {
-			assert.True(t, seen[at], "%s is not there any more", at)
-		}
+	for i, list := range []map[string]string{notLimits, ownBounds} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			for at := range list {
+				assert.True(t, seen[at], "%s is not there any more", at)
+			}
+		})
 	}
 	assert.Greater(t, len(told), 5)
 }

@@ -91,21 +91,23 @@ func TestContractsNameNoOtherErrorCodes(t *testing.T) {
 	require.NoError(t, err)
 	seen, unknown := 0, map[string]string{}
 	for _, folder := range []string{"tests/contract/cases", "proto/api"} {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				return err
-			}
-			text, err := os.ReadFile(name)
-			for _, code := range codeIn.FindAllStringSubmatch(string(text), -1) {
-				code := code[1]
-				seen++
-				if read.codes[code] == nil {
-					unknown[code] = name
+		t.Run(folder, func(t *testing.T) {
+			err := filepath.WalkDir(filepath.Join(root, folder), func(name string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() {
+					return err
 				}
-			}
-			return err
+				text, err := os.ReadFile(name)
+				for _, code := range codeIn.FindAllStringSubmatch(string(text), -1) {
+					code := code[1]
+					seen++
+					if read.codes[code] == nil {
+						unknown[code] = name
+					}
+				}
+				return err
+			})
+			require.NoError(t, err)
 		})
-		require.NoError(t, err)
 	}
 	assert.Empty(t, unknown)
 	require.Greater(t, seen, 500)

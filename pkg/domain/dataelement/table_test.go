@@ -83,8 +83,10 @@ func TestReadRefuses(t *testing.T) {
 		"another element": {Provider: "THINGS", Bounds: []int32{0, 1}, Elements: []*datav1.DataSelection{{Key: "X"}}},
 		"too many rows":   {Provider: "THINGS", Bounds: []int32{0, 1}, RowIds: make([]int64, 10_001)},
 	} {
-		_, err := server.ReadDataElements(t.Context(), req)
-		assert.True(t, fault.HasStatus(err, 400), name)
+		t.Run(name, func(t *testing.T) {
+			_, err := server.ReadDataElements(t.Context(), req)
+			assert.True(t, fault.HasStatus(err, 400), name)
+		})
 	}
 }
 

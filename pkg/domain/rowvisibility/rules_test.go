@@ -3,6 +3,7 @@ package rowvisibility_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -55,9 +56,11 @@ func TestVisible(t *testing.T) {
 		"a token that does not say":      {as(t, authn.Principal{Subject: "a"}), rowvisibility.Set{}},
 		"a token that says what is none": {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "ALL"}), rowvisibility.Persons(4, 7, 9)},
 	} {
-		got, err := rules.Visible(c.ctx)
-		require.NoError(t, err, name)
-		assert.Equal(t, c.want, got, name)
+		t.Run(name, func(t *testing.T) {
+			got, err := rules.Visible(c.ctx)
+			require.NoError(t, err, name)
+			assert.Equal(t, c.want, got, name)
+		})
 	}
 
 	var none *rowvisibility.Rules
@@ -110,9 +113,11 @@ func TestScopes(t *testing.T) {
 		want rowvisibility.Scope
 		ok   bool
 	}{{"", rowvisibility.Own, true}, {"GROUP", rowvisibility.Group, true}, {"all", rowvisibility.All, true}, {"none", "none", false}} {
-		got, ok := rowvisibility.ParseScope(c.text)
-		assert.Equal(t, c.want, got)
-		assert.Equal(t, c.ok, ok, c.text)
+		t.Run(c.text, func(t *testing.T) {
+			got, ok := rowvisibility.ParseScope(c.text)
+			assert.Equal(t, c.want, got)
+			assert.Equal(t, c.ok, ok, c.text)
+		})
 	}
 	assert.True(t, rowvisibility.Own.Within(rowvisibility.Own) && rowvisibility.Own.Within(rowvisibility.Group) && rowvisibility.Group.Within(rowvisibility.All))
 	assert.False(t, rowvisibility.All.Within(rowvisibility.Group) || rowvisibility.Group.Within(rowvisibility.Own) || rowvisibility.Group.Within(""))
@@ -151,8 +156,10 @@ func TestDigestTellsSetsApart(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, rowvisibility.Persons(3, 1, 3).Digest(), rowvisibility.Persons(1, 3).Digest())
 	seen := map[[32]byte]rowvisibility.Set{}
-	for _, s := range []rowvisibility.Set{{}, rowvisibility.Everybody(), rowvisibility.Persons(1), rowvisibility.Persons(1, 3), rowvisibility.Persons(256)} {
-		assert.NotContains(t, seen, s.Digest(), "%v", s)
-		seen[s.Digest()] = s
+	for i, s := range []rowvisibility.Set{{}, rowvisibility.Everybody(), rowvisibility.Persons(1), rowvisibility.Persons(1, 3), rowvisibility.Persons(256)} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			assert.NotContains(t, seen, s.Digest(), "%v", s)
+			seen[s.Digest()] = s
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -94,7 +95,9 @@ func TestTrailsAreMergedByTime(t *testing.T) {
 		newest = append(newest, want[len(want)-1-i])
 	}
 	for _, count := range []int32{1, 3, 7, 39, 40, 41, 1000} {
-		assert.Equal(t, newest, b.pages(t, ctx, count, nil), "pages of %d", count)
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			assert.Equal(t, newest, b.pages(t, ctx, count, nil), "pages of %d", count)
+		})
 	}
 	assert.Equal(t, newest[16:24], b.pages(t, ctx, 5, &platformv1.AuditEventFilter{
 		StartDateTime: "2026-03-01T12:00:02", EndDateTime: "2026-03-01T12:00:03",
@@ -115,7 +118,7 @@ func TestFilters(t *testing.T) {
 	login := b.event(t, "auth", audit.Event{At: noon, User: "Ada", Operation: "login", Outcome: "invalid_grant"})
 	write := b.event(t, "commons", audit.Event{At: noon.Add(-time.Second), User: "ada", Operation: "s/Write", Service: "scheduling", Outcome: audit.OK})
 	other := b.event(t, "commons", audit.Event{At: noon.Add(-time.Minute), User: "eve", Operation: "s/Write", Outcome: audit.OK})
-	for _, test := range []struct {
+	for i, test := range []struct {
 		where *platformv1.AuditEventFilter
 		want  []string
 	}{
@@ -126,7 +129,9 @@ func TestFilters(t *testing.T) {
 		{&platformv1.AuditEventFilter{Service: "auth"}, []string{login}},
 		{&platformv1.AuditEventFilter{Service: "platform"}, nil},
 	} {
-		assert.Equal(t, test.want, b.pages(t, ctx, 100, test.where), "%v", test.where)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			assert.Equal(t, test.want, b.pages(t, ctx, 100, test.where), "%v", test.where)
+		})
 	}
 	answer, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{Where: &platformv1.AuditEventFilter{Operation: "s/Write", UserName: "ada"}})
 	require.NoError(t, err)
@@ -143,14 +148,16 @@ func TestWrongQuestionsAreRefused(t *testing.T) {
 	b := newBench(t)
 	ctx := tenant.With(t.Context(), 1)
 	place := func(p position) string { return p.text() }
-	for _, bad := range []*platformv1.ReadAuditEventsRequest{
+	for i, bad := range []*platformv1.ReadAuditEventsRequest{
 		{Count: proto.Int32(1001)}, {Count: proto.Int32(0)}, {Count: proto.Int32(-1)}, {After: "?"}, {After: "MTIz"}, {After: place(position{trail: 3})}, {After: place(position{at: end + 1})},
 		{Where: &platformv1.AuditEventFilter{StartDateTime: "yesterday"}}, {Where: &platformv1.AuditEventFilter{Service: "payroll"}},
 		{Where: &platformv1.AuditEventFilter{UserName: "a\x00"}},
 		{Where: &platformv1.AuditEventFilter{StartDateTime: "2026-03-01T12:00:00", EndDateTime: "2026-03-01T12:00:00"}},
 	} {
-		_, err := b.client.ReadAuditEvents(ctx, bad)
-		assert.True(t, fault.HasStatus(err, 400), "%v: %v", bad, err)
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := b.client.ReadAuditEvents(ctx, bad)
+			assert.True(t, fault.HasStatus(err, 400), "%v: %v", bad, err)
+		})
 	}
 	b.pools["commons"].Close()
 	_, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{})

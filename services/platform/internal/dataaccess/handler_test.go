@@ -2,6 +2,7 @@ package dataaccess
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -279,19 +280,21 @@ func TestHyperfindsAndPeriodsHaveTheSameLimits(t *testing.T) {
 	req.From.EmployeeSet.Employees, req.From.EmployeeSet.Hyperfind = nil, &commonv1.Ref{Qualifier: proto.String("all")}
 	req.From.EmployeeSet.DateRange = &platformv1.DataDateRange{StartDate: "2026-03-02", EndDate: "2026-03-02T12:00:00"}
 	for count, status := range map[int64]int{499: 0, 500: 0, 501: 413, 3501: 413, 50_000: 413, 50_001: 413} {
-		b.commons.hyperfind = count
-		answer, err := b.ask(t, req)
-		if status == 0 {
-			require.NoError(t, err)
-			assert.Len(t, idsOf(answer), int(count))
-			continue
-		}
-		refused := fault.FromError(err)
-		assert.Equal(t, errcode.CodeEmployees, refused.Code)
-		assert.Equal(t, status, refused.Status)
-		assert.Contains(t, refused.Message, strconv.FormatInt(count, 10))
-		assert.EqualValues(t, count, refused.Details.GetLimits()[0].GetActual())
-		assert.EqualValues(t, 500, refused.Details.GetLimits()[0].GetMaximum())
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			b.commons.hyperfind = count
+			answer, err := b.ask(t, req)
+			if status == 0 {
+				require.NoError(t, err)
+				assert.Len(t, idsOf(answer), int(count))
+				return
+			}
+			refused := fault.FromError(err)
+			assert.Equal(t, errcode.CodeEmployees, refused.Code)
+			assert.Equal(t, status, refused.Status)
+			assert.Contains(t, refused.Message, strconv.FormatInt(count, 10))
+			assert.EqualValues(t, count, refused.Details.GetLimits()[0].GetActual())
+			assert.EqualValues(t, 500, refused.Details.GetLimits()[0].GetMaximum())
+		})
 	}
 	req.From.EmployeeSet.Hyperfind = &commonv1.Ref{Qualifier: proto.String("other")}
 	_, err := b.ask(t, req)
@@ -336,11 +339,13 @@ func TestResultsAreKeptForWhomTheCallerSees(t *testing.T) {
 		"whom they see":    {[]int64{1, 2, 3}, true},
 		"somebody else as": {[]int64{2, 4}, false},
 	} {
-		req := request(c.ids, "A_TEXT")
-		req.Options = &platformv1.DataOptions{RequestTag: &name}
-		answer, err := b.handler.MultiReadData(ctx, req)
-		require.NoError(t, err, name)
-		assert.Equal(t, !c.kept, answer.GetMetadata().GetNotCached(), name)
+		t.Run(name, func(t *testing.T) {
+			req := request(c.ids, "A_TEXT")
+			req.Options = &platformv1.DataOptions{RequestTag: &name}
+			answer, err := b.handler.MultiReadData(ctx, req)
+			require.NoError(t, err, name)
+			assert.Equal(t, !c.kept, answer.GetMetadata().GetNotCached(), name)
+		})
 	}
 	over := &encoding.Result{View: query.Views()[1], Rows: []*datav1.DataRow{{Id: 2}}}
 	assert.False(t, fits(over, rowvisibility.Persons(2)), "nobody can tell whom a sum over a location counts")
@@ -442,7 +447,9 @@ func TestTheCacheIsBounded(t *testing.T) {
 		return c.put(cacheKey{tag: tag}, &encoding.Result{Bytes: bytes, Expires: clk.Now().Add(time.Minute)})
 	}
 	for _, tag := range []string{"a", "b", "c", "d"} {
-		assert.True(t, put(tag, 25))
+		t.Run(tag, func(t *testing.T) {
+			assert.True(t, put(tag, 25))
+		})
 	}
 	assert.True(t, kept("a"))
 	assert.True(t, put("e", 25))

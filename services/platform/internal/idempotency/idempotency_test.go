@@ -105,9 +105,11 @@ func TestKeysBelongToTheirCallers(t *testing.T) {
 		{as(t, 1, "c", "u"), opA}, {as(t, 2, "c", "u"), opA}, {as(t, 1, "c2", "u"), opA},
 		{as(t, 1, "c", "u2"), opA}, {as(t, 1, "c", "u"), opB}, {as(t, 1, "cu", ""), opA},
 	} {
-		got, err := h.ClaimIdempotencyKey(other.ctx, request(other.operation, "k", byte(i)))
-		require.NoError(t, err, i)
-		require.NoError(t, h.settle(other.ctx, other.operation, "k", got.GetAttempt(), answer(fmt.Sprint(i))))
+		t.Run(other.operation, func(t *testing.T) {
+			got, err := h.ClaimIdempotencyKey(other.ctx, request(other.operation, "k", byte(i)))
+			require.NoError(t, err, i)
+			require.NoError(t, h.settle(other.ctx, other.operation, "k", got.GetAttempt(), answer(fmt.Sprint(i))))
+		})
 	}
 	got, err := h.ClaimIdempotencyKey(as(t, 2, "c", "u"), request(opA, "k", 1))
 	require.NoError(t, err)
@@ -253,9 +255,11 @@ func TestTenantsSeeTheirOwnKeysOnly(t *testing.T) {
 	_, err := h.ClaimIdempotencyKey(as(t, 1, "c", "u"), request(opA, "k", 1))
 	require.NoError(t, err)
 	for id, want := range map[int64]int{1: 1, 2: 0} {
-		var n int
-		require.NoError(t, h.store.pool.QueryRow(tenant.With(t.Context(), id), "SELECT count(*) FROM idempotency_key").Scan(&n))
-		assert.Equal(t, want, n)
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			var n int
+			require.NoError(t, h.store.pool.QueryRow(tenant.With(t.Context(), id), "SELECT count(*) FROM idempotency_key").Scan(&n))
+			assert.Equal(t, want, n)
+		})
 	}
 	_, err = h.store.pool.Exec(tenant.With(t.Context(), 2), "INSERT INTO idempotency_key (tenant_id, id, client_id, fingerprint, attempt, lease_until, expires_at) VALUES (1, 'x', '', '', 1, now(), now())")
 	assert.Error(t, err)

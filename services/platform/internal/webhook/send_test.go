@@ -163,22 +163,26 @@ func TestWhatReceiversReturn(t *testing.T) {
 		{"not now", 503, http.Header{"Retry-After": {"120"}}, 2 * time.Minute},
 		{"not before", 429, http.Header{"Retry-After": {b.clock.Now().Add(time.Hour).UTC().Format(http.TimeFormat)}}, time.Hour},
 	} {
-		r.answer(test.status, test.header)
-		_, err := b.send(t)
-		var known *delivery.Error
-		require.ErrorAs(t, err, &known, test.it)
-		assert.False(t, known.Permanent, test.it)
-		assert.InDelta(t, test.wait, known.RetryAfter, float64(time.Second), test.it)
+		t.Run(test.it, func(t *testing.T) {
+			r.answer(test.status, test.header)
+			_, err := b.send(t)
+			var known *delivery.Error
+			require.ErrorAs(t, err, &known, test.it)
+			assert.False(t, known.Permanent, test.it)
+			assert.InDelta(t, test.wait, known.RetryAfter, float64(time.Second), test.it)
+		})
 	}
 	assert.Empty(t, elsewhere.requests, "redirects are not followed")
 
 	r.answer(410, nil)
 	for _, says := range []string{"410", "not active"} {
-		_, err := b.send(t)
-		var known *delivery.Error
-		require.ErrorAs(t, err, &known)
-		assert.True(t, known.Permanent)
-		assert.ErrorContains(t, err, says)
+		t.Run(says, func(t *testing.T) {
+			_, err := b.send(t)
+			var known *delivery.Error
+			require.ErrorAs(t, err, &known)
+			assert.True(t, known.Permanent)
+			assert.ErrorContains(t, err, says)
+		})
 	}
 	w, err := b.handler.GetWebhook(b.ctx, &platformv1.GetWebhookRequest{Id: b.webhook.GetId()})
 	require.NoError(t, err)

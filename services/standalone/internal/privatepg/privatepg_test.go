@@ -78,13 +78,15 @@ func TestEveryServiceHasItsDatabase(t *testing.T) {
 	t.Cleanup(func() { assert.NoError(t, databases.Stop(context.Background())) })
 
 	for _, service := range []string{"one", "two"} {
-		pool, err := pg.Open(t.Context(), pg.Config{URL: databases.URL(service)}, pgtest.Log(t))
-		require.NoError(t, err)
-		defer pool.Close()
-		var name string
-		require.NoError(t, pool.QueryRow(t.Context(), "SELECT current_database()::text").Scan(&name))
-		assert.Equal(t, "rotaloom_"+service, name)
-		_, err = pool.Exec(t.Context(), "CREATE TABLE mine ()")
-		assert.NoError(t, err, "the service owns its database")
+		t.Run(service, func(t *testing.T) {
+			pool, err := pg.Open(t.Context(), pg.Config{URL: databases.URL(service)}, pgtest.Log(t))
+			require.NoError(t, err)
+			defer pool.Close()
+			var name string
+			require.NoError(t, pool.QueryRow(t.Context(), "SELECT current_database()::text").Scan(&name))
+			assert.Equal(t, "rotaloom_"+service, name)
+			_, err = pool.Exec(t.Context(), "CREATE TABLE mine ()")
+			assert.NoError(t, err, "the service owns its database")
+		})
 	}
 }

@@ -67,11 +67,13 @@ func TestEveryOperator(t *testing.T) {
 		{texts(), "BETWEEN", []string{"b", "c"}, []int32{1}},
 		{texts(), "NOT_BETWEEN", []string{"b", "c"}, []int32{0, 2}},
 	} {
-		made, err := newFilter("where", &platformv1.DataFilter{Key: c.column.Key, Operator: c.operator, RawValues: c.values}, c.column)
-		require.NoError(t, err, c.operator)
-		table := New([]*Column{c.column}, len(c.column.There), 1)
-		table.keep([]*filter{made})
-		assert.Equal(t, c.want, table.Nodes, "%s %v", c.operator, c.values)
+		t.Run(c.operator, func(t *testing.T) {
+			made, err := newFilter("where", &platformv1.DataFilter{Key: c.column.Key, Operator: c.operator, RawValues: c.values}, c.column)
+			require.NoError(t, err, c.operator)
+			table := New([]*Column{c.column}, len(c.column.There), 1)
+			table.keep([]*filter{made})
+			assert.Equal(t, c.want, table.Nodes, "%s %v", c.operator, c.values)
+		})
 	}
 }
 
