@@ -171,6 +171,8 @@ reference: ## Write the pages of docs/ that are made from the programs.
 .PHONY: fmt
 fmt: ## Format Go and protobuf sources.
 	gofmt -w $$(git ls-files -co --exclude-standard '*.go' ':!proto/gen')
+	@golangci=$$(GOWORK=off go -C tools/golangci tool -n golangci-lint) || exit 1; \
+		for m in $(filter-out ./proto,$(modules)); do (cd $$m && "$$golangci" fmt -c "$(CURDIR)/.golangci.yml" ./...) || exit 1; done
 	GOWORK=off $(buf) format -w proto/api
 
 .PHONY: tidy

@@ -217,7 +217,8 @@ func TestStatusesOfSuccess(t *testing.T) {
 		},
 		patterns: patterns{applyCreate: func(ctx context.Context, _ *schedulingv1.ApplyCreateGroupSchedulePatternsRequest) (*schedulingv1.GroupSchedulePatternResults, error) {
 			err := grpc.SetHeader(ctx, metadata.Pairs(rpc.HeaderHTTPStatus, "207", rpc.HeaderContentLocation, "/v1/scheduling/propagations/9", "secret", "x"))
-			return &schedulingv1.GroupSchedulePatternResults{Failure: &commonv1.ErrorBody{ErrorCode: "WCO-101272", Message: "Some failed.",
+			return &schedulingv1.GroupSchedulePatternResults{Failure: &commonv1.ErrorBody{
+				ErrorCode: "WCO-101272", Message: "Some failed.",
 				Details: &commonv1.ErrorDetails{ErrorOffsets: []int32{1}, Results: []*commonv1.BulkResult{{Success: failed}, {Error: &commonv1.ErrorBody{ErrorCode: "WFS-106607"}}}},
 			}}, err
 		}},

@@ -8,9 +8,8 @@ package throttle
 import (
 	"time"
 
-	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
 // Config says whether and how an edge throttles. The zero value does not.

@@ -30,8 +30,10 @@ var kindsFile = sync.OnceValue(func() protoreflect.FileDescriptor {
 		"double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "fixed64": 6, "fixed32": 7, "bool": 8,
 		"string": 9, "bytes": 12, "uint32": 13, "sfixed32": 15, "sfixed64": 16, "sint32": 17, "sint64": 18,
 	}
-	names := []string{"double", "float", "int64", "uint64", "int32", "fixed64", "fixed32", "bool", "string", "bytes",
-		"uint32", "sfixed32", "sfixed64", "sint32", "sint64"}
+	names := []string{
+		"double", "float", "int64", "uint64", "int32", "fixed64", "fixed32", "bool", "string", "bytes",
+		"uint32", "sfixed32", "sfixed64", "sint32", "sint64",
+	}
 	kinds := &messageProto{Name: proto.String("Kinds")}
 	next := int32(1)
 	add := func(name string, f *fieldProto) *fieldProto {
@@ -101,8 +103,10 @@ var kindsFile = sync.OnceValue(func() protoreflect.FileDescriptor {
 	proto.SetExtension(options, optionsv1.E_Message, &optionsv1.Message{BareArray: "items", Failure: "failure"})
 	items := &messageProto{Name: proto.String("Items"), Options: options, Field: []*fieldProto{
 		{Name: proto.String("items"), Number: proto.Int32(1), Label: repeated.Enum(), Type: types["int64"].Enum()},
-		{Name: proto.String("failure"), Number: proto.Int32(2), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
-			Type: descriptorpb.FieldDescriptorProto_TYPE_MESSAGE.Enum(), TypeName: proto.String(".test.Kinds")},
+		{
+			Name: proto.String("failure"), Number: proto.Int32(2), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
+			Type: descriptorpb.FieldDescriptorProto_TYPE_MESSAGE.Enum(), TypeName: proto.String(".test.Kinds"),
+		},
 	}}
 
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{

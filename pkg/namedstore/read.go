@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
 // List returns all things, or, with a name, the one that has it: a list of one,

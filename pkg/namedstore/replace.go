@@ -8,11 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
 // Change is a thing that a caller wants stored in the place of another one.

@@ -81,7 +81,8 @@ func (l Lock) exec(ctx context.Context, tx pgx.Tx, sql string, args ...any) erro
 
 func (l Lock) try(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}, sql string, args ...any) (got bool, err error) {
+}, sql string, args ...any,
+) (got bool, err error) {
 	if err := db.QueryRow(ctx, sql, args...).Scan(&got); err != nil {
 		return false, fmt.Errorf("pg: take lock %q: %w", string(l), err)
 	}

@@ -9,9 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	_ "github.com/rotaloom/rotaloom/proto/contracts" // Links all of them.
-
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	_ "github.com/rotaloom/rotaloom/proto/contracts" // Links all of them.
 )
 
 // The real contracts keep their own rules. A new domain is added to

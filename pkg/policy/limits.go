@@ -9,10 +9,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
 // A measure counts one part of what a message asks for. It answers 1 for a

@@ -12,12 +12,11 @@ import (
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/proto"
 
-	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
 // pageKeys is how many keys are compared by one digest: a million are some sixty

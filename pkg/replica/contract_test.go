@@ -12,10 +12,9 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
 func TestContractOf(t *testing.T) {

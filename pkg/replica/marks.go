@@ -7,9 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
 // Tenants is a statement for [Topic.Tenants]: the tenants of whom anything is

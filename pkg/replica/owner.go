@@ -11,11 +11,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/proto"
 
-	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
 // Wanted is a key of which a copy lacks something, and the version that the copy

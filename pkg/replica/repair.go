@@ -10,10 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/nats-io/nats.go"
 
-	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
 // wholeTopic is the key of a gap that asks for a comparison.

@@ -20,8 +20,6 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -29,6 +27,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

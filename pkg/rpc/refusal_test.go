@@ -46,8 +46,10 @@ func TestRefusalsOfWhoIsKnownAreTold(t *testing.T) {
 
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		assert.Equal(t, []string{writeMethod + " 7 ada WFP-90012", askMethod + " 7 ada WFP-1", openMethod + " 9 eve WFP-2",
+		assert.Equal(t, []string{
+			writeMethod + " 7 ada WFP-90012", askMethod + " 7 ada WFP-1", openMethod + " 9 eve WFP-2",
 			askMethod + " 7 ada not_visible", askMethod + " 7 ada not_visible",
-			askMethod + " 7 ada WFP-4", askMethod + " 7 ada WFP-5"}, f.refused)
+			askMethod + " 7 ada WFP-4", askMethod + " 7 ada WFP-5",
+		}, f.refused)
 	})
 }

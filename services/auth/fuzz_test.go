@@ -62,7 +62,9 @@ func FuzzFederatedToken(f *testing.F) {
 		{"iss": issuer, "aud": "rotaloom", "sub": adminName, "exp": 1e300},
 		{"iss": issuer, "aud": "rotaloom", "sub": adminName, "exp": "soon", "nbf": -1e300, "iat": nil},
 		{"iss": issuer, "aud": "rotaloom", "sub": []any{map[string]any{}}, "exp": until},
-		{"iss": issuer + "\x00", "aud": "rotaloom"}, {"iss": []string{issuer}}, {"iss": "rotaloom", "aud": "rotaloom", "sub": adminName, "exp": until},
+		{"iss": issuer + "\x00", "aud": "rotaloom"},
+		{"iss": []string{issuer}},
+		{"iss": "rotaloom", "aud": "rotaloom", "sub": adminName, "exp": until},
 	} {
 		f.Add(sign(claims))
 	}

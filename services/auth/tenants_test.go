@@ -149,11 +149,16 @@ func TestALogInDoesNotOutrunAChangeOfItsProfile(t *testing.T) {
 		lock, sql string
 		permitted []string
 	}{
-		"of the profile": {`SELECT FROM access_profile WHERE tenant_id = 1 AND name = 'Scheduler' FOR UPDATE`,
-			`UPDATE access_profile SET permissions = '{commons.person.read}' WHERE tenant_id = 1 AND name = 'Scheduler'`, []string{"commons.person.read"}},
-		"of the user": {`SELECT FROM app_user WHERE tenant_id = 1 AND username = 'lead' FOR UPDATE`,
+		"of the profile": {
+			`SELECT FROM access_profile WHERE tenant_id = 1 AND name = 'Scheduler' FOR UPDATE`,
+			`UPDATE access_profile SET permissions = '{commons.person.read}' WHERE tenant_id = 1 AND name = 'Scheduler'`,
+			[]string{"commons.person.read"},
+		},
+		"of the user": {
+			`SELECT FROM app_user WHERE tenant_id = 1 AND username = 'lead' FOR UPDATE`,
 			`UPDATE app_user SET access_profile = 'Administrator' WHERE tenant_id = 1 AND username = 'lead'`,
-			[]string{"commons.person.read", "commons.person.write", "scheduling.schedule.read"}},
+			[]string{"commons.person.read", "commons.person.write", "scheduling.schedule.read"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

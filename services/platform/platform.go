@@ -116,8 +116,10 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			Rules: rules, Log: deps.Log, Clock: clock.System{},
 		}),
 		trails: auditevent.New(deps.Pool, []auditevent.Source{
-			{Name: "auth", Conn: deps.Auth}, {Name: "commons", Conn: deps.Commons},
-			{Name: "timekeeping", Conn: deps.Timekeeping}, {Name: "scheduling", Conn: deps.Scheduling},
+			{Name: "auth", Conn: deps.Auth},
+			{Name: "commons", Conn: deps.Commons},
+			{Name: "timekeeping", Conn: deps.Timekeeping},
+			{Name: "scheduling", Conn: deps.Scheduling},
 		}),
 		notifications: genericnotification.New(deps.Pool), webhooks: webhooks, sender: sender,
 		thresholds: targetthreshold.New(deps.Pool, clock.System{}, zone),

@@ -20,17 +20,23 @@ func things(most int64) *dataelement.Table[thing] {
 	return &dataelement.Table[thing]{
 		Name: "THINGS", Permission: "things.thing.read", MostRowDays: most,
 		Entries: []dataelement.Entry[thing]{
-			{Key: "NAME", Label: "Name", Doc: "The name.", Type: dataelement.String, Categories: text, Needs: 1,
-				Value: func(r *thing, _ dataelement.At) dataelement.Value { return dataelement.Text(r.name) }},
-			{Key: "DAYS", Label: "Days", Doc: "The days.", Type: dataelement.Long, Categories: text, Needs: 4, Series: true,
+			{
+				Key: "NAME", Label: "Name", Doc: "The name.", Type: dataelement.String, Categories: text, Needs: 1,
+				Value: func(r *thing, _ dataelement.At) dataelement.Value { return dataelement.Text(r.name) },
+			},
+			{
+				Key: "DAYS", Label: "Days", Doc: "The days.", Type: dataelement.Long, Categories: text, Needs: 4, Series: true,
 				Value: func(_ *thing, at dataelement.At) dataelement.Value {
 					return dataelement.Whole(int64(at.Days.Days()))
-				}},
-			{Key: "WRONG", Label: "Wrong", Doc: "Of another type.", Type: dataelement.Date, Categories: text,
+				},
+			},
+			{
+				Key: "WRONG", Label: "Wrong", Doc: "Of another type.", Type: dataelement.Date, Categories: text,
 				Properties: []dataelement.Property{{Key: "OF", Doc: "Of what."}},
 				Value: func(*thing, dataelement.At) dataelement.Value {
 					return dataelement.Text("x")
-				}},
+				},
+			},
 		},
 		Load: func(_ context.Context, ids []int64, _ civil.Range, needs uint64) ([]*thing, error) {
 			out := make([]*thing, len(ids))
@@ -78,8 +84,10 @@ func TestReadRefuses(t *testing.T) {
 	for name, req := range map[string]*datav1.ReadDataElementsRequest{
 		"another provider": {Provider: "OTHER"},
 		"no days":          {Provider: "THINGS", Bounds: []int32{1}},
-		"days that go back": {Provider: "THINGS", Bounds: []int32{1, 1},
-			RowIds: []int64{1}},
+		"days that go back": {
+			Provider: "THINGS", Bounds: []int32{1, 1},
+			RowIds: []int64{1},
+		},
 		"another element": {Provider: "THINGS", Bounds: []int32{0, 1}, Elements: []*datav1.DataSelection{{Key: "X"}}},
 		"too many rows":   {Provider: "THINGS", Bounds: []int32{0, 1}, RowIds: make([]int64, 10_001)},
 	} {

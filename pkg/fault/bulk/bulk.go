@@ -10,9 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
 const (

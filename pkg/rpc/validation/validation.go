@@ -13,9 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
 // maxViolations bounds how many broken rules an answer names.

@@ -41,11 +41,14 @@ func TestRightsAreThoseOfNow(t *testing.T) {
 		want   *authv1.UserRights
 	}{
 		"all that somebody may": {7, "", &authv1.UserRights{
-			PersonId: 7, Known: true, Within: true, RowScope: "group", Permissions: []string{"a.b.read", "a.b.write"}}},
+			PersonId: 7, Known: true, Within: true, RowScope: "group", Permissions: []string{"a.b.read", "a.b.write"},
+		}},
 		"less of it": {7, "clerk", &authv1.UserRights{
-			PersonId: 7, AccessProfile: "clerk", Known: true, Within: true, RowScope: "own", Permissions: []string{"a.b.read"}}},
+			PersonId: 7, AccessProfile: "clerk", Known: true, Within: true, RowScope: "own", Permissions: []string{"a.b.read"},
+		}},
 		"what two profiles have in common": {7, "reader", &authv1.UserRights{
-			PersonId: 7, AccessProfile: "reader", Known: true, RowScope: "group", Permissions: []string{"a.b.read"}}},
+			PersonId: 7, AccessProfile: "reader", Known: true, RowScope: "group", Permissions: []string{"a.b.read"},
+		}},
 		"a profile that is not there":                              {7, "none", &authv1.UserRights{PersonId: 7, AccessProfile: "none"}},
 		"somebody locked out":                                      {8, "", nil},
 		"somebody whose lockout has begun and was not yet applied": {9, "", nil},

@@ -149,8 +149,15 @@ func TestWrongQuestionsAreRefused(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	place := func(p position) string { return p.text() }
 	for i, bad := range []*platformv1.ReadAuditEventsRequest{
-		{Count: proto.Int32(1001)}, {Count: proto.Int32(0)}, {Count: proto.Int32(-1)}, {After: "?"}, {After: "MTIz"}, {After: place(position{trail: 3})}, {After: place(position{at: end + 1})},
-		{Where: &platformv1.AuditEventFilter{StartDateTime: "yesterday"}}, {Where: &platformv1.AuditEventFilter{Service: "payroll"}},
+		{Count: proto.Int32(1001)},
+		{Count: proto.Int32(0)},
+		{Count: proto.Int32(-1)},
+		{After: "?"},
+		{After: "MTIz"},
+		{After: place(position{trail: 3})},
+		{After: place(position{at: end + 1})},
+		{Where: &platformv1.AuditEventFilter{StartDateTime: "yesterday"}},
+		{Where: &platformv1.AuditEventFilter{Service: "payroll"}},
 		{Where: &platformv1.AuditEventFilter{UserName: "a\x00"}},
 		{Where: &platformv1.AuditEventFilter{StartDateTime: "2026-03-01T12:00:00", EndDateTime: "2026-03-01T12:00:00"}},
 	} {
@@ -171,8 +178,10 @@ func TestRefusalsOfTheEdgeAreKept(t *testing.T) {
 	b := newBench(t)
 	ctx := tenant.With(t.Context(), 1)
 	req := &platformv1.KeepRefusalsRequest{Refusals: []*platformv1.Refusal{
-		{UserName: "ada", PersonId: 11, ClientId: "web", Operation: "s/M", Outcome: "WRL-00429", RequestId: "r-1", Times: 12,
-			FirstAt: noon.UnixMicro(), LastAt: noon.Add(3 * time.Second).UnixMicro()},
+		{
+			UserName: "ada", PersonId: 11, ClientId: "web", Operation: "s/M", Outcome: "WRL-00429", RequestId: "r-1", Times: 12,
+			FirstAt: noon.UnixMicro(), LastAt: noon.Add(3 * time.Second).UnixMicro(),
+		},
 		{UserName: "ada", ClientId: "web", Outcome: "WRL-00429", RequestId: "r-2", Times: 1, FirstAt: noon.UnixMicro(), LastAt: noon.UnixMicro()},
 	}}
 	_, err := b.client.KeepRefusals(ctx, req)

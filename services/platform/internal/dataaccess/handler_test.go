@@ -224,8 +224,10 @@ func TestAProviderThatFailsTakesItsElementsAlone(t *testing.T) {
 		"its limit":   {func(context.Context) error { return fault.TooLarge("WRL-1", "Too much for B.") }, "Too much for B."},
 		"its failure": {func(context.Context) error { return fault.Internal(nil) }, "The data provider B cannot be reached at the moment."},
 		"its panic":   {func(context.Context) error { panic("b") }, "The data provider B cannot be reached at the moment."},
-		"its delay": {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
-			"The data provider B did not answer in time."},
+		"its delay": {
+			func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+			"The data provider B did not answer in time.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,8 +14,10 @@ func TestTimeSeries(t *testing.T) {
 	b := newBench(t)
 	req := request([]int64{1, 2}, "A_DAY", "A_NUMBER")
 	req.From.View = "EMP_TIME_SERIES"
-	req.From.EmployeeSet.DateRange = &platformv1.DataDateRange{StartDate: "2026-03-06", EndDate: "2026-03-09",
-		Options: &platformv1.DataDateRangeOptions{TimeIncrement: "WEEK"}}
+	req.From.EmployeeSet.DateRange = &platformv1.DataDateRange{
+		StartDate: "2026-03-06", EndDate: "2026-03-09",
+		Options: &platformv1.DataDateRangeOptions{TimeIncrement: "WEEK"},
+	}
 	req.Options = &platformv1.DataOptions{TimeIncrementFormat: "LONG_DATERANGE"}
 	nodes := b.mustAsk(t, req).GetData().GetChildren().GetNodes()
 	require.Len(t, nodes, 4)

@@ -7,11 +7,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/language"
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
-	"golang.org/x/text/language"
 )
 
 func good() *platformv1.GenericNotification {

@@ -102,8 +102,12 @@ func TestKeysBelongToTheirCallers(t *testing.T) {
 		ctx       context.Context
 		operation string
 	}{
-		{as(t, 1, "c", "u"), opA}, {as(t, 2, "c", "u"), opA}, {as(t, 1, "c2", "u"), opA},
-		{as(t, 1, "c", "u2"), opA}, {as(t, 1, "c", "u"), opB}, {as(t, 1, "cu", ""), opA},
+		{as(t, 1, "c", "u"), opA},
+		{as(t, 2, "c", "u"), opA},
+		{as(t, 1, "c2", "u"), opA},
+		{as(t, 1, "c", "u2"), opA},
+		{as(t, 1, "c", "u"), opB},
+		{as(t, 1, "cu", ""), opA},
 	} {
 		t.Run(other.operation, func(t *testing.T) {
 			got, err := h.ClaimIdempotencyKey(other.ctx, request(other.operation, "k", byte(i)))

@@ -61,11 +61,19 @@ func (m *message) render(preferences acceptlanguage.Preferences, extra map[strin
 		at   *string
 		text string
 	}{
-		{&out.title, in.GetSubject()}, {&out.short, in.GetShortMessage()}, {&out.long, in.GetLongMessage()},
-		{&labels[0], in.GetLabelTemplate1()}, {&labels[1], in.GetLabelTemplate2()}, {&labels[2], in.GetLabelTemplate3()},
-		{&labels[3], in.GetLabelTemplate4()}, {&labels[4], in.GetLabelTemplate5()},
-		{&amounts[0], in.GetValueTemplate1()}, {&amounts[1], in.GetValueTemplate2()}, {&amounts[2], in.GetValueTemplate3()},
-		{&amounts[3], in.GetValueTemplate4()}, {&amounts[4], in.GetValueTemplate5()},
+		{&out.title, in.GetSubject()},
+		{&out.short, in.GetShortMessage()},
+		{&out.long, in.GetLongMessage()},
+		{&labels[0], in.GetLabelTemplate1()},
+		{&labels[1], in.GetLabelTemplate2()},
+		{&labels[2], in.GetLabelTemplate3()},
+		{&labels[3], in.GetLabelTemplate4()},
+		{&labels[4], in.GetLabelTemplate5()},
+		{&amounts[0], in.GetValueTemplate1()},
+		{&amounts[1], in.GetValueTemplate2()},
+		{&amounts[2], in.GetValueTemplate3()},
+		{&amounts[3], in.GetValueTemplate4()},
+		{&amounts[4], in.GetValueTemplate5()},
 	}
 	length := 0
 	for _, part := range parts {

@@ -17,9 +17,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
-
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"

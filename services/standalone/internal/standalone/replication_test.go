@@ -11,9 +11,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	_ "github.com/rotaloom/rotaloom/proto/contracts"
-	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -21,6 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	_ "github.com/rotaloom/rotaloom/proto/contracts"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	"github.com/rotaloom/rotaloom/services/commons"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/timekeeping"

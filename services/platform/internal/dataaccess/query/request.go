@@ -27,8 +27,10 @@ type View struct {
 func Views() []View {
 	const employees, locations = datav1.RowKind_ROW_KIND_EMPLOYEE, datav1.RowKind_ROW_KIND_LOCATION
 	return []View{
-		{0, "EMP", employees, false}, {1, "ORGANIZATION", locations, false},
-		{2, "EMP_TIME_SERIES", employees, true}, {3, "ORGANIZATION_TIME_SERIES", locations, true},
+		{0, "EMP", employees, false},
+		{1, "ORGANIZATION", locations, false},
+		{2, "EMP_TIME_SERIES", employees, true},
+		{3, "ORGANIZATION_TIME_SERIES", locations, true},
 	}
 }
 

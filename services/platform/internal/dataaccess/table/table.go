@@ -5,12 +5,13 @@ import (
 	"strconv"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/catalogue"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/query"
-	"google.golang.org/protobuf/proto"
 )
 
 // Table is a result before it is written: columns, and nodes in their order. A
