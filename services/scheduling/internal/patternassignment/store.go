@@ -69,9 +69,9 @@ func (k *Kind) hired(ctx context.Context, db pg.Querier, tenantID int64, owners 
 	}
 	hired := map[int64]civil.Date{}
 	var id int64
-	var date int32
+	var date civil.Date
 	_, err = pgx.ForEachRow(rows, []any{&id, &date}, func() error {
-		hired[id] = civil.Date(date)
+		hired[id] = date
 		return nil
 	})
 	if err != nil {
