@@ -88,6 +88,10 @@ func (h *Timecards) cards(ctx context.Context, path string, set *timekeepingv1.T
 	if err != nil {
 		return nil, err
 	}
+	if n := len(keys) * days.Days(); n > maxEmployeeDays {
+		return nil, fault.New(CodeLimit, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("%d employees on %d days are %d employees * days; at most %d are allowed.", len(keys), days.Days(), n, maxEmployeeDays))
+	}
 	found, err := h.persons.Find(ctx, tenantID, keys)
 	if err != nil {
 		return nil, err
@@ -128,8 +132,13 @@ func (h *Timecards) found(ctx context.Context, query *commonv1.Ref, days civil.R
 	return out, nil
 }
 
-// maxRange bounds the days of a request.
-const maxRange = 366
+const (
+	// maxRange bounds the days of a request.
+	maxRange = 366
+	// maxEmployeeDays bounds the employees of a request multiplied by its days: all of
+	// what they have on them is in memory at once.
+	maxEmployeeDays = 30_000
+)
 
 // daysOf returns the days of a range.
 func (h *Timecards) daysOf(ctx context.Context, path string, r *commonv1.DateRange) (civil.Range, error) {

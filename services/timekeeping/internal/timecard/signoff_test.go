@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -14,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
@@ -74,4 +76,34 @@ func TestChangesOfWhatMovedMeanwhile(t *testing.T) {
 	assert.True(t, fault.HasCode(err, fault.CodeStale), err)
 	// Prepared again, it is carried out.
 	assert.NoError(t, cards.update(ctx, 1, who, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{Removed: []*timekeepingv1.Punch{{Id: &id}}}}))
+}
+
+func TestTimecardsAtOnceAreBounded(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	cards := newTimecards(t, ctx, noon("2026-03-10"))
+	read := func(last string) error {
+		list := &commonv1.RefList{Ids: []int64{7}}
+		for id := range int64(81) {
+			list.Ids = append(list.Ids, 1000+id)
+		}
+		days := &commonv1.DateRange{StartDate: "2025-01-01", EndDate: last}
+		_, err := cards.MultiReadTimecards(ctx, &timekeepingv1.MultiReadTimecardsRequest{Where: &timekeepingv1.TimecardsWhere{Employees: list, DateRange: days}})
+		_, metrics := cards.MultiReadTimecardMetrics(ctx, &timekeepingv1.MultiReadTimecardMetricsRequest{
+			Where: &timekeepingv1.TimecardMetricsWhere{EmployeeSet: &timekeepingv1.TimecardEmployeeSet{Employees: list, DateRange: days}},
+		})
+		assert.Equal(t, fault.FromError(err).Code, fault.FromError(metrics).Code)
+		return err
+	}
+	assert.True(t, fault.HasCode(read("2026-01-01"), CodeLimit), "82 employees on 366 days")
+	persons := &absent{}
+	cards.persons = person.NewDirectory(cards.reader.pool, persons, nil)
+	assert.True(t, fault.HasCode(read("2025-12-31"), CodeReference), "82 employees on 365 days")
+}
+
+// absent is commons that knows nobody.
+type absent struct{ commonsv1.PersonServiceClient }
+
+func (absent) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+	return &commonsv1.ResolvePersonsResponse{}, nil
 }

@@ -250,7 +250,8 @@ func (x *MultiReadTimecardsRequest) GetMultiReadOptions() *structpb.Struct {
 }
 
 // TimecardsWhere names employees and days, either beside each other or both in
-// employeeSet. A hyperfind stands for the employees whom it finds, at most 500.
+// employeeSet. A hyperfind stands for the employees whom it finds, at most 500. The
+// employees multiplied by the days are at most 30,000.
 type TimecardsWhere struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Employees *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
