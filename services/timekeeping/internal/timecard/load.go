@@ -60,6 +60,8 @@ type window struct {
 	// signed says that only days which are signed off are meant, and that they are
 	// calculated all the same.
 	signed bool
+	// across says that punches after those of the signed days are read as well.
+	across bool
 }
 
 const (
@@ -99,7 +101,7 @@ CROSS JOIN LATERAL (
     SELECT * FROM punch
     WHERE tenant_id = $1 AND employee_id = e.id AND at < $4
       AND at >= greatest(coalesce(first.at, $3), CASE WHEN NOT $8 THEN h.open_from END)
-      AND (NOT $8 OR at < h.open_from)
+      AND (NOT $8 OR $9 OR at < h.open_from)
     OFFSET 0
 ) AS p
 ORDER BY e.id, p.at`
@@ -115,7 +117,7 @@ func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int6
 	snapshot.Queue(func(rows pgx.Rows) error { return scanTermBodies(rows, terms) }, readTermBodies, tenantID, ids, from, to)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanTerms(rows, found, terms) }, readTerms, tenantID, ids, from, to)
 	snapshot.Queue(func(rows pgx.Rows) error { return r.scanPunches(rows, found) }, readPunches,
-		tenantID, ids, from.Time(), to.Time(), float64(longest), daysBack, w.bodies, w.signed)
+		tenantID, ids, from.Time(), to.Time(), float64(longest), daysBack, w.bodies, w.signed, w.across)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanEdits(rows, found) }, readEdits, tenantID, ids, w.days.From, w.days.To)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanLeave(rows, found) }, leaveedit.ReadPaid, tenantID, ids, w.days.From, w.days.To)
 	if !w.signed {

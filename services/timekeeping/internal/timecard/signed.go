@@ -219,6 +219,9 @@ func (r *Reader) tryChange(ctx context.Context, tenantID int64, days touched, fn
 			return err
 		}
 		for i, k := range all {
+			if err := r.moveEnd(ctx, tx, tenantID, k, now[k.id]); err != nil {
+				return err
+			}
 			changed, err := r.historical(ctx, tx, tenantID, k)
 			if err != nil {
 				return err
@@ -229,6 +232,24 @@ func (r *Reader) tryChange(ctx context.Context, tenantID int64, days touched, fn
 		}
 		return nil
 	})
+}
+
+// moveEnd finds out anew which punches belong to the signed days, when the last one of
+// them is concerned: a punch may come late that ends a shift of the last night, or
+// begins one.
+func (r *Reader) moveEnd(ctx context.Context, tx pgx.Tx, tenantID int64, k *known, s signoff) error {
+	if k.days.To <= s.through {
+		return nil
+	}
+	cards, err := r.readIn(ctx, tx, tenantID, []int64{k.id}, window{days: civil.Through(s.through, s.through), signed: true, across: true}, k.of)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE timecard_signoff SET open_from = $4 WHERE tenant_id = $1 AND employee_id = $2 AND through = $3`,
+		tenantID, k.id, s.through, time.Unix(cards[0].openFrom(), 0)); err != nil {
+		return fmt.Errorf("move the end of a sign-off: %w", err)
+	}
+	return nil
 }
 
 // historical calculates what signed days would add up to.

@@ -74,6 +74,47 @@ func TestCorrectionsAddUp(t *testing.T) {
 	}
 }
 
+// A shift of the last night belongs to the signed days, whenever its punches come.
+func TestNightShiftsThatComeLate(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	reader := NewReader(newPool(t), knownDays{}, noon("2026-05-01"))
+	monday := civil.Of(2026, time.March, 2)
+	for i, c := range []struct {
+		it    string
+		early []string
+		late  [][]string
+	}{
+		{"both at once", nil, [][]string{{"2026-03-08T22:00", "2026-03-09T06:00"}}},
+		{"one after the other", nil, [][]string{{"2026-03-08T22:00"}, {"2026-03-09T06:00"}}},
+		{"the end before the start", nil, [][]string{{"2026-03-09T06:00"}, {"2026-03-08T22:00"}}},
+		{"only the end", []string{"2026-03-08T22:00"}, [][]string{{"2026-03-09T06:00"}}},
+		{"only the start", []string{"2026-03-09T06:00"}, [][]string{{"2026-03-08T22:00"}}},
+		{"after a break", []string{"2026-03-08T18:00", "2026-03-08T22:00"}, [][]string{{"2026-03-08T23:00"}, {"2026-03-09T04:00"}}},
+		{"on another day", []string{"2026-03-08T18:00", "2026-03-08T22:00"}, [][]string{{"2026-03-09T23:00"}, {"2026-03-10T04:00"}}},
+	} {
+		t.Run(c.it, func(t *testing.T) {
+			signed, other := int64(2*i+1), int64(2*i+2)
+			early := append([]string{"2026-03-03T08:00", "2026-03-03T16:00", "2026-03-09T12:00", "2026-03-09T17:00"}, c.early...)
+			punched(t, ctx, reader, 1, signed, early...)
+			punched(t, ctx, reader, 1, other, early...)
+			signOff(t, ctx, reader, signed, civil.Range{From: monday, To: monday + 7})
+			for _, late := range c.late {
+				punched(t, ctx, reader, 1, signed, late...)
+				punched(t, ctx, reader, 1, other, late...)
+			}
+			sum := func(id int64) (sum int64) {
+				for _, w := range totalsOf(t, ctx, reader, "2026-03-02", "2026-03-15", id)[0].GetTotals() {
+					sum += w.GetSeconds()
+				}
+				return sum
+			}
+			assert.Equal(t, sum(other), sum(signed))
+			assert.Zero(t, totalsOf(t, ctx, reader, "2026-03-09", "2026-03-15", signed)[0].GetMissedPunches())
+		})
+	}
+}
+
 // Punches of one change may lie years apart, with days between them that are not to be
 // calculated anew.
 func TestCorrectionsOfDaysThatLieFarApart(t *testing.T) {
