@@ -149,8 +149,10 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	sets, err := commons.Migrations()
 	require.NoError(t, err)
-	b := &bench{pool: pgtest.New(t, sets...), users: &users{accounts: map[int64]*authv1.User{}, lockouts: map[int64]*authv1.UserLockout{},
-		powerful: map[int64]bool{}, told: map[string]*authv1.Initiator{}}}
+	b := &bench{pool: pgtest.New(t, sets...), users: &users{
+		accounts: map[int64]*authv1.User{}, lockouts: map[int64]*authv1.UserLockout{},
+		powerful: map[int64]bool{}, told: map[string]*authv1.Initiator{},
+	}}
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	b.nats = natstest.New(t).Conn()
 	auth, local := rpctest.Local(t), rpctest.Local(t)

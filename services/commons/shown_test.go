@@ -42,26 +42,36 @@ func TestWhoWasShownIsShownAsTheyAre(t *testing.T) {
 		do   func()
 		want []string
 	}{
-		{"the name of a term that is asked for", func() { exec(`UPDATE employment_term SET name = 'Whole' WHERE tenant_id = 1 AND id = 7`) },
-			[]string{"Whole 2026-01-01 3000-01-01"}},
-		{"what is asked for", func() {
-			exec(`UPDATE term_request SET from_date = '2026-02-01' WHERE tenant_id = 1 AND person_id = $1`, id)
+		{
+			"the name of a term that is asked for", func() { exec(`UPDATE employment_term SET name = 'Whole' WHERE tenant_id = 1 AND id = 7`) },
+			[]string{"Whole 2026-01-01 3000-01-01"},
 		},
-			[]string{"Whole 2026-02-01 3000-01-01"}},
+		{
+			"what is asked for", func() {
+				exec(`UPDATE term_request SET from_date = '2026-02-01' WHERE tenant_id = 1 AND person_id = $1`, id)
+			},
+			[]string{"Whole 2026-02-01 3000-01-01"},
+		},
 		{"nothing is asked for", func() { exec(`DELETE FROM term_request WHERE tenant_id = 1 AND person_id = $1`, id) }, nil},
 		{"a membership", func() {
 			exec(`INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date) VALUES (1, $1, 8, '2026-03-01', '3000-01-01')`, id)
 		}, []string{"Half 2026-03-01 3000-01-01"}},
-		{"its term", func() {
-			exec(`UPDATE membership SET employment_term_id = 7 WHERE tenant_id = 1 AND person_id = $1`, id)
+		{
+			"its term", func() {
+				exec(`UPDATE membership SET employment_term_id = 7 WHERE tenant_id = 1 AND person_id = $1`, id)
+			},
+			[]string{"Whole 2026-03-01 3000-01-01"},
 		},
-			[]string{"Whole 2026-03-01 3000-01-01"}},
-		{"its days", func() {
-			exec(`UPDATE membership SET to_date = '2026-04-01' WHERE tenant_id = 1 AND person_id = $1`, id)
+		{
+			"its days", func() {
+				exec(`UPDATE membership SET to_date = '2026-04-01' WHERE tenant_id = 1 AND person_id = $1`, id)
+			},
+			[]string{"Whole 2026-03-01 2026-04-01"},
 		},
-			[]string{"Whole 2026-03-01 2026-04-01"}},
-		{"the name of its term", func() { exec(`UPDATE employment_term SET name = 'Full' WHERE tenant_id = 1 AND id = 7`) },
-			[]string{"Full 2026-03-01 2026-04-01"}},
+		{
+			"the name of its term", func() { exec(`UPDATE employment_term SET name = 'Full' WHERE tenant_id = 1 AND id = 7`) },
+			[]string{"Full 2026-03-01 2026-04-01"},
+		},
 	} {
 		t.Run(change.name, func(t *testing.T) {
 			change.do()

@@ -36,8 +36,10 @@ func (p *persons) ResolvePersons(_ context.Context, req *commonsv1.ResolvePerson
 	out := &commonsv1.ResolvePersonsResponse{}
 	add := func(id int64) {
 		if id >= 1 && id <= 200 {
-			out.Persons = append(out.Persons, &commonsv1.PersonState{PersonId: id, PersonNumber: fmt.Sprint("P", id), Version: 1,
-				FullName: fmt.Sprint("Person ", id), HireDate: "2020-01-01", TimeZone: "Europe/Zurich"})
+			out.Persons = append(out.Persons, &commonsv1.PersonState{
+				PersonId: id, PersonNumber: fmt.Sprint("P", id), Version: 1,
+				FullName: fmt.Sprint("Person ", id), HireDate: "2020-01-01", TimeZone: "Europe/Zurich",
+			})
 		}
 	}
 	for _, id := range req.GetIds() {

@@ -174,8 +174,10 @@ func TestLeaveEditTimes(t *testing.T) {
 		"half a day, start or not":              {"09:00", "2026-03-02", 8, func(e *e) { e.PaidSegment.SymbolicValue = "HALF_DAY" }, [2]string{}},
 		"past midnight":                         {"", "", 8, func(e *e) { e.StartDateTime = "2026-03-02T22:00:00" }, [2]string{"2026-03-02T22:00:00.000", "2026-03-03T06:00:00.000"}},
 		"the night that begins on the last day": {"", "", 8, func(e *e) { e.StartDateTime = "2026-04-30T22:00:00" }, [2]string{"2026-04-30T22:00:00.000", "2026-05-01T06:00:00.000"}},
-		"several days": {"", "", 8, func(e *e) { e.StartDateTime, e.EndDateTime = "2026-03-02T00:00:00", "2026-03-07T00:00:00" },
-			[2]string{"2026-03-02T00:00:00.000", "2026-03-07T00:00:00.000"}},
+		"several days": {
+			"", "", 8, func(e *e) { e.StartDateTime, e.EndDateTime = "2026-03-02T00:00:00", "2026-03-07T00:00:00" },
+			[2]string{"2026-03-02T00:00:00.000", "2026-03-07T00:00:00.000"},
+		},
 		"real hours across a clock change": {"00:00", "2026-03-29", 8, nil, [2]string{"2026-03-29T00:00:00.000", "2026-03-29T09:00:00.000"}},
 		"a start that does not exist":      {"02:30", "2026-03-29", 1, nil, [2]string{"2026-03-29T03:30:00.000", "2026-03-29T04:30:00.000"}},
 	} {

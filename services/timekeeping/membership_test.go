@@ -126,7 +126,8 @@ func TestUpsertItemsFailAlone(t *testing.T) {
 		of(999, nil),
 		of(2, nil, on(foreign, "2024-01-01", "2025-01-01")),
 		of(2, nil, &timekeepingv1.EmploymentTermAssignment{
-			EmploymentTerm: &commonv1.Ref{Qualifier: proto.String("x")}, EffectiveDate: "2024-01-01", ExpirationDate: "2025-01-01"}),
+			EmploymentTerm: &commonv1.Ref{Qualifier: proto.String("x")}, EffectiveDate: "2024-01-01", ExpirationDate: "2025-01-01",
+		}),
 		of(2, nil, on(term, "2024-01-01", "")),
 		of(2, nil, on(term, "2025-01-01", "2025-01-01")),
 		of(2, []string{"2025-01-01", "2025-01-01"}),
@@ -137,8 +138,10 @@ func TestUpsertItemsFailAlone(t *testing.T) {
 		of(3, nil, &timekeepingv1.EmploymentTermAssignment{EffectiveDate: "2024-01-01", ExpirationDate: "2025-01-01"}),
 		of(1, []string{"2024-06-01", "3000-01-01"}),
 	}
-	codes := []string{"", "WCO-101263", "WTK-82600", "WTK-82615", "API-10001", "API-10001", "API-10001", "API-10001", "API-10001",
-		"WCO-101261", "WCO-101262", "API-10001", ""}
+	codes := []string{
+		"", "WCO-101263", "WTK-82600", "WTK-82615", "API-10001", "API-10001", "API-10001", "API-10001", "API-10001",
+		"WCO-101261", "WCO-101262", "API-10001", "",
+	}
 	answer, err := b.upsert(ctx, items...)
 	require.NoError(t, err)
 	assert.Equal(t, "WCO-101271", answer.GetFailure().GetErrorCode())

@@ -25,8 +25,11 @@ const (
 // personTables are the tables that the rows of a typical person are in, and the
 // column that names the person.
 var personTables = []struct{ table, person string }{
-	{"person", "id"}, {"employment_status", "person_id"}, {"primary_labor_account", "person_id"},
-	{"base_wage_rate", "person_id"}, {"badge_assignment", "person_id"},
+	{"person", "id"},
+	{"employment_status", "person_id"},
+	{"primary_labor_account", "person_id"},
+	{"base_wage_rate", "person_id"},
+	{"badge_assignment", "person_id"},
 }
 
 // company is a tenant's persons and locations: half of the persons, those with

@@ -47,8 +47,10 @@ func dataRequest(employees []int64, first, last string, series bool, elements ..
 // dataFigure compares a reading of data elements with the statements that the
 // services run for it, one after another.
 func dataFigure(h *host, o Options, p *premises) (figure, error) {
-	f := figure{name: data, unit: "ms", atMost: 1.5,
-		note: "p50; 20 elements of three providers for 500 employees over HTTPS, against the same statements one after another"}
+	f := figure{
+		name: data, unit: "ms", atMost: 1.5,
+		note: "p50; 20 elements of three providers for 500 employees over HTTPS, against the same statements one after another",
+	}
 	product, err := post(p.api, dataPath, p.dataRequest())
 	if err != nil {
 		return f, err

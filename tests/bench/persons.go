@@ -25,8 +25,10 @@ const (
 // rows that they leave behind, into copies of the tables, one INSERT for each
 // table and one transaction for each call.
 func personsFigure(h *host, o Options, p *premises) (figure, error) {
-	f := figure{name: persons, unit: "persons/s", atLeast: 0.3,
-		note: "multi_upsert of 100 persons, half of them new, against one INSERT of the same rows for each table"}
+	f := figure{
+		name: persons, unit: "persons/s", atLeast: 0.3,
+		note: "multi_upsert of 100 persons, half of them new, against one INSERT of the same rows for each table",
+	}
 	baseline, err := newCopies(h.ctx, p.postgres(commonsDatabase))
 	if err != nil {
 		return f, err

@@ -123,8 +123,10 @@ func copied(ctx context.Context, scheduling, commons *pgx.Conn, tenant int64) er
 // overtakenFigure compares twenty changes of the same employees, asked for one
 // right after the other, with one.
 func overtakenFigure(h *host, o Options, c *crowd) ([]figure, error) {
-	f := figure{name: overtaken, unit: "s", atMost: 3,
-		note: fmt.Sprintf("%d changes of the same 10,000 employees, from the first request until all are FINISHED, against one", queuedChanges)}
+	f := figure{
+		name: overtaken, unit: "s", atMost: 3,
+		note: fmt.Sprintf("%d changes of the same 10,000 employees, from the first request until all are FINISHED, against one", queuedChanges),
+	}
 	crew, err := seed(h.ctx, c.admin, c.large, manyEmployees)
 	if err != nil {
 		return nil, err
@@ -200,8 +202,10 @@ func amongManyFigure(h *host, o Options, c *crowd) ([]figure, error) {
 	if o.Short {
 		spans /= 10
 	}
-	f := figure{name: amongMany, unit: "ms", atMost: 2,
-		note: fmt.Sprintf("a change of %d employees in a tenant with %d spans, against one without others", fewEmployees, spans)}
+	f := figure{
+		name: amongMany, unit: "ms", atMost: 2,
+		note: fmt.Sprintf("a change of %d employees in a tenant with %d spans, against one without others", fewEmployees, spans),
+	}
 	alone, err := join(h, c.server, "alone")
 	if err != nil {
 		return nil, err

@@ -64,9 +64,12 @@ func (w *world) requireAway(crew *scenario.Crew) {
 		{http.MethodPost, "/v1/commons/persons", person},
 		{http.MethodPost, "/v1/commons/persons/multi_create", []scenario.Object{person}},
 		{http.MethodGet, fmt.Sprint("/v1/timekeeping/setup/employment_terms/", crew.TermID), nil},
-		{http.MethodPost, "/v1/timekeeping/setup/employment_terms", scenario.Object{"name": scenario.Unique("T"),
+		{http.MethodPost, "/v1/timekeeping/setup/employment_terms", scenario.Object{
+			"name":        scenario.Unique("T"),
 			"processType": "ENFORCE_END_DATE", "versions": scenario.Object{
-				"employmentTermVersion": []scenario.Object{{"startDate": "2000-01-01", "endDate": forever}}}}},
+				"employmentTermVersion": []scenario.Object{{"startDate": "2000-01-01", "endDate": forever}},
+			},
+		}},
 		{http.MethodPost, "/v1/scheduling/schedule/multi_read", scenario.ReadRequest(crew.Persons[:1], lookFrom, lookTo)},
 		{http.MethodGet, "/v1/scheduling/shift_templates", nil},
 		{http.MethodPost, patterns + "/apply_create", applyCreate(crew)},

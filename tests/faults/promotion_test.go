@@ -68,7 +68,9 @@ func (w *world) createTerms() *terms {
 			var created struct{ ID int64 }
 			_, err := w.api.Call(ctx, http.MethodPost, "/v1/timekeeping/setup/employment_terms", scenario.Object{
 				"name": scenario.Unique("T"), "processType": "ENFORCE_END_DATE", "versions": scenario.Object{
-					"employmentTermVersion": []scenario.Object{{"startDate": "2000-01-01", "endDate": forever}}}}, &created)
+					"employmentTermVersion": []scenario.Object{{"startDate": "2000-01-01", "endDate": forever}},
+				},
+			}, &created)
 			switch {
 			case err == nil:
 				made.add(created.ID)

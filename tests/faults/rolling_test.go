@@ -53,7 +53,9 @@ func (w *world) steadyLoad(crew *scenario.Crew) func() int {
 		func() error {
 			return w.call(http.MethodPost, "/v1/timekeeping/setup/employment_terms", scenario.Object{
 				"name": scenario.Unique("T"), "processType": "ENFORCE_END_DATE", "versions": scenario.Object{
-					"employmentTermVersion": []scenario.Object{{"startDate": "2000-01-01", "endDate": forever}}}})
+					"employmentTermVersion": []scenario.Object{{"startDate": "2000-01-01", "endDate": forever}},
+				},
+			})
 		},
 		func() error { return w.call(http.MethodGet, "/v1/scheduling/shift_templates", nil) },
 		func() error { return launch.TryLogin(w.t, w.Client, w.Ready) },

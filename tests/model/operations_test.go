@@ -16,8 +16,12 @@ const mostAssignments = 6
 
 // menu are the entries that patterns are made of. Some differ in their times only.
 var menu = []entry{
-	{false, "E", 360, 840}, {false, "E", 420, 900}, {false, "L", 840, 1320}, {false, "N", 1320, 1800},
-	{false, "S", 600, 660}, {true, "Training", 0, 1440},
+	{false, "E", 360, 840},
+	{false, "E", 420, 900},
+	{false, "L", 840, 1320},
+	{false, "N", 1320, 1800},
+	{false, "S", 600, 660},
+	{true, "Training", 0, 1440},
 }
 
 func (w *world) anyCycle() cycle {

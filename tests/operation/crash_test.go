@@ -94,12 +94,15 @@ func whatIsThere(t *testing.T, server *launch.Server) map[string]int {
 	}
 	var found struct{ GroupSchedulePatterns []struct{ ID int64 } }
 	_, err := api.Call(t.Context(), http.MethodPost, "/v1/scheduling/employment_term_schedule_patterns/multi_read", scenario.Object{
-		"select": "gsp", "where": scenario.Object{"groups": scenario.Object{"groupRefs": refs}}}, &found)
+		"select": "gsp", "where": scenario.Object{"groups": scenario.Object{"groupRefs": refs}},
+	}, &found)
 	require.NoError(t, err)
 	counts["assignments"] = len(found.GroupSchedulePatterns)
 	_, err = api.Call(t.Context(), http.MethodPost, "/v1/scheduling/schedule/multi_read", scenario.Object{
 		"select": []string{"SHIFTS"}, "where": scenario.Object{"employees": scenario.Object{
-			"employeeRefs": scenario.Object{"qualifiers": []string{"D-2000"}}, "startDate": day, "endDate": day}}}, nil)
+			"employeeRefs": scenario.Object{"qualifiers": []string{"D-2000"}}, "startDate": day, "endDate": day,
+		}},
+	}, nil)
 	require.NoError(t, err)
 	counts["the last person"] = 1
 	return counts

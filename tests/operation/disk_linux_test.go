@@ -291,15 +291,18 @@ func (w *writer) logIn(ctx context.Context, _ string) (int, error) {
 
 func (w *writer) createTemplate(ctx context.Context, name string) (int, error) {
 	status, err := w.create(ctx, "/v1/scheduling/shift_templates", scenario.Object{
-		"name": name, "startDateTime": "1900-01-01T06:00:00", "endDateTime": "1900-01-01T14:00:00"})
+		"name": name, "startDateTime": "1900-01-01T06:00:00", "endDateTime": "1900-01-01T14:00:00",
+	})
 	return status, w.keep(&w.templates, name, status, err)
 }
 
 func (w *writer) createPerson(ctx context.Context, name string) (int, error) {
 	status, err := w.create(ctx, "/v1/commons/persons/multi_create", []scenario.Object{{
 		"personInformation": scenario.Object{"person": scenario.Object{
-			"personNumber": name, "firstName": "Disk", "lastName": "Full", "hireDate": "2020-01-01"}},
-		"jobAssignment": scenario.Object{"jobAssignmentDetails": scenario.Object{"timeZoneName": "Europe/Zurich"}}}})
+			"personNumber": name, "firstName": "Disk", "lastName": "Full", "hireDate": "2020-01-01",
+		}},
+		"jobAssignment": scenario.Object{"jobAssignmentDetails": scenario.Object{"timeZoneName": "Europe/Zurich"}},
+	}})
 	return status, w.keep(&w.persons, name, status, err)
 }
 
@@ -348,7 +351,8 @@ func (w *writer) requireAllThere() {
 	for numbers := range slices.Chunk(w.persons, 100) {
 		var persons []scenario.Object
 		_, err := w.api.Call(w.t.Context(), http.MethodPost, "/v1/commons/persons/multi_read", scenario.Object{
-			"where": scenario.Object{"employees": scenario.Object{"key": "personnumber", "values": numbers}}}, &persons)
+			"where": scenario.Object{"employees": scenario.Object{"key": "personnumber", "values": numbers}},
+		}, &persons)
 		require.NoError(w.t, err, "a person was acknowledged and is gone")
 		require.Len(w.t, persons, len(numbers))
 	}

@@ -14,10 +14,14 @@ func locationElements() []place {
 		return placeOn(key, label, doc, dataelement.String, func(v *version) value { return dataelement.Text(of(v)) })
 	}
 	return []place{
-		{Key: "LOCATION_ID", Label: "Location id", Doc: "The id of the location.", Type: dataelement.Long, Categories: ofLocation,
-			Value: func(l *location, _ at) value { return dataelement.Whole(l.id) }},
-		{Key: "LOCATION_PERSISTENT_ID", Label: "Persistent id", Doc: "The id that is the same in every copy of the tenant.", Type: dataelement.String,
-			Categories: ofLocation, Value: func(l *location, _ at) value { return dataelement.Text(l.persistentID) }},
+		{
+			Key: "LOCATION_ID", Label: "Location id", Doc: "The id of the location.", Type: dataelement.Long, Categories: ofLocation,
+			Value: func(l *location, _ at) value { return dataelement.Whole(l.id) },
+		},
+		{
+			Key: "LOCATION_PERSISTENT_ID", Label: "Persistent id", Doc: "The id that is the same in every copy of the tenant.", Type: dataelement.String,
+			Categories: ofLocation, Value: func(l *location, _ at) value { return dataelement.Text(l.persistentID) },
+		},
 		text("LOCATION_NAME", "Location name", "The name.", func(v *version) string { return v.name }),
 		text("LOCATION_PATH", "Location path", "The names from the top down.", func(v *version) string { return v.path }),
 		text("LOCATION_FULL_NAME", "Full name", "The full name.", func(v *version) string { return v.body.GetFullName() }),
@@ -50,24 +54,30 @@ func locationElements() []place {
 			func(v *version) value { return dataelement.Day(v.since) }),
 		placeOn("LOCATION_EXPIRATION_DATE", "Expiration date", "The last day of what the location is, 3000-01-01 without end.", dataelement.Date,
 			func(v *version) value { return dataelement.Day(lastDay(civil.Range{From: v.since, To: v.until})) }),
-		{Key: "LOCATION_CHILD_COUNT", Label: "Locations below", Doc: "How many locations stand right below, on the last day asked for.",
+		{
+			Key: "LOCATION_CHILD_COUNT", Label: "Locations below", Doc: "How many locations stand right below, on the last day asked for.",
 			Type: dataelement.Long, Categories: ofLocation, Needs: needChildren,
-			Value: func(l *location, _ at) value { return dataelement.Whole(l.children) }},
-		{Key: "LOCATION_EMPLOYEE_COUNT", Label: "Employees", Doc: "How many persons have their primary job there or below, on the last day asked for.",
+			Value: func(l *location, _ at) value { return dataelement.Whole(l.children) },
+		},
+		{
+			Key: "LOCATION_EMPLOYEE_COUNT", Label: "Employees", Doc: "How many persons have their primary job there or below, on the last day asked for.",
 			Type: dataelement.Long, Categories: ofLocation, Needs: needHeads,
-			Value: func(l *location, _ at) value { return dataelement.Whole(l.heads) }},
+			Value: func(l *location, _ at) value { return dataelement.Whole(l.heads) },
+		},
 	}
 }
 
 // placeOn is an element of what a location is on the last day.
 func placeOn(key, label, doc string, kind dataelement.Type, of func(*version) value) place {
-	return place{Key: key, Label: label, Doc: doc, Type: kind, Categories: ofLocation, Series: true,
+	return place{
+		Key: key, Label: label, Doc: doc, Type: kind, Categories: ofLocation, Series: true,
 		Value: func(l *location, at at) value {
 			if v := l.on(at.Last()); v != nil {
 				return of(v)
 			}
 			return value{}
-		}}
+		},
+	}
 }
 
 func percent(p *int32) value {

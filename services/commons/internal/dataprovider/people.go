@@ -124,19 +124,23 @@ var (
 
 // column is an element that is a text of the person's row.
 func column(key, label, doc string, categories []string, text int) entry {
-	return entry{Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: categories,
-		Value: func(p *person, _ at) value { return dataelement.Text(p.texts[text]) }}
+	return entry{
+		Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: categories,
+		Value: func(p *person, _ at) value { return dataelement.Text(p.texts[text]) },
+	}
 }
 
 // textOn is an element that is a text of what holds on the last day.
 func textOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated, text int) entry {
-	return entry{Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: categories, Series: true, Needs: need,
+	return entry{
+		Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: categories, Series: true, Needs: need,
 		Value: func(p *person, at at) value {
 			if d := on(list(p), at.Last()); d != nil {
 				return dataelement.Text(d.texts[text])
 			}
 			return value{}
-		}}
+		},
+	}
 }
 
 // sinceOn and untilOn are elements that are the first and the last day of what
@@ -150,13 +154,15 @@ func untilOn(key, label, doc string, categories []string, need uint64, list func
 }
 
 func dayOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated, day func(*dated) civil.Date) entry {
-	return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Date, Categories: categories, Series: true, Needs: need,
+	return entry{
+		Key: key, Label: label, Doc: doc, Type: dataelement.Date, Categories: categories, Series: true, Needs: need,
 		Value: func(p *person, at at) value {
 			if d := on(list(p), at.Last()); d != nil {
 				return dataelement.Day(day(d))
 			}
 			return value{}
-		}}
+		},
+	}
 }
 
 // lastDay returns the last day that belongs to a range, forever for one without

@@ -13,14 +13,20 @@ func job(p *person) []dated { return p.job }
 
 func commonElements() []entry {
 	return []entry{
-		{Key: "EMP_COMMON_FULL_NAME", Label: "Employee name", Doc: "The name as \"Last, First\".", Type: dataelement.String, Categories: employee,
-			Value: func(p *person, _ at) value { return dataelement.Text(p.fullName) }},
-		{Key: "EMP_COMMON_FULL_NAME_AND_PERSON_NUMBER", Label: "Employee name and number", Doc: "The name with the person number in brackets.",
+		{
+			Key: "EMP_COMMON_FULL_NAME", Label: "Employee name", Doc: "The name as \"Last, First\".", Type: dataelement.String, Categories: employee,
+			Value: func(p *person, _ at) value { return dataelement.Text(p.fullName) },
+		},
+		{
+			Key: "EMP_COMMON_FULL_NAME_AND_PERSON_NUMBER", Label: "Employee name and number", Doc: "The name with the person number in brackets.",
 			Type: dataelement.String, Categories: employee,
-			Value: func(p *person, _ at) value { return dataelement.Text(p.fullName + " (" + p.number + ")") }},
+			Value: func(p *person, _ at) value { return dataelement.Text(p.fullName + " (" + p.number + ")") },
+		},
 		// A number as text: clients join on it with the ids of persons.
-		{Key: "EMP_COMMON_ID", Label: "Employee id", Doc: "The id of the person, as text.", Type: dataelement.String, Categories: employee,
-			Value: func(p *person, _ at) value { return dataelement.Text(strconv.FormatInt(p.id, 10)) }},
+		{
+			Key: "EMP_COMMON_ID", Label: "Employee id", Doc: "The id of the person, as text.", Type: dataelement.String, Categories: employee,
+			Value: func(p *person, _ at) value { return dataelement.Text(strconv.FormatInt(p.id, 10)) },
+		},
 		textOn("EMP_COMMON_PRIMARY_JOB", "Primary job", "The path of the primary job on the last day.", employment, needLabor, labor, 0),
 		pathElement("EMP_COMMON_PRIMARY_JOB_TITLE", "Primary job title", "The name of the primary job: the last part of its path.",
 			func(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }),
@@ -48,27 +54,35 @@ func commonElements() []entry {
 
 // pathElement is an element that is a part of the path of the primary job.
 func pathElement(key, label, doc string, part func(string) string) entry {
-	return entry{Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: employment, Series: true, Needs: needLabor,
+	return entry{
+		Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: employment, Series: true, Needs: needLabor,
 		Value: func(p *person, at at) value {
 			if d := on(p.labor, at.Last()); d != nil {
 				return dataelement.Text(part(d.texts[0]))
 			}
 			return value{}
-		}}
+		},
+	}
 }
 
 func identityElements() []entry {
 	details := func(key, label, doc string, text func(*person) string) entry {
-		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: employee, Needs: needBody,
-			Value: func(p *person, _ at) value { return dataelement.Text(text(p)) }}
+		return entry{
+			Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: employee, Needs: needBody,
+			Value: func(p *person, _ at) value { return dataelement.Text(text(p)) },
+		}
 	}
 	badge := func(p *person) []dated { return p.badge }
 	account := func(p *person) []dated { return p.account }
 	return []entry{
-		{Key: "PEOPLE_PERSON_ID", Label: "Person id", Doc: "The id of the person.", Type: dataelement.Long, Categories: employee,
-			Value: func(p *person, _ at) value { return dataelement.Whole(p.id) }},
-		{Key: "PEOPLE_PERSON_NUMBER", Label: "Person number", Doc: "The person number.", Type: dataelement.String, Categories: employee,
-			Value: func(p *person, _ at) value { return dataelement.Text(p.number) }},
+		{
+			Key: "PEOPLE_PERSON_ID", Label: "Person id", Doc: "The id of the person.", Type: dataelement.Long, Categories: employee,
+			Value: func(p *person, _ at) value { return dataelement.Whole(p.id) },
+		},
+		{
+			Key: "PEOPLE_PERSON_NUMBER", Label: "Person number", Doc: "The person number.", Type: dataelement.String, Categories: employee,
+			Value: func(p *person, _ at) value { return dataelement.Text(p.number) },
+		},
 		column("PEOPLE_FIRST_NAME", "First name", "The first name.", employee, textFirstName),
 		column("PEOPLE_LAST_NAME", "Last name", "The last name.", employee, textLastName),
 		column("PEOPLE_MIDDLE_INITIAL", "Middle initial", "The first letter of the middle name.", employee, textMiddleInitial),
@@ -77,30 +91,36 @@ func identityElements() []entry {
 			func(p *person) string { return p.body.GetPersonInformation().GetPerson().GetPhoneticFullName() }),
 		details("PEOPLE_ROMANIZED_FULL_NAME", "Romanized name", "The name in Latin letters.",
 			func(p *person) string { return p.body.GetPersonInformation().GetPerson().GetRomanizedFullName() }),
-		{Key: "PEOPLE_BIRTH_DATE", Label: "Birth date", Doc: "The day of birth.", Type: dataelement.Date, Categories: employee,
-			Value: func(p *person, _ at) value { return dayOf(p.born) }},
+		{
+			Key: "PEOPLE_BIRTH_DATE", Label: "Birth date", Doc: "The day of birth.", Type: dataelement.Date, Categories: employee,
+			Value: func(p *person, _ at) value { return dayOf(p.born) },
+		},
 		column("PEOPLE_USER_ACCOUNT_NAME", "User name", "The name of the user account.", employee, textUserName),
 		textOn("PEOPLE_USER_ACCOUNT_STATUS", "User account status", "Active, Inactive or Terminated, on the last day.", employee, needAccount, account, 0),
 		sinceOn("PEOPLE_USER_ACCOUNT_STATUS_DATE", "User account status since", "Since when the user account has its status.", employee, needAccount, account),
 		textOn("PEOPLE_BADGE_NUMBER", "Badge number", "The badge on the last day; the first of several.", employee, needBadge, badge, 0),
 		sinceOn("PEOPLE_BADGE_EFFECTIVE_DATE", "Badge since", "The first day of the badge.", employee, needBadge, badge),
 		untilOn("PEOPLE_BADGE_EXPIRATION_DATE", "Badge until", "The last day of the badge, 3000-01-01 for one without end.", employee, needBadge, badge),
-		{Key: "PEOPLE_CUSTOM", Label: "Custom field", Doc: "A custom field.", Type: dataelement.String, Categories: employee, Needs: needCustomData,
+		{
+			Key: "PEOPLE_CUSTOM", Label: "Custom field", Doc: "A custom field.", Type: dataelement.String, Categories: employee, Needs: needCustomData,
 			Properties: []dataelement.Property{{Key: "NAME", Doc: "The name of the field."}},
 			Value: func(p *person, at at) value {
 				if d := named(p.customData, at.Properties["NAME"]); d != nil {
 					return dataelement.Text(d.texts[1])
 				}
 				return value{}
-			}},
-		{Key: "PEOPLE_CUSTOM_DATE", Label: "Custom date", Doc: "A custom date.", Type: dataelement.Date, Categories: employee, Needs: needCustomDate,
+			},
+		},
+		{
+			Key: "PEOPLE_CUSTOM_DATE", Label: "Custom date", Doc: "A custom date.", Type: dataelement.Date, Categories: employee, Needs: needCustomDate,
 			Properties: []dataelement.Property{{Key: "NAME", Doc: "The name of the date."}},
 			Value: func(p *person, at at) value {
 				if d := named(p.customDate, at.Properties["NAME"]); d != nil {
 					return dataelement.Day(d.days.From)
 				}
 				return value{}
-			}},
+			},
+		},
 		column("PEOPLE_AOID", "Associate id", "The id of the person in another system.", employee, textAOID),
 		column("PEOPLE_COID", "Client id", "The id of the client in another system.", employee, textCOID),
 	}

@@ -16,36 +16,48 @@ func employmentElements() []entry {
 	wage := func(p *person) []dated { return p.wage }
 	method := func(p *person) []dated { return p.timeEntry }
 	return []entry{
-		{Key: "PEOPLE_HIRE_DATE", Label: "Hire date", Doc: "The day of hiring.", Type: dataelement.Date, Categories: employment,
-			Value: func(p *person, _ at) value { return dayOf(p.hired) }},
-		{Key: "PEOPLE_SENIORITY_DATE", Label: "Seniority date", Doc: "The day from which seniority counts.", Type: dataelement.Date, Categories: employment,
-			Value: func(p *person, _ at) value { return dayOf(p.senior) }},
-		{Key: "PEOPLE_YEARS_OF_SERVICE", Label: "Years of service", Doc: "Whole years from the hire date to the last day.",
-			Type: dataelement.Long, Categories: employment, Series: true, Value: yearsOfService},
+		{
+			Key: "PEOPLE_HIRE_DATE", Label: "Hire date", Doc: "The day of hiring.", Type: dataelement.Date, Categories: employment,
+			Value: func(p *person, _ at) value { return dayOf(p.hired) },
+		},
+		{
+			Key: "PEOPLE_SENIORITY_DATE", Label: "Seniority date", Doc: "The day from which seniority counts.", Type: dataelement.Date, Categories: employment,
+			Value: func(p *person, _ at) value { return dayOf(p.senior) },
+		},
+		{
+			Key: "PEOPLE_YEARS_OF_SERVICE", Label: "Years of service", Doc: "Whole years from the hire date to the last day.",
+			Type: dataelement.Long, Categories: employment, Series: true, Value: yearsOfService,
+		},
 		textOn("PEOPLE_EMP_STATUS", "Employment status", "Active, Inactive or Terminated, on the last day.", employment, needStatus, status, 0),
 		sinceOn("PEOPLE_EMPLOYMENT_STATUS_DATE", "Employment status since", "Since when the employment has its status.", employment, needStatus, status),
 		textOn("PEOPLE_PAYRULE", "Pay rule", "The pay rule on the last day.", employment, needPayRule, payRule, 0),
 		sinceOn("PEOPLE_PAYRULE_EFFECTIVE_DATE", "Pay rule since", "The first day of the pay rule.", employment, needPayRule, payRule),
-		{Key: "PEOPLE_BASE_WAGE", Label: "Base wage", Doc: "The wage of an hour on the last day.", Type: dataelement.Number, Categories: employment,
+		{
+			Key: "PEOPLE_BASE_WAGE", Label: "Base wage", Doc: "The wage of an hour on the last day.", Type: dataelement.Number, Categories: employment,
 			Series: true, Needs: needWage, Value: func(p *person, at at) value {
 				if d := on(p.wage, at.Last()); d != nil {
 					return dataelement.Decimal(d.amount)
 				}
 				return value{}
-			}},
+			},
+		},
 		sinceOn("PEOPLE_BASE_WAGE_EFFECTIVE_DATE", "Base wage since", "The first day of the base wage.", employment, needWage, wage),
 		column("PEOPLE_WORKER_TYPE", "Worker type", "The worker type.", employment, textWorkerType),
 		textOn("PEOPLE_HOME_LABOR_CATEGORY", "Home labor category", "The labor category of the primary job.", employment, needLabor, labor, 1),
-		{Key: "PEOPLE_HOME_COST_CENTER", Label: "Home cost center", Doc: "The cost center of the primary job's place in the business structure.",
-			Type: dataelement.String, Categories: employment, Series: true, Needs: needCostCenter, Value: costCenter},
+		{
+			Key: "PEOPLE_HOME_COST_CENTER", Label: "Home cost center", Doc: "The cost center of the primary job's place in the business structure.",
+			Type: dataelement.String, Categories: employment, Series: true, Needs: needCostCenter, Value: costCenter,
+		},
 		column("PEOPLE_MANAGER_PERSON_NUMBER", "Manager number", "The person number of the manager.", employment, textSupervisor),
-		{Key: "PEOPLE_MANAGER_NAME", Label: "Manager name", Doc: "The name of the manager.", Type: dataelement.String, Categories: employment, Needs: needManager,
+		{
+			Key: "PEOPLE_MANAGER_NAME", Label: "Manager name", Doc: "The name of the manager.", Type: dataelement.String, Categories: employment, Needs: needManager,
 			Value: func(p *person, _ at) value {
 				if p.managerName == nil {
 					return value{}
 				}
 				return dataelement.Text(*p.managerName)
-			}},
+			},
+		},
 		column("PEOPLE_TIME_ZONE", "Time zone", "The time zone of the person, as IANA calls it.", employment, textTimeZone),
 		column("PEOPLE_SCHEDULE_GROUP", "Schedule group", "The schedule group.", employment, textScheduleGroup),
 		column("PEOPLE_DEVICE_GROUP", "Device group", "The group of devices that the person uses.", employment, textDeviceGroup),
@@ -84,10 +96,12 @@ func yearsOfService(p *person, at at) value {
 func accessElements() []entry {
 	access := func(p *person) []dated { return p.access }
 	body := func(key, label, doc string, text func(*commonsv1.AccessAssignment) string) entry {
-		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: accessRule, Needs: needBody,
+		return entry{
+			Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: accessRule, Needs: needBody,
 			Value: func(p *person, _ at) value {
 				return dataelement.Text(text(p.body.GetPersonInformation().GetAccessAssignment()))
-			}}
+			},
+		}
 	}
 	return []entry{
 		column("PEOPLE_LOGON_PROFILE", "Logon profile", "The logon profile.", accessRule, textLogonProfile),
@@ -115,21 +129,26 @@ func accessElements() []entry {
 			(*commonsv1.AccessAssignment).GetProfessionalWorkRuleName),
 		body("PEOPLE_SCHEDULE_PATTERN", "Schedule pattern profile", "The schedule patterns that the person may use.",
 			(*commonsv1.AccessAssignment).GetSchedulePatternName),
-		{Key: "PEOPLE_CAN_APPROVE_OVERTIME_REQUESTS", Label: "Approves overtime", Doc: "Whether the person may approve overtime.",
+		{
+			Key: "PEOPLE_CAN_APPROVE_OVERTIME_REQUESTS", Label: "Approves overtime", Doc: "Whether the person may approve overtime.",
 			Type: dataelement.Boolean, Categories: accessRule, Needs: needBody, Value: func(p *person, _ at) value {
 				if a := p.body.GetPersonInformation().GetAccessAssignment(); a != nil {
 					return truth(a.ApproveOvertimeflag)
 				}
 				return value{}
-			}},
-		{Key: "PEOPLE_CAN_TRANSFER_EMPLOYEES", Label: "Transfers employees", Doc: "Whether the person may transfer employees.",
+			},
+		},
+		{
+			Key: "PEOPLE_CAN_TRANSFER_EMPLOYEES", Label: "Transfers employees", Doc: "Whether the person may transfer employees.",
 			Type: dataelement.Boolean, Categories: accessRule, Needs: needBody, Value: func(p *person, _ at) value {
 				if a := p.body.GetPersonInformation().GetAccessAssignment(); a != nil {
 					return truth(a.TransferEmployeeFlag)
 				}
 				return value{}
-			}},
-		{Key: "PEOPLE_AUTH_TYPE", Label: "Authentication types", Doc: "How the person may log in, with commas between.",
+			},
+		},
+		{
+			Key: "PEOPLE_AUTH_TYPE", Label: "Authentication types", Doc: "How the person may log in, with commas between.",
 			Type: dataelement.String, Categories: accessRule, Needs: needBody, Value: func(p *person, _ at) value {
 				var names []string
 				for _, a := range p.body.GetPersonInformation().GetPersonAuthenticationTypes() {
@@ -138,8 +157,10 @@ func accessElements() []entry {
 					}
 				}
 				return dataelement.Text(strings.Join(names, ", "))
-			}},
-		{Key: "PEOPLE_LICENSES", Label: "Licenses", Doc: "The active licenses, with commas between.",
+			},
+		},
+		{
+			Key: "PEOPLE_LICENSES", Label: "Licenses", Doc: "The active licenses, with commas between.",
 			Type: dataelement.String, Categories: accessRule, Needs: needBody, Value: func(p *person, _ at) value {
 				var names []string
 				for _, l := range p.body.GetPersonInformation().GetPersonLicenseTypes() {
@@ -148,7 +169,8 @@ func accessElements() []entry {
 					}
 				}
 				return dataelement.Text(strings.Join(names, ", "))
-			}},
+			},
+		},
 	}
 }
 

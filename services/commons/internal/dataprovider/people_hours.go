@@ -11,34 +11,44 @@ import (
 
 func hoursElements() []entry {
 	expected := func(key, label, period string) entry {
-		return entry{Key: key, Label: label, Doc: "The hours that the person is expected to work.", Type: dataelement.Number,
-			Categories: employment, Needs: needBody, Value: func(p *person, _ at) value { return expectedHours(p.body, period) }}
+		return entry{
+			Key: key, Label: label, Doc: "The hours that the person is expected to work.", Type: dataelement.Number,
+			Categories: employment, Needs: needBody, Value: func(p *person, _ at) value { return expectedHours(p.body, period) },
+		}
 	}
 	detail := func(key, label, doc string, amount func(*commonsv1.PersonDetails) *float64) entry {
-		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: employment, Needs: needBody,
+		return entry{
+			Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: employment, Needs: needBody,
 			Value: func(p *person, _ at) value {
 				if d := p.body.GetPersonInformation().GetPerson(); d != nil && amount(d) != nil {
 					return dataelement.Decimal(*amount(d))
 				}
 				return value{}
-			}}
+			},
+		}
 	}
 	day := func(key, label, doc string, text func(*commonsv1.PersonDetails) string) entry {
-		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Date, Categories: employment, Needs: needBody,
-			Value: func(p *person, _ at) value { return parsedDay(text(p.body.GetPersonInformation().GetPerson())) }}
+		return entry{
+			Key: key, Label: label, Doc: doc, Type: dataelement.Date, Categories: employment, Needs: needBody,
+			Value: func(p *person, _ at) value { return parsedDay(text(p.body.GetPersonInformation().GetPerson())) },
+		}
 	}
 	flag := func(key, label, doc string, of func(*commonsv1.PersonDetails) *bool) entry {
-		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Boolean, Categories: employment, Needs: needBody,
+		return entry{
+			Key: key, Label: label, Doc: doc, Type: dataelement.Boolean, Categories: employment, Needs: needBody,
 			Value: func(p *person, _ at) value {
 				if d := p.body.GetPersonInformation().GetPerson(); d != nil {
 					return truth(of(d))
 				}
 				return value{}
-			}}
+			},
+		}
 	}
 	moment := func(key, label, doc string, text func(*commonsv1.PersonDetails) string) entry {
-		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.DateTime, Categories: employment, Needs: needBody,
-			Value: func(p *person, _ at) value { return parsedMoment(text(p.body.GetPersonInformation().GetPerson())) }}
+		return entry{
+			Key: key, Label: label, Doc: doc, Type: dataelement.DateTime, Categories: employment, Needs: needBody,
+			Value: func(p *person, _ at) value { return parsedMoment(text(p.body.GetPersonInformation().GetPerson())) },
+		}
 	}
 	return []entry{
 		expected("PEOPLE_EXPECTED_DAILY_HOURS", "Expected daily hours", "DAILY"),
@@ -50,16 +60,20 @@ func hoursElements() []entry {
 			func(d *commonsv1.PersonDetails) *float64 { return d.FullTimeStandardHours }),
 		detail("PEOPLE_FULL_TIME_PERCENTAGE", "Full time percentage", "The standard hours as a percentage of full time.",
 			func(d *commonsv1.PersonDetails) *float64 { return d.FullTimePercentage }),
-		{Key: "PEOPLE_ACCRUAL_PROFILE_NAME", Label: "Accrual profile", Doc: "The accrual profile.", Type: dataelement.String, Categories: employment, Needs: needBody,
+		{
+			Key: "PEOPLE_ACCRUAL_PROFILE_NAME", Label: "Accrual profile", Doc: "The accrual profile.", Type: dataelement.String, Categories: employment, Needs: needBody,
 			Value: func(p *person, _ at) value {
 				return dataelement.Text(p.body.GetPersonInformation().GetPerson().GetAccrualProfileName())
-			}},
+			},
+		},
 		day("PEOPLE_ACCRUAL_EFFECTIVE_DATE", "Accrual profile since", "The first day of the accrual profile.", (*commonsv1.PersonDetails).GetAccrualProfileEffectiveDate),
 		day("PEOPLE_ACCRUAL_EXPIRATION_DATE", "Accrual profile until", "The end of the accrual profile.", (*commonsv1.PersonDetails).GetAccrualProfileEndDate),
-		{Key: "PEOPLE_ASSIGNED_CURRENCY", Label: "Currency", Doc: "The currency that the person is paid in.", Type: dataelement.String, Categories: employment, Needs: needBody,
+		{
+			Key: "PEOPLE_ASSIGNED_CURRENCY", Label: "Currency", Doc: "The currency that the person is paid in.", Type: dataelement.String, Categories: employment, Needs: needBody,
 			Value: func(p *person, _ at) value {
 				return dataelement.Text(p.body.GetPersonInformation().GetEmployeeCurrencyAssignment().GetCurrencyCode())
-			}},
+			},
+		},
 		flag("PEOPLE_FINGERSCAN_REQUIRED", "Finger scan required", "Whether devices ask for a finger.",
 			func(d *commonsv1.PersonDetails) *bool { return d.FingerRequiredFlag }),
 		flag("PEOPLE_FACESCAN_REQUIRED", "Face scan required", "Whether devices ask for a face.",
@@ -96,7 +110,8 @@ func parsedMoment(text string) value {
 
 func contactElements() []entry {
 	out := []entry{
-		{Key: "PEOPLE_EMAIL", Label: "Email", Doc: "The email address; that of work when there are several.", Type: dataelement.String, Categories: contact, Needs: needEmail,
+		{
+			Key: "PEOPLE_EMAIL", Label: "Email", Doc: "The email address; that of work when there are several.", Type: dataelement.String, Categories: contact, Needs: needEmail,
 			Value: func(p *person, _ at) value {
 				if d := named(p.email, "Work"); d != nil {
 					return dataelement.Text(d.texts[1])
@@ -105,8 +120,10 @@ func contactElements() []entry {
 					return dataelement.Text(p.email[0].texts[1])
 				}
 				return value{}
-			}},
-		{Key: "PEOPLE_PHONE_NUMBER", Label: "Phone number", Doc: "A phone number.", Type: dataelement.String, Categories: contact, Needs: needBody,
+			},
+		},
+		{
+			Key: "PEOPLE_PHONE_NUMBER", Label: "Phone number", Doc: "A phone number.", Type: dataelement.String, Categories: contact, Needs: needBody,
 			Properties: []dataelement.Property{{Key: "TYPE", Doc: "The contact type, \"Phone 1\"."}},
 			Value: func(p *person, at at) value {
 				for _, t := range p.body.GetPersonInformation().GetTelephoneNumbers() {
@@ -115,7 +132,8 @@ func contactElements() []entry {
 					}
 				}
 				return value{}
-			}},
+			},
+		},
 	}
 	for _, part := range []struct {
 		key, label string

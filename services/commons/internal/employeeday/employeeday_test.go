@@ -84,8 +84,11 @@ func TestReadEmployeeDays(t *testing.T) {
 		EmployeeId:  7,
 		PrimaryJobs: []*commonsv1.EmployeeDayText{text(monday-10, monday+2, "A/B"), text(monday+2, civil.Forever, "A/C")},
 		PayRules:    []*commonsv1.EmployeeDayText{text(monday-10, civil.Forever, "Full time")},
-		Shifts: []*commonsv1.EmployeeShift{night(monday),
-			{Day: day(monday + 3), Segments: []*commonsv1.EmployeeShiftSegment{{StartSecond: 6 * hour, EndSecond: 14 * hour, Job: "A/E"}}}, onLeave, night(monday + 6)},
+		Shifts: []*commonsv1.EmployeeShift{
+			night(monday),
+			{Day: day(monday + 3), Segments: []*commonsv1.EmployeeShiftSegment{{StartSecond: 6 * hour, EndSecond: 14 * hour, Job: "A/E"}}},
+			onLeave, night(monday + 6),
+		},
 		PayCodeEdits: []*commonsv1.EmployeePayCodeEdit{
 			edit(monday+1, short), edit(monday+5, short), edit(monday+6, long), edit(monday+7, short), edit(monday+7, long),
 		},

@@ -69,7 +69,8 @@ var wholeTable = regexp.MustCompile(`Seq Scan on (location|location_version|loca
 
 func explain(t *testing.T, ctx context.Context, db interface {
 	Query(context.Context, string, ...any) (pgx.Rows, error)
-}, sql string, args ...any) string {
+}, sql string, args ...any,
+) string {
 	t.Helper()
 	rows, err := db.Query(ctx, `EXPLAIN `+sql, args...)
 	require.NoError(t, err)

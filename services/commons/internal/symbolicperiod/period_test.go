@@ -70,8 +70,10 @@ func TestPeriodsFollowEachOther(t *testing.T) {
 		c := NewCalendar(civil.Date(rapid.Int32Range(0, 40_000).Draw(t, "anchor")), rapid.IntRange(1, 40).Draw(t, "days"))
 		today := civil.Date(rapid.Int32Range(-20_000, 60_000).Draw(t, "today"))
 		for _, names := range [][3]string{
-			{"Previous_Payperiod", "Current_Payperiod", "Next_Payperiod"}, {"Last_Week", "Current_Week", "Next_Week"},
-			{"Last_Month", "Current_Month", "Next_Month"}, {"Yesterday", "Today", "Tomorrow"},
+			{"Previous_Payperiod", "Current_Payperiod", "Next_Payperiod"},
+			{"Last_Week", "Current_Week", "Next_Week"},
+			{"Last_Month", "Current_Month", "Next_Month"},
+			{"Yesterday", "Today", "Tomorrow"},
 		} {
 			var days [3]civil.Range
 			for i, name := range names {

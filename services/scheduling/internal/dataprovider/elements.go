@@ -25,19 +25,22 @@ func elements() []entry {
 
 // sum is an element that adds up hours of the shifts; 0 without shifts.
 func sum(key, label, doc string, seconds func(*reading.Outline) int64) entry {
-	return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: scheduling, Series: true,
+	return entry{
+		Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: scheduling, Series: true,
 		Value: func(p *plan, at at) value {
 			var total int64
 			for s := range p.shifts(at.Days) {
 				total += seconds(s)
 			}
 			return hours(total)
-		}}
+		},
+	}
 }
 
 // count is an element that counts the shifts that fit.
 func count(key, label, doc string, fits func(*reading.Outline) bool) entry {
-	return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Long, Categories: scheduling, Series: true,
+	return entry{
+		Key: key, Label: label, Doc: doc, Type: dataelement.Long, Categories: scheduling, Series: true,
 		Value: func(p *plan, at at) value {
 			var n int64
 			for s := range p.shifts(at.Days) {
@@ -46,12 +49,14 @@ func count(key, label, doc string, fits func(*reading.Outline) bool) entry {
 				}
 			}
 			return dataelement.Whole(n)
-		}}
+		},
+	}
 }
 
 // chosen is an element of the shift that stands out; nothing without shifts.
 func chosen(key, label, doc string, kind dataelement.Type, better func(a, b *reading.Outline) bool, of func(*reading.Outline) value) entry {
-	return entry{Key: key, Label: label, Doc: doc, Type: kind, Categories: scheduling, Series: true,
+	return entry{
+		Key: key, Label: label, Doc: doc, Type: kind, Categories: scheduling, Series: true,
 		Value: func(p *plan, at at) value {
 			var best *reading.Outline
 			for s := range p.shifts(at.Days) {
@@ -63,7 +68,8 @@ func chosen(key, label, doc string, kind dataelement.Type, better func(a, b *rea
 				return value{}
 			}
 			return of(best)
-		}}
+		},
+	}
 }
 
 func hours(seconds int64) value { return dataelement.Decimal(float64(seconds) / 3600) }
@@ -102,7 +108,8 @@ func hourElements() []entry {
 			only(func(s *reading.Outline) bool { return s.Generated })),
 		sum("SCH_ENTERED_HOURS", "Entered hours", "The hours of the shifts that people entered or changed.",
 			only(func(s *reading.Outline) bool { return !s.Generated })),
-		{Key: "SCH_AVERAGE_SHIFT_HOURS", Label: "Average shift hours", Doc: "The hours of a shift on average.", Type: dataelement.Number,
+		{
+			Key: "SCH_AVERAGE_SHIFT_HOURS", Label: "Average shift hours", Doc: "The hours of a shift on average.", Type: dataelement.Number,
 			Categories: scheduling, Series: true, Value: func(p *plan, at at) value {
 				var total, n int64
 				for s := range p.shifts(at.Days) {
@@ -112,7 +119,8 @@ func hourElements() []entry {
 					return value{}
 				}
 				return dataelement.Decimal(float64(total) / 3600 / float64(n))
-			}},
+			},
+		},
 		chosen("SCH_LONGEST_SHIFT_HOURS", "Longest shift", "The hours of the longest shift.", dataelement.Number, longer,
 			func(s *reading.Outline) value { return hours(s.Seconds) }),
 		chosen("SCH_SHORTEST_SHIFT_HOURS", "Shortest shift", "The hours of the shortest shift.", dataelement.Number, shorter,
@@ -128,29 +136,35 @@ func shiftElements() []entry {
 		count("SCH_GENERATED_SHIFT_COUNT", "Generated shifts", "How many shifts come from patterns.", func(s *reading.Outline) bool { return s.Generated }),
 		count("SCH_ENTERED_SHIFT_COUNT", "Entered shifts", "How many shifts people entered or changed.", func(s *reading.Outline) bool { return !s.Generated }),
 		count("SCH_LOCKED_SHIFT_COUNT", "Locked shifts", "How many shifts are on locked days.", func(s *reading.Outline) bool { return s.Locked }),
-		{Key: "SCH_IS_SCHEDULED", Label: "Scheduled", Doc: "Whether there is a shift.", Type: dataelement.Boolean, Categories: scheduling, Series: true,
+		{
+			Key: "SCH_IS_SCHEDULED", Label: "Scheduled", Doc: "Whether there is a shift.", Type: dataelement.Boolean, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
 				for range p.shifts(at.Days) {
 					return dataelement.Truth(true)
 				}
 				return dataelement.Truth(false)
-			}},
-		{Key: "SCH_SCHEDULED_DAYS", Label: "Scheduled days", Doc: "How many days have a shift.", Type: dataelement.Long, Categories: scheduling, Series: true,
+			},
+		},
+		{
+			Key: "SCH_SCHEDULED_DAYS", Label: "Scheduled days", Doc: "How many days have a shift.", Type: dataelement.Long, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
 				days := map[civil.Date]bool{}
 				for s := range p.shifts(at.Days) {
 					days[s.Day] = true
 				}
 				return dataelement.Whole(int64(len(days)))
-			}},
-		{Key: "SCH_LOCKED_DAYS", Label: "Locked days", Doc: "How many days are locked.", Type: dataelement.Long, Categories: scheduling, Series: true,
+			},
+		},
+		{
+			Key: "SCH_LOCKED_DAYS", Label: "Locked days", Doc: "How many days are locked.", Type: dataelement.Long, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
 				var n int
 				for _, r := range civil.Normalise(slices.Clone(p.locked)) {
 					n += r.Intersect(at.Days).Days()
 				}
 				return dataelement.Whole(int64(n))
-			}},
+			},
+		},
 		chosen("SCH_SHIFT_START_DATE", "First day", "The day of the first shift.", dataelement.Date, first,
 			func(s *reading.Outline) value { return dataelement.Day(s.Day) }),
 		chosen("SCH_SHIFT_END_DATE", "Last day", "The day of the last shift.", dataelement.Date, last,
@@ -180,15 +194,18 @@ func jobElements() []entry {
 		return total
 	}
 	return []entry{
-		{Key: "SCH_JOB_HOURS", Label: "Hours on a job", Doc: "The scheduled hours on a job.", Type: dataelement.Number, Categories: scheduling, Series: true,
+		{
+			Key: "SCH_JOB_HOURS", Label: "Hours on a job", Doc: "The scheduled hours on a job.", Type: dataelement.Number, Categories: scheduling, Series: true,
 			Properties: job, Value: func(p *plan, at at) value {
 				var total int64
 				for s := range p.shifts(at.Days) {
 					total += seconds(s, at.Properties["JOB"])
 				}
 				return hours(total)
-			}},
-		{Key: "SCH_JOB_SHIFT_COUNT", Label: "Shifts on a job", Doc: "How many shifts are on a job, in part at least.", Type: dataelement.Long,
+			},
+		},
+		{
+			Key: "SCH_JOB_SHIFT_COUNT", Label: "Shifts on a job", Doc: "How many shifts are on a job, in part at least.", Type: dataelement.Long,
 			Categories: scheduling, Series: true, Properties: job, Value: func(p *plan, at at) value {
 				var n int64
 				for s := range p.shifts(at.Days) {
@@ -197,15 +214,20 @@ func jobElements() []entry {
 					}
 				}
 				return dataelement.Whole(n)
-			}},
-		{Key: "SCH_JOBS", Label: "Jobs", Doc: "The paths of the jobs of the shifts, with commas between.", Type: dataelement.String,
+			},
+		},
+		{
+			Key: "SCH_JOBS", Label: "Jobs", Doc: "The paths of the jobs of the shifts, with commas between.", Type: dataelement.String,
 			Categories: scheduling, Series: true, Value: func(p *plan, at at) value {
 				return dataelement.Text(strings.Join(jobsOf(p, at.Days), ", "))
-			}},
-		{Key: "SCH_JOB_COUNT", Label: "Number of jobs", Doc: "How many jobs the shifts are on.", Type: dataelement.Long,
+			},
+		},
+		{
+			Key: "SCH_JOB_COUNT", Label: "Number of jobs", Doc: "How many jobs the shifts are on.", Type: dataelement.Long,
 			Categories: scheduling, Series: true, Value: func(p *plan, at at) value {
 				return dataelement.Whole(int64(len(jobsOf(p, at.Days))))
-			}},
+			},
+		},
 		chosen("CORE_ORGJOB_PATH", "Job path", "The path of the job that the first shift begins with.", dataelement.String, first,
 			func(s *reading.Outline) value { return dataelement.Text(firstJob(s)) }),
 		chosen("CORE_ORGJOB", "Job", "The name of the job that the first shift begins with.", dataelement.String, first,
@@ -238,33 +260,39 @@ func jobsOf(p *plan, days civil.Range) []string {
 
 func editElements() []entry {
 	counted := func(key, label, doc string, kind reading.OutlineKind) entry {
-		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Long, Categories: scheduling, Series: true,
+		return entry{
+			Key: key, Label: label, Doc: doc, Type: dataelement.Long, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
 				var n int64
 				for range p.of(kind, at.Days) {
 					n++
 				}
 				return dataelement.Whole(n)
-			}}
+			},
+		}
 	}
 	added := func(key, label, doc string, kind reading.OutlineKind) entry {
-		return entry{Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: scheduling, Series: true,
+		return entry{
+			Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
 				var total int64
 				for e := range p.of(kind, at.Days) {
 					total += e.Seconds
 				}
 				return hours(total)
-			}}
+			},
+		}
 	}
 	edit := func(key, label, doc string, kind dataelement.Type, of func(*reading.Outline) value) entry {
-		return entry{Key: key, Label: label, Doc: doc, Type: kind, Categories: scheduling, Series: true,
+		return entry{
+			Key: key, Label: label, Doc: doc, Type: kind, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
 				for e := range p.of(reading.OutlinePayCodeEdit, at.Days) {
 					return of(e)
 				}
 				return value{}
-			}}
+			},
+		}
 	}
 	return []entry{
 		counted("SCH_PCE_COUNT", "Pay code edits", "How many pay code edits there are.", reading.OutlinePayCodeEdit),

@@ -28,7 +28,8 @@ const mostNames = 1000
 // ofPayCode is an element of the pay code of the first pay code edit; nothing without
 // an edit, or when nobody has set the pay code up.
 func ofPayCode(key, label, doc string, kind dataelement.Type, of func(*timekeepingv1.PayCode) value) entry {
-	return entry{Key: key, Label: label, Doc: doc, Type: kind, Categories: scheduling, Series: true, Needs: needsPayCodes,
+	return entry{
+		Key: key, Label: label, Doc: doc, Type: kind, Categories: scheduling, Series: true, Needs: needsPayCodes,
 		Value: func(p *plan, at at) value {
 			for e := range p.of(reading.OutlinePayCodeEdit, at.Days) {
 				if code := p.payCodes[strings.ToLower(e.Label)]; code != nil {
@@ -37,7 +38,8 @@ func ofPayCode(key, label, doc string, kind dataelement.Type, of func(*timekeepi
 				break
 			}
 			return value{}
-		}}
+		},
+	}
 }
 
 // addPayCodes gives plans the pay codes of their edits, by one call for all of them,

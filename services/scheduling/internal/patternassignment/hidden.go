@@ -5,9 +5,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
 // maxHidden bounds what the result of an edit tells of hidden days.

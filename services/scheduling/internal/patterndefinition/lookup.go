@@ -7,10 +7,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
-	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 // wanted collects what is to be looked up, each once.

@@ -10,10 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
@@ -75,9 +74,11 @@ func TestShiftRules(t *testing.T) {
 			segment("1900-01-01T06:00:00", "1900-01-01T06:00:00", nil)), patterndefinition.CodeInvalid, "shift.segments[0].endDateTime"},
 		{"a kind of segment that does not exist", with(
 			segment("1900-01-01T06:00:00", "1900-01-01T14:00:00", name("LUNCH"))), patterndefinition.CodeInvalid, "shift.segments[0].segmentType"},
-		{"a bad id of a kind beside a good name", with(
-			segment("1900-01-01T06:00:00", "1900-01-01T14:00:00", &commonv1.Ref{Id: proto.Int64(0), Qualifier: proto.String("BREAK_SEGMENT")})),
-			patterndefinition.CodeInvalid, "shift.segments[0].segmentType"},
+		{
+			"a bad id of a kind beside a good name", with(
+				segment("1900-01-01T06:00:00", "1900-01-01T14:00:00", &commonv1.Ref{Id: proto.Int64(0), Qualifier: proto.String("BREAK_SEGMENT")})),
+			patterndefinition.CodeInvalid, "shift.segments[0].segmentType",
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

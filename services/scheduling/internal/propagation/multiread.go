@@ -47,7 +47,8 @@ func (h *Handler) ListPropagations(ctx context.Context, req *schedulingv1.ListPr
 		return nil, invalid("request_id must be the X-Request-Id of an answer.")
 	}
 	return h.MultiReadPropagations(ctx, &schedulingv1.MultiReadPropagationsRequest{
-		Where: &schedulingv1.PropagationFilter{RequestIds: []string{req.GetRequestId()}}})
+		Where: &schedulingv1.PropagationFilter{RequestIds: []string{req.GetRequestId()}},
+	})
 }
 
 // MultiReadPropagations returns a page of the propagations of the caller's tenant.

@@ -5,9 +5,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
-
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
 // Codes of the reference product for the subtypes that requests name.

@@ -31,9 +31,11 @@ func TestOutlinesSayWhatTheScheduleShows(t *testing.T) {
 	f.lock(1, "2025-04-02", "2025-04-03")
 	f.leaveEdit(71, 1, "2025-04-03", "08:00", "2025-04-03", "12:00", 4*hour, "")
 	f.item(501, 1, "SHIFT", "2025-04-05", "2025-04-05", &schedulingv1.Shift{
-		StartDateTime: "2025-04-05T10:00:00", EndDateTime: "2025-04-05T12:00:00", Label: "X"})
+		StartDateTime: "2025-04-05T10:00:00", EndDateTime: "2025-04-05T12:00:00", Label: "X",
+	})
 	f.item(502, 1, "PAY_CODE_EDIT", "2025-04-05", "2025-04-05", &schedulingv1.PayCodeEdit{
-		PayCodeRef: ref(3, "Sick"), StartDate: "2025-04-05", EndDate: "2025-04-05", DurationInTime: proto.Int64(2 * hour)})
+		PayCodeRef: ref(3, "Sick"), StartDate: "2025-04-05", EndDate: "2025-04-05", DurationInTime: proto.Int64(2 * hour),
+	})
 
 	days := civil.Through(day(t, "2025-03-29"), day(t, "2025-04-05"))
 	found, locked, err := f.reader.OutlinesOf(f.ctx, tenantID, []int64{2, 1, 99}, days)

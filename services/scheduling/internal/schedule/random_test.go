@@ -9,12 +9,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
 	"google.golang.org/protobuf/proto"
 
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
 // TestReadingEqualsTheNaiveReading makes random schedules, of patterns, shifts by hand,
@@ -88,8 +86,10 @@ func TestReadingEqualsTheNaiveReading(t *testing.T) {
 						start, err := civil.ParseDateTime(item.GetShiftTemplate().GetStartDateTime())
 						require.NoError(t, err)
 						if !hidden[id] {
-							naive = append(naive, line{employee + 1, d.At(start.Seconds),
-								fmt.Sprint(employee+1, " ", d.At(start.Seconds), " ", id, " ", version, " ", locked[fmt.Sprint(employee+1, d)])})
+							naive = append(naive, line{
+								employee + 1, d.At(start.Seconds),
+								fmt.Sprint(employee+1, " ", d.At(start.Seconds), " ", id, " ", version, " ", locked[fmt.Sprint(employee+1, d)]),
+							})
 						}
 					}
 				}

@@ -55,7 +55,9 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 	require.NoError(t, proto.Unmarshal(payload, got))
 	want := &schedulingv1.LeaveTaken{Revision: got.GetRevision(), Employees: []*schedulingv1.EmployeeLeave{
 		{EmployeeId: 7, Version: 5, Stretches: []*schedulingv1.LeaveStretch{
-			{Day: int32(day)}, {Day: int32(day + 2)}, {Day: int32(day + 4), StartSecond: 79200, EndSecond: 108000},
+			{Day: int32(day)},
+			{Day: int32(day + 2)},
+			{Day: int32(day + 4), StartSecond: 79200, EndSecond: 108000},
 			{Day: int32(day + 5), StartSecond: 28800, EndSecond: 32400},
 		}},
 		{EmployeeId: 8, Deleted: true},
@@ -98,7 +100,8 @@ func TestLeaveOnLockedDaysIsTold(t *testing.T) {
 		}
 	}
 	want := []*schedulingv1.LeaveStretch{
-		{Day: int32(day)}, {Day: int32(day + 3)},
+		{Day: int32(day)},
+		{Day: int32(day + 3)},
 		some(day+20, 79200, 93600, day+12, day+19), some(day+20, 79200, 93600, day+20, day+22),
 		some(day+2, 0, 0, day+1, day+3),
 	}

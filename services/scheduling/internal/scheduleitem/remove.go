@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 

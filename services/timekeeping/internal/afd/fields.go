@@ -84,13 +84,15 @@ var layout = map[byte][]field{
 	'3': {at("the time of the punch", 11), number("the employee's CPF", 35, 12)},
 	'4': {at("the time before", 11), at("the time after", 35), number("the CPF of who changed it", 59, 11)},
 	'5': {
-		at("the time of recording", 11), {"the operation", 35, 1, oneOf("I", "A", "E"), "I, A or E"},
+		at("the time of recording", 11),
+		{"the operation", 35, 1, oneOf("I", "A", "E"), "I, A or E"},
 		number("the employee's CPF", 36, 12), number("the CPF of who changed it", 104, 11),
 	},
 	'6': {at("the time of recording", 11), number("the event", 35, 2)},
 	'7': {
 		at("the time of the punch", 11), number("the employee's CPF", 35, 12), at("the time of recording", 47),
-		number("the collector", 71, 2), {"whether it was made offline", 73, 1, oneOf("0", "1"), "0 or 1"},
+		number("the collector", 71, 2),
+		{"whether it was made offline", 73, 1, oneOf("0", "1"), "0 or 1"},
 		{"the SHA-256", 74, 64, hexadecimal, "64 hexadecimal digits"},
 	},
 }

@@ -79,7 +79,8 @@ func identifier(property, given string, length int) (string, error) {
 // what it refers to.
 func refsOf(ctx context.Context, db interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}, sql string, args ...any) (map[int64][]*commonv1.Ref, error) {
+}, sql string, args ...any,
+) (map[int64][]*commonv1.Ref, error) {
 	rows, err := db.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("brazil: read references: %w", err)

@@ -6,9 +6,8 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
 // Property is what terms refer to: the ref fields whose names contain it.

@@ -128,22 +128,36 @@ func TestTimesOfEdits(t *testing.T) {
 		last       civil.Date
 	}{
 		{"a day without times", nil, nil, "", "", civil.Of(2026, 3, 10)},
-		{"the amount says the end", nil, func(e *timekeepingv1.LeaveEdit) { e.StartDateTime = "2026-03-10T08:00:00" },
-			"2026-03-10T08:00:00.000", "2026-03-10T16:00:00.000", civil.Of(2026, 3, 10)},
-		{"the larger amount counts", nil, func(e *timekeepingv1.LeaveEdit) { e.StartDateTime, e.TrackingSegment = "2026-03-10T08:00:00", hours(9) },
-			"2026-03-10T08:00:00.000", "2026-03-10T17:00:00.000", civil.Of(2026, 3, 10)},
+		{
+			"the amount says the end", nil, func(e *timekeepingv1.LeaveEdit) { e.StartDateTime = "2026-03-10T08:00:00" },
+			"2026-03-10T08:00:00.000", "2026-03-10T16:00:00.000", civil.Of(2026, 3, 10),
+		},
+		{
+			"the larger amount counts", nil, func(e *timekeepingv1.LeaveEdit) { e.StartDateTime, e.TrackingSegment = "2026-03-10T08:00:00", hours(9) },
+			"2026-03-10T08:00:00.000", "2026-03-10T17:00:00.000", civil.Of(2026, 3, 10),
+		},
 		{"the request has a start for all", &nine, nil, "2026-03-10T09:00:00.000", "2026-03-10T17:00:00.000", civil.Of(2026, 3, 10)},
 		{"a full day needs none", &nine, func(e *timekeepingv1.LeaveEdit) { e.PaidSegment = symbolic(fullDay) }, "", "", civil.Of(2026, 3, 10)},
-		{"midnight is the end of a day", nil, func(e *timekeepingv1.LeaveEdit) { e.StartDateTime = "2026-03-10T16:00:00" },
-			"2026-03-10T16:00:00.000", "2026-03-11T00:00:00.000", civil.Of(2026, 3, 10)},
-		{"a night", nil, func(e *timekeepingv1.LeaveEdit) { e.StartDateTime = "2026-03-10T22:00:00" },
-			"2026-03-10T22:00:00.000", "2026-03-11T06:00:00.000", civil.Of(2026, 3, 11)},
-		{"clocks go forward", nil, func(e *timekeepingv1.LeaveEdit) { e.Date, e.StartDateTime = "2026-03-29", "2026-03-29T00:00:00" },
-			"2026-03-29T00:00:00.000", "2026-03-29T09:00:00.000", civil.Of(2026, 3, 29)},
-		{"a start that clocks skip", nil, func(e *timekeepingv1.LeaveEdit) { e.Date, e.StartDateTime = "2026-03-29", "2026-03-29T02:30:00" },
-			"2026-03-29T03:30:00.000", "2026-03-29T11:30:00.000", civil.Of(2026, 3, 29)},
-		{"the night that begins on the last day is the case's", nil, func(e *timekeepingv1.LeaveEdit) { e.Date, e.StartDateTime = "", "2026-03-31T22:00:00" },
-			"2026-03-31T22:00:00.000", "2026-04-01T06:00:00.000", civil.Of(2026, 3, 31)},
+		{
+			"midnight is the end of a day", nil, func(e *timekeepingv1.LeaveEdit) { e.StartDateTime = "2026-03-10T16:00:00" },
+			"2026-03-10T16:00:00.000", "2026-03-11T00:00:00.000", civil.Of(2026, 3, 10),
+		},
+		{
+			"a night", nil, func(e *timekeepingv1.LeaveEdit) { e.StartDateTime = "2026-03-10T22:00:00" },
+			"2026-03-10T22:00:00.000", "2026-03-11T06:00:00.000", civil.Of(2026, 3, 11),
+		},
+		{
+			"clocks go forward", nil, func(e *timekeepingv1.LeaveEdit) { e.Date, e.StartDateTime = "2026-03-29", "2026-03-29T00:00:00" },
+			"2026-03-29T00:00:00.000", "2026-03-29T09:00:00.000", civil.Of(2026, 3, 29),
+		},
+		{
+			"a start that clocks skip", nil, func(e *timekeepingv1.LeaveEdit) { e.Date, e.StartDateTime = "2026-03-29", "2026-03-29T02:30:00" },
+			"2026-03-29T03:30:00.000", "2026-03-29T11:30:00.000", civil.Of(2026, 3, 29),
+		},
+		{
+			"the night that begins on the last day is the case's", nil, func(e *timekeepingv1.LeaveEdit) { e.Date, e.StartDateTime = "", "2026-03-31T22:00:00" },
+			"2026-03-31T22:00:00.000", "2026-04-01T06:00:00.000", civil.Of(2026, 3, 31),
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

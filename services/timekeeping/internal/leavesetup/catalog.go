@@ -55,7 +55,8 @@ func Statuses() List {
 // Frequencies say how the leave is taken.
 func Frequencies() List {
 	return List{
-		{ID: FrequencyContinuous, Name: "Continuous"}, {ID: FrequencyIntermittent, Name: "Intermittent"},
+		{ID: FrequencyContinuous, Name: "Continuous"},
+		{ID: FrequencyIntermittent, Name: "Intermittent"},
 		{ID: 3, Name: "Reduced Schedule"},
 	}
 }
@@ -68,8 +69,13 @@ func ApprovalStatuses() List {
 // Categories group reasons.
 func Categories() List {
 	return List{
-		{ID: 1, Name: "Family"}, {ID: 2, Name: "Medical"}, {ID: 3, Name: "Parental"}, {ID: 4, Name: "Military"},
-		{ID: 5, Name: "Bereavement"}, {ID: 6, Name: "Civic duty"}, {ID: 7, Name: "Personal"},
+		{ID: 1, Name: "Family"},
+		{ID: 2, Name: "Medical"},
+		{ID: 3, Name: "Parental"},
+		{ID: 4, Name: "Military"},
+		{ID: 5, Name: "Bereavement"},
+		{ID: 6, Name: "Civic duty"},
+		{ID: 7, Name: "Personal"},
 	}
 }
 

@@ -82,9 +82,18 @@ func checkTexts(e *timekeepingv1.PayrollEarning) error {
 		name, text string
 		needed     bool
 	}{
-		{"companyCode", e.GetCompanyCode(), true}, {"empNo", e.GetEmpNo(), true}, {"code", e.GetCode(), true}, {"source", e.GetSource(), true},
-		{"shiftCode", e.GetShiftCode(), false}, {"location", e.GetLocation(), false}, {"job", e.GetJob(), false}, {"project", e.GetProject(), false},
-		{"orgLvl1", e.GetOrgLvl1(), false}, {"orgLvl2", e.GetOrgLvl2(), false}, {"orgLvl3", e.GetOrgLvl3(), false}, {"orgLvl4", e.GetOrgLvl4(), false},
+		{"companyCode", e.GetCompanyCode(), true},
+		{"empNo", e.GetEmpNo(), true},
+		{"code", e.GetCode(), true},
+		{"source", e.GetSource(), true},
+		{"shiftCode", e.GetShiftCode(), false},
+		{"location", e.GetLocation(), false},
+		{"job", e.GetJob(), false},
+		{"project", e.GetProject(), false},
+		{"orgLvl1", e.GetOrgLvl1(), false},
+		{"orgLvl2", e.GetOrgLvl2(), false},
+		{"orgLvl3", e.GetOrgLvl3(), false},
+		{"orgLvl4", e.GetOrgLvl4(), false},
 		{"grossUp", e.GetGrossUp(), false},
 	} {
 		switch {

@@ -61,8 +61,10 @@ type rules struct {
 func parse(req *timekeepingv1.PayrollStagingRequest) (r rules, err error) {
 	kept, _ := proto.Clone(req).(*timekeepingv1.PayrollStagingRequest)
 	kept.Employees = nil
-	r = rules{message: kept, include: req.GetIncludePayCodes(), exclude: req.GetExcludePayCodes(),
-		onlySignedOff: req.IgnoreSignOff != nil && !req.GetIgnoreSignOff(), onlyTerminated: req.GetProcessTerminatedEmployeesOnly()}
+	r = rules{
+		message: kept, include: req.GetIncludePayCodes(), exclude: req.GetExcludePayCodes(),
+		onlySignedOff: req.IgnoreSignOff != nil && !req.GetIgnoreSignOff(), onlyTerminated: req.GetProcessTerminatedEmployeesOnly(),
+	}
 	if err := checkTexts(req); err != nil {
 		return r, err
 	}

@@ -182,7 +182,6 @@ func fromState(s *commonsv1.PersonState) Person {
 		TimeZone: cmp.Or(s.GetTimeZone(), defaultZone),
 	}
 	if day, err := civil.ParseDate(s.GetHireDate()); err == nil {
-
 		p.HireDate = &day
 	}
 	return p

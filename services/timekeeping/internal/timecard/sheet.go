@@ -137,8 +137,14 @@ var faults = []struct {
 	fault worktime.Fault
 	name  string
 }{
-	{worktime.MissedIn, "Missed In-Punch"}, {worktime.MissedOut, "Missed Out-Punch"}, {worktime.EarlyIn, "Early In"}, {worktime.LateIn, "Late In"},
-	{worktime.EarlyOut, "Early Out"}, {worktime.LateOut, "Late Out"}, {worktime.Unscheduled, "Unscheduled"}, {worktime.Absent, "Unexcused Absence"},
+	{worktime.MissedIn, "Missed In-Punch"},
+	{worktime.MissedOut, "Missed Out-Punch"},
+	{worktime.EarlyIn, "Early In"},
+	{worktime.LateIn, "Late In"},
+	{worktime.EarlyOut, "Early Out"},
+	{worktime.LateOut, "Late Out"},
+	{worktime.Unscheduled, "Unscheduled"},
+	{worktime.Absent, "Unexcused Absence"},
 }
 
 func exceptionType(fault worktime.Fault) *timekeepingv1.TimecardExceptionType {
@@ -163,8 +169,10 @@ func (c *card) exception(e worktime.Exception) *timekeepingv1.TimecardException 
 
 // total shows what a total adds up.
 func total(w *timekeepingv1.WorkedTimeTotal) *timekeepingv1.TimecardTotal {
-	out := &timekeepingv1.TimecardTotal{ApplyDate: w.GetDate(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(), SignedOff: proto.Bool(w.GetSignedOff()),
-		IsCorrection: proto.Bool(w.GetKind() == timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION)}
+	out := &timekeepingv1.TimecardTotal{
+		ApplyDate: w.GetDate(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(), SignedOff: proto.Bool(w.GetSignedOff()),
+		IsCorrection: proto.Bool(w.GetKind() == timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION),
+	}
 	switch {
 	case w.GetDays() != "":
 		out.AmountType, out.DaysAmount = unitDay, numberOf(w.GetDays())

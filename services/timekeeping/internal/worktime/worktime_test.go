@@ -53,26 +53,47 @@ func TestExceptions(t *testing.T) {
 		want    []faulty
 	}{
 		{"as planned", []int64{at(zone, 10, 8, 0), at(zone, 10, 16, 0)}, []worktime.Scheduled{day(8, 16)}, at(zone, 12, 0, 0), false, nil},
-		{"late and early", []int64{at(zone, 10, 8, 1), at(zone, 10, 15, 59)}, []worktime.Scheduled{day(8, 16)}, at(zone, 12, 0, 0), false,
-			[]faulty{{10, worktime.LateIn, 0}, {10, worktime.EarlyOut, 1}}},
-		{"early and late", []int64{at(zone, 10, 7, 59), at(zone, 10, 16, 1)}, []worktime.Scheduled{day(8, 16)}, at(zone, 12, 0, 0), false,
-			[]faulty{{10, worktime.EarlyIn, 0}, {10, worktime.LateOut, 1}}},
+		{
+			"late and early",
+			[]int64{at(zone, 10, 8, 1), at(zone, 10, 15, 59)},
+			[]worktime.Scheduled{day(8, 16)},
+			at(zone, 12, 0, 0), false,
+			[]faulty{{10, worktime.LateIn, 0}, {10, worktime.EarlyOut, 1}},
+		},
+		{
+			"early and late",
+			[]int64{at(zone, 10, 7, 59), at(zone, 10, 16, 1)},
+			[]worktime.Scheduled{day(8, 16)},
+			at(zone, 12, 0, 0), false,
+			[]faulty{{10, worktime.EarlyIn, 0}, {10, worktime.LateOut, 1}},
+		},
 		{"no punch out", []int64{at(zone, 10, 8, 0)}, []worktime.Scheduled{day(8, 16)}, at(zone, 11, 0, 1), false, []faulty{{10, worktime.MissedOut, 0}}},
 		{"still at work", []int64{at(zone, 10, 8, 0)}, []worktime.Scheduled{day(8, 16)}, at(zone, 11, 0, 0), false, nil},
-		{"no punch out before another day", []int64{at(zone, 9, 8, 0), at(zone, 10, 8, 0), at(zone, 10, 16, 0)}, nil, at(zone, 12, 0, 0), false,
-			[]faulty{{9, worktime.MissedOut, 0}, {9, worktime.Unscheduled, 0}, {10, worktime.Unscheduled, 1}}},
+		{
+			"no punch out before another day",
+			[]int64{at(zone, 9, 8, 0), at(zone, 10, 8, 0), at(zone, 10, 16, 0)},
+			nil, at(zone, 12, 0, 0), false,
+			[]faulty{{9, worktime.MissedOut, 0}, {9, worktime.Unscheduled, 0}, {10, worktime.Unscheduled, 1}},
+		},
 		{"absent", nil, []worktime.Scheduled{day(8, 16)}, at(zone, 10, 16, 0), false, []faulty{{10, worktime.Absent, -1}}},
 		{"not over yet", nil, []worktime.Scheduled{day(8, 16)}, at(zone, 10, 15, 59), false, nil},
 		{"excused", nil, []worktime.Scheduled{day(8, 16)}, at(zone, 12, 0, 0), true, nil},
-		{"too far from the schedule", []int64{at(zone, 10, 14, 1), at(zone, 10, 15, 0)}, []worktime.Scheduled{day(8, 16)}, at(zone, 12, 0, 0), false,
-			[]faulty{{10, worktime.Unscheduled, 0}, {10, worktime.Absent, -1}}},
+		{
+			"too far from the schedule",
+			[]int64{at(zone, 10, 14, 1), at(zone, 10, 15, 0)},
+			[]worktime.Scheduled{day(8, 16)},
+			at(zone, 12, 0, 0), false,
+			[]faulty{{10, worktime.Unscheduled, 0}, {10, worktime.Absent, -1}},
+		},
 	} {
 		t.Run(example.name, func(t *testing.T) {
 			t.Parallel()
 			rule := plainRule()
 			rule.Tolerance, rule.FlagAbsence, rule.FlagUnscheduled = strict, true, true
-			in := &worktime.Input{Schedule: example.plan, Now: example.now,
-				Rule: func(civil.Date) *worktime.Rule { return rule }, Excused: func(civil.Date) bool { return example.excused }}
+			in := &worktime.Input{
+				Schedule: example.plan, Now: example.now,
+				Rule: func(civil.Date) *worktime.Rule { return rule }, Excused: func(civil.Date) bool { return example.excused },
+			}
 			for _, at := range example.punches {
 				in.Punches = append(in.Punches, worktime.Punch{At: at, Zone: zone})
 			}

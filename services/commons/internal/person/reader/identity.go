@@ -55,8 +55,13 @@ func IsIdentified(id *commonsv1.PersonIdentity) bool {
 // SplitIdentity returns an identity for each of the properties that name a person.
 func SplitIdentity(id *commonsv1.PersonIdentity) []*commonsv1.PersonIdentity {
 	all := []*commonsv1.PersonIdentity{
-		{PersonKey: id.PersonKey}, {EmployeeKey: id.EmployeeKey}, {UserKey: id.UserKey}, {PersonNumber: id.PersonNumber},
-		{UserName: id.UserName}, {BadgeNumber: id.BadgeNumber, EffectiveDate: id.GetEffectiveDate()}, {Aoid: id.Aoid, Coid: id.Coid},
+		{PersonKey: id.PersonKey},
+		{EmployeeKey: id.EmployeeKey},
+		{UserKey: id.UserKey},
+		{PersonNumber: id.PersonNumber},
+		{UserName: id.UserName},
+		{BadgeNumber: id.BadgeNumber, EffectiveDate: id.GetEffectiveDate()},
+		{Aoid: id.Aoid, Coid: id.Coid},
 	}
 	return slices.DeleteFunc(all, func(part *commonsv1.PersonIdentity) bool { return !IsIdentified(part) })
 }

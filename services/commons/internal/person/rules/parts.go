@@ -127,8 +127,10 @@ func spans(p *commonsv1.Person) []datedSpan {
 	out := spansOf("personInformation.person.fullTimeEquivalencies", info.GetPerson().GetFullTimeEquivalencies())
 	out = append(out, spansOf("personInformation.personAccessAssignments", info.GetPersonAccessAssignments())...)
 	for i, a := range info.GetPersonAccessAssignments() {
-		out = append(out, datedSpan{fmt.Sprintf("personInformation.personAccessAssignments[%d], the employee group", i),
-			a.GetManagerEmployeeGroupEffectiveDate(), a.GetManagerEmployeeGroupExpirationDate()})
+		out = append(out, datedSpan{
+			fmt.Sprintf("personInformation.personAccessAssignments[%d], the employee group", i),
+			a.GetManagerEmployeeGroupEffectiveDate(), a.GetManagerEmployeeGroupExpirationDate(),
+		})
 	}
 	out = append(out, spansOf("personInformation.analyticsLaborTypeList", info.GetAnalyticsLaborTypeList())...)
 	out = append(out, spansOf("personInformation.accessAssignment.effectiveDatedTimeEntryMethods",

@@ -75,7 +75,8 @@ func TestPrepareRefuses(t *testing.T) {
 		}, CodeDates, "employmentTermAssignments[0]: endDate"},
 		"two terms at a time": {func(p *commonsv1.Person) {
 			p.JobAssignment.EmploymentTermAssignments = []*commonsv1.TermAssignment{
-				{Name: "38h", StartDate: "2021-05-03", EndDate: "2022-01-01"}, {Name: "40h", StartDate: "2021-12-31"}}
+				{Name: "38h", StartDate: "2021-05-03", EndDate: "2022-01-01"}, {Name: "40h", StartDate: "2021-12-31"},
+			}
 		}, CodeDates, "employmentTermAssignments[0] and jobAssignment.employmentTermAssignments[1] overlap"},
 		"a term of a position": {func(p *commonsv1.Person) {
 			position, _ := structpb.NewStruct(map[string]any{"employmentTermAssignments": []any{map[string]any{"name": "38h"}}})

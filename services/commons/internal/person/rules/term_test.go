@@ -25,8 +25,10 @@ func TestWhatAskingForTermsComesTo(t *testing.T) {
 	}{
 		"the same again":     {[]*commonsv1.TermAssignment{{Name: "A", StartDate: "2026-02-01"}}, "A 2026-01-01..3000-01-01 "},
 		"another from today": {[]*commonsv1.TermAssignment{{Name: "B"}}, "A 2026-01-01..2026-06-01 B 2026-06-01..3000-01-01 "},
-		"two, one after the other": {[]*commonsv1.TermAssignment{{Name: "B", StartDate: "2026-03-01"}, {Name: "A", StartDate: "2026-05-01"}},
-			"A 2026-01-01..2026-03-01 B 2026-03-01..2026-05-01 A 2026-05-01..3000-01-01 "},
+		"two, one after the other": {
+			[]*commonsv1.TermAssignment{{Name: "B", StartDate: "2026-03-01"}, {Name: "A", StartDate: "2026-05-01"}},
+			"A 2026-01-01..2026-03-01 B 2026-03-01..2026-05-01 A 2026-05-01..3000-01-01 ",
+		},
 		"off for some days":  {[]*commonsv1.TermAssignment{{StartDate: "2026-03-01", EndDate: "2026-04-01"}}, "A 2026-01-01..2026-03-01 A 2026-04-01..3000-01-01 "},
 		"off from today":     {[]*commonsv1.TermAssignment{{}}, "A 2026-01-01..2026-06-01 "},
 		"moved":              {[]*commonsv1.TermAssignment{{Name: "A", OriginalStartDate: "2026-01-01", StartDate: "2026-02-01"}}, "A 2026-02-01..3000-01-01 "},

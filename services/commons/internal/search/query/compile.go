@@ -33,9 +33,11 @@ func Compile(tenantID int64, root *Node, days civil.Range, visible []int64) (sql
 	c := &compiler{}
 	c.arg(tenantID)
 	c.from, c.to, c.last = c.arg(days.From), c.arg(days.To), c.arg((days.To - 1))
-	where := []string{"p.tenant_id = " + tenantParameter,
+	where := []string{
+		"p.tenant_id = " + tenantParameter,
 		// Every parameter needs a type, whatever the conditions use of them.
-		fmt.Sprintf("%s::date < %s::date AND %s::date IS NOT NULL", c.from, c.to, c.last)}
+		fmt.Sprintf("%s::date < %s::date AND %s::date IS NOT NULL", c.from, c.to, c.last),
+	}
 	if len(root.parts) > 0 || root.condition != nil {
 		where = append(where, c.holds(root, "p.id"))
 	}

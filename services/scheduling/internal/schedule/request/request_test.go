@@ -48,8 +48,11 @@ func TestDaysOfARead(t *testing.T) {
 		{"no end", ofEmployees(&schedulingv1.EmployeeSchedules{StartDate: "2026-03-02"}), civil.Range{}, noEndDate},
 		{"an end before the start", ofEmployees(&schedulingv1.EmployeeSchedules{StartDate: "2026-03-02", EndDate: "2026-03-01"}), civil.Range{}, dateOrder},
 		{"no date", ofEmployees(&schedulingv1.EmployeeSchedules{StartDate: "2026-03-02", EndDate: "March"}), civil.Range{}, fault.CodeDate},
-		{"a period and dates", ofEmployees(&schedulingv1.EmployeeSchedules{DateRange: &commonv1.DateRange{StartDate: "2026-03-02", SymbolicPeriod: &commonv1.Ref{Id: proto.Int64(1)}}}),
-			civil.Range{}, oneCriterion},
+		{
+			"a period and dates", ofEmployees(&schedulingv1.EmployeeSchedules{DateRange: &commonv1.DateRange{StartDate: "2026-03-02", SymbolicPeriod: &commonv1.Ref{Id: proto.Int64(1)}}}),
+			civil.Range{},
+			oneCriterion,
+		},
 		{"nobody", &schedulingv1.MultiReadScheduleRequest{}, civil.Range{}, noCriterion},
 		{"employees and a hyperfind query", &schedulingv1.MultiReadScheduleRequest{Where: &schedulingv1.ScheduleWhere{
 			Employees: &schedulingv1.EmployeeSchedules{DateRange: week()}, HyperFind: &schedulingv1.HyperFindSchedules{DateRange: week()},
@@ -146,14 +149,23 @@ func TestGet(t *testing.T) {
 		days civil.Range
 		code string
 	}{
-		{"the last day is not included", &schedulingv1.GetScheduleRequest{EmployeeId: proto.Int64(1), StartDate: "2026-03-02", EndDate: "2026-03-09"},
-			civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 9)}, ""},
-		{"equal dates are one day", &schedulingv1.GetScheduleRequest{EmployeeId: proto.Int64(1), StartDate: "2026-03-02", EndDate: "2026-03-02"},
-			civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 3)}, ""},
+		{
+			"the last day is not included", &schedulingv1.GetScheduleRequest{EmployeeId: proto.Int64(1), StartDate: "2026-03-02", EndDate: "2026-03-09"},
+			civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 9)},
+			"",
+		},
+		{
+			"equal dates are one day", &schedulingv1.GetScheduleRequest{EmployeeId: proto.Int64(1), StartDate: "2026-03-02", EndDate: "2026-03-02"},
+			civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 3)},
+			"",
+		},
 		{"an end before the start", &schedulingv1.GetScheduleRequest{EmployeeId: proto.Int64(1), StartDate: "2026-03-02", EndDate: "2026-03-01"}, civil.Range{}, dateOrder},
 		{"nobody", &schedulingv1.GetScheduleRequest{StartDate: "2026-03-02", EndDate: "2026-03-09"}, civil.Range{}, noCriterion},
-		{"an employee and a location", &schedulingv1.GetScheduleRequest{EmployeeId: proto.Int64(1), LocationId: proto.Int64(2), StartDate: "2026-03-02", EndDate: "2026-03-09"},
-			civil.Range{}, oneCriterion},
+		{
+			"an employee and a location", &schedulingv1.GetScheduleRequest{EmployeeId: proto.Int64(1), LocationId: proto.Int64(2), StartDate: "2026-03-02", EndDate: "2026-03-09"},
+			civil.Range{},
+			oneCriterion,
+		},
 		{"a period and dates", &schedulingv1.GetScheduleRequest{EmployeeId: proto.Int64(1), SymbolicPeriodId: proto.Int64(2), EndDate: "2026-03-09"}, civil.Range{}, oneCriterion},
 	}
 	for _, test := range tests {
