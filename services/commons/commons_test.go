@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -261,6 +262,10 @@ func TestCreatePerson(t *testing.T) {
 		PersonId: id, PersonNumber: "N-0412", FullName: "Okafor, Ada", TimeZone: "America/New_York", Version: 1, HireDate: "2021-05-03",
 		Terminated: []*commonsv1.PersonDays{{From: "2026-06-01", To: "3000-01-01"}},
 		LockedOut:  []*commonsv1.PersonDays{{From: "2026-06-01", To: "3000-01-01"}},
+		// From her first day on, as days since 1970.
+		PrimaryJobs: &commonsv1.PersonJobs{Jobs: []*commonsv1.PersonJob{{
+			From: int32(civil.Of(2021, time.May, 3)), To: int32(civil.Of(3000, time.January, 1)), Path: "Acme/East/Store 12/Clerk",
+		}}},
 	}
 	require.Len(t, resolved.GetPersons(), 1)
 	assert.Empty(t, diff(want, resolved.GetPersons()[0]))
