@@ -24,7 +24,7 @@ ORDER BY t.id`
 
 	// Of employees who are named only theirs, and only of those whom the caller sees.
 	readMemberships = `
-SELECT m.employment_term_id, m.employee_id, coalesce(e.person_number, ''), m.from_date - '1970-01-01'::date, m.to_date - '1970-01-01'::date
+SELECT m.employment_term_id, m.employee_id, coalesce(e.person_number, ''), m.from_date, m.to_date
 FROM membership m
 LEFT JOIN employee e ON e.tenant_id = $1 AND e.id = m.employee_id
 WHERE m.tenant_id = $1 AND m.employment_term_id = ANY($2) AND ($3::bigint[] IS NULL OR m.employee_id = ANY($3))
@@ -32,8 +32,8 @@ WHERE m.tenant_id = $1 AND m.employment_term_id = ANY($2) AND ($3::bigint[] IS N
 ORDER BY m.employment_term_id, m.employee_id, m.from_date LIMIT $7`
 
 	readAssignments = `
-SELECT employment_term_id, id, seq, from_date - '1970-01-01'::date, to_date - '1970-01-01'::date, pattern_id, day_count,
-    anchor - '1970-01-01'::date, start_date_offset, override, lane
+SELECT employment_term_id, id, seq, from_date, to_date, pattern_id, day_count,
+    anchor, start_date_offset, override, lane
 FROM pattern_assignment
 WHERE tenant_id = $1 AND employment_term_id = ANY($2) AND believed_until = 'infinity' AND from_date < $4 AND to_date > $3`
 )
@@ -86,7 +86,7 @@ func read(ctx context.Context, pool *pg.Pool, tenantID int64, ids, employees []i
 		if rows, err = tx.Query(ctx, readMemberships, tenantID, found, employees, days.From, days.To, seen, maxEntries+1); err != nil {
 			return err
 		}
-		if _, err := pgx.ForEachRow(rows, []any{&id, &m.employeeID, &m.number, (*int32)(&m.days.From), (*int32)(&m.days.To)}, func() error {
+		if _, err := pgx.ForEachRow(rows, []any{&id, &m.employeeID, &m.number, &m.days.From, &m.days.To}, func() error {
 			at(id).members = append(at(id).members, m)
 			return nil
 		}); err != nil {
@@ -98,7 +98,7 @@ func read(ctx context.Context, pool *pg.Pool, tenantID int64, ids, employees []i
 		var a span.Assignment
 		var lane int16
 		_, err = pgx.ForEachRow(rows, []any{
-			&a.TermID, &a.ID, &a.Seq, (*int32)(&a.From), (*int32)(&a.To), &a.PatternID, &a.DayCount, (*int32)(&a.Anchor), &a.Offset, &a.Override, &lane,
+			&a.TermID, &a.ID, &a.Seq, &a.From, &a.To, &a.PatternID, &a.DayCount, &a.Anchor, &a.Offset, &a.Override, &lane,
 		}, func() error {
 			a.Lane = uint8(lane)
 			at(a.TermID).assignments = append(at(a.TermID).assignments, a)
