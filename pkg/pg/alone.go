@@ -145,8 +145,8 @@ func (r aloneRow) Scan(dest ...any) error {
 type failedResults struct{ err error }
 
 func (f failedResults) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}, f.err }
-func (f failedResults) Query() (pgx.Rows, error)         { return failedRows{f.err}, f.err }
-func (f failedResults) QueryRow() pgx.Row                { return aloneRow{failedRows{f.err}} }
+func (f failedResults) Query() (pgx.Rows, error)         { return failedRows(f), f.err }
+func (f failedResults) QueryRow() pgx.Row                { return aloneRow{failedRows(f)} }
 func (f failedResults) Close() error                     { return f.err }
 func (f failedResults) Tx() pgx.Tx                       { return nil }
 

@@ -17,9 +17,8 @@ func TestBrokersOfAClusterDie(t *testing.T) {
 	size := shortOrLong(1_000, 10_000)
 	crew, assigned := w.working(size, first)
 	w.AwaitBrokers(t)
-	last := first
 	for i := range w.Brokers() {
-		last = []rotation{second, third, first}[i]
+		last := []rotation{second, third, first}[i]
 		applied := w.begin(crew, assigned.ID, last)
 		w.KillBroker(t, i)
 		w.finish(applied, size)
