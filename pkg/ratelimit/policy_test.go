@@ -40,15 +40,21 @@ func TestPoliciesAreReadAsTheyAreWritten(t *testing.T) {
 func TestPoliciesMayReachTheirBounds(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "0.125/3", ratelimit.Policy{Rate: 0.125, Burst: 3}.String())
-	for p, good := range map[ratelimit.Policy]bool{
-		{Rate: ratelimit.MinRate, Burst: 1}:                      true,
-		{Rate: ratelimit.MinRate / 2, Burst: 1}:                  false,
-		{Rate: ratelimit.MaxRate, Burst: ratelimit.MaxBurst}:     true,
-		{Rate: ratelimit.MaxRate + 1, Burst: ratelimit.MaxBurst}: false,
-		{Rate: ratelimit.MaxRate, Burst: ratelimit.MaxBurst + 1}: false,
-		{Rate: 1, Burst: 0}:                                      false,
+	for name, c := range map[string]struct {
+		policy ratelimit.Policy
+		good   bool
+	}{
+		"least rate":            {ratelimit.Policy{Rate: ratelimit.MinRate, Burst: 1}, true},
+		"less than that":        {ratelimit.Policy{Rate: ratelimit.MinRate / 2, Burst: 1}, false},
+		"most of both":          {ratelimit.Policy{Rate: ratelimit.MaxRate, Burst: ratelimit.MaxBurst}, true},
+		"rate above the most":   {ratelimit.Policy{Rate: ratelimit.MaxRate + 1, Burst: ratelimit.MaxBurst}, false},
+		"bursts above the most": {ratelimit.Policy{Rate: ratelimit.MaxRate, Burst: ratelimit.MaxBurst + 1}, false},
+		"no burst":              {ratelimit.Policy{Rate: 1, Burst: 0}, false},
 	} {
-		assert.Equal(t, good, p.Check() == nil, p)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.good, c.policy.Check() == nil)
+		})
 	}
 	assert.ErrorContains(t, new(ratelimit.Policy).UnmarshalText([]byte("5")), "for example")
 	assert.ErrorContains(t, new(ratelimit.Policy).UnmarshalText([]byte("x/5")), "for example")

@@ -42,6 +42,7 @@ type Accounts struct {
 	log   *slog.Logger
 }
 
+// New makes Accounts, which the auth service keeps.
 func New(pool *pg.Pool, users authv1.UserServiceClient, log *slog.Logger) *Accounts {
 	return &Accounts{pool: pool, users: users, log: log}
 }

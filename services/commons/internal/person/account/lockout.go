@@ -41,6 +41,7 @@ type Lockouts struct {
 	pending chan struct{}
 }
 
+// NewLockouts makes Lockouts, which count days in each person's time zone.
 func NewLockouts(pool *pg.Pool, users authv1.UserServiceClient, zones *civil.Zones, log *slog.Logger) *Lockouts {
 	return &Lockouts{pool: pool, users: users, zones: zones, log: log, pending: make(chan struct{}, 1)}
 }

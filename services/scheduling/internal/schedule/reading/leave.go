@@ -41,7 +41,8 @@ func leaveOf(rows []leaveRow) ([]segment.Interval, map[civil.Date]dayLeave, erro
 			timed = append(timed, s)
 			continue
 		}
-		taken := days[rows[i].day]
+		day := rows[i].day
+		taken := days[day]
 		switch paid, tracked := edit.GetPaidSegment().GetSymbolicValue(), edit.GetTrackingSegment().GetSymbolicValue(); {
 		case paid == fullDay || tracked == fullDay:
 			taken.full = true
@@ -50,7 +51,7 @@ func leaveOf(rows []leaveRow) ([]segment.Interval, map[civil.Date]dayLeave, erro
 		default:
 			taken.seconds += edit.GetDurationInTime()
 		}
-		days[rows[i].day] = taken
+		days[day] = taken
 	}
 	return timed, days, nil
 }
