@@ -860,7 +860,7 @@ var File_rotaloom_commons_v1_location_type_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"\n" +
-	"'rotaloom/commons/v1/location_type.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a\"rotaloom/commons/v1/location.proto\x1a!rotaloom/options/v1/options.proto\"d\n" +
+	"'rotaloom/commons/v1/location_type.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a!rotaloom/options/v1/options.proto\"d\n" +
 	"\x18ListLocationTypesRequest\x12\x18\n" +
 	"\acontext\x18\x01 \x01(\tR\acontext\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -1032,7 +1032,6 @@ func file_rotaloom_commons_v1_location_type_proto_init() {
 		return
 	}
 	file_rotaloom_commons_v1_job_proto_init()
-	file_rotaloom_commons_v1_location_proto_init()
 	file_rotaloom_commons_v1_location_type_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

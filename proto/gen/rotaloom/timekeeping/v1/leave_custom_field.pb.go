@@ -9,7 +9,6 @@
 package timekeepingv1
 
 import (
-	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -375,7 +374,7 @@ var File_rotaloom_timekeeping_v1_leave_custom_field_proto protoreflect.FileDescr
 
 const file_rotaloom_timekeeping_v1_leave_custom_field_proto_rawDesc = "" +
 	"\n" +
-	"0rotaloom/timekeeping/v1/leave_custom_field.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"2\n" +
+	"0rotaloom/timekeeping/v1/leave_custom_field.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"2\n" +
 	"\x1cListLeaveCustomFieldsRequest\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\",\n" +
 	"\x1aGetLeaveCustomFieldRequest\x12\x0e\n" +
