@@ -47,6 +47,13 @@ FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
 INSERT INTO historical_correction (tenant_id, employee_id, historical_date, apply_date, pay_code_id, pay_code, job, seconds, days, money)
 SELECT $1, $2, q.day, $3, q.code_id, q.code, q.job, q.seconds, q.days, q.money
 FROM unnest($4::date[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[]) AS q (day, code_id, code, job, seconds, days, money)`
+
+	// A day without anything on it has no row from its sign-off, and is still shown
+	// without anything: its body is empty.
+	addWorked = `
+INSERT INTO signed_day (tenant_id, employee_id, day, worked, week, body)
+SELECT $1, $2, q.day, q.worked, q.week, '' FROM unnest($3::date[], $4::bigint[], $5::bigint[]) AS q (day, worked, week)
+ON CONFLICT (tenant_id, employee_id, day) DO UPDATE SET worked = signed_day.worked + excluded.worked, week = signed_day.week + excluded.week`
 )
 
 func scanSigned(rows pgx.Rows, found map[int64]*employee) error {
@@ -63,7 +70,7 @@ func scanSigned(rows pgx.Rows, found map[int64]*employee) error {
 			e.before, e.signed = map[civil.Date]worktime.Worked{}, map[civil.Date]*timekeepingv1.TimecardDay{}
 		}
 		e.before[day] = worked
-		if body == nil {
+		if len(body) == 0 {
 			continue
 		}
 		e.signed[day] = &timekeepingv1.TimecardDay{}
@@ -206,7 +213,7 @@ func (r *Reader) tryChange(ctx context.Context, tenantID int64, days touched, fn
 		if !maps.EqualFunc(before, now, signoff.equal) {
 			return errSignedMeanwhile
 		}
-		old := make([]map[totalKey]worth, len(all))
+		old := make([]*card, len(all))
 		for i, k := range all {
 			if old[i], err = r.historical(ctx, tx, tenantID, k); err != nil {
 				return err
@@ -226,7 +233,10 @@ func (r *Reader) tryChange(ctx context.Context, tenantID int64, days touched, fn
 			if err != nil {
 				return err
 			}
-			if err := correct(ctx, tx, tenantID, k.id, now[k.id].through+1, old[i], changed); err != nil {
+			if err := correct(ctx, tx, tenantID, k.id, now[k.id].through+1, old[i].worths(), changed.worths()); err != nil {
+				return err
+			}
+			if err := changed.countSince(ctx, tx, tenantID, old[i]); err != nil {
 				return err
 			}
 		}
@@ -252,13 +262,34 @@ func (r *Reader) moveEnd(ctx context.Context, tx pgx.Tx, tenantID int64, k *know
 	return nil
 }
 
-// historical calculates what signed days would add up to.
-func (r *Reader) historical(ctx context.Context, tx pgx.Tx, tenantID int64, k *known) (map[totalKey]worth, error) {
+// historical calculates signed days as if they were open.
+func (r *Reader) historical(ctx context.Context, tx pgx.Tx, tenantID int64, k *known) (*card, error) {
 	cards, err := r.readIn(ctx, tx, tenantID, []int64{k.id}, window{days: k.days, signed: true}, k.of)
 	if err != nil {
 		return nil, err
 	}
-	return cards[0].worths(), nil
+	return cards[0], nil
+}
+
+// countSince adds what is worked on signed days since an older calculation of them to
+// what counts towards the overtime of the open days of their week.
+func (c *card) countSince(ctx context.Context, tx pgx.Tx, tenantID int64, old *card) error {
+	var days []civil.Date
+	var worked, week []int64
+	for day := c.days.From; day < c.days.To; day++ {
+		now, then := c.result.Days[day], old.result.Days[day]
+		if now == then {
+			continue
+		}
+		days, worked, week = append(days, day), append(worked, now.All-then.All), append(week, now.Week-then.Week)
+	}
+	if len(days) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, addWorked, tenantID, c.id, days, worked, week); err != nil {
+		return fmt.Errorf("store what was worked on signed days: %w", err)
+	}
+	return nil
 }
 
 // known is what commons said of an employee on some days.

@@ -15,8 +15,13 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -35,15 +40,50 @@ func signOff(t *testing.T, ctx context.Context, r *Reader, employee int64, days 
 	}))
 }
 
+// weekly returns what commons knows of employees whose weekly overtime begins after some
+// minutes.
+func weekly(t *testing.T, ctx context.Context, pool *pg.Pool, after int32, ids ...int64) knownDays {
+	t.Helper()
+	code, err := paycode.New(pool).CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
+	require.NoError(t, err)
+	_, err = payrule.New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Weekly", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+		EffectiveDate: "1900-01-01", WeeklyOvertime: []*timekeepingv1.PayRuleTier{{After: &after, PayCode: &commonv1.Ref{Id: code.Id}}},
+	}}})
+	require.NoError(t, err)
+	known := knownDays{}
+	for _, id := range ids {
+		known[id] = &commonsv1.EmployeeDays{EmployeeId: id, PayRules: []*commonsv1.EmployeeDayText{{From: int32(civil.Beginning), To: int32(civil.Forever), Text: "Weekly"}}}
+	}
+	return known
+}
+
+// byCode adds up what March brings an employee of each pay code.
+func byCode(t *testing.T, ctx context.Context, r *Reader, id int64) map[string]int64 {
+	t.Helper()
+	sums := map[string]int64{}
+	for _, w := range totalsOf(t, ctx, r, "2026-03-01", "2026-03-31", id)[0].GetTotals() {
+		code := w.GetPayCode().GetQualifier()
+		if sums[code] += w.GetSeconds(); sums[code] == 0 {
+			delete(sums, code)
+		}
+	}
+	return sums
+}
+
 // Punches that come after the sign-off are corrections that add up, with the days that
 // were kept, to what somebody has who was never signed off.
 func TestCorrectionsAddUp(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	reader := NewReader(newPool(t), knownDays{}, noon("2026-05-01"))
+	pool := newPool(t)
+	ids := make([]int64, 24)
+	for i := range ids {
+		ids[i] = int64(i + 1)
+	}
+	reader := NewReader(pool, weekly(t, ctx, pool, 30*60, ids...), noon("2026-05-01"))
 	monday := civil.Of(2026, time.March, 2)
 	for seed := range 12 {
-		employee, other := int64(2*seed+1), int64(2*seed+2)
+		employee, other := ids[2*seed], ids[2*seed+1]
 		random := rand.New(rand.NewPCG(1, uint64(seed)))
 		var early, late []string
 		for day := range 5 {
@@ -64,13 +104,63 @@ func TestCorrectionsAddUp(t *testing.T) {
 		punched(t, ctx, reader, 1, other, append(early, late...)...)
 
 		assert.Equal(t, kept, describe(totalsOf(t, ctx, reader, "2026-03-02", "2026-03-08", employee)[0].GetTotals()), "seed %d", seed)
-		var sums [2]int64
-		for i, id := range []int64{employee, other} {
-			for _, w := range totalsOf(t, ctx, reader, "2026-03-02", "2026-03-15", id)[0].GetTotals() {
-				sums[i] += w.GetSeconds()
+		assert.Equal(t, byCode(t, ctx, reader, other), byCode(t, ctx, reader, employee), "seed %d: %v", seed, late)
+	}
+}
+
+// Punches that come late on signed days of a week count towards the overtime of its days
+// that are open.
+func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	pool := newPool(t)
+	ids := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	reader := NewReader(pool, weekly(t, ctx, pool, 40*60, ids...), noon("2026-05-01"))
+	monday := civil.Of(2026, time.March, 2)
+	full := []string{"2026-03-02T06:00", "2026-03-02T18:00", "2026-03-03T06:00", "2026-03-03T18:00", "2026-03-04T06:00", "2026-03-04T18:00"}
+	for i, c := range []struct {
+		it          string
+		early, open []string
+		late        [][]string
+	}{
+		{
+			"on a day without work",
+			[]string{"2026-03-02T06:00", "2026-03-02T18:00", "2026-03-04T06:00", "2026-03-04T18:00"},
+			[]string{"2026-03-05T08:00", "2026-03-05T16:00", "2026-03-06T08:00", "2026-03-06T16:00"},
+			[][]string{{"2026-03-03T08:00", "2026-03-03T18:00"}},
+		},
+		{"on a day with work", full, []string{"2026-03-05T08:00", "2026-03-05T16:00"}, [][]string{{"2026-03-03T19:00", "2026-03-03T21:00"}}},
+		{"a pause", full, []string{"2026-03-05T08:00", "2026-03-05T16:00"}, [][]string{{"2026-03-03T10:00", "2026-03-03T13:00"}}},
+		{
+			"in several changes", full,
+			[]string{"2026-03-05T08:00", "2026-03-05T16:00"},
+			[][]string{{"2026-03-03T10:00", "2026-03-03T13:00"}, {"2026-03-02T19:00", "2026-03-02T20:00"}, {"2026-03-04T20:00", "2026-03-04T21:30"}},
+		},
+		{
+			"a night shift of the last day", full[:4],
+			[]string{"2026-03-05T14:00", "2026-03-05T22:00", "2026-03-06T14:00", "2026-03-06T22:00"},
+			[][]string{{"2026-03-04T22:00"}, {"2026-03-05T04:00"}},
+		},
+	} {
+		t.Run(c.it, func(t *testing.T) {
+			signed, other := ids[2*i], ids[2*i+1]
+			punched(t, ctx, reader, 1, signed, c.early...)
+			signOff(t, ctx, reader, signed, civil.Range{From: monday, To: monday + 3})
+			kept := describe(totalsOf(t, ctx, reader, "2026-03-02", "2026-03-04", signed)[0].GetTotals())
+			for _, late := range c.late {
+				punched(t, ctx, reader, 1, signed, late...)
+				punched(t, ctx, reader, 1, other, late...)
 			}
-		}
-		assert.Equal(t, sums[1], sums[0], "seed %d: %v", seed, late)
+			punched(t, ctx, reader, 1, signed, c.open...)
+			punched(t, ctx, reader, 1, other, append(c.early, c.open...)...)
+			want := byCode(t, ctx, reader, other)
+			assert.Equal(t, want, byCode(t, ctx, reader, signed))
+			assert.Equal(t, kept, describe(totalsOf(t, ctx, reader, "2026-03-02", "2026-03-04", signed)[0].GetTotals()), "signed days stay as they were")
+
+			// Nor are the days of the week that are signed off later paid otherwise.
+			signOff(t, ctx, reader, signed, civil.Range{From: monday + 3, To: monday + 7})
+			assert.Equal(t, want, byCode(t, ctx, reader, signed))
+		})
 	}
 }
 
