@@ -38,7 +38,7 @@ type Total struct {
 	// PayCode has the id 0 when no pay code of the name exists.
 	PayCodeID int64
 	PayCode   string
-	// Job is a path, or "".
+	// Job is a path, the id of a job that is known by its id only, or "".
 	Job  string
 	Kind Kind
 	// Historical is the signed-off day that a correction corrects.

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -61,7 +63,7 @@ func totalOf(t *timekeepingv1.WorkedTimeTotal) (Total, error) {
 		return Total{}, fmt.Errorf("a total of %q: %w", t.GetDate(), err)
 	}
 	out := Total{
-		Date: day, PayCodeID: t.GetPayCode().GetId(), PayCode: t.GetPayCode().GetQualifier(), Job: t.GetOrgJob().GetQualifier(),
+		Date: day, PayCodeID: t.GetPayCode().GetId(), PayCode: t.GetPayCode().GetQualifier(), Job: jobOf(t.GetOrgJob()),
 		Seconds: t.GetSeconds(), Days: t.GetDays(), Money: t.GetMoney(), SignedOff: t.GetSignedOff(),
 	}
 	switch t.GetKind() {
@@ -82,4 +84,13 @@ func totalOf(t *timekeepingv1.WorkedTimeTotal) (Total, error) {
 		out.Historical = &corrected
 	}
 	return out, nil
+}
+
+// jobOf names a job as rows do. Timecards know no path of one that a punch names by its
+// id only.
+func jobOf(ref *commonv1.Ref) string {
+	if ref.GetQualifier() == "" && ref.GetId() != 0 {
+		return strconv.FormatInt(ref.GetId(), 10)
+	}
+	return ref.GetQualifier()
 }
