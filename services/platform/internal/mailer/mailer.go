@@ -80,6 +80,10 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// unavailable is what tenants read when e-mails cannot be sent. The address of the mail
+// server, and why it lets nobody in, is for the operator alone.
+const unavailable = "The mail server takes no e-mails now."
+
 var errNoServer = errors.New("no mail server is set (--smtp-host)")
 
 // Send sends an e-mail. Its Message-ID is the same each time. An address that the
@@ -107,11 +111,11 @@ func (m *Mailer) Send(ctx context.Context, d *delivery.Delivery) (string, error)
 	}
 	client, err := mail.NewClient(m.cfg.Host, options...)
 	if err != nil {
-		return "", fmt.Errorf("mail server: %w", err)
+		return "", &delivery.Error{Message: unavailable, Cause: fmt.Errorf("mail server: %w", err)}
 	}
 	session, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
-		return "", fmt.Errorf("mail server: %w", err)
+		return "", &delivery.Error{Message: unavailable, Cause: fmt.Errorf("mail server: %w", err)}
 	}
 	err = client.SendWithSMTPClient(session, message)
 	// The server has taken the message or not; how it says goodbye changes nothing.
@@ -163,15 +167,16 @@ func (m *Mailer) message(d *delivery.Delivery) (*mail.Msg, error) {
 	return message, nil
 }
 
-// refusal tells what the server refused for good from what it may take later. Who may
-// send, and how, is between the server and the operator.
+// refusal tells what the server refused for good from what it may take later. What it
+// says of the address or the text is for the tenant. Who may send, and how, is between
+// the server and the operator.
 func refusal(err error) error {
 	var sent *mail.SendError
-	if errors.As(err, &sent) && !sent.IsTemp() && sent.ErrorCode() >= 500 {
+	if errors.As(err, &sent) && sent.ErrorCode() != 0 {
 		switch sent.Reason {
 		case mail.ErrSMTPRcptTo, mail.ErrSMTPData, mail.ErrSMTPDataClose:
-			return delivery.Refused(err.Error())
+			return &delivery.Error{Permanent: !sent.IsTemp() && sent.ErrorCode() >= 500, Message: err.Error()}
 		}
 	}
-	return err
+	return &delivery.Error{Message: unavailable, Cause: fmt.Errorf("mail server: %w", err)}
 }

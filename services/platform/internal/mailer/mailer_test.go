@@ -79,14 +79,17 @@ func TestRefusals(t *testing.T) {
 		to        string
 		change    func(*Config)
 		permanent bool
-		says      string
+		// says is for the tenant, and cause for the operator alone.
+		says, cause string
 	}{
-		"an address that is gone":          {"gone@example.com", func(*Config) {}, true, "No such user"},
-		"a mailbox that is full":           {"full@example.com", func(*Config) {}, false, "Mailbox full"},
-		"a wrong password":                 {"ada@example.com", func(c *Config) { c.Password = "another" }, false, "Nobody by that name"},
-		"a server that nobody vouches for": {"ada@example.com", func(c *Config) { c.CAFile = "" }, false, "certificate"},
-		"no server":                        {"ada@example.com", func(c *Config) { c.Host = "" }, false, "--smtp-host"},
-		"a text that is no address":        {"ada@example.com\r\nRCPT TO:<b@example.com>", func(*Config) {}, true, "cannot be written"},
+		"an address that is gone":          {"gone@example.com", func(*Config) {}, true, "No such user", ""},
+		"a mailbox that is full":           {"full@example.com", func(*Config) {}, false, "Mailbox full", ""},
+		"a wrong password":                 {"ada@example.com", func(c *Config) { c.Password = "another" }, false, unavailable, "Nobody by that name"},
+		"a server that nobody vouches for": {"ada@example.com", func(c *Config) { c.CAFile = "" }, false, unavailable, "certificate"},
+		"a server that is away":            {"ada@example.com", func(c *Config) { c.Port = 1 }, false, unavailable, ":1: connect"},
+		"a sender that may not send":       {"ada@example.com", func(c *Config) { c.Username = "" }, false, unavailable, "Please authenticate"},
+		"no server":                        {"ada@example.com", func(c *Config) { c.Host = "" }, false, "--smtp-host", ""},
+		"a text that is no address":        {"ada@example.com\r\nRCPT TO:<b@example.com>", func(*Config) {}, true, "cannot be written", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,6 +101,12 @@ func TestRefusals(t *testing.T) {
 			require.ErrorContains(t, err, test.says)
 			var known *delivery.Error
 			assert.Equal(t, test.permanent, assert.ErrorAs(&testing.T{}, err, &known) && known.Permanent)
+			if test.cause != "" {
+				require.ErrorAs(t, err, &known)
+				require.ErrorContains(t, known.Cause, test.cause)
+				assert.NotContains(t, err.Error(), test.cause)
+				assert.NotContains(t, err.Error(), server.Host)
+			}
 		})
 	}
 	t.Cleanup(func() { assert.Empty(t, server.Mails()) })
