@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
+	"github.com/rotaloom/rotaloom/pkg/panics"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
@@ -167,7 +168,7 @@ func (s *Sender) send(ctx context.Context, d *Delivery) (result, state string, n
 	if transport == nil {
 		return fmt.Sprintf("There is no transport for %s.", d.Channel), Failed, s.deps.Clock.Now()
 	}
-	result, err := transport.Send(ctx, d)
+	result, err := s.try(ctx, transport, d)
 	now := s.deps.Clock.Now()
 	if err == nil {
 		return kept(result), Delivered, now
@@ -187,6 +188,20 @@ func (s *Sender) send(ctx context.Context, d *Delivery) (result, state string, n
 		return kept(err.Error()), Failed, now
 	}
 	return kept(err.Error()), Pending, next
+}
+
+// try hands a delivery to its transport. A panic there is the end of this delivery, which
+// would panic again, and not of the process.
+func (s *Sender) try(ctx context.Context, transport Transport, d *Delivery) (result string, err error) {
+	defer func() {
+		var panicked *panics.Error
+		if errors.As(err, &panicked) {
+			s.deps.Log.ErrorContext(ctx, "a transport panicked", "delivery", d.UID, "channel", d.Channel, "error", panicked)
+			err = Refused("The server failed to send this. Its operator finds the reason in the log.")
+		}
+	}()
+	defer panics.ToError(&err)
+	return transport.Send(ctx, d)
 }
 
 // kept is as much of what another side said as is kept.

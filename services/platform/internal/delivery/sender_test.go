@@ -166,6 +166,30 @@ func TestWhatIsRefusedForGoodFails(t *testing.T) {
 	assert.Equal(t, Failed, b.read(t, e).State, "a channel without a transport")
 }
 
+func TestAPanicFailsOneDelivery(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Config{})
+	d, e := b.mail(t, "ada@example.com"), b.mail(t, "x")
+	e.Channel = Webhook
+	b.deps.Transports[Webhook] = broken{}
+	b.store(t, 1, d, e)
+	b.round(t)
+	b.round(t)
+	assert.Equal(t, Delivered, b.read(t, d).State)
+	failed := b.read(t, e)
+	assert.Equal(t, Failed, failed.State)
+	assert.NotContains(t, failed.Error, "a secret", "what it panicked with is for the operator")
+	tried, err := Attempts(tenant.With(t.Context(), 1), b.pool, 1, e.ID)
+	require.NoError(t, err)
+	assert.Len(t, tried, 1)
+	assert.Zero(t, b.total, "its place is free")
+}
+
+// broken is a library with a fault.
+type broken struct{}
+
+func (broken) Send(context.Context, *Delivery) (string, error) { panic("a secret") }
+
 func TestTheOtherSideMayAskToWait(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, Config{})
