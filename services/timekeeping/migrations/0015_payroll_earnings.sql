@@ -1,6 +1,7 @@
 -- +goose Up
--- Earnings of other systems. They stay for as long as the tenant does: a refId is
--- never free again.
+-- Earnings of other systems. One that payroll took stays for as long as the tenant
+-- does, and so does its refId; one that it did not take may be deleted, and its refId
+-- is then free.
 
 CREATE TABLE payroll_earning (
     tenant_id   bigint      NOT NULL,
