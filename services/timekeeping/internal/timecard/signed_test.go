@@ -70,6 +70,19 @@ func byCode(t *testing.T, ctx context.Context, r *Reader, id int64) map[string]i
 	return sums
 }
 
+// removeSignoffs opens the days of a timecard that come after a signed one.
+func removeSignoffs(t *testing.T, ctx context.Context, r *Reader, employee int64, last civil.Date) {
+	t.Helper()
+	require.NoError(t, r.inLock(ctx, 1, []int64{employee}, func(ctx context.Context, tx pgx.Tx) error {
+		for _, sql := range removals {
+			if _, err := tx.Exec(ctx, sql, 1, employee, last); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
 // Punches that come after the sign-off are corrections that add up, with the days that
 // were kept, to what somebody has who was never signed off.
 func TestCorrectionsAddUp(t *testing.T) {
@@ -159,6 +172,15 @@ func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
 
 			// Nor are the days of the week that are signed off later paid otherwise.
 			signOff(t, ctx, reader, signed, civil.Range{From: monday + 3, To: monday + 7})
+			assert.Equal(t, want, byCode(t, ctx, reader, signed))
+
+			// Nor when more comes late, or they are opened again.
+			more := []string{"2026-03-02T18:30", "2026-03-02T20:00", "2026-03-05T16:30", "2026-03-05T17:30"}
+			punched(t, ctx, reader, 1, signed, more...)
+			punched(t, ctx, reader, 1, other, more...)
+			want = byCode(t, ctx, reader, other)
+			assert.Equal(t, want, byCode(t, ctx, reader, signed))
+			removeSignoffs(t, ctx, reader, signed, monday+2)
 			assert.Equal(t, want, byCode(t, ctx, reader, signed))
 		})
 	}
