@@ -168,8 +168,13 @@ func (p *Process) Stop(t testing.TB) {
 	select {
 	case <-p.exited:
 	case <-time.After(stopTimeout):
-		p.Kill(t)
-		t.Errorf("%s did not stop within %s", p.Path, stopTimeout)
+		t.Errorf("%s did not stop within %s: its log ends with what it was doing", p.Path, stopTimeout)
+		_ = p.Process.Signal(syscall.SIGQUIT) // Go writes the stacks of all goroutines, and ends.
+		select {
+		case <-p.exited:
+		case <-time.After(stopTimeout):
+			p.Kill(t)
+		}
 	}
 }
 
