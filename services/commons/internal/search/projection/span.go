@@ -20,18 +20,18 @@ SELECT person_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((
 FROM schedule_span WHERE tenant_id = $1 AND person_id > $2 AND person_id <= $3 GROUP BY person_id`
 
 	// What begins on the same day stays the same row; the range of persons keeps the
-	// search small whatever the plan is.
+	// search small whatever the plan is. Days are compared as sums: see decision 96.
 	updateSpans = `
 UPDATE schedule_span s SET to_date = u.to_day, pattern_id = u.pattern_id, position = u.position, day_count = u.day_count
 FROM unnest($2::bigint[], $3::smallint[], $4::date[], $5::date[], $6::bigint[], $7::int[], $8::int[])
     AS u (person_id, lane, from_day, to_day, pattern_id, position, day_count)
-WHERE s.tenant_id = $1 AND s.person_id = u.person_id AND s.from_date = u.from_day AND s.lane = u.lane
+WHERE s.tenant_id = $1 AND s.person_id = u.person_id AND s.from_date = u.from_day + 0 AND s.lane = u.lane
     AND s.person_id BETWEEN $9 AND $10`
 
 	deleteSpans = `
 DELETE FROM schedule_span s WHERE tenant_id = $1 AND person_id = ANY($5) AND NOT EXISTS (
     SELECT FROM unnest($2::bigint[], $3::smallint[], $4::date[]) AS u (person_id, lane, from_day)
-    WHERE u.person_id = s.person_id AND u.lane = s.lane AND u.from_day = s.from_date)`
+    WHERE u.person_id = s.person_id AND u.lane = s.lane AND u.from_day + 0 = s.from_date)`
 
 	insertSpans = `
 INSERT INTO schedule_span (tenant_id, person_id, lane, from_date, to_date, pattern_id, position, day_count)
@@ -39,7 +39,7 @@ SELECT $1, u.person_id, u.lane, u.from_day, u.to_day, u.pattern_id, u.position, 
 FROM unnest($2::bigint[], $3::smallint[], $4::date[], $5::date[], $6::bigint[], $7::int[], $8::int[])
     AS u (person_id, lane, from_day, to_day, pattern_id, position, day_count)
 WHERE NOT EXISTS (SELECT FROM schedule_span s WHERE s.tenant_id = $1 AND s.person_id = u.person_id
-    AND s.from_date = u.from_day AND s.lane = u.lane)`
+    AND s.from_date = u.from_day + 0 AND s.lane = u.lane)`
 )
 
 // applySpans replaces the spans of persons.

@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	// The range of employees keeps the search small whatever the plan is.
+	// The range of employees keeps the search small whatever the plan is. Days are
+	// compared as sums: see decision 96.
 	moveToPast = `
 WITH gone AS (
     DELETE FROM span s
     USING unnest($2::bigint[], $3::smallint[], $4::date[]) AS u (employee_id, lane, from_date)
     WHERE s.tenant_id = $1 AND s.employee_id = u.employee_id AND s.lane = u.lane
-        AND s.from_date = u.from_date AND s.employee_id BETWEEN $5 AND $6
+        AND s.from_date = u.from_date + 0 AND s.employee_id BETWEEN $5 AND $6
     RETURNING s.*
 )
 INSERT INTO span_past_block (tenant_id, first_employee_id, last_employee_id, believed_until, employee_ids, lanes, from_dates, to_dates,
