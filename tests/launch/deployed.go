@@ -62,9 +62,6 @@ type Deployment struct {
 	natsPort  int
 	// cluster are the servers of a cluster, when the broker is one.
 	cluster []*broker
-	// pairs are the processes that there are two of, and backends what is known of them.
-	pairs    []string
-	backends map[string]*backend
 }
 
 // Deployed starts every program as a process of its own, and waits until all of
@@ -99,15 +96,13 @@ type how struct {
 	standby bool
 	// cluster makes the broker a cluster of servers.
 	cluster bool
-	// pairs starts two processes of each program.
-	pairs bool
 }
 
 func deployed(t testing.TB, how how, settings []string) *Deployment {
 	t.Helper()
 	d := &Deployment{
 		Services: map[string]*Process{}, starts: map[string]func() *Process{}, args: map[string][]string{},
-		backends: map[string]*backend{}, natsDir: t.TempDir(), natsPort: freePort(t),
+		natsDir: t.TempDir(), natsPort: freePort(t),
 	}
 	d.pg = localpg.Config{Dir: filepath.Join(t.TempDir(), "pg"), Disposable: how.disposable}
 	if how.pooled || how.standby {
@@ -134,13 +129,9 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 	d.Credentials.Username, d.Credentials.Password = "admin", "a password for tests only"
 	d.Credentials.ClientID, d.Credentials.ClientSecret = "tests", "a secret for tests only"
 
-	targets, balancers := map[string]string{}, map[string]*balancer{}
+	targets := map[string]string{}
 	for _, p := range programs {
 		targets[p.name] = fmt.Sprintf("127.0.0.1:%d", freePort(t))
-		if how.pairs {
-			balancers[p.name] = startBalancer(t)
-			targets[p.name] = balancers[p.name].address()
-		}
 	}
 	env := append(d.environment(targets), settings...)
 	for _, p := range programs {
@@ -153,24 +144,12 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 			args = append(args, "--no-propagate")
 		}
 		d.args[p.name] = args
-		if how.pairs {
-			d.startPair(t, balancers[p.name], p.name, p.command, env, true, args...)
-		} else {
-			d.program(t, p.name, p.command, env, append(slices.Clone(args), "--listen", targets[p.name])...)
-		}
+		d.program(t, p.name, p.command, env, append(slices.Clone(args), "--listen", targets[p.name])...)
 	}
-	propagator := append(d.databaseArgs("scheduling"), "--nats-url", d.NATSURLOf("propagator"))
+	d.program(t, "propagator", "services/scheduling/cmd/propagator", env,
+		append(d.databaseArgs("scheduling"), "--nats-url", d.NATSURLOf("propagator"))...)
 	d.env = env
-	if how.pairs {
-		d.startPair(t, startBalancer(t), "propagator", "services/scheduling/cmd/propagator", env, false, propagator...)
-		edge := startBalancer(t)
-		d.startPair(t, edge, "gateway", "gateway/cmd/gateway", env, true, d.certs["gateway"]...)
-		d.BaseURL = "https://" + edge.address()
-	} else {
-		d.program(t, "propagator", "services/scheduling/cmd/propagator", env, propagator...)
-		d.BaseURL = d.Edge(t, "gateway")
-	}
-	d.awaitEdge(t)
+	d.startGateway(t)
 	return d
 }
 
@@ -360,9 +339,9 @@ func (d *Deployment) Operate(t testing.TB, service string, command ...string) st
 	return out
 }
 
-// awaitEdge waits until the edge reaches all services.
-func (d *Deployment) awaitEdge(t testing.TB) {
+func (d *Deployment) startGateway(t testing.TB) {
 	t.Helper()
+	d.BaseURL = d.Edge(t, "gateway")
 	d.Client = Client(t, d.CAFile)
 	Await(t, startTimeout, "the edge lets the administrator in", func() bool {
 		return !t.Failed() && LoginWorks(t, d.Client, d.Ready)
