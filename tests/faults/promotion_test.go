@@ -64,6 +64,8 @@ func (w *world) createTerms() *terms {
 	made := &terms{cancel: cancel}
 	w.t.Cleanup(func() { made.stop() })
 	made.running.Go(func() {
+		pace := time.NewTicker(5 * time.Millisecond) // Callers are no flood.
+		defer pace.Stop()
 		for ctx.Err() == nil {
 			var created struct{ ID int64 }
 			_, err := w.api.Call(ctx, http.MethodPost, "/v1/timekeeping/setup/employment_terms", scenario.Object{
@@ -77,7 +79,7 @@ func (w *world) createTerms() *terms {
 			case ctx.Err() == nil:
 				assert.NoError(w.t, tellsToComeAgain(err))
 			}
-			time.Sleep(5 * time.Millisecond) // Callers are no flood.
+			<-pace.C
 		}
 	})
 	return made
