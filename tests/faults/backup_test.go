@@ -138,7 +138,7 @@ func (w *world) startServices() {
 	for _, name := range []string{"auth", "commons", "timekeeping", "scheduling", "propagator", "platform", "gateway"} {
 		w.Start(name)
 	}
-	launch.Await(w.t, patience, "it works again", func() bool { return launch.LoginWorks(w.t, w.Client, w.Ready) })
+	w.AwaitServices(w.t)
 }
 
 // command runs one of PostgreSQL's programs as an operator does.

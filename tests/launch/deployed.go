@@ -343,6 +343,13 @@ func (d *Deployment) startGateway(t testing.TB) {
 	t.Helper()
 	d.BaseURL = d.Edge(t, "gateway")
 	d.Client = Client(t, d.CAFile)
+	d.AwaitServices(t)
+}
+
+// AwaitServices waits until every service does its work for a caller of the
+// edge, such as after they were all started again.
+func (d *Deployment) AwaitServices(t testing.TB) {
+	t.Helper()
 	Await(t, startTimeout, "the edge lets the administrator in", func() bool {
 		return !t.Failed() && LoginWorks(t, d.Client, d.Ready)
 	})
