@@ -73,6 +73,18 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
+// run keeps the view up to date until the test ends.
+func (b *bench) run(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- b.view.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		assert.NoError(t, <-ended)
+	})
+}
+
 func token(jti, sid string) *authn.Principal { return &authn.Principal{JTI: jti, SID: sid} }
 
 func TestAViewAsksBeforeItAnswers(t *testing.T) {
@@ -138,6 +150,30 @@ func TestAViewThatIsTooOldRefuses(t *testing.T) {
 	assert.Error(t, err, "a clock that was set back confirms nothing")
 }
 
+func TestAViewIsReadyOnceAuthHasAnswered(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.auth.away = true
+	b.run(t)
+	asked := func() (n int) { b.auth.set(func() { n = b.auth.asked }); return n }
+	require.Eventually(t, func() bool {
+		b.clock.Advance(time.Second)
+		return asked() > 2
+	}, 4*time.Second, 10*time.Millisecond, "asked again before a sixth of the bound is over")
+	require.Error(t, b.view.Check(t.Context()))
+
+	b.auth.set(func() { b.auth.away = false })
+	b.clock.Advance(time.Second)
+	_, err := b.view.Revoked(t.Context(), token("a", "f"))
+	require.NoError(t, err)
+	require.NoError(t, b.view.Check(t.Context()))
+	b.auth.set(func() { b.auth.away = true })
+	b.clock.Advance(time.Hour)
+	_, err = b.view.Revoked(t.Context(), token("a", "f"))
+	require.Error(t, err)
+	assert.NoError(t, b.view.Check(t.Context()), "an outage of auth ends no process that has begun")
+}
+
 func TestAnAnswerThatComesTooLateConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -162,13 +198,7 @@ func TestExpiredRevocationsAreForgotten(t *testing.T) {
 func TestTheBucketIsWatchedAlsoWhenItIsReplaced(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- b.view.Run(ctx) }()
-	defer func() {
-		stop()
-		assert.NoError(t, <-ended)
-	}()
+	b.run(t)
 	conn := b.nats.Conn()
 	b.put(t, conn.IsConnected, "a")
 	b.nats.Stop()

@@ -2,13 +2,31 @@ package revocation
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
-// ask asks auth regularly until ctx ends.
+// errUnconfirmed says that auth was never asked with success.
+var errUnconfirmed = errors.New("revocations: auth has not said yet which tokens were revoked")
+
+// Check returns an error until auth has confirmed the view once. A process that
+// starts before auth does is not ready before that: it could accept no token.
+// Later failures are left to the bound of the view.
+func (v *View) Check(context.Context) error {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if v.confirmed.IsZero() {
+		return errUnconfirmed
+	}
+	return nil
+}
+
+// ask asks auth regularly until ctx ends, and more often until auth has answered
+// once.
 func (v *View) ask(ctx context.Context) {
-	ticker := time.NewTicker(max(v.staleness/rounds, time.Millisecond))
-	defer ticker.Stop()
+	interval := max(v.staleness/rounds, time.Millisecond)
+	timer := time.NewTimer(interval)
+	defer timer.Stop()
 	working := true
 	for {
 		err := v.refresh(ctx)
@@ -21,10 +39,15 @@ func (v *View) ask(ctx context.Context) {
 			v.log.InfoContext(ctx, "revocations are confirmed again")
 		}
 		working = err == nil
+		if v.Check(ctx) != nil {
+			timer.Reset(min(interval, retryAfter))
+		} else {
+			timer.Reset(interval)
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-timer.C:
 		}
 	}
 }

@@ -109,6 +109,7 @@ func Revocations(app *boot.App, cfg revocation.Config, auth grpc.ClientConnInter
 	if err != nil {
 		return nil, err
 	}
+	app.Ready.Add("revocations", view.Check)
 	app.Go(boot.StageRelay, "revocations", view.Run)
 	return view, nil
 }
