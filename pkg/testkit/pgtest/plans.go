@@ -88,3 +88,20 @@ func (s *Statements) Plans(t testing.TB, ctx context.Context, pool *pg.Pool, tab
 	}
 	return plans
 }
+
+// GenericPlan returns the plan that tx makes of a statement without looking at its
+// arguments. A server chooses such plans by itself once a connection has run a
+// statement several times. It takes as many arguments as the statement has.
+func GenericPlan(t testing.TB, tx pgx.Tx, sql string, arguments int) string {
+	t.Helper()
+	nothing := strings.TrimSuffix(strings.Repeat("NULL, ", arguments), ", ") // The plan is the same whatever they are.
+	_, err := tx.Exec(t.Context(), "SET LOCAL plan_cache_mode = force_generic_plan; PREPARE planned AS "+sql, pgx.QueryExecModeSimpleProtocol)
+	require.NoError(t, err)
+	rows, err := tx.Query(t.Context(), "EXPLAIN EXECUTE planned ("+nothing+")", pgx.QueryExecModeSimpleProtocol)
+	require.NoError(t, err)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "DEALLOCATE planned")
+	require.NoError(t, err)
+	return strings.Join(lines, "\n")
+}

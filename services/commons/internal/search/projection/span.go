@@ -28,10 +28,10 @@ FROM unnest($2::bigint[], $3::smallint[], $4::date[], $5::date[], $6::bigint[], 
 WHERE s.tenant_id = $1 AND s.person_id = u.person_id AND s.from_date = u.from_day + 0 AND s.lane = u.lane
     AND s.person_id BETWEEN $9 AND $10`
 
+	// The planner hashes a list after NOT IN, whatever it believes of its length.
 	deleteSpans = `
-DELETE FROM schedule_span s WHERE tenant_id = $1 AND person_id = ANY($5) AND NOT EXISTS (
-    SELECT FROM unnest($2::bigint[], $3::smallint[], $4::date[]) AS u (person_id, lane, from_day)
-    WHERE u.person_id = s.person_id AND u.lane = s.lane AND u.from_day + 0 = s.from_date)`
+DELETE FROM schedule_span WHERE tenant_id = $1 AND person_id = ANY($5) AND (person_id, lane, from_date) NOT IN (
+    SELECT u.person_id, u.lane, u.from_day FROM unnest($2::bigint[], $3::smallint[], $4::date[]) AS u (person_id, lane, from_day))`
 
 	insertSpans = `
 INSERT INTO schedule_span (tenant_id, person_id, lane, from_date, to_date, pattern_id, position, day_count)
