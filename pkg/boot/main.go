@@ -56,6 +56,8 @@ const (
 	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
+	// exitFound is that of a task that has looked, and found what is wrong.
+	exitFound = 3
 )
 
 // Main runs a program: it reads the settings, starts the parts and stops them
@@ -100,9 +102,17 @@ func (p *program) run(settings Settings, start Start) int {
 	}
 	if err != nil {
 		fmt.Fprintf(p.errs, "%s: %s\n", p.name, oneLine(err))
-		return exitFailed
+		return codeOf(err)
 	}
 	return exitOK
+}
+
+// codeOf is the exit code of a program that ends with an error.
+func codeOf(err error) int {
+	if found := new(CheckFailed); errors.As(err, &found) {
+		return exitFound
+	}
+	return exitFailed
 }
 
 // oneLine is the text of an error as the last line of a program: those of

@@ -12,7 +12,8 @@ import (
 // that an operator asks for. Any other command makes the program serve.
 type Task interface {
 	// Do does it, and prints what there is to say to out. ctx ends at the first
-	// SIGINT or SIGTERM. An error is printed, and the exit code is 1.
+	// SIGINT or SIGTERM. An error is printed, and the exit code is 1, or 3 when it is a
+	// CheckFailed.
 	Do(ctx context.Context, log *slog.Logger, out io.Writer) error
 }
 

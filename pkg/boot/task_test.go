@@ -18,14 +18,23 @@ type testCommands struct {
 	Check check                  `cmd:""`
 }
 
-type check struct{ Fail bool }
+type check struct {
+	Output
+	Fail, Find bool
+}
 
 func (c check) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	fmt.Fprintln(out, "checked", ctx.Err())
 	if c.Fail {
-		return errors.New("one differs")
+		return errors.New("nothing answers")
 	}
-	return nil
+	if c.Find {
+		return fmt.Errorf("tenant 1: %w", &CheckFailed{Found: "one differs"})
+	}
+	return c.Print(out, map[string]int{"differ": 0}, func(table io.Writer) {
+		fmt.Fprintln(table, "what\thow many")
+		fmt.Fprintln(table, "differ\t0")
+	})
 }
 
 func TestACommandMayBeATask(t *testing.T) {
@@ -36,8 +45,10 @@ func TestACommandMayBeATask(t *testing.T) {
 		code      int
 		out, errs string
 	}{
-		"a task":             {[]string{"check"}, exitOK, "checked <nil>\n", ""},
-		"a task that fails":  {[]string{"check", "--fail"}, exitFailed, "checked <nil>\n", "rotaloom-test: one differs\n"},
+		"a task":             {[]string{"check"}, exitOK, "checked <nil>\nwhat    how many\ndiffer  0\n", ""},
+		"a task, as JSON":    {[]string{"check", "--output=json"}, exitOK, "checked <nil>\n{\"differ\":0}\n", ""},
+		"a task that fails":  {[]string{"check", "--fail"}, exitFailed, "checked <nil>\n", "rotaloom-test: nothing answers\n"},
+		"a task that finds":  {[]string{"check", "--find"}, exitFound, "checked <nil>\n", "rotaloom-test: tenant 1: one differs\n"},
 		"the other command":  {[]string{"run", "--color=red"}, exitFailed, "", "rotaloom-test: starting: serving\n"},
 		"no command at all":  {nil, exitFailed, "", "rotaloom-test: starting: serving\n"},
 		"settings, no other": {[]string{"--color=red"}, exitFailed, "", "rotaloom-test: starting: serving\n"},

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -24,6 +26,7 @@ func (d *DeadLetters) Of(database *pg.Config) {
 
 // ListDeadLetters is the command of that name.
 type ListDeadLetters struct {
+	boot.Output
 	Tenant int64 `help:"Only those of a tenant; 0 means all." default:"0"`
 
 	database *pg.Config `kong:"-"`
@@ -31,6 +34,16 @@ type ListDeadLetters struct {
 
 // listed is how many letters are read at once.
 const listed = 500
+
+// listedLetter is a letter as programs read it.
+type listedLetter struct {
+	ID        int64     `json:"id"`
+	Tenant    int64     `json:"tenant"`
+	Consumer  string    `json:"consumer"`
+	Event     string    `json:"event"`
+	Published time.Time `json:"published"`
+	Reason    string    `json:"reason"`
+}
 
 // Do prints one line for each letter, the oldest first, and how many there are.
 func (l *ListDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
@@ -44,7 +57,7 @@ func (l *ListDeadLetters) In(ctx context.Context, database pg.Config, log *slog.
 		return err
 	}
 	defer pool.Close()
-	letters, count := outbox.NewDeadLetters(pool), 0
+	letters, all := outbox.NewDeadLetters(pool), []listedLetter{}
 	for last := int64(0); ; {
 		found, err := letters.List(tenantContext(ctx, l.Tenant), last, listed)
 		if err != nil {
@@ -52,14 +65,28 @@ func (l *ListDeadLetters) In(ctx context.Context, database pg.Config, log *slog.
 		}
 		for _, letter := range found {
 			last = letter.ID
-			fmt.Fprintf(out, "%d\ttenant %d\t%s\t%s\t%s\t%s\n", letter.ID, letter.Message.Tenant, letter.Consumer, letter.Message.Event,
-				letter.Message.Published.Format("2006-01-02T15:04:05Z"), letter.Reason)
+			all = append(all, listedLetter{
+				letter.ID, letter.Message.Tenant, letter.Consumer, letter.Message.Event, letter.Message.Published.UTC(), letter.Reason,
+			})
 		}
-		if count += len(found); len(found) < listed {
-			_, err := fmt.Fprintf(out, "%d dead letters\n", count)
-			return err
+		if len(found) < listed {
+			return l.print(out, all)
 		}
 	}
+}
+
+func (l *ListDeadLetters) print(out io.Writer, all []listedLetter) error {
+	err := l.Print(out, all, func(table io.Writer) {
+		for _, letter := range all {
+			fmt.Fprintf(table, "%d\ttenant %d\t%s\t%s\t%s\t%s\n", letter.ID, letter.Tenant, letter.Consumer, letter.Event,
+				letter.Published.Format(time.RFC3339), letter.Reason)
+		}
+	})
+	if err != nil || l.JSON() {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%d dead letters\n", len(all))
+	return err
 }
 
 // ReplayDeadLetters is the command of that name.

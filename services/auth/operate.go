@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"text/tabwriter"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
@@ -40,6 +40,7 @@ func Do(ctx context.Context, database pg.Config, cfg Config, operation Operation
 
 // CreateTenantCommand makes a tenant.
 type CreateTenantCommand struct {
+	boot.Output
 	Name     string `arg:"" help:"Name of the tenant."`
 	Host     string `required:"" help:"Host name by which the tenant's users call."`
 	Username string `name:"admin" default:"admin" help:"Name of the tenant's administrator."`
@@ -52,13 +53,30 @@ func (c *CreateTenantCommand) Operate(ctx context.Context, s *Service, out io.Wr
 	if err != nil {
 		return err
 	}
+	if c.JSON() {
+		return c.Print(out, map[string]any{
+			"tenant": made.ID, "host": made.Host, "username": made.Username, "password": made.Password.Reveal(),
+			"client_id": made.ClientID, "client_secret": made.ClientSecret.Reveal(),
+		}, nil)
+	}
 	_, err = fmt.Fprintf(out, "tenant: %d\nhost: %s\nusername: %s\npassword: %s\nclient_id: %s\nclient_secret: %s\n",
 		made.ID, made.Host, made.Username, made.Password.Reveal(), made.ClientID, made.ClientSecret.Reveal())
 	return err
 }
 
 // ListTenantsCommand lists the tenants.
-type ListTenantsCommand struct{}
+type ListTenantsCommand struct {
+	boot.Output
+}
+
+// listedTenant is a tenant as programs read it.
+type listedTenant struct {
+	Tenant int64  `json:"tenant"`
+	Name   string `json:"name"`
+	// Host is absent for the tenant of all other names.
+	Host          string     `json:"host,omitempty"`
+	DisabledSince *time.Time `json:"disabledSince,omitempty"`
+}
 
 // Operate prints a line for each.
 func (c *ListTenantsCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
@@ -66,19 +84,23 @@ func (c *ListTenantsCommand) Operate(ctx context.Context, s *Service, out io.Wri
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "tenant\thost\tstate\tname")
-	for _, t := range tenants {
-		host, state := t.Host, "enabled"
-		if host == "" {
-			host = "(all others)"
-		}
-		if t.DisabledAt != nil {
-			state = "disabled since " + t.DisabledAt.UTC().Format(time.RFC3339)
-		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", t.ID, host, state, t.Name)
+	listed := make([]listedTenant, len(tenants))
+	for i, t := range tenants {
+		listed[i] = listedTenant{t.ID, t.Name, t.Host, t.DisabledAt}
 	}
-	return table.Flush()
+	return c.Print(out, listed, func(table io.Writer) {
+		fmt.Fprintln(table, "tenant\thost\tstate\tname")
+		for _, t := range tenants {
+			host, state := t.Host, "enabled"
+			if host == "" {
+				host = "(all others)"
+			}
+			if t.DisabledAt != nil {
+				state = "disabled since " + t.DisabledAt.UTC().Format(time.RFC3339)
+			}
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", t.ID, host, state, t.Name)
+		}
+	})
 }
 
 // DisableTenantCommand switches a tenant off.
