@@ -144,18 +144,3 @@ func (c *RotateSigningKeysCommand) Operate(ctx context.Context, s *Service, out 
 		"when all programs know it; tokens of before stay valid until they end\n", n)
 	return err
 }
-
-// UnlockUserCommand lets a user name log in again that wrong passwords locked.
-type UnlockUserCommand struct {
-	ID   int64  `arg:"" help:"Number of the tenant, as list shows it."`
-	Name string `arg:"" help:"Name of the user."`
-}
-
-// Operate says that it is done.
-func (c *UnlockUserCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
-	if err := s.UnlockUser(ctx, c.ID, c.Name); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "%q of tenant %d may try again\n", c.Name, c.ID)
-	return err
-}

@@ -156,7 +156,7 @@ func (s *Service) switchTenant(ctx context.Context, id int64, disabledAt *time.T
 			return err
 		}
 		if done.RowsAffected() == 0 {
-			return errors.New("there is no such tenant")
+			return errNoTenant
 		}
 		return then(ctx, tx)
 	})

@@ -1,5 +1,5 @@
-// Command auth is the auth service as a program of its own. The commands of tenant
-// and signing-keys are for operators.
+// Command auth is the auth service as a program of its own. The commands of tenant,
+// user and signing-keys are for operators.
 package main
 
 import (
@@ -24,6 +24,7 @@ type settings struct {
 
 	serve.Commands
 	Tenant      tenants     `cmd:"" help:"Make, list and switch tenants."`
+	User        users       `cmd:"" help:"List users, unlock their names, and give them new passwords."`
 	SigningKeys signingKeys `cmd:"" help:"Replace the keys that sign tokens."`
 }
 
@@ -38,6 +39,7 @@ type bootstrap struct {
 func main() {
 	s := &settings{}
 	s.Tenant.of(s)
+	s.User.of(s)
 	s.SigningKeys.Rotate.settings = s
 	s.Migrate.Of(&s.Database, func() ([]pg.Migrations, error) { return auth.Migrations(), nil })
 	boot.Main("auth", "The auth service of Rotaloom.", s, s.start)

@@ -14,7 +14,13 @@ type tenants struct {
 	List    task[auth.ListTenantsCommand, *auth.ListTenantsCommand]     `cmd:"" help:"List the tenants."`
 	Disable task[auth.DisableTenantCommand, *auth.DisableTenantCommand] `cmd:"" help:"Let nobody of a tenant log in, and end its tokens. Its data stays."`
 	Enable  task[auth.EnableTenantCommand, *auth.EnableTenantCommand]   `cmd:"" help:"Let the users of a tenant log in again."`
-	Unlock  task[auth.UnlockUserCommand, *auth.UnlockUserCommand]       `cmd:"" name:"unlock-user" help:"Let a user name log in again that wrong passwords keep out, of an administrator say."`
+}
+
+// users are the commands of operators over the users of a tenant.
+type users struct {
+	List   task[auth.ListUsersCommand, *auth.ListUsersCommand]         `cmd:"" help:"List the users of a tenant."`
+	Unlock task[auth.UnlockUserCommand, *auth.UnlockUserCommand]       `cmd:"" help:"Let a user name log in again that wrong passwords keep out."`
+	Reset  task[auth.ResetPasswordCommand, *auth.ResetPasswordCommand] `cmd:"" name:"reset-password" help:"Give a user a new password, print it, and end their tokens."`
 }
 
 // signingKeys are the commands of operators for them.
@@ -24,7 +30,12 @@ type signingKeys struct {
 
 // of tells the commands the settings of the program.
 func (t *tenants) of(s *settings) {
-	t.Create.settings, t.List.settings, t.Disable.settings, t.Enable.settings, t.Unlock.settings = s, s, s, s, s
+	t.Create.settings, t.List.settings, t.Disable.settings, t.Enable.settings = s, s, s, s
+}
+
+// of tells the commands the settings of the program.
+func (u *users) of(s *settings) {
+	u.List.settings, u.Unlock.settings, u.Reset.settings = s, s, s
 }
 
 // task is a command that works on the service's database, beside the programs that

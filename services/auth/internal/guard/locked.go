@@ -3,6 +3,9 @@ package guard
 import (
 	"context"
 	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
@@ -15,6 +18,34 @@ func (g *Guard) Locked(ctx context.Context, tenantID int64, name string) (bool, 
 		WHERE tenant_id = $1 AND key = $2 AND locked_until > $3)`, tenantID, userKey(name), g.clock.Now()).Scan(&locked)
 	if err != nil {
 		return false, fmt.Errorf("look for a locked name: %w", err)
+	}
+	return locked, nil
+}
+
+// LockedUntil returns until when those of the user names are kept out, locked or until
+// the window of their failures ends, that are.
+func (g *Guard) LockedUntil(ctx context.Context, tenantID int64, names []string) (map[string]time.Time, error) {
+	keys, nameOf := make([][]byte, len(names)), make(map[string]string, len(names))
+	for i, name := range names {
+		keys[i] = userKey(name)
+		nameOf[string(keys[i])] = name
+	}
+	rows, err := g.pool.Query(ctx, `SELECT key, until FROM (
+			SELECT key, greatest(locked_until, CASE WHEN failures >= $4 THEN window_ends END) AS until
+			FROM login_failure WHERE tenant_id = $1 AND key = ANY($2)) AS failure
+		WHERE until > $3`, tenantID, keys, g.clock.Now(), g.limit(true))
+	if err != nil {
+		return nil, fmt.Errorf("look for locked names: %w", err)
+	}
+	locked := map[string]time.Time{}
+	var key []byte
+	var until time.Time
+	_, err = pgx.ForEachRow(rows, []any{&key, &until}, func() error {
+		locked[nameOf[string(key)]] = until
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for locked names: %w", err)
 	}
 	return locked, nil
 }

@@ -68,6 +68,15 @@ func lockUsers(ctx context.Context, tx pg.Querier, tenantID int64, persons []int
 	return nil
 }
 
+// User revokes all tokens that were issued to a user. Their row is locked.
+func User(ctx context.Context, tx pg.Querier, tenantID, userID int64, now time.Time) error {
+	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND user_id = $3`+endedRows, tenantID, now, userID)
+	if err != nil {
+		return fmt.Errorf("revoke tokens of a user: %w", err)
+	}
+	return nil
+}
+
 // Client revokes all tokens that users got by a client, and those of its own work.
 // Its row is locked.
 func Client(ctx context.Context, tx pg.Querier, tenantID int64, clientID string, now time.Time) error {

@@ -1,0 +1,196 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+	"github.com/rotaloom/rotaloom/services/auth/internal/username"
+)
+
+// UnlockUserCommand lets a user name log in again that wrong passwords locked.
+type UnlockUserCommand struct {
+	ID   int64  `arg:"" name:"tenant" help:"Number of the tenant, as tenant list shows it."`
+	Name string `arg:"" help:"Name of the user."`
+}
+
+// Operate says that it is done.
+func (c *UnlockUserCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
+	if err := s.UnlockUser(ctx, c.ID, c.Name); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "%q of tenant %d may try again\n", c.Name, c.ID)
+	return err
+}
+
+// ListUsersCommand lists the users of a tenant.
+type ListUsersCommand struct {
+	boot.Output
+	ID int64 `arg:"" name:"tenant" help:"Number of the tenant, as tenant list shows it."`
+}
+
+// ListedUser is a user as operators see them.
+type ListedUser struct {
+	Username string `json:"username"`
+	// PersonID is nil for users who are no persons.
+	PersonID      *int64 `json:"personId,omitempty"`
+	AccessProfile string `json:"accessProfile"`
+	// LockedOut tells that the person may not log in now.
+	LockedOut bool `json:"lockedOut"`
+	// LockedUntil is how long wrong passwords keep the name out, nil when they do not.
+	LockedUntil *time.Time `json:"lockedUntil,omitempty"`
+}
+
+// Operate prints a line for each.
+func (c *ListUsersCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
+	users, err := s.ListUsers(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	return c.Print(out, users, func(table io.Writer) {
+		fmt.Fprintln(table, "user\tperson\taccess profile\tstate")
+		for _, u := range users {
+			person, state := "", "may log in"
+			if u.PersonID != nil {
+				person = fmt.Sprint(*u.PersonID)
+			}
+			switch {
+			case u.LockedOut:
+				state = "may not log in now"
+			case u.LockedUntil != nil:
+				state = "wrong passwords, locked until " + u.LockedUntil.UTC().Format(time.RFC3339)
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", u.Username, person, u.AccessProfile, state)
+		}
+	})
+}
+
+// listedAtOnce is how many users are read at a time.
+const listedAtOnce = 1000
+
+// ListUsers returns the users of a tenant in the order of their names' keys.
+func (s *Service) ListUsers(ctx context.Context, tenantID int64) ([]ListedUser, error) {
+	ctx = tenant.With(ctx, tenantID)
+	if err := s.requireTenant(ctx, tenantID); err != nil {
+		return nil, err
+	}
+	users := []ListedUser{}
+	for after := ""; ; {
+		page, last, err := s.usersAfter(ctx, tenantID, after)
+		if err != nil {
+			return nil, fmt.Errorf("list users: %w", err)
+		}
+		users, after = append(users, page...), last
+		if len(page) < listedAtOnce {
+			return users, nil
+		}
+	}
+}
+
+// usersAfter returns the users behind a key, and the key of the last one.
+func (s *Service) usersAfter(ctx context.Context, tenantID int64, after string) (users []ListedUser, last string, err error) {
+	rows, err := s.pool.Query(ctx, `SELECT username, username_key, person_id, access_profile, locked_out
+		FROM app_user WHERE tenant_id = $1 AND username_key > $2 ORDER BY username_key LIMIT $3`, tenantID, after, listedAtOnce)
+	if err != nil {
+		return nil, "", err
+	}
+	var names []string
+	users, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (u ListedUser, err error) {
+		err = row.Scan(&u.Username, &last, &u.PersonID, &u.AccessProfile, &u.LockedOut)
+		names = append(names, u.Username)
+		return u, err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	locked, err := s.guard.LockedUntil(ctx, tenantID, names)
+	for i := range users {
+		if until, is := locked[users[i].Username]; is {
+			users[i].LockedUntil = &until
+		}
+	}
+	return users, last, err
+}
+
+// requireTenant is an error when there is no such tenant.
+func (s *Service) requireTenant(ctx context.Context, tenantID int64) error {
+	var known bool
+	if err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM tenant WHERE id = $1)`, tenantID).Scan(&known); err != nil {
+		return fmt.Errorf("tenant %d: %w", tenantID, err)
+	}
+	if !known {
+		return fmt.Errorf("tenant %d: %w", tenantID, errNoTenant)
+	}
+	return nil
+}
+
+var (
+	errNoTenant = errors.New("there is no such tenant")
+	errNoUser   = errors.New("there is no such user")
+)
+
+// ResetPasswordCommand gives a user a new password, of an administrator who has lost
+// theirs say.
+type ResetPasswordCommand struct {
+	boot.Output
+	ID   int64  `arg:"" name:"tenant" help:"Number of the tenant, as tenant list shows it."`
+	Name string `arg:"" help:"Name of the user."`
+}
+
+// Operate prints the password, once.
+func (c *ResetPasswordCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
+	password, err := s.ResetPassword(ctx, c.ID, c.Name)
+	if err != nil {
+		return err
+	}
+	if c.JSON() {
+		return c.Print(out, map[string]any{"tenant": c.ID, "username": c.Name, "password": password.Reveal()}, nil)
+	}
+	_, err = fmt.Fprintf(out, "username: %s\npassword: %s\n", c.Name, password.Reveal())
+	return err
+}
+
+// ResetPassword gives a user a random password, ends their tokens and forgets wrong
+// passwords. It is for operators: nobody calls it over the network.
+func (s *Service) ResetPassword(ctx context.Context, tenantID int64, name string) (obs.Secret, error) {
+	password := obs.Secret(rand.Text())
+	hash, err := s.hasher.Hash(ctx, password.Reveal())
+	if err != nil {
+		return "", fmt.Errorf("reset a password: %w", err)
+	}
+	err = pg.InTx(tenant.With(ctx, tenantID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
+		var id int64
+		err := tx.QueryRow(ctx, `UPDATE app_user SET password_hash = $3, long_password = true, updated_at = now()
+			WHERE tenant_id = $1 AND username_key = $2 RETURNING id`, tenantID, username.KeyOf(name), hash).Scan(&id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errNoUser
+		}
+		if err != nil {
+			return err
+		}
+		now := s.clock.Now()
+		if err := revoked.User(ctx, tx, tenantID, id, now); err != nil {
+			return err
+		}
+		if err := s.guard.Unlock(ctx, tx, tenantID, name); err != nil {
+			return err
+		}
+		return audit.Event{Tenant: tenantID, At: now, Operation: "reset-password", Objects: []string{name}, Outcome: "OK"}.Write(ctx, tx)
+	})
+	if err != nil {
+		return "", fmt.Errorf("tenant %d: user %q: %w", tenantID, name, err)
+	}
+	s.revoked.Published()
+	return password, nil
+}
