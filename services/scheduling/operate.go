@@ -2,6 +2,8 @@ package scheduling
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -11,7 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
 )
 
 // Lack is how many keys of a topic a copy lacks, or has otherwise than its owner.
@@ -37,4 +41,25 @@ func Lacking(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slog.Logg
 		found = append(found, Lack{c.Contract().Topic, keys})
 	}
 	return found, nil
+}
+
+// ReplayCommand sets a failed propagation going again.
+type ReplayCommand struct {
+	Tenant int64 `default:"1" help:"The tenant."`
+	ID     int64 `arg:"" help:"The propagation, as in /v1/scheduling/propagations/{id}."`
+}
+
+// Do asks for what the propagation has not done. Whoever relays the outbox passes that
+// on.
+func (r *ReplayCommand) Do(ctx context.Context, database pg.Config, log *slog.Logger, out io.Writer) error {
+	pool, err := pg.Open(ctx, database, log)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if err := propagator.Replay(tenant.With(ctx, r.Tenant), pool, r.ID); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "propagation %d goes on\n", r.ID)
+	return err
 }

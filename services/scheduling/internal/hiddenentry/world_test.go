@@ -149,7 +149,7 @@ func (w *world) settle() {
 		err := w.Pool.QueryRow(w.Ctx, `SELECT count(*) FROM propagation WHERE state <> 'FINISHED'`).Scan(&open)
 		return err == nil && open == 0
 	}, patience, 5*time.Millisecond, "all propagations have finished")
-	report, err := reconcile.Verify(w.Ctx, w.Pool, tenant.Default)
+	report, err := reconcile.Verify(w.Ctx, w.Pool, tenant.Default, nil)
 	require.NoError(w.t, err)
 	require.Empty(w.t, report.Differences)
 }

@@ -256,7 +256,7 @@ func (w *world) newBus(server *natstest.Server) *bus.Bus {
 // it reads in its own way.
 func (w *world) requireVerified() {
 	w.t.Helper()
-	report, err := reconcile.Verify(w.ctx, w.pool, testTenant)
+	report, err := reconcile.Verify(w.ctx, w.pool, testTenant, nil)
 	require.NoError(w.t, err)
 	require.Zero(w.t, report.Unfinished)
 	require.Empty(w.t, report.Differences)

@@ -52,8 +52,9 @@ type Report struct {
 // Verify computes the spans of every employee of a tenant from assignments,
 // memberships and locks, and compares them with those that are stored. It reads
 // a thousand employees at a time, each thousand in one view of the database, and
-// changes nothing.
-func Verify(ctx context.Context, pool *pg.Pool, tenantID int64) (Report, error) {
+// changes nothing. After each thousand it says to progress, unless that is nil, how
+// many it has looked at.
+func Verify(ctx context.Context, pool *pg.Pool, tenantID int64, progress func(employees int)) (Report, error) {
 	ctx = tenant.With(ctx, tenantID)
 	var report Report
 	if err := pool.QueryRow(ctx, countUnfinished, tenantID).Scan(&report.Unfinished); err != nil {
@@ -82,6 +83,9 @@ func Verify(ctx context.Context, pool *pg.Pool, tenantID int64) (Report, error) 
 			return report, nil
 		}
 		after = employees[len(employees)-1]
+		if progress != nil {
+			progress(report.Employees)
+		}
 	}
 }
 

@@ -1,0 +1,149 @@
+package scheduling
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
+)
+
+const (
+	// settle is how long what is on its way to the copies may take.
+	settle = 3 * time.Second
+	// tellEvery is how often the log says how far long work has come.
+	tellEvery = 5 * time.Second
+)
+
+// VerifyCommand compares the schedules of a tenant with what the rules say, and what
+// scheduling keeps of other services with what they have. It changes nothing.
+type VerifyCommand struct {
+	boot.Output
+	Tenant int64 `default:"1" help:"The tenant."`
+}
+
+// verified is what was found, as programs read it.
+type verified struct {
+	Tenant    int64 `json:"tenant"`
+	Employees int   `json:"employees"`
+	Spans     int   `json:"spans"`
+	// Different counts the employees whose spans differ, of which Differences has the
+	// first.
+	Different   int                  `json:"different"`
+	Differences []verifiedDifference `json:"differences"`
+	// Unfinished counts the propagations; while there are any, differences are no fault.
+	Unfinished int `json:"unfinishedPropagations"`
+	// Copies is absent when they were not compared.
+	Copies []verifiedCopy `json:"copies,omitempty"`
+}
+
+type verifiedDifference struct {
+	Employee int64 `json:"employee"`
+	Missing  int   `json:"missingSpans"`
+	Surplus  int   `json:"surplusSpans"`
+}
+
+type verifiedCopy struct {
+	Topic string `json:"topic"`
+	Keys  int    `json:"differentKeys"`
+}
+
+// Do prints one line for each employee whose schedule differs, at most a hundred, and a
+// summary; then, when the broker is named, how far the copies differ from what their
+// owners have. The log says how far it has come. Differences are a [boot.CheckFailed].
+func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker bus.Config, log *slog.Logger, out io.Writer) error {
+	pool, err := pg.Open(ctx, database, log)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	report, err := reconcile.Verify(ctx, pool, v.Tenant, told(ctx, log))
+	if err != nil {
+		return err
+	}
+	found := verified{
+		Tenant: v.Tenant, Employees: report.Employees, Spans: report.Spans, Different: report.Different,
+		Differences: []verifiedDifference{}, Unfinished: report.Unfinished,
+	}
+	for _, d := range report.Differences {
+		found.Differences = append(found.Differences, verifiedDifference{d.EmployeeID, len(d.Missing), len(d.Surplus)})
+	}
+	compare := broker.URL.Reveal() != "" && found.Different == 0
+	if compare {
+		if found.Copies, err = v.compare(ctx, pool, broker, log); err != nil {
+			return err
+		}
+	}
+	if err := v.print(out, found, compare); err != nil {
+		return err
+	}
+	return found.failure()
+}
+
+// told says in the log from time to time how many employees were looked at.
+func told(ctx context.Context, log *slog.Logger) func(employees int) {
+	since := clock.Start()
+	return func(employees int) {
+		if since.Elapsed() >= tellEvery {
+			log.InfoContext(ctx, "verifying", "employees", employees)
+			since = clock.Start()
+		}
+	}
+}
+
+// compare compares the copies with their owners.
+func (v *VerifyCommand) compare(ctx context.Context, pool *pg.Pool, broker bus.Config, log *slog.Logger) ([]verifiedCopy, error) {
+	conn, err := bus.Connect(broker, "verify", log)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	lacking, err := Lacking(ctx, pool, conn, log, v.Tenant, settle)
+	if err != nil {
+		return nil, err
+	}
+	copies := make([]verifiedCopy, len(lacking))
+	for i, l := range lacking {
+		copies[i] = verifiedCopy(l)
+	}
+	return copies, nil
+}
+
+func (v *VerifyCommand) print(out io.Writer, found verified, compared bool) error {
+	if v.JSON() {
+		return v.Print(out, found, nil)
+	}
+	for _, d := range found.Differences {
+		fmt.Fprintf(out, "employee %d: %d spans are missing, %d should not be there\n", d.Employee, d.Missing, d.Surplus)
+	}
+	_, err := fmt.Fprintf(out, "%d employees with %d spans: %d differ; %d propagations have not finished\n",
+		found.Employees, found.Spans, found.Different, found.Unfinished)
+	for _, c := range found.Copies {
+		_, err = fmt.Fprintf(out, "%s: %d keys are not as their owner has them\n", c.Topic, c.Keys)
+	}
+	if !compared && found.Different == 0 {
+		_, err = fmt.Fprintln(out, "copies of other services were not compared with them: give --nats-url")
+	}
+	return err
+}
+
+// failure is why what was found is not as it should be, or nil.
+func (f verified) failure() error {
+	if f.Different > 0 {
+		return &boot.CheckFailed{Found: fmt.Sprintf("the schedules of %d employees are not what the rules say", f.Different)}
+	}
+	lacking := 0
+	for _, c := range f.Copies {
+		lacking += c.Keys
+	}
+	if lacking > 0 {
+		return &boot.CheckFailed{Found: fmt.Sprintf("the copies differ from their owners in %d keys", lacking)}
+	}
+	return nil
+}

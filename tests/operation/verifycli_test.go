@@ -1,0 +1,65 @@
+package operation
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/localpg"
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// What the rules do not say is found, and told by the exit code.
+func TestVerifyFindsWhatDiffers(t *testing.T) {
+	t.Parallel()
+	server := launch.Standalone(t)
+	o := newOperator(t)
+	api := scenario.API{Target: server.Target(t)}
+	crew, err := scenario.NewCrew(t.Context(), api, 12, "2026-01-01")
+	require.NoError(t, err)
+	assigned, err := crew.Assign(t.Context(), api, scenario.Pattern("D-", map[string]scenario.Object{"D": scenario.Shift("D", "08:00", "16:30", false)}), "2026-03-02", "", 0)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err = scenario.Finish(ctx, api, assigned.Propagation)
+	require.NoError(t, err)
+
+	type report struct {
+		Employees, Different int
+		Differences          []struct{ Employee, MissingSpans int64 }
+	}
+	var found report
+	launch.Await(t, time.Minute, "all propagations have finished", func() bool {
+		found = report{}
+		var unfinished struct{ UnfinishedPropagations int }
+		o.read(&unfinished, "verify", "--state-dir", server.StateDir)
+		return unfinished.UnfinishedPropagations == 0
+	})
+	o.read(&found, "verify", "--state-dir", server.StateDir)
+	require.Equal(t, 12, found.Employees)
+	require.Zero(t, found.Different)
+	require.Contains(t, o.run("verify", "--state-dir", server.StateDir), "12 employees with 12 spans: 0 differ; 0 propagations")
+
+	url, err := localpg.RunningURL(filepath.Join(server.StateDir, "postgresql"), "rotaloom_scheduling")
+	require.NoError(t, err)
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(t.Context(), "SELECT set_config('rotaloom.tenant_id', '1', false)")
+	require.NoError(t, err)
+	done, err := conn.Exec(t.Context(), "DELETE FROM span WHERE tenant_id = 1 AND employee_id = $1", crew.Persons[3])
+	require.NoError(t, err)
+	require.EqualValues(t, 1, done.RowsAffected())
+
+	out, errs, code := o.try("verify", "--state-dir", server.StateDir)
+	require.Equal(t, 3, code, errs)
+	require.Contains(t, errs, "the schedules of 1 employees are not what the rules say")
+	require.Contains(t, out, ": 1 spans are missing, 0 should not be there")
+	_, _, code = o.try("verify", "--state-dir", t.TempDir())
+	require.Equal(t, 1, code, "it could not look")
+}
