@@ -85,8 +85,12 @@ func (f *Folder) checkLayout() error {
 	if err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
+	return checkVersion(f.Dir, data)
+}
+
+func checkVersion(dir string, data []byte) error {
 	if found := strings.TrimSpace(string(data)); found != layout {
-		return fmt.Errorf("the state folder %s is of another version (%q, this program reads %q): use another folder", f.Dir, found, layout)
+		return fmt.Errorf("the state folder %s is of another version (%q, this program reads %q): use another folder", dir, found, layout)
 	}
 	return nil
 }
@@ -174,7 +178,24 @@ type Ready struct {
 	Credentials Credentials `json:"credentials"`
 }
 
-func (f *Folder) readyFile() string { return f.Path("ready.json") }
+// readyName is the file in which a server that answers says how to call it.
+const readyName = "ready.json"
+
+func (f *Folder) readyFile() string { return f.Path(readyName) }
+
+// ReadReady returns what the server with the state folder dir has written. It is
+// fs.ErrNotExist when none answers.
+func ReadReady(dir string) (Ready, error) {
+	var r Ready
+	data, err := os.ReadFile(filepath.Join(dir, readyName))
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return r, fmt.Errorf("state folder: %w", err)
+	}
+	return r, nil
+}
 
 // WriteReady tells that the server answers. The file appears whole.
 func (f *Folder) WriteReady(r Ready) error { return writeJSON(f.readyFile(), r) }
