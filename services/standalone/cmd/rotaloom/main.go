@@ -16,6 +16,7 @@ type settings struct {
 	Migrate     standalone.Migrate     `cmd:"" help:"Bring the databases to the schema of this program, and end. Serve does so too."`
 	Tenant      standalone.Tenants     `cmd:"" help:"Make, list and switch tenants, while the API is served."`
 	User        standalone.Users       `cmd:"" help:"List users, unlock their names and give them new passwords, while the API is served."`
+	Client      standalone.Clients     `cmd:"" help:"List, make and delete the OAuth clients of a tenant, by the API."`
 	SigningKeys standalone.SigningKeys `cmd:"" help:"Replace the keys that sign tokens, while the API is served."`
 	Backfill    standalone.Backfill    `cmd:"" help:"Fill what queries over persons know of other parts again, while the API is served."`
 	Deadletter  standalone.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
