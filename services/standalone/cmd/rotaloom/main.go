@@ -21,8 +21,9 @@ type settings struct {
 	Backfill    standalone.Backfill    `cmd:"" help:"Fill what queries over persons know of other parts again, while the API is served."`
 	Deadletter  standalone.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
 
-	Verify  standalone.Verify   `cmd:"" help:"Compare the stored schedules with what the rules say, while the API is served. Changes nothing."`
-	Context standalone.Contexts `cmd:"" help:"Say which servers the commands that use the API may ask."`
+	Propagation standalone.Propagations `cmd:"" help:"Watch how changes are applied to schedules, by the API, and set failed ones going again."`
+	Verify      standalone.Verify       `cmd:"" help:"Compare the stored schedules with what the rules say, while the API is served. Changes nothing."`
+	Context     standalone.Contexts     `cmd:"" help:"Say which servers the commands that use the API may ask."`
 
 	Certs           standalone.Certs           `cmd:"" help:"Make certificates for a test installation of separate processes, and print the flags that go with them."`
 	NATSPermissions standalone.NATSPermissions `cmd:"" name:"nats-permissions" help:"Print the users of a NATS server, with the least that each service needs."`
