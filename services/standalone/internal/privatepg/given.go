@@ -22,6 +22,8 @@ const (
 	retryAfter  = 250 * time.Millisecond
 	// afterwards bounds the farewell to the server.
 	afterwards = 2 * time.Second
+	// lookTimeout bounds looking at a server that is not prepared.
+	lookTimeout = 5 * time.Second
 )
 
 // given prepares a server that is not ours: it makes the databases that are
@@ -31,30 +33,26 @@ const (
 // With the URL of one, the services work as a role without privileges, which is
 // made for them and owns the databases.
 func given(ctx context.Context, cfg Config, log *slog.Logger, services []string) (*Databases, error) {
-	u, err := url.Parse(cfg.URL.Reveal())
-	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return nil, errors.New("the database URL is not of the form postgres://user@host")
+	u, err := parse(cfg.URL)
+	if err != nil {
+		return nil, err
 	}
 	conn, err := connect(ctx, u, cfg.AllowInsecure, log)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database server: %w", err)
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
-		defer cancel()
-		_ = conn.Close(ctx)
-	}()
+	defer farewell(ctx, conn)
 	as, err := workingRole(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
 	if as.assumed {
-		settings, err := pg.Query(u)
-		if err != nil {
-			return nil, errors.New("the settings of the database URL cannot be read: write a percent sign as %25")
+		if err := ensureRole(ctx, conn); err != nil {
+			return nil, err
 		}
-		settings.Set("role", as.role)
-		u.RawQuery = pg.EncodeQuery(settings)
+	}
+	if err := as.into(u); err != nil {
+		return nil, err
 	}
 	if err := ensureDatabases(ctx, conn, as, services); err != nil {
 		return nil, err
@@ -65,6 +63,41 @@ func given(ctx context.Context, cfg Config, log *slog.Logger, services []string)
 		d.names[service] = obs.Secret(u.String())
 	}
 	return d, nil
+}
+
+// existing answers how a service connects, and prepares nothing.
+func existing(ctx context.Context, cfg Config, service string) (obs.Secret, error) {
+	u, err := parse(cfg.URL)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	conn, err := connect(ctx, u, cfg.AllowInsecure, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", fmt.Errorf("connect to the database server: %w", err)
+	}
+	defer farewell(ctx, conn)
+	as, err := workingRole(ctx, conn)
+	if err == nil {
+		err = as.into(u)
+	}
+	u.Path = "/" + name(service)
+	return obs.Secret(u.String()), err
+}
+
+func parse(from obs.Secret) (*url.URL, error) {
+	u, err := url.Parse(from.Reveal())
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, errors.New("the database URL is not of the form postgres://user@host")
+	}
+	return u, nil
+}
+
+func farewell(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	defer cancel()
+	_ = conn.Close(ctx)
 }
 
 // connect connects to the database that the URL names, or to postgres.
@@ -116,12 +149,26 @@ func workingRole(ctx context.Context, conn *pgx.Conn) (working, error) {
 	case err != nil:
 		return working{}, fmt.Errorf("read the role of the database URL: %w", err)
 	case super:
-		return working{localpg.Role, true}, ensureRole(ctx, conn)
+		return working{localpg.Role, true}, nil
 	case bypasses:
 		return working{}, fmt.Errorf("the role %s of the database URL bypasses row-level security, which keeps tenants apart: "+
 			"take BYPASSRLS from it, or name another role", role)
 	}
 	return working{role: role}, nil
+}
+
+// into has the connections of a URL work as the role.
+func (w working) into(u *url.URL) error {
+	if !w.assumed {
+		return nil
+	}
+	settings, err := pg.Query(u)
+	if err != nil {
+		return errors.New("the settings of the database URL cannot be read: write a percent sign as %25")
+	}
+	settings.Set("role", w.role)
+	u.RawQuery = pg.EncodeQuery(settings)
+	return nil
 }
 
 // ensureRole makes our role. One that is there already must be as weak as ours.

@@ -73,6 +73,15 @@ func Running(ctx context.Context, cfg Config, dir string, log *slog.Logger, serv
 	return obs.Secret(url), err
 }
 
+// Existing is Running, but that it makes neither a database nor a role.
+func Existing(ctx context.Context, cfg Config, dir, service string) (obs.Secret, error) {
+	if cfg.URL != "" {
+		return existing(ctx, cfg, service)
+	}
+	url, err := localpg.RunningURL(dir, name(service))
+	return obs.Secret(url), err
+}
+
 func name(service string) string { return "rotaloom_" + service }
 
 // URL is how a service connects to its database.

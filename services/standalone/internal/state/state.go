@@ -95,6 +95,17 @@ func checkVersion(dir string, data []byte) error {
 	return nil
 }
 
+// Examine says why this program cannot use the folder, or nil. It takes and changes
+// nothing, so that it can be asked beside a process that serves. It is fs.ErrNotExist
+// when there is no state in the folder.
+func Examine(dir string) error {
+	data, err := os.ReadFile(filepath.Join(dir, "VERSION"))
+	if err != nil {
+		return fmt.Errorf("state folder: %w", err)
+	}
+	return checkVersion(dir, data)
+}
+
 // Path is the path of something in the folder.
 func (f *Folder) Path(name string) string { return filepath.Join(f.Dir, name) }
 
