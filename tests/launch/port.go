@@ -61,3 +61,9 @@ func lockPort(dir string, port int) (*filelock.Lock, error) {
 	}
 	return lock, listener.Close()
 }
+
+// FreeAddress is an address of this machine alone that is this test's until it ends.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	return fmt.Sprintf("127.0.0.1:%d", freePort(t))
+}

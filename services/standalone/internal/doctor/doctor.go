@@ -6,11 +6,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 )
 
@@ -40,11 +43,21 @@ type Finding struct {
 // checkTimeout is how long one check may take.
 const checkTimeout = 10 * time.Second
 
+// Service is a service with a database.
+type Service struct {
+	Name string
+	// Migrations are the schemas that this program needs.
+	Migrations []pg.Migrations
+	// Letters tells that the service keeps the events that its consumers gave up.
+	Letters bool
+}
+
 // Command is the command of operators.
 type Command struct {
 	boot.Output
 	StateDir     string           `default:".state" type:"path" help:"State folder of the installation."`
 	Database     privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
+	NATS         bus.Config       `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
 	Certificates []string         `type:"path" help:"Files of further certificates whose end is looked at (PEM)."`
 	Probes       []string         `help:"Admin listeners of processes whose readiness is asked for: http://10.0.0.7:9090."`
 }
@@ -52,17 +65,19 @@ type Command struct {
 // examination is one run of the command.
 type examination struct {
 	*Command
+	services []Service
 	clock    clock.Clock
+	log      *slog.Logger
 	client   *http.Client
 	findings []Finding
 }
 
 // Do looks at everything, prints what it has found, and what to do. Something that fails
 // is a [boot.CheckFailed]; a warning is not.
-func (c *Command) Do(ctx context.Context, clk clock.Clock, out io.Writer) error {
-	e := &examination{Command: c, clock: clk, client: &http.Client{Timeout: checkTimeout}, findings: []Finding{}}
+func (c *Command) Do(ctx context.Context, services []Service, clk clock.Clock, log *slog.Logger, out io.Writer) error {
+	e := &examination{Command: c, services: services, clock: clk, log: log, client: &http.Client{Timeout: checkTimeout}, findings: []Finding{}}
 	for _, check := range []func(ctx context.Context){
-		e.stateFolder, e.disk, e.server, e.certificates, e.timeZones, e.processes,
+		e.stateFolder, e.disk, e.server, e.certificates, e.databases, e.broker, e.timeZones, e.processes,
 	} {
 		check(ctx)
 	}

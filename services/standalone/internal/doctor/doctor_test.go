@@ -69,6 +69,31 @@ func TestFilesThatAreNoCertificates(t *testing.T) {
 	}
 }
 
+func TestClocksMayDifferALittle(t *testing.T) {
+	t.Parallel()
+	before := time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)
+	after := before.Add(40 * time.Millisecond)
+	for name, c := range map[string]struct {
+		theirs time.Time
+		want   State
+	}{
+		"between":             {before.Add(time.Millisecond), OK},
+		"a little before":     {before.Add(-apart + time.Millisecond), OK},
+		"a second before":     {before.Add(-apart), Warning},
+		"a second after":      {after.Add(apart), Warning},
+		"half a minute later": {after.Add(tooFar), Failed},
+		"an hour before":      {before.Add(-time.Hour), Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := examine(before)
+			e.clocks(before, c.theirs, after)
+			require.Len(t, e.findings, 1)
+			assert.Equal(t, c.want, e.findings[0].State, e.findings[0].Found)
+		})
+	}
+}
+
 func TestOldTimeZonesAreWarnedAbout(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
