@@ -8,9 +8,10 @@ import (
 
 // Commands are those of every program, beside serve and migrate.
 type Commands struct {
-	Version  VersionCommand  `cmd:"" help:"Print the version of the program and of what it carries."`
-	Settings SettingsCommand `cmd:"" help:"Print all settings as a table: flag, variable, default and meaning."`
-	Config   ConfigCommand   `cmd:"" passthrough:"" help:"Check the settings of a command and print those that count, without secrets: config [serve] [flags]."`
+	Version    VersionCommand    `cmd:"" help:"Print the version of the program and of what it carries."`
+	Settings   SettingsCommand   `cmd:"" help:"Print all settings as a table: flag, variable, default and meaning."`
+	Completion CompletionCommand `cmd:"" help:"Print a script that completes the command line in a shell."`
+	Config     ConfigCommand     `cmd:"" passthrough:"" help:"Check the settings of a command and print those that count, without secrets: config [serve] [flags]."`
 }
 
 // VersionCommand prints the build.
