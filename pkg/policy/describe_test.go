@@ -20,6 +20,7 @@ func TestOperationsNameTheirLimits(t *testing.T) {
 		Limits: []policy.Bound{
 			{Counted: "employees * days", Max: 100, Code: "WFP-90001", Status: 413},
 			{Counted: "days", Max: 30, Code: "WCO-112010", Status: 400},
+			{Counted: "days", Max: 20, Code: "WCO-112010", Status: 400},
 			{Counted: "ids", Property: "ids", Max: 3, Code: "WFP-90003", Status: 413},
 		},
 	}, operations[0])

@@ -105,7 +105,7 @@ func (l *limit) fault(items, days int64) *fault.Error {
 }
 
 func fieldLimit(field protoreflect.FieldDescriptor, opts *optionsv1.Limit) (*limit, error) {
-	if len(opts.GetItems()) > 0 || opts.GetDays() != "" || opts.GetFrom() != "" || opts.GetTo() != "" {
+	if len(opts.GetItems()) > 0 || opts.GetDays() != "" || opts.GetFrom() != "" || opts.GetTo() != "" || opts.GetDifference() {
 		return nil, fmt.Errorf("a field's limit names other fields; it belongs to the message")
 	}
 	if opts.GetByMethod() {
@@ -139,6 +139,9 @@ func messageLimit(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (*
 		return nil, err
 	}
 	hasDays := opts.GetDays() != "" || opts.GetFrom() != ""
+	if opts.GetDifference() && !hasDays {
+		return nil, fmt.Errorf("a limit on the difference of dates names none")
+	}
 	switch items := strings.Join(opts.GetItems(), " + "); {
 	case items != "" && hasDays:
 		l.describe(fault.CodeProductLimit, items+" * days")
@@ -154,7 +157,8 @@ func messageLimit(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (*
 
 // byMethod completes a limit that the method enforces.
 func byMethod(l *limit, opts *optionsv1.Limit) (*limit, error) {
-	if len(opts.GetItems()) > 0 || opts.GetDays() != "" || opts.GetFrom() != "" || opts.GetTo() != "" || opts.GetShowDetails() || opts.GetMessage() != "" {
+	if len(opts.GetItems()) > 0 || opts.GetDays() != "" || opts.GetFrom() != "" || opts.GetTo() != "" || opts.GetDifference() ||
+		opts.GetShowDetails() || opts.GetMessage() != "" {
 		return nil, fmt.Errorf("the method enforces the limit, so that the contract says only how much of what may pass")
 	}
 	if l.quantity == "" || l.code == "" {
@@ -250,8 +254,8 @@ func countItems(field protoreflect.FieldDescriptor) measure {
 	}
 }
 
-// daysOf counts the days of a range, both ends included. A message may know
-// two ways to name its days; the longer one counts.
+// daysOf counts the days of a range, both ends included unless the limit is on their
+// difference. A message may know two ways to name its days; the longer one counts.
 func daysOf(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (measure, error) {
 	days, between := measure(one), measure(one)
 	var err error
@@ -265,7 +269,11 @@ func daysOf(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (measure
 			return nil, err
 		}
 	}
-	return func(m protoreflect.Message) int64 { return max(days(m), between(m)) }, nil
+	var less int64
+	if opts.GetDifference() {
+		less = 1
+	}
+	return func(m protoreflect.Message) int64 { return max(days(m)-less, between(m)-less, 1) }, nil
 }
 
 // daysIn counts the days of a field that holds a range of dates.

@@ -26,6 +26,7 @@ message_type {
     limits { max: 100 code: "WFP-90001" show_details: true quantity: "employees * days"
              items: "employees" items: "refs" days: "range" from: "first" to: "last" }
     limits { max: 30 code: "WCO-112010" status: 400 days: "range" quantity: "days" }
+    limits { max: 20 code: "WCO-112010" status: 400 from: "first" to: "last" quantity: "days" difference: true }
   } }
   field { name: "employees" number: 1 label: LABEL_OPTIONAL type: TYPE_MESSAGE type_name: ".rotaloom.common.v1.RefList" json_name: "employees" }
   field { name: "refs" number: 2 label: LABEL_REPEATED type: TYPE_MESSAGE type_name: ".rotaloom.common.v1.Ref" json_name: "refs" }
@@ -131,6 +132,8 @@ func TestLimits(t *testing.T) {
 		{"the longer of two ranges", `employees { ` + ids(10) + ` } first: "2026-01-01" last: "2026-01-11" range { start_date: "2026-01-01" end_date: "2026-01-02" }`, "WFP-90001", 413, 110},
 		{"days without items, at the limit", `range { start_date: "2026-01-01" end_date: "2026-01-30" }`, "", 0, 0},
 		{"days without items, over the limit", `range { start_date: "2026-01-01" end_date: "2026-01-31" }`, "WCO-112010", 400, 31},
+		{"dates that differ by the limit", `first: "2026-01-01" last: "2026-01-21"`, "", 0, 0},
+		{"dates that differ by a day more", `first: "2026-01-01" last: "2026-01-22"`, "WCO-112010", 400, 21},
 		{"dates far outside the calendar", `employees { ` + ids(100) + ` } range { start_date: "0001-01-01" end_date: "9999-12-31" }`, "WFP-90001", 413, 100 * 401768},
 		{"a field at its limit", ids(3), "", 0, 0},
 		{"a field over its limit", ids(4), "WFP-90003", 413, 4},
@@ -256,6 +259,7 @@ func TestAuditNamesEveryProblem(t *testing.T) {
 		{`options { [rotaloom.options.v1.message] { limits { max: 1 items: "text" } } }`, "", good, "text holds no items"},
 		{`options { [rotaloom.options.v1.message] { limits { max: 1 days: "text" } } }`, "", good, "not a range"},
 		{`options { [rotaloom.options.v1.message] { limits { max: 1 from: "text" } } }`, "", good, `no field ""`},
+		{`options { [rotaloom.options.v1.message] { limits { max: 1 difference: true } } }`, "", good, "difference of dates names none"},
 		{`options { [rotaloom.options.v1.message] { limits { items: "text" } } }`, "", good, "max above 0"},
 		{`options { [rotaloom.options.v1.message] { limits { max: 1 } } }`, "", good, "counts nothing"},
 		{`options { [rotaloom.options.v1.message] { limits { max: 1 code: "WRL-1" quantity: "texts" by_method: true } } }`, "", good, ""},

@@ -72,6 +72,7 @@ type declaredLimit struct {
 	below        []string // properties that lead to the message; "[]" is an item of a list
 	list         protoreflect.FieldDescriptor
 	from, to     string // properties that bound the days, of the message or of dates
+	difference   bool   // whether the days are the difference of the dates
 	dates        string // the property that holds from and to, or ""
 	quantity     string // what the method counts, of a limit that it enforces itself
 	max          int64
@@ -172,6 +173,7 @@ func (w *limitWalk) message(m protoreflect.MessageDescriptor, base declaredLimit
 		default:
 			l.from, l.to = field(o.GetFrom()).JSONName(), field(o.GetTo()).JSONName()
 		}
+		l.difference = o.GetDifference()
 		w.found = append(w.found, l)
 	}
 	for i := range m.Fields().Len() {
@@ -248,6 +250,9 @@ func (l declaredLimit) send(t *testing.T, target contract.Target, more int64) (a
 func (l declaredLimit) counts(n int64) map[string]any {
 	if l.list == nil {
 		first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		if l.difference {
+			n++
+		}
 		days := map[string]any{l.from: first.Format(time.DateOnly), l.to: first.AddDate(0, 0, int(n)-1).Format(time.DateOnly)}
 		if l.dates != "" {
 			return map[string]any{l.dates: days}

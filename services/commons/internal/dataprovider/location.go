@@ -28,7 +28,7 @@ const (
 
 // maxLocationDays is the service limit of LOCATION: that of information access
 // itself.
-var maxLocationDays = int64(policy.Max[*platformv1.DataFrom]("locations") * policy.Max[*platformv1.DataFrom]("days"))
+var maxLocationDays = int64(policy.Max[*platformv1.DataFrom]("locations") * (policy.Max[*platformv1.DataFrom]("days") + 1))
 
 // location is what is loaded of a location.
 type location struct {

@@ -34,8 +34,8 @@ const (
 )
 
 // maxPeopleDays is the service limit of PEOPLE: that of information access
-// itself.
-var maxPeopleDays = int64(policy.Max[*platformv1.DataFrom]("employees") * policy.Max[*platformv1.DataFrom]("days"))
+// itself, which is on the difference of the dates.
+var maxPeopleDays = int64(policy.Max[*platformv1.DataFrom]("employees") * (policy.Max[*platformv1.DataFrom]("days") + 1))
 
 // person is what is loaded of a person.
 type person struct {

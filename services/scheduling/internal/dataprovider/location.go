@@ -23,7 +23,7 @@ type Locations interface {
 
 // maxLocationDays is what information access allows at all. What counts for
 // locations is how many employees they have, times the days.
-var maxLocationDays = int64(policy.Max[*platformv1.DataFrom]("locations") * policy.Max[*platformv1.DataFrom]("days"))
+var maxLocationDays = int64(policy.Max[*platformv1.DataFrom]("locations") * (policy.Max[*platformv1.DataFrom]("days") + 1))
 
 // ofEmployeesOnly are the elements that say nothing of several employees.
 var ofEmployeesOnly = []string{"SCH_LOCKED_DAYS"}

@@ -374,7 +374,11 @@ type Limit struct {
 	// Message limits only: whether the method itself enforces it, because only the
 	// method knows how much is counted. It names no fields, and needs a quantity,
 	// by which the method asks for max.
-	ByMethod      bool `protobuf:"varint,11,opt,name=by_method,json=byMethod,proto3" json:"by_method,omitempty"`
+	ByMethod bool `protobuf:"varint,11,opt,name=by_method,json=byMethod,proto3" json:"by_method,omitempty"`
+	// Message limits only: whether the days are the difference of the dates, as where
+	// clients of the reference product ask from one new year to the next: two days that
+	// follow one another count as one. A day alone counts as one, too.
+	Difference    bool `protobuf:"varint,12,opt,name=difference,proto3" json:"difference,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -482,6 +486,13 @@ func (x *Limit) GetMessage() string {
 func (x *Limit) GetByMethod() bool {
 	if x != nil {
 		return x.ByMethod
+	}
+	return false
+}
+
+func (x *Limit) GetDifference() bool {
+	if x != nil {
+		return x.Difference
 	}
 	return false
 }
@@ -911,7 +922,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\tversioned\x18\r \x01(\bR\tversioned\x12!\n" +
 	"\faccess_point\x18\x0e \x01(\tR\vaccessPoint\x12%\n" +
 	"\x0eforbidden_code\x18\x0f \x01(\tR\rforbiddenCode\x12)\n" +
-	"\x10outcome_statuses\x18\x11 \x03(\x05R\x0foutcomeStatuses\"\x89\x02\n" +
+	"\x10outcome_statuses\x18\x11 \x03(\x05R\x0foutcomeStatuses\"\xa9\x02\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +
@@ -924,7 +935,10 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\bquantity\x18\t \x01(\tR\bquantity\x12\x18\n" +
 	"\amessage\x18\n" +
 	" \x01(\tR\amessage\x12\x1b\n" +
-	"\tby_method\x18\v \x01(\bR\bbyMethod\"\xd0\x01\n" +
+	"\tby_method\x18\v \x01(\bR\bbyMethod\x12\x1e\n" +
+	"\n" +
+	"difference\x18\f \x01(\bR\n" +
+	"difference\"\xd0\x01\n" +
 	"\aMessage\x12\x1d\n" +
 	"\n" +
 	"bare_array\x18\x01 \x01(\tR\tbareArray\x12\x18\n" +

@@ -47,7 +47,7 @@ const (
 	CodeHyperfind = "WCO-106204"
 	// CodeWorkUnits: the view is one of work units.
 	CodeWorkUnits = "WCO-106214"
-	// CodeDays: the range is longer than 365 days.
+	// CodeDays: the dates of the range differ by more than 365 days.
 	CodeDays = "WCO-112010"
 	// CodeEmployees (413): more than 500 employees.
 	CodeEmployees = "WCO-106194"
@@ -63,7 +63,7 @@ const CodeHyperfindMost = "WCO-112013"
 
 // The limits of one request.
 var (
-	// MaxDays is the length of the longest range, in days.
+	// MaxDays is how many days the end of the longest range lies after its start.
 	MaxDays = policy.Max[*platformv1.DataFrom]("days")
 	// MaxEmployees is how many employees may be named or found.
 	MaxEmployees = policy.Max[*platformv1.DataFrom]("employees")

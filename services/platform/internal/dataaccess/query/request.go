@@ -217,13 +217,15 @@ func parseDay(path, text string) (civil.Date, error) {
 	return day.Clamp(), nil
 }
 
-// CheckedDays returns a range of which both ends are included.
+// CheckedDays returns a range of which both ends are included, and no longer than
+// allowed: the limit is on the difference of the dates.
 func CheckedDays(first, last civil.Date) (civil.Range, error) {
 	if last < first {
 		return civil.Range{}, errcode.Invalid(errcode.CodeDateOrder, "dateRange: endDate %s is before startDate %s.", last, first)
 	}
 	days := civil.Through(first, last)
-	if n := days.Days(); n > errcode.MaxDays {
+	// A year from one new year to the next passes, as in the reference product.
+	if n := days.Days() - 1; n > errcode.MaxDays {
 		return civil.Range{}, errcode.TooManyDays(n)
 	}
 	return days, nil
