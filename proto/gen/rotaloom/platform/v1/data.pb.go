@@ -1537,11 +1537,11 @@ func (x *DataSummaries) GetSummaries() []*DataSummary {
 }
 
 // DataSummary says of a column how many values it has and, when they are
-// numbers, their least, largest, average and sum; all as text.
+// numbers, their least, largest, average and sum as text.
 type DataSummary struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Count         string                 `protobuf:"bytes,2,opt,name=count,proto3" json:"count,omitempty"`
+	Count         *int64                 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	Min           *string                `protobuf:"bytes,3,opt,name=min,proto3,oneof" json:"min,omitempty"`
 	Max           *string                `protobuf:"bytes,4,opt,name=max,proto3,oneof" json:"max,omitempty"`
 	Avg           *string                `protobuf:"bytes,5,opt,name=avg,proto3,oneof" json:"avg,omitempty"`
@@ -1587,11 +1587,11 @@ func (x *DataSummary) GetKey() string {
 	return ""
 }
 
-func (x *DataSummary) GetCount() string {
-	if x != nil {
-		return x.Count
+func (x *DataSummary) GetCount() int64 {
+	if x != nil && x.Count != nil {
+		return *x.Count
 	}
-	return ""
+	return 0
 }
 
 func (x *DataSummary) GetMin() string {
@@ -1780,14 +1780,15 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\x06_value\"a\n" +
 	"\rDataSummaries\x12?\n" +
 	"\tsummaries\x18\x01 \x03(\v2!.rotaloom.platform.v1.DataSummaryR\tsummaries:\x0f\xa2\xbb\x18\v\n" +
-	"\tsummaries\"\xb1\x01\n" +
+	"\tsummaries\"\xc0\x01\n" +
 	"\vDataSummary\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\tR\x05count\x12\x15\n" +
-	"\x03min\x18\x03 \x01(\tH\x00R\x03min\x88\x01\x01\x12\x15\n" +
-	"\x03max\x18\x04 \x01(\tH\x01R\x03max\x88\x01\x01\x12\x15\n" +
-	"\x03avg\x18\x05 \x01(\tH\x02R\x03avg\x88\x01\x01\x12\x15\n" +
-	"\x03sum\x18\x06 \x01(\tH\x03R\x03sum\x88\x01\x01B\x06\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
+	"\x05count\x18\x02 \x01(\x03H\x00R\x05count\x88\x01\x01\x12\x15\n" +
+	"\x03min\x18\x03 \x01(\tH\x01R\x03min\x88\x01\x01\x12\x15\n" +
+	"\x03max\x18\x04 \x01(\tH\x02R\x03max\x88\x01\x01\x12\x15\n" +
+	"\x03avg\x18\x05 \x01(\tH\x03R\x03avg\x88\x01\x01\x12\x15\n" +
+	"\x03sum\x18\x06 \x01(\tH\x04R\x03sum\x88\x01\x01B\b\n" +
+	"\x06_countB\x06\n" +
 	"\x04_minB\x06\n" +
 	"\x04_maxB\x06\n" +
 	"\x04_avgB\x06\n" +

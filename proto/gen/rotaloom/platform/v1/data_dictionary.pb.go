@@ -271,8 +271,9 @@ func (x *DataElementDefinition) GetDescription() string {
 type DataElementMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// STRING, NUMBER, LONG, BOOLEAN, DATE, DATETIME or TIME.
-	DataType            string             `protobuf:"bytes,1,opt,name=data_type,json=dataType,proto3" json:"data_type,omitempty"`
-	Views               []int32            `protobuf:"varint,2,rep,packed,name=views,proto3" json:"views,omitempty"`
+	DataType string `protobuf:"bytes,1,opt,name=data_type,json=dataType,proto3" json:"data_type,omitempty"`
+	// Numbers of the views that can ask for the element, as text: "0" to "3".
+	Views               []string           `protobuf:"bytes,2,rep,name=views,proto3" json:"views,omitempty"`
 	DisplayPolicy       *DataDisplayPolicy `protobuf:"bytes,3,opt,name=display_policy,json=displayPolicy,proto3" json:"display_policy,omitempty"`
 	Entity              string             `protobuf:"bytes,4,opt,name=entity,proto3" json:"entity,omitempty"`
 	Parameterized       *bool              `protobuf:"varint,5,opt,name=parameterized,proto3,oneof" json:"parameterized,omitempty"`
@@ -323,7 +324,7 @@ func (x *DataElementMetadata) GetDataType() string {
 	return ""
 }
 
-func (x *DataElementMetadata) GetViews() []int32 {
+func (x *DataElementMetadata) GetViews() []string {
 	if x != nil {
 		return x.Views
 	}
@@ -394,11 +395,13 @@ func (x *DataElementMetadata) GetLicenses() []string {
 }
 
 type DataDisplayPolicy struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Sort          string                 `protobuf:"bytes,1,opt,name=sort,proto3" json:"sort,omitempty"`
-	Format        string                 `protobuf:"bytes,2,opt,name=format,proto3" json:"format,omitempty"`
-	Round         string                 `protobuf:"bytes,3,opt,name=round,proto3" json:"round,omitempty"`
-	Scale         *int32                 `protobuf:"varint,4,opt,name=scale,proto3,oneof" json:"scale,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// DEFAULT, STRING_SORT or NUMBER_SORT.
+	Sort   string `protobuf:"bytes,1,opt,name=sort,proto3" json:"sort,omitempty"`
+	Format string `protobuf:"bytes,2,opt,name=format,proto3" json:"format,omitempty"`
+	// How numbers are rounded, as a number in text: "4", half up.
+	Round         string `protobuf:"bytes,3,opt,name=round,proto3" json:"round,omitempty"`
+	Scale         *int32 `protobuf:"varint,4,opt,name=scale,proto3,oneof" json:"scale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -587,12 +590,12 @@ func (x *GetDataDictionaryMetadataRequest) GetSelect() string {
 }
 
 type DataDictionaryMetadata struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	DataTypes       *DataNames             `protobuf:"bytes,1,opt,name=data_types,json=dataTypes,proto3" json:"data_types,omitempty"`
-	Views           *DataViews             `protobuf:"bytes,2,opt,name=views,proto3" json:"views,omitempty"`
-	SortingPolicies *DataNames             `protobuf:"bytes,3,opt,name=sorting_policies,json=sortingPolicies,proto3" json:"sorting_policies,omitempty"`
-	// The reference product writes this name with a small p.
-	RoundingPolicies   *DataNames `protobuf:"bytes,4,opt,name=rounding_policies,json=roundingpolicies,proto3" json:"rounding_policies,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	DataTypes *DataNames             `protobuf:"bytes,1,opt,name=data_types,json=dataTypes,proto3" json:"data_types,omitempty"`
+	// "0" EMP, "1" ORGANIZATION, "2" EMP_TIME_SERIES, "3" ORGANIZATION_TIME_SERIES.
+	Views              *DataNames `protobuf:"bytes,2,opt,name=views,proto3" json:"views,omitempty"`
+	SortPolicies       *DataNames `protobuf:"bytes,3,opt,name=sort_policies,json=sortPolicies,proto3" json:"sort_policies,omitempty"`
+	RoundingPolicies   *DataNames `protobuf:"bytes,4,opt,name=rounding_policies,json=roundingPolicies,proto3" json:"rounding_policies,omitempty"`
 	FormattingPolicies *DataNames `protobuf:"bytes,5,opt,name=formatting_policies,json=formattingPolicies,proto3" json:"formatting_policies,omitempty"`
 	Categories         *DataNames `protobuf:"bytes,6,opt,name=categories,proto3" json:"categories,omitempty"`
 	DataProviders      *DataNames `protobuf:"bytes,7,opt,name=data_providers,json=dataProviders,proto3" json:"data_providers,omitempty"`
@@ -638,16 +641,16 @@ func (x *DataDictionaryMetadata) GetDataTypes() *DataNames {
 	return nil
 }
 
-func (x *DataDictionaryMetadata) GetViews() *DataViews {
+func (x *DataDictionaryMetadata) GetViews() *DataNames {
 	if x != nil {
 		return x.Views
 	}
 	return nil
 }
 
-func (x *DataDictionaryMetadata) GetSortingPolicies() *DataNames {
+func (x *DataDictionaryMetadata) GetSortPolicies() *DataNames {
 	if x != nil {
-		return x.SortingPolicies
+		return x.SortPolicies
 	}
 	return nil
 }
@@ -731,102 +734,6 @@ func (x *DataNames) GetNames() []string {
 	return nil
 }
 
-type DataViews struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Views         []*DataView            `protobuf:"bytes,1,rep,name=views,proto3" json:"views,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DataViews) Reset() {
-	*x = DataViews{}
-	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DataViews) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DataViews) ProtoMessage() {}
-
-func (x *DataViews) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DataViews.ProtoReflect.Descriptor instead.
-func (*DataViews) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_data_dictionary_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *DataViews) GetViews() []*DataView {
-	if x != nil {
-		return x.Views
-	}
-	return nil
-}
-
-type DataView struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int32                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DataView) Reset() {
-	*x = DataView{}
-	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DataView) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DataView) ProtoMessage() {}
-
-func (x *DataView) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DataView.ProtoReflect.Descriptor instead.
-func (*DataView) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_data_dictionary_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *DataView) GetId() int32 {
-	if x != nil && x.Id != nil {
-		return *x.Id
-	}
-	return 0
-}
-
-func (x *DataView) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
 type ListDataTimeIncrementsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -835,7 +742,7 @@ type ListDataTimeIncrementsRequest struct {
 
 func (x *ListDataTimeIncrementsRequest) Reset() {
 	*x = ListDataTimeIncrementsRequest{}
-	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[13]
+	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -847,7 +754,7 @@ func (x *ListDataTimeIncrementsRequest) String() string {
 func (*ListDataTimeIncrementsRequest) ProtoMessage() {}
 
 func (x *ListDataTimeIncrementsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[13]
+	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -860,7 +767,7 @@ func (x *ListDataTimeIncrementsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDataTimeIncrementsRequest.ProtoReflect.Descriptor instead.
 func (*ListDataTimeIncrementsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_data_dictionary_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_platform_v1_data_dictionary_proto_rawDescGZIP(), []int{11}
 }
 
 type DataTimeIncrementList struct {
@@ -872,7 +779,7 @@ type DataTimeIncrementList struct {
 
 func (x *DataTimeIncrementList) Reset() {
 	*x = DataTimeIncrementList{}
-	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[14]
+	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -884,7 +791,7 @@ func (x *DataTimeIncrementList) String() string {
 func (*DataTimeIncrementList) ProtoMessage() {}
 
 func (x *DataTimeIncrementList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[14]
+	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -897,7 +804,7 @@ func (x *DataTimeIncrementList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataTimeIncrementList.ProtoReflect.Descriptor instead.
 func (*DataTimeIncrementList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_data_dictionary_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_platform_v1_data_dictionary_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DataTimeIncrementList) GetTimeIncrements() []*DataTimeIncrement {
@@ -917,7 +824,7 @@ type DataTimeIncrement struct {
 
 func (x *DataTimeIncrement) Reset() {
 	*x = DataTimeIncrement{}
-	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[15]
+	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -929,7 +836,7 @@ func (x *DataTimeIncrement) String() string {
 func (*DataTimeIncrement) ProtoMessage() {}
 
 func (x *DataTimeIncrement) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[15]
+	mi := &file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -942,7 +849,7 @@ func (x *DataTimeIncrement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataTimeIncrement.ProtoReflect.Descriptor instead.
 func (*DataTimeIncrement) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_data_dictionary_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_platform_v1_data_dictionary_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DataTimeIncrement) GetTimeIncrement() string {
@@ -997,7 +904,7 @@ const file_rotaloom_platform_v1_data_dictionary_proto_rawDesc = "" +
 	"\v_deprecated\"\x96\x04\n" +
 	"\x13DataElementMetadata\x12\x1b\n" +
 	"\tdata_type\x18\x01 \x01(\tR\bdataType\x12\x14\n" +
-	"\x05views\x18\x02 \x03(\x05R\x05views\x12N\n" +
+	"\x05views\x18\x02 \x03(\tR\x05views\x12N\n" +
 	"\x0edisplay_policy\x18\x03 \x01(\v2'.rotaloom.platform.v1.DataDisplayPolicyR\rdisplayPolicy\x12\x16\n" +
 	"\x06entity\x18\x04 \x01(\tR\x06entity\x12)\n" +
 	"\rparameterized\x18\x05 \x01(\bH\x00R\rparameterized\x88\x01\x01\x12'\n" +
@@ -1026,13 +933,13 @@ const file_rotaloom_platform_v1_data_dictionary_proto_rawDesc = "" +
 	"\x0elocation_types\x18\x01 \x03(\v2\".rotaloom.platform.v1.DataPropertyR\rlocationTypes:\x14\xa2\xbb\x18\x10\n" +
 	"\x0elocation_types\":\n" +
 	" GetDataDictionaryMetadataRequest\x12\x16\n" +
-	"\x06select\x18\x01 \x01(\tR\x06select\"\xd4\x04\n" +
+	"\x06select\x18\x01 \x01(\tR\x06select\"\xce\x04\n" +
 	"\x16DataDictionaryMetadata\x12>\n" +
 	"\n" +
 	"data_types\x18\x01 \x01(\v2\x1f.rotaloom.platform.v1.DataNamesR\tdataTypes\x125\n" +
-	"\x05views\x18\x02 \x01(\v2\x1f.rotaloom.platform.v1.DataViewsR\x05views\x12J\n" +
-	"\x10sorting_policies\x18\x03 \x01(\v2\x1f.rotaloom.platform.v1.DataNamesR\x0fsortingPolicies\x12L\n" +
-	"\x11rounding_policies\x18\x04 \x01(\v2\x1f.rotaloom.platform.v1.DataNamesR\x10roundingpolicies\x12P\n" +
+	"\x05views\x18\x02 \x01(\v2\x1f.rotaloom.platform.v1.DataNamesR\x05views\x12D\n" +
+	"\rsort_policies\x18\x03 \x01(\v2\x1f.rotaloom.platform.v1.DataNamesR\fsortPolicies\x12L\n" +
+	"\x11rounding_policies\x18\x04 \x01(\v2\x1f.rotaloom.platform.v1.DataNamesR\x10roundingPolicies\x12P\n" +
 	"\x13formatting_policies\x18\x05 \x01(\v2\x1f.rotaloom.platform.v1.DataNamesR\x12formattingPolicies\x12?\n" +
 	"\n" +
 	"categories\x18\x06 \x01(\v2\x1f.rotaloom.platform.v1.DataNamesR\n" +
@@ -1041,14 +948,7 @@ const file_rotaloom_platform_v1_data_dictionary_proto_rawDesc = "" +
 	"\x12entity_definitions\x18\b \x01(\v2\x1f.rotaloom.platform.v1.DataNamesR\x11entityDefinitions\".\n" +
 	"\tDataNames\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names:\v\xa2\xbb\x18\a\n" +
-	"\x05names\"N\n" +
-	"\tDataViews\x124\n" +
-	"\x05views\x18\x01 \x03(\v2\x1e.rotaloom.platform.v1.DataViewR\x05views:\v\xa2\xbb\x18\a\n" +
-	"\x05views\":\n" +
-	"\bDataView\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x05H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04nameB\x05\n" +
-	"\x03_id\"\x1f\n" +
+	"\x05names\"\x1f\n" +
 	"\x1dListDataTimeIncrementsRequest\"\x80\x01\n" +
 	"\x15DataTimeIncrementList\x12P\n" +
 	"\x0ftime_increments\x18\x01 \x03(\v2'.rotaloom.platform.v1.DataTimeIncrementR\x0etimeIncrements:\x15\xa2\xbb\x18\x11\n" +
@@ -1086,7 +986,7 @@ func file_rotaloom_platform_v1_data_dictionary_proto_rawDescGZIP() []byte {
 	return file_rotaloom_platform_v1_data_dictionary_proto_rawDescData
 }
 
-var file_rotaloom_platform_v1_data_dictionary_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_rotaloom_platform_v1_data_dictionary_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_rotaloom_platform_v1_data_dictionary_proto_goTypes = []any{
 	(*ListDataElementsRequest)(nil),          // 0: rotaloom.platform.v1.ListDataElementsRequest
 	(*MultiReadDataElementsRequest)(nil),     // 1: rotaloom.platform.v1.MultiReadDataElementsRequest
@@ -1099,46 +999,43 @@ var file_rotaloom_platform_v1_data_dictionary_proto_goTypes = []any{
 	(*GetDataDictionaryMetadataRequest)(nil), // 8: rotaloom.platform.v1.GetDataDictionaryMetadataRequest
 	(*DataDictionaryMetadata)(nil),           // 9: rotaloom.platform.v1.DataDictionaryMetadata
 	(*DataNames)(nil),                        // 10: rotaloom.platform.v1.DataNames
-	(*DataViews)(nil),                        // 11: rotaloom.platform.v1.DataViews
-	(*DataView)(nil),                         // 12: rotaloom.platform.v1.DataView
-	(*ListDataTimeIncrementsRequest)(nil),    // 13: rotaloom.platform.v1.ListDataTimeIncrementsRequest
-	(*DataTimeIncrementList)(nil),            // 14: rotaloom.platform.v1.DataTimeIncrementList
-	(*DataTimeIncrement)(nil),                // 15: rotaloom.platform.v1.DataTimeIncrement
-	(*DataProperty)(nil),                     // 16: rotaloom.platform.v1.DataProperty
+	(*ListDataTimeIncrementsRequest)(nil),    // 11: rotaloom.platform.v1.ListDataTimeIncrementsRequest
+	(*DataTimeIncrementList)(nil),            // 12: rotaloom.platform.v1.DataTimeIncrementList
+	(*DataTimeIncrement)(nil),                // 13: rotaloom.platform.v1.DataTimeIncrement
+	(*DataProperty)(nil),                     // 14: rotaloom.platform.v1.DataProperty
 }
 var file_rotaloom_platform_v1_data_dictionary_proto_depIdxs = []int32{
 	3,  // 0: rotaloom.platform.v1.DataElementDefinitionList.elements:type_name -> rotaloom.platform.v1.DataElementDefinition
 	4,  // 1: rotaloom.platform.v1.DataElementDefinition.metadata:type_name -> rotaloom.platform.v1.DataElementMetadata
-	16, // 2: rotaloom.platform.v1.DataElementDefinition.properties:type_name -> rotaloom.platform.v1.DataProperty
+	14, // 2: rotaloom.platform.v1.DataElementDefinition.properties:type_name -> rotaloom.platform.v1.DataProperty
 	5,  // 3: rotaloom.platform.v1.DataElementMetadata.display_policy:type_name -> rotaloom.platform.v1.DataDisplayPolicy
-	16, // 4: rotaloom.platform.v1.DataLocationTypeList.location_types:type_name -> rotaloom.platform.v1.DataProperty
+	14, // 4: rotaloom.platform.v1.DataLocationTypeList.location_types:type_name -> rotaloom.platform.v1.DataProperty
 	10, // 5: rotaloom.platform.v1.DataDictionaryMetadata.data_types:type_name -> rotaloom.platform.v1.DataNames
-	11, // 6: rotaloom.platform.v1.DataDictionaryMetadata.views:type_name -> rotaloom.platform.v1.DataViews
-	10, // 7: rotaloom.platform.v1.DataDictionaryMetadata.sorting_policies:type_name -> rotaloom.platform.v1.DataNames
+	10, // 6: rotaloom.platform.v1.DataDictionaryMetadata.views:type_name -> rotaloom.platform.v1.DataNames
+	10, // 7: rotaloom.platform.v1.DataDictionaryMetadata.sort_policies:type_name -> rotaloom.platform.v1.DataNames
 	10, // 8: rotaloom.platform.v1.DataDictionaryMetadata.rounding_policies:type_name -> rotaloom.platform.v1.DataNames
 	10, // 9: rotaloom.platform.v1.DataDictionaryMetadata.formatting_policies:type_name -> rotaloom.platform.v1.DataNames
 	10, // 10: rotaloom.platform.v1.DataDictionaryMetadata.categories:type_name -> rotaloom.platform.v1.DataNames
 	10, // 11: rotaloom.platform.v1.DataDictionaryMetadata.data_providers:type_name -> rotaloom.platform.v1.DataNames
 	10, // 12: rotaloom.platform.v1.DataDictionaryMetadata.entity_definitions:type_name -> rotaloom.platform.v1.DataNames
-	12, // 13: rotaloom.platform.v1.DataViews.views:type_name -> rotaloom.platform.v1.DataView
-	15, // 14: rotaloom.platform.v1.DataTimeIncrementList.time_increments:type_name -> rotaloom.platform.v1.DataTimeIncrement
-	0,  // 15: rotaloom.platform.v1.DataDictionaryService.ListDataElements:input_type -> rotaloom.platform.v1.ListDataElementsRequest
-	1,  // 16: rotaloom.platform.v1.DataDictionaryService.MultiReadDataElements:input_type -> rotaloom.platform.v1.MultiReadDataElementsRequest
-	2,  // 17: rotaloom.platform.v1.DataDictionaryService.MultiUpsertDataElements:input_type -> rotaloom.platform.v1.DataElementDefinitionList
-	6,  // 18: rotaloom.platform.v1.DataDictionaryService.ListDataLocationTypes:input_type -> rotaloom.platform.v1.ListDataLocationTypesRequest
-	8,  // 19: rotaloom.platform.v1.DataDictionaryService.GetDataDictionaryMetadata:input_type -> rotaloom.platform.v1.GetDataDictionaryMetadataRequest
-	13, // 20: rotaloom.platform.v1.DataDictionaryService.ListDataTimeIncrements:input_type -> rotaloom.platform.v1.ListDataTimeIncrementsRequest
-	2,  // 21: rotaloom.platform.v1.DataDictionaryService.ListDataElements:output_type -> rotaloom.platform.v1.DataElementDefinitionList
-	2,  // 22: rotaloom.platform.v1.DataDictionaryService.MultiReadDataElements:output_type -> rotaloom.platform.v1.DataElementDefinitionList
-	2,  // 23: rotaloom.platform.v1.DataDictionaryService.MultiUpsertDataElements:output_type -> rotaloom.platform.v1.DataElementDefinitionList
-	7,  // 24: rotaloom.platform.v1.DataDictionaryService.ListDataLocationTypes:output_type -> rotaloom.platform.v1.DataLocationTypeList
-	9,  // 25: rotaloom.platform.v1.DataDictionaryService.GetDataDictionaryMetadata:output_type -> rotaloom.platform.v1.DataDictionaryMetadata
-	14, // 26: rotaloom.platform.v1.DataDictionaryService.ListDataTimeIncrements:output_type -> rotaloom.platform.v1.DataTimeIncrementList
-	21, // [21:27] is the sub-list for method output_type
-	15, // [15:21] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	13, // 13: rotaloom.platform.v1.DataTimeIncrementList.time_increments:type_name -> rotaloom.platform.v1.DataTimeIncrement
+	0,  // 14: rotaloom.platform.v1.DataDictionaryService.ListDataElements:input_type -> rotaloom.platform.v1.ListDataElementsRequest
+	1,  // 15: rotaloom.platform.v1.DataDictionaryService.MultiReadDataElements:input_type -> rotaloom.platform.v1.MultiReadDataElementsRequest
+	2,  // 16: rotaloom.platform.v1.DataDictionaryService.MultiUpsertDataElements:input_type -> rotaloom.platform.v1.DataElementDefinitionList
+	6,  // 17: rotaloom.platform.v1.DataDictionaryService.ListDataLocationTypes:input_type -> rotaloom.platform.v1.ListDataLocationTypesRequest
+	8,  // 18: rotaloom.platform.v1.DataDictionaryService.GetDataDictionaryMetadata:input_type -> rotaloom.platform.v1.GetDataDictionaryMetadataRequest
+	11, // 19: rotaloom.platform.v1.DataDictionaryService.ListDataTimeIncrements:input_type -> rotaloom.platform.v1.ListDataTimeIncrementsRequest
+	2,  // 20: rotaloom.platform.v1.DataDictionaryService.ListDataElements:output_type -> rotaloom.platform.v1.DataElementDefinitionList
+	2,  // 21: rotaloom.platform.v1.DataDictionaryService.MultiReadDataElements:output_type -> rotaloom.platform.v1.DataElementDefinitionList
+	2,  // 22: rotaloom.platform.v1.DataDictionaryService.MultiUpsertDataElements:output_type -> rotaloom.platform.v1.DataElementDefinitionList
+	7,  // 23: rotaloom.platform.v1.DataDictionaryService.ListDataLocationTypes:output_type -> rotaloom.platform.v1.DataLocationTypeList
+	9,  // 24: rotaloom.platform.v1.DataDictionaryService.GetDataDictionaryMetadata:output_type -> rotaloom.platform.v1.DataDictionaryMetadata
+	12, // 25: rotaloom.platform.v1.DataDictionaryService.ListDataTimeIncrements:output_type -> rotaloom.platform.v1.DataTimeIncrementList
+	20, // [20:26] is the sub-list for method output_type
+	14, // [14:20] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_platform_v1_data_dictionary_proto_init() }
@@ -1150,14 +1047,13 @@ func file_rotaloom_platform_v1_data_dictionary_proto_init() {
 	file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[4].OneofWrappers = []any{}
 	file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[5].OneofWrappers = []any{}
-	file_rotaloom_platform_v1_data_dictionary_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_platform_v1_data_dictionary_proto_rawDesc), len(file_rotaloom_platform_v1_data_dictionary_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -157,12 +157,12 @@ func (e *Elements) describe(out *platformv1.DataDictionaryMetadata, name string)
 	case "datatypes":
 		out.DataTypes = collect(func(d *platformv1.DataElementDefinition) []string { return []string{d.GetMetadata().GetDataType()} })
 	case "views":
-		out.Views = &platformv1.DataViews{}
+		out.Views = &platformv1.DataNames{}
 		for _, v := range query.Views() {
-			out.Views.Views = append(out.Views.Views, &platformv1.DataView{Id: proto.Int32(v.Number), Name: v.Name})
+			out.Views.Names = append(out.Views.Names, numeral(v.Number))
 		}
 	case "sortingpolicies":
-		out.SortingPolicies = collect(func(d *platformv1.DataElementDefinition) []string {
+		out.SortPolicies = collect(func(d *platformv1.DataElementDefinition) []string {
 			return []string{d.GetMetadata().GetDisplayPolicy().GetSort()}
 		})
 	case "roundingpolicies":
@@ -183,8 +183,23 @@ func (e *Elements) describe(out *platformv1.DataDictionaryMetadata, name string)
 
 const (
 	formatDefault = "DEFAULT"
-	roundHalfUp   = "HALF_UP"
+	// roundHalfUp is a way to round as clients read it, by its number.
+	roundHalfUp = "4"
 )
+
+// numeral returns a number as clients of the dictionary read it.
+func numeral(n int32) string { return strconv.FormatInt(int64(n), 10) }
+
+// sortOf names how values of a type are sorted.
+func sortOf(t dataelement.Type) string {
+	switch t {
+	case dataelement.String:
+		return "STRING_SORT"
+	case dataelement.Number, dataelement.Long:
+		return "NUMBER_SORT"
+	}
+	return "DEFAULT"
+}
 
 // definition says what there is to say of an element. One of employees and of
 // locations is an element of PEOPLE.
@@ -193,10 +208,10 @@ func (b byKind) definition() *platformv1.DataElementDefinition {
 	of := e.GetType()
 	kind := strings.TrimPrefix(of.String(), "DATA_TYPE_")
 	entity := "LOCATION"
-	var numbers []int32
+	var numbers []string
 	for _, v := range query.Views() {
 		if b.Of(v.Kind) != nil {
-			numbers = append(numbers, v.Number)
+			numbers = append(numbers, numeral(v.Number))
 		}
 		if v.OfEmployees() && b.Of(v.Kind) != nil {
 			entity = "PEOPLE"
@@ -204,7 +219,7 @@ func (b byKind) definition() *platformv1.DataElementDefinition {
 	}
 	meta := &platformv1.DataElementMetadata{
 		DataType: kind, Views: numbers, Entity: entity,
-		DisplayPolicy: &platformv1.DataDisplayPolicy{Sort: kind + "_SORT", Format: formatDefault},
+		DisplayPolicy: &platformv1.DataDisplayPolicy{Sort: sortOf(of), Format: formatDefault},
 	}
 	if of == dataelement.Number {
 		meta.DisplayPolicy.Round, meta.DisplayPolicy.Scale = roundHalfUp, proto.Int32(2)

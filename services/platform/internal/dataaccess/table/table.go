@@ -2,7 +2,6 @@ package table
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -309,7 +308,7 @@ func (t *Table) Totals(columns []*Column) []*platformv1.DataSummary {
 				sum, least, most = sum+v, min(least, v), max(most, v)
 			}
 		}
-		s := &platformv1.DataSummary{Key: c.Key, Count: strconv.FormatInt(count, 10)}
+		s := &platformv1.DataSummary{Key: c.Key, Count: proto.Int64(count)}
 		if c.numeric() && count > 0 {
 			text := func(f float64) *string { return proto.String(string(appendNumber(nil, f))) }
 			s.Min, s.Max, s.Sum, s.Avg = text(least), text(most), text(sum), text(sum/float64(count))
