@@ -59,6 +59,9 @@ func (h *Handler) ListLeaveCertifications(ctx context.Context, req *timekeepingv
 		if err == nil {
 			out.LeaveCertifications, err = list(ctx, tx, tenantID, c)
 		}
+		if all := out.GetLeaveCertifications(); req.GetLast() && len(all) > 1 {
+			out.LeaveCertifications = all[len(all)-1:]
+		}
 		return err
 	})
 	return out, err
@@ -72,14 +75,14 @@ func (h *Handler) SaveLeaveCertification(ctx context.Context, req *timekeepingv1
 		return nil, err
 	}
 	body := proto.CloneOf(req)
-	body.Id, body.LeaveCase, body.EnteredBy, body.EnteredOn, body.Updated = nil, nil, nil, "", ""
+	body.Id, body.LeaveCase, body.EnteredBy, body.EnteredOn, body.Updated = nil, nil, nil, "", nil
 	first, err := check(body)
 	if err != nil {
 		return nil, err
 	}
-	by := ""
+	var by user
 	if p, ok := authn.From(ctx); ok {
-		by = p.Subject
+		by = user{name: p.Subject, person: p.PersonID}
 	}
 	var saved *timekeepingv1.LeaveCertification
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
@@ -114,23 +117,21 @@ func check(c *timekeepingv1.LeaveCertification) (civil.Date, error) {
 	if err != nil {
 		return 0, err
 	}
-	if s := c.GetReducedSchedule(); s != nil {
-		if _, err := dates("reducedSchedule.StartDate", s.GetStartDate(), "reducedSchedule.EndDate", s.GetEndDate()); err != nil {
-			return 0, err
-		}
+	_, err = dates("reducedScheduleStartDate", c.GetReducedScheduleStartDate(), "reducedScheduleEndDate", c.GetReducedScheduleEndDate())
+	if err != nil {
+		return 0, err
 	}
-	for name, amount := range map[string]struct{ value, most float64 }{
-		"durationDays":                 {c.GetDurationDays(), 36500},
-		"durationHours":                {float64(c.GetDurationHours()), math.MaxInt32},
-		"frequencyEpisodesPerInterval": {float64(c.GetFrequencyEpisodesPerInterval()), 36500},
-		"frequencyIntervalCount":       {float64(c.GetFrequencyIntervalCount()), 36500},
-		"totalHours":                   {float64(c.GetTotalHours()), math.MaxInt32},
-		"reducedSchedule.DaysPerWeek":  {c.GetReducedSchedule().GetDaysPerWeek(), 7},
-		"reducedSchedule.HoursPerDay":  {c.GetReducedSchedule().GetHoursPerDay(), 24},
+	for name, amount := range map[string]struct{ value, most int64 }{
+		"durationDays":                 {int64(c.GetDurationDays()), 36500},
+		"durationHours":                {c.GetDurationHours(), math.MaxInt32},
+		"frequencyEpisodesPerInterval": {int64(c.GetFrequencyEpisodesPerInterval()), 36500},
+		"frequencyIntervalCount":       {int64(c.GetFrequencyIntervalCount()), 36500},
+		"totalHours":                   {c.GetTotalHours(), math.MaxInt32},
+		"reducedScheduleDaysPerWeek":   {int64(c.GetReducedScheduleDaysPerWeek()), 7},
+		"reducedScheduleHoursPerDay":   {c.GetReducedScheduleHoursPerDay(), 24 * 60 * 60},
 	} {
-		// Not a number is neither.
-		if !(amount.value >= 0 && amount.value <= amount.most) {
-			return 0, fault.Invalid(fault.CodeInput, fmt.Sprintf("%s must be from 0 to %.0f.", name, amount.most))
+		if amount.value < 0 || amount.value > amount.most {
+			return 0, fault.Invalid(fault.CodeInput, fmt.Sprintf("%s must be from 0 to %d.", name, amount.most))
 		}
 	}
 	if utf8.RuneCountInString(c.GetNote()) > maxNote {

@@ -31,7 +31,10 @@ type ListLeaveCertificationsRequest struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	LeaveCaseId *int64                 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
 	// The external code of the case, or else the case code.
-	Code          *string `protobuf:"bytes,2,opt,name=code,proto3,oneof" json:"code,omitempty"`
+	Code *string `protobuf:"bytes,2,opt,name=code,proto3,oneof" json:"code,omitempty"`
+	// Only the certification with the latest first day; of several, the one that was
+	// entered last.
+	Last          *bool `protobuf:"varint,3,opt,name=last,proto3,oneof" json:"last,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -78,6 +81,13 @@ func (x *ListLeaveCertificationsRequest) GetCode() string {
 		return *x.Code
 	}
 	return ""
+}
+
+func (x *ListLeaveCertificationsRequest) GetLast() bool {
+	if x != nil && x.Last != nil {
+		return *x.Last
+	}
+	return false
 }
 
 type LeaveCertificationList struct {
@@ -133,7 +143,7 @@ type LeaveCertification struct {
 	// Last day that it covers; it does not end without one.
 	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	// How long an episode may take.
-	DurationDays *float64 `protobuf:"fixed64,5,opt,name=duration_days,json=durationDays,proto3,oneof" json:"duration_days,omitempty"`
+	DurationDays *int32 `protobuf:"varint,5,opt,name=duration_days,json=durationDays,proto3,oneof" json:"duration_days,omitempty"`
 	// Seconds, in spite of the name.
 	DurationHours *int64 `protobuf:"varint,6,opt,name=duration_hours,json=durationHours,proto3,oneof" json:"duration_hours,omitempty"`
 	// How many episodes there may be, in how many intervals of which kind.
@@ -141,16 +151,22 @@ type LeaveCertification struct {
 	FrequencyIntervalCount       *int32 `protobuf:"varint,8,opt,name=frequency_interval_count,json=frequencyIntervalCount,proto3,oneof" json:"frequency_interval_count,omitempty"`
 	FrequencyIntervalId          *int64 `protobuf:"varint,9,opt,name=frequency_interval_id,json=frequencyIntervalId,proto3,oneof" json:"frequency_interval_id,omitempty"`
 	// Seconds, in spite of the name, in an interval of a kind.
-	TotalHours               *int64                `protobuf:"varint,10,opt,name=total_hours,json=totalHours,proto3,oneof" json:"total_hours,omitempty"`
-	TotalHoursIntervalTypeId *int64                `protobuf:"varint,11,opt,name=total_hours_interval_type_id,json=totalHoursIntervalTypeId,proto3,oneof" json:"total_hours_interval_type_id,omitempty"`
-	ReducedSchedule          *LeaveReducedSchedule `protobuf:"bytes,12,opt,name=reduced_schedule,json=reducedSchedule,proto3" json:"reduced_schedule,omitempty"`
+	TotalHours               *int64 `protobuf:"varint,10,opt,name=total_hours,json=totalHours,proto3,oneof" json:"total_hours,omitempty"`
+	TotalHoursIntervalTypeId *int64 `protobuf:"varint,11,opt,name=total_hours_interval_type_id,json=totalHoursIntervalTypeId,proto3,oneof" json:"total_hours_interval_type_id,omitempty"`
+	// How much the employee works meanwhile: from its first to its last day, so many
+	// days a week, and so many seconds, in spite of the name, a day.
+	ReducedScheduleStartDate   string `protobuf:"bytes,12,opt,name=reduced_schedule_start_date,json=reducedScheduleStartDate,proto3" json:"reduced_schedule_start_date,omitempty"`
+	ReducedScheduleEndDate     string `protobuf:"bytes,13,opt,name=reduced_schedule_end_date,json=reducedScheduleEndDate,proto3" json:"reduced_schedule_end_date,omitempty"`
+	ReducedScheduleDaysPerWeek *int32 `protobuf:"varint,14,opt,name=reduced_schedule_days_per_week,json=reducedScheduleDaysPerWeek,proto3,oneof" json:"reduced_schedule_days_per_week,omitempty"`
+	ReducedScheduleHoursPerDay *int64 `protobuf:"varint,15,opt,name=reduced_schedule_hours_per_day,json=reducedScheduleHoursPerDay,proto3,oneof" json:"reduced_schedule_hours_per_day,omitempty"`
 	// Up to 4,000 characters.
-	Note string `protobuf:"bytes,13,opt,name=note,proto3" json:"note,omitempty"`
-	// Read only: the user who entered it.
-	EnteredBy *v1.Ref `protobuf:"bytes,14,opt,name=entered_by,json=enteredBy,proto3" json:"entered_by,omitempty"`
-	// Read only: when it was entered, and changed last, in UTC.
-	EnteredOn     string `protobuf:"bytes,15,opt,name=entered_on,json=enteredOn,proto3" json:"entered_on,omitempty"`
-	Updated       string `protobuf:"bytes,16,opt,name=updated,proto3" json:"updated,omitempty"`
+	Note string `protobuf:"bytes,16,opt,name=note,proto3" json:"note,omitempty"`
+	// Read only: the user who entered it, with the id of their person when they are one.
+	EnteredBy *v1.Ref `protobuf:"bytes,17,opt,name=entered_by,json=enteredBy,proto3" json:"entered_by,omitempty"`
+	// Read only: when it was entered, in UTC.
+	EnteredOn string `protobuf:"bytes,18,opt,name=entered_on,json=enteredOn,proto3" json:"entered_on,omitempty"`
+	// Read only: whether it was changed since.
+	Updated       *bool `protobuf:"varint,19,opt,name=updated,proto3,oneof" json:"updated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -213,7 +229,7 @@ func (x *LeaveCertification) GetExpirationDate() string {
 	return ""
 }
 
-func (x *LeaveCertification) GetDurationDays() float64 {
+func (x *LeaveCertification) GetDurationDays() int32 {
 	if x != nil && x.DurationDays != nil {
 		return *x.DurationDays
 	}
@@ -262,11 +278,32 @@ func (x *LeaveCertification) GetTotalHoursIntervalTypeId() int64 {
 	return 0
 }
 
-func (x *LeaveCertification) GetReducedSchedule() *LeaveReducedSchedule {
+func (x *LeaveCertification) GetReducedScheduleStartDate() string {
 	if x != nil {
-		return x.ReducedSchedule
+		return x.ReducedScheduleStartDate
 	}
-	return nil
+	return ""
+}
+
+func (x *LeaveCertification) GetReducedScheduleEndDate() string {
+	if x != nil {
+		return x.ReducedScheduleEndDate
+	}
+	return ""
+}
+
+func (x *LeaveCertification) GetReducedScheduleDaysPerWeek() int32 {
+	if x != nil && x.ReducedScheduleDaysPerWeek != nil {
+		return *x.ReducedScheduleDaysPerWeek
+	}
+	return 0
+}
+
+func (x *LeaveCertification) GetReducedScheduleHoursPerDay() int64 {
+	if x != nil && x.ReducedScheduleHoursPerDay != nil {
+		return *x.ReducedScheduleHoursPerDay
+	}
+	return 0
 }
 
 func (x *LeaveCertification) GetNote() string {
@@ -290,96 +327,28 @@ func (x *LeaveCertification) GetEnteredOn() string {
 	return ""
 }
 
-func (x *LeaveCertification) GetUpdated() string {
-	if x != nil {
-		return x.Updated
+func (x *LeaveCertification) GetUpdated() bool {
+	if x != nil && x.Updated != nil {
+		return *x.Updated
 	}
-	return ""
-}
-
-// LeaveReducedSchedule is how much the employee works meanwhile. The reference
-// product writes its properties with capitals.
-type LeaveReducedSchedule struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	StartDate     string                 `protobuf:"bytes,1,opt,name=start_date,json=StartDate,proto3" json:"start_date,omitempty"`
-	EndDate       string                 `protobuf:"bytes,2,opt,name=end_date,json=EndDate,proto3" json:"end_date,omitempty"`
-	DaysPerWeek   *float64               `protobuf:"fixed64,3,opt,name=days_per_week,json=DaysPerWeek,proto3,oneof" json:"days_per_week,omitempty"`
-	HoursPerDay   *float64               `protobuf:"fixed64,4,opt,name=hours_per_day,json=HoursPerDay,proto3,oneof" json:"hours_per_day,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LeaveReducedSchedule) Reset() {
-	*x = LeaveReducedSchedule{}
-	mi := &file_rotaloom_timekeeping_v1_leave_certification_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LeaveReducedSchedule) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LeaveReducedSchedule) ProtoMessage() {}
-
-func (x *LeaveReducedSchedule) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_certification_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LeaveReducedSchedule.ProtoReflect.Descriptor instead.
-func (*LeaveReducedSchedule) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_certification_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *LeaveReducedSchedule) GetStartDate() string {
-	if x != nil {
-		return x.StartDate
-	}
-	return ""
-}
-
-func (x *LeaveReducedSchedule) GetEndDate() string {
-	if x != nil {
-		return x.EndDate
-	}
-	return ""
-}
-
-func (x *LeaveReducedSchedule) GetDaysPerWeek() float64 {
-	if x != nil && x.DaysPerWeek != nil {
-		return *x.DaysPerWeek
-	}
-	return 0
-}
-
-func (x *LeaveReducedSchedule) GetHoursPerDay() float64 {
-	if x != nil && x.HoursPerDay != nil {
-		return *x.HoursPerDay
-	}
-	return 0
+	return false
 }
 
 var File_rotaloom_timekeeping_v1_leave_certification_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_leave_certification_proto_rawDesc = "" +
 	"\n" +
-	"1rotaloom/timekeeping/v1/leave_certification.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"}\n" +
+	"1rotaloom/timekeeping/v1/leave_certification.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x9f\x01\n" +
 	"\x1eListLeaveCertificationsRequest\x12'\n" +
 	"\rleave_case_id\x18\x01 \x01(\x03H\x00R\vleaveCaseId\x88\x01\x01\x12\x17\n" +
-	"\x04code\x18\x02 \x01(\tH\x01R\x04code\x88\x01\x01B\x10\n" +
+	"\x04code\x18\x02 \x01(\tH\x01R\x04code\x88\x01\x01\x12\x17\n" +
+	"\x04last\x18\x03 \x01(\bH\x02R\x04last\x88\x01\x01B\x10\n" +
 	"\x0e_leave_case_idB\a\n" +
-	"\x05_code\"\x94\x01\n" +
+	"\x05_codeB\a\n" +
+	"\x05_last\"\x94\x01\n" +
 	"\x16LeaveCertificationList\x12^\n" +
 	"\x14leave_certifications\x18\x01 \x03(\v2+.rotaloom.timekeeping.v1.LeaveCertificationR\x13leaveCertifications:\x1a\xa2\xbb\x18\x16\n" +
-	"\x14leave_certifications\"\xe5\a\n" +
+	"\x14leave_certifications\"\xf6\t\n" +
 	"\x12LeaveCertification\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x126\n" +
 	"\n" +
@@ -387,7 +356,7 @@ const file_rotaloom_timekeeping_v1_leave_certification_proto_rawDesc = "" +
 	"\n" +
 	"start_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12/\n" +
 	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12(\n" +
-	"\rduration_days\x18\x05 \x01(\x01H\x01R\fdurationDays\x88\x01\x01\x12*\n" +
+	"\rduration_days\x18\x05 \x01(\x05H\x01R\fdurationDays\x88\x01\x01\x12*\n" +
 	"\x0eduration_hours\x18\x06 \x01(\x03H\x02R\rdurationHours\x88\x01\x01\x12J\n" +
 	"\x1ffrequency_episodes_per_interval\x18\a \x01(\x05H\x03R\x1cfrequencyEpisodesPerInterval\x88\x01\x01\x12=\n" +
 	"\x18frequency_interval_count\x18\b \x01(\x05H\x04R\x16frequencyIntervalCount\x88\x01\x01\x127\n" +
@@ -395,14 +364,18 @@ const file_rotaloom_timekeeping_v1_leave_certification_proto_rawDesc = "" +
 	"\vtotal_hours\x18\n" +
 	" \x01(\x03H\x06R\n" +
 	"totalHours\x88\x01\x01\x12C\n" +
-	"\x1ctotal_hours_interval_type_id\x18\v \x01(\x03H\aR\x18totalHoursIntervalTypeId\x88\x01\x01\x12X\n" +
-	"\x10reduced_schedule\x18\f \x01(\v2-.rotaloom.timekeeping.v1.LeaveReducedScheduleR\x0freducedSchedule\x12\x12\n" +
-	"\x04note\x18\r \x01(\tR\x04note\x126\n" +
+	"\x1ctotal_hours_interval_type_id\x18\v \x01(\x03H\aR\x18totalHoursIntervalTypeId\x88\x01\x01\x12E\n" +
+	"\x1breduced_schedule_start_date\x18\f \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x18reducedScheduleStartDate\x12A\n" +
+	"\x19reduced_schedule_end_date\x18\r \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x16reducedScheduleEndDate\x12G\n" +
+	"\x1ereduced_schedule_days_per_week\x18\x0e \x01(\x05H\bR\x1areducedScheduleDaysPerWeek\x88\x01\x01\x12G\n" +
+	"\x1ereduced_schedule_hours_per_day\x18\x0f \x01(\x03H\tR\x1areducedScheduleHoursPerDay\x88\x01\x01\x12\x12\n" +
+	"\x04note\x18\x10 \x01(\tR\x04note\x126\n" +
 	"\n" +
-	"entered_by\x18\x0e \x01(\v2\x17.rotaloom.common.v1.RefR\tenteredBy\x12%\n" +
+	"entered_by\x18\x11 \x01(\v2\x17.rotaloom.common.v1.RefR\tenteredBy\x12%\n" +
 	"\n" +
-	"entered_on\x18\x0f \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\tenteredOn\x12 \n" +
-	"\aupdated\x18\x10 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\aupdatedB\x05\n" +
+	"entered_on\x18\x12 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\tenteredOn\x12\x1d\n" +
+	"\aupdated\x18\x13 \x01(\bH\n" +
+	"R\aupdated\x88\x01\x01B\x05\n" +
 	"\x03_idB\x10\n" +
 	"\x0e_duration_daysB\x11\n" +
 	"\x0f_duration_hoursB\"\n" +
@@ -410,15 +383,11 @@ const file_rotaloom_timekeeping_v1_leave_certification_proto_rawDesc = "" +
 	"\x19_frequency_interval_countB\x18\n" +
 	"\x16_frequency_interval_idB\x0e\n" +
 	"\f_total_hoursB\x1f\n" +
-	"\x1d_total_hours_interval_type_id\"\xd6\x01\n" +
-	"\x14LeaveReducedSchedule\x12%\n" +
+	"\x1d_total_hours_interval_type_idB!\n" +
+	"\x1f_reduced_schedule_days_per_weekB!\n" +
+	"\x1f_reduced_schedule_hours_per_dayB\n" +
 	"\n" +
-	"start_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tStartDate\x12!\n" +
-	"\bend_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aEndDate\x12'\n" +
-	"\rdays_per_week\x18\x03 \x01(\x01H\x00R\vDaysPerWeek\x88\x01\x01\x12'\n" +
-	"\rhours_per_day\x18\x04 \x01(\x01H\x01R\vHoursPerDay\x88\x01\x01B\x10\n" +
-	"\x0e_days_per_weekB\x10\n" +
-	"\x0e_hours_per_day2\xbc\x03\n" +
+	"\b_updated2\xbc\x03\n" +
 	"\x19LeaveCertificationService\x12\xd4\x01\n" +
 	"\x17ListLeaveCertifications\x127.rotaloom.timekeeping.v1.ListLeaveCertificationsRequest\x1a/.rotaloom.timekeeping.v1.LeaveCertificationList\"O\xa2\xbb\x18\x1f\n" +
 	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02&\x12$/v1/leave/leave_cases/certifications\x12\xc7\x01\n" +
@@ -438,28 +407,26 @@ func file_rotaloom_timekeeping_v1_leave_certification_proto_rawDescGZIP() []byte
 	return file_rotaloom_timekeeping_v1_leave_certification_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_leave_certification_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_rotaloom_timekeeping_v1_leave_certification_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_rotaloom_timekeeping_v1_leave_certification_proto_goTypes = []any{
 	(*ListLeaveCertificationsRequest)(nil), // 0: rotaloom.timekeeping.v1.ListLeaveCertificationsRequest
 	(*LeaveCertificationList)(nil),         // 1: rotaloom.timekeeping.v1.LeaveCertificationList
 	(*LeaveCertification)(nil),             // 2: rotaloom.timekeeping.v1.LeaveCertification
-	(*LeaveReducedSchedule)(nil),           // 3: rotaloom.timekeeping.v1.LeaveReducedSchedule
-	(*v1.Ref)(nil),                         // 4: rotaloom.common.v1.Ref
+	(*v1.Ref)(nil),                         // 3: rotaloom.common.v1.Ref
 }
 var file_rotaloom_timekeeping_v1_leave_certification_proto_depIdxs = []int32{
 	2, // 0: rotaloom.timekeeping.v1.LeaveCertificationList.leave_certifications:type_name -> rotaloom.timekeeping.v1.LeaveCertification
-	4, // 1: rotaloom.timekeeping.v1.LeaveCertification.leave_case:type_name -> rotaloom.common.v1.Ref
-	3, // 2: rotaloom.timekeeping.v1.LeaveCertification.reduced_schedule:type_name -> rotaloom.timekeeping.v1.LeaveReducedSchedule
-	4, // 3: rotaloom.timekeeping.v1.LeaveCertification.entered_by:type_name -> rotaloom.common.v1.Ref
-	0, // 4: rotaloom.timekeeping.v1.LeaveCertificationService.ListLeaveCertifications:input_type -> rotaloom.timekeeping.v1.ListLeaveCertificationsRequest
-	2, // 5: rotaloom.timekeeping.v1.LeaveCertificationService.SaveLeaveCertification:input_type -> rotaloom.timekeeping.v1.LeaveCertification
-	1, // 6: rotaloom.timekeeping.v1.LeaveCertificationService.ListLeaveCertifications:output_type -> rotaloom.timekeeping.v1.LeaveCertificationList
-	2, // 7: rotaloom.timekeeping.v1.LeaveCertificationService.SaveLeaveCertification:output_type -> rotaloom.timekeeping.v1.LeaveCertification
-	6, // [6:8] is the sub-list for method output_type
-	4, // [4:6] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	3, // 1: rotaloom.timekeeping.v1.LeaveCertification.leave_case:type_name -> rotaloom.common.v1.Ref
+	3, // 2: rotaloom.timekeeping.v1.LeaveCertification.entered_by:type_name -> rotaloom.common.v1.Ref
+	0, // 3: rotaloom.timekeeping.v1.LeaveCertificationService.ListLeaveCertifications:input_type -> rotaloom.timekeeping.v1.ListLeaveCertificationsRequest
+	2, // 4: rotaloom.timekeeping.v1.LeaveCertificationService.SaveLeaveCertification:input_type -> rotaloom.timekeeping.v1.LeaveCertification
+	1, // 5: rotaloom.timekeeping.v1.LeaveCertificationService.ListLeaveCertifications:output_type -> rotaloom.timekeeping.v1.LeaveCertificationList
+	2, // 6: rotaloom.timekeeping.v1.LeaveCertificationService.SaveLeaveCertification:output_type -> rotaloom.timekeeping.v1.LeaveCertification
+	5, // [5:7] is the sub-list for method output_type
+	3, // [3:5] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_leave_certification_proto_init() }
@@ -469,14 +436,13 @@ func file_rotaloom_timekeeping_v1_leave_certification_proto_init() {
 	}
 	file_rotaloom_timekeeping_v1_leave_certification_proto_msgTypes[0].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_leave_certification_proto_msgTypes[2].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_leave_certification_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_leave_certification_proto_rawDesc), len(file_rotaloom_timekeeping_v1_leave_certification_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

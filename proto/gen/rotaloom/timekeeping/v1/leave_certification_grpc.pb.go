@@ -32,7 +32,7 @@ const (
 //
 // LeaveCertificationService keeps the certifications of leave cases.
 type LeaveCertificationServiceClient interface {
-	// Lists the certifications of a leave case, by their first day.
+	// Lists the certifications of a leave case, by their first day, or only the last.
 	ListLeaveCertifications(ctx context.Context, in *ListLeaveCertificationsRequest, opts ...grpc.CallOption) (*LeaveCertificationList, error)
 	// Adds a certification to a leave case, or replaces the one whose id is sent.
 	SaveLeaveCertification(ctx context.Context, in *LeaveCertification, opts ...grpc.CallOption) (*LeaveCertification, error)
@@ -72,7 +72,7 @@ func (c *leaveCertificationServiceClient) SaveLeaveCertification(ctx context.Con
 //
 // LeaveCertificationService keeps the certifications of leave cases.
 type LeaveCertificationServiceServer interface {
-	// Lists the certifications of a leave case, by their first day.
+	// Lists the certifications of a leave case, by their first day, or only the last.
 	ListLeaveCertifications(context.Context, *ListLeaveCertificationsRequest) (*LeaveCertificationList, error)
 	// Adds a certification to a leave case, or replaces the one whose id is sent.
 	SaveLeaveCertification(context.Context, *LeaveCertification) (*LeaveCertification, error)
