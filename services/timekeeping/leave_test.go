@@ -153,7 +153,7 @@ func TestLeaveCaseLife(t *testing.T) {
 	for i, event := range told {
 		assert.Equal(t, int64(i+1), event.GetEmployees()[0].GetVersion())
 	}
-	assert.Equal(t, "Closed", told[1].GetEmployees()[0].GetEdits()[0].GetLeaveCaseStatus())
+	assert.EqualValues(t, 2, told[1].GetEmployees()[0].GetEdits()[0].GetLeaveCaseStatusId(), "closed")
 	assert.Len(t, told[3].GetEmployees()[0].GetDeletedIds(), 2)
 }
 

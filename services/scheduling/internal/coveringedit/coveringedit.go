@@ -5,7 +5,10 @@ package coveringedit
 import (
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -14,6 +17,19 @@ const (
 	FullDay = "FULL_DAY"
 	HalfDay = "HALF_DAY"
 )
+
+// Symbolics are the symbolic values by their ids.
+func Symbolics() map[int64]string { return map[int64]string{-1: FullDay, -2: HalfDay} }
+
+// Symbolic returns how answers name a symbolic value; nil for none.
+func Symbolic(name string) *commonv1.Ref {
+	for id, known := range Symbolics() {
+		if known == name {
+			return &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name)}
+		}
+	}
+	return nil
+}
 
 // Taken is what an edit takes of the shifts that start on each of its days.
 type Taken struct {

@@ -7,6 +7,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
 )
 
 // leaveRow is a row of leave_edit.
@@ -49,7 +50,7 @@ func leaveBody(s *timekeepingv1.LeaveEditState) *schedulingv1.LeaveEdit {
 	edit := &schedulingv1.LeaveEdit{
 		DurationInTime: proto.Int64(max(s.GetPaidSegment().GetAmountInSeconds(), s.GetTrackingSegment().GetAmountInSeconds())),
 		LeaveCase:      &commonv1.Ref{Id: proto.Int64(s.GetLeaveCaseId()), Qualifier: &code, Name: &code},
-		LeaveCaseCode:  code, LeaveCaseStatus: s.GetLeaveCaseStatus(),
+		LeaveCaseCode:  code, LeaveCaseStatus: proto.Int64(s.GetLeaveCaseStatusId()),
 		LeaveCaseOfContinuousFrequency: proto.Bool(s.GetContinuous()),
 		PaidSegment:                    leaveSegment(s.GetPaidSegment()),
 		TrackingSegment:                leaveSegment(s.GetTrackingSegment()),
@@ -68,6 +69,6 @@ func leaveSegment(s *timekeepingv1.LeaveSegment) *schedulingv1.LeaveEditSegment 
 		return nil
 	}
 	return &schedulingv1.LeaveEditSegment{
-		Id: s.Id, DurationInTime: s.AmountInSeconds, SymbolicValue: s.GetSymbolicValue(), Overridden: s.Overridden,
+		Id: s.Id, DurationInTime: s.AmountInSeconds, SymbolicValue: coveringedit.Symbolic(s.GetSymbolicValue()), Overridden: s.Overridden,
 	}
 }

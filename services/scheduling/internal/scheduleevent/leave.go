@@ -126,7 +126,7 @@ func (l *leave) add(day civil.Date, body []byte) error {
 	if err := proto.Unmarshal(body, edit); err != nil {
 		return err
 	}
-	paid, tracked := edit.GetPaidSegment().GetSymbolicValue(), edit.GetTrackingSegment().GetSymbolicValue()
+	paid, tracked := edit.GetPaidSegment().GetSymbolicValue().GetQualifier(), edit.GetTrackingSegment().GetSymbolicValue().GetQualifier()
 	switch {
 	case edit.GetStartTime() != "":
 		from, to, err := seconds(day, edit.GetStartDate()+"T"+edit.GetStartTime(), edit.GetEndDate()+"T"+edit.GetEndTime())

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
@@ -31,7 +32,7 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 		require.NoError(t, err)
 	}
 	symbolic := func(value string) *schedulingv1.LeaveEdit {
-		return &schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: value}}
+		return &schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: coveringedit.Symbolic(value)}}
 	}
 	timed := func(on civil.Date, from string, to civil.Date, until string) *schedulingv1.LeaveEdit {
 		return &schedulingv1.LeaveEdit{StartDate: on.String(), StartTime: from, EndDate: to.String(), EndTime: until}
@@ -76,7 +77,7 @@ func TestLeaveOnLockedDaysIsTold(t *testing.T) {
 		require.NoError(t, err)
 		return out
 	}
-	full := body(&schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: "FULL_DAY"}})
+	full := body(&schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: coveringedit.Symbolic(coveringedit.FullDay)}})
 	timed := body(&schedulingv1.LeaveEdit{StartDate: (day + 20).String(), StartTime: "22:00:00", EndDate: (day + 21).String(), EndTime: "02:00:00"})
 	batch := &pgx.Batch{}
 	for id, on := range []civil.Date{day, day + 1, day + 3} {

@@ -48,9 +48,7 @@ func editAmount(e *schedulingv1.PayCodeEdit) (*schedulingv1.PayCodeAmount, error
 	case e.MoneyAmount != nil:
 		out.Money = parts(e.GetMoneyAmount())
 	case e.GetMoneyCurrencyAmount() != nil:
-		if money, err := strconv.ParseFloat(e.GetMoneyCurrencyAmount().GetAmount(), 64); err == nil {
-			out.Money = parts(money)
-		}
+		out.Money = parts(e.GetMoneyCurrencyAmount().GetAmount())
 	case symbolic == coveringedit.FullDay:
 		out.Halves = 2
 	case symbolic == coveringedit.HalfDay:

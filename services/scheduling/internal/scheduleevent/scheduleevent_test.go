@@ -71,9 +71,9 @@ func TestWhatPayCodeEditsAreWorth(t *testing.T) {
 		{"half a day", day, &schedulingv1.PayCodeEdit{SymbolicValueRef: name("HALF_DAY")}, &schedulingv1.PayCodeAmount{Halves: 1}},
 		{"days", day, &schedulingv1.PayCodeEdit{DurationInDays: proto.Float64(0.25)}, &schedulingv1.PayCodeAmount{Days: 2500}},
 		{"money", day, &schedulingv1.PayCodeEdit{MoneyAmount: proto.Float64(-12.3456)}, &schedulingv1.PayCodeAmount{Money: -123456}},
-		{"money of a currency", day, &schedulingv1.PayCodeEdit{MoneyCurrencyAmount: &schedulingv1.CurrencyAmount{Amount: "0.1"}}, &schedulingv1.PayCodeAmount{Money: 1000}},
+		{"money of a currency", day, &schedulingv1.PayCodeEdit{MoneyCurrencyAmount: &schedulingv1.CurrencyAmount{Amount: proto.Float64(0.1)}}, &schedulingv1.PayCodeAmount{Money: 1000}},
 		{"too much money", day, &schedulingv1.PayCodeEdit{MoneyAmount: proto.Float64(1e300)}, &schedulingv1.PayCodeAmount{}},
-		{"no money", day, &schedulingv1.PayCodeEdit{MoneyCurrencyAmount: &schedulingv1.CurrencyAmount{Amount: "a lot"}}, &schedulingv1.PayCodeAmount{}},
+		{"no money", day, &schedulingv1.PayCodeEdit{MoneyCurrencyAmount: &schedulingv1.CurrencyAmount{}}, &schedulingv1.PayCodeAmount{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
@@ -139,7 +140,7 @@ func TestShiftsAreToldOneByOne(t *testing.T) {
 func TestLeaveBesideABackfill(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
-	body, err := proto.Marshal(&schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: "FULL_DAY"}})
+	body, err := proto.Marshal(&schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: coveringedit.Symbolic(coveringedit.FullDay)}})
 	require.NoError(t, err)
 	second := make(chan error, 1)
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, live pgx.Tx) error {

@@ -82,7 +82,7 @@ func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 	numbered := make([]replacement, 0, len(drafts))
 	for i, d := range drafts {
 		if failed[i] == nil {
-			numbered = append(numbered, replacement{draft: d})
+			numbered = append(numbered, replacement{id: ids[i], draft: d})
 		}
 	}
 	if err := numberSegments(ctx, tx, numbered); err != nil {

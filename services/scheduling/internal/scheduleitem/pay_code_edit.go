@@ -102,12 +102,17 @@ func checkAmount(edit *schedulingv1.PayCodeEdit) error {
 	}
 	for path, text := range map[string]string{
 		"durationInMinutes": edit.GetDurationInMinutes(), "unavailabilityInMinutes": edit.GetUnavailabilityInMinutes(),
+		"unavailabilityAmount": edit.GetUnavailabilityAmount(),
 	} {
 		if text != "" && !hoursAndMinutes.MatchString(text) {
 			return fault.Newf(fault.CodeTime, http.StatusBadRequest, "%s: %.20q does not have the form HH:mm.", path, text)
 		}
 	}
-	if !finite(edit.DurationInDays, edit.MoneyAmount, edit.OverrideAccrualAmount, edit.UnavailabilityAmount) {
+	var amount *float64
+	if money := edit.GetMoneyCurrencyAmount(); money != nil {
+		amount = money.Amount
+	}
+	if !finite(edit.DurationInDays, edit.MoneyAmount, edit.OverrideAccrualAmount, amount) {
 		return invalidEdit("Amounts", "must be numbers")
 	}
 	if edit.DurationInTime != nil && (edit.GetDurationInTime() < 0 || edit.GetDurationInTime() > maxDuration) {
@@ -119,7 +124,7 @@ func checkAmount(edit *schedulingv1.PayCodeEdit) error {
 	}
 	hasTimes := edit.GetStartTime() != "" && edit.GetEndTime() != ""
 	hasAmount := edit.DurationInTime != nil || edit.DurationInDays != nil || edit.GetDurationInMinutes() != "" ||
-		edit.MoneyAmount != nil || edit.GetMoneyCurrencyAmount() != nil || named(edit.GetSymbolicValueRef())
+		edit.MoneyAmount != nil || amount != nil || named(edit.GetSymbolicValueRef())
 	if !hasTimes && !hasAmount {
 		return invalidEdit("A duration, an amount of money, or startTime with endTime", "must be given")
 	}

@@ -56,6 +56,8 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 	entries := 0
 	for i, e := range list {
 		s, p := e.GetShifts(), e.GetPayCodeEdits()
+		nameEmployees(s.GetCreate()...)
+		nameEmployees(s.GetUpdate()...)
 		n := len(s.GetCreate()) + len(s.GetUpdate()) + len(s.GetDelete()) + len(p.GetCreate()) + len(p.GetUpdate()) + len(p.GetDelete())
 		if n == 0 {
 			return nil, fault.Invalid(CodeMissing, fmt.Sprintf("The edit [%d] changes nothing. Give it shifts or payCodeEdits with create, update or delete.", i))

@@ -43,7 +43,10 @@ func draftShift(sent *schedulingv1.Shift, employee *projection.Employee, longest
 		return nil, err
 	}
 	shift.StartDateTime, shift.EndDateTime = whole.start.String(), whole.end.String()
+	applyTransfer(shift)
 	shift.Id, shift.Employee, shift.Version, shift.Deleted, shift.OnCall = nil, nil, nil, nil, nil
+	shift.EmployeeId, shift.ElementId, shift.ElementType, shift.DataElementType = nil, nil, "", ""
+	shift.ApplyDate, shift.EventDate, shift.ModifiedDateTime = "", "", ""
 	shift.Generated = proto.Bool(false)
 	shift.Open = proto.Bool(employee == nil)
 	shift.Relations = ownRelations(shift.GetRelations())
@@ -58,6 +61,34 @@ func draftShift(sent *schedulingv1.Shift, employee *projection.Employee, longest
 		employee: employee, from: from, to: last, shift: shift,
 		occupies: civil.Range{From: from, To: from + 1}, // it belongs to the day it starts
 	}, nil
+}
+
+// nameEmployees names the employees of shifts that say them by employeeId alone.
+func nameEmployees(shifts ...*schedulingv1.Shift) {
+	for _, s := range shifts {
+		if s.GetEmployee() == nil && s.EmployeeId != nil {
+			s.Employee = &commonv1.Ref{Id: s.EmployeeId}
+		}
+	}
+}
+
+// applyTransfer gives the transfer of a shift to its segments that are no breaks, where
+// they do not say themselves what it says.
+func applyTransfer(shift *schedulingv1.Shift) {
+	transfer := shift.GetTransfer()
+	shift.Transfer = nil
+	for _, s := range shift.GetSegments() {
+		if s.GetType() == segmentTypes[1] {
+			continue
+		}
+		if transfer.GetOrgJobId() != 0 && !named(s.GetOrgJobRef()) {
+			s.OrgJobRef = &commonv1.Ref{Id: transfer.OrgJobId}
+		}
+		if transfer.GetWorkRuleId() != 0 && !named(s.GetWorkruleRef()) {
+			s.WorkruleRef = &commonv1.Ref{Id: transfer.WorkRuleId}
+		}
+		s.TransferString = cmp.Or(s.GetTransferString(), transfer.GetTransferString())
+	}
 }
 
 // forgetPrimaryJob takes from a shift what answers show of the primary job: it says nothing

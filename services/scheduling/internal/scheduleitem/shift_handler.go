@@ -65,6 +65,9 @@ func (h *Shifts) GetShift(ctx context.Context, req *schedulingv1.GetShiftRequest
 // UpdateShift replaces one shift. Sent without an employee it stays with the one
 // that has it, so that a client may leave out what it does not change.
 func (h *Shifts) UpdateShift(ctx context.Context, req *schedulingv1.UpdateShiftRequest) (*schedulingv1.Shift, error) {
+	if req.GetShift() != nil {
+		nameEmployees(req.GetShift())
+	}
 	return h.shifts.update(ctx, req.GetId(), req.GetShift())
 }
 
@@ -88,6 +91,7 @@ func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial
 	if len(sent) == 0 {
 		return nil, fault.Invalid(CodeMissing, "No shift was sent.")
 	}
+	nameEmployees(sent...)
 	out, err := h.shifts.create(ctx, sent, partial)
 	if err != nil {
 		return nil, err
@@ -102,6 +106,7 @@ func (h *Shifts) MultiUpdateShifts(ctx context.Context, req *schedulingv1.MultiU
 	if len(sent) == 0 {
 		return nil, fault.Invalid(CodeMissing, "No shift was sent.")
 	}
+	nameEmployees(sent...)
 	out, err := h.shifts.updateMany(ctx, sent, req.GetPartialSuccess())
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package scheduleitem_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,10 @@ func TestCreateAndReadShift(t *testing.T) {
 	}
 	assert.Len(t, seen, 2, "each segment has an id of its own")
 	assert.NotContains(t, seen, int64(0))
+	modified, err := time.Parse("2006-01-02T15:04:05.000", made.GetShifts()[0].GetModifiedDateTime())
+	require.NoError(t, err)
+	assert.WithinDuration(t, time.Now(), modified, time.Minute)
+	want.ModifiedDateTime = made.GetShifts()[0].GetModifiedDateTime()
 	assert.Equal(t, want.String(), made.GetShifts()[0].String())
 	read, err := f.shifts.GetShift(f.Ctx, &schedulingv1.GetShiftRequest{Id: want.GetId()})
 	require.NoError(t, err)

@@ -37,10 +37,6 @@ const (
 	maxBytes = 16 << 10
 )
 
-// symbolicAmounts are what a period may take of its days instead of a duration, by
-// their ids.
-var symbolicAmounts = map[int64]string{-1: coveringedit.FullDay, -2: coveringedit.HalfDay}
-
 func missing(path string) error {
 	return fault.Invalid(patterndefinition.CodeMissing, path+" is missing.")
 }
@@ -129,7 +125,7 @@ func prepareAmount(path string, p *schedulingv1.TimeOffPeriod) error {
 	}
 	p.Duration = nil
 	given := strings.ReplaceAll(p.GetSymbolicAmount().GetQualifier(), " ", "_")
-	for id, name := range symbolicAmounts {
+	for id, name := range coveringedit.Symbolics() {
 		if p.SymbolicAmount.Id != nil && p.GetSymbolicAmount().GetId() == id || p.SymbolicAmount.Id == nil && strings.EqualFold(given, name) {
 			p.SymbolicAmount = &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name)}
 			return nil

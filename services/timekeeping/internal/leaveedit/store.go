@@ -157,7 +157,7 @@ func lockHeads(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64
 func (r row) state(c *leavecase.Case) *timekeepingv1.LeaveEditState {
 	return &timekeepingv1.LeaveEditState{
 		Id: r.id, Version: r.version, LeaveCaseId: c.ID, LeaveCaseCode: c.Code(),
-		LeaveCaseStatus: c.Body().GetStatus().GetName(), Continuous: isContinuous(c),
+		LeaveCaseStatusId: c.Body().GetStatus().GetId(), Continuous: isContinuous(c),
 		Date: r.body.GetDate(), StartDateTime: r.body.GetStartDateTime(), EndDateTime: r.body.GetEndDateTime(),
 		PaidSegment: r.body.GetPaidSegment(), TrackingSegment: r.body.GetTrackingSegment(),
 		OverrideSegments: r.body.GetOverrideSegments(),

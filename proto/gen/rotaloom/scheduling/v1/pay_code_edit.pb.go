@@ -479,21 +479,21 @@ type PayCodeEdit struct {
 	DurationInTime *int64   `protobuf:"varint,8,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
 	DurationInDays *float64 `protobuf:"fixed64,9,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
 	// "HH:mm".
-	DurationInMinutes       string           `protobuf:"bytes,10,opt,name=duration_in_minutes,json=durationInMinutes,proto3" json:"duration_in_minutes,omitempty"`
-	MoneyAmount             *float64         `protobuf:"fixed64,11,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
-	MoneyCurrencyAmount     *CurrencyAmount  `protobuf:"bytes,12,opt,name=money_currency_amount,json=moneyCurrencyAmount,proto3" json:"money_currency_amount,omitempty"`
-	SymbolicValueRef        *v1.Ref          `protobuf:"bytes,13,opt,name=symbolic_value_ref,json=symbolicValueRef,proto3" json:"symbolic_value_ref,omitempty"`
-	OrgJobRef               *v1.Ref          `protobuf:"bytes,14,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
-	CostCenter              *CostCenterEntry `protobuf:"bytes,15,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
-	LaborCategories         *LaborCategories `protobuf:"bytes,16,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
-	TransferString          string           `protobuf:"bytes,17,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
-	OverrideAccrual         *bool            `protobuf:"varint,18,opt,name=override_accrual,json=overrideAccrual,proto3,oneof" json:"override_accrual,omitempty"`
-	OverrideAccrualAmount   *float64         `protobuf:"fixed64,19,opt,name=override_accrual_amount,json=overrideAccrualAmount,proto3,oneof" json:"override_accrual_amount,omitempty"`
-	UnavailabilityAmount    *float64         `protobuf:"fixed64,20,opt,name=unavailability_amount,json=unavailabilityAmount,proto3,oneof" json:"unavailability_amount,omitempty"`
-	UnavailabilityInMinutes string           `protobuf:"bytes,21,opt,name=unavailability_in_minutes,json=unavailabilityInMinutes,proto3" json:"unavailability_in_minutes,omitempty"`
-	UnavailabilityStartTime string           `protobuf:"bytes,22,opt,name=unavailability_start_time,json=unavailabilityStartTime,proto3" json:"unavailability_start_time,omitempty"`
-	Locked                  *bool            `protobuf:"varint,23,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
-	Posted                  *bool            `protobuf:"varint,24,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
+	DurationInMinutes     string           `protobuf:"bytes,10,opt,name=duration_in_minutes,json=durationInMinutes,proto3" json:"duration_in_minutes,omitempty"`
+	MoneyAmount           *float64         `protobuf:"fixed64,11,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
+	MoneyCurrencyAmount   *CurrencyAmount  `protobuf:"bytes,12,opt,name=money_currency_amount,json=moneyCurrencyAmount,proto3" json:"money_currency_amount,omitempty"`
+	SymbolicValueRef      *v1.Ref          `protobuf:"bytes,13,opt,name=symbolic_value_ref,json=symbolicValueRef,proto3" json:"symbolic_value_ref,omitempty"`
+	OrgJobRef             *v1.Ref          `protobuf:"bytes,14,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
+	CostCenter            *CostCenterEntry `protobuf:"bytes,15,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
+	LaborCategories       *LaborCategories `protobuf:"bytes,16,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
+	TransferString        string           `protobuf:"bytes,17,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
+	OverrideAccrual       *bool            `protobuf:"varint,18,opt,name=override_accrual,json=overrideAccrual,proto3,oneof" json:"override_accrual,omitempty"`
+	OverrideAccrualAmount *float64         `protobuf:"fixed64,19,opt,name=override_accrual_amount,json=overrideAccrualAmount,proto3,oneof" json:"override_accrual_amount,omitempty"`
+	// "HH:mm".
+	UnavailabilityInMinutes string `protobuf:"bytes,21,opt,name=unavailability_in_minutes,json=unavailabilityInMinutes,proto3" json:"unavailability_in_minutes,omitempty"`
+	UnavailabilityStartTime string `protobuf:"bytes,22,opt,name=unavailability_start_time,json=unavailabilityStartTime,proto3" json:"unavailability_start_time,omitempty"`
+	Locked                  *bool  `protobuf:"varint,23,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
+	Posted                  *bool  `protobuf:"varint,24,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
 	// Read only.
 	Generated *bool `protobuf:"varint,25,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
 	// Read only.
@@ -517,8 +517,14 @@ type PayCodeEdit struct {
 	PrimaryWorkruleRef         *v1.Ref            `protobuf:"bytes,42,opt,name=primary_workrule_ref,json=primaryWorkruleRef,proto3" json:"primary_workrule_ref,omitempty"`
 	PrimaryCostCenter          *CostCenterEntry   `protobuf:"bytes,43,opt,name=primary_cost_center,json=primaryCostCenter,proto3" json:"primary_cost_center,omitempty"`
 	PrimaryLaborCategories     *LaborCategories   `protobuf:"bytes,44,opt,name=primary_labor_categories,json=primaryLaborCategories,proto3" json:"primary_labor_categories,omitempty"`
-	unknownFields              protoimpl.UnknownFields
-	sizeCache                  protoimpl.SizeCache
+	PostedNotified             *bool              `protobuf:"varint,45,opt,name=posted_notified,json=postedNotified,proto3,oneof" json:"posted_notified,omitempty"`
+	PostedNotificationPending  *bool              `protobuf:"varint,46,opt,name=posted_notification_pending,json=postedNotificationPending,proto3,oneof" json:"posted_notification_pending,omitempty"`
+	// Kept as they are sent: coverage is not worked out of pay code edits.
+	CoverageSpans []*structpb.Struct `protobuf:"bytes,47,rep,name=coverage_spans,json=coverageSpans,proto3" json:"coverage_spans,omitempty"`
+	// "HH:mm".
+	UnavailabilityAmount string `protobuf:"bytes,48,opt,name=unavailability_amount,json=unavailabilityAmount,proto3" json:"unavailability_amount,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *PayCodeEdit) Reset() {
@@ -680,13 +686,6 @@ func (x *PayCodeEdit) GetOverrideAccrual() bool {
 func (x *PayCodeEdit) GetOverrideAccrualAmount() float64 {
 	if x != nil && x.OverrideAccrualAmount != nil {
 		return *x.OverrideAccrualAmount
-	}
-	return 0
-}
-
-func (x *PayCodeEdit) GetUnavailabilityAmount() float64 {
-	if x != nil && x.UnavailabilityAmount != nil {
-		return *x.UnavailabilityAmount
 	}
 	return 0
 }
@@ -859,10 +858,38 @@ func (x *PayCodeEdit) GetPrimaryLaborCategories() *LaborCategories {
 	return nil
 }
 
+func (x *PayCodeEdit) GetPostedNotified() bool {
+	if x != nil && x.PostedNotified != nil {
+		return *x.PostedNotified
+	}
+	return false
+}
+
+func (x *PayCodeEdit) GetPostedNotificationPending() bool {
+	if x != nil && x.PostedNotificationPending != nil {
+		return *x.PostedNotificationPending
+	}
+	return false
+}
+
+func (x *PayCodeEdit) GetCoverageSpans() []*structpb.Struct {
+	if x != nil {
+		return x.CoverageSpans
+	}
+	return nil
+}
+
+func (x *PayCodeEdit) GetUnavailabilityAmount() string {
+	if x != nil {
+		return x.UnavailabilityAmount
+	}
+	return ""
+}
+
 type CurrencyAmount struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Amount        string                 `protobuf:"bytes,1,opt,name=amount,proto3" json:"amount,omitempty"`
-	Currency      string                 `protobuf:"bytes,2,opt,name=currency,proto3" json:"currency,omitempty"`
+	Amount        *float64               `protobuf:"fixed64,3,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
+	Currency      *Currency              `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -897,16 +924,77 @@ func (*CurrencyAmount) Descriptor() ([]byte, []int) {
 	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{10}
 }
 
-func (x *CurrencyAmount) GetAmount() string {
+func (x *CurrencyAmount) GetAmount() float64 {
+	if x != nil && x.Amount != nil {
+		return *x.Amount
+	}
+	return 0
+}
+
+func (x *CurrencyAmount) GetCurrency() *Currency {
 	if x != nil {
-		return x.Amount
+		return x.Currency
+	}
+	return nil
+}
+
+// Currency is a currency by its ISO 4217 code.
+type Currency struct {
+	state               protoimpl.MessageState `protogen:"open.v1"`
+	CurrencyId          *int64                 `protobuf:"varint,1,opt,name=currency_id,json=currencyId,proto3,oneof" json:"currency_id,omitempty"`
+	CurrencyCode        string                 `protobuf:"bytes,2,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
+	CurrencyDisplayName string                 `protobuf:"bytes,3,opt,name=currency_display_name,json=currencyDisplayName,proto3" json:"currency_display_name,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *Currency) Reset() {
+	*x = Currency{}
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Currency) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Currency) ProtoMessage() {}
+
+func (x *Currency) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Currency.ProtoReflect.Descriptor instead.
+func (*Currency) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Currency) GetCurrencyId() int64 {
+	if x != nil && x.CurrencyId != nil {
+		return *x.CurrencyId
+	}
+	return 0
+}
+
+func (x *Currency) GetCurrencyCode() string {
+	if x != nil {
+		return x.CurrencyCode
 	}
 	return ""
 }
 
-func (x *CurrencyAmount) GetCurrency() string {
+func (x *Currency) GetCurrencyDisplayName() string {
 	if x != nil {
-		return x.Currency
+		return x.CurrencyDisplayName
 	}
 	return ""
 }
@@ -946,7 +1034,7 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\x0fPayCodeEditList\x12I\n" +
 	"\x0epay_code_edits\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.PayCodeEditR\fpayCodeEdits\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1d\xa2\xbb\x18\x19\n" +
-	"\x0epay_code_edits\x12\afailure\"\xc6\x16\n" +
+	"\x0epay_code_edits\x12\afailure\"\x94\x18\n" +
 	"\vPayCodeEdit\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x129\n" +
@@ -971,40 +1059,42 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\x10labor_categories\x18\x10 \x01(\v2'.rotaloom.scheduling.v1.LaborCategoriesR\x0flaborCategories\x12'\n" +
 	"\x0ftransfer_string\x18\x11 \x01(\tR\x0etransferString\x12.\n" +
 	"\x10override_accrual\x18\x12 \x01(\bH\x04R\x0foverrideAccrual\x88\x01\x01\x12;\n" +
-	"\x17override_accrual_amount\x18\x13 \x01(\x01H\x05R\x15overrideAccrualAmount\x88\x01\x01\x128\n" +
-	"\x15unavailability_amount\x18\x14 \x01(\x01H\x06R\x14unavailabilityAmount\x88\x01\x01\x12:\n" +
+	"\x17override_accrual_amount\x18\x13 \x01(\x01H\x05R\x15overrideAccrualAmount\x88\x01\x01\x12:\n" +
 	"\x19unavailability_in_minutes\x18\x15 \x01(\tR\x17unavailabilityInMinutes\x12B\n" +
 	"\x19unavailability_start_time\x18\x16 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\x17unavailabilityStartTime\x12\x1b\n" +
-	"\x06locked\x18\x17 \x01(\bH\aR\x06locked\x88\x01\x01\x12\x1b\n" +
-	"\x06posted\x18\x18 \x01(\bH\bR\x06posted\x88\x01\x01\x12!\n" +
-	"\tgenerated\x18\x19 \x01(\bH\tR\tgenerated\x88\x01\x01\x12\x1d\n" +
-	"\adeleted\x18\x1a \x01(\bH\n" +
-	"R\adeleted\x88\x01\x01\x12\x1d\n" +
-	"\aversion\x18\x1b \x01(\x03H\vR\aversion\x88\x01\x01\x123\n" +
+	"\x06locked\x18\x17 \x01(\bH\x06R\x06locked\x88\x01\x01\x12\x1b\n" +
+	"\x06posted\x18\x18 \x01(\bH\aR\x06posted\x88\x01\x01\x12!\n" +
+	"\tgenerated\x18\x19 \x01(\bH\bR\tgenerated\x88\x01\x01\x12\x1d\n" +
+	"\adeleted\x18\x1a \x01(\bH\tR\adeleted\x88\x01\x01\x12\x1d\n" +
+	"\aversion\x18\x1b \x01(\x03H\n" +
+	"R\aversion\x88\x01\x01\x123\n" +
 	"\bposition\x18\x1c \x01(\v2\x17.rotaloom.common.v1.RefR\bposition\x12H\n" +
 	"\rcomment_notes\x18\x1d \x03(\v2#.rotaloom.scheduling.v1.CommentNoteR\fcommentNotes\x12>\n" +
 	"\trelations\x18\x1e \x03(\v2 .rotaloom.scheduling.v1.RelationR\trelations\x12N\n" +
 	"\x17pay_code_edit_relations\x18\x1f \x03(\v2\x17.google.protobuf.StructR\x14payCodeEditRelations\x12:\n" +
 	"\fworkrule_ref\x18  \x01(\v2\x17.rotaloom.common.v1.RefR\vworkruleRef\x12-\n" +
-	"\x10transfer_org_job\x18! \x01(\bH\fR\x0etransferOrgJob\x88\x01\x01\x120\n" +
-	"\x11transfer_workrule\x18\" \x01(\bH\rR\x10transferWorkrule\x88\x01\x01\x125\n" +
-	"\x14transfer_cost_center\x18# \x01(\bH\x0eR\x12transferCostCenter\x88\x01\x01\x12?\n" +
-	"\x19transfer_labor_categories\x18$ \x01(\bH\x0fR\x17transferLaborCategories\x88\x01\x01\x124\n" +
-	"\x14user_entered_org_job\x18% \x01(\bH\x10R\x11userEnteredOrgJob\x88\x01\x01\x127\n" +
-	"\x15user_entered_workrule\x18& \x01(\bH\x11R\x13userEnteredWorkrule\x88\x01\x01\x12<\n" +
-	"\x18user_entered_cost_center\x18' \x01(\bH\x12R\x15userEnteredCostCenter\x88\x01\x01\x12F\n" +
-	"\x1duser_entered_labor_categories\x18( \x01(\bH\x13R\x1auserEnteredLaborCategories\x88\x01\x01\x12F\n" +
+	"\x10transfer_org_job\x18! \x01(\bH\vR\x0etransferOrgJob\x88\x01\x01\x120\n" +
+	"\x11transfer_workrule\x18\" \x01(\bH\fR\x10transferWorkrule\x88\x01\x01\x125\n" +
+	"\x14transfer_cost_center\x18# \x01(\bH\rR\x12transferCostCenter\x88\x01\x01\x12?\n" +
+	"\x19transfer_labor_categories\x18$ \x01(\bH\x0eR\x17transferLaborCategories\x88\x01\x01\x124\n" +
+	"\x14user_entered_org_job\x18% \x01(\bH\x0fR\x11userEnteredOrgJob\x88\x01\x01\x127\n" +
+	"\x15user_entered_workrule\x18& \x01(\bH\x10R\x13userEnteredWorkrule\x88\x01\x01\x12<\n" +
+	"\x18user_entered_cost_center\x18' \x01(\bH\x11R\x15userEnteredCostCenter\x88\x01\x01\x12F\n" +
+	"\x1duser_entered_labor_categories\x18( \x01(\bH\x12R\x1auserEnteredLaborCategories\x88\x01\x01\x12F\n" +
 	"\x13primary_org_job_ref\x18) \x01(\v2\x17.rotaloom.common.v1.RefR\x10primaryOrgJobRef\x12I\n" +
 	"\x14primary_workrule_ref\x18* \x01(\v2\x17.rotaloom.common.v1.RefR\x12primaryWorkruleRef\x12W\n" +
 	"\x13primary_cost_center\x18+ \x01(\v2'.rotaloom.scheduling.v1.CostCenterEntryR\x11primaryCostCenter\x12a\n" +
-	"\x18primary_labor_categories\x18, \x01(\v2'.rotaloom.scheduling.v1.LaborCategoriesR\x16primaryLaborCategoriesB\x05\n" +
+	"\x18primary_labor_categories\x18, \x01(\v2'.rotaloom.scheduling.v1.LaborCategoriesR\x16primaryLaborCategories\x12,\n" +
+	"\x0fposted_notified\x18- \x01(\bH\x13R\x0epostedNotified\x88\x01\x01\x12C\n" +
+	"\x1bposted_notification_pending\x18. \x01(\bH\x14R\x19postedNotificationPending\x88\x01\x01\x12>\n" +
+	"\x0ecoverage_spans\x18/ \x03(\v2\x17.google.protobuf.StructR\rcoverageSpans\x123\n" +
+	"\x15unavailability_amount\x180 \x01(\tR\x14unavailabilityAmountB\x05\n" +
 	"\x03_idB\x13\n" +
 	"\x11_duration_in_timeB\x13\n" +
 	"\x11_duration_in_daysB\x0f\n" +
 	"\r_money_amountB\x13\n" +
 	"\x11_override_accrualB\x1a\n" +
-	"\x18_override_accrual_amountB\x18\n" +
-	"\x16_unavailability_amountB\t\n" +
+	"\x18_override_accrual_amountB\t\n" +
 	"\a_lockedB\t\n" +
 	"\a_postedB\f\n" +
 	"\n" +
@@ -1020,10 +1110,19 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\x15_user_entered_org_jobB\x18\n" +
 	"\x16_user_entered_workruleB\x1b\n" +
 	"\x19_user_entered_cost_centerB \n" +
-	"\x1e_user_entered_labor_categories\"D\n" +
-	"\x0eCurrencyAmount\x12\x16\n" +
-	"\x06amount\x18\x01 \x01(\tR\x06amount\x12\x1a\n" +
-	"\bcurrency\x18\x02 \x01(\tR\bcurrency2\xa5\v\n" +
+	"\x1e_user_entered_labor_categoriesB\x12\n" +
+	"\x10_posted_notifiedB\x1e\n" +
+	"\x1c_posted_notification_pendingJ\x04\b\x14\x10\x15\"\x82\x01\n" +
+	"\x0eCurrencyAmount\x12\x1b\n" +
+	"\x06amount\x18\x03 \x01(\x01H\x00R\x06amount\x88\x01\x01\x12<\n" +
+	"\bcurrency\x18\x04 \x01(\v2 .rotaloom.scheduling.v1.CurrencyR\bcurrencyB\t\n" +
+	"\a_amountJ\x04\b\x01\x10\x02J\x04\b\x02\x10\x03\"\x99\x01\n" +
+	"\bCurrency\x12$\n" +
+	"\vcurrency_id\x18\x01 \x01(\x03H\x00R\n" +
+	"currencyId\x88\x01\x01\x12#\n" +
+	"\rcurrency_code\x18\x02 \x01(\tR\fcurrencyCode\x122\n" +
+	"\x15currency_display_name\x18\x03 \x01(\tR\x13currencyDisplayNameB\x0e\n" +
+	"\f_currency_id2\xa5\v\n" +
 	"\x12PayCodeEditService\x12\xb9\x01\n" +
 	"\x0eGetPayCodeEdit\x12-.rotaloom.scheduling.v1.GetPayCodeEditRequest\x1a#.rotaloom.scheduling.v1.PayCodeEdit\"S\xa2\xbb\x18\x1c\n" +
 	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02-\x12+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xcf\x01\n" +
@@ -1053,7 +1152,7 @@ func file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_rotaloom_scheduling_v1_pay_code_edit_proto_goTypes = []any{
 	(*GetPayCodeEditRequest)(nil),          // 0: rotaloom.scheduling.v1.GetPayCodeEditRequest
 	(*UpdatePayCodeEditRequest)(nil),       // 1: rotaloom.scheduling.v1.UpdatePayCodeEditRequest
@@ -1066,14 +1165,15 @@ var file_rotaloom_scheduling_v1_pay_code_edit_proto_goTypes = []any{
 	(*PayCodeEditList)(nil),                // 8: rotaloom.scheduling.v1.PayCodeEditList
 	(*PayCodeEdit)(nil),                    // 9: rotaloom.scheduling.v1.PayCodeEdit
 	(*CurrencyAmount)(nil),                 // 10: rotaloom.scheduling.v1.CurrencyAmount
-	(*v1.ErrorBody)(nil),                   // 11: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                         // 12: rotaloom.common.v1.Ref
-	(*CostCenterEntry)(nil),                // 13: rotaloom.scheduling.v1.CostCenterEntry
-	(*LaborCategories)(nil),                // 14: rotaloom.scheduling.v1.LaborCategories
-	(*CommentNote)(nil),                    // 15: rotaloom.scheduling.v1.CommentNote
-	(*Relation)(nil),                       // 16: rotaloom.scheduling.v1.Relation
-	(*structpb.Struct)(nil),                // 17: google.protobuf.Struct
-	(*emptypb.Empty)(nil),                  // 18: google.protobuf.Empty
+	(*Currency)(nil),                       // 11: rotaloom.scheduling.v1.Currency
+	(*v1.ErrorBody)(nil),                   // 12: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                         // 13: rotaloom.common.v1.Ref
+	(*CostCenterEntry)(nil),                // 14: rotaloom.scheduling.v1.CostCenterEntry
+	(*LaborCategories)(nil),                // 15: rotaloom.scheduling.v1.LaborCategories
+	(*CommentNote)(nil),                    // 16: rotaloom.scheduling.v1.CommentNote
+	(*Relation)(nil),                       // 17: rotaloom.scheduling.v1.Relation
+	(*structpb.Struct)(nil),                // 18: google.protobuf.Struct
+	(*emptypb.Empty)(nil),                  // 19: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_pay_code_edit_proto_depIdxs = []int32{
 	9,  // 0: rotaloom.scheduling.v1.UpdatePayCodeEditRequest.pay_code_edit:type_name -> rotaloom.scheduling.v1.PayCodeEdit
@@ -1082,42 +1182,44 @@ var file_rotaloom_scheduling_v1_pay_code_edit_proto_depIdxs = []int32{
 	9,  // 3: rotaloom.scheduling.v1.NewPayCodeEdits.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEdit
 	7,  // 4: rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest.where:type_name -> rotaloom.scheduling.v1.DeletePayCodeEditsWhere
 	9,  // 5: rotaloom.scheduling.v1.PayCodeEditList.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEdit
-	11, // 6: rotaloom.scheduling.v1.PayCodeEditList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	12, // 7: rotaloom.scheduling.v1.PayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
-	12, // 8: rotaloom.scheduling.v1.PayCodeEdit.pay_code_ref:type_name -> rotaloom.common.v1.Ref
+	12, // 6: rotaloom.scheduling.v1.PayCodeEditList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	13, // 7: rotaloom.scheduling.v1.PayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
+	13, // 8: rotaloom.scheduling.v1.PayCodeEdit.pay_code_ref:type_name -> rotaloom.common.v1.Ref
 	10, // 9: rotaloom.scheduling.v1.PayCodeEdit.money_currency_amount:type_name -> rotaloom.scheduling.v1.CurrencyAmount
-	12, // 10: rotaloom.scheduling.v1.PayCodeEdit.symbolic_value_ref:type_name -> rotaloom.common.v1.Ref
-	12, // 11: rotaloom.scheduling.v1.PayCodeEdit.org_job_ref:type_name -> rotaloom.common.v1.Ref
-	13, // 12: rotaloom.scheduling.v1.PayCodeEdit.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	14, // 13: rotaloom.scheduling.v1.PayCodeEdit.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	12, // 14: rotaloom.scheduling.v1.PayCodeEdit.position:type_name -> rotaloom.common.v1.Ref
-	15, // 15: rotaloom.scheduling.v1.PayCodeEdit.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	16, // 16: rotaloom.scheduling.v1.PayCodeEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
-	17, // 17: rotaloom.scheduling.v1.PayCodeEdit.pay_code_edit_relations:type_name -> google.protobuf.Struct
-	12, // 18: rotaloom.scheduling.v1.PayCodeEdit.workrule_ref:type_name -> rotaloom.common.v1.Ref
-	12, // 19: rotaloom.scheduling.v1.PayCodeEdit.primary_org_job_ref:type_name -> rotaloom.common.v1.Ref
-	12, // 20: rotaloom.scheduling.v1.PayCodeEdit.primary_workrule_ref:type_name -> rotaloom.common.v1.Ref
-	13, // 21: rotaloom.scheduling.v1.PayCodeEdit.primary_cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	14, // 22: rotaloom.scheduling.v1.PayCodeEdit.primary_labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	0,  // 23: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:input_type -> rotaloom.scheduling.v1.GetPayCodeEditRequest
-	1,  // 24: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:input_type -> rotaloom.scheduling.v1.UpdatePayCodeEditRequest
-	2,  // 25: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:input_type -> rotaloom.scheduling.v1.DeletePayCodeEditRequest
-	9,  // 26: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:input_type -> rotaloom.scheduling.v1.PayCodeEdit
-	3,  // 27: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest
-	4,  // 28: rotaloom.scheduling.v1.PayCodeEditService.MultiUpdatePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiUpdatePayCodeEditsRequest
-	6,  // 29: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest
-	9,  // 30: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
-	9,  // 31: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
-	18, // 32: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:output_type -> google.protobuf.Empty
-	8,  // 33: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEditList
-	8,  // 34: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:output_type -> rotaloom.scheduling.v1.PayCodeEditList
-	8,  // 35: rotaloom.scheduling.v1.PayCodeEditService.MultiUpdatePayCodeEdits:output_type -> rotaloom.scheduling.v1.PayCodeEditList
-	18, // 36: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:output_type -> google.protobuf.Empty
-	30, // [30:37] is the sub-list for method output_type
-	23, // [23:30] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	13, // 10: rotaloom.scheduling.v1.PayCodeEdit.symbolic_value_ref:type_name -> rotaloom.common.v1.Ref
+	13, // 11: rotaloom.scheduling.v1.PayCodeEdit.org_job_ref:type_name -> rotaloom.common.v1.Ref
+	14, // 12: rotaloom.scheduling.v1.PayCodeEdit.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	15, // 13: rotaloom.scheduling.v1.PayCodeEdit.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	13, // 14: rotaloom.scheduling.v1.PayCodeEdit.position:type_name -> rotaloom.common.v1.Ref
+	16, // 15: rotaloom.scheduling.v1.PayCodeEdit.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	17, // 16: rotaloom.scheduling.v1.PayCodeEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
+	18, // 17: rotaloom.scheduling.v1.PayCodeEdit.pay_code_edit_relations:type_name -> google.protobuf.Struct
+	13, // 18: rotaloom.scheduling.v1.PayCodeEdit.workrule_ref:type_name -> rotaloom.common.v1.Ref
+	13, // 19: rotaloom.scheduling.v1.PayCodeEdit.primary_org_job_ref:type_name -> rotaloom.common.v1.Ref
+	13, // 20: rotaloom.scheduling.v1.PayCodeEdit.primary_workrule_ref:type_name -> rotaloom.common.v1.Ref
+	14, // 21: rotaloom.scheduling.v1.PayCodeEdit.primary_cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	15, // 22: rotaloom.scheduling.v1.PayCodeEdit.primary_labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	18, // 23: rotaloom.scheduling.v1.PayCodeEdit.coverage_spans:type_name -> google.protobuf.Struct
+	11, // 24: rotaloom.scheduling.v1.CurrencyAmount.currency:type_name -> rotaloom.scheduling.v1.Currency
+	0,  // 25: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:input_type -> rotaloom.scheduling.v1.GetPayCodeEditRequest
+	1,  // 26: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:input_type -> rotaloom.scheduling.v1.UpdatePayCodeEditRequest
+	2,  // 27: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:input_type -> rotaloom.scheduling.v1.DeletePayCodeEditRequest
+	9,  // 28: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:input_type -> rotaloom.scheduling.v1.PayCodeEdit
+	3,  // 29: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest
+	4,  // 30: rotaloom.scheduling.v1.PayCodeEditService.MultiUpdatePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiUpdatePayCodeEditsRequest
+	6,  // 31: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:input_type -> rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest
+	9,  // 32: rotaloom.scheduling.v1.PayCodeEditService.GetPayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
+	9,  // 33: rotaloom.scheduling.v1.PayCodeEditService.UpdatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEdit
+	19, // 34: rotaloom.scheduling.v1.PayCodeEditService.DeletePayCodeEdit:output_type -> google.protobuf.Empty
+	8,  // 35: rotaloom.scheduling.v1.PayCodeEditService.CreatePayCodeEdit:output_type -> rotaloom.scheduling.v1.PayCodeEditList
+	8,  // 36: rotaloom.scheduling.v1.PayCodeEditService.MultiCreatePayCodeEdits:output_type -> rotaloom.scheduling.v1.PayCodeEditList
+	8,  // 37: rotaloom.scheduling.v1.PayCodeEditService.MultiUpdatePayCodeEdits:output_type -> rotaloom.scheduling.v1.PayCodeEditList
+	19, // 38: rotaloom.scheduling.v1.PayCodeEditService.MultiDeletePayCodeEdits:output_type -> google.protobuf.Empty
+	32, // [32:39] is the sub-list for method output_type
+	25, // [25:32] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_pay_code_edit_proto_init() }
@@ -1131,13 +1233,15 @@ func file_rotaloom_scheduling_v1_pay_code_edit_proto_init() {
 	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[4].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[9].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[10].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_pay_code_edit_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc), len(file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

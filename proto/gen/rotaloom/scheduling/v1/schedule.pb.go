@@ -1016,7 +1016,6 @@ type LeaveEdit struct {
 	DurationInTime                 *int64                      `protobuf:"varint,7,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
 	LeaveCase                      *v1.Ref                     `protobuf:"bytes,8,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
 	LeaveCaseCode                  string                      `protobuf:"bytes,9,opt,name=leave_case_code,json=leaveCaseCode,proto3" json:"leave_case_code,omitempty"`
-	LeaveCaseStatus                string                      `protobuf:"bytes,10,opt,name=leave_case_status,json=leaveCaseStatus,proto3" json:"leave_case_status,omitempty"`
 	LeaveCaseOfContinuousFrequency *bool                       `protobuf:"varint,11,opt,name=leave_case_of_continuous_frequency,json=leaveCaseOfContinuousFrequency,proto3,oneof" json:"leave_case_of_continuous_frequency,omitempty"`
 	PaidSegment                    *LeaveEditSegment           `protobuf:"bytes,12,opt,name=paid_segment,json=paidSegment,proto3" json:"paid_segment,omitempty"`
 	TrackingSegment                *LeaveEditSegment           `protobuf:"bytes,13,opt,name=tracking_segment,json=trackingSegment,proto3" json:"tracking_segment,omitempty"`
@@ -1027,8 +1026,10 @@ type LeaveEdit struct {
 	Deleted                        *bool                       `protobuf:"varint,18,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
 	Version                        *int64                      `protobuf:"varint,19,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	Relations                      []*Relation                 `protobuf:"bytes,20,rep,name=relations,proto3" json:"relations,omitempty"`
-	unknownFields                  protoimpl.UnknownFields
-	sizeCache                      protoimpl.SizeCache
+	// The id of the status, as GET /v1/leave/case_statuses lists it.
+	LeaveCaseStatus *int64 `protobuf:"varint,21,opt,name=leave_case_status,json=leaveCaseStatus,proto3,oneof" json:"leave_case_status,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *LeaveEdit) Reset() {
@@ -1124,13 +1125,6 @@ func (x *LeaveEdit) GetLeaveCaseCode() string {
 	return ""
 }
 
-func (x *LeaveEdit) GetLeaveCaseStatus() string {
-	if x != nil {
-		return x.LeaveCaseStatus
-	}
-	return ""
-}
-
 func (x *LeaveEdit) GetLeaveCaseOfContinuousFrequency() bool {
 	if x != nil && x.LeaveCaseOfContinuousFrequency != nil {
 		return *x.LeaveCaseOfContinuousFrequency
@@ -1201,14 +1195,21 @@ func (x *LeaveEdit) GetRelations() []*Relation {
 	return nil
 }
 
+func (x *LeaveEdit) GetLeaveCaseStatus() int64 {
+	if x != nil && x.LeaveCaseStatus != nil {
+		return *x.LeaveCaseStatus
+	}
+	return 0
+}
+
 type LeaveEditSegment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// Seconds.
 	DurationInTime *int64 `protobuf:"varint,2,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
-	// FULL_DAY, HALF_DAY or nothing.
-	SymbolicValue string `protobuf:"bytes,3,opt,name=symbolic_value,json=symbolicValue,proto3" json:"symbolic_value,omitempty"`
-	Overridden    *bool  `protobuf:"varint,4,opt,name=overridden,proto3,oneof" json:"overridden,omitempty"`
+	Overridden     *bool  `protobuf:"varint,4,opt,name=overridden,proto3,oneof" json:"overridden,omitempty"`
+	// -1 FULL_DAY or -2 HALF_DAY; absent with an amount.
+	SymbolicValue *v1.Ref `protobuf:"bytes,5,opt,name=symbolic_value,json=symbolicValue,proto3" json:"symbolic_value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1257,18 +1258,18 @@ func (x *LeaveEditSegment) GetDurationInTime() int64 {
 	return 0
 }
 
-func (x *LeaveEditSegment) GetSymbolicValue() string {
-	if x != nil {
-		return x.SymbolicValue
-	}
-	return ""
-}
-
 func (x *LeaveEditSegment) GetOverridden() bool {
 	if x != nil && x.Overridden != nil {
 		return *x.Overridden
 	}
 	return false
+}
+
+func (x *LeaveEditSegment) GetSymbolicValue() *v1.Ref {
+	if x != nil {
+		return x.SymbolicValue
+	}
+	return nil
 }
 
 type LeaveEditOverrideSegment struct {
@@ -2703,7 +2704,7 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\rLeaveEditList\x12B\n" +
 	"\vleave_edits\x18\x01 \x03(\v2!.rotaloom.scheduling.v1.LeaveEditR\n" +
 	"leaveEdits:\x11\xa2\xbb\x18\r\n" +
-	"\vleave_edits\"\xb0\b\n" +
+	"\vleave_edits\"\xd1\b\n" +
 	"\tLeaveEdit\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
@@ -2716,9 +2717,7 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\x10duration_in_time\x18\a \x01(\x03H\x01R\x0edurationInTime\x88\x01\x01\x126\n" +
 	"\n" +
 	"leave_case\x18\b \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12&\n" +
-	"\x0fleave_case_code\x18\t \x01(\tR\rleaveCaseCode\x12*\n" +
-	"\x11leave_case_status\x18\n" +
-	" \x01(\tR\x0fleaveCaseStatus\x12O\n" +
+	"\x0fleave_case_code\x18\t \x01(\tR\rleaveCaseCode\x12O\n" +
 	"\"leave_case_of_continuous_frequency\x18\v \x01(\bH\x02R\x1eleaveCaseOfContinuousFrequency\x88\x01\x01\x12K\n" +
 	"\fpaid_segment\x18\f \x01(\v2(.rotaloom.scheduling.v1.LeaveEditSegmentR\vpaidSegment\x12S\n" +
 	"\x10tracking_segment\x18\r \x01(\v2(.rotaloom.scheduling.v1.LeaveEditSegmentR\x0ftrackingSegment\x12]\n" +
@@ -2728,7 +2727,8 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\tgenerated\x18\x11 \x01(\bH\x05R\tgenerated\x88\x01\x01\x12\x1d\n" +
 	"\adeleted\x18\x12 \x01(\bH\x06R\adeleted\x88\x01\x01\x12\x1d\n" +
 	"\aversion\x18\x13 \x01(\x03H\aR\aversion\x88\x01\x01\x12>\n" +
-	"\trelations\x18\x14 \x03(\v2 .rotaloom.scheduling.v1.RelationR\trelationsB\x05\n" +
+	"\trelations\x18\x14 \x03(\v2 .rotaloom.scheduling.v1.RelationR\trelations\x12/\n" +
+	"\x11leave_case_status\x18\x15 \x01(\x03H\bR\x0fleaveCaseStatus\x88\x01\x01B\x05\n" +
 	"\x03_idB\x13\n" +
 	"\x11_duration_in_timeB%\n" +
 	"#_leave_case_of_continuous_frequencyB\t\n" +
@@ -2739,17 +2739,19 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\n" +
 	"\b_deletedB\n" +
 	"\n" +
-	"\b_version\"\xcd\x01\n" +
+	"\b_versionB\x14\n" +
+	"\x12_leave_case_statusJ\x04\b\n" +
+	"\x10\v\"\xec\x01\n" +
 	"\x10LeaveEditSegment\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12-\n" +
-	"\x10duration_in_time\x18\x02 \x01(\x03H\x01R\x0edurationInTime\x88\x01\x01\x12%\n" +
-	"\x0esymbolic_value\x18\x03 \x01(\tR\rsymbolicValue\x12#\n" +
+	"\x10duration_in_time\x18\x02 \x01(\x03H\x01R\x0edurationInTime\x88\x01\x01\x12#\n" +
 	"\n" +
 	"overridden\x18\x04 \x01(\bH\x02R\n" +
-	"overridden\x88\x01\x01B\x05\n" +
+	"overridden\x88\x01\x01\x12>\n" +
+	"\x0esymbolic_value\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\rsymbolicValueB\x05\n" +
 	"\x03_idB\x13\n" +
 	"\x11_duration_in_timeB\r\n" +
-	"\v_overridden\"\x96\x01\n" +
+	"\v_overriddenJ\x04\b\x03\x10\x04\"\x96\x01\n" +
 	"\x18LeaveEditOverrideSegment\x126\n" +
 	"\n" +
 	"leave_type\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveType\x12-\n" +
@@ -2991,49 +2993,50 @@ var file_rotaloom_scheduling_v1_schedule_proto_depIdxs = []int32{
 	13, // 33: rotaloom.scheduling.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.scheduling.v1.LeaveEditSegment
 	14, // 34: rotaloom.scheduling.v1.LeaveEdit.override_segments:type_name -> rotaloom.scheduling.v1.LeaveEditOverrideSegment
 	41, // 35: rotaloom.scheduling.v1.LeaveEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
-	37, // 36: rotaloom.scheduling.v1.LeaveEditOverrideSegment.leave_type:type_name -> rotaloom.common.v1.Ref
-	16, // 37: rotaloom.scheduling.v1.AvailabilityList.availabilities:type_name -> rotaloom.scheduling.v1.Availability
-	37, // 38: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
-	17, // 39: rotaloom.scheduling.v1.Availability.segments:type_name -> rotaloom.scheduling.v1.AvailabilitySegment
-	41, // 40: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
-	37, // 41: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
-	19, // 42: rotaloom.scheduling.v1.HolidayList.holidays:type_name -> rotaloom.scheduling.v1.ScheduledHoliday
-	37, // 43: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
-	37, // 44: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
-	21, // 45: rotaloom.scheduling.v1.ScheduleTagList.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTag
-	37, // 46: rotaloom.scheduling.v1.ScheduleTag.employee:type_name -> rotaloom.common.v1.Ref
-	22, // 47: rotaloom.scheduling.v1.ScheduleTag.segments:type_name -> rotaloom.scheduling.v1.ScheduleTagSegment
-	41, // 48: rotaloom.scheduling.v1.ScheduleTag.relations:type_name -> rotaloom.scheduling.v1.Relation
-	42, // 49: rotaloom.scheduling.v1.ScheduleTag.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	37, // 50: rotaloom.scheduling.v1.ScheduleTagSegment.segment_type:type_name -> rotaloom.common.v1.Ref
-	37, // 51: rotaloom.scheduling.v1.ScheduleTagSegment.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
-	37, // 52: rotaloom.scheduling.v1.ScheduleTagSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
-	37, // 53: rotaloom.scheduling.v1.ScheduleTagSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
-	43, // 54: rotaloom.scheduling.v1.ScheduleTagSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	44, // 55: rotaloom.scheduling.v1.ScheduleTagSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	24, // 56: rotaloom.scheduling.v1.ScheduleDayList.days:type_name -> rotaloom.scheduling.v1.ScheduleDay
-	37, // 57: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
-	37, // 58: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
-	27, // 59: rotaloom.scheduling.v1.ExpandedJobList.jobs:type_name -> rotaloom.scheduling.v1.ExpandedJob
-	29, // 60: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleStatusWhere
-	3,  // 61: rotaloom.scheduling.v1.ScheduleStatusWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
-	4,  // 62: rotaloom.scheduling.v1.ScheduleStatusWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
-	31, // 63: rotaloom.scheduling.v1.ScheduleStatus.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatusList
-	32, // 64: rotaloom.scheduling.v1.EmployeeStatusList.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatus
-	37, // 65: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
-	33, // 66: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatus
-	34, // 67: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
-	0,  // 68: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
-	7,  // 69: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
-	28, // 70: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
-	8,  // 71: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	8,  // 72: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	30, // 73: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
-	71, // [71:74] is the sub-list for method output_type
-	68, // [68:71] is the sub-list for method input_type
-	68, // [68:68] is the sub-list for extension type_name
-	68, // [68:68] is the sub-list for extension extendee
-	0,  // [0:68] is the sub-list for field type_name
+	37, // 36: rotaloom.scheduling.v1.LeaveEditSegment.symbolic_value:type_name -> rotaloom.common.v1.Ref
+	37, // 37: rotaloom.scheduling.v1.LeaveEditOverrideSegment.leave_type:type_name -> rotaloom.common.v1.Ref
+	16, // 38: rotaloom.scheduling.v1.AvailabilityList.availabilities:type_name -> rotaloom.scheduling.v1.Availability
+	37, // 39: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
+	17, // 40: rotaloom.scheduling.v1.Availability.segments:type_name -> rotaloom.scheduling.v1.AvailabilitySegment
+	41, // 41: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
+	37, // 42: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
+	19, // 43: rotaloom.scheduling.v1.HolidayList.holidays:type_name -> rotaloom.scheduling.v1.ScheduledHoliday
+	37, // 44: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
+	37, // 45: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
+	21, // 46: rotaloom.scheduling.v1.ScheduleTagList.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTag
+	37, // 47: rotaloom.scheduling.v1.ScheduleTag.employee:type_name -> rotaloom.common.v1.Ref
+	22, // 48: rotaloom.scheduling.v1.ScheduleTag.segments:type_name -> rotaloom.scheduling.v1.ScheduleTagSegment
+	41, // 49: rotaloom.scheduling.v1.ScheduleTag.relations:type_name -> rotaloom.scheduling.v1.Relation
+	42, // 50: rotaloom.scheduling.v1.ScheduleTag.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	37, // 51: rotaloom.scheduling.v1.ScheduleTagSegment.segment_type:type_name -> rotaloom.common.v1.Ref
+	37, // 52: rotaloom.scheduling.v1.ScheduleTagSegment.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
+	37, // 53: rotaloom.scheduling.v1.ScheduleTagSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
+	37, // 54: rotaloom.scheduling.v1.ScheduleTagSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
+	43, // 55: rotaloom.scheduling.v1.ScheduleTagSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	44, // 56: rotaloom.scheduling.v1.ScheduleTagSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	24, // 57: rotaloom.scheduling.v1.ScheduleDayList.days:type_name -> rotaloom.scheduling.v1.ScheduleDay
+	37, // 58: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
+	37, // 59: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
+	27, // 60: rotaloom.scheduling.v1.ExpandedJobList.jobs:type_name -> rotaloom.scheduling.v1.ExpandedJob
+	29, // 61: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleStatusWhere
+	3,  // 62: rotaloom.scheduling.v1.ScheduleStatusWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
+	4,  // 63: rotaloom.scheduling.v1.ScheduleStatusWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
+	31, // 64: rotaloom.scheduling.v1.ScheduleStatus.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatusList
+	32, // 65: rotaloom.scheduling.v1.EmployeeStatusList.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatus
+	37, // 66: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
+	33, // 67: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatus
+	34, // 68: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
+	0,  // 69: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
+	7,  // 70: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
+	28, // 71: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
+	8,  // 72: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	8,  // 73: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	30, // 74: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
+	72, // [72:75] is the sub-list for method output_type
+	69, // [69:72] is the sub-list for method input_type
+	69, // [69:69] is the sub-list for extension type_name
+	69, // [69:69] is the sub-list for extension extendee
+	0,  // [0:69] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_proto_init() }

@@ -1082,13 +1082,14 @@ type Shift struct {
 	Locked *bool `protobuf:"varint,8,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
 	Posted *bool `protobuf:"varint,9,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
 	// Optimistic lock: a stale value is refused with 409.
-	Version             *int64          `protobuf:"varint,10,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	Relations           []*Relation     `protobuf:"bytes,11,rep,name=relations,proto3" json:"relations,omitempty"`
-	Segments            []*ShiftSegment `protobuf:"bytes,12,rep,name=segments,proto3" json:"segments,omitempty"`
-	CommentNotes        []*CommentNote  `protobuf:"bytes,13,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	Position            *v1.Ref         `protobuf:"bytes,14,opt,name=position,proto3" json:"position,omitempty"`
-	PositionId          *int64          `protobuf:"varint,15,opt,name=position_id,json=positionId,proto3,oneof" json:"position_id,omitempty"`
-	UserEnteredPosition *bool           `protobuf:"varint,16,opt,name=user_entered_position,json=userEnteredPosition,proto3,oneof" json:"user_entered_position,omitempty"`
+	Version   *int64          `protobuf:"varint,10,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Relations []*Relation     `protobuf:"bytes,11,rep,name=relations,proto3" json:"relations,omitempty"`
+	Segments  []*ShiftSegment `protobuf:"bytes,12,rep,name=segments,proto3" json:"segments,omitempty"`
+	// Absent when there are none.
+	CommentNotes        []*CommentNote `protobuf:"bytes,13,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	Position            *v1.Ref        `protobuf:"bytes,14,opt,name=position,proto3" json:"position,omitempty"`
+	PositionId          *int64         `protobuf:"varint,15,opt,name=position_id,json=positionId,proto3,oneof" json:"position_id,omitempty"`
+	UserEnteredPosition *bool          `protobuf:"varint,16,opt,name=user_entered_position,json=userEnteredPosition,proto3,oneof" json:"user_entered_position,omitempty"`
 	// Read only.
 	OnCall                    *bool `protobuf:"varint,17,opt,name=on_call,json=onCall,proto3,oneof" json:"on_call,omitempty"`
 	OncallShift               *bool `protobuf:"varint,18,opt,name=oncall_shift,json=oncallShift,proto3,oneof" json:"oncall_shift,omitempty"`
@@ -1096,9 +1097,23 @@ type Shift struct {
 	PostedNotified            *bool `protobuf:"varint,20,opt,name=posted_notified,json=postedNotified,proto3,oneof" json:"posted_notified,omitempty"`
 	PostedNotificationPending *bool `protobuf:"varint,21,opt,name=posted_notification_pending,json=postedNotificationPending,proto3,oneof" json:"posted_notification_pending,omitempty"`
 	// Read only.
-	Deleted       *bool `protobuf:"varint,22,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Deleted *bool `protobuf:"varint,22,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	// Read only: when it was entered or changed last, in UTC. Absent of a shift that a
+	// pattern generates, of which no such time is kept.
+	ModifiedDateTime string `protobuf:"bytes,23,opt,name=modified_date_time,json=modifiedDateTime,proto3" json:"modified_date_time,omitempty"`
+	// Names the employee where employee is absent.
+	EmployeeId *int64 `protobuf:"varint,24,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// What holds for the segments that do not say it themselves. Not shown in answers.
+	Transfer *ShiftTransfer `protobuf:"bytes,25,opt,name=transfer,proto3" json:"transfer,omitempty"`
+	// The next five are taken and ignored: clients send back what timecards show them of
+	// a shift. Not shown in answers.
+	ApplyDate       string `protobuf:"bytes,26,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
+	EventDate       string `protobuf:"bytes,27,opt,name=event_date,json=eventDate,proto3" json:"event_date,omitempty"`
+	ElementId       *int64 `protobuf:"varint,28,opt,name=element_id,json=elementId,proto3,oneof" json:"element_id,omitempty"`
+	ElementType     string `protobuf:"bytes,29,opt,name=element_type,json=elementType,proto3" json:"element_type,omitempty"`
+	DataElementType string `protobuf:"bytes,30,opt,name=data_element_type,json=dataElementType,proto3" json:"data_element_type,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Shift) Reset() {
@@ -1285,14 +1300,158 @@ func (x *Shift) GetDeleted() bool {
 	return false
 }
 
+func (x *Shift) GetModifiedDateTime() string {
+	if x != nil {
+		return x.ModifiedDateTime
+	}
+	return ""
+}
+
+func (x *Shift) GetEmployeeId() int64 {
+	if x != nil && x.EmployeeId != nil {
+		return *x.EmployeeId
+	}
+	return 0
+}
+
+func (x *Shift) GetTransfer() *ShiftTransfer {
+	if x != nil {
+		return x.Transfer
+	}
+	return nil
+}
+
+func (x *Shift) GetApplyDate() string {
+	if x != nil {
+		return x.ApplyDate
+	}
+	return ""
+}
+
+func (x *Shift) GetEventDate() string {
+	if x != nil {
+		return x.EventDate
+	}
+	return ""
+}
+
+func (x *Shift) GetElementId() int64 {
+	if x != nil && x.ElementId != nil {
+		return *x.ElementId
+	}
+	return 0
+}
+
+func (x *Shift) GetElementType() string {
+	if x != nil {
+		return x.ElementType
+	}
+	return ""
+}
+
+func (x *Shift) GetDataElementType() string {
+	if x != nil {
+		return x.DataElementType
+	}
+	return ""
+}
+
+// ShiftTransfer says where else than usually a shift is worked.
+type ShiftTransfer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A location that is a job.
+	OrgJobId       *int64 `protobuf:"varint,1,opt,name=org_job_id,json=orgJobId,proto3,oneof" json:"org_job_id,omitempty"`
+	WorkRuleId     *int64 `protobuf:"varint,2,opt,name=work_rule_id,json=workRuleId,proto3,oneof" json:"work_rule_id,omitempty"`
+	TransferString string `protobuf:"bytes,3,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
+	// The rest is taken and ignored: there are no labor accounts.
+	LaborAccountId  *int64 `protobuf:"varint,4,opt,name=labor_account_id,json=laborAccountId,proto3,oneof" json:"labor_account_id,omitempty"`
+	Editable        *bool  `protobuf:"varint,5,opt,name=editable,proto3,oneof" json:"editable,omitempty"`
+	SystemGenerated *bool  `protobuf:"varint,6,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *ShiftTransfer) Reset() {
+	*x = ShiftTransfer{}
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShiftTransfer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShiftTransfer) ProtoMessage() {}
+
+func (x *ShiftTransfer) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShiftTransfer.ProtoReflect.Descriptor instead.
+func (*ShiftTransfer) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ShiftTransfer) GetOrgJobId() int64 {
+	if x != nil && x.OrgJobId != nil {
+		return *x.OrgJobId
+	}
+	return 0
+}
+
+func (x *ShiftTransfer) GetWorkRuleId() int64 {
+	if x != nil && x.WorkRuleId != nil {
+		return *x.WorkRuleId
+	}
+	return 0
+}
+
+func (x *ShiftTransfer) GetTransferString() string {
+	if x != nil {
+		return x.TransferString
+	}
+	return ""
+}
+
+func (x *ShiftTransfer) GetLaborAccountId() int64 {
+	if x != nil && x.LaborAccountId != nil {
+		return *x.LaborAccountId
+	}
+	return 0
+}
+
+func (x *ShiftTransfer) GetEditable() bool {
+	if x != nil && x.Editable != nil {
+		return *x.Editable
+	}
+	return false
+}
+
+func (x *ShiftTransfer) GetSystemGenerated() bool {
+	if x != nil && x.SystemGenerated != nil {
+		return *x.SystemGenerated
+	}
+	return false
+}
+
 // Relation says what an entry of the schedule came from.
 type Relation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// FROM_GROUPITEM_TO_ITEM for an entry inherited from an employment term.
-	Type          string  `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
-	RelationType  string  `protobuf:"bytes,2,opt,name=relation_type,json=relationType,proto3" json:"relation_type,omitempty"`
-	Active        *bool   `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	From          *v1.Ref `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
+	Type         string  `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	RelationType string  `protobuf:"bytes,2,opt,name=relation_type,json=relationType,proto3" json:"relation_type,omitempty"`
+	Active       *bool   `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	From         *v1.Ref `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
+	// The entry itself, unless the caller named another one.
 	TargetRef     *v1.Ref `protobuf:"bytes,5,opt,name=target_ref,json=targetRef,proto3" json:"target_ref,omitempty"`
 	TargetVersion *int64  `protobuf:"varint,6,opt,name=target_version,json=targetVersion,proto3,oneof" json:"target_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1301,7 +1460,7 @@ type Relation struct {
 
 func (x *Relation) Reset() {
 	*x = Relation{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1313,7 +1472,7 @@ func (x *Relation) String() string {
 func (*Relation) ProtoMessage() {}
 
 func (x *Relation) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1326,7 +1485,7 @@ func (x *Relation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Relation.ProtoReflect.Descriptor instead.
 func (*Relation) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Relation) GetType() string {
@@ -1408,7 +1567,7 @@ type ShiftSegment struct {
 
 func (x *ShiftSegment) Reset() {
 	*x = ShiftSegment{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1420,7 +1579,7 @@ func (x *ShiftSegment) String() string {
 func (*ShiftSegment) ProtoMessage() {}
 
 func (x *ShiftSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1433,7 +1592,7 @@ func (x *ShiftSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftSegment.ProtoReflect.Descriptor instead.
 func (*ShiftSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ShiftSegment) GetId() int64 {
@@ -1637,7 +1796,7 @@ type SegmentTag struct {
 
 func (x *SegmentTag) Reset() {
 	*x = SegmentTag{}
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1649,7 +1808,7 @@ func (x *SegmentTag) String() string {
 func (*SegmentTag) ProtoMessage() {}
 
 func (x *SegmentTag) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_shift_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1662,7 +1821,7 @@ func (x *SegmentTag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SegmentTag.ProtoReflect.Descriptor instead.
 func (*SegmentTag) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SegmentTag) GetId() int64 {
@@ -1764,7 +1923,7 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\tShiftList\x125\n" +
 	"\x06shifts\x18\x01 \x03(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x06shifts\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x15\xa2\xbb\x18\x11\n" +
-	"\x06shifts\x12\afailure\"\x93\t\n" +
+	"\x06shifts\x12\afailure\"\x92\f\n" +
 	"\x05Shift\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12.\n" +
@@ -1790,7 +1949,19 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"R\fselfServiced\x88\x01\x01\x12,\n" +
 	"\x0fposted_notified\x18\x14 \x01(\bH\vR\x0epostedNotified\x88\x01\x01\x12C\n" +
 	"\x1bposted_notification_pending\x18\x15 \x01(\bH\fR\x19postedNotificationPending\x88\x01\x01\x12\x1d\n" +
-	"\adeleted\x18\x16 \x01(\bH\rR\adeleted\x88\x01\x01B\x05\n" +
+	"\adeleted\x18\x16 \x01(\bH\rR\adeleted\x88\x01\x01\x124\n" +
+	"\x12modified_date_time\x18\x17 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\x10modifiedDateTime\x12$\n" +
+	"\vemployee_id\x18\x18 \x01(\x03H\x0eR\n" +
+	"employeeId\x88\x01\x01\x12A\n" +
+	"\btransfer\x18\x19 \x01(\v2%.rotaloom.scheduling.v1.ShiftTransferR\btransfer\x12%\n" +
+	"\n" +
+	"apply_date\x18\x1a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tapplyDate\x12%\n" +
+	"\n" +
+	"event_date\x18\x1b \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\teventDate\x12\"\n" +
+	"\n" +
+	"element_id\x18\x1c \x01(\x03H\x0fR\telementId\x88\x01\x01\x12!\n" +
+	"\felement_type\x18\x1d \x01(\tR\velementType\x12*\n" +
+	"\x11data_element_type\x18\x1e \x01(\tR\x0fdataElementTypeB\x05\n" +
 	"\x03_idB\f\n" +
 	"\n" +
 	"_generatedB\a\n" +
@@ -1808,7 +1979,23 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\x10_posted_notifiedB\x1e\n" +
 	"\x1c_posted_notification_pendingB\n" +
 	"\n" +
-	"\b_deleted\"\x8f\x02\n" +
+	"\b_deletedB\x0e\n" +
+	"\f_employee_idB\r\n" +
+	"\v_element_id\"\xd9\x02\n" +
+	"\rShiftTransfer\x12!\n" +
+	"\n" +
+	"org_job_id\x18\x01 \x01(\x03H\x00R\borgJobId\x88\x01\x01\x12%\n" +
+	"\fwork_rule_id\x18\x02 \x01(\x03H\x01R\n" +
+	"workRuleId\x88\x01\x01\x12'\n" +
+	"\x0ftransfer_string\x18\x03 \x01(\tR\x0etransferString\x12-\n" +
+	"\x10labor_account_id\x18\x04 \x01(\x03H\x02R\x0elaborAccountId\x88\x01\x01\x12\x1f\n" +
+	"\beditable\x18\x05 \x01(\bH\x03R\beditable\x88\x01\x01\x12.\n" +
+	"\x10system_generated\x18\x06 \x01(\bH\x04R\x0fsystemGenerated\x88\x01\x01B\r\n" +
+	"\v_org_job_idB\x0f\n" +
+	"\r_work_rule_idB\x13\n" +
+	"\x11_labor_account_idB\v\n" +
+	"\t_editableB\x13\n" +
+	"\x11_system_generated\"\x8f\x02\n" +
 	"\bRelation\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12#\n" +
 	"\rrelation_type\x18\x02 \x01(\tR\frelationType\x12\x1b\n" +
@@ -1900,7 +2087,7 @@ func file_rotaloom_scheduling_v1_shift_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_shift_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_shift_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_rotaloom_scheduling_v1_shift_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_rotaloom_scheduling_v1_shift_proto_goTypes = []any{
 	(*GetShiftRequest)(nil),                    // 0: rotaloom.scheduling.v1.GetShiftRequest
 	(*UpdateShiftRequest)(nil),                 // 1: rotaloom.scheduling.v1.UpdateShiftRequest
@@ -1924,17 +2111,18 @@ var file_rotaloom_scheduling_v1_shift_proto_goTypes = []any{
 	(*DeleteShiftsWhere)(nil),                  // 19: rotaloom.scheduling.v1.DeleteShiftsWhere
 	(*ShiftList)(nil),                          // 20: rotaloom.scheduling.v1.ShiftList
 	(*Shift)(nil),                              // 21: rotaloom.scheduling.v1.Shift
-	(*Relation)(nil),                           // 22: rotaloom.scheduling.v1.Relation
-	(*ShiftSegment)(nil),                       // 23: rotaloom.scheduling.v1.ShiftSegment
-	(*SegmentTag)(nil),                         // 24: rotaloom.scheduling.v1.SegmentTag
-	(*v1.RefList)(nil),                         // 25: rotaloom.common.v1.RefList
-	(*v1.ErrorBody)(nil),                       // 26: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                             // 27: rotaloom.common.v1.Ref
-	(*CommentNote)(nil),                        // 28: rotaloom.scheduling.v1.CommentNote
-	(*CostCenterEntry)(nil),                    // 29: rotaloom.scheduling.v1.CostCenterEntry
-	(*LaborCategories)(nil),                    // 30: rotaloom.scheduling.v1.LaborCategories
-	(*structpb.Struct)(nil),                    // 31: google.protobuf.Struct
-	(*emptypb.Empty)(nil),                      // 32: google.protobuf.Empty
+	(*ShiftTransfer)(nil),                      // 22: rotaloom.scheduling.v1.ShiftTransfer
+	(*Relation)(nil),                           // 23: rotaloom.scheduling.v1.Relation
+	(*ShiftSegment)(nil),                       // 24: rotaloom.scheduling.v1.ShiftSegment
+	(*SegmentTag)(nil),                         // 25: rotaloom.scheduling.v1.SegmentTag
+	(*v1.RefList)(nil),                         // 26: rotaloom.common.v1.RefList
+	(*v1.ErrorBody)(nil),                       // 27: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                             // 28: rotaloom.common.v1.Ref
+	(*CommentNote)(nil),                        // 29: rotaloom.scheduling.v1.CommentNote
+	(*CostCenterEntry)(nil),                    // 30: rotaloom.scheduling.v1.CostCenterEntry
+	(*LaborCategories)(nil),                    // 31: rotaloom.scheduling.v1.LaborCategories
+	(*structpb.Struct)(nil),                    // 32: google.protobuf.Struct
+	(*emptypb.Empty)(nil),                      // 33: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_shift_proto_depIdxs = []int32{
 	21, // 0: rotaloom.scheduling.v1.UpdateShiftRequest.shift:type_name -> rotaloom.scheduling.v1.Shift
@@ -1947,62 +2135,63 @@ var file_rotaloom_scheduling_v1_shift_proto_depIdxs = []int32{
 	8,  // 7: rotaloom.scheduling.v1.CreateShiftsForEmployees.do:type_name -> rotaloom.scheduling.v1.CreateShiftsDo
 	9,  // 8: rotaloom.scheduling.v1.CreateShiftsForEmployees.where:type_name -> rotaloom.scheduling.v1.CreateShiftsWhere
 	21, // 9: rotaloom.scheduling.v1.CreateShiftsDo.shift:type_name -> rotaloom.scheduling.v1.Shift
-	25, // 10: rotaloom.scheduling.v1.CreateShiftsWhere.employee_refs:type_name -> rotaloom.common.v1.RefList
+	26, // 10: rotaloom.scheduling.v1.CreateShiftsWhere.employee_refs:type_name -> rotaloom.common.v1.RefList
 	11, // 11: rotaloom.scheduling.v1.CreateShiftsFromPattern.do:type_name -> rotaloom.scheduling.v1.CreateShiftsFromPatternDo
 	12, // 12: rotaloom.scheduling.v1.CreateShiftsFromPattern.where:type_name -> rotaloom.scheduling.v1.CreateShiftsFromPatternWhere
-	25, // 13: rotaloom.scheduling.v1.CreateShiftsFromPatternWhere.employee_refs:type_name -> rotaloom.common.v1.RefList
+	26, // 13: rotaloom.scheduling.v1.CreateShiftsFromPatternWhere.employee_refs:type_name -> rotaloom.common.v1.RefList
 	11, // 14: rotaloom.scheduling.v1.CreateShiftsFromPatternForJob.do:type_name -> rotaloom.scheduling.v1.CreateShiftsFromPatternDo
 	14, // 15: rotaloom.scheduling.v1.CreateShiftsFromPatternForJob.where:type_name -> rotaloom.scheduling.v1.CreateShiftsFromPatternForJobWhere
-	25, // 16: rotaloom.scheduling.v1.CreateShiftsFromPatternForJobWhere.job_refs:type_name -> rotaloom.common.v1.RefList
+	26, // 16: rotaloom.scheduling.v1.CreateShiftsFromPatternForJobWhere.job_refs:type_name -> rotaloom.common.v1.RefList
 	20, // 17: rotaloom.scheduling.v1.CreatedShifts.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
 	17, // 18: rotaloom.scheduling.v1.MultiReadShiftsRequest.where:type_name -> rotaloom.scheduling.v1.ReadShiftsWhere
 	19, // 19: rotaloom.scheduling.v1.MultiDeleteShiftsRequest.where:type_name -> rotaloom.scheduling.v1.DeleteShiftsWhere
 	21, // 20: rotaloom.scheduling.v1.ShiftList.shifts:type_name -> rotaloom.scheduling.v1.Shift
-	26, // 21: rotaloom.scheduling.v1.ShiftList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	27, // 22: rotaloom.scheduling.v1.Shift.employee:type_name -> rotaloom.common.v1.Ref
-	22, // 23: rotaloom.scheduling.v1.Shift.relations:type_name -> rotaloom.scheduling.v1.Relation
-	23, // 24: rotaloom.scheduling.v1.Shift.segments:type_name -> rotaloom.scheduling.v1.ShiftSegment
-	28, // 25: rotaloom.scheduling.v1.Shift.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	27, // 26: rotaloom.scheduling.v1.Shift.position:type_name -> rotaloom.common.v1.Ref
-	27, // 27: rotaloom.scheduling.v1.Relation.from:type_name -> rotaloom.common.v1.Ref
-	27, // 28: rotaloom.scheduling.v1.Relation.target_ref:type_name -> rotaloom.common.v1.Ref
-	27, // 29: rotaloom.scheduling.v1.ShiftSegment.segment_type_ref:type_name -> rotaloom.common.v1.Ref
-	27, // 30: rotaloom.scheduling.v1.ShiftSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
-	27, // 31: rotaloom.scheduling.v1.ShiftSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
-	29, // 32: rotaloom.scheduling.v1.ShiftSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	30, // 33: rotaloom.scheduling.v1.ShiftSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	27, // 34: rotaloom.scheduling.v1.ShiftSegment.primary_org_job_ref:type_name -> rotaloom.common.v1.Ref
-	27, // 35: rotaloom.scheduling.v1.ShiftSegment.primary_workrule_ref:type_name -> rotaloom.common.v1.Ref
-	29, // 36: rotaloom.scheduling.v1.ShiftSegment.primary_cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	30, // 37: rotaloom.scheduling.v1.ShiftSegment.primary_labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	27, // 38: rotaloom.scheduling.v1.ShiftSegment.skill_cert_profile_refs:type_name -> rotaloom.common.v1.Ref
-	24, // 39: rotaloom.scheduling.v1.ShiftSegment.segment_tags:type_name -> rotaloom.scheduling.v1.SegmentTag
-	31, // 40: rotaloom.scheduling.v1.ShiftSegment.coverage_spans:type_name -> google.protobuf.Struct
-	31, // 41: rotaloom.scheduling.v1.ShiftSegment.org_job_properties:type_name -> google.protobuf.Struct
-	27, // 42: rotaloom.scheduling.v1.SegmentTag.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
-	0,  // 43: rotaloom.scheduling.v1.ShiftService.GetShift:input_type -> rotaloom.scheduling.v1.GetShiftRequest
-	1,  // 44: rotaloom.scheduling.v1.ShiftService.UpdateShift:input_type -> rotaloom.scheduling.v1.UpdateShiftRequest
-	2,  // 45: rotaloom.scheduling.v1.ShiftService.DeleteShift:input_type -> rotaloom.scheduling.v1.DeleteShiftRequest
-	21, // 46: rotaloom.scheduling.v1.ShiftService.CreateShift:input_type -> rotaloom.scheduling.v1.Shift
-	3,  // 47: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:input_type -> rotaloom.scheduling.v1.MultiCreateShiftsRequest
-	5,  // 48: rotaloom.scheduling.v1.ShiftService.MultiUpdateShifts:input_type -> rotaloom.scheduling.v1.MultiUpdateShiftsRequest
-	6,  // 49: rotaloom.scheduling.v1.ShiftService.ApplyCreateShifts:input_type -> rotaloom.scheduling.v1.ApplyCreateShiftsRequest
-	16, // 50: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:input_type -> rotaloom.scheduling.v1.MultiReadShiftsRequest
-	18, // 51: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:input_type -> rotaloom.scheduling.v1.MultiDeleteShiftsRequest
-	21, // 52: rotaloom.scheduling.v1.ShiftService.GetShift:output_type -> rotaloom.scheduling.v1.Shift
-	21, // 53: rotaloom.scheduling.v1.ShiftService.UpdateShift:output_type -> rotaloom.scheduling.v1.Shift
-	32, // 54: rotaloom.scheduling.v1.ShiftService.DeleteShift:output_type -> google.protobuf.Empty
-	20, // 55: rotaloom.scheduling.v1.ShiftService.CreateShift:output_type -> rotaloom.scheduling.v1.ShiftList
-	20, // 56: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:output_type -> rotaloom.scheduling.v1.ShiftList
-	20, // 57: rotaloom.scheduling.v1.ShiftService.MultiUpdateShifts:output_type -> rotaloom.scheduling.v1.ShiftList
-	15, // 58: rotaloom.scheduling.v1.ShiftService.ApplyCreateShifts:output_type -> rotaloom.scheduling.v1.CreatedShifts
-	20, // 59: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:output_type -> rotaloom.scheduling.v1.ShiftList
-	32, // 60: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:output_type -> google.protobuf.Empty
-	52, // [52:61] is the sub-list for method output_type
-	43, // [43:52] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	27, // 21: rotaloom.scheduling.v1.ShiftList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	28, // 22: rotaloom.scheduling.v1.Shift.employee:type_name -> rotaloom.common.v1.Ref
+	23, // 23: rotaloom.scheduling.v1.Shift.relations:type_name -> rotaloom.scheduling.v1.Relation
+	24, // 24: rotaloom.scheduling.v1.Shift.segments:type_name -> rotaloom.scheduling.v1.ShiftSegment
+	29, // 25: rotaloom.scheduling.v1.Shift.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	28, // 26: rotaloom.scheduling.v1.Shift.position:type_name -> rotaloom.common.v1.Ref
+	22, // 27: rotaloom.scheduling.v1.Shift.transfer:type_name -> rotaloom.scheduling.v1.ShiftTransfer
+	28, // 28: rotaloom.scheduling.v1.Relation.from:type_name -> rotaloom.common.v1.Ref
+	28, // 29: rotaloom.scheduling.v1.Relation.target_ref:type_name -> rotaloom.common.v1.Ref
+	28, // 30: rotaloom.scheduling.v1.ShiftSegment.segment_type_ref:type_name -> rotaloom.common.v1.Ref
+	28, // 31: rotaloom.scheduling.v1.ShiftSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
+	28, // 32: rotaloom.scheduling.v1.ShiftSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
+	30, // 33: rotaloom.scheduling.v1.ShiftSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	31, // 34: rotaloom.scheduling.v1.ShiftSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	28, // 35: rotaloom.scheduling.v1.ShiftSegment.primary_org_job_ref:type_name -> rotaloom.common.v1.Ref
+	28, // 36: rotaloom.scheduling.v1.ShiftSegment.primary_workrule_ref:type_name -> rotaloom.common.v1.Ref
+	30, // 37: rotaloom.scheduling.v1.ShiftSegment.primary_cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	31, // 38: rotaloom.scheduling.v1.ShiftSegment.primary_labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	28, // 39: rotaloom.scheduling.v1.ShiftSegment.skill_cert_profile_refs:type_name -> rotaloom.common.v1.Ref
+	25, // 40: rotaloom.scheduling.v1.ShiftSegment.segment_tags:type_name -> rotaloom.scheduling.v1.SegmentTag
+	32, // 41: rotaloom.scheduling.v1.ShiftSegment.coverage_spans:type_name -> google.protobuf.Struct
+	32, // 42: rotaloom.scheduling.v1.ShiftSegment.org_job_properties:type_name -> google.protobuf.Struct
+	28, // 43: rotaloom.scheduling.v1.SegmentTag.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
+	0,  // 44: rotaloom.scheduling.v1.ShiftService.GetShift:input_type -> rotaloom.scheduling.v1.GetShiftRequest
+	1,  // 45: rotaloom.scheduling.v1.ShiftService.UpdateShift:input_type -> rotaloom.scheduling.v1.UpdateShiftRequest
+	2,  // 46: rotaloom.scheduling.v1.ShiftService.DeleteShift:input_type -> rotaloom.scheduling.v1.DeleteShiftRequest
+	21, // 47: rotaloom.scheduling.v1.ShiftService.CreateShift:input_type -> rotaloom.scheduling.v1.Shift
+	3,  // 48: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:input_type -> rotaloom.scheduling.v1.MultiCreateShiftsRequest
+	5,  // 49: rotaloom.scheduling.v1.ShiftService.MultiUpdateShifts:input_type -> rotaloom.scheduling.v1.MultiUpdateShiftsRequest
+	6,  // 50: rotaloom.scheduling.v1.ShiftService.ApplyCreateShifts:input_type -> rotaloom.scheduling.v1.ApplyCreateShiftsRequest
+	16, // 51: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:input_type -> rotaloom.scheduling.v1.MultiReadShiftsRequest
+	18, // 52: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:input_type -> rotaloom.scheduling.v1.MultiDeleteShiftsRequest
+	21, // 53: rotaloom.scheduling.v1.ShiftService.GetShift:output_type -> rotaloom.scheduling.v1.Shift
+	21, // 54: rotaloom.scheduling.v1.ShiftService.UpdateShift:output_type -> rotaloom.scheduling.v1.Shift
+	33, // 55: rotaloom.scheduling.v1.ShiftService.DeleteShift:output_type -> google.protobuf.Empty
+	20, // 56: rotaloom.scheduling.v1.ShiftService.CreateShift:output_type -> rotaloom.scheduling.v1.ShiftList
+	20, // 57: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:output_type -> rotaloom.scheduling.v1.ShiftList
+	20, // 58: rotaloom.scheduling.v1.ShiftService.MultiUpdateShifts:output_type -> rotaloom.scheduling.v1.ShiftList
+	15, // 59: rotaloom.scheduling.v1.ShiftService.ApplyCreateShifts:output_type -> rotaloom.scheduling.v1.CreatedShifts
+	20, // 60: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:output_type -> rotaloom.scheduling.v1.ShiftList
+	33, // 61: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:output_type -> google.protobuf.Empty
+	53, // [53:62] is the sub-list for method output_type
+	44, // [44:53] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_shift_proto_init() }
@@ -2019,13 +2208,14 @@ func file_rotaloom_scheduling_v1_shift_proto_init() {
 	file_rotaloom_scheduling_v1_shift_proto_msgTypes[22].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_proto_msgTypes[23].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_proto_msgTypes[24].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_shift_proto_rawDesc), len(file_rotaloom_scheduling_v1_shift_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1272,20 +1272,20 @@ type LeaveEditState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The employee's version since which the edit is like this.
-	Version         int64  `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	LeaveCaseId     int64  `protobuf:"varint,3,opt,name=leave_case_id,json=leaveCaseId,proto3" json:"leave_case_id,omitempty"`
-	LeaveCaseCode   string `protobuf:"bytes,4,opt,name=leave_case_code,json=leaveCaseCode,proto3" json:"leave_case_code,omitempty"`
-	LeaveCaseStatus string `protobuf:"bytes,5,opt,name=leave_case_status,json=leaveCaseStatus,proto3" json:"leave_case_status,omitempty"`
-	Continuous      bool   `protobuf:"varint,6,opt,name=continuous,proto3" json:"continuous,omitempty"`
-	Date            string `protobuf:"bytes,7,opt,name=date,proto3" json:"date,omitempty"`
+	Version       int64  `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	LeaveCaseId   int64  `protobuf:"varint,3,opt,name=leave_case_id,json=leaveCaseId,proto3" json:"leave_case_id,omitempty"`
+	LeaveCaseCode string `protobuf:"bytes,4,opt,name=leave_case_code,json=leaveCaseCode,proto3" json:"leave_case_code,omitempty"`
+	Continuous    bool   `protobuf:"varint,6,opt,name=continuous,proto3" json:"continuous,omitempty"`
+	Date          string `protobuf:"bytes,7,opt,name=date,proto3" json:"date,omitempty"`
 	// Local to the employee; both empty when the time follows from the shift.
-	StartDateTime    string                  `protobuf:"bytes,8,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime      string                  `protobuf:"bytes,9,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	PaidSegment      *LeaveSegment           `protobuf:"bytes,10,opt,name=paid_segment,json=paidSegment,proto3" json:"paid_segment,omitempty"`
-	TrackingSegment  *LeaveSegment           `protobuf:"bytes,11,opt,name=tracking_segment,json=trackingSegment,proto3" json:"tracking_segment,omitempty"`
-	OverrideSegments []*LeaveOverrideSegment `protobuf:"bytes,12,rep,name=override_segments,json=overrideSegments,proto3" json:"override_segments,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	StartDateTime     string                  `protobuf:"bytes,8,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	EndDateTime       string                  `protobuf:"bytes,9,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	PaidSegment       *LeaveSegment           `protobuf:"bytes,10,opt,name=paid_segment,json=paidSegment,proto3" json:"paid_segment,omitempty"`
+	TrackingSegment   *LeaveSegment           `protobuf:"bytes,11,opt,name=tracking_segment,json=trackingSegment,proto3" json:"tracking_segment,omitempty"`
+	OverrideSegments  []*LeaveOverrideSegment `protobuf:"bytes,12,rep,name=override_segments,json=overrideSegments,proto3" json:"override_segments,omitempty"`
+	LeaveCaseStatusId int64                   `protobuf:"varint,13,opt,name=leave_case_status_id,json=leaveCaseStatusId,proto3" json:"leave_case_status_id,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *LeaveEditState) Reset() {
@@ -1346,13 +1346,6 @@ func (x *LeaveEditState) GetLeaveCaseCode() string {
 	return ""
 }
 
-func (x *LeaveEditState) GetLeaveCaseStatus() string {
-	if x != nil {
-		return x.LeaveCaseStatus
-	}
-	return ""
-}
-
 func (x *LeaveEditState) GetContinuous() bool {
 	if x != nil {
 		return x.Continuous
@@ -1400,6 +1393,13 @@ func (x *LeaveEditState) GetOverrideSegments() []*LeaveOverrideSegment {
 		return x.OverrideSegments
 	}
 	return nil
+}
+
+func (x *LeaveEditState) GetLeaveCaseStatusId() int64 {
+	if x != nil {
+		return x.LeaveCaseStatusId
+	}
+	return 0
 }
 
 // LeaveTaking is time that an edit takes of a leave type.
@@ -1609,13 +1609,12 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x05edits\x18\x04 \x03(\v2'.rotaloom.timekeeping.v1.LeaveEditStateR\x05edits\x12\x1f\n" +
 	"\vdeleted_ids\x18\x05 \x03(\x03R\n" +
 	"deletedIds\x12\x18\n" +
-	"\adeleted\x18\x06 \x01(\bR\adeleted\"\xaa\x04\n" +
+	"\adeleted\x18\x06 \x01(\bR\adeleted\"\xb5\x04\n" +
 	"\x0eLeaveEditState\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x03R\aversion\x12\"\n" +
 	"\rleave_case_id\x18\x03 \x01(\x03R\vleaveCaseId\x12&\n" +
-	"\x0fleave_case_code\x18\x04 \x01(\tR\rleaveCaseCode\x12*\n" +
-	"\x11leave_case_status\x18\x05 \x01(\tR\x0fleaveCaseStatus\x12\x1e\n" +
+	"\x0fleave_case_code\x18\x04 \x01(\tR\rleaveCaseCode\x12\x1e\n" +
 	"\n" +
 	"continuous\x18\x06 \x01(\bR\n" +
 	"continuous\x12\x12\n" +
@@ -1625,7 +1624,8 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\fpaid_segment\x18\n" +
 	" \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\vpaidSegment\x12P\n" +
 	"\x10tracking_segment\x18\v \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\x0ftrackingSegment\x12Z\n" +
-	"\x11override_segments\x18\f \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments\"\xe6\x01\n" +
+	"\x11override_segments\x18\f \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments\x12/\n" +
+	"\x14leave_case_status_id\x18\r \x01(\x03R\x11leaveCaseStatusIdJ\x04\b\x05\x10\x06\"\xe6\x01\n" +
 	"\vLeaveTaking\x12:\n" +
 	"\faccrual_code\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vaccrualCode\x122\n" +
 	"\bpay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x12/\n" +

@@ -43,7 +43,7 @@ func leaveOf(rows []leaveRow) ([]segment.Interval, map[civil.Date]dayLeave, erro
 		}
 		day := rows[i].day
 		taken := days[day]
-		switch paid, tracked := edit.GetPaidSegment().GetSymbolicValue(), edit.GetTrackingSegment().GetSymbolicValue(); {
+		switch paid, tracked := edit.GetPaidSegment().GetSymbolicValue().GetQualifier(), edit.GetTrackingSegment().GetSymbolicValue().GetQualifier(); {
 		case paid == fullDay || tracked == fullDay:
 			taken.full = true
 		case paid == halfDay || tracked == halfDay:
