@@ -3,7 +3,6 @@ package location
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -39,15 +38,24 @@ func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commons
 	if len(asked) == 0 {
 		return nil, structure.Missing("where.externalPaths")
 	}
+	for i, path := range asked {
+		if path.GetExternalId() == "" {
+			return nil, structure.Missing(fmt.Sprintf("where.externalPaths[%d].externalId", i))
+		}
+	}
 	refs, err := byExternalPath(ctx, h.pool, tenantID, asked, day)
 	if err != nil {
 		return nil, err
 	}
 	out := &bulk.Outcome[*commonsv1.LocationExternalIdMapping, *commonsv1.LocationExternalIdMapping]{}
-	for _, path := range asked {
-		mapping := &commonsv1.LocationExternalIdMapping{ExternalPath: path, LocationRef: refs[path]}
+	for i, path := range asked {
+		mapping := &commonsv1.LocationExternalIdMapping{ExternalId: path.GetExternalId(), LocalPath: path.GetLocalPath(), LocationRef: refs[i]}
 		if mapping.LocationRef == nil {
-			out.Fail(mapping, fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location with the external path %q on %s.", path, day)))
+			below := ""
+			if path.GetLocalPath() != "" {
+				below = fmt.Sprintf(" with %.200q below it", path.GetLocalPath())
+			}
+			out.Fail(mapping, fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location with the external id %.200q%s on %s.", path.GetExternalId(), below, day)))
 		} else {
 			out.Succeed(mapping, mapping)
 		}
@@ -56,44 +64,32 @@ func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commons
 	return &commonsv1.LocationExternalIdMappings{Mappings: done, Failure: failure}, err
 }
 
-// byExternalPath returns locations by their external paths: each ends with the
-// external ids of the locations from one above it down to it. When several
-// locations have one, the oldest is meant.
-func byExternalPath(ctx context.Context, db pg.Querier, tenantID int64, asked []string, day civil.Date) (map[string]*commonv1.Ref, error) {
-	// An external id may hold a slash, so that a path may be one external id.
-	byEnd := map[string][]string{}
-	for _, path := range asked {
-		byEnd[path] = append(byEnd[path], path)
-		if slash := strings.LastIndexByte(path, '/'); slash >= 0 {
-			byEnd[path[slash+1:]] = append(byEnd[path[slash+1:]], path)
+// byExternalPath returns what external paths name, nil where they name nothing.
+func byExternalPath(ctx context.Context, db pg.Querier, tenantID int64, asked []*commonsv1.LocationExternalPath, day civil.Date) ([]*commonv1.Ref, error) {
+	externalIDs, below := make([]string, len(asked)), make([]string, len(asked))
+	for i, path := range asked {
+		externalIDs[i] = path.GetExternalId()
+		if local := strings.Trim(path.GetLocalPath(), "/"); local != "" {
+			below[i] = "/" + local
 		}
 	}
-	ends := make([]string, 0, len(byEnd))
-	for end := range byEnd {
-		ends = append(ends, end)
-	}
-	slices.Sort(ends)
-	rows, err := db.Query(ctx, `SELECT v.location_id, v.external_id, p.path,
-			(SELECT '/' || string_agg(a.external_id, '/' ORDER BY l.at)
-			 FROM unnest(string_to_array(trim(BOTH '.' FROM p.lineage), '.')) WITH ORDINALITY AS l (id, at)
-			 JOIN location_version a ON a.tenant_id = $1 AND a.location_id = l.id::bigint
-			  AND a.from_date <= $3 AND a.to_date > $3 AND a.external_id IS NOT NULL)
-		FROM location_version v
-		JOIN location_path p ON p.tenant_id = $1 AND p.location_id = v.location_id AND p.from_date <= $3 AND p.to_date > $3
-		WHERE v.tenant_id = $1 AND v.external_id = ANY($2) AND v.external_id IS NOT NULL
-		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id DESC`, tenantID, ends, day)
+	// The oldest comes last.
+	rows, err := db.Query(ctx, `SELECT (q.at - 1)::int, d.location_id, d.path
+		FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS q (external_id, below, at)
+		JOIN location_version v ON v.tenant_id = $1 AND v.external_id = q.external_id AND v.external_id IS NOT NULL
+		 AND v.from_date <= $4 AND v.to_date > $4
+		JOIN location_path p ON p.tenant_id = $1 AND p.location_id = v.location_id AND p.from_date <= $4 AND p.to_date > $4
+		JOIN location_path d ON d.tenant_id = $1 AND d.path = p.path || q.below AND d.from_date <= $4 AND d.to_date > $4
+		ORDER BY v.location_id DESC`, tenantID, externalIDs, below, day)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]*commonv1.Ref{}
+	out := make([]*commonv1.Ref, len(asked))
+	var at int
 	var id int64
-	var externalID, path, externalPath string
-	_, err = pgx.ForEachRow(rows, []any{&id, &externalID, &path, &externalPath}, func() error {
-		for _, given := range byEnd[externalID] {
-			if strings.HasSuffix(externalPath, "/"+given) {
-				out[given] = &commonv1.Ref{Id: new(id), Qualifier: new(path)}
-			}
-		}
+	var path string
+	_, err = pgx.ForEachRow(rows, []any{&at, &id, &path}, func() error {
+		out[at] = &commonv1.Ref{Id: new(id), Qualifier: new(path)}
 		return nil
 	})
 	return out, err

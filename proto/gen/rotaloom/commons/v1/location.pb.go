@@ -1715,11 +1715,9 @@ func (x *MultiReadLocationExternalIdsRequest) GetWhere() *LocationExternalIdsWhe
 type LocationExternalIdsWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ORG or FORECAST: one tree serves both.
-	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Date    string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
-	// The external id of a location, or the external ids from a location above it
-	// down to it, "E-1/E-12": those of locations without one are left out.
-	ExternalPaths []string `protobuf:"bytes,3,rep,name=external_paths,json=externalPaths,proto3" json:"external_paths,omitempty"`
+	Context       string                  `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	Date          string                  `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	ExternalPaths []*LocationExternalPath `protobuf:"bytes,3,rep,name=external_paths,json=externalPaths,proto3" json:"external_paths,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1768,11 +1766,68 @@ func (x *LocationExternalIdsWhere) GetDate() string {
 	return ""
 }
 
-func (x *LocationExternalIdsWhere) GetExternalPaths() []string {
+func (x *LocationExternalIdsWhere) GetExternalPaths() []*LocationExternalPath {
 	if x != nil {
 		return x.ExternalPaths
 	}
 	return nil
+}
+
+// LocationExternalPath names a location by its external id, or, with a path, one below
+// it. When several locations have the external id, the oldest is meant that has such a
+// location below it.
+type LocationExternalPath struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	ExternalId string                 `protobuf:"bytes,1,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
+	// The names on the way from the location down to the one that is meant, with slashes
+	// between them: "North/Store 12".
+	LocalPath     string `protobuf:"bytes,2,opt,name=local_path,json=localPath,proto3" json:"local_path,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocationExternalPath) Reset() {
+	*x = LocationExternalPath{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocationExternalPath) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocationExternalPath) ProtoMessage() {}
+
+func (x *LocationExternalPath) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocationExternalPath.ProtoReflect.Descriptor instead.
+func (*LocationExternalPath) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *LocationExternalPath) GetExternalId() string {
+	if x != nil {
+		return x.ExternalId
+	}
+	return ""
+}
+
+func (x *LocationExternalPath) GetLocalPath() string {
+	if x != nil {
+		return x.LocalPath
+	}
+	return ""
 }
 
 type MultiReadLocationPersistentIdsRequest struct {
@@ -1784,7 +1839,7 @@ type MultiReadLocationPersistentIdsRequest struct {
 
 func (x *MultiReadLocationPersistentIdsRequest) Reset() {
 	*x = MultiReadLocationPersistentIdsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1796,7 +1851,7 @@ func (x *MultiReadLocationPersistentIdsRequest) String() string {
 func (*MultiReadLocationPersistentIdsRequest) ProtoMessage() {}
 
 func (x *MultiReadLocationPersistentIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1809,7 +1864,7 @@ func (x *MultiReadLocationPersistentIdsRequest) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use MultiReadLocationPersistentIdsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadLocationPersistentIdsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MultiReadLocationPersistentIdsRequest) GetWhere() *LocationPersistentIdsWhere {
@@ -1830,7 +1885,7 @@ type LocationPersistentIdsWhere struct {
 
 func (x *LocationPersistentIdsWhere) Reset() {
 	*x = LocationPersistentIdsWhere{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1842,7 +1897,7 @@ func (x *LocationPersistentIdsWhere) String() string {
 func (*LocationPersistentIdsWhere) ProtoMessage() {}
 
 func (x *LocationPersistentIdsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1855,7 +1910,7 @@ func (x *LocationPersistentIdsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationPersistentIdsWhere.ProtoReflect.Descriptor instead.
 func (*LocationPersistentIdsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *LocationPersistentIdsWhere) GetContext() string {
@@ -1882,7 +1937,7 @@ type LocationExternalIdMappings struct {
 
 func (x *LocationExternalIdMappings) Reset() {
 	*x = LocationExternalIdMappings{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1894,7 +1949,7 @@ func (x *LocationExternalIdMappings) String() string {
 func (*LocationExternalIdMappings) ProtoMessage() {}
 
 func (x *LocationExternalIdMappings) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1907,7 +1962,7 @@ func (x *LocationExternalIdMappings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationExternalIdMappings.ProtoReflect.Descriptor instead.
 func (*LocationExternalIdMappings) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *LocationExternalIdMappings) GetMappings() []*LocationExternalIdMapping {
@@ -1927,7 +1982,8 @@ func (x *LocationExternalIdMappings) GetFailure() *v1.ErrorBody {
 type LocationExternalIdMapping struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As it was asked for.
-	ExternalPath  string  `protobuf:"bytes,1,opt,name=external_path,json=externalPath,proto3" json:"external_path,omitempty"`
+	ExternalId    string  `protobuf:"bytes,1,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
+	LocalPath     string  `protobuf:"bytes,3,opt,name=local_path,json=localPath,proto3" json:"local_path,omitempty"`
 	LocationRef   *v1.Ref `protobuf:"bytes,2,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1935,7 +1991,7 @@ type LocationExternalIdMapping struct {
 
 func (x *LocationExternalIdMapping) Reset() {
 	*x = LocationExternalIdMapping{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1947,7 +2003,7 @@ func (x *LocationExternalIdMapping) String() string {
 func (*LocationExternalIdMapping) ProtoMessage() {}
 
 func (x *LocationExternalIdMapping) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1960,12 +2016,19 @@ func (x *LocationExternalIdMapping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationExternalIdMapping.ProtoReflect.Descriptor instead.
 func (*LocationExternalIdMapping) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{29}
 }
 
-func (x *LocationExternalIdMapping) GetExternalPath() string {
+func (x *LocationExternalIdMapping) GetExternalId() string {
 	if x != nil {
-		return x.ExternalPath
+		return x.ExternalId
+	}
+	return ""
+}
+
+func (x *LocationExternalIdMapping) GetLocalPath() string {
+	if x != nil {
+		return x.LocalPath
 	}
 	return ""
 }
@@ -2158,13 +2221,18 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\flocationRefs\x12+\n" +
 	"\rrevision_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frevisionDate\"j\n" +
 	"#MultiReadLocationExternalIdsRequest\x12C\n" +
-	"\x05where\x18\x01 \x01(\v2-.rotaloom.commons.v1.LocationExternalIdsWhereR\x05where\"\xa1\x01\n" +
+	"\x05where\x18\x01 \x01(\v2-.rotaloom.commons.v1.LocationExternalIdsWhereR\x05where\"\xcc\x01\n" +
 	"\x18LocationExternalIdsWhere\x12\x18\n" +
 	"\acontext\x18\x01 \x01(\tR\acontext\x12\x1a\n" +
-	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12O\n" +
-	"\x0eexternal_paths\x18\x03 \x03(\tB(\xa2\xbb\x18$\n" +
+	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12z\n" +
+	"\x0eexternal_paths\x18\x03 \x03(\v2).rotaloom.commons.v1.LocationExternalPathB(\xa2\xbb\x18$\n" +
 	"\"\b\x88'\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\fexternal idsR\rexternalPaths\"n\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\fexternal idsR\rexternalPaths\"V\n" +
+	"\x14LocationExternalPath\x12\x1f\n" +
+	"\vexternal_id\x18\x01 \x01(\tR\n" +
+	"externalId\x12\x1d\n" +
+	"\n" +
+	"local_path\x18\x02 \x01(\tR\tlocalPath\"n\n" +
 	"%MultiReadLocationPersistentIdsRequest\x12E\n" +
 	"\x05where\x18\x01 \x01(\v2/.rotaloom.commons.v1.LocationPersistentIdsWhereR\x05where\"\x89\x01\n" +
 	"\x1aLocationPersistentIdsWhere\x12\x18\n" +
@@ -2174,9 +2242,12 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"WCO-103295\x18\x9d\x03 \x01J\x0epersistent idsR\rpersistentIds\"\xb0\x01\n" +
 	"\x1aLocationExternalIdMappings\x12J\n" +
 	"\bmappings\x18\x01 \x03(\v2..rotaloom.commons.v1.LocationExternalIdMappingR\bmappings\x127\n" +
-	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"|\n" +
-	"\x19LocationExternalIdMapping\x12#\n" +
-	"\rexternal_path\x18\x01 \x01(\tR\fexternalPath\x12:\n" +
+	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"\x97\x01\n" +
+	"\x19LocationExternalIdMapping\x12\x1f\n" +
+	"\vexternal_id\x18\x01 \x01(\tR\n" +
+	"externalId\x12\x1d\n" +
+	"\n" +
+	"local_path\x18\x03 \x01(\tR\tlocalPath\x12:\n" +
 	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef2\xcc\x0f\n" +
 	"\x0fLocationService\x12\x93\x01\n" +
 	"\fFindLocation\x12(.rotaloom.commons.v1.FindLocationRequest\x1a\x1d.rotaloom.commons.v1.Location\":\xa2\xbb\x18\x19\n" +
@@ -2215,7 +2286,7 @@ func file_rotaloom_commons_v1_location_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_location_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_location_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_rotaloom_commons_v1_location_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_rotaloom_commons_v1_location_proto_goTypes = []any{
 	(*FindLocationRequest)(nil),                   // 0: rotaloom.commons.v1.FindLocationRequest
 	(*GetLocationRequest)(nil),                    // 1: rotaloom.commons.v1.GetLocationRequest
@@ -2242,45 +2313,46 @@ var file_rotaloom_commons_v1_location_proto_goTypes = []any{
 	(*LocationsSpan)(nil),                         // 22: rotaloom.commons.v1.LocationsSpan
 	(*MultiReadLocationExternalIdsRequest)(nil),   // 23: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
 	(*LocationExternalIdsWhere)(nil),              // 24: rotaloom.commons.v1.LocationExternalIdsWhere
-	(*MultiReadLocationPersistentIdsRequest)(nil), // 25: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
-	(*LocationPersistentIdsWhere)(nil),            // 26: rotaloom.commons.v1.LocationPersistentIdsWhere
-	(*LocationExternalIdMappings)(nil),            // 27: rotaloom.commons.v1.LocationExternalIdMappings
-	(*LocationExternalIdMapping)(nil),             // 28: rotaloom.commons.v1.LocationExternalIdMapping
-	(*v1.ErrorBody)(nil),                          // 29: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                                // 30: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                            // 31: rotaloom.common.v1.RefList
-	(*MultiReadOptions)(nil),                      // 32: rotaloom.commons.v1.MultiReadOptions
-	(*emptypb.Empty)(nil),                         // 33: google.protobuf.Empty
-	(*PersistentIdMappings)(nil),                  // 34: rotaloom.commons.v1.PersistentIdMappings
+	(*LocationExternalPath)(nil),                  // 25: rotaloom.commons.v1.LocationExternalPath
+	(*MultiReadLocationPersistentIdsRequest)(nil), // 26: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
+	(*LocationPersistentIdsWhere)(nil),            // 27: rotaloom.commons.v1.LocationPersistentIdsWhere
+	(*LocationExternalIdMappings)(nil),            // 28: rotaloom.commons.v1.LocationExternalIdMappings
+	(*LocationExternalIdMapping)(nil),             // 29: rotaloom.commons.v1.LocationExternalIdMapping
+	(*v1.ErrorBody)(nil),                          // 30: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                                // 31: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                            // 32: rotaloom.common.v1.RefList
+	(*MultiReadOptions)(nil),                      // 33: rotaloom.commons.v1.MultiReadOptions
+	(*emptypb.Empty)(nil),                         // 34: google.protobuf.Empty
+	(*PersistentIdMappings)(nil),                  // 35: rotaloom.commons.v1.PersistentIdMappings
 }
 var file_rotaloom_commons_v1_location_proto_depIdxs = []int32{
 	3,  // 0: rotaloom.commons.v1.WriteLocationsRequest.body:type_name -> rotaloom.commons.v1.LocationList
 	4,  // 1: rotaloom.commons.v1.LocationList.locations:type_name -> rotaloom.commons.v1.Location
-	29, // 2: rotaloom.commons.v1.LocationList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	30, // 3: rotaloom.commons.v1.Location.parent_node_ref:type_name -> rotaloom.common.v1.Ref
-	30, // 4: rotaloom.commons.v1.Location.org_node_type_ref:type_name -> rotaloom.common.v1.Ref
-	30, // 5: rotaloom.commons.v1.Location.context_ref:type_name -> rotaloom.common.v1.Ref
-	30, // 6: rotaloom.commons.v1.Location.cost_center_ref:type_name -> rotaloom.common.v1.Ref
-	30, // 7: rotaloom.commons.v1.Location.currency_ref:type_name -> rotaloom.common.v1.Ref
-	30, // 8: rotaloom.commons.v1.Location.generic_job_ref:type_name -> rotaloom.common.v1.Ref
-	30, // 9: rotaloom.commons.v1.Location.timezone_ref:type_name -> rotaloom.common.v1.Ref
-	30, // 10: rotaloom.commons.v1.Location.org_path_hierarchy:type_name -> rotaloom.common.v1.Ref
+	30, // 2: rotaloom.commons.v1.LocationList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	31, // 3: rotaloom.commons.v1.Location.parent_node_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 4: rotaloom.commons.v1.Location.org_node_type_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 5: rotaloom.commons.v1.Location.context_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 6: rotaloom.commons.v1.Location.cost_center_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 7: rotaloom.commons.v1.Location.currency_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 8: rotaloom.commons.v1.Location.generic_job_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 9: rotaloom.commons.v1.Location.timezone_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 10: rotaloom.commons.v1.Location.org_path_hierarchy:type_name -> rotaloom.common.v1.Ref
 	6,  // 11: rotaloom.commons.v1.MoveLocationsRequest.move:type_name -> rotaloom.commons.v1.LocationMove
 	7,  // 12: rotaloom.commons.v1.LocationMove.where:type_name -> rotaloom.commons.v1.MovedLocations
 	8,  // 13: rotaloom.commons.v1.LocationMove.do:type_name -> rotaloom.commons.v1.LocationDestination
-	30, // 14: rotaloom.commons.v1.MovedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 15: rotaloom.commons.v1.MovedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
-	30, // 16: rotaloom.commons.v1.LocationDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 14: rotaloom.commons.v1.MovedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
+	32, // 15: rotaloom.commons.v1.MovedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
+	31, // 16: rotaloom.commons.v1.LocationDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
 	10, // 17: rotaloom.commons.v1.CopyLocationsRequest.copy:type_name -> rotaloom.commons.v1.LocationCopy
 	11, // 18: rotaloom.commons.v1.LocationCopy.where:type_name -> rotaloom.commons.v1.CopiedLocations
 	12, // 19: rotaloom.commons.v1.LocationCopy.do:type_name -> rotaloom.commons.v1.CopyDestination
-	30, // 20: rotaloom.commons.v1.CopiedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 21: rotaloom.commons.v1.CopiedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
-	30, // 22: rotaloom.commons.v1.CopyDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 20: rotaloom.commons.v1.CopiedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
+	32, // 21: rotaloom.commons.v1.CopiedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
+	31, // 22: rotaloom.commons.v1.CopyDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
 	14, // 23: rotaloom.commons.v1.MultiDeleteLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationDeletion
-	31, // 24: rotaloom.commons.v1.LocationDeletion.nodes:type_name -> rotaloom.common.v1.RefList
+	32, // 24: rotaloom.commons.v1.LocationDeletion.nodes:type_name -> rotaloom.common.v1.RefList
 	16, // 25: rotaloom.commons.v1.MultiReadLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationWhere
-	32, // 26: rotaloom.commons.v1.MultiReadLocationsRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
+	33, // 26: rotaloom.commons.v1.MultiReadLocationsRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
 	17, // 27: rotaloom.commons.v1.LocationWhere.query:type_name -> rotaloom.commons.v1.LocationQuery
 	18, // 28: rotaloom.commons.v1.LocationWhere.descendants_of:type_name -> rotaloom.commons.v1.LocationsOf
 	19, // 29: rotaloom.commons.v1.LocationWhere.descendants_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
@@ -2290,49 +2362,50 @@ var file_rotaloom_commons_v1_location_proto_depIdxs = []int32{
 	18, // 33: rotaloom.commons.v1.LocationWhere.parent_of:type_name -> rotaloom.commons.v1.LocationsOf
 	20, // 34: rotaloom.commons.v1.LocationWhere.location_set:type_name -> rotaloom.commons.v1.LocationsOfSet
 	22, // 35: rotaloom.commons.v1.LocationWhere.locations_span:type_name -> rotaloom.commons.v1.LocationsSpan
-	30, // 36: rotaloom.commons.v1.LocationsOf.location_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 37: rotaloom.commons.v1.LocationsOf.location_refs:type_name -> rotaloom.common.v1.RefList
-	31, // 38: rotaloom.commons.v1.LocationsOf.include_location_types:type_name -> rotaloom.common.v1.RefList
-	30, // 39: rotaloom.commons.v1.LocationsOfDuring.location_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 40: rotaloom.commons.v1.LocationsOfDuring.location_refs:type_name -> rotaloom.common.v1.RefList
-	31, // 41: rotaloom.commons.v1.LocationsOfDuring.include_location_types:type_name -> rotaloom.common.v1.RefList
-	30, // 42: rotaloom.commons.v1.LocationsOfSet.location_set_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 43: rotaloom.commons.v1.LocationsOfSet.expand_to_location_types:type_name -> rotaloom.common.v1.RefList
+	31, // 36: rotaloom.commons.v1.LocationsOf.location_ref:type_name -> rotaloom.common.v1.Ref
+	32, // 37: rotaloom.commons.v1.LocationsOf.location_refs:type_name -> rotaloom.common.v1.RefList
+	32, // 38: rotaloom.commons.v1.LocationsOf.include_location_types:type_name -> rotaloom.common.v1.RefList
+	31, // 39: rotaloom.commons.v1.LocationsOfDuring.location_ref:type_name -> rotaloom.common.v1.Ref
+	32, // 40: rotaloom.commons.v1.LocationsOfDuring.location_refs:type_name -> rotaloom.common.v1.RefList
+	32, // 41: rotaloom.commons.v1.LocationsOfDuring.include_location_types:type_name -> rotaloom.common.v1.RefList
+	31, // 42: rotaloom.commons.v1.LocationsOfSet.location_set_ref:type_name -> rotaloom.common.v1.Ref
+	32, // 43: rotaloom.commons.v1.LocationsOfSet.expand_to_location_types:type_name -> rotaloom.common.v1.RefList
 	21, // 44: rotaloom.commons.v1.LocationsOfSet.span:type_name -> rotaloom.commons.v1.LocationSpan
-	30, // 45: rotaloom.commons.v1.LocationsSpan.location_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 46: rotaloom.commons.v1.LocationsSpan.location_refs:type_name -> rotaloom.common.v1.RefList
+	31, // 45: rotaloom.commons.v1.LocationsSpan.location_ref:type_name -> rotaloom.common.v1.Ref
+	32, // 46: rotaloom.commons.v1.LocationsSpan.location_refs:type_name -> rotaloom.common.v1.RefList
 	24, // 47: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest.where:type_name -> rotaloom.commons.v1.LocationExternalIdsWhere
-	26, // 48: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest.where:type_name -> rotaloom.commons.v1.LocationPersistentIdsWhere
-	28, // 49: rotaloom.commons.v1.LocationExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.LocationExternalIdMapping
-	29, // 50: rotaloom.commons.v1.LocationExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
-	30, // 51: rotaloom.commons.v1.LocationExternalIdMapping.location_ref:type_name -> rotaloom.common.v1.Ref
-	0,  // 52: rotaloom.commons.v1.LocationService.FindLocation:input_type -> rotaloom.commons.v1.FindLocationRequest
-	1,  // 53: rotaloom.commons.v1.LocationService.GetLocation:input_type -> rotaloom.commons.v1.GetLocationRequest
-	4,  // 54: rotaloom.commons.v1.LocationService.CreateLocation:input_type -> rotaloom.commons.v1.Location
-	2,  // 55: rotaloom.commons.v1.LocationService.MultiCreateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
-	2,  // 56: rotaloom.commons.v1.LocationService.MultiUpdateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
-	5,  // 57: rotaloom.commons.v1.LocationService.MoveLocations:input_type -> rotaloom.commons.v1.MoveLocationsRequest
-	9,  // 58: rotaloom.commons.v1.LocationService.CopyLocations:input_type -> rotaloom.commons.v1.CopyLocationsRequest
-	13, // 59: rotaloom.commons.v1.LocationService.MultiDeleteLocations:input_type -> rotaloom.commons.v1.MultiDeleteLocationsRequest
-	15, // 60: rotaloom.commons.v1.LocationService.MultiReadLocations:input_type -> rotaloom.commons.v1.MultiReadLocationsRequest
-	23, // 61: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:input_type -> rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
-	25, // 62: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:input_type -> rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
-	4,  // 63: rotaloom.commons.v1.LocationService.FindLocation:output_type -> rotaloom.commons.v1.Location
-	4,  // 64: rotaloom.commons.v1.LocationService.GetLocation:output_type -> rotaloom.commons.v1.Location
-	3,  // 65: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 66: rotaloom.commons.v1.LocationService.MultiCreateLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 67: rotaloom.commons.v1.LocationService.MultiUpdateLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 68: rotaloom.commons.v1.LocationService.MoveLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 69: rotaloom.commons.v1.LocationService.CopyLocations:output_type -> rotaloom.commons.v1.LocationList
-	33, // 70: rotaloom.commons.v1.LocationService.MultiDeleteLocations:output_type -> google.protobuf.Empty
-	3,  // 71: rotaloom.commons.v1.LocationService.MultiReadLocations:output_type -> rotaloom.commons.v1.LocationList
-	27, // 72: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:output_type -> rotaloom.commons.v1.LocationExternalIdMappings
-	34, // 73: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
-	63, // [63:74] is the sub-list for method output_type
-	52, // [52:63] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	25, // 48: rotaloom.commons.v1.LocationExternalIdsWhere.external_paths:type_name -> rotaloom.commons.v1.LocationExternalPath
+	27, // 49: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest.where:type_name -> rotaloom.commons.v1.LocationPersistentIdsWhere
+	29, // 50: rotaloom.commons.v1.LocationExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.LocationExternalIdMapping
+	30, // 51: rotaloom.commons.v1.LocationExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
+	31, // 52: rotaloom.commons.v1.LocationExternalIdMapping.location_ref:type_name -> rotaloom.common.v1.Ref
+	0,  // 53: rotaloom.commons.v1.LocationService.FindLocation:input_type -> rotaloom.commons.v1.FindLocationRequest
+	1,  // 54: rotaloom.commons.v1.LocationService.GetLocation:input_type -> rotaloom.commons.v1.GetLocationRequest
+	4,  // 55: rotaloom.commons.v1.LocationService.CreateLocation:input_type -> rotaloom.commons.v1.Location
+	2,  // 56: rotaloom.commons.v1.LocationService.MultiCreateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
+	2,  // 57: rotaloom.commons.v1.LocationService.MultiUpdateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
+	5,  // 58: rotaloom.commons.v1.LocationService.MoveLocations:input_type -> rotaloom.commons.v1.MoveLocationsRequest
+	9,  // 59: rotaloom.commons.v1.LocationService.CopyLocations:input_type -> rotaloom.commons.v1.CopyLocationsRequest
+	13, // 60: rotaloom.commons.v1.LocationService.MultiDeleteLocations:input_type -> rotaloom.commons.v1.MultiDeleteLocationsRequest
+	15, // 61: rotaloom.commons.v1.LocationService.MultiReadLocations:input_type -> rotaloom.commons.v1.MultiReadLocationsRequest
+	23, // 62: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:input_type -> rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
+	26, // 63: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:input_type -> rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
+	4,  // 64: rotaloom.commons.v1.LocationService.FindLocation:output_type -> rotaloom.commons.v1.Location
+	4,  // 65: rotaloom.commons.v1.LocationService.GetLocation:output_type -> rotaloom.commons.v1.Location
+	3,  // 66: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 67: rotaloom.commons.v1.LocationService.MultiCreateLocations:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 68: rotaloom.commons.v1.LocationService.MultiUpdateLocations:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 69: rotaloom.commons.v1.LocationService.MoveLocations:output_type -> rotaloom.commons.v1.LocationList
+	3,  // 70: rotaloom.commons.v1.LocationService.CopyLocations:output_type -> rotaloom.commons.v1.LocationList
+	34, // 71: rotaloom.commons.v1.LocationService.MultiDeleteLocations:output_type -> google.protobuf.Empty
+	3,  // 72: rotaloom.commons.v1.LocationService.MultiReadLocations:output_type -> rotaloom.commons.v1.LocationList
+	28, // 73: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:output_type -> rotaloom.commons.v1.LocationExternalIdMappings
+	35, // 74: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
+	64, // [64:75] is the sub-list for method output_type
+	53, // [53:64] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_location_proto_init() }
@@ -2352,7 +2425,7 @@ func file_rotaloom_commons_v1_location_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_location_proto_rawDesc), len(file_rotaloom_commons_v1_location_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   29,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
