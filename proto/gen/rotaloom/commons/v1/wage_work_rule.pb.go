@@ -28,12 +28,8 @@ const (
 )
 
 type MultiReadWageWorkRulesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *WageWorkRuleWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// Page of the persons, from 0 on; needs count.
-	Index *int64 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
-	// Persons in a page, from 1 on. All of them when absent.
-	Count         *int64 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Where         *WageWorkRuleWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -75,20 +71,6 @@ func (x *MultiReadWageWorkRulesRequest) GetWhere() *WageWorkRuleWhere {
 	return nil
 }
 
-func (x *MultiReadWageWorkRulesRequest) GetIndex() int64 {
-	if x != nil && x.Index != nil {
-		return *x.Index
-	}
-	return 0
-}
-
-func (x *MultiReadWageWorkRulesRequest) GetCount() int64 {
-	if x != nil && x.Count != nil {
-		return *x.Count
-	}
-	return 0
-}
-
 type WageWorkRuleWhere struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Employees *PersonCriterion       `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
@@ -98,10 +80,18 @@ type WageWorkRuleWhere struct {
 	OnlyActivePerson *bool  `protobuf:"varint,3,opt,name=only_active_person,json=onlyActivePerson,proto3,oneof" json:"only_active_person,omitempty"`
 	// Leaves out the persons whom a hyperfind does not find.
 	HyperFindFilter *HyperFindFilter `protobuf:"bytes,4,opt,name=hyper_find_filter,json=hyperFindFilter,proto3" json:"hyper_find_filter,omitempty"`
-	// Only rules that hold on a day of the range, both ends included. Without an
+	// Only what holds on a day of the range, both ends included. Without an
 	// end the range is open there.
-	StartDate     string `protobuf:"bytes,5,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	StartDate string `protobuf:"bytes,5,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate   string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// Page of the wage and work rules of each stretch of days, from 0 on; needs count.
+	Index *int64 `protobuf:"varint,7,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	// Wage and work rules in a page, from 1 on. All of them when absent.
+	Count *int64 `protobuf:"varint,8,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// Leaves out base wages.
+	OverridesOnly *bool `protobuf:"varint,9,opt,name=overrides_only,json=overridesOnly,proto3,oneof" json:"overrides_only,omitempty"`
+	// Accepted and without effect: wages are always shown as they were entered.
+	RawWage       *bool `protobuf:"varint,10,opt,name=raw_wage,json=rawWage,proto3,oneof" json:"raw_wage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -178,6 +168,34 @@ func (x *WageWorkRuleWhere) GetEndDate() string {
 	return ""
 }
 
+func (x *WageWorkRuleWhere) GetIndex() int64 {
+	if x != nil && x.Index != nil {
+		return *x.Index
+	}
+	return 0
+}
+
+func (x *WageWorkRuleWhere) GetCount() int64 {
+	if x != nil && x.Count != nil {
+		return *x.Count
+	}
+	return 0
+}
+
+func (x *WageWorkRuleWhere) GetOverridesOnly() bool {
+	if x != nil && x.OverridesOnly != nil {
+		return *x.OverridesOnly
+	}
+	return false
+}
+
+func (x *WageWorkRuleWhere) GetRawWage() bool {
+	if x != nil && x.RawWage != nil {
+		return *x.RawWage
+	}
+	return false
+}
+
 type PersonWageWorkRulesList struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Persons []*PersonWageWorkRules `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
@@ -237,8 +255,8 @@ type PersonWageWorkRules struct {
 	// By id, or by person number, the qualifier.
 	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
 	// Accepted and shown on failures: every person has their one position.
-	Position                    *v1.Ref         `protobuf:"bytes,2,opt,name=position,proto3" json:"position,omitempty"`
-	EffectiveDatedWageWorkRules []*WageWorkRule `protobuf:"bytes,3,rep,name=effective_dated_wage_work_rules,json=effectiveDatedWageWorkRules,proto3" json:"effective_dated_wage_work_rules,omitempty"`
+	Position                    *WageWorkRulePosition          `protobuf:"bytes,4,opt,name=position,proto3" json:"position,omitempty"`
+	EffectiveDatedWageWorkRules []*EffectiveDatedWageWorkRules `protobuf:"bytes,5,rep,name=effective_dated_wage_work_rules,json=effectiveDatedWageWorkRules,proto3" json:"effective_dated_wage_work_rules,omitempty"`
 	unknownFields               protoimpl.UnknownFields
 	sizeCache                   protoimpl.SizeCache
 }
@@ -280,33 +298,272 @@ func (x *PersonWageWorkRules) GetEmployee() *v1.Ref {
 	return nil
 }
 
-func (x *PersonWageWorkRules) GetPosition() *v1.Ref {
+func (x *PersonWageWorkRules) GetPosition() *WageWorkRulePosition {
 	if x != nil {
 		return x.Position
 	}
 	return nil
 }
 
-func (x *PersonWageWorkRules) GetEffectiveDatedWageWorkRules() []*WageWorkRule {
+func (x *PersonWageWorkRules) GetEffectiveDatedWageWorkRules() []*EffectiveDatedWageWorkRules {
 	if x != nil {
 		return x.EffectiveDatedWageWorkRules
 	}
 	return nil
 }
 
-// WageWorkRule is what holds for a job on some days. Without a wage and a work
-// rule, a request takes away what held for the job on its days.
-type WageWorkRule struct {
+type WageWorkRulePosition struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	ExternalId    string                 `protobuf:"bytes,3,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WageWorkRulePosition) Reset() {
+	*x = WageWorkRulePosition{}
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WageWorkRulePosition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WageWorkRulePosition) ProtoMessage() {}
+
+func (x *WageWorkRulePosition) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WageWorkRulePosition.ProtoReflect.Descriptor instead.
+func (*WageWorkRulePosition) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *WageWorkRulePosition) GetId() int64 {
+	if x != nil && x.Id != nil {
+		return *x.Id
+	}
+	return 0
+}
+
+func (x *WageWorkRulePosition) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *WageWorkRulePosition) GetExternalId() string {
+	if x != nil {
+		return x.ExternalId
+	}
+	return ""
+}
+
+// EffectiveDatedWageWorkRules is what holds on some days: in answers, on days on which
+// all of it stays as it is.
+type EffectiveDatedWageWorkRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First day; today when absent.
+	EffectiveDate string `protobuf:"bytes,1,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01, or absent, means open.
+	ExpirationDate string `protobuf:"bytes,2,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// What is paid by the hour in the person's own job, a decimal number. It is not
+	// deleted: it is replaced.
+	BaseWage       string `protobuf:"bytes,3,opt,name=base_wage,json=baseWage,proto3" json:"base_wage,omitempty"`
+	DeleteBaseWage *bool  `protobuf:"varint,4,opt,name=delete_base_wage,json=deleteBaseWage,proto3,oneof" json:"delete_base_wage,omitempty"`
+	// Persons have no base work rule: refused. Deleting what is not there has no effect.
+	BaseWorkRule       *v1.Ref `protobuf:"bytes,5,opt,name=base_work_rule,json=baseWorkRule,proto3" json:"base_work_rule,omitempty"`
+	DeleteBaseWorkRule *bool   `protobuf:"varint,6,opt,name=delete_base_work_rule,json=deleteBaseWorkRule,proto3,oneof" json:"delete_base_work_rule,omitempty"`
+	// Read only: how many wage and work rules there are, on all pages.
+	TotalElements *int32                  `protobuf:"varint,7,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
+	WageWorkRules []*WageWorkRuleOverride `protobuf:"bytes,8,rep,name=wage_work_rules,json=wageWorkRules,proto3" json:"wage_work_rules,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EffectiveDatedWageWorkRules) Reset() {
+	*x = EffectiveDatedWageWorkRules{}
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EffectiveDatedWageWorkRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EffectiveDatedWageWorkRules) ProtoMessage() {}
+
+func (x *EffectiveDatedWageWorkRules) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EffectiveDatedWageWorkRules.ProtoReflect.Descriptor instead.
+func (*EffectiveDatedWageWorkRules) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *EffectiveDatedWageWorkRules) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *EffectiveDatedWageWorkRules) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
+func (x *EffectiveDatedWageWorkRules) GetBaseWage() string {
+	if x != nil {
+		return x.BaseWage
+	}
+	return ""
+}
+
+func (x *EffectiveDatedWageWorkRules) GetDeleteBaseWage() bool {
+	if x != nil && x.DeleteBaseWage != nil {
+		return *x.DeleteBaseWage
+	}
+	return false
+}
+
+func (x *EffectiveDatedWageWorkRules) GetBaseWorkRule() *v1.Ref {
+	if x != nil {
+		return x.BaseWorkRule
+	}
+	return nil
+}
+
+func (x *EffectiveDatedWageWorkRules) GetDeleteBaseWorkRule() bool {
+	if x != nil && x.DeleteBaseWorkRule != nil {
+		return *x.DeleteBaseWorkRule
+	}
+	return false
+}
+
+func (x *EffectiveDatedWageWorkRules) GetTotalElements() int32 {
+	if x != nil && x.TotalElements != nil {
+		return *x.TotalElements
+	}
+	return 0
+}
+
+func (x *EffectiveDatedWageWorkRules) GetWageWorkRules() []*WageWorkRuleOverride {
+	if x != nil {
+		return x.WageWorkRules
+	}
+	return nil
+}
+
+// WageWorkRuleOverride is what holds for a job. Without a wage and a work rule, a
+// request takes away what held for the job on the days.
+type WageWorkRuleOverride struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The job, as a place in the business structure; the qualifier is its path.
 	Job *v1.Ref `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// Not negative.
+	// What is paid by the hour, a decimal number that is not negative.
+	Wage string `protobuf:"bytes,2,opt,name=wage,proto3" json:"wage,omitempty"`
+	// By its name, the qualifier.
+	WorkRule *v1.Ref `protobuf:"bytes,3,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
+	// Accepted and without effect.
+	Version       *int32 `protobuf:"varint,4,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WageWorkRuleOverride) Reset() {
+	*x = WageWorkRuleOverride{}
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WageWorkRuleOverride) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WageWorkRuleOverride) ProtoMessage() {}
+
+func (x *WageWorkRuleOverride) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WageWorkRuleOverride.ProtoReflect.Descriptor instead.
+func (*WageWorkRuleOverride) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *WageWorkRuleOverride) GetJob() *v1.Ref {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+func (x *WageWorkRuleOverride) GetWage() string {
+	if x != nil {
+		return x.Wage
+	}
+	return ""
+}
+
+func (x *WageWorkRuleOverride) GetWorkRule() *v1.Ref {
+	if x != nil {
+		return x.WorkRule
+	}
+	return nil
+}
+
+func (x *WageWorkRuleOverride) GetVersion() int32 {
+	if x != nil && x.Version != nil {
+		return *x.Version
+	}
+	return 0
+}
+
+// WageWorkRule is what commons keeps of a person for a job on some days.
+type WageWorkRule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The qualifier is a path.
+	Job        *v1.Ref  `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
 	HourlyRate *float64 `protobuf:"fixed64,2,opt,name=hourly_rate,json=hourlyRate,proto3,oneof" json:"hourly_rate,omitempty"`
 	// By its name, the qualifier.
 	WorkRule *v1.Ref `protobuf:"bytes,3,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
-	// First day; today when absent.
-	EffectiveDate string `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	// The day after the last; 3000-01-01, or absent, means open.
+	// The first day, and the day after the last.
+	EffectiveDate  string `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
 	ExpirationDate string `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -314,7 +571,7 @@ type WageWorkRule struct {
 
 func (x *WageWorkRule) Reset() {
 	*x = WageWorkRule{}
-	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -326,7 +583,7 @@ func (x *WageWorkRule) String() string {
 func (*WageWorkRule) ProtoMessage() {}
 
 func (x *WageWorkRule) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -339,7 +596,7 @@ func (x *WageWorkRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WageWorkRule.ProtoReflect.Descriptor instead.
 func (*WageWorkRule) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *WageWorkRule) GetJob() *v1.Ref {
@@ -381,13 +638,9 @@ var File_rotaloom_commons_v1_wage_work_rule_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/commons/v1/wage_work_rule.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a rotaloom/commons/v1/person.proto\x1a!rotaloom/options/v1/options.proto\"\xbc\x01\n" +
+	"(rotaloom/commons/v1/wage_work_rule.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a rotaloom/commons/v1/person.proto\x1a!rotaloom/options/v1/options.proto\"r\n" +
 	"\x1dMultiReadWageWorkRulesRequest\x12<\n" +
-	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.WageWorkRuleWhereR\x05where\x12\x19\n" +
-	"\x05index\x18\x02 \x01(\x03H\x00R\x05index\x88\x01\x01\x12\x19\n" +
-	"\x05count\x18\x03 \x01(\x03H\x01R\x05count\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\b\n" +
-	"\x06_indexB\b\n" +
-	"\x06_count\"\xf7\x02\n" +
+	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.WageWorkRuleWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xad\x04\n" +
 	"\x11WageWorkRuleWhere\x12B\n" +
 	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionR\temployees\x12#\n" +
 	"\rsnapshot_date\x18\x02 \x01(\tR\fsnapshotDate\x121\n" +
@@ -395,18 +648,52 @@ const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\x11hyper_find_filter\x18\x04 \x01(\v2$.rotaloom.commons.v1.HyperFindFilterR\x0fhyperFindFilter\x12%\n" +
 	"\n" +
 	"start_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x15\n" +
-	"\x13_only_active_person\"\xd4\x01\n" +
+	"\bend_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12\x19\n" +
+	"\x05index\x18\a \x01(\x03H\x01R\x05index\x88\x01\x01\x12\x19\n" +
+	"\x05count\x18\b \x01(\x03H\x02R\x05count\x88\x01\x01\x12*\n" +
+	"\x0eoverrides_only\x18\t \x01(\bH\x03R\roverridesOnly\x88\x01\x01\x12\x1e\n" +
+	"\braw_wage\x18\n" +
+	" \x01(\bH\x04R\arawWage\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x15\n" +
+	"\x13_only_active_personB\b\n" +
+	"\x06_indexB\b\n" +
+	"\x06_countB\x11\n" +
+	"\x0f_overrides_onlyB\v\n" +
+	"\t_raw_wage\"\xd4\x01\n" +
 	"\x17PersonWageWorkRulesList\x12h\n" +
 	"\apersons\x18\x01 \x03(\v2(.rotaloom.commons.v1.PersonWageWorkRulesB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\apersons\x12\afailure\"\xfd\x01\n" +
+	"\apersons\x12\afailure\"\x9e\x02\n" +
 	"\x13PersonWageWorkRules\x123\n" +
-	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x123\n" +
-	"\bposition\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bposition\x12g\n" +
-	"\x1feffective_dated_wage_work_rules\x18\x03 \x03(\v2!.rotaloom.commons.v1.WageWorkRuleR\x1beffectiveDatedWageWorkRules:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\x85\x02\n" +
+	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12E\n" +
+	"\bposition\x18\x04 \x01(\v2).rotaloom.commons.v1.WageWorkRulePositionR\bposition\x12v\n" +
+	"\x1feffective_dated_wage_work_rules\x18\x05 \x03(\v20.rotaloom.commons.v1.EffectiveDatedWageWorkRulesR\x1beffectiveDatedWageWorkRules:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"g\n" +
+	"\x14WageWorkRulePosition\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +
+	"\vexternal_id\x18\x03 \x01(\tR\n" +
+	"externalIdB\x05\n" +
+	"\x03_id\"\x81\x04\n" +
+	"\x1bEffectiveDatedWageWorkRules\x12-\n" +
+	"\x0eeffective_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12\x1b\n" +
+	"\tbase_wage\x18\x03 \x01(\tR\bbaseWage\x12-\n" +
+	"\x10delete_base_wage\x18\x04 \x01(\bH\x00R\x0edeleteBaseWage\x88\x01\x01\x12=\n" +
+	"\x0ebase_work_rule\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\fbaseWorkRule\x126\n" +
+	"\x15delete_base_work_rule\x18\x06 \x01(\bH\x01R\x12deleteBaseWorkRule\x88\x01\x01\x12*\n" +
+	"\x0etotal_elements\x18\a \x01(\x05H\x02R\rtotalElements\x88\x01\x01\x12Q\n" +
+	"\x0fwage_work_rules\x18\b \x03(\v2).rotaloom.commons.v1.WageWorkRuleOverrideR\rwageWorkRulesB\x13\n" +
+	"\x11_delete_base_wageB\x18\n" +
+	"\x16_delete_base_work_ruleB\x11\n" +
+	"\x0f_total_elements\"\xb6\x01\n" +
+	"\x14WageWorkRuleOverride\x12)\n" +
+	"\x03job\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x03job\x12\x12\n" +
+	"\x04wage\x18\x02 \x01(\tR\x04wage\x124\n" +
+	"\twork_rule\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\bworkRule\x12\x1d\n" +
+	"\aversion\x18\x04 \x01(\x05H\x00R\aversion\x88\x01\x01B\n" +
+	"\n" +
+	"\b_version\"\x85\x02\n" +
 	"\fWageWorkRule\x12)\n" +
 	"\x03job\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x03job\x12$\n" +
 	"\vhourly_rate\x18\x02 \x01(\x01H\x00R\n" +
@@ -434,38 +721,45 @@ func file_rotaloom_commons_v1_wage_work_rule_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_wage_work_rule_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_rotaloom_commons_v1_wage_work_rule_proto_goTypes = []any{
 	(*MultiReadWageWorkRulesRequest)(nil), // 0: rotaloom.commons.v1.MultiReadWageWorkRulesRequest
 	(*WageWorkRuleWhere)(nil),             // 1: rotaloom.commons.v1.WageWorkRuleWhere
 	(*PersonWageWorkRulesList)(nil),       // 2: rotaloom.commons.v1.PersonWageWorkRulesList
 	(*PersonWageWorkRules)(nil),           // 3: rotaloom.commons.v1.PersonWageWorkRules
-	(*WageWorkRule)(nil),                  // 4: rotaloom.commons.v1.WageWorkRule
-	(*PersonCriterion)(nil),               // 5: rotaloom.commons.v1.PersonCriterion
-	(*HyperFindFilter)(nil),               // 6: rotaloom.commons.v1.HyperFindFilter
-	(*v1.ErrorBody)(nil),                  // 7: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                        // 8: rotaloom.common.v1.Ref
+	(*WageWorkRulePosition)(nil),          // 4: rotaloom.commons.v1.WageWorkRulePosition
+	(*EffectiveDatedWageWorkRules)(nil),   // 5: rotaloom.commons.v1.EffectiveDatedWageWorkRules
+	(*WageWorkRuleOverride)(nil),          // 6: rotaloom.commons.v1.WageWorkRuleOverride
+	(*WageWorkRule)(nil),                  // 7: rotaloom.commons.v1.WageWorkRule
+	(*PersonCriterion)(nil),               // 8: rotaloom.commons.v1.PersonCriterion
+	(*HyperFindFilter)(nil),               // 9: rotaloom.commons.v1.HyperFindFilter
+	(*v1.ErrorBody)(nil),                  // 10: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                        // 11: rotaloom.common.v1.Ref
 }
 var file_rotaloom_commons_v1_wage_work_rule_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.commons.v1.MultiReadWageWorkRulesRequest.where:type_name -> rotaloom.commons.v1.WageWorkRuleWhere
-	5,  // 1: rotaloom.commons.v1.WageWorkRuleWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
-	6,  // 2: rotaloom.commons.v1.WageWorkRuleWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
+	8,  // 1: rotaloom.commons.v1.WageWorkRuleWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
+	9,  // 2: rotaloom.commons.v1.WageWorkRuleWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
 	3,  // 3: rotaloom.commons.v1.PersonWageWorkRulesList.persons:type_name -> rotaloom.commons.v1.PersonWageWorkRules
-	7,  // 4: rotaloom.commons.v1.PersonWageWorkRulesList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	8,  // 5: rotaloom.commons.v1.PersonWageWorkRules.employee:type_name -> rotaloom.common.v1.Ref
-	8,  // 6: rotaloom.commons.v1.PersonWageWorkRules.position:type_name -> rotaloom.common.v1.Ref
-	4,  // 7: rotaloom.commons.v1.PersonWageWorkRules.effective_dated_wage_work_rules:type_name -> rotaloom.commons.v1.WageWorkRule
-	8,  // 8: rotaloom.commons.v1.WageWorkRule.job:type_name -> rotaloom.common.v1.Ref
-	8,  // 9: rotaloom.commons.v1.WageWorkRule.work_rule:type_name -> rotaloom.common.v1.Ref
-	0,  // 10: rotaloom.commons.v1.WageWorkRuleService.MultiReadWageWorkRules:input_type -> rotaloom.commons.v1.MultiReadWageWorkRulesRequest
-	2,  // 11: rotaloom.commons.v1.WageWorkRuleService.MultiUpsertWageWorkRules:input_type -> rotaloom.commons.v1.PersonWageWorkRulesList
-	2,  // 12: rotaloom.commons.v1.WageWorkRuleService.MultiReadWageWorkRules:output_type -> rotaloom.commons.v1.PersonWageWorkRulesList
-	2,  // 13: rotaloom.commons.v1.WageWorkRuleService.MultiUpsertWageWorkRules:output_type -> rotaloom.commons.v1.PersonWageWorkRulesList
-	12, // [12:14] is the sub-list for method output_type
-	10, // [10:12] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	10, // 4: rotaloom.commons.v1.PersonWageWorkRulesList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	11, // 5: rotaloom.commons.v1.PersonWageWorkRules.employee:type_name -> rotaloom.common.v1.Ref
+	4,  // 6: rotaloom.commons.v1.PersonWageWorkRules.position:type_name -> rotaloom.commons.v1.WageWorkRulePosition
+	5,  // 7: rotaloom.commons.v1.PersonWageWorkRules.effective_dated_wage_work_rules:type_name -> rotaloom.commons.v1.EffectiveDatedWageWorkRules
+	11, // 8: rotaloom.commons.v1.EffectiveDatedWageWorkRules.base_work_rule:type_name -> rotaloom.common.v1.Ref
+	6,  // 9: rotaloom.commons.v1.EffectiveDatedWageWorkRules.wage_work_rules:type_name -> rotaloom.commons.v1.WageWorkRuleOverride
+	11, // 10: rotaloom.commons.v1.WageWorkRuleOverride.job:type_name -> rotaloom.common.v1.Ref
+	11, // 11: rotaloom.commons.v1.WageWorkRuleOverride.work_rule:type_name -> rotaloom.common.v1.Ref
+	11, // 12: rotaloom.commons.v1.WageWorkRule.job:type_name -> rotaloom.common.v1.Ref
+	11, // 13: rotaloom.commons.v1.WageWorkRule.work_rule:type_name -> rotaloom.common.v1.Ref
+	0,  // 14: rotaloom.commons.v1.WageWorkRuleService.MultiReadWageWorkRules:input_type -> rotaloom.commons.v1.MultiReadWageWorkRulesRequest
+	2,  // 15: rotaloom.commons.v1.WageWorkRuleService.MultiUpsertWageWorkRules:input_type -> rotaloom.commons.v1.PersonWageWorkRulesList
+	2,  // 16: rotaloom.commons.v1.WageWorkRuleService.MultiReadWageWorkRules:output_type -> rotaloom.commons.v1.PersonWageWorkRulesList
+	2,  // 17: rotaloom.commons.v1.WageWorkRuleService.MultiUpsertWageWorkRules:output_type -> rotaloom.commons.v1.PersonWageWorkRulesList
+	16, // [16:18] is the sub-list for method output_type
+	14, // [14:16] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_wage_work_rule_proto_init() }
@@ -474,16 +768,18 @@ func file_rotaloom_commons_v1_wage_work_rule_proto_init() {
 		return
 	}
 	file_rotaloom_commons_v1_person_proto_init()
-	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[0].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[1].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[4].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[6].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc), len(file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

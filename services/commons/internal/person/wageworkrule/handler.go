@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 
 	"google.golang.org/protobuf/proto"
 
@@ -18,14 +17,18 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/writer"
 )
 
-// maxPage bounds the persons of a page: no more can be asked for.
-const maxPage = 1000
+const (
+	// maxPage bounds the rules of a page.
+	maxPage = 1000
+	// maxShown bounds the rules of an answer: told by stretches of days, a person's few
+	// hundred can be many thousands.
+	maxShown = 100_000
+)
 
 // Handler serves WageWorkRuleService.
 type Handler struct {
@@ -51,27 +54,27 @@ func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.Mul
 	if err != nil {
 		return nil, err
 	}
-	first, behind, err := pageOf(req)
+	shown, err := selectionOf(where, days)
 	if err != nil {
 		return nil, err
 	}
 	out := &bulk.Outcome[*commonsv1.PersonWageWorkRules, *commonsv1.PersonWageWorkRules]{}
-	at := int64(-1)
 	err = w.reader.ForEach(ctx, &commonsv1.PersonWhere{
 		Employees: where.GetEmployees(), SnapshotDate: where.GetSnapshotDate(),
 		OnlyActivePerson: where.OnlyActivePerson, HyperFindFilter: where.GetHyperFindFilter(),
 	}, func(_ civil.Date, k store.Key, p *store.Person) {
-		if at++; at < first || at >= behind {
-			return
-		}
 		if p == nil {
 			out.Fail(&commonsv1.PersonWageWorkRules{Employee: &commonv1.Ref{Id: k.Identity().PersonKey, Qualifier: k.Identity().PersonNumber}}, k.NotFound())
 			return
 		}
-		out.Succeed(nil, wireWages(p.ID, p.Record, days))
+		out.Succeed(nil, shown.person(p.ID, p.Record))
 	})
 	if err != nil {
 		return nil, err
+	}
+	if shown.left < 0 {
+		return nil, fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf("The answer would have more than %d wage and work rules. "+
+			"Ask for fewer persons or days, or for pages of the rules (where.index and where.count).", maxShown))
 	}
 	return w.answer(ctx, out)
 }
@@ -92,34 +95,20 @@ func daysOf(start, end string) (civil.Range, error) {
 	return civil.Through(first.Clamp(), last.Clamp()), nil
 }
 
-// pageOf returns the places of the first person of a page and of the first behind
-// it; without a page, of all persons.
-func pageOf(req *commonsv1.MultiReadWageWorkRulesRequest) (first, behind int64, err error) {
-	switch {
-	case req.Count == nil && req.GetIndex() != 0:
-		return 0, 0, fault.Invalid(fault.CodeValue, "index needs count, the number of persons in a page.")
-	case req.Count == nil:
-		return 0, math.MaxInt64, nil
-	case req.GetCount() < 1 || req.GetCount() > maxPage:
-		return 0, 0, fault.Invalid(fault.CodeValue, fmt.Sprintf("count must be 1 to %d.", maxPage))
-	case req.GetIndex() < 0 || req.GetIndex() > math.MaxInt32:
-		return 0, 0, fault.Invalid(fault.CodeValue, "index must be 0 or more.")
-	}
-	return req.GetIndex() * req.GetCount(), (req.GetIndex() + 1) * req.GetCount(), nil
-}
-
 // MultiUpsertWageWorkRules replaces what persons have for jobs on the days of
-// what is sent. Each person succeeds or fails by themselves.
+// what is sent. Each person succeeds or fails by themselves. Of persons behind the most
+// rules that an answer holds, only the identity is shown: they were changed all the same.
 func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.PersonWageWorkRulesList) (*commonsv1.PersonWageWorkRulesList, error) {
 	wages := make([][]*commonsv1.WageWorkRule, len(req.GetPersons()))
+	base := make([][]*commonsv1.BaseWageRate, len(wages))
 	failed := make([]error, len(wages))
 	for i, in := range req.GetPersons() {
-		wages[i], failed[i] = readWages(in.GetEffectiveDatedWageWorkRules())
+		wages[i], base[i], failed[i] = readWages(in.GetEffectiveDatedWageWorkRules())
 		if who := in.GetEmployee(); failed[i] == nil && who.GetId() == 0 && who.GetQualifier() == "" {
 			failed[i] = fault.Invalid(rules.CodeNoIdentity, "employee needs an id or a qualifier that names the person.")
 		}
 	}
-	if err := w.findJobs(ctx, req.GetPersons(), wages, failed); err != nil {
+	if err := w.findJobs(ctx, wages, failed); err != nil {
 		return nil, err
 	}
 	var persons []*commonsv1.Person
@@ -127,7 +116,11 @@ func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.P
 	var at []int
 	for i, in := range req.GetPersons() {
 		if failed[i] == nil {
-			persons = append(persons, &commonsv1.Person{PersonIdentity: identityOf(in.GetEmployee())})
+			person := &commonsv1.Person{PersonIdentity: identityOf(in.GetEmployee())}
+			if len(base[i]) > 0 {
+				person.JobAssignment = &commonsv1.JobAssignment{BaseWageRates: base[i]}
+			}
+			persons = append(persons, person)
 			with.WageRules, at = append(with.WageRules, wages[i]), append(at, i)
 		}
 	}
@@ -140,38 +133,15 @@ func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.P
 		made[at[i]], failed[at[i]] = it, it.Err
 	}
 	out := &bulk.Outcome[*commonsv1.PersonWageWorkRules, *commonsv1.PersonWageWorkRules]{}
+	all := &selection{days: civil.Range{From: civil.Beginning, To: civil.Forever}, left: maxShown}
 	for i, in := range req.GetPersons() {
 		if failed[i] != nil {
 			out.Fail(in, fault.FromError(failed[i]))
 			continue
 		}
-		out.Succeed(in, wireWages(made[i].ID, made[i].Record, civil.Range{From: civil.Beginning, To: civil.Forever}))
+		out.Succeed(in, all.person(made[i].ID, made[i].Record))
 	}
 	return w.answer(ctx, out)
-}
-
-// readWages checks the rules of one person but for their jobs.
-func readWages(given []*commonsv1.WageWorkRule) ([]*commonsv1.WageWorkRule, error) {
-	if len(given) == 0 {
-		return nil, fault.Invalid(rules.CodeMissing, "The required property effectiveDatedWageWorkRules is missing.")
-	}
-	out := make([]*commonsv1.WageWorkRule, len(given))
-	for i, g := range given {
-		if g.GetJob().GetId() == 0 && g.GetJob().GetQualifier() == "" {
-			return nil, fault.Invalid(rules.CodeMissing, fmt.Sprintf("effectiveDatedWageWorkRules[%d].job needs an id or a qualifier.", i))
-		}
-		if rate := g.GetHourlyRate(); rate < 0 || math.IsNaN(rate) || math.IsInf(rate, 0) {
-			return nil, fault.Invalid(rules.CodeBadValue, fmt.Sprintf("effectiveDatedWageWorkRules[%d].hourlyRate is not a rate.", i))
-		}
-		if g.GetWorkRule() != nil && g.GetWorkRule().GetQualifier() == "" {
-			return nil, fault.Invalid(rules.CodeBadValue, fmt.Sprintf("effectiveDatedWageWorkRules[%d].workRule needs a qualifier: work rules go by their names.", i))
-		}
-		out[i] = &commonsv1.WageWorkRule{HourlyRate: g.HourlyRate, EffectiveDate: g.GetEffectiveDate(), ExpirationDate: g.GetExpirationDate()}
-		if g.GetWorkRule() != nil {
-			out[i].WorkRule = &commonv1.Ref{Qualifier: g.GetWorkRule().Qualifier}
-		}
-	}
-	return out, nil
 }
 
 // identityOf returns the identity of an employee: by id, when both are given.
@@ -183,17 +153,6 @@ func identityOf(employee *commonv1.Ref) *commonsv1.PersonIdentity {
 		return &commonsv1.PersonIdentity{PersonNumber: proto.String(employee.GetQualifier())}
 	}
 	return &commonsv1.PersonIdentity{PersonKey: employee.Id}
-}
-
-// wireWages returns the rules of a person that hold on some of the days.
-func wireWages(id int64, r *record.Record, days civil.Range) *commonsv1.PersonWageWorkRules {
-	out := &commonsv1.PersonWageWorkRules{Employee: &commonv1.Ref{Id: &id, Qualifier: proto.String(r.Number())}}
-	for _, w := range r.WageRules {
-		if !record.RangeOf(record.DatesOf(w)).Intersect(days).Empty() {
-			out.EffectiveDatedWageWorkRules = append(out.EffectiveDatedWageWorkRules, proto.CloneOf(w))
-		}
-	}
-	return out
 }
 
 // answer fills in the ids of the jobs and returns the outcome.

@@ -20,7 +20,7 @@ import (
 // findJobs fills in the paths of the jobs that rules name, and fails the
 // persons with one that is unknown, or a location that is no job. A path may
 // come before its location, as everywhere.
-func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWorkRules, wages [][]*commonsv1.WageWorkRule, failed []error) error {
+func (w *Handler) findJobs(ctx context.Context, wages [][]*commonsv1.WageWorkRule, failed []error) error {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return err
@@ -31,8 +31,8 @@ func (w *Handler) findJobs(ctx context.Context, given []*commonsv1.PersonWageWor
 	var paths []string
 	var days []civil.Date
 	for i, list := range wages {
-		for k, rule := range list {
-			job := given[i].GetEffectiveDatedWageWorkRules()[k].GetJob()
+		for _, rule := range list {
+			job := rule.GetJob()
 			owners, found = append(owners, i), append(found, rule)
 			ids, paths = append(ids, job.GetId()), append(paths, job.GetQualifier())
 			day, err := civil.ParseDate(cmp.Or(rule.GetEffectiveDate(), w.reader.Today().String()))
@@ -77,8 +77,10 @@ func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageW
 	}
 	var paths []string
 	for _, p := range persons {
-		for _, rule := range p.GetEffectiveDatedWageWorkRules() {
-			paths = append(paths, rule.GetJob().GetQualifier())
+		for _, days := range p.GetEffectiveDatedWageWorkRules() {
+			for _, rule := range days.GetWageWorkRules() {
+				paths = append(paths, rule.GetJob().GetQualifier())
+			}
 		}
 	}
 	if len(paths) == 0 {
@@ -99,8 +101,10 @@ func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageW
 		return fmt.Errorf("look for jobs: %w", err)
 	}
 	for _, p := range persons {
-		for _, rule := range p.GetEffectiveDatedWageWorkRules() {
-			rule.Job.Id = ids[rule.GetJob().GetQualifier()]
+		for _, days := range p.GetEffectiveDatedWageWorkRules() {
+			for _, rule := range days.GetWageWorkRules() {
+				rule.Job.Id = ids[rule.GetJob().GetQualifier()]
+			}
 		}
 	}
 	return nil

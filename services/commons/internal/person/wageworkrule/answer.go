@@ -1,0 +1,114 @@
+package wageworkrule
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+)
+
+// selection is what of a person is shown.
+type selection struct {
+	days civil.Range
+	// overridesOnly leaves out base wages.
+	overridesOnly bool
+	// index and count are the page of each stretch; all is on one when count is 0.
+	index, count int
+	// left is how many more rules are shown. It is below 0 when that was too few.
+	left int
+}
+
+func selectionOf(where *commonsv1.WageWorkRuleWhere, days civil.Range) (*selection, error) {
+	s := &selection{left: maxShown, days: days, overridesOnly: where.GetOverridesOnly()}
+	switch {
+	case where.Count == nil && where.GetIndex() != 0:
+		return nil, fault.Invalid(fault.CodeValue, "where.index needs where.count, the number of wage and work rules in a page.")
+	case where.Count != nil && (where.GetCount() < 1 || where.GetCount() > maxPage):
+		return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("where.count must be 1 to %d.", maxPage))
+	case where.GetIndex() < 0 || where.GetIndex() > math.MaxInt32:
+		return nil, fault.Invalid(fault.CodeValue, "where.index must be 0 or more.")
+	}
+	s.index, s.count = int(where.GetIndex()), int(where.GetCount())
+	return s, nil
+}
+
+// person returns what a person has on the days, by stretches on which it stays as it is.
+func (s *selection) person(id int64, r *record.Record) *commonsv1.PersonWageWorkRules {
+	out := &commonsv1.PersonWageWorkRules{Employee: &commonv1.Ref{Id: &id, Qualifier: proto.String(r.Number())}}
+	base := r.Message.GetJobAssignment().GetBaseWageRates()
+	if s.overridesOnly {
+		base = nil
+	}
+	var ends []civil.Date
+	for _, rate := range base {
+		days := record.RangeOf(record.DatesOf(rate))
+		ends = append(ends, days.From, days.To)
+	}
+	for _, rule := range r.WageRules {
+		days := record.RangeOf(record.DatesOf(rule))
+		ends = append(ends, days.From, days.To)
+	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	for i := 1; i < len(ends); i++ {
+		days := civil.Range{From: ends[i-1], To: ends[i]}
+		if days.Intersect(s.days).Empty() || s.left < 0 {
+			continue
+		}
+		if stretch := s.stretch(days, base, r.WageRules); stretch != nil {
+			out.EffectiveDatedWageWorkRules = append(out.EffectiveDatedWageWorkRules, stretch)
+		}
+	}
+	return out
+}
+
+// stretch returns what holds on days on which it stays as it is; nil when that is nothing.
+func (s *selection) stretch(days civil.Range, base []*commonsv1.BaseWageRate, wages []*commonsv1.WageWorkRule) *commonsv1.EffectiveDatedWageWorkRules {
+	out := &commonsv1.EffectiveDatedWageWorkRules{EffectiveDate: days.From.String(), ExpirationDate: days.To.String()}
+	for _, rate := range base {
+		if record.RangeOf(record.DatesOf(rate)).Contains(days.From) {
+			out.BaseWage = wageText(rate.HourlyRate)
+		}
+	}
+	var overrides []*commonsv1.WageWorkRuleOverride
+	for _, rule := range wages {
+		if record.RangeOf(record.DatesOf(rule)).Contains(days.From) {
+			overrides = append(overrides, &commonsv1.WageWorkRuleOverride{
+				Job: proto.CloneOf(rule.GetJob()), Wage: wageText(rule.HourlyRate), WorkRule: proto.CloneOf(rule.GetWorkRule()),
+			})
+		}
+	}
+	if len(overrides) == 0 && out.GetBaseWage() == "" {
+		return nil
+	}
+	slices.SortFunc(overrides, func(a, b *commonsv1.WageWorkRuleOverride) int {
+		return cmp.Compare(a.GetJob().GetQualifier(), b.GetJob().GetQualifier())
+	})
+	out.TotalElements = proto.Int32(int32(len(overrides)))
+	if s.count > 0 {
+		from := min(s.index*s.count, len(overrides))
+		overrides = overrides[from:min(from+s.count, len(overrides))]
+	}
+	if s.left -= len(overrides); s.left < 0 {
+		return nil
+	}
+	out.WageWorkRules = overrides
+	return out
+}
+
+// wageText returns a wage as clients read it; "" for none.
+func wageText(rate *float64) string {
+	if rate == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*rate, 'f', -1, 64)
+}
