@@ -29,6 +29,7 @@ type Handler struct {
 	pool    *pg.Pool
 	persons *person.Directory
 	clock   clock.Clock
+	zones   civil.Zones
 }
 
 var _ timekeepingv1.PayrollEarningServiceServer = (*Handler)(nil)
@@ -81,14 +82,13 @@ func (h *Handler) ImportPayrollEarnings(ctx context.Context, req *timekeepingv1.
 // prepare checks each earning by itself, and finds the employees.
 func (h *Handler) prepare(ctx context.Context, tenantID int64, given []*timekeepingv1.PayrollEarning) (*outcome, error) {
 	o := &outcome{earnings: make([]earning, len(given)), errs: make([]error, len(given))}
-	today := civil.FromTime(h.clock.Now().UTC())
 	var keys []person.Key
 	seen := map[uuid.UUID]bool{}
 	for i, g := range given {
 		e := &o.earnings[i]
 		e.Message, _ = proto.Clone(g).(*timekeepingv1.PayrollEarning)
 		e.Message.IsImportedIntoPayroll = nil
-		if e.ID, e.Charged, o.errs[i] = check(g, today); o.errs[i] != nil {
+		if e.ID, o.errs[i] = check(g); o.errs[i] != nil {
 			continue
 		}
 		e.Message.RefId = e.ID.String()
@@ -104,14 +104,34 @@ func (h *Handler) prepare(ctx context.Context, tenantID int64, given []*timekeep
 		return nil, err
 	}
 	for i, g := range given {
+		if o.errs[i] != nil {
+			continue
+		}
 		key := person.Key{Number: g.GetEmpNo()}
-		if p, known := found[key]; known {
-			o.earnings[i].Employee = p.ID
-		} else if o.errs[i] == nil {
+		p, known := found[key]
+		if !known {
 			o.errs[i] = key.Unknown()
+			continue
+		}
+		today, err := h.today(p)
+		if err != nil {
+			return nil, err
+		}
+		o.earnings[i].Employee = p.ID
+		if o.earnings[i].Charged, err = day("chargeDate", g.GetChargeDate(), today); err != nil {
+			return nil, err
 		}
 	}
 	return o, nil
+}
+
+// today is the day that it is where an employee works.
+func (h *Handler) today(p person.Person) (civil.Date, error) {
+	zone, err := h.zones.Get(p.TimeZone)
+	if err != nil {
+		return 0, fmt.Errorf("time zone of the employee %d: %w", p.ID, err)
+	}
+	return zone.At(h.clock.Now()).Date, nil
 }
 
 func used(id uuid.UUID) error {

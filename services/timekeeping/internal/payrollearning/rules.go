@@ -45,27 +45,29 @@ func invalid(format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...))
 }
 
-// check returns the id and the day of an earning, or what is wrong with it.
-func check(e *timekeepingv1.PayrollEarning, today civil.Date) (uuid.UUID, civil.Date, error) {
+// check returns the id of an earning, or what is wrong with it.
+func check(e *timekeepingv1.PayrollEarning) (uuid.UUID, error) {
 	id, err := ParseRef(e.GetRefId())
 	if err != nil {
-		return id, 0, err
+		return id, err
 	}
 	if err := checkTexts(e); err != nil {
-		return id, 0, err
+		return id, err
 	}
 	if err := checkNumbers(e); err != nil {
-		return id, 0, err
+		return id, err
 	}
-	for name, text := range map[string]string{
-		"roePayDate": e.GetRoePayDate(), "adjEarnPeriodStartDate": e.GetAdjEarnPeriodStartDate(), "adjEarnPeriodEndDate": e.GetAdjEarnPeriodEndDate(),
+	for _, d := range []struct{ name, text string }{
+		{"roePayDate", e.GetRoePayDate()},
+		{"adjEarnPeriodStartDate", e.GetAdjEarnPeriodStartDate()},
+		{"adjEarnPeriodEndDate", e.GetAdjEarnPeriodEndDate()},
+		{"chargeDate", e.GetChargeDate()},
 	} {
-		if _, err := day(name, text, today); err != nil {
-			return id, 0, err
+		if _, err := day(d.name, d.text, 0); err != nil {
+			return id, err
 		}
 	}
-	charged, err := day("chargeDate", e.GetChargeDate(), today)
-	return id, charged, err
+	return id, nil
 }
 
 // ParseRef reads a refId.
@@ -129,7 +131,8 @@ func checkNumbers(e *timekeepingv1.PayrollEarning) error {
 	return nil
 }
 
-// day reads a date, or the date of a moment in UTC. Nothing means today.
+// day reads a date, or the date that a moment is written with: an offset says where the
+// sender's day is, and does not move the earning to another one. Nothing means today.
 func day(name, text string, today civil.Date) (civil.Date, error) {
 	if text == "" {
 		return today, nil
@@ -141,7 +144,7 @@ func day(name, text string, today civil.Date) (civil.Date, error) {
 	if err != nil || moment.Year() < 1900 || moment.Year() > 3000 {
 		return 0, fault.Invalid(fault.CodeDate, fmt.Sprintf("%s: %q is neither a date nor a moment such as 2024-02-05T00:00:00Z.", name, shortened(text)))
 	}
-	return civil.FromTime(moment.UTC()), nil
+	return civil.FromTime(moment), nil
 }
 
 func shortened(text string) string {

@@ -136,8 +136,9 @@ type PayrollEarning struct {
 	Code string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`
 	// What the sending system is called.
 	Source string `protobuf:"bytes,5,opt,name=source,proto3" json:"source,omitempty"`
-	// The day for which it is paid: a date, or a moment in UTC whose date counts. The
-	// day of the import when it is absent.
+	// The day for which it is paid: a date, or a moment, of which the date counts as it is
+	// written: 2024-02-05T00:00:00+02:00 is the 5th. When it is absent, the day of the
+	// import in the employee's time zone.
 	ChargeDate string `protobuf:"bytes,6,opt,name=charge_date,json=chargeDate,proto3" json:"charge_date,omitempty"`
 	// At least one of hours, amount and pieceCount is needed; each may be negative.
 	// Hours have at most four decimals.
