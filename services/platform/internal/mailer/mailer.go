@@ -98,17 +98,9 @@ func (m *Mailer) Send(ctx context.Context, d *delivery.Delivery) (string, error)
 	if err != nil {
 		return "", delivery.Refused("The e-mail cannot be written: " + err.Error())
 	}
-	options := m.options()
-	if m.cfg.TLS != "implicit" {
-		options = append(options, mail.WithDialContextFunc(func(dialing context.Context, network, address string) (net.Conn, error) {
-			dialed, err := (&net.Dialer{}).DialContext(dialing, network, address)
-			if err != nil {
-				return nil, err
-			}
-			context.AfterFunc(ctx, func() { _ = dialed.Close() }) // The attempt is over.
-			return dialed, nil
-		}))
-	}
+	options := append(m.options(), mail.WithDialContextFunc(func(dialing context.Context, network, address string) (net.Conn, error) {
+		return m.dial(dialing, ctx, network, address)
+	}))
 	client, err := mail.NewClient(m.cfg.Host, options...)
 	if err != nil {
 		return "", &delivery.Error{Message: unavailable, Cause: fmt.Errorf("mail server: %w", err)}
@@ -126,13 +118,34 @@ func (m *Mailer) Send(ctx context.Context, d *delivery.Delivery) (string, error)
 	return "The mail server took it.", nil
 }
 
+// dial connects to the mail server. The connection is closed when the attempt is over:
+// each step of a conversation has a time of its own, and all of them together could
+// outlast the lease, by whose end another process begins an attempt.
+func (m *Mailer) dial(ctx, attempt context.Context, network, address string) (net.Conn, error) {
+	dialed, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(attempt, func() { _ = dialed.Close() })
+	if m.cfg.TLS != "implicit" {
+		return dialed, nil
+	}
+	encrypted := tls.Client(dialed, m.tls.Clone())
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, dialed.Close())
+	}
+	return encrypted, nil
+}
+
 func (m *Mailer) options() []mail.Option {
 	options := []mail.Option{
 		mail.WithPort(m.cfg.Port), mail.WithTimeout(timeout), mail.WithTLSConfig(m.tls.Clone()), mail.WithHELO(m.domain),
 	}
 	switch m.cfg.TLS {
 	case "implicit":
-		options = append(options, mail.WithSSL())
+		// The connection is encrypted before the library sees it (dial), which finds that
+		// out by itself when it may, and need not, ask for STARTTLS.
+		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
 	case "none":
 		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
 	default:

@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime"
 	"mime/quotedprintable"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -114,20 +115,47 @@ func TestRefusals(t *testing.T) {
 
 func TestAnAttemptEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	server := smtptest.Start(t, false, "", "")
-	block := make(chan struct{})
-	defer close(block)
-	server.Refuse(func(string) error { <-block; return nil })
-	cfg := configOf(server, "starttls")
-	cfg.Username = ""
-	m, err := New(cfg)
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	began := time.Now()
-	_, err = m.Send(ctx, mailTo("ada@example.com"))
-	require.Error(t, err)
-	assert.Less(t, time.Since(began), 10*time.Second)
+	for _, encryption := range []string{"starttls", "implicit"} {
+		t.Run(encryption, func(t *testing.T) {
+			t.Parallel()
+			server := smtptest.Start(t, encryption == "implicit", "", "")
+			block := make(chan struct{})
+			defer close(block)
+			server.Refuse(func(string) error { <-block; return nil })
+			cfg := configOf(server, encryption)
+			cfg.Username = ""
+			m, err := New(cfg)
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			_, err = m.Send(ctx, mailTo("ada@example.com"))
+			require.Error(t, err)
+			assert.Less(t, time.Since(began), 10*time.Second)
+		})
+	}
+}
+
+// A server that takes connections and says nothing holds an attempt up until its time
+// is over, while the connection is encrypted as well.
+func TestAServerThatSaysNothing(t *testing.T) {
+	t.Parallel()
+	for _, encryption := range []string{"starttls", "implicit"} {
+		t.Run(encryption, func(t *testing.T) {
+			t.Parallel()
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			defer listener.Close()
+			m, err := New(Config{Host: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port, TLS: encryption})
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			_, err = m.Send(ctx, mailTo("ada@example.com"))
+			require.Error(t, err)
+			assert.Less(t, time.Since(began), 10*time.Second)
+		})
+	}
 }
 
 func TestSettingsThatCannotWork(t *testing.T) {
