@@ -38,6 +38,8 @@ const (
 	// out, and its answer is not given again: it was too large, or the caller sees
 	// other persons by now.
 	CodeAnswerNotKept = "WRL-00424"
+	// CodeFull (409): there are as many things of the kind as a tenant may have.
+	CodeFull = "WRL-00425"
 	// CodeHTTPSOnly (403): the request came over plain HTTP.
 	CodeHTTPSOnly = "WRL-00426"
 	// CodeThrottled (429): the caller asks too often.

@@ -13,15 +13,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// MostListed bounds a list of all things of a kind. It is far above what
-// planners can oversee.
+// MostListed bounds the things of a kind that a tenant has, and so a list of all of
+// them. It is far above what planners can oversee.
 const MostListed = 10_000
 
 // Store keeps the things of one kind. It has no state of its own.
 type Store[T Thing] struct {
 	kind                                      Kind[T]
 	get, find, all, insert, replace, deletion string
-	lockMany, replaceAll, deleteAll           string
+	lockMany, replaceAll, deleteAll, count    string
 }
 
 // NewStore returns the store of a kind.
@@ -61,6 +61,8 @@ WHERE t.tenant_id = $1 AND t.id = given.id
 RETURNING t.id, t.version`),
 		deleteAll: sql(`
 DELETE FROM {table} WHERE tenant_id = $1 AND id = ANY($2)`),
+		count: sql(`
+SELECT count(*) FROM (SELECT FROM {table} WHERE tenant_id = $1 LIMIT $2) AS there`),
 	}
 }
 
@@ -121,18 +123,24 @@ func (s *Store[T]) GetForUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int
 }
 
 // Insert stores things and returns, in order, what was stored or why it was
-// not: the name is taken, perhaps by an earlier one of the same list.
-func (s *Store[T]) Insert(ctx context.Context, db pg.Querier, tenantID int64, things []T) ([]T, []error, error) {
-	names, bodies := make([]string, len(things)), make([][]byte, len(things))
-	for i, thing := range things {
+// not: the name is taken, perhaps by an earlier one of the same list, or there are
+// MostListed already.
+func (s *Store[T]) Insert(ctx context.Context, tx pgx.Tx, tenantID int64, things []T) ([]T, []error, error) {
+	room, err := s.room(ctx, tx, tenantID, len(things))
+	if err != nil {
+		return nil, nil, err
+	}
+	fitting := things[:min(room, len(things))]
+	names, bodies := make([]string, len(fitting)), make([][]byte, len(fitting))
+	for i, thing := range fitting {
 		body, err := s.encode(thing)
 		if err != nil {
 			return nil, nil, err
 		}
 		names[i], bodies[i] = thing.GetName(), body
 	}
-	ids := make(map[string]int64, len(things))
-	rows, err := db.Query(ctx, s.insert, tenantID, names, bodies)
+	ids := make(map[string]int64, len(fitting))
+	rows, err := tx.Query(ctx, s.insert, tenantID, names, bodies)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: insert: %w", s.kind.Table, err)
 	}
@@ -147,6 +155,10 @@ func (s *Store[T]) Insert(ctx context.Context, db pg.Querier, tenantID int64, th
 	}
 	stored, errs := make([]T, len(things)), make([]error, len(things))
 	for i, thing := range things {
+		if i >= room {
+			errs[i] = s.kind.full()
+			continue
+		}
 		id, ok := ids[thing.GetName()]
 		if !ok {
 			errs[i] = s.kind.taken(thing.GetName())
@@ -157,6 +169,33 @@ func (s *Store[T]) Insert(ctx context.Context, db pg.Querier, tenantID int64, th
 		stored[i] = s.filled(thing, id, 1)
 	}
 	return stored, errs, nil
+}
+
+// creation has who creates things of a tenant while there is little room left.
+const creation pg.Lock = "creation of named things"
+
+// scarce is how much room must be left, beside what is to be stored, for nobody to wait:
+// far more than is created at the same time.
+const scarce = MostListed / 2
+
+// room returns how many more things the tenant may have. Where it is scarce, whoever else
+// creates some is waited for.
+func (s *Store[T]) room(ctx context.Context, tx pgx.Tx, tenantID int64, wanted int) (room int, err error) {
+	count := func() error {
+		var there int
+		if err := tx.QueryRow(ctx, s.count, tenantID, MostListed).Scan(&there); err != nil {
+			return fmt.Errorf("%s: count: %w", s.kind.Table, err)
+		}
+		room = MostListed - there
+		return nil
+	}
+	if err := count(); err != nil || room >= wanted+scarce {
+		return room, err
+	}
+	if err := creation.Wait(ctx, tx, tenantID); err != nil {
+		return 0, err
+	}
+	return room, count()
 }
 
 // AllForUpdate returns what All does, and keeps others from changing it until

@@ -1,13 +1,18 @@
 package genericnotification
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -43,4 +48,65 @@ func TestUpsertsOfOneNameMeet(t *testing.T) {
 	others, err := h.ListGenericNotifications(tenant.With(t.Context(), 2), &platformv1.ListGenericNotificationsRequest{})
 	require.NoError(t, err)
 	assert.Empty(t, others.GetItems())
+}
+
+// What has names is bounded when it is created, so that lists of all of it can be read,
+// also when many create at the same time.
+func TestWhatIsCreatedIsBounded(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS})
+	local := rpctest.Local(t)
+	platformv1.RegisterGenericNotificationServiceServer(local, New(pool))
+	h := platformv1.NewGenericNotificationServiceClient(local.Conn("test", nil))
+	named := func(i int) *platformv1.GenericNotification {
+		n := good()
+		n.Name = fmt.Sprintf("new %d", i)
+		return n
+	}
+	const filling pg.Unaudited = "the test fills the table"
+	ctx := tenant.With(t.Context(), 1)
+	_, err := filling.Exec(ctx, pool, `INSERT INTO generic_notification (tenant_id, name, body) SELECT 1, 'old ' || n, '' FROM generate_series(1, $1) AS n`, namedstore.MostListed-3)
+	require.NoError(t, err)
+
+	var created, refused atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			_, err := h.CreateGenericNotification(ctx, named(i))
+			switch {
+			case err == nil:
+				created.Add(1)
+			case isFull(err):
+				refused.Add(1)
+			default:
+				assert.NoError(t, err)
+			}
+		})
+	}
+	wg.Wait()
+	assert.EqualValues(t, 3, created.Load())
+	assert.EqualValues(t, 5, refused.Load())
+	list, err := h.ListGenericNotifications(ctx, &platformv1.ListGenericNotificationsRequest{})
+	require.NoError(t, err, "all of them can be read")
+	assert.Len(t, list.GetItems(), namedstore.MostListed)
+
+	upsert := func(ctx context.Context, items ...*platformv1.GenericNotification) error {
+		_, err := h.MultiUpsertGenericNotifications(ctx, &platformv1.MultiUpsertGenericNotificationsRequest{
+			Body: &platformv1.GenericNotificationBatch{Items: items},
+		})
+		return err
+	}
+	old := named(0)
+	old.Name = "OLD 1"
+	require.NoError(t, upsert(ctx, old), "what is there can be replaced")
+	assert.True(t, isFull(upsert(ctx, old, named(100))))
+	require.NoError(t, upsert(tenant.With(t.Context(), 2), named(100)), "of another tenant")
+	_, err = h.DeleteGenericNotification(ctx, &platformv1.DeleteGenericNotificationRequest{Id: list.GetItems()[0].GetId()})
+	require.NoError(t, err)
+	require.NoError(t, upsert(ctx, named(100)), "what is deleted makes room")
+}
+
+func isFull(err error) bool {
+	f := fault.FromError(err)
+	return f.Code == fault.CodeFull && f.Status == http.StatusConflict
 }
