@@ -29,7 +29,7 @@ var _ platformv1.GenericNotificationServiceServer = (*Handler)(nil)
 // New returns a Handler that keeps generic notifications in the database of the
 // pool.
 func New(pool *pg.Pool) *Handler {
-	return &Handler{resource: namedstore.Resource[*notification]{Store: NewStore(), Pool: pool, Prepare: prepare}}
+	return &Handler{resource: namedstore.Resource[*notification]{Store: NewStore(), Pool: pool, Prepare: prepare, Stored: storeEvent}}
 }
 
 // NewStore returns the store of generic notifications.

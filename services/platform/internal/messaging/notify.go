@@ -49,21 +49,14 @@ func (h *Handler) Notify(ctx context.Context, req *platformv1.NotifyRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	all, err := h.notifications.All(ctx, h.deps.Pool, tenantID)
-	if err != nil {
-		return nil, err
-	}
-	var list []*platformv1.GenericNotification
-	for _, n := range all {
-		if strings.EqualFold(n.GetDomain(), req.GetDomain()) && strings.EqualFold(n.GetEvent(), req.GetEvent()) {
-			list = append(list, n)
-		}
-	}
+	list, err := genericnotification.OfEvent(ctx, h.deps.Pool, tenantID, req.GetDomain(), req.GetEvent(), maxEvent+1)
 	switch {
+	case err != nil:
+		return nil, err
 	case len(list) == 0:
 		return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no generic notification of the domain %.100q and the event %.100q.", req.GetDomain(), req.GetEvent()))
 	case len(list) > maxEvent:
-		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("The event has %d generic notifications, and at most %d are sent at once.", len(list), maxEvent))
+		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("The event has more than %d generic notifications, and at most %d are sent at once.", maxEvent, maxEvent))
 	}
 	return h.notify(ctx, list, req, req.GetNotifyData(), req.GetUrlParams(), req.GetEventData())
 }

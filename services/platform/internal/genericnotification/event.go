@@ -1,0 +1,43 @@
+package genericnotification
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// storeEvent stores by which event a generic notification is found.
+func storeEvent(ctx context.Context, tx pgx.Tx, tenantID int64, _, stored *notification) error {
+	if _, err := tx.Exec(ctx, `UPDATE generic_notification SET domain = lower($3), event = lower($4) WHERE tenant_id = $1 AND id = $2`,
+		tenantID, stored.GetId(), stored.GetDomain(), stored.GetEvent()); err != nil {
+		return fmt.Errorf("store the event of a generic notification: %w", err)
+	}
+	return nil
+}
+
+// OfEvent returns at most so many generic notifications of an event, by name. Domain and
+// event are compared without case.
+func OfEvent(ctx context.Context, db pg.Querier, tenantID int64, domain, event string, most int) ([]*notification, error) {
+	rows, err := db.Query(ctx, `SELECT id FROM generic_notification
+		WHERE tenant_id = $1 AND domain = lower($2) AND event = lower($3) AND event <> '' ORDER BY lower(name) LIMIT $4`, tenantID, domain, event, most)
+	if err != nil {
+		return nil, fmt.Errorf("find the generic notifications of an event: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("find the generic notifications of an event: %w", err)
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := NewStore().Find(ctx, db, tenantID, ids, nil)
+	slices.SortFunc(list, func(a, b *notification) int {
+		return strings.Compare(strings.ToLower(a.GetName()), strings.ToLower(b.GetName()))
+	})
+	return list, err
+}
