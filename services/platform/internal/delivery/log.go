@@ -95,8 +95,16 @@ func Attempts(ctx context.Context, db pg.Querier, tenantID, id int64) ([]Attempt
 }
 
 // Replay makes deliveries pending again, under the ids that they had, and has them
-// tried as long as new ones.
+// tried as long as new ones. What waits of a tenant is bounded as with Append: 429.
 func Replay(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, now, giveUpAt time.Time) error {
+	var settled int
+	if err := tx.QueryRow(ctx, `SELECT count(*) FROM notification_delivery WHERE tenant_id = $1 AND id = ANY($2) AND state <> 'PENDING'`,
+		tenantID, ids).Scan(&settled); err != nil {
+		return fmt.Errorf("replay deliveries: %w", err)
+	}
+	if err := checkPending(ctx, tx, tenantID, settled); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, `UPDATE notification_delivery SET state = 'PENDING', attempts = 0, next_attempt_at = $3, give_up_at = $4, error = '', settled_at = NULL
 		WHERE tenant_id = $1 AND id = ANY($2) AND state <> 'PENDING'`, tenantID, ids, now, giveUpAt)
 	if err != nil {

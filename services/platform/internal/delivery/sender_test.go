@@ -336,11 +336,33 @@ func TestWhatIsSettledForLongIsForgotten(t *testing.T) {
 func TestWhatWaitsIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, Config{})
-	_, err := b.pool.Exec(tenant.With(t.Context(), 1), `INSERT INTO notification_delivery (tenant_id, delivery_id, message_id, notification_id, notification_name,
-			channel, state, person_id, person_number, webhook_id, address, content, fingerprint, next_attempt_at, give_up_at, created_at)
-		SELECT 1, gen_random_uuid(), gen_random_uuid(), 1, '', 'EMAIL', 'PENDING', 0, '', 0, '', '', '', now(), now(), now() FROM generate_series(1, $1)`, maxPending)
+	settled := b.mail(t, "settled")
+	b.store(t, 1, settled)
+	b.round(t)
+	require.Equal(t, Delivered, b.read(t, settled).State)
+	replay := func(tenantID int64, ids ...int64) error {
+		return pg.InTx(tenant.With(t.Context(), tenantID), b.pool, func(ctx context.Context, tx pgx.Tx) error {
+			return Replay(ctx, tx, tenantID, ids, b.clock.Now(), b.clock.Now().Add(time.Hour))
+		})
+	}
+	fill := func(n int) (last int64) {
+		ctx := tenant.With(t.Context(), 1)
+		_, err := b.pool.Exec(ctx, `INSERT INTO notification_delivery (tenant_id, delivery_id, message_id, notification_id, notification_name,
+				channel, state, person_id, person_number, webhook_id, address, content, fingerprint, next_attempt_at, give_up_at, created_at)
+			SELECT 1, gen_random_uuid(), gen_random_uuid(), 1, '', 'EMAIL', 'PENDING', 0, '', 0, '', '', '', now(), now(), now() FROM generate_series(1, $1)`, n)
+		require.NoError(t, err)
+		require.NoError(t, b.pool.QueryRow(ctx, `SELECT max(id) FROM notification_delivery WHERE tenant_id = 1`).Scan(&last))
+		return last
+	}
+	fill(maxPending - 1)
+	require.NoError(t, replay(1, settled.ID), "there is room for one")
+	_, err := b.pool.Exec(tenant.With(t.Context(), 1), `UPDATE notification_delivery SET state = 'DELIVERED' WHERE tenant_id = 1 AND id = $1`, settled.ID)
 	require.NoError(t, err)
+	waiting := fill(1)
 	err = b.append(t, 1, b.mail(t, "a"))
 	assert.True(t, fault.HasStatus(err, 429), err)
+	err = replay(1, settled.ID)
+	assert.True(t, fault.HasStatus(err, 429), err)
+	assert.NoError(t, replay(1, waiting), "what waits is no more by it")
 	assert.NoError(t, b.append(t, 2, b.mail(t, "a")))
 }

@@ -32,13 +32,8 @@ const (
 // that would tell somebody the same thing again are suppressed. What waits of a
 // tenant is bounded: 429.
 func Append(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list []*Delivery) error {
-	var pending int
-	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM notification_delivery
-		WHERE tenant_id = $1 AND state = 'PENDING' LIMIT $2) AS waiting`, tenantID, maxPending).Scan(&pending); err != nil {
-		return fmt.Errorf("count deliveries: %w", err)
-	}
-	if pending+len(list) > maxPending {
-		return fault.TooMany(fmt.Sprintf("%d deliveries wait already, and at most %d may. Try again later.", pending, maxPending), busy)
+	if err := checkPending(ctx, tx, tenantID, len(list)); err != nil {
+		return err
 	}
 	if err := suppress(ctx, tx, tenantID, now, list); err != nil {
 		return err
@@ -65,6 +60,19 @@ func Append(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list 
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("store deliveries: %w", err)
+	}
+	return nil
+}
+
+// checkPending refuses more deliveries than a tenant may have waiting: 429.
+func checkPending(ctx context.Context, tx pgx.Tx, tenantID int64, more int) error {
+	var pending int
+	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM notification_delivery
+		WHERE tenant_id = $1 AND state = 'PENDING' LIMIT $2) AS waiting`, tenantID, maxPending).Scan(&pending); err != nil {
+		return fmt.Errorf("count deliveries: %w", err)
+	}
+	if pending+more > maxPending {
+		return fault.TooMany(fmt.Sprintf("%d deliveries wait already, and at most %d may. Try again later.", pending, maxPending), busy)
 	}
 	return nil
 }
