@@ -1,6 +1,7 @@
 package timecard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,10 +201,8 @@ func (r *Reader) tryChange(ctx context.Context, tenantID int64, days touched, fn
 		return err
 	}
 	all := days.inSigned(before)
-	for _, k := range all {
-		if k.of, err = r.ask(ctx, []int64{k.id}, k.days); err != nil {
-			return err
-		}
+	if err := r.askEach(ctx, all); err != nil {
+		return err
 	}
 	return r.inLock(ctx, tenantID, ids, func(ctx context.Context, tx pgx.Tx) error {
 		now, err := signoffs(ctx, tx, tenantID, ids)
@@ -297,6 +296,42 @@ type known struct {
 	id   int64
 	days civil.Range
 	of   map[int64]*commonsv1.EmployeeDays
+}
+
+// askedTogether is how many days one question to commons covers at most, where the days
+// of the employees are not the same.
+const askedTogether = 62
+
+// askEach asks commons for what it knows: once for employees whose days lie close
+// together, as those of one import do.
+func (r *Reader) askEach(ctx context.Context, all []*known) error {
+	left := slices.SortedFunc(slices.Values(all), func(a, b *known) int {
+		return cmp.Or(cmp.Compare(a.days.From, b.days.From), cmp.Compare(a.days.To, b.days.To))
+	})
+	for len(left) > 0 {
+		days, n := left[0].days, 1
+		for ; n < min(len(left), maxEmployees); n++ {
+			to := max(days.To, left[n].days.To)
+			if to > days.To && int(to-days.From) > askedTogether {
+				break
+			}
+			days.To = to
+		}
+		ids := make([]int64, n)
+		for i, k := range left[:n] {
+			ids[i] = k.id
+		}
+		slices.Sort(ids)
+		of, err := r.ask(ctx, slices.Compact(ids), days)
+		if err != nil {
+			return err
+		}
+		for _, k := range left[:n] {
+			k.of = of
+		}
+		left = left[n:]
+	}
+	return nil
 }
 
 // correct writes down by how much the totals of days changed.

@@ -247,6 +247,34 @@ func TestCorrectionsOfDaysThatLieFarApart(t *testing.T) {
 	assert.Len(t, asked.days, 3, "one of each of the two ranges, and one of the read")
 }
 
+// Punches of many employees are one question to commons, though each has a sign-off and
+// days of their own.
+func TestOneImportAsksCommonsOnce(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	asked := &rangesAsked{}
+	reader := NewReader(newPool(t), asked, noon("2026-05-01"))
+	zone, err := reader.zones.Get("Europe/Berlin")
+	require.NoError(t, err)
+	const employees = 12
+	var rows []*punchRow
+	for id := range int64(employees) {
+		signOff(t, ctx, reader, id+1, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 10+int(id))})
+		for hour := range int64(2) {
+			at := zone.Unix(civil.DateTime{Date: civil.Of(2026, time.March, 3+int(id)/2), Seconds: int32(8+hour) * 3600})
+			rows = append(rows, &punchRow{employee: person.Person{ID: id + 1}, punch: punch{body: []byte{}, Punch: worktime.Punch{At: at, Zone: zone}}})
+		}
+	}
+	asked.days = nil
+	require.NoError(t, reader.store(ctx, 1, rows))
+	assert.Len(t, asked.days, 1)
+	for id := range int64(employees) {
+		got := totalsOf(t, ctx, reader, "2026-03-01", "2026-03-31", id+1)[0].GetTotals()
+		open := civil.Of(2026, time.March, 10+int(id))
+		assert.Equal(t, []string{open.String() + " HISTORICAL_CORRECTION Regular  3600"}, describe(got))
+	}
+}
+
 // rangesAsked notes for how many days commons is asked.
 type rangesAsked struct {
 	knownDays
