@@ -141,6 +141,7 @@ type bench struct {
 	nats    *nats.Conn
 	users   *users
 	service *commons.Service
+	clock   *clock.Fake
 	persons commonsv1.PersonServiceClient
 
 	termRequests commonsv1.TermRequestServiceClient
@@ -154,7 +155,7 @@ func newBench(t *testing.T) *bench {
 		accounts: map[int64]*authv1.User{}, lockouts: map[int64]*authv1.UserLockout{},
 		powerful: map[int64]bool{}, told: map[string]*authv1.Initiator{},
 	}}
-	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	b.clock = clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	b.nats = natstest.New(t).Conn()
 	auth, local := rpctest.Local(t), rpctest.Local(t)
 	authv1.RegisterUserServiceServer(auth, b.users)
@@ -162,7 +163,7 @@ func newBench(t *testing.T) *bench {
 		Engines: serve.Engines{
 			Pool: b.pool, NATS: b.nats, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 		},
-		Auth: auth.Conn("commons", nil), Clock: present,
+		Auth: auth.Conn("commons", nil), Clock: b.clock,
 	})
 	require.NoError(t, err)
 	b.service.Register(local)
