@@ -35,35 +35,12 @@ const (
 	maxSize = 256 << 10
 	// maxNamed bounds what a function or a location names.
 	maxNamed = 1000
+	// maxPage bounds the records of a page.
+	maxPage = 1000
 )
 
 func codes() namedstore.Codes {
 	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
-}
-
-func evaluationPeriods() []*platformv1.EvaluationPeriod {
-	return []*platformv1.EvaluationPeriod{
-		{Id: 1, Name: "DAILY", ShortName: "D"}, {Id: 2, Name: "WEEKLY", ShortName: "W"}, {Id: 3, Name: "PAYPERIOD", ShortName: "P"},
-	}
-}
-
-func operators() []*platformv1.ThresholdOperator {
-	return []*platformv1.ThresholdOperator{
-		{Id: 1, ThresholdOperator: "=", Description: "Equal to the value"},
-		{Id: 2, ThresholdOperator: "<", Description: "Less than the value"},
-		{Id: 3, ThresholdOperator: "<=", Description: "Not more than the value"},
-		{Id: 4, ThresholdOperator: ">", Description: "More than the value"},
-		{Id: 5, ThresholdOperator: ">=", Description: "Not less than the value"},
-		{Id: 6, ThresholdOperator: "BETWEEN", Description: "From the value to the maximum, both included"},
-	}
-}
-
-func indicatorTexts() []*platformv1.IndicatorText {
-	return []*platformv1.IndicatorText{
-		{Id: 1, ThresholdIndicatorText: "On target", Description: "As it should be"},
-		{Id: 2, ThresholdIndicatorText: "Below target", Description: "Less than it should be"},
-		{Id: 3, ThresholdIndicatorText: "Above target", Description: "More than it should be"},
-	}
 }
 
 // prepare checks a target threshold, and writes its words as the lists do.

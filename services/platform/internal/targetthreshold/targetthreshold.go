@@ -186,3 +186,49 @@ func (h *Handler) ListThresholdOperators(context.Context, *platformv1.ListThresh
 func (h *Handler) ListIndicatorTexts(context.Context, *platformv1.ListIndicatorTextsRequest) (*platformv1.IndicatorTextList, error) {
 	return &platformv1.IndicatorTextList{Items: indicatorTexts()}, nil
 }
+
+// ListMetricSets returns the metric sets.
+func (h *Handler) ListMetricSets(context.Context, *platformv1.ListMetricSetsRequest) (*platformv1.MetricSetList, error) {
+	return &platformv1.MetricSetList{Items: metricSets()}, nil
+}
+
+// ListTargetThresholdShortNames returns the target thresholds that have a short name.
+func (h *Handler) ListTargetThresholdShortNames(ctx context.Context, req *platformv1.ListTargetThresholdShortNamesRequest) (*platformv1.TargetThresholdAnswer, error) {
+	list, err := h.resource.List(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if list, err = ofType(list, "targetType", req.GetTargetType()); err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(t *platformv1.TargetThreshold) bool { return t.GetShortName() == "" })
+	slices.SortStableFunc(list, func(a, b *platformv1.TargetThreshold) int {
+		return cmp.Compare(strings.ToLower(a.GetShortName()), strings.ToLower(b.GetShortName()))
+	})
+	return &platformv1.TargetThresholdAnswer{RequestPayload: &platformv1.TargetThresholdWhere{TargetType: req.GetTargetType()}, TargetResponse: list}, nil
+}
+
+// ExportTargetThresholds returns a page of the target thresholds of a type.
+func (h *Handler) ExportTargetThresholds(ctx context.Context, req *platformv1.ExportTargetThresholdsRequest) (*platformv1.TargetThresholdExport, error) {
+	switch {
+	case req.GetTargetType() == "":
+		return nil, missing("targetType")
+	case req.Index == nil:
+		return nil, missing("index")
+	case req.Count == nil:
+		return nil, missing("count")
+	case req.GetIndex() < 0:
+		return nil, invalid("index", "must not be less than 0")
+	case req.GetCount() < 1 || req.GetCount() > maxPage:
+		return nil, invalid("count", fmt.Sprintf("must be from 1 to %d", maxPage))
+	}
+	list, err := h.resource.List(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if list, err = ofType(list, "targetType", req.GetTargetType()); err != nil {
+		return nil, err
+	}
+	list = list[min(int(req.GetIndex()), len(list)):]
+	return &platformv1.TargetThresholdExport{Records: list[:min(int(req.GetCount()), len(list))]}, nil
+}

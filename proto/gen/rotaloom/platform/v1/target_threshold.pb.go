@@ -356,6 +356,194 @@ func (*ListIndicatorTextsRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{6}
 }
 
+type ListMetricSetsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMetricSetsRequest) Reset() {
+	*x = ListMetricSetsRequest{}
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMetricSetsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMetricSetsRequest) ProtoMessage() {}
+
+func (x *ListMetricSetsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMetricSetsRequest.ProtoReflect.Descriptor instead.
+func (*ListMetricSetsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{7}
+}
+
+type ListTargetThresholdShortNamesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// STANDARD or HCA, in any case; both without it.
+	TargetType    string `protobuf:"bytes,1,opt,name=target_type,json=targetType,proto3" json:"target_type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTargetThresholdShortNamesRequest) Reset() {
+	*x = ListTargetThresholdShortNamesRequest{}
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTargetThresholdShortNamesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTargetThresholdShortNamesRequest) ProtoMessage() {}
+
+func (x *ListTargetThresholdShortNamesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTargetThresholdShortNamesRequest.ProtoReflect.Descriptor instead.
+func (*ListTargetThresholdShortNamesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ListTargetThresholdShortNamesRequest) GetTargetType() string {
+	if x != nil {
+		return x.TargetType
+	}
+	return ""
+}
+
+type ExportTargetThresholdsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// STANDARD or HCA, in any case.
+	TargetType string `protobuf:"bytes,1,opt,name=target_type,json=targetType,proto3" json:"target_type,omitempty"`
+	// The first record of the page, from 0 on.
+	Index *int32 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	// How many records the page has at most, from 1 to 1,000.
+	Count         *int32 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportTargetThresholdsRequest) Reset() {
+	*x = ExportTargetThresholdsRequest{}
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportTargetThresholdsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportTargetThresholdsRequest) ProtoMessage() {}
+
+func (x *ExportTargetThresholdsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportTargetThresholdsRequest.ProtoReflect.Descriptor instead.
+func (*ExportTargetThresholdsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ExportTargetThresholdsRequest) GetTargetType() string {
+	if x != nil {
+		return x.TargetType
+	}
+	return ""
+}
+
+func (x *ExportTargetThresholdsRequest) GetIndex() int32 {
+	if x != nil && x.Index != nil {
+		return *x.Index
+	}
+	return 0
+}
+
+func (x *ExportTargetThresholdsRequest) GetCount() int32 {
+	if x != nil && x.Count != nil {
+		return *x.Count
+	}
+	return 0
+}
+
+type TargetThresholdExport struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Records       []*TargetThreshold     `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TargetThresholdExport) Reset() {
+	*x = TargetThresholdExport{}
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TargetThresholdExport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TargetThresholdExport) ProtoMessage() {}
+
+func (x *TargetThresholdExport) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TargetThresholdExport.ProtoReflect.Descriptor instead.
+func (*TargetThresholdExport) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *TargetThresholdExport) GetRecords() []*TargetThreshold {
+	if x != nil {
+		return x.Records
+	}
+	return nil
+}
+
 type MultiReadTargetThresholdsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Where         *TargetThresholdWhere  `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
@@ -365,7 +553,7 @@ type MultiReadTargetThresholdsRequest struct {
 
 func (x *MultiReadTargetThresholdsRequest) Reset() {
 	*x = MultiReadTargetThresholdsRequest{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[7]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -377,7 +565,7 @@ func (x *MultiReadTargetThresholdsRequest) String() string {
 func (*MultiReadTargetThresholdsRequest) ProtoMessage() {}
 
 func (x *MultiReadTargetThresholdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[7]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -390,7 +578,7 @@ func (x *MultiReadTargetThresholdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadTargetThresholdsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadTargetThresholdsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MultiReadTargetThresholdsRequest) GetWhere() *TargetThresholdWhere {
@@ -414,7 +602,7 @@ type TargetThresholdWhere struct {
 
 func (x *TargetThresholdWhere) Reset() {
 	*x = TargetThresholdWhere{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[8]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -426,7 +614,7 @@ func (x *TargetThresholdWhere) String() string {
 func (*TargetThresholdWhere) ProtoMessage() {}
 
 func (x *TargetThresholdWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[8]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -439,7 +627,7 @@ func (x *TargetThresholdWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetThresholdWhere.ProtoReflect.Descriptor instead.
 func (*TargetThresholdWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TargetThresholdWhere) GetIds() []int64 {
@@ -474,7 +662,7 @@ type TargetThresholdAnswer struct {
 
 func (x *TargetThresholdAnswer) Reset() {
 	*x = TargetThresholdAnswer{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[9]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -486,7 +674,7 @@ func (x *TargetThresholdAnswer) String() string {
 func (*TargetThresholdAnswer) ProtoMessage() {}
 
 func (x *TargetThresholdAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[9]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -499,7 +687,7 @@ func (x *TargetThresholdAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetThresholdAnswer.ProtoReflect.Descriptor instead.
 func (*TargetThresholdAnswer) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TargetThresholdAnswer) GetRequestPayload() *TargetThresholdWhere {
@@ -526,7 +714,7 @@ type MultiUpsertTargetThresholdsRequest struct {
 
 func (x *MultiUpsertTargetThresholdsRequest) Reset() {
 	*x = MultiUpsertTargetThresholdsRequest{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[10]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -538,7 +726,7 @@ func (x *MultiUpsertTargetThresholdsRequest) String() string {
 func (*MultiUpsertTargetThresholdsRequest) ProtoMessage() {}
 
 func (x *MultiUpsertTargetThresholdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[10]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -551,7 +739,7 @@ func (x *MultiUpsertTargetThresholdsRequest) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use MultiUpsertTargetThresholdsRequest.ProtoReflect.Descriptor instead.
 func (*MultiUpsertTargetThresholdsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MultiUpsertTargetThresholdsRequest) GetBody() *TargetThresholdBatch {
@@ -577,7 +765,7 @@ type TargetThresholdBatch struct {
 
 func (x *TargetThresholdBatch) Reset() {
 	*x = TargetThresholdBatch{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[11]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -589,7 +777,7 @@ func (x *TargetThresholdBatch) String() string {
 func (*TargetThresholdBatch) ProtoMessage() {}
 
 func (x *TargetThresholdBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[11]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -602,7 +790,7 @@ func (x *TargetThresholdBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetThresholdBatch.ProtoReflect.Descriptor instead.
 func (*TargetThresholdBatch) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TargetThresholdBatch) GetItems() []*TargetThreshold {
@@ -622,7 +810,7 @@ type TargetThresholdList struct {
 
 func (x *TargetThresholdList) Reset() {
 	*x = TargetThresholdList{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[12]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +822,7 @@ func (x *TargetThresholdList) String() string {
 func (*TargetThresholdList) ProtoMessage() {}
 
 func (x *TargetThresholdList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[12]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +835,7 @@ func (x *TargetThresholdList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetThresholdList.ProtoReflect.Descriptor instead.
 func (*TargetThresholdList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TargetThresholdList) GetItems() []*TargetThreshold {
@@ -673,7 +861,7 @@ type TargetThresholdSummaryList struct {
 
 func (x *TargetThresholdSummaryList) Reset() {
 	*x = TargetThresholdSummaryList{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[13]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -685,7 +873,7 @@ func (x *TargetThresholdSummaryList) String() string {
 func (*TargetThresholdSummaryList) ProtoMessage() {}
 
 func (x *TargetThresholdSummaryList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[13]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -698,7 +886,7 @@ func (x *TargetThresholdSummaryList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetThresholdSummaryList.ProtoReflect.Descriptor instead.
 func (*TargetThresholdSummaryList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TargetThresholdSummaryList) GetItems() []*TargetThresholdSummary {
@@ -731,7 +919,7 @@ type TargetThresholdSummary struct {
 
 func (x *TargetThresholdSummary) Reset() {
 	*x = TargetThresholdSummary{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[14]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +931,7 @@ func (x *TargetThresholdSummary) String() string {
 func (*TargetThresholdSummary) ProtoMessage() {}
 
 func (x *TargetThresholdSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[14]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,7 +944,7 @@ func (x *TargetThresholdSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetThresholdSummary.ProtoReflect.Descriptor instead.
 func (*TargetThresholdSummary) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TargetThresholdSummary) GetId() int64 {
@@ -860,7 +1048,7 @@ type TargetThreshold struct {
 
 func (x *TargetThreshold) Reset() {
 	*x = TargetThreshold{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[15]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -872,7 +1060,7 @@ func (x *TargetThreshold) String() string {
 func (*TargetThreshold) ProtoMessage() {}
 
 func (x *TargetThreshold) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[15]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -885,7 +1073,7 @@ func (x *TargetThreshold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetThreshold.ProtoReflect.Descriptor instead.
 func (*TargetThreshold) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TargetThreshold) GetId() int64 {
@@ -1019,7 +1207,7 @@ type TargetFunction struct {
 
 func (x *TargetFunction) Reset() {
 	*x = TargetFunction{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[16]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1031,7 +1219,7 @@ func (x *TargetFunction) String() string {
 func (*TargetFunction) ProtoMessage() {}
 
 func (x *TargetFunction) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[16]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1044,7 +1232,7 @@ func (x *TargetFunction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetFunction.ProtoReflect.Descriptor instead.
 func (*TargetFunction) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TargetFunction) GetMetrics() *TargetFunctionRefs {
@@ -1081,7 +1269,7 @@ type TargetFunctionRefs struct {
 
 func (x *TargetFunctionRefs) Reset() {
 	*x = TargetFunctionRefs{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[17]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1093,7 +1281,7 @@ func (x *TargetFunctionRefs) String() string {
 func (*TargetFunctionRefs) ProtoMessage() {}
 
 func (x *TargetFunctionRefs) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[17]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1106,7 +1294,7 @@ func (x *TargetFunctionRefs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetFunctionRefs.ProtoReflect.Descriptor instead.
 func (*TargetFunctionRefs) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TargetFunctionRefs) GetIds() []int64 {
@@ -1148,7 +1336,7 @@ type TargetLocation struct {
 
 func (x *TargetLocation) Reset() {
 	*x = TargetLocation{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[18]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1348,7 @@ func (x *TargetLocation) String() string {
 func (*TargetLocation) ProtoMessage() {}
 
 func (x *TargetLocation) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[18]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1361,7 @@ func (x *TargetLocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetLocation.ProtoReflect.Descriptor instead.
 func (*TargetLocation) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TargetLocation) GetOrgs() *v1.RefList {
@@ -1206,7 +1394,7 @@ type Threshold struct {
 
 func (x *Threshold) Reset() {
 	*x = Threshold{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[19]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +1406,7 @@ func (x *Threshold) String() string {
 func (*Threshold) ProtoMessage() {}
 
 func (x *Threshold) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[19]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +1419,7 @@ func (x *Threshold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Threshold.ProtoReflect.Descriptor instead.
 func (*Threshold) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Threshold) GetId() int64 {
@@ -1285,7 +1473,7 @@ type EvaluationPeriodList struct {
 
 func (x *EvaluationPeriodList) Reset() {
 	*x = EvaluationPeriodList{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[20]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1297,7 +1485,7 @@ func (x *EvaluationPeriodList) String() string {
 func (*EvaluationPeriodList) ProtoMessage() {}
 
 func (x *EvaluationPeriodList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[20]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1310,7 +1498,7 @@ func (x *EvaluationPeriodList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvaluationPeriodList.ProtoReflect.Descriptor instead.
 func (*EvaluationPeriodList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *EvaluationPeriodList) GetItems() []*EvaluationPeriod {
@@ -1331,7 +1519,7 @@ type EvaluationPeriod struct {
 
 func (x *EvaluationPeriod) Reset() {
 	*x = EvaluationPeriod{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[21]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1531,7 @@ func (x *EvaluationPeriod) String() string {
 func (*EvaluationPeriod) ProtoMessage() {}
 
 func (x *EvaluationPeriod) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[21]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1544,7 @@ func (x *EvaluationPeriod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvaluationPeriod.ProtoReflect.Descriptor instead.
 func (*EvaluationPeriod) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *EvaluationPeriod) GetId() int64 {
@@ -1389,7 +1577,7 @@ type ThresholdOperatorList struct {
 
 func (x *ThresholdOperatorList) Reset() {
 	*x = ThresholdOperatorList{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[22]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1401,7 +1589,7 @@ func (x *ThresholdOperatorList) String() string {
 func (*ThresholdOperatorList) ProtoMessage() {}
 
 func (x *ThresholdOperatorList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[22]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1414,7 +1602,7 @@ func (x *ThresholdOperatorList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThresholdOperatorList.ProtoReflect.Descriptor instead.
 func (*ThresholdOperatorList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ThresholdOperatorList) GetItems() []*ThresholdOperator {
@@ -1435,7 +1623,7 @@ type ThresholdOperator struct {
 
 func (x *ThresholdOperator) Reset() {
 	*x = ThresholdOperator{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[23]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1447,7 +1635,7 @@ func (x *ThresholdOperator) String() string {
 func (*ThresholdOperator) ProtoMessage() {}
 
 func (x *ThresholdOperator) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[23]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1460,7 +1648,7 @@ func (x *ThresholdOperator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThresholdOperator.ProtoReflect.Descriptor instead.
 func (*ThresholdOperator) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ThresholdOperator) GetId() int64 {
@@ -1493,7 +1681,7 @@ type IndicatorTextList struct {
 
 func (x *IndicatorTextList) Reset() {
 	*x = IndicatorTextList{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[24]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1505,7 +1693,7 @@ func (x *IndicatorTextList) String() string {
 func (*IndicatorTextList) ProtoMessage() {}
 
 func (x *IndicatorTextList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[24]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1518,7 +1706,7 @@ func (x *IndicatorTextList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndicatorTextList.ProtoReflect.Descriptor instead.
 func (*IndicatorTextList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *IndicatorTextList) GetItems() []*IndicatorText {
@@ -1539,7 +1727,7 @@ type IndicatorText struct {
 
 func (x *IndicatorText) Reset() {
 	*x = IndicatorText{}
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[25]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1551,7 +1739,7 @@ func (x *IndicatorText) String() string {
 func (*IndicatorText) ProtoMessage() {}
 
 func (x *IndicatorText) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[25]
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1564,7 +1752,7 @@ func (x *IndicatorText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndicatorText.ProtoReflect.Descriptor instead.
 func (*IndicatorText) Descriptor() ([]byte, []int) {
-	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *IndicatorText) GetId() int64 {
@@ -1586,6 +1774,147 @@ func (x *IndicatorText) GetDescription() string {
 		return x.Description
 	}
 	return ""
+}
+
+type MetricSetList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*MetricSet           `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MetricSetList) Reset() {
+	*x = MetricSetList{}
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MetricSetList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MetricSetList) ProtoMessage() {}
+
+func (x *MetricSetList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MetricSetList.ProtoReflect.Descriptor instead.
+func (*MetricSetList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *MetricSetList) GetItems() []*MetricSet {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+// MetricSet is a group of metrics that belong together.
+type MetricSet struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Id        int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Name      string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	ShortName string                 `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	// STANDARD.
+	Type string `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
+	// What each of its metrics consists of.
+	DataColumns []string `protobuf:"bytes,5,rep,name=data_columns,json=dataColumns,proto3" json:"data_columns,omitempty"`
+	// False: sums are never adjusted.
+	AdjustmentSwitchRequired *bool `protobuf:"varint,6,opt,name=adjustment_switch_required,json=adjustmentSwitchRequired,proto3,oneof" json:"adjustment_switch_required,omitempty"`
+	// By which names "select" of timecard metrics knows its metrics.
+	MetricsShortNames []string `protobuf:"bytes,7,rep,name=metrics_short_names,json=metricsShortNames,proto3" json:"metrics_short_names,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *MetricSet) Reset() {
+	*x = MetricSet{}
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MetricSet) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MetricSet) ProtoMessage() {}
+
+func (x *MetricSet) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MetricSet.ProtoReflect.Descriptor instead.
+func (*MetricSet) Descriptor() ([]byte, []int) {
+	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *MetricSet) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *MetricSet) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *MetricSet) GetShortName() string {
+	if x != nil {
+		return x.ShortName
+	}
+	return ""
+}
+
+func (x *MetricSet) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *MetricSet) GetDataColumns() []string {
+	if x != nil {
+		return x.DataColumns
+	}
+	return nil
+}
+
+func (x *MetricSet) GetAdjustmentSwitchRequired() bool {
+	if x != nil && x.AdjustmentSwitchRequired != nil {
+		return *x.AdjustmentSwitchRequired
+	}
+	return false
+}
+
+func (x *MetricSet) GetMetricsShortNames() []string {
+	if x != nil {
+		return x.MetricsShortNames
+	}
+	return nil
 }
 
 var File_rotaloom_platform_v1_target_threshold_proto protoreflect.FileDescriptor
@@ -1614,7 +1943,20 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\b_version\"\x1e\n" +
 	"\x1cListEvaluationPeriodsRequest\"\x1f\n" +
 	"\x1dListThresholdOperatorsRequest\"\x1b\n" +
-	"\x19ListIndicatorTextsRequest\"d\n" +
+	"\x19ListIndicatorTextsRequest\"\x17\n" +
+	"\x15ListMetricSetsRequest\"G\n" +
+	"$ListTargetThresholdShortNamesRequest\x12\x1f\n" +
+	"\vtarget_type\x18\x01 \x01(\tR\n" +
+	"targetType\"\x8a\x01\n" +
+	"\x1dExportTargetThresholdsRequest\x12\x1f\n" +
+	"\vtarget_type\x18\x01 \x01(\tR\n" +
+	"targetType\x12\x19\n" +
+	"\x05index\x18\x02 \x01(\x05H\x00R\x05index\x88\x01\x01\x12\x19\n" +
+	"\x05count\x18\x03 \x01(\x05H\x01R\x05count\x88\x01\x01B\b\n" +
+	"\x06_indexB\b\n" +
+	"\x06_count\"X\n" +
+	"\x15TargetThresholdExport\x12?\n" +
+	"\arecords\x18\x01 \x03(\v2%.rotaloom.platform.v1.TargetThresholdR\arecords\"d\n" +
 	" MultiReadTargetThresholdsRequest\x12@\n" +
 	"\x05where\x18\x01 \x01(\v2*.rotaloom.platform.v1.TargetThresholdWhereR\x05where\"\xc5\x01\n" +
 	"\x14TargetThresholdWhere\x12>\n" +
@@ -1736,7 +2078,20 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\rIndicatorText\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x128\n" +
 	"\x18threshold_indicator_text\x18\x02 \x01(\tR\x16thresholdIndicatorText\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription2\xb2\x10\n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\"S\n" +
+	"\rMetricSetList\x125\n" +
+	"\x05items\x18\x01 \x03(\v2\x1f.rotaloom.platform.v1.MetricSetR\x05items:\v\xa2\xbb\x18\a\n" +
+	"\x05items\"\x97\x02\n" +
+	"\tMetricSet\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\n" +
+	"short_name\x18\x03 \x01(\tR\tshortName\x12\x12\n" +
+	"\x04type\x18\x04 \x01(\tR\x04type\x12!\n" +
+	"\fdata_columns\x18\x05 \x03(\tR\vdataColumns\x12A\n" +
+	"\x1aadjustment_switch_required\x18\x06 \x01(\bH\x00R\x18adjustmentSwitchRequired\x88\x01\x01\x12.\n" +
+	"\x13metrics_short_names\x18\a \x03(\tR\x11metricsShortNamesB\x1d\n" +
+	"\x1b_adjustment_switch_required2\xa8\x15\n" +
 	"\x16TargetThresholdService\x12\xc9\x01\n" +
 	"\x14ListTargetThresholds\x121.rotaloom.platform.v1.ListTargetThresholdsRequest\x1a0.rotaloom.platform.v1.TargetThresholdSummaryList\"L\xa2\xbb\x18\"\n" +
 	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/platform/target_thresholds\x12\xc1\x01\n" +
@@ -1755,7 +2110,13 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\x15ListEvaluationPeriods\x122.rotaloom.platform.v1.ListEvaluationPeriodsRequest\x1a*.rotaloom.platform.v1.EvaluationPeriodList\"X\xa2\xbb\x18\"\n" +
 	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x02,\x12*/v1/platform/target_thresholds/eval_period\x12\xd2\x01\n" +
 	"\x16ListThresholdOperators\x123.rotaloom.platform.v1.ListThresholdOperatorsRequest\x1a+.rotaloom.platform.v1.ThresholdOperatorList\"V\xa2\xbb\x18\"\n" +
-	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x02*\x12(/v1/platform/target_thresholds/operators\x12\xcc\x01\n" +
+	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x02*\x12(/v1/platform/target_thresholds/operators\x12\xbc\x01\n" +
+	"\x0eListMetricSets\x12+.rotaloom.platform.v1.ListMetricSetsRequest\x1a#.rotaloom.platform.v1.MetricSetList\"X\xa2\xbb\x18\"\n" +
+	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x02,\x12*/v1/platform/target_thresholds/metric_sets\x12\xe2\x01\n" +
+	"\x1dListTargetThresholdShortNames\x12:.rotaloom.platform.v1.ListTargetThresholdShortNamesRequest\x1a+.rotaloom.platform.v1.TargetThresholdAnswer\"X\xa2\xbb\x18\"\n" +
+	"\x1eplatform.target_threshold.read\x18\x02\x82\xd3\xe4\x93\x02,\x12*/v1/platform/target_thresholds/short_names\x12\xcf\x01\n" +
+	"\x16ExportTargetThresholds\x123.rotaloom.platform.v1.ExportTargetThresholdsRequest\x1a+.rotaloom.platform.v1.TargetThresholdExport\"S\xa2\xbb\x18\"\n" +
+	"\x1eplatform.target_threshold.read\x18\x02\x82\xd3\xe4\x93\x02'\x12%/v1/platform/target_thresholds/export\x12\xcc\x01\n" +
 	"\x12ListIndicatorTexts\x12/.rotaloom.platform.v1.ListIndicatorTextsRequest\x1a'.rotaloom.platform.v1.IndicatorTextList\"\\\xa2\xbb\x18\"\n" +
 	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x020\x12./v1/platform/target_thresholds/indicator_textsB\xea\x01\n" +
 	"\x18com.rotaloom.platform.v1B\x14TargetThresholdProtoP\x01ZFgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1;platformv1\xa2\x02\x03RPX\xaa\x02\x14Rotaloom.Platform.V1\xca\x02\x14Rotaloom\\Platform\\V1\xe2\x02 Rotaloom\\Platform\\V1\\GPBMetadata\xea\x02\x16Rotaloom::Platform::V1b\x06proto3"
@@ -1772,93 +2133,107 @@ func file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP() []byte {
 	return file_rotaloom_platform_v1_target_threshold_proto_rawDescData
 }
 
-var file_rotaloom_platform_v1_target_threshold_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_rotaloom_platform_v1_target_threshold_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_rotaloom_platform_v1_target_threshold_proto_goTypes = []any{
-	(*ListTargetThresholdsRequest)(nil),        // 0: rotaloom.platform.v1.ListTargetThresholdsRequest
-	(*GetTargetThresholdRequest)(nil),          // 1: rotaloom.platform.v1.GetTargetThresholdRequest
-	(*UpdateTargetThresholdRequest)(nil),       // 2: rotaloom.platform.v1.UpdateTargetThresholdRequest
-	(*DeleteTargetThresholdRequest)(nil),       // 3: rotaloom.platform.v1.DeleteTargetThresholdRequest
-	(*ListEvaluationPeriodsRequest)(nil),       // 4: rotaloom.platform.v1.ListEvaluationPeriodsRequest
-	(*ListThresholdOperatorsRequest)(nil),      // 5: rotaloom.platform.v1.ListThresholdOperatorsRequest
-	(*ListIndicatorTextsRequest)(nil),          // 6: rotaloom.platform.v1.ListIndicatorTextsRequest
-	(*MultiReadTargetThresholdsRequest)(nil),   // 7: rotaloom.platform.v1.MultiReadTargetThresholdsRequest
-	(*TargetThresholdWhere)(nil),               // 8: rotaloom.platform.v1.TargetThresholdWhere
-	(*TargetThresholdAnswer)(nil),              // 9: rotaloom.platform.v1.TargetThresholdAnswer
-	(*MultiUpsertTargetThresholdsRequest)(nil), // 10: rotaloom.platform.v1.MultiUpsertTargetThresholdsRequest
-	(*TargetThresholdBatch)(nil),               // 11: rotaloom.platform.v1.TargetThresholdBatch
-	(*TargetThresholdList)(nil),                // 12: rotaloom.platform.v1.TargetThresholdList
-	(*TargetThresholdSummaryList)(nil),         // 13: rotaloom.platform.v1.TargetThresholdSummaryList
-	(*TargetThresholdSummary)(nil),             // 14: rotaloom.platform.v1.TargetThresholdSummary
-	(*TargetThreshold)(nil),                    // 15: rotaloom.platform.v1.TargetThreshold
-	(*TargetFunction)(nil),                     // 16: rotaloom.platform.v1.TargetFunction
-	(*TargetFunctionRefs)(nil),                 // 17: rotaloom.platform.v1.TargetFunctionRefs
-	(*TargetLocation)(nil),                     // 18: rotaloom.platform.v1.TargetLocation
-	(*Threshold)(nil),                          // 19: rotaloom.platform.v1.Threshold
-	(*EvaluationPeriodList)(nil),               // 20: rotaloom.platform.v1.EvaluationPeriodList
-	(*EvaluationPeriod)(nil),                   // 21: rotaloom.platform.v1.EvaluationPeriod
-	(*ThresholdOperatorList)(nil),              // 22: rotaloom.platform.v1.ThresholdOperatorList
-	(*ThresholdOperator)(nil),                  // 23: rotaloom.platform.v1.ThresholdOperator
-	(*IndicatorTextList)(nil),                  // 24: rotaloom.platform.v1.IndicatorTextList
-	(*IndicatorText)(nil),                      // 25: rotaloom.platform.v1.IndicatorText
-	(*v1.ErrorBody)(nil),                       // 26: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                             // 27: rotaloom.common.v1.Ref
-	(*structpb.Struct)(nil),                    // 28: google.protobuf.Struct
-	(*v1.RefList)(nil),                         // 29: rotaloom.common.v1.RefList
-	(*emptypb.Empty)(nil),                      // 30: google.protobuf.Empty
+	(*ListTargetThresholdsRequest)(nil),          // 0: rotaloom.platform.v1.ListTargetThresholdsRequest
+	(*GetTargetThresholdRequest)(nil),            // 1: rotaloom.platform.v1.GetTargetThresholdRequest
+	(*UpdateTargetThresholdRequest)(nil),         // 2: rotaloom.platform.v1.UpdateTargetThresholdRequest
+	(*DeleteTargetThresholdRequest)(nil),         // 3: rotaloom.platform.v1.DeleteTargetThresholdRequest
+	(*ListEvaluationPeriodsRequest)(nil),         // 4: rotaloom.platform.v1.ListEvaluationPeriodsRequest
+	(*ListThresholdOperatorsRequest)(nil),        // 5: rotaloom.platform.v1.ListThresholdOperatorsRequest
+	(*ListIndicatorTextsRequest)(nil),            // 6: rotaloom.platform.v1.ListIndicatorTextsRequest
+	(*ListMetricSetsRequest)(nil),                // 7: rotaloom.platform.v1.ListMetricSetsRequest
+	(*ListTargetThresholdShortNamesRequest)(nil), // 8: rotaloom.platform.v1.ListTargetThresholdShortNamesRequest
+	(*ExportTargetThresholdsRequest)(nil),        // 9: rotaloom.platform.v1.ExportTargetThresholdsRequest
+	(*TargetThresholdExport)(nil),                // 10: rotaloom.platform.v1.TargetThresholdExport
+	(*MultiReadTargetThresholdsRequest)(nil),     // 11: rotaloom.platform.v1.MultiReadTargetThresholdsRequest
+	(*TargetThresholdWhere)(nil),                 // 12: rotaloom.platform.v1.TargetThresholdWhere
+	(*TargetThresholdAnswer)(nil),                // 13: rotaloom.platform.v1.TargetThresholdAnswer
+	(*MultiUpsertTargetThresholdsRequest)(nil),   // 14: rotaloom.platform.v1.MultiUpsertTargetThresholdsRequest
+	(*TargetThresholdBatch)(nil),                 // 15: rotaloom.platform.v1.TargetThresholdBatch
+	(*TargetThresholdList)(nil),                  // 16: rotaloom.platform.v1.TargetThresholdList
+	(*TargetThresholdSummaryList)(nil),           // 17: rotaloom.platform.v1.TargetThresholdSummaryList
+	(*TargetThresholdSummary)(nil),               // 18: rotaloom.platform.v1.TargetThresholdSummary
+	(*TargetThreshold)(nil),                      // 19: rotaloom.platform.v1.TargetThreshold
+	(*TargetFunction)(nil),                       // 20: rotaloom.platform.v1.TargetFunction
+	(*TargetFunctionRefs)(nil),                   // 21: rotaloom.platform.v1.TargetFunctionRefs
+	(*TargetLocation)(nil),                       // 22: rotaloom.platform.v1.TargetLocation
+	(*Threshold)(nil),                            // 23: rotaloom.platform.v1.Threshold
+	(*EvaluationPeriodList)(nil),                 // 24: rotaloom.platform.v1.EvaluationPeriodList
+	(*EvaluationPeriod)(nil),                     // 25: rotaloom.platform.v1.EvaluationPeriod
+	(*ThresholdOperatorList)(nil),                // 26: rotaloom.platform.v1.ThresholdOperatorList
+	(*ThresholdOperator)(nil),                    // 27: rotaloom.platform.v1.ThresholdOperator
+	(*IndicatorTextList)(nil),                    // 28: rotaloom.platform.v1.IndicatorTextList
+	(*IndicatorText)(nil),                        // 29: rotaloom.platform.v1.IndicatorText
+	(*MetricSetList)(nil),                        // 30: rotaloom.platform.v1.MetricSetList
+	(*MetricSet)(nil),                            // 31: rotaloom.platform.v1.MetricSet
+	(*v1.ErrorBody)(nil),                         // 32: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                               // 33: rotaloom.common.v1.Ref
+	(*structpb.Struct)(nil),                      // 34: google.protobuf.Struct
+	(*v1.RefList)(nil),                           // 35: rotaloom.common.v1.RefList
+	(*emptypb.Empty)(nil),                        // 36: google.protobuf.Empty
 }
 var file_rotaloom_platform_v1_target_threshold_proto_depIdxs = []int32{
-	15, // 0: rotaloom.platform.v1.UpdateTargetThresholdRequest.body:type_name -> rotaloom.platform.v1.TargetThreshold
-	8,  // 1: rotaloom.platform.v1.MultiReadTargetThresholdsRequest.where:type_name -> rotaloom.platform.v1.TargetThresholdWhere
-	8,  // 2: rotaloom.platform.v1.TargetThresholdAnswer.request_payload:type_name -> rotaloom.platform.v1.TargetThresholdWhere
-	15, // 3: rotaloom.platform.v1.TargetThresholdAnswer.target_response:type_name -> rotaloom.platform.v1.TargetThreshold
-	11, // 4: rotaloom.platform.v1.MultiUpsertTargetThresholdsRequest.body:type_name -> rotaloom.platform.v1.TargetThresholdBatch
-	15, // 5: rotaloom.platform.v1.TargetThresholdBatch.items:type_name -> rotaloom.platform.v1.TargetThreshold
-	15, // 6: rotaloom.platform.v1.TargetThresholdList.items:type_name -> rotaloom.platform.v1.TargetThreshold
-	26, // 7: rotaloom.platform.v1.TargetThresholdList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	14, // 8: rotaloom.platform.v1.TargetThresholdSummaryList.items:type_name -> rotaloom.platform.v1.TargetThresholdSummary
-	27, // 9: rotaloom.platform.v1.TargetThreshold.currency_ref:type_name -> rotaloom.common.v1.Ref
-	16, // 10: rotaloom.platform.v1.TargetThreshold.target_function:type_name -> rotaloom.platform.v1.TargetFunction
-	18, // 11: rotaloom.platform.v1.TargetThreshold.target_location:type_name -> rotaloom.platform.v1.TargetLocation
-	19, // 12: rotaloom.platform.v1.TargetThreshold.thresholds:type_name -> rotaloom.platform.v1.Threshold
-	28, // 13: rotaloom.platform.v1.TargetThreshold.core_fixed_targets:type_name -> google.protobuf.Struct
-	28, // 14: rotaloom.platform.v1.TargetThreshold.core_ratio_targets:type_name -> google.protobuf.Struct
-	28, // 15: rotaloom.platform.v1.TargetThreshold.hca_fixed_targets:type_name -> google.protobuf.Struct
-	28, // 16: rotaloom.platform.v1.TargetThreshold.hca_variable_targets:type_name -> google.protobuf.Struct
-	17, // 17: rotaloom.platform.v1.TargetFunction.metrics:type_name -> rotaloom.platform.v1.TargetFunctionRefs
-	17, // 18: rotaloom.platform.v1.TargetFunction.kpis:type_name -> rotaloom.platform.v1.TargetFunctionRefs
-	17, // 19: rotaloom.platform.v1.TargetFunction.metricsets:type_name -> rotaloom.platform.v1.TargetFunctionRefs
-	27, // 20: rotaloom.platform.v1.TargetFunctionRefs.refs:type_name -> rotaloom.common.v1.Ref
-	28, // 21: rotaloom.platform.v1.TargetFunctionRefs.function_defs:type_name -> google.protobuf.Struct
-	29, // 22: rotaloom.platform.v1.TargetLocation.orgs:type_name -> rotaloom.common.v1.RefList
-	29, // 23: rotaloom.platform.v1.TargetLocation.workunits:type_name -> rotaloom.common.v1.RefList
-	21, // 24: rotaloom.platform.v1.EvaluationPeriodList.items:type_name -> rotaloom.platform.v1.EvaluationPeriod
-	23, // 25: rotaloom.platform.v1.ThresholdOperatorList.items:type_name -> rotaloom.platform.v1.ThresholdOperator
-	25, // 26: rotaloom.platform.v1.IndicatorTextList.items:type_name -> rotaloom.platform.v1.IndicatorText
-	0,  // 27: rotaloom.platform.v1.TargetThresholdService.ListTargetThresholds:input_type -> rotaloom.platform.v1.ListTargetThresholdsRequest
-	1,  // 28: rotaloom.platform.v1.TargetThresholdService.GetTargetThreshold:input_type -> rotaloom.platform.v1.GetTargetThresholdRequest
-	15, // 29: rotaloom.platform.v1.TargetThresholdService.CreateTargetThreshold:input_type -> rotaloom.platform.v1.TargetThreshold
-	2,  // 30: rotaloom.platform.v1.TargetThresholdService.UpdateTargetThreshold:input_type -> rotaloom.platform.v1.UpdateTargetThresholdRequest
-	3,  // 31: rotaloom.platform.v1.TargetThresholdService.DeleteTargetThreshold:input_type -> rotaloom.platform.v1.DeleteTargetThresholdRequest
-	7,  // 32: rotaloom.platform.v1.TargetThresholdService.MultiReadTargetThresholds:input_type -> rotaloom.platform.v1.MultiReadTargetThresholdsRequest
-	10, // 33: rotaloom.platform.v1.TargetThresholdService.MultiUpsertTargetThresholds:input_type -> rotaloom.platform.v1.MultiUpsertTargetThresholdsRequest
-	4,  // 34: rotaloom.platform.v1.TargetThresholdService.ListEvaluationPeriods:input_type -> rotaloom.platform.v1.ListEvaluationPeriodsRequest
-	5,  // 35: rotaloom.platform.v1.TargetThresholdService.ListThresholdOperators:input_type -> rotaloom.platform.v1.ListThresholdOperatorsRequest
-	6,  // 36: rotaloom.platform.v1.TargetThresholdService.ListIndicatorTexts:input_type -> rotaloom.platform.v1.ListIndicatorTextsRequest
-	13, // 37: rotaloom.platform.v1.TargetThresholdService.ListTargetThresholds:output_type -> rotaloom.platform.v1.TargetThresholdSummaryList
-	15, // 38: rotaloom.platform.v1.TargetThresholdService.GetTargetThreshold:output_type -> rotaloom.platform.v1.TargetThreshold
-	15, // 39: rotaloom.platform.v1.TargetThresholdService.CreateTargetThreshold:output_type -> rotaloom.platform.v1.TargetThreshold
-	15, // 40: rotaloom.platform.v1.TargetThresholdService.UpdateTargetThreshold:output_type -> rotaloom.platform.v1.TargetThreshold
-	30, // 41: rotaloom.platform.v1.TargetThresholdService.DeleteTargetThreshold:output_type -> google.protobuf.Empty
-	9,  // 42: rotaloom.platform.v1.TargetThresholdService.MultiReadTargetThresholds:output_type -> rotaloom.platform.v1.TargetThresholdAnswer
-	12, // 43: rotaloom.platform.v1.TargetThresholdService.MultiUpsertTargetThresholds:output_type -> rotaloom.platform.v1.TargetThresholdList
-	20, // 44: rotaloom.platform.v1.TargetThresholdService.ListEvaluationPeriods:output_type -> rotaloom.platform.v1.EvaluationPeriodList
-	22, // 45: rotaloom.platform.v1.TargetThresholdService.ListThresholdOperators:output_type -> rotaloom.platform.v1.ThresholdOperatorList
-	24, // 46: rotaloom.platform.v1.TargetThresholdService.ListIndicatorTexts:output_type -> rotaloom.platform.v1.IndicatorTextList
-	37, // [37:47] is the sub-list for method output_type
-	27, // [27:37] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	19, // 0: rotaloom.platform.v1.UpdateTargetThresholdRequest.body:type_name -> rotaloom.platform.v1.TargetThreshold
+	19, // 1: rotaloom.platform.v1.TargetThresholdExport.records:type_name -> rotaloom.platform.v1.TargetThreshold
+	12, // 2: rotaloom.platform.v1.MultiReadTargetThresholdsRequest.where:type_name -> rotaloom.platform.v1.TargetThresholdWhere
+	12, // 3: rotaloom.platform.v1.TargetThresholdAnswer.request_payload:type_name -> rotaloom.platform.v1.TargetThresholdWhere
+	19, // 4: rotaloom.platform.v1.TargetThresholdAnswer.target_response:type_name -> rotaloom.platform.v1.TargetThreshold
+	15, // 5: rotaloom.platform.v1.MultiUpsertTargetThresholdsRequest.body:type_name -> rotaloom.platform.v1.TargetThresholdBatch
+	19, // 6: rotaloom.platform.v1.TargetThresholdBatch.items:type_name -> rotaloom.platform.v1.TargetThreshold
+	19, // 7: rotaloom.platform.v1.TargetThresholdList.items:type_name -> rotaloom.platform.v1.TargetThreshold
+	32, // 8: rotaloom.platform.v1.TargetThresholdList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	18, // 9: rotaloom.platform.v1.TargetThresholdSummaryList.items:type_name -> rotaloom.platform.v1.TargetThresholdSummary
+	33, // 10: rotaloom.platform.v1.TargetThreshold.currency_ref:type_name -> rotaloom.common.v1.Ref
+	20, // 11: rotaloom.platform.v1.TargetThreshold.target_function:type_name -> rotaloom.platform.v1.TargetFunction
+	22, // 12: rotaloom.platform.v1.TargetThreshold.target_location:type_name -> rotaloom.platform.v1.TargetLocation
+	23, // 13: rotaloom.platform.v1.TargetThreshold.thresholds:type_name -> rotaloom.platform.v1.Threshold
+	34, // 14: rotaloom.platform.v1.TargetThreshold.core_fixed_targets:type_name -> google.protobuf.Struct
+	34, // 15: rotaloom.platform.v1.TargetThreshold.core_ratio_targets:type_name -> google.protobuf.Struct
+	34, // 16: rotaloom.platform.v1.TargetThreshold.hca_fixed_targets:type_name -> google.protobuf.Struct
+	34, // 17: rotaloom.platform.v1.TargetThreshold.hca_variable_targets:type_name -> google.protobuf.Struct
+	21, // 18: rotaloom.platform.v1.TargetFunction.metrics:type_name -> rotaloom.platform.v1.TargetFunctionRefs
+	21, // 19: rotaloom.platform.v1.TargetFunction.kpis:type_name -> rotaloom.platform.v1.TargetFunctionRefs
+	21, // 20: rotaloom.platform.v1.TargetFunction.metricsets:type_name -> rotaloom.platform.v1.TargetFunctionRefs
+	33, // 21: rotaloom.platform.v1.TargetFunctionRefs.refs:type_name -> rotaloom.common.v1.Ref
+	34, // 22: rotaloom.platform.v1.TargetFunctionRefs.function_defs:type_name -> google.protobuf.Struct
+	35, // 23: rotaloom.platform.v1.TargetLocation.orgs:type_name -> rotaloom.common.v1.RefList
+	35, // 24: rotaloom.platform.v1.TargetLocation.workunits:type_name -> rotaloom.common.v1.RefList
+	25, // 25: rotaloom.platform.v1.EvaluationPeriodList.items:type_name -> rotaloom.platform.v1.EvaluationPeriod
+	27, // 26: rotaloom.platform.v1.ThresholdOperatorList.items:type_name -> rotaloom.platform.v1.ThresholdOperator
+	29, // 27: rotaloom.platform.v1.IndicatorTextList.items:type_name -> rotaloom.platform.v1.IndicatorText
+	31, // 28: rotaloom.platform.v1.MetricSetList.items:type_name -> rotaloom.platform.v1.MetricSet
+	0,  // 29: rotaloom.platform.v1.TargetThresholdService.ListTargetThresholds:input_type -> rotaloom.platform.v1.ListTargetThresholdsRequest
+	1,  // 30: rotaloom.platform.v1.TargetThresholdService.GetTargetThreshold:input_type -> rotaloom.platform.v1.GetTargetThresholdRequest
+	19, // 31: rotaloom.platform.v1.TargetThresholdService.CreateTargetThreshold:input_type -> rotaloom.platform.v1.TargetThreshold
+	2,  // 32: rotaloom.platform.v1.TargetThresholdService.UpdateTargetThreshold:input_type -> rotaloom.platform.v1.UpdateTargetThresholdRequest
+	3,  // 33: rotaloom.platform.v1.TargetThresholdService.DeleteTargetThreshold:input_type -> rotaloom.platform.v1.DeleteTargetThresholdRequest
+	11, // 34: rotaloom.platform.v1.TargetThresholdService.MultiReadTargetThresholds:input_type -> rotaloom.platform.v1.MultiReadTargetThresholdsRequest
+	14, // 35: rotaloom.platform.v1.TargetThresholdService.MultiUpsertTargetThresholds:input_type -> rotaloom.platform.v1.MultiUpsertTargetThresholdsRequest
+	4,  // 36: rotaloom.platform.v1.TargetThresholdService.ListEvaluationPeriods:input_type -> rotaloom.platform.v1.ListEvaluationPeriodsRequest
+	5,  // 37: rotaloom.platform.v1.TargetThresholdService.ListThresholdOperators:input_type -> rotaloom.platform.v1.ListThresholdOperatorsRequest
+	7,  // 38: rotaloom.platform.v1.TargetThresholdService.ListMetricSets:input_type -> rotaloom.platform.v1.ListMetricSetsRequest
+	8,  // 39: rotaloom.platform.v1.TargetThresholdService.ListTargetThresholdShortNames:input_type -> rotaloom.platform.v1.ListTargetThresholdShortNamesRequest
+	9,  // 40: rotaloom.platform.v1.TargetThresholdService.ExportTargetThresholds:input_type -> rotaloom.platform.v1.ExportTargetThresholdsRequest
+	6,  // 41: rotaloom.platform.v1.TargetThresholdService.ListIndicatorTexts:input_type -> rotaloom.platform.v1.ListIndicatorTextsRequest
+	17, // 42: rotaloom.platform.v1.TargetThresholdService.ListTargetThresholds:output_type -> rotaloom.platform.v1.TargetThresholdSummaryList
+	19, // 43: rotaloom.platform.v1.TargetThresholdService.GetTargetThreshold:output_type -> rotaloom.platform.v1.TargetThreshold
+	19, // 44: rotaloom.platform.v1.TargetThresholdService.CreateTargetThreshold:output_type -> rotaloom.platform.v1.TargetThreshold
+	19, // 45: rotaloom.platform.v1.TargetThresholdService.UpdateTargetThreshold:output_type -> rotaloom.platform.v1.TargetThreshold
+	36, // 46: rotaloom.platform.v1.TargetThresholdService.DeleteTargetThreshold:output_type -> google.protobuf.Empty
+	13, // 47: rotaloom.platform.v1.TargetThresholdService.MultiReadTargetThresholds:output_type -> rotaloom.platform.v1.TargetThresholdAnswer
+	16, // 48: rotaloom.platform.v1.TargetThresholdService.MultiUpsertTargetThresholds:output_type -> rotaloom.platform.v1.TargetThresholdList
+	24, // 49: rotaloom.platform.v1.TargetThresholdService.ListEvaluationPeriods:output_type -> rotaloom.platform.v1.EvaluationPeriodList
+	26, // 50: rotaloom.platform.v1.TargetThresholdService.ListThresholdOperators:output_type -> rotaloom.platform.v1.ThresholdOperatorList
+	30, // 51: rotaloom.platform.v1.TargetThresholdService.ListMetricSets:output_type -> rotaloom.platform.v1.MetricSetList
+	13, // 52: rotaloom.platform.v1.TargetThresholdService.ListTargetThresholdShortNames:output_type -> rotaloom.platform.v1.TargetThresholdAnswer
+	10, // 53: rotaloom.platform.v1.TargetThresholdService.ExportTargetThresholds:output_type -> rotaloom.platform.v1.TargetThresholdExport
+	28, // 54: rotaloom.platform.v1.TargetThresholdService.ListIndicatorTexts:output_type -> rotaloom.platform.v1.IndicatorTextList
+	42, // [42:55] is the sub-list for method output_type
+	29, // [29:42] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_platform_v1_target_threshold_proto_init() }
@@ -1868,17 +2243,19 @@ func file_rotaloom_platform_v1_target_threshold_proto_init() {
 	}
 	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[0].OneofWrappers = []any{}
 	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[3].OneofWrappers = []any{}
-	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[10].OneofWrappers = []any{}
+	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[14].OneofWrappers = []any{}
-	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[15].OneofWrappers = []any{}
+	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[18].OneofWrappers = []any{}
 	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[19].OneofWrappers = []any{}
+	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[23].OneofWrappers = []any{}
+	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[31].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_platform_v1_target_threshold_proto_rawDesc), len(file_rotaloom_platform_v1_target_threshold_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -344,6 +344,97 @@ func local_request_TargetThresholdService_ListThresholdOperators_0(ctx context.C
 	return msg, metadata, err
 }
 
+func request_TargetThresholdService_ListMetricSets_0(ctx context.Context, marshaler runtime.Marshaler, client TargetThresholdServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListMetricSetsRequest
+		metadata runtime.ServerMetadata
+	)
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListMetricSets(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TargetThresholdService_ListMetricSets_0(ctx context.Context, marshaler runtime.Marshaler, server TargetThresholdServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListMetricSetsRequest
+		metadata runtime.ServerMetadata
+	)
+	msg, err := server.ListMetricSets(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+var filter_TargetThresholdService_ListTargetThresholdShortNames_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
+
+func request_TargetThresholdService_ListTargetThresholdShortNames_0(ctx context.Context, marshaler runtime.Marshaler, client TargetThresholdServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListTargetThresholdShortNamesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_TargetThresholdService_ListTargetThresholdShortNames_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListTargetThresholdShortNames(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TargetThresholdService_ListTargetThresholdShortNames_0(ctx context.Context, marshaler runtime.Marshaler, server TargetThresholdServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListTargetThresholdShortNamesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_TargetThresholdService_ListTargetThresholdShortNames_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ListTargetThresholdShortNames(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+var filter_TargetThresholdService_ExportTargetThresholds_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
+
+func request_TargetThresholdService_ExportTargetThresholds_0(ctx context.Context, marshaler runtime.Marshaler, client TargetThresholdServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ExportTargetThresholdsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_TargetThresholdService_ExportTargetThresholds_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ExportTargetThresholds(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TargetThresholdService_ExportTargetThresholds_0(ctx context.Context, marshaler runtime.Marshaler, server TargetThresholdServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ExportTargetThresholdsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_TargetThresholdService_ExportTargetThresholds_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ExportTargetThresholds(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_TargetThresholdService_ListIndicatorTexts_0(ctx context.Context, marshaler runtime.Marshaler, client TargetThresholdServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq ListIndicatorTextsRequest
@@ -550,6 +641,66 @@ func RegisterTargetThresholdServiceHandlerServer(ctx context.Context, mux *runti
 			return
 		}
 		forward_TargetThresholdService_ListThresholdOperators_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_TargetThresholdService_ListMetricSets_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.platform.v1.TargetThresholdService/ListMetricSets", runtime.WithHTTPPathPattern("/v1/platform/target_thresholds/metric_sets"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TargetThresholdService_ListMetricSets_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TargetThresholdService_ListMetricSets_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_TargetThresholdService_ListTargetThresholdShortNames_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.platform.v1.TargetThresholdService/ListTargetThresholdShortNames", runtime.WithHTTPPathPattern("/v1/platform/target_thresholds/short_names"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TargetThresholdService_ListTargetThresholdShortNames_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TargetThresholdService_ListTargetThresholdShortNames_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_TargetThresholdService_ExportTargetThresholds_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.platform.v1.TargetThresholdService/ExportTargetThresholds", runtime.WithHTTPPathPattern("/v1/platform/target_thresholds/export"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TargetThresholdService_ExportTargetThresholds_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TargetThresholdService_ExportTargetThresholds_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodGet, pattern_TargetThresholdService_ListIndicatorTexts_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -764,6 +915,57 @@ func RegisterTargetThresholdServiceHandlerClient(ctx context.Context, mux *runti
 		}
 		forward_TargetThresholdService_ListThresholdOperators_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_TargetThresholdService_ListMetricSets_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.platform.v1.TargetThresholdService/ListMetricSets", runtime.WithHTTPPathPattern("/v1/platform/target_thresholds/metric_sets"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TargetThresholdService_ListMetricSets_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TargetThresholdService_ListMetricSets_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_TargetThresholdService_ListTargetThresholdShortNames_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.platform.v1.TargetThresholdService/ListTargetThresholdShortNames", runtime.WithHTTPPathPattern("/v1/platform/target_thresholds/short_names"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TargetThresholdService_ListTargetThresholdShortNames_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TargetThresholdService_ListTargetThresholdShortNames_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_TargetThresholdService_ExportTargetThresholds_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.platform.v1.TargetThresholdService/ExportTargetThresholds", runtime.WithHTTPPathPattern("/v1/platform/target_thresholds/export"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TargetThresholdService_ExportTargetThresholds_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TargetThresholdService_ExportTargetThresholds_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_TargetThresholdService_ListIndicatorTexts_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -785,27 +987,33 @@ func RegisterTargetThresholdServiceHandlerClient(ctx context.Context, mux *runti
 }
 
 var (
-	pattern_TargetThresholdService_ListTargetThresholds_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "platform", "target_thresholds"}, ""))
-	pattern_TargetThresholdService_GetTargetThreshold_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "platform", "target_thresholds", "id"}, ""))
-	pattern_TargetThresholdService_CreateTargetThreshold_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "platform", "target_thresholds"}, ""))
-	pattern_TargetThresholdService_UpdateTargetThreshold_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "platform", "target_thresholds", "id"}, ""))
-	pattern_TargetThresholdService_DeleteTargetThreshold_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "platform", "target_thresholds", "id"}, ""))
-	pattern_TargetThresholdService_MultiReadTargetThresholds_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "multi_read"}, ""))
-	pattern_TargetThresholdService_MultiUpsertTargetThresholds_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "multi_upsert"}, ""))
-	pattern_TargetThresholdService_ListEvaluationPeriods_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "eval_period"}, ""))
-	pattern_TargetThresholdService_ListThresholdOperators_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "operators"}, ""))
-	pattern_TargetThresholdService_ListIndicatorTexts_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "indicator_texts"}, ""))
+	pattern_TargetThresholdService_ListTargetThresholds_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "platform", "target_thresholds"}, ""))
+	pattern_TargetThresholdService_GetTargetThreshold_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "platform", "target_thresholds", "id"}, ""))
+	pattern_TargetThresholdService_CreateTargetThreshold_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "platform", "target_thresholds"}, ""))
+	pattern_TargetThresholdService_UpdateTargetThreshold_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "platform", "target_thresholds", "id"}, ""))
+	pattern_TargetThresholdService_DeleteTargetThreshold_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "platform", "target_thresholds", "id"}, ""))
+	pattern_TargetThresholdService_MultiReadTargetThresholds_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "multi_read"}, ""))
+	pattern_TargetThresholdService_MultiUpsertTargetThresholds_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "multi_upsert"}, ""))
+	pattern_TargetThresholdService_ListEvaluationPeriods_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "eval_period"}, ""))
+	pattern_TargetThresholdService_ListThresholdOperators_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "operators"}, ""))
+	pattern_TargetThresholdService_ListMetricSets_0                = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "metric_sets"}, ""))
+	pattern_TargetThresholdService_ListTargetThresholdShortNames_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "short_names"}, ""))
+	pattern_TargetThresholdService_ExportTargetThresholds_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "export"}, ""))
+	pattern_TargetThresholdService_ListIndicatorTexts_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "platform", "target_thresholds", "indicator_texts"}, ""))
 )
 
 var (
-	forward_TargetThresholdService_ListTargetThresholds_0        = runtime.ForwardResponseMessage
-	forward_TargetThresholdService_GetTargetThreshold_0          = runtime.ForwardResponseMessage
-	forward_TargetThresholdService_CreateTargetThreshold_0       = runtime.ForwardResponseMessage
-	forward_TargetThresholdService_UpdateTargetThreshold_0       = runtime.ForwardResponseMessage
-	forward_TargetThresholdService_DeleteTargetThreshold_0       = runtime.ForwardResponseMessage
-	forward_TargetThresholdService_MultiReadTargetThresholds_0   = runtime.ForwardResponseMessage
-	forward_TargetThresholdService_MultiUpsertTargetThresholds_0 = runtime.ForwardResponseMessage
-	forward_TargetThresholdService_ListEvaluationPeriods_0       = runtime.ForwardResponseMessage
-	forward_TargetThresholdService_ListThresholdOperators_0      = runtime.ForwardResponseMessage
-	forward_TargetThresholdService_ListIndicatorTexts_0          = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_ListTargetThresholds_0          = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_GetTargetThreshold_0            = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_CreateTargetThreshold_0         = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_UpdateTargetThreshold_0         = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_DeleteTargetThreshold_0         = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_MultiReadTargetThresholds_0     = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_MultiUpsertTargetThresholds_0   = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_ListEvaluationPeriods_0         = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_ListThresholdOperators_0        = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_ListMetricSets_0                = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_ListTargetThresholdShortNames_0 = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_ExportTargetThresholds_0        = runtime.ForwardResponseMessage
+	forward_TargetThresholdService_ListIndicatorTexts_0            = runtime.ForwardResponseMessage
 )

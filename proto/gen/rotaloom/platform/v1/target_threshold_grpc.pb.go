@@ -22,16 +22,19 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	TargetThresholdService_ListTargetThresholds_FullMethodName        = "/rotaloom.platform.v1.TargetThresholdService/ListTargetThresholds"
-	TargetThresholdService_GetTargetThreshold_FullMethodName          = "/rotaloom.platform.v1.TargetThresholdService/GetTargetThreshold"
-	TargetThresholdService_CreateTargetThreshold_FullMethodName       = "/rotaloom.platform.v1.TargetThresholdService/CreateTargetThreshold"
-	TargetThresholdService_UpdateTargetThreshold_FullMethodName       = "/rotaloom.platform.v1.TargetThresholdService/UpdateTargetThreshold"
-	TargetThresholdService_DeleteTargetThreshold_FullMethodName       = "/rotaloom.platform.v1.TargetThresholdService/DeleteTargetThreshold"
-	TargetThresholdService_MultiReadTargetThresholds_FullMethodName   = "/rotaloom.platform.v1.TargetThresholdService/MultiReadTargetThresholds"
-	TargetThresholdService_MultiUpsertTargetThresholds_FullMethodName = "/rotaloom.platform.v1.TargetThresholdService/MultiUpsertTargetThresholds"
-	TargetThresholdService_ListEvaluationPeriods_FullMethodName       = "/rotaloom.platform.v1.TargetThresholdService/ListEvaluationPeriods"
-	TargetThresholdService_ListThresholdOperators_FullMethodName      = "/rotaloom.platform.v1.TargetThresholdService/ListThresholdOperators"
-	TargetThresholdService_ListIndicatorTexts_FullMethodName          = "/rotaloom.platform.v1.TargetThresholdService/ListIndicatorTexts"
+	TargetThresholdService_ListTargetThresholds_FullMethodName          = "/rotaloom.platform.v1.TargetThresholdService/ListTargetThresholds"
+	TargetThresholdService_GetTargetThreshold_FullMethodName            = "/rotaloom.platform.v1.TargetThresholdService/GetTargetThreshold"
+	TargetThresholdService_CreateTargetThreshold_FullMethodName         = "/rotaloom.platform.v1.TargetThresholdService/CreateTargetThreshold"
+	TargetThresholdService_UpdateTargetThreshold_FullMethodName         = "/rotaloom.platform.v1.TargetThresholdService/UpdateTargetThreshold"
+	TargetThresholdService_DeleteTargetThreshold_FullMethodName         = "/rotaloom.platform.v1.TargetThresholdService/DeleteTargetThreshold"
+	TargetThresholdService_MultiReadTargetThresholds_FullMethodName     = "/rotaloom.platform.v1.TargetThresholdService/MultiReadTargetThresholds"
+	TargetThresholdService_MultiUpsertTargetThresholds_FullMethodName   = "/rotaloom.platform.v1.TargetThresholdService/MultiUpsertTargetThresholds"
+	TargetThresholdService_ListEvaluationPeriods_FullMethodName         = "/rotaloom.platform.v1.TargetThresholdService/ListEvaluationPeriods"
+	TargetThresholdService_ListThresholdOperators_FullMethodName        = "/rotaloom.platform.v1.TargetThresholdService/ListThresholdOperators"
+	TargetThresholdService_ListMetricSets_FullMethodName                = "/rotaloom.platform.v1.TargetThresholdService/ListMetricSets"
+	TargetThresholdService_ListTargetThresholdShortNames_FullMethodName = "/rotaloom.platform.v1.TargetThresholdService/ListTargetThresholdShortNames"
+	TargetThresholdService_ExportTargetThresholds_FullMethodName        = "/rotaloom.platform.v1.TargetThresholdService/ExportTargetThresholds"
+	TargetThresholdService_ListIndicatorTexts_FullMethodName            = "/rotaloom.platform.v1.TargetThresholdService/ListIndicatorTexts"
 )
 
 // TargetThresholdServiceClient is the client API for TargetThresholdService service.
@@ -59,6 +62,13 @@ type TargetThresholdServiceClient interface {
 	ListEvaluationPeriods(ctx context.Context, in *ListEvaluationPeriodsRequest, opts ...grpc.CallOption) (*EvaluationPeriodList, error)
 	// Retrieves the operators of thresholds.
 	ListThresholdOperators(ctx context.Context, in *ListThresholdOperatorsRequest, opts ...grpc.CallOption) (*ThresholdOperatorList, error)
+	// Retrieves the metric sets: the sums that timecard metrics have, which targets can
+	// name. Targets may name others.
+	ListMetricSets(ctx context.Context, in *ListMetricSetsRequest, opts ...grpc.CallOption) (*MetricSetList, error)
+	// Retrieves the target thresholds that have a short name, by it.
+	ListTargetThresholdShortNames(ctx context.Context, in *ListTargetThresholdShortNamesRequest, opts ...grpc.CallOption) (*TargetThresholdAnswer, error)
+	// Retrieves the target thresholds of a type in full, by name, page by page.
+	ExportTargetThresholds(ctx context.Context, in *ExportTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdExport, error)
 	// Retrieves the texts that thresholds show.
 	ListIndicatorTexts(ctx context.Context, in *ListIndicatorTextsRequest, opts ...grpc.CallOption) (*IndicatorTextList, error)
 }
@@ -161,6 +171,36 @@ func (c *targetThresholdServiceClient) ListThresholdOperators(ctx context.Contex
 	return out, nil
 }
 
+func (c *targetThresholdServiceClient) ListMetricSets(ctx context.Context, in *ListMetricSetsRequest, opts ...grpc.CallOption) (*MetricSetList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MetricSetList)
+	err := c.cc.Invoke(ctx, TargetThresholdService_ListMetricSets_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *targetThresholdServiceClient) ListTargetThresholdShortNames(ctx context.Context, in *ListTargetThresholdShortNamesRequest, opts ...grpc.CallOption) (*TargetThresholdAnswer, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TargetThresholdAnswer)
+	err := c.cc.Invoke(ctx, TargetThresholdService_ListTargetThresholdShortNames_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *targetThresholdServiceClient) ExportTargetThresholds(ctx context.Context, in *ExportTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdExport, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TargetThresholdExport)
+	err := c.cc.Invoke(ctx, TargetThresholdService_ExportTargetThresholds_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *targetThresholdServiceClient) ListIndicatorTexts(ctx context.Context, in *ListIndicatorTextsRequest, opts ...grpc.CallOption) (*IndicatorTextList, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(IndicatorTextList)
@@ -196,6 +236,13 @@ type TargetThresholdServiceServer interface {
 	ListEvaluationPeriods(context.Context, *ListEvaluationPeriodsRequest) (*EvaluationPeriodList, error)
 	// Retrieves the operators of thresholds.
 	ListThresholdOperators(context.Context, *ListThresholdOperatorsRequest) (*ThresholdOperatorList, error)
+	// Retrieves the metric sets: the sums that timecard metrics have, which targets can
+	// name. Targets may name others.
+	ListMetricSets(context.Context, *ListMetricSetsRequest) (*MetricSetList, error)
+	// Retrieves the target thresholds that have a short name, by it.
+	ListTargetThresholdShortNames(context.Context, *ListTargetThresholdShortNamesRequest) (*TargetThresholdAnswer, error)
+	// Retrieves the target thresholds of a type in full, by name, page by page.
+	ExportTargetThresholds(context.Context, *ExportTargetThresholdsRequest) (*TargetThresholdExport, error)
 	// Retrieves the texts that thresholds show.
 	ListIndicatorTexts(context.Context, *ListIndicatorTextsRequest) (*IndicatorTextList, error)
 	mustEmbedUnimplementedTargetThresholdServiceServer()
@@ -234,6 +281,15 @@ func (UnimplementedTargetThresholdServiceServer) ListEvaluationPeriods(context.C
 }
 func (UnimplementedTargetThresholdServiceServer) ListThresholdOperators(context.Context, *ListThresholdOperatorsRequest) (*ThresholdOperatorList, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListThresholdOperators not implemented")
+}
+func (UnimplementedTargetThresholdServiceServer) ListMetricSets(context.Context, *ListMetricSetsRequest) (*MetricSetList, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListMetricSets not implemented")
+}
+func (UnimplementedTargetThresholdServiceServer) ListTargetThresholdShortNames(context.Context, *ListTargetThresholdShortNamesRequest) (*TargetThresholdAnswer, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListTargetThresholdShortNames not implemented")
+}
+func (UnimplementedTargetThresholdServiceServer) ExportTargetThresholds(context.Context, *ExportTargetThresholdsRequest) (*TargetThresholdExport, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExportTargetThresholds not implemented")
 }
 func (UnimplementedTargetThresholdServiceServer) ListIndicatorTexts(context.Context, *ListIndicatorTextsRequest) (*IndicatorTextList, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListIndicatorTexts not implemented")
@@ -422,6 +478,60 @@ func _TargetThresholdService_ListThresholdOperators_Handler(srv interface{}, ctx
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TargetThresholdService_ListMetricSets_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListMetricSetsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TargetThresholdServiceServer).ListMetricSets(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TargetThresholdService_ListMetricSets_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TargetThresholdServiceServer).ListMetricSets(ctx, req.(*ListMetricSetsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TargetThresholdService_ListTargetThresholdShortNames_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListTargetThresholdShortNamesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TargetThresholdServiceServer).ListTargetThresholdShortNames(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TargetThresholdService_ListTargetThresholdShortNames_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TargetThresholdServiceServer).ListTargetThresholdShortNames(ctx, req.(*ListTargetThresholdShortNamesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TargetThresholdService_ExportTargetThresholds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExportTargetThresholdsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TargetThresholdServiceServer).ExportTargetThresholds(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TargetThresholdService_ExportTargetThresholds_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TargetThresholdServiceServer).ExportTargetThresholds(ctx, req.(*ExportTargetThresholdsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _TargetThresholdService_ListIndicatorTexts_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListIndicatorTextsRequest)
 	if err := dec(in); err != nil {
@@ -482,6 +592,18 @@ var TargetThresholdService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListThresholdOperators",
 			Handler:    _TargetThresholdService_ListThresholdOperators_Handler,
+		},
+		{
+			MethodName: "ListMetricSets",
+			Handler:    _TargetThresholdService_ListMetricSets_Handler,
+		},
+		{
+			MethodName: "ListTargetThresholdShortNames",
+			Handler:    _TargetThresholdService_ListTargetThresholdShortNames_Handler,
+		},
+		{
+			MethodName: "ExportTargetThresholds",
+			Handler:    _TargetThresholdService_ExportTargetThresholds_Handler,
 		},
 		{
 			MethodName: "ListIndicatorTexts",
