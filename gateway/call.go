@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
+	"github.com/rotaloom/rotaloom/gateway/wire"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -98,8 +99,14 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 	}
 	if c := callOf(ctx); c != nil {
 		c.tagVersion(m)
-		if raw := c.r.route.Raw; raw != nil {
-			w.Header().Set("Content-Type", raw.ContentType)
+		if c.r.route.Raw != nil && w.status == 0 {
+			fields, err := wire.Of(m)
+			if err == nil {
+				err = c.setRawType(fields)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	md, _ := runtime.ServerMetadataFromContext(ctx)

@@ -89,7 +89,18 @@ func (c *serviceCall) lastPart() []byte {
 // the whole is not bounded as an answer is.
 func (c *serviceCall) takeRawPart(fields []byte) error {
 	if c.w.status == 0 {
-		c.w.Header().Set("Content-Type", c.r.route.Raw.ContentType)
+		if err := c.setRawType(fields); err != nil {
+			return err
+		}
 	}
 	return c.r.route.Raw.Write(c.w, fields)
+}
+
+// setRawType says of which type a body is that the fields of an answer begin.
+func (c *serviceCall) setRawType(fields []byte) error {
+	contentType, err := c.r.route.Raw.ContentType(fields)
+	if err == nil {
+		c.w.Header().Set("Content-Type", contentType)
+	}
+	return err
 }

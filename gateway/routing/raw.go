@@ -3,6 +3,7 @@ package routing
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -12,11 +13,15 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// Raw is how a response is written that is no JSON: the items of a field, one after
-// another, are its body.
+// Raw is how a response is written whose JSON, if it is any, is the service's own: the
+// items of a field, one after another, are its body.
 type Raw struct {
 	field       protowire.Number
-	ContentType string
+	contentType string
+	// others are the further types that the body may have, and named is the field that
+	// says which one it has.
+	others []string
+	named  protowire.Number
 }
 
 // rawOf returns how answers of a type are written that are no JSON, or nil.
@@ -29,11 +34,40 @@ func rawOf(desc protoreflect.MessageDescriptor) (*Raw, error) {
 	if field == nil || !field.IsList() || field.Kind() != protoreflect.BytesKind || opts.GetContentType() == "" {
 		return nil, fmt.Errorf("%s: raw_field %q needs repeated bytes and a content_type", desc.FullName(), opts.GetRawField())
 	}
-	return &Raw{field.Number(), opts.GetContentType()}, nil
+	raw := &Raw{field: field.Number(), contentType: opts.GetContentType(), others: opts.GetOtherContentTypes()}
+	if len(raw.others) > 0 {
+		named := desc.Fields().ByName("content_type")
+		if named == nil || named.IsList() || named.Kind() != protoreflect.StringKind {
+			return nil, fmt.Errorf("%s: other_content_types need a text field content_type", desc.FullName())
+		}
+		raw.named = named.Number()
+	}
+	return raw, nil
 }
 
-// Write writes what the fields of an answer, or of a part of it, say.
-func (r *Raw) Write(w io.Writer, fields []byte) error {
+// ContentType returns the type of the body that the fields of an answer, or of its first
+// part, begin. It is one of the contract's.
+func (r *Raw) ContentType(fields []byte) (string, error) {
+	contentType := r.contentType
+	err := eachField(fields, func(number protowire.Number, kind protowire.Type, value []byte) error {
+		if number != r.named || kind != protowire.BytesType {
+			return nil
+		}
+		text, _ := protowire.ConsumeString(value)
+		if text == "" {
+			return nil
+		}
+		if !slices.Contains(r.others, text) {
+			return fmt.Errorf("the contract knows no type %q", text)
+		}
+		contentType = text
+		return nil
+	})
+	return contentType, err
+}
+
+// eachField calls do for the value of each field.
+func eachField(fields []byte, do func(protowire.Number, protowire.Type, []byte) error) error {
 	for len(fields) > 0 {
 		number, kind, n := protowire.ConsumeTag(fields)
 		if n < 0 {
@@ -44,15 +78,24 @@ func (r *Raw) Write(w io.Writer, fields []byte) error {
 		if size < 0 {
 			return protowire.ParseError(size)
 		}
-		if number == r.field && kind == protowire.BytesType {
-			piece, _ := protowire.ConsumeBytes(fields)
-			if _, err := w.Write(piece); err != nil {
-				return err
-			}
+		if err := do(number, kind, fields[:size]); err != nil {
+			return err
 		}
 		fields = fields[size:]
 	}
 	return nil
+}
+
+// Write writes what the fields of an answer, or of a part of it, say.
+func (r *Raw) Write(w io.Writer, fields []byte) error {
+	return eachField(fields, func(number protowire.Number, kind protowire.Type, value []byte) error {
+		if number != r.field || kind != protowire.BytesType {
+			return nil
+		}
+		piece, _ := protowire.ConsumeBytes(value)
+		_, err := w.Write(piece)
+		return err
+	})
 }
 
 // checkParts refuses a contract that gives parts to a method whose answers

@@ -131,9 +131,16 @@ func (g *generator) fill(r *route, status, success int, response *Response) *Res
 	if status == success || status < http.StatusMultipleChoices && status != http.StatusMultiStatus {
 		schema = g.schemas.message(r.method.Output)
 	}
-	if kind := messageOptions(r.method.Output.Desc).GetContentType(); kind != "" && status == success {
-		kind, _, _ = strings.Cut(kind, ";")
-		response.Content = map[string]Body{kind: {Schema: &Schema{Type: "string"}}}
+	if raw := messageOptions(r.method.Output.Desc); raw.GetContentType() != "" && status == success {
+		response.Content = map[string]Body{}
+		for _, kind := range append([]string{raw.GetContentType()}, raw.GetOtherContentTypes()...) {
+			kind, _, _ = strings.Cut(kind, ";")
+			body := Body{Schema: &Schema{Type: "string"}}
+			if kind == jsonType {
+				body.Schema = &Schema{Type: "array", Items: &Schema{Type: "object"}}
+			}
+			response.Content[kind] = body
+		}
 		return response
 	}
 	response.Content = map[string]Body{jsonType: {Schema: schema, Examples: g.cases.responses(r, status)}}

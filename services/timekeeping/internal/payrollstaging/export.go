@@ -99,14 +99,7 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 }
 
 func checkExport(req *timekeepingv1.PayrollExportRequest, staging *timekeepingv1.PayrollStagingRequest) error {
-	config := req.GetExportConfig()
-	if t := config.GetFormat(); t != "" && !strings.EqualFold(t, "CSV") {
-		return invalid("exportConfig.format: %q is not written here. Choose CSV.", t)
-	}
-	if _, err := delimiterOf(config); err != nil {
-		return err
-	}
-	if len(config.GetFileName()) > maxText {
+	if len(req.GetExportConfig().GetFileName()) > maxText {
 		return invalid("exportConfig.fileName has more than %d characters.", maxText)
 	}
 	for name, lines := range map[string][]string{"headers": req.GetHeaders(), "footers": req.GetFooters()} {
@@ -120,8 +113,11 @@ func checkExport(req *timekeepingv1.PayrollExportRequest, staging *timekeepingv1
 	if err != nil {
 		return err
 	}
-	_, err = columnsOf(req.GetQuery(), names)
-	return err
+	columns, err := columnsOf(req.GetQuery(), names)
+	if err != nil {
+		return err
+	}
+	return checkFormat(req, columns)
 }
 
 func delimiterOf(config *timekeepingv1.PayrollExportConfig) (rune, error) {

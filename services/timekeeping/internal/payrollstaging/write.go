@@ -1,9 +1,7 @@
 package payrollstaging
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"strings"
 
@@ -52,11 +50,11 @@ func (h *Exports) GetPayrollExportResponse(ctx context.Context, req *timekeeping
 type textWriter struct {
 	ctx     context.Context
 	columns []column
-	footers []string
-	buf     bytes.Buffer
-	csv     *csv.Writer
-	// out has the pieces for a caller who takes no parts.
+	format  format
+	// out has the type of the text, and its pieces for a caller who takes no parts.
 	out *timekeepingv1.PayrollExportText
+	// sent says that a part is on its way, which named the type.
+	sent bool
 }
 
 func (h *Exports) writer(ctx context.Context, tenantID int64, e *export) (*textWriter, error) {
@@ -78,61 +76,55 @@ func (h *Exports) writer(ctx context.Context, tenantID int64, e *export) (*textW
 	if err != nil {
 		return nil, err
 	}
-	w := &textWriter{ctx: ctx, footers: req.GetFooters(), out: &timekeepingv1.PayrollExportText{}}
+	w := &textWriter{ctx: ctx, out: &timekeepingv1.PayrollExportText{}}
 	if w.columns, err = columnsOf(req.GetQuery(), fields); err != nil {
 		return nil, err
-	}
-	w.csv = csv.NewWriter(&w.buf)
-	if w.csv.Comma, err = delimiterOf(req.GetExportConfig()); err != nil {
-		return nil, err
-	}
-	for _, line := range req.GetHeaders() {
-		w.buf.WriteString(line + "\n")
 	}
 	names := make([]string, len(w.columns))
 	for i, c := range w.columns {
 		names[i] = c.name
 	}
-	return w, w.row(names)
+	w.format, w.out.ContentType, err = begin(req, names)
+	return w, err
 }
 
 func (w *textWriter) row(values []string) error {
-	if err := w.csv.Write(values); err != nil {
-		return fmt.Errorf("write CSV: %w", err)
-	}
-	if w.buf.Len() < pieceSize {
-		return nil
+	size, err := w.format.row(values)
+	if err != nil || size < pieceSize {
+		return err
 	}
 	return w.piece()
 }
 
-// textPieces is the field of a text that holds its pieces.
-var textPieces = protofield.MustNumber(&timekeepingv1.PayrollExportText{}, "pieces")
+// The fields of a text that hold its pieces and its type.
+var (
+	textPieces = protofield.MustNumber(&timekeepingv1.PayrollExportText{}, "pieces")
+	textType   = protofield.MustNumber(&timekeepingv1.PayrollExportText{}, "content_type")
+)
 
 // piece sends what was written, or keeps it for the answer.
 func (w *textWriter) piece() error {
-	w.csv.Flush()
-	if w.buf.Len() == 0 {
+	piece := w.format.taken()
+	if len(piece) == 0 {
 		return nil
 	}
-	piece := bytes.Clone(w.buf.Bytes())
-	w.buf.Reset()
 	if !parts.Requested(w.ctx) {
 		w.out.Pieces = append(w.out.Pieces, piece)
 		return nil
 	}
-	fields := protowire.AppendBytes(protowire.AppendTag(nil, textPieces, protowire.BytesType), piece)
-	_, err := parts.Send(w.ctx, fields)
+	var fields []byte
+	if !w.sent && w.out.GetContentType() != "" {
+		fields = protowire.AppendString(protowire.AppendTag(fields, textType, protowire.BytesType), w.out.GetContentType())
+	}
+	w.sent = true
+	_, err := parts.Send(w.ctx, protowire.AppendBytes(protowire.AppendTag(fields, textPieces, protowire.BytesType), piece))
 	return err
 }
 
 func (w *textWriter) end() (*timekeepingv1.PayrollExportText, error) {
-	w.csv.Flush()
-	for _, line := range w.footers {
-		w.buf.WriteString(line + "\n")
-	}
-	if w.buf.Len() > 0 {
-		w.out.Pieces = append(w.out.Pieces, bytes.Clone(w.buf.Bytes()))
+	w.format.end()
+	if piece := w.format.taken(); len(piece) > 0 {
+		w.out.Pieces = append(w.out.Pieces, piece)
 	}
 	return w.out, nil
 }

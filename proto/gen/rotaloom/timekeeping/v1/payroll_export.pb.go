@@ -32,7 +32,7 @@ type PayrollExportRequest struct {
 	// "SELECT person_num, paycode_name AS code FROM $Payroll": which columns, in which
 	// order and under which names. Without it, or with *, all.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
-	// Lines before and after the rows.
+	// Lines before and after the rows of CSV. JSON has none.
 	Headers       []string             `protobuf:"bytes,3,rep,name=headers,proto3" json:"headers,omitempty"`
 	Footers       []string             `protobuf:"bytes,4,rep,name=footers,proto3" json:"footers,omitempty"`
 	ExportConfig  *PayrollExportConfig `protobuf:"bytes,5,opt,name=export_config,json=exportConfig,proto3" json:"export_config,omitempty"`
@@ -107,9 +107,10 @@ func (x *PayrollExportRequest) GetExportConfig() *PayrollExportConfig {
 
 type PayrollExportConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// CSV.
+	// CSV, which is the default, or JSON: an array with an object for each row, whose
+	// values are the texts that CSV has.
 	Format string `protobuf:"bytes,1,opt,name=format,proto3" json:"format,omitempty"`
-	// Comma, semicolon, bar or tab; a comma when absent.
+	// Of CSV: comma, semicolon, bar or tab; a comma when absent.
 	Delimiter string `protobuf:"bytes,2,opt,name=delimiter,proto3" json:"delimiter,omitempty"`
 	// Kept with the export.
 	FileName      string `protobuf:"bytes,3,opt,name=file_name,json=fileName,proto3" json:"file_name,omitempty"`
@@ -380,8 +381,10 @@ func (x *GetPayrollExportRequest) GetExecutionKey() string {
 
 // PayrollExportText is the text in pieces.
 type PayrollExportText struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pieces        [][]byte               `protobuf:"bytes,1,rep,name=pieces,proto3" json:"pieces,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Pieces [][]byte               `protobuf:"bytes,1,rep,name=pieces,proto3" json:"pieces,omitempty"`
+	// The type of an export that is no CSV.
+	ContentType   string `protobuf:"bytes,2,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -423,6 +426,13 @@ func (x *PayrollExportText) GetPieces() [][]byte {
 	return nil
 }
 
+func (x *PayrollExportText) GetContentType() string {
+	if x != nil {
+		return x.ContentType
+	}
+	return ""
+}
+
 var File_rotaloom_timekeeping_v1_payroll_export_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_payroll_export_proto_rawDesc = "" +
@@ -456,9 +466,10 @@ const file_rotaloom_timekeeping_v1_payroll_export_proto_rawDesc = "" +
 	"\x0etotal_elements\x18\x02 \x01(\x03H\x00R\rtotalElements\x88\x01\x01B\x11\n" +
 	"\x0f_total_elements\">\n" +
 	"\x17GetPayrollExportRequest\x12#\n" +
-	"\rexecution_key\x18\x01 \x01(\tR\fexecutionKey\"Q\n" +
+	"\rexecution_key\x18\x01 \x01(\tR\fexecutionKey\"\x94\x01\n" +
 	"\x11PayrollExportText\x12\x16\n" +
-	"\x06pieces\x18\x01 \x03(\fR\x06pieces:$\xa2\xbb\x18 *\x06pieces2\x16text/csv;charset=utf-82\xe3\x06\n" +
+	"\x06pieces\x18\x01 \x03(\fR\x06pieces\x12!\n" +
+	"\fcontent_type\x18\x02 \x01(\tR\vcontentType:D\xa2\xbb\x18@*\x06pieces2\x16text/csv;charset=utf-8:\x1eapplication/json;charset=utf-82\xe3\x06\n" +
 	"\x14PayrollExportService\x12\xbe\x01\n" +
 	"\rExportPayroll\x12-.rotaloom.timekeeping.v1.PayrollExportRequest\x1a&.rotaloom.timekeeping.v1.PayrollExport\"V\xa2\xbb\x18'\n" +
 	"\x19timekeeping.payroll.write\x18\x03 \xca\x01r\x05WAGES\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/payroll/export/async\x12\xc5\x01\n" +

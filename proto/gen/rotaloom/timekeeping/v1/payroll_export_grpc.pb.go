@@ -31,7 +31,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PayrollExportService writes what was staged as CSV. An export ends when its run
+// PayrollExportService writes what was staged as CSV or JSON. An export ends when its run
 // does, and can be read, as often as one likes, until it expires.
 type PayrollExportServiceClient interface {
 	// Exports a run of staging, also one that goes on.
@@ -97,7 +97,7 @@ func (c *payrollExportServiceClient) GetPayrollExportResponse(ctx context.Contex
 // All implementations must embed UnimplementedPayrollExportServiceServer
 // for forward compatibility.
 //
-// PayrollExportService writes what was staged as CSV. An export ends when its run
+// PayrollExportService writes what was staged as CSV or JSON. An export ends when its run
 // does, and can be read, as often as one likes, until it expires.
 type PayrollExportServiceServer interface {
 	// Exports a run of staging, also one that goes on.

@@ -1,0 +1,158 @@
+package payrollstaging
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// jsonType is the type of exports that are JSON.
+const jsonType = "application/json;charset=utf-8"
+
+// format is how rows are written.
+type format interface {
+	// row writes a row, and returns how many bytes wait to be taken.
+	row(values []string) (size int, err error)
+	// end writes what follows the last row.
+	end()
+	// taken returns what was written since it was called last.
+	taken() []byte
+}
+
+// isJSON reports whether an export is to be JSON.
+func isJSON(config *timekeepingv1.PayrollExportConfig) bool {
+	return strings.EqualFold(config.GetFormat(), "JSON")
+}
+
+// checkFormat refuses what cannot be written.
+func checkFormat(req *timekeepingv1.PayrollExportRequest, columns []column) error {
+	config := req.GetExportConfig()
+	if _, err := delimiterOf(config); err != nil {
+		return err
+	}
+	switch {
+	case config.GetFormat() == "", strings.EqualFold(config.GetFormat(), "CSV"):
+		return nil
+	case !isJSON(config):
+		return invalid("exportConfig.format: %q is neither CSV nor JSON.", config.GetFormat())
+	case len(req.GetHeaders())+len(req.GetFooters()) > 0:
+		return invalid("headers and footers are lines of CSV. Leave them out of an export in JSON.")
+	}
+	names := map[string]bool{}
+	for _, c := range columns {
+		if names[c.name] {
+			return invalid("query: two columns are called %q, and an object of JSON has one of them. Rename one with AS.", c.name)
+		}
+		names[c.name] = true
+	}
+	return nil
+}
+
+// begin begins a text with the columns of these names. The type is "" for that of the
+// contract, CSV.
+func begin(req *timekeepingv1.PayrollExportRequest, names []string) (f format, contentType string, err error) {
+	if isJSON(req.GetExportConfig()) {
+		f, err = beginJSON(names)
+		return f, jsonType, err
+	}
+	f, err = beginCSV(req, names)
+	return f, "", err
+}
+
+// csvRows are rows of CSV.
+type csvRows struct {
+	buf     bytes.Buffer
+	csv     *csv.Writer
+	footers []string
+}
+
+func beginCSV(req *timekeepingv1.PayrollExportRequest, names []string) (*csvRows, error) {
+	c := &csvRows{footers: req.GetFooters()}
+	c.csv = csv.NewWriter(&c.buf)
+	var err error
+	if c.csv.Comma, err = delimiterOf(req.GetExportConfig()); err != nil {
+		return nil, err
+	}
+	for _, line := range req.GetHeaders() {
+		c.buf.WriteString(line + "\n")
+	}
+	_, err = c.row(names)
+	return c, err
+}
+
+func (c *csvRows) row(values []string) (int, error) {
+	if err := c.csv.Write(values); err != nil {
+		return 0, fmt.Errorf("write CSV: %w", err)
+	}
+	return c.buf.Len(), nil
+}
+
+func (c *csvRows) end() {
+	c.csv.Flush()
+	for _, line := range c.footers {
+		c.buf.WriteString(line + "\n")
+	}
+}
+
+func (c *csvRows) taken() []byte {
+	c.csv.Flush()
+	return take(&c.buf)
+}
+
+// take returns what is in a buffer, and empties it.
+func take(buf *bytes.Buffer) []byte {
+	out := bytes.Clone(buf.Bytes())
+	buf.Reset()
+	return out
+}
+
+// jsonRows are objects in an array of JSON.
+type jsonRows struct {
+	buf bytes.Buffer
+	// keys are the names of the columns as they stand in the text.
+	keys [][]byte
+	some bool
+}
+
+func beginJSON(names []string) (*jsonRows, error) {
+	j := &jsonRows{keys: make([][]byte, len(names))}
+	for i, name := range names {
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, fmt.Errorf("write JSON: %w", err)
+		}
+		j.keys[i] = append(key, ':')
+	}
+	j.buf.WriteByte('[')
+	return j, nil
+}
+
+func (j *jsonRows) row(values []string) (int, error) {
+	if j.some {
+		j.buf.WriteByte(',')
+	}
+	j.some = true
+	for i, value := range values {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return 0, fmt.Errorf("write JSON: %w", err)
+		}
+		separator := byte(',')
+		if i == 0 {
+			separator = '{'
+		}
+		j.buf.WriteByte(separator)
+		j.buf.Write(j.keys[i])
+		j.buf.Write(text)
+	}
+	j.buf.WriteByte('}')
+	return j.buf.Len(), nil
+}
+
+func (j *jsonRows) end() { j.buf.WriteByte(']') }
+
+func (j *jsonRows) taken() []byte { return take(&j.buf) }
