@@ -135,6 +135,10 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		Pool: deps.Pool, Persons: persons, Commons: commonsv1.NewPersonServiceClient(deps.Commons),
 		Source: payrollstaging.FromTimecards(workedTime), Wake: core.Wake,
 	}
+	payrollWorker, err := payrollstaging.NewWorker(payroll, deps.Registry)
+	if err != nil {
+		return nil, err
+	}
 	return &Service{
 		Core: core, Replicator: replicator,
 		requests:    commonsv1.NewTermRequestServiceClient(deps.Commons),
@@ -168,7 +172,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		payrollEarnings: payrollearning.New(deps.Pool, persons, clock.System{}),
 		payrollStaging:  payrollstaging.New(payroll),
 		payrollExports:  payrollstaging.NewExports(payroll),
-		payrollWorker:   payrollstaging.NewWorker(payroll),
+		payrollWorker:   payrollWorker,
 		log:             deps.Log,
 
 		brazilDevices:   brazil.NewDevices(deps.Pool),

@@ -76,6 +76,27 @@ func (w *Worker) sweep(ctx context.Context) error {
 	if len(found) > 0 {
 		w.deps.Wake()
 	}
+	return w.count(ctx)
+}
+
+// count has the metrics say how many runs have not ended.
+func (w *Worker) count(ctx context.Context) error {
+	rows, err := w.deps.Pool.Query(tenant.All(ctx), `SELECT state, count(*) FROM payroll_staging WHERE finished_at IS NULL GROUP BY state`)
+	if err != nil {
+		return fmt.Errorf("count runs: %w", err)
+	}
+	open := map[string]float64{}
+	var state string
+	var n float64
+	if _, err := pgx.ForEachRow(rows, []any{&state, &n}, func() error {
+		open[state] = n
+		return nil
+	}); err != nil {
+		return fmt.Errorf("count runs: %w", err)
+	}
+	for _, state := range openStates {
+		w.metrics.runs.WithLabelValues(state).Set(open[state])
+	}
 	return nil
 }
 

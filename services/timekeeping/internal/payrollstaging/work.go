@@ -8,10 +8,12 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -29,10 +31,16 @@ const concurrency = 2
 const work pg.Unaudited = "the request for the run has its row"
 
 // Worker stages batches.
-type Worker struct{ deps Deps }
+type Worker struct {
+	deps    Deps
+	metrics *metrics
+}
 
-// NewWorker makes a Worker.
-func NewWorker(deps Deps) *Worker { return &Worker{deps: deps} }
+// NewWorker makes a Worker, whose metrics are in the registry.
+func NewWorker(deps Deps, registry prometheus.Registerer) (*Worker, error) {
+	m, err := newMetrics(registry)
+	return &Worker{deps: deps, metrics: m}, err
+}
 
 // Consumer stages the batches that are asked for.
 func (w *Worker) Consumer() bus.Consumer {
@@ -54,14 +62,23 @@ func (w *Worker) Consumer() bus.Consumer {
 
 // handle stages a batch, or notes that it failed.
 func (w *Worker) handle(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) error {
+	watch := clock.Start()
 	err := w.stage(ctx, tenantID, id, batch)
-	if err == nil || ctx.Err() != nil || pg.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable) {
+	if err == nil {
+		w.metrics.batch.Observe(watch.Elapsed().Seconds())
+		w.metrics.batches.WithLabelValues(resultStaged).Inc()
+		return nil
+	}
+	if ctx.Err() != nil || pg.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable) {
+		w.metrics.batches.WithLabelValues(resultAgain).Inc()
 		return err
 	}
 	gaveUp, noteErr := w.noteFailure(ctx, tenantID, id, batch)
 	if noteErr == nil && gaveUp {
+		w.metrics.batches.WithLabelValues(resultFailed).Inc()
 		return nil // The details of the run say so.
 	}
+	w.metrics.batches.WithLabelValues(resultAgain).Inc()
 	return errors.Join(err, noteErr)
 }
 

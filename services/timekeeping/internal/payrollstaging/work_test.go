@@ -7,8 +7,10 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -29,6 +31,13 @@ func newPool(t *testing.T) *pg.Pool {
 	return pgtest.New(t, sets...)
 }
 
+func newWorker(t *testing.T, deps Deps) *Worker {
+	t.Helper()
+	w, err := NewWorker(deps, prometheus.NewRegistry())
+	require.NoError(t, err)
+	return w
+}
+
 // begun stores a run of March with a batch for each employee.
 func begun(t *testing.T, ctx context.Context, pool *pg.Pool, req *timekeepingv1.PayrollStagingRequest, employees ...int64) []*stagedBatch {
 	t.Helper()
@@ -37,8 +46,10 @@ func begun(t *testing.T, ctx context.Context, pool *pg.Pool, req *timekeepingv1.
 	req.DateRange = &timekeepingv1.PayrollDateRange{StartDateTime: "2026-03-01T00:00:00", EndDateTime: "2026-03-31T00:00:00"}
 	r, err := parse(req)
 	require.NoError(t, err)
+	body, err := proto.Marshal(r.message)
+	require.NoError(t, err)
 	_, err = work.Exec(ctx, pool, `INSERT INTO payroll_staging (tenant_id, id, execution_id, start_date, end_date, body, batches, batches_left)
-		VALUES (1, $1, $2, '2026-03-01', '2026-03-31', '', $3, $3)`, id, id.String(), len(employees))
+		VALUES (1, $1, $2, '2026-03-01', '2026-03-31', $4, $3, $3)`, id, id.String(), len(employees), body)
 	require.NoError(t, err)
 	out := make([]*stagedBatch, len(employees))
 	for i, employee := range employees {
@@ -54,7 +65,7 @@ func begun(t *testing.T, ctx context.Context, pool *pg.Pool, req *timekeepingv1.
 func TestBatchesThatEndTogether(t *testing.T) {
 	t.Parallel()
 	pool, ctx := newPool(t), tenant.With(t.Context(), 1)
-	worker := NewWorker(Deps{Pool: pool})
+	worker := newWorker(t, Deps{Pool: pool})
 	batches := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7, 8)
 	stores := func(b *stagedBatch, code string) func(context.Context, pgx.Tx) error {
 		return func(ctx context.Context, tx pgx.Tx) error {

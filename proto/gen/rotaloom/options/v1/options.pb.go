@@ -512,10 +512,14 @@ type Message struct {
 	Ignored []string `protobuf:"bytes,4,rep,name=ignored,proto3" json:"ignored,omitempty"`
 	// Of an answer that is no JSON: the name of the repeated bytes field whose items,
 	// one after another, are the body, and the type of that body.
-	RawField      string `protobuf:"bytes,5,opt,name=raw_field,json=rawField,proto3" json:"raw_field,omitempty"`
-	ContentType   string `protobuf:"bytes,6,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	RawField    string `protobuf:"bytes,5,opt,name=raw_field,json=rawField,proto3" json:"raw_field,omitempty"`
+	ContentType string `protobuf:"bytes,6,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
+	// Further types that such a body may have. Which one it has says the text field
+	// "content_type" of the answer, which comes with the first items; content_type is the
+	// one of an answer that does not say.
+	OtherContentTypes []string `protobuf:"bytes,7,rep,name=other_content_types,json=otherContentTypes,proto3" json:"other_content_types,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *Message) Reset() {
@@ -588,6 +592,13 @@ func (x *Message) GetContentType() string {
 		return x.ContentType
 	}
 	return ""
+}
+
+func (x *Message) GetOtherContentTypes() []string {
+	if x != nil {
+		return x.OtherContentTypes
+	}
+	return nil
 }
 
 // Field is the policy of one field.
@@ -938,7 +949,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\tby_method\x18\v \x01(\bR\bbyMethod\x12\x1e\n" +
 	"\n" +
 	"difference\x18\f \x01(\bR\n" +
-	"difference\"\xd0\x01\n" +
+	"difference\"\x80\x02\n" +
 	"\aMessage\x12\x1d\n" +
 	"\n" +
 	"bare_array\x18\x01 \x01(\tR\tbareArray\x12\x18\n" +
@@ -946,7 +957,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x06limits\x18\x03 \x03(\v2\x1a.rotaloom.options.v1.LimitR\x06limits\x12\x18\n" +
 	"\aignored\x18\x04 \x03(\tR\aignored\x12\x1b\n" +
 	"\traw_field\x18\x05 \x01(\tR\brawField\x12!\n" +
-	"\fcontent_type\x18\x06 \x01(\tR\vcontentType\"\xa7\x01\n" +
+	"\fcontent_type\x18\x06 \x01(\tR\vcontentType\x12.\n" +
+	"\x13other_content_types\x18\a \x03(\tR\x11otherContentTypes\"\xa7\x01\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\x12!\n" +

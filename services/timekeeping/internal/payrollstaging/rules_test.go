@@ -1,0 +1,81 @@
+package payrollstaging
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// What a run stages of four kinds of time, of two pay codes, of which one day is signed
+// off and the other is not.
+func TestWhatARunStages(t *testing.T) {
+	t.Parallel()
+	day := civil.Of(2026, time.March, 2)
+	of := func(kind Kind, id int64, code string, signed bool) Total {
+		return Total{Date: day, Kind: kind, PayCodeID: id, PayCode: code, SignedOff: signed}
+	}
+	all := map[string]Total{
+		"worked": of(Worked, 1, "Regular", true), "open": of(Worked, 1, "Regular", false), "edit": of(PayCodeEdit, 2, "Sick", true),
+		"correction": of(Correction, 1, "Regular", false), "earning": of(Earning, 0, "Bonus", false),
+	}
+	for name, c := range map[string]struct {
+		req  *timekeepingv1.PayrollStagingRequest
+		want []string
+	}{
+		"by default":              {&timekeepingv1.PayrollStagingRequest{}, []string{"worked", "open", "edit", "correction", "earning"}},
+		"corrections included":    {&timekeepingv1.PayrollStagingRequest{HistoricalCorrections: "Included in totals"}, []string{"worked", "open", "edit", "correction", "earning"}},
+		"corrections excluded":    {&timekeepingv1.PayrollStagingRequest{HistoricalCorrections: "excluded IN totals"}, []string{"worked", "open", "edit", "earning"}},
+		"corrections only":        {&timekeepingv1.PayrollStagingRequest{HistoricalCorrections: "Correction only"}, []string{"correction"}},
+		"signed off only":         {&timekeepingv1.PayrollStagingRequest{IgnoreSignOff: proto.Bool(false)}, []string{"worked", "edit", "earning"}},
+		"signed off or not":       {&timekeepingv1.PayrollStagingRequest{IgnoreSignOff: proto.Bool(true)}, []string{"worked", "open", "edit", "correction", "earning"}},
+		"a pay code by id":        {&timekeepingv1.PayrollStagingRequest{IncludePayCodes: []*commonv1.Ref{{Id: proto.Int64(2)}}}, []string{"edit"}},
+		"a pay code by name":      {&timekeepingv1.PayrollStagingRequest{IncludePayCodes: []*commonv1.Ref{{Qualifier: proto.String("SICK")}}}, []string{"edit"}},
+		"all but one":             {&timekeepingv1.PayrollStagingRequest{ExcludePayCodes: []*commonv1.Ref{{Qualifier: proto.String("regular")}}}, []string{"edit", "earning"}},
+		"included and excluded":   {&timekeepingv1.PayrollStagingRequest{IncludePayCodes: []*commonv1.Ref{{Id: proto.Int64(1)}}, ExcludePayCodes: []*commonv1.Ref{{Id: proto.Int64(1)}}}, nil},
+		"corrections, signed off": {&timekeepingv1.PayrollStagingRequest{HistoricalCorrections: "Correction only", IgnoreSignOff: proto.Bool(false)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.req.ExecutionId = "a"
+			c.req.DateRange = &timekeepingv1.PayrollDateRange{StartDateTime: "2026-03-01T00:00:00", EndDateTime: "2026-03-31T00:00:00"}
+			r, err := parse(c.req)
+			require.NoError(t, err)
+			var got []string
+			for name, total := range all {
+				if r.stages(total) {
+					got = append(got, name)
+				}
+			}
+			assert.ElementsMatch(t, c.want, got)
+		})
+	}
+}
+
+func TestWhomAPayGroupChooses(t *testing.T) {
+	t.Parallel()
+	req := &timekeepingv1.PayrollStagingRequest{
+		ExecutionId: "a", DateRange: &timekeepingv1.PayrollDateRange{StartDateTime: "2026-03-01T00:00:00", EndDateTime: "2026-03-31T00:00:00"},
+		Where: &timekeepingv1.PayrollStagingWhere{EmployeeIn: []*timekeepingv1.PayrollEmployeeIn{
+			{PayGroup: &timekeepingv1.PayrollGroup{PayRule: []*commonv1.Ref{{Qualifier: proto.String("Hourly")}}}},
+			{PayGroup: &timekeepingv1.PayrollGroup{PayRule: []*commonv1.Ref{{Qualifier: proto.String("Nights")}}}},
+		}},
+	}
+	r, err := parse(req)
+	require.NoError(t, err)
+	for payRule, want := range map[string]bool{"HOURLY": true, "nights": true, "Salaried": false, "": false} {
+		t.Run(payRule, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, want, r.chooses(payRule))
+		})
+	}
+	all, err := parse(&timekeepingv1.PayrollStagingRequest{ExecutionId: "a", DateRange: req.GetDateRange()})
+	require.NoError(t, err)
+	assert.True(t, all.chooses(""), "everybody without a group")
+}
