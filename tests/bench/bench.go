@@ -45,7 +45,7 @@ type group struct {
 
 var groups = []group{
 	{[]string{applyLarge, applySmall, window, readStandalone}, standalone},
-	{[]string{readDeployed}, deployed},
+	{[]string{readDeployed, getDeployed}, deployed},
 	{[]string{getTemplate, getPerson, getWeek, getKeys, getLimits}, smallReads},
 	{[]string{spans}, worker},
 	{[]string{toJSON}, transcoding},
@@ -57,6 +57,9 @@ var groups = []group{
 	{[]string{stagedMonth}, stagingFigures},
 	{[]string{walBytes, overtaken, otherTenant, amongMany}, queueFigures},
 	{[]string{millionChange}, millionFigures},
+	{[]string{start}, startFigures},
+	{[]string{restMemory}, restFigure},
+	{[]string{storage}, storageFigure},
 }
 
 // Names of the figures.
@@ -66,6 +69,7 @@ const (
 	window         = "window"
 	readStandalone = "read-standalone"
 	readDeployed   = "read-deployed"
+	getDeployed    = "get-deployed"
 	getTemplate    = "get-template"
 	getPerson      = "get-person"
 	getWeek        = "get-week"
@@ -87,6 +91,9 @@ const (
 	otherTenant    = "other-tenant"
 	amongMany      = "among-many"
 	millionChange  = "million"
+	start          = "start"
+	restMemory     = "rest-memory"
+	storage        = "storage"
 )
 
 // Run measures, prints the table and reports whether every target is met.

@@ -2,8 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/rotaloom/rotaloom/tests/launch"
@@ -39,20 +37,4 @@ func population(h *host, o Options) ([]figure, error) {
 		note: fmt.Sprintf("peak while 100,000 employees were created (%.0f/s, schedules included) and a change was applied to them (%.1f s)",
 			population100k/setUp.Seconds(), applied.Seconds()),
 	}}, err
-}
-
-// peakMemory is the most memory that a process has taken so far, in MiB.
-func peakMemory(pid int) (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			var kib float64
-			_, err := fmt.Sscanf(value, "%f kB", &kib)
-			return kib / 1024, err
-		}
-	}
-	return 0, fmt.Errorf("process %d does not tell its memory", pid)
 }

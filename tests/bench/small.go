@@ -43,7 +43,7 @@ func smallReads(h *host, o Options) ([]figure, error) {
 		return nil, err
 	}
 	t := target{api: api, tlsDir: filepath.Dir(server.CAFile), postgres: privatePostgres(server.StateDir)}
-	base, baseline, err := startSmallYardstick(h, t, objects)
+	base, baseline, err := startSmallYardstick(h, t, objects, "yardstick")
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +98,13 @@ func smallObjects(ctx context.Context, api scenario.API) ([]small, error) {
 	}, nil
 }
 
-// startSmallYardstick stores the answers of the product, by their positions, and
-// starts the process that reads them. It answers its URL and its process id.
-func startSmallYardstick(h *host, t target, objects []small) (string, int, error) {
-	if err := execute(h.ctx, t.postgres("postgres"), "CREATE DATABASE yardstick"); err != nil {
+// startSmallYardstick stores the answers of the product, by their positions, in a
+// database, and starts the process that reads them. It answers its URL and its process id.
+func startSmallYardstick(h *host, t target, objects []small, database string) (string, int, error) {
+	if err := execute(h.ctx, t.postgres("postgres"), "CREATE DATABASE "+database); err != nil {
 		return "", 0, err
 	}
-	conn, err := pgx.Connect(h.ctx, t.postgres("yardstick"))
+	conn, err := pgx.Connect(h.ctx, t.postgres(database))
 	if err != nil {
 		return "", 0, err
 	}
@@ -121,7 +121,7 @@ func startSmallYardstick(h *host, t target, objects []small) (string, int, error
 			return "", 0, err
 		}
 	}
-	url, process, err := runYardstick(h, t)
+	url, process, err := runYardstick(h, t, database)
 	if err != nil {
 		return "", 0, err
 	}
@@ -150,6 +150,22 @@ func (g *getter) round(ctx context.Context, _ int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := g.crowd(ctx); err != nil {
+		return 0, err
+	}
+	after, err := g.used()
+	return float64((after - before).Microseconds()) / smallRequests, err
+}
+
+// rate answers how many requests are served in a second.
+func (g *getter) rate(ctx context.Context, _ int) (float64, error) {
+	began := time.Now()
+	err := g.crowd(ctx)
+	return smallRequests / time.Since(began).Seconds(), err
+}
+
+// crowd has all clients ask at once.
+func (g *getter) crowd(ctx context.Context) error {
 	crowd, ctx := errgroup.WithContext(ctx)
 	for range smallClients {
 		crowd.Go(func() error {
@@ -161,11 +177,7 @@ func (g *getter) round(ctx context.Context, _ int) (float64, error) {
 			return nil
 		})
 	}
-	if err := crowd.Wait(); err != nil {
-		return 0, err
-	}
-	after, err := g.used()
-	return float64((after - before).Microseconds()) / smallRequests, err
+	return crowd.Wait()
 }
 
 func (g *getter) get(ctx context.Context) error {

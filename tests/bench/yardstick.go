@@ -44,12 +44,12 @@ func startYardstick(h *host, t target, crew *scenario.Crew, answer []byte) (stri
 	if err := fillYardstick(h.ctx, t, crew, answer); err != nil {
 		return "", fmt.Errorf("the yardstick's tables: %w", err)
 	}
-	url, _, err := runYardstick(h, t)
+	url, _, err := runYardstick(h, t, "yardstick")
 	return url, err
 }
 
 // runYardstick starts the process on its database, and answers its URL.
-func runYardstick(h *host, t target) (string, *launch.Process, error) {
+func runYardstick(h *host, t target, database string) (string, *launch.Process, error) {
 	ca, err := boot.OpenLocalCA(t.tlsDir, time.Now())
 	if err != nil {
 		return "", nil, err
@@ -63,7 +63,7 @@ func runYardstick(h *host, t target) (string, *launch.Process, error) {
 		return "", nil, err
 	}
 	process := launch.Start(h, launch.Build(h, "tests/cmd/yardstick"), nil,
-		"-listen", address, "-database-url", t.postgres("yardstick"), "-cert", files.Cert, "-key", files.Key)
+		"-listen", address, "-database-url", t.postgres(database), "-cert", files.Cert, "-key", files.Key)
 	launch.Await(h, 10*time.Second, "the yardstick listens", func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
