@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"maps"
 	"net"
 	"regexp"
+	"slices"
 	"sync"
 	"testing"
 
@@ -21,8 +23,8 @@ type proxy struct {
 	address, socket string
 
 	mu sync.Mutex
-	// weakened are the statements that lost their condition.
-	weakened map[string]bool
+	// weakened are the statements that lost their condition, and statements all that came.
+	weakened, statements map[string]bool
 }
 
 // newProxy makes a proxy before a unix socket, which ends with the test.
@@ -30,7 +32,7 @@ func newProxy(t *testing.T, socket string) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &proxy{address: l.Addr().String(), socket: socket, weakened: map[string]bool{}}
+	p := &proxy{address: l.Addr().String(), socket: socket, weakened: map[string]bool{}, statements: map[string]bool{}}
 	var open sync.WaitGroup
 	open.Go(func() {
 		for {
@@ -97,12 +99,20 @@ func (p *proxy) parse(body []byte) []byte {
 	name, rest, _ := bytes.Cut(body, []byte{0})
 	sql, types, _ := bytes.Cut(rest, []byte{0})
 	without := explicit.ReplaceAll(sql, []byte("(${1}tenant_id = $2 OR true)"))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.statements[string(sql)] = true
 	if !bytes.Equal(sql, without) {
-		p.mu.Lock()
 		p.weakened[string(sql)] = true
-		p.mu.Unlock()
 	}
 	return bytes.Join([][]byte{name, without, types}, []byte{0})
+}
+
+// came returns the statements that came.
+func (p *proxy) came() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(maps.Keys(p.statements))
 }
 
 // count is how many statements lost their condition.

@@ -16,7 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// Every statement has lost the condition that says whose rows it means.
+// Every statement has lost the condition that says whose rows it means. What the product
+// has asked its databases is also held to the rules of one that spreads tenants over servers.
 func TestRowLevelSecurityAlone(t *testing.T) {
 	t.Parallel()
 	var p *proxy
@@ -29,6 +30,7 @@ func TestRowLevelSecurityAlone(t *testing.T) {
 	guarded(t, w, "1", other.id)
 	t.Logf("%d statements lost their condition", p.count())
 	assert.Greater(t, p.count(), 100, "the statements of the stores")
+	spreadable(t, w, p.came())
 }
 
 // The database no longer keeps tenants apart.
