@@ -105,13 +105,17 @@ func (h *Employee) self(ctx context.Context, named *commonv1.Ref) (*projection.E
 	}
 	self := &employees[0]
 	if patterndefinition.Named(named) {
-		other := named.GetId() != self.ID
-		if named.Id == nil {
-			other = named.GetQualifier() != self.PersonNumber
-		}
-		if other {
+		if !isRefOf(named, self) {
 			return nil, fault.Invalid(CodeNotAllowed, "These operations are for requests of one's own. Use those of timeoff for others.")
 		}
 	}
 	return self, nil
+}
+
+// isRefOf tells whether a ref names an employee. The id wins.
+func isRefOf(ref *commonv1.Ref, employee *projection.Employee) bool {
+	if ref.Id != nil {
+		return ref.GetId() == employee.ID
+	}
+	return ref.GetQualifier() == employee.PersonNumber
 }

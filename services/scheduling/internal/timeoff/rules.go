@@ -18,7 +18,7 @@ import (
 
 // Codes of the specified API.
 const (
-	// CodeChange (400): the status cannot be changed to this one. See nextValidStatuses.
+	// CodeChange (400): the status cannot be changed to this one, or the request is over. See nextValidStatuses.
 	CodeChange = "WFS-101902"
 	// CodeInconsistent (400): the employee has a request for one of the days already. Retract or cancel that one first.
 	CodeInconsistent = "WFS-101921"
@@ -124,14 +124,24 @@ func prepareAmount(path string, p *schedulingv1.TimeOffPeriod) error {
 		return missing(path + ".symbolicAmount")
 	}
 	p.Duration = nil
-	given := strings.ReplaceAll(p.GetSymbolicAmount().GetQualifier(), " ", "_")
+	id, name, ok := symbolicAmount(p.GetSymbolicAmount())
+	if !ok {
+		return invalid(path+".symbolicAmount", "must be -1 %s or -2 %s", coveringedit.FullDay, coveringedit.HalfDay)
+	}
+	p.SymbolicAmount = &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name)}
+	return nil
+}
+
+// symbolicAmount returns the id and the name of the amount that a ref names, if it is
+// one. The id wins.
+func symbolicAmount(given *commonv1.Ref) (int64, string, bool) {
+	text := strings.ReplaceAll(given.GetQualifier(), " ", "_")
 	for id, name := range coveringedit.Symbolics() {
-		if p.SymbolicAmount.Id != nil && p.GetSymbolicAmount().GetId() == id || p.SymbolicAmount.Id == nil && strings.EqualFold(given, name) {
-			p.SymbolicAmount = &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name)}
-			return nil
+		if given.Id != nil && given.GetId() == id || given.Id == nil && strings.EqualFold(text, name) {
+			return id, name, true
 		}
 	}
-	return invalid(path+".symbolicAmount", "must be -1 %s or -2 %s", coveringedit.FullDay, coveringedit.HalfDay)
+	return 0, "", false
 }
 
 // whole tells whether a period takes all of its days.

@@ -44,6 +44,13 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`
 	updateRow = `
 UPDATE time_off_request SET status = $3, item_ids = $4, body = $5, version = version + 1, updated_at = now()
 WHERE tenant_id = $1 AND id = $2`
+
+	replaceRow = `
+UPDATE time_off_request SET from_day = $3, to_day = $4, subtype_id = $5, item_ids = $6, body = $7, version = version + 1, updated_at = now()
+WHERE tenant_id = $1 AND id = $2`
+
+	readLocks = `
+SELECT from_date, to_date FROM day_lock WHERE tenant_id = $1 AND employee_id = $2 AND from_date < $4 AND to_date > $3`
 )
 
 // byID returns the requests with the ids, by id.
@@ -153,4 +160,38 @@ func update(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 		return fmt.Errorf("timeoff: update: %w", err)
 	}
 	return nil
+}
+
+// replace stores what a request asks for anew.
+func replace(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
+	body, err := proto.Marshal(r.request)
+	if err != nil {
+		return fmt.Errorf("timeoff: encode: %w", err)
+	}
+	tag, err := tx.Exec(ctx, replaceRow, tenantID, r.id, r.first, r.last, r.subtypeID, append([]int64{}, r.items...), body)
+	if err == nil && tag.RowsAffected() != 1 {
+		err = errGone
+	}
+	if err != nil {
+		return fmt.Errorf("timeoff: replace: %w", err)
+	}
+	return nil
+}
+
+// locked returns the locked days of an employee that meet some days.
+func locked(ctx context.Context, db pg.Querier, tenantID, employeeID int64, days civil.Range) ([]civil.Range, error) {
+	rows, err := db.Query(ctx, readLocks, tenantID, employeeID, days.From, days.To)
+	if err != nil {
+		return nil, fmt.Errorf("timeoff: read locks: %w", err)
+	}
+	var out []civil.Range
+	var r civil.Range
+	_, err = pgx.ForEachRow(rows, []any{&r.From, &r.To}, func() error {
+		out = append(out, r)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("timeoff: read locks: %w", err)
+	}
+	return out, nil
 }

@@ -112,6 +112,9 @@ func (h *requests) free(ctx context.Context, tx pgx.Tx, tenantID int64, made *ro
 		return err
 	}
 	for _, other := range others {
+		if other.id == made.id {
+			continue
+		}
 		for _, p := range other.request.GetPeriods() {
 			of, err := daysOf("periods", p.GetStartDate(), p.GetEndDate())
 			if err != nil {

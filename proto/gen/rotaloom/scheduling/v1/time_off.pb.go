@@ -70,6 +70,59 @@ func (x *GetTimeOffRequest) GetId() int64 {
 	return 0
 }
 
+type UpdateTimeOffRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Without requestSubType and commentNotes those that there are stay.
+	Body          *TimeOffRequest `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateTimeOffRequest) Reset() {
+	*x = UpdateTimeOffRequest{}
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateTimeOffRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateTimeOffRequest) ProtoMessage() {}
+
+func (x *UpdateTimeOffRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateTimeOffRequest.ProtoReflect.Descriptor instead.
+func (*UpdateTimeOffRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *UpdateTimeOffRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *UpdateTimeOffRequest) GetBody() *TimeOffRequest {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
 // TimeOffRequest is time off that somebody asks for, or got. Requests to create one
 // need requestSubType, periods and, by a manager, employee; what is not said to be
 // taken from them is ignored.
@@ -108,7 +161,7 @@ type TimeOffRequest struct {
 
 func (x *TimeOffRequest) Reset() {
 	*x = TimeOffRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -120,7 +173,7 @@ func (x *TimeOffRequest) String() string {
 func (*TimeOffRequest) ProtoMessage() {}
 
 func (x *TimeOffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -133,7 +186,7 @@ func (x *TimeOffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffRequest.ProtoReflect.Descriptor instead.
 func (*TimeOffRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *TimeOffRequest) GetId() int64 {
@@ -262,7 +315,7 @@ type TimeOffPeriod struct {
 
 func (x *TimeOffPeriod) Reset() {
 	*x = TimeOffPeriod{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -274,7 +327,7 @@ func (x *TimeOffPeriod) String() string {
 func (*TimeOffPeriod) ProtoMessage() {}
 
 func (x *TimeOffPeriod) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -287,7 +340,7 @@ func (x *TimeOffPeriod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffPeriod.ProtoReflect.Descriptor instead.
 func (*TimeOffPeriod) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *TimeOffPeriod) GetId() int64 {
@@ -352,7 +405,7 @@ type RequestStatus struct {
 
 func (x *RequestStatus) Reset() {
 	*x = RequestStatus{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -364,7 +417,7 @@ func (x *RequestStatus) String() string {
 func (*RequestStatus) ProtoMessage() {}
 
 func (x *RequestStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -377,7 +430,7 @@ func (x *RequestStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestStatus.ProtoReflect.Descriptor instead.
 func (*RequestStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RequestStatus) GetId() int64 {
@@ -416,7 +469,7 @@ type RequestStatusChange struct {
 
 func (x *RequestStatusChange) Reset() {
 	*x = RequestStatusChange{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -428,7 +481,7 @@ func (x *RequestStatusChange) String() string {
 func (*RequestStatusChange) ProtoMessage() {}
 
 func (x *RequestStatusChange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -441,7 +494,7 @@ func (x *RequestStatusChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestStatusChange.ProtoReflect.Descriptor instead.
 func (*RequestStatusChange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RequestStatusChange) GetChangeDateTime() string {
@@ -501,7 +554,7 @@ type TimeOffSubtype struct {
 
 func (x *TimeOffSubtype) Reset() {
 	*x = TimeOffSubtype{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -513,7 +566,7 @@ func (x *TimeOffSubtype) String() string {
 func (*TimeOffSubtype) ProtoMessage() {}
 
 func (x *TimeOffSubtype) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -526,7 +579,7 @@ func (x *TimeOffSubtype) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffSubtype.ProtoReflect.Descriptor instead.
 func (*TimeOffSubtype) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TimeOffSubtype) GetId() int64 {
@@ -678,7 +731,7 @@ type TimeOffSubtypeList struct {
 
 func (x *TimeOffSubtypeList) Reset() {
 	*x = TimeOffSubtypeList{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -690,7 +743,7 @@ func (x *TimeOffSubtypeList) String() string {
 func (*TimeOffSubtypeList) ProtoMessage() {}
 
 func (x *TimeOffSubtypeList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -703,7 +756,7 @@ func (x *TimeOffSubtypeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffSubtypeList.ProtoReflect.Descriptor instead.
 func (*TimeOffSubtypeList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TimeOffSubtypeList) GetItems() []*TimeOffSubtype {
@@ -722,7 +775,7 @@ type TimeOffRequestList struct {
 
 func (x *TimeOffRequestList) Reset() {
 	*x = TimeOffRequestList{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -734,7 +787,7 @@ func (x *TimeOffRequestList) String() string {
 func (*TimeOffRequestList) ProtoMessage() {}
 
 func (x *TimeOffRequestList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -747,7 +800,7 @@ func (x *TimeOffRequestList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffRequestList.ProtoReflect.Descriptor instead.
 func (*TimeOffRequestList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TimeOffRequestList) GetItems() []*TimeOffRequest {
@@ -767,7 +820,7 @@ type MultiReadTimeOffRequest struct {
 
 func (x *MultiReadTimeOffRequest) Reset() {
 	*x = MultiReadTimeOffRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -779,7 +832,7 @@ func (x *MultiReadTimeOffRequest) String() string {
 func (*MultiReadTimeOffRequest) ProtoMessage() {}
 
 func (x *MultiReadTimeOffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -792,7 +845,7 @@ func (x *MultiReadTimeOffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadTimeOffRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadTimeOffRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *MultiReadTimeOffRequest) GetWhere() *TimeOffWhere {
@@ -819,7 +872,7 @@ type TimeOffReadOptions struct {
 
 func (x *TimeOffReadOptions) Reset() {
 	*x = TimeOffReadOptions{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -831,7 +884,7 @@ func (x *TimeOffReadOptions) String() string {
 func (*TimeOffReadOptions) ProtoMessage() {}
 
 func (x *TimeOffReadOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -844,7 +897,7 @@ func (x *TimeOffReadOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffReadOptions.ProtoReflect.Descriptor instead.
 func (*TimeOffReadOptions) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TimeOffReadOptions) GetIncludeOverriddenShifts() bool {
@@ -867,7 +920,7 @@ type TimeOffWhere struct {
 
 func (x *TimeOffWhere) Reset() {
 	*x = TimeOffWhere{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -879,7 +932,7 @@ func (x *TimeOffWhere) String() string {
 func (*TimeOffWhere) ProtoMessage() {}
 
 func (x *TimeOffWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -892,7 +945,7 @@ func (x *TimeOffWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffWhere.ProtoReflect.Descriptor instead.
 func (*TimeOffWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *TimeOffWhere) GetEmployees() *TimeOffOfEmployees {
@@ -938,7 +991,7 @@ type TimeOffOfEmployees struct {
 
 func (x *TimeOffOfEmployees) Reset() {
 	*x = TimeOffOfEmployees{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1003,7 @@ func (x *TimeOffOfEmployees) String() string {
 func (*TimeOffOfEmployees) ProtoMessage() {}
 
 func (x *TimeOffOfEmployees) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1016,7 @@ func (x *TimeOffOfEmployees) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffOfEmployees.ProtoReflect.Descriptor instead.
 func (*TimeOffOfEmployees) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TimeOffOfEmployees) GetEmployeeRefs() *v1.RefList {
@@ -1005,7 +1058,7 @@ type TimeOffOfHyperfind struct {
 
 func (x *TimeOffOfHyperfind) Reset() {
 	*x = TimeOffOfHyperfind{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1017,7 +1070,7 @@ func (x *TimeOffOfHyperfind) String() string {
 func (*TimeOffOfHyperfind) ProtoMessage() {}
 
 func (x *TimeOffOfHyperfind) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1030,7 +1083,7 @@ func (x *TimeOffOfHyperfind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffOfHyperfind.ProtoReflect.Descriptor instead.
 func (*TimeOffOfHyperfind) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TimeOffOfHyperfind) GetHyperfindRef() *v1.Ref {
@@ -1063,7 +1116,7 @@ type TimeOffIds struct {
 
 func (x *TimeOffIds) Reset() {
 	*x = TimeOffIds{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1075,7 +1128,7 @@ func (x *TimeOffIds) String() string {
 func (*TimeOffIds) ProtoMessage() {}
 
 func (x *TimeOffIds) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1088,7 +1141,7 @@ func (x *TimeOffIds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffIds.ProtoReflect.Descriptor instead.
 func (*TimeOffIds) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TimeOffIds) GetTimeOffRequestIds() []int64 {
@@ -1107,7 +1160,7 @@ type MultiReadEmployeeTimeOffRequest struct {
 
 func (x *MultiReadEmployeeTimeOffRequest) Reset() {
 	*x = MultiReadEmployeeTimeOffRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1119,7 +1172,7 @@ func (x *MultiReadEmployeeTimeOffRequest) String() string {
 func (*MultiReadEmployeeTimeOffRequest) ProtoMessage() {}
 
 func (x *MultiReadEmployeeTimeOffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1132,7 +1185,7 @@ func (x *MultiReadEmployeeTimeOffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadEmployeeTimeOffRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadEmployeeTimeOffRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MultiReadEmployeeTimeOffRequest) GetWhere() *EmployeeTimeOffWhere {
@@ -1153,7 +1206,7 @@ type EmployeeTimeOffWhere struct {
 
 func (x *EmployeeTimeOffWhere) Reset() {
 	*x = EmployeeTimeOffWhere{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1165,7 +1218,7 @@ func (x *EmployeeTimeOffWhere) String() string {
 func (*EmployeeTimeOffWhere) ProtoMessage() {}
 
 func (x *EmployeeTimeOffWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1178,7 +1231,7 @@ func (x *EmployeeTimeOffWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeTimeOffWhere.ProtoReflect.Descriptor instead.
 func (*EmployeeTimeOffWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *EmployeeTimeOffWhere) GetEmployee() *TimeOffOfEmployee {
@@ -1207,7 +1260,7 @@ type TimeOffOfEmployee struct {
 
 func (x *TimeOffOfEmployee) Reset() {
 	*x = TimeOffOfEmployee{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1219,7 +1272,7 @@ func (x *TimeOffOfEmployee) String() string {
 func (*TimeOffOfEmployee) ProtoMessage() {}
 
 func (x *TimeOffOfEmployee) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1232,7 +1285,7 @@ func (x *TimeOffOfEmployee) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffOfEmployee.ProtoReflect.Descriptor instead.
 func (*TimeOffOfEmployee) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TimeOffOfEmployee) GetEmployeeRef() *v1.Ref {
@@ -1265,7 +1318,7 @@ type ApplyUpdateTimeOffRequest struct {
 
 func (x *ApplyUpdateTimeOffRequest) Reset() {
 	*x = ApplyUpdateTimeOffRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1330,7 @@ func (x *ApplyUpdateTimeOffRequest) String() string {
 func (*ApplyUpdateTimeOffRequest) ProtoMessage() {}
 
 func (x *ApplyUpdateTimeOffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1343,7 @@ func (x *ApplyUpdateTimeOffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyUpdateTimeOffRequest.ProtoReflect.Descriptor instead.
 func (*ApplyUpdateTimeOffRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ApplyUpdateTimeOffRequest) GetChangeState() *TimeOffStatusChange {
@@ -1310,7 +1363,7 @@ type TimeOffStatusChange struct {
 
 func (x *TimeOffStatusChange) Reset() {
 	*x = TimeOffStatusChange{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1322,7 +1375,7 @@ func (x *TimeOffStatusChange) String() string {
 func (*TimeOffStatusChange) ProtoMessage() {}
 
 func (x *TimeOffStatusChange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1335,7 +1388,7 @@ func (x *TimeOffStatusChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffStatusChange.ProtoReflect.Descriptor instead.
 func (*TimeOffStatusChange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TimeOffStatusChange) GetDo() *TimeOffStatusDo {
@@ -1364,7 +1417,7 @@ type TimeOffStatusDo struct {
 
 func (x *TimeOffStatusDo) Reset() {
 	*x = TimeOffStatusDo{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1429,7 @@ func (x *TimeOffStatusDo) String() string {
 func (*TimeOffStatusDo) ProtoMessage() {}
 
 func (x *TimeOffStatusDo) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1442,7 @@ func (x *TimeOffStatusDo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffStatusDo.ProtoReflect.Descriptor instead.
 func (*TimeOffStatusDo) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TimeOffStatusDo) GetToStatus() *RequestStatus {
@@ -1415,7 +1468,7 @@ type TimeOffStatusWhere struct {
 
 func (x *TimeOffStatusWhere) Reset() {
 	*x = TimeOffStatusWhere{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1427,7 +1480,7 @@ func (x *TimeOffStatusWhere) String() string {
 func (*TimeOffStatusWhere) ProtoMessage() {}
 
 func (x *TimeOffStatusWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1440,7 +1493,7 @@ func (x *TimeOffStatusWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffStatusWhere.ProtoReflect.Descriptor instead.
 func (*TimeOffStatusWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TimeOffStatusWhere) GetTimeOffRequestId() int64 {
@@ -1462,7 +1515,7 @@ type EmployeeTimeOffUpdate struct {
 
 func (x *EmployeeTimeOffUpdate) Reset() {
 	*x = EmployeeTimeOffUpdate{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[21]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1474,7 +1527,7 @@ func (x *EmployeeTimeOffUpdate) String() string {
 func (*EmployeeTimeOffUpdate) ProtoMessage() {}
 
 func (x *EmployeeTimeOffUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[21]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1487,7 +1540,7 @@ func (x *EmployeeTimeOffUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeTimeOffUpdate.ProtoReflect.Descriptor instead.
 func (*EmployeeTimeOffUpdate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *EmployeeTimeOffUpdate) GetStateCode() string {
@@ -1521,7 +1574,7 @@ type ListTimeOffSubtypesRequest struct {
 
 func (x *ListTimeOffSubtypesRequest) Reset() {
 	*x = ListTimeOffSubtypesRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1533,7 +1586,7 @@ func (x *ListTimeOffSubtypesRequest) String() string {
 func (*ListTimeOffSubtypesRequest) ProtoMessage() {}
 
 func (x *ListTimeOffSubtypesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1546,7 +1599,7 @@ func (x *ListTimeOffSubtypesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTimeOffSubtypesRequest.ProtoReflect.Descriptor instead.
 func (*ListTimeOffSubtypesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListTimeOffSubtypesRequest) GetEmployeeId() int64 {
@@ -1573,7 +1626,7 @@ type ListEmployeeTimeOffSubtypesRequest struct {
 
 func (x *ListEmployeeTimeOffSubtypesRequest) Reset() {
 	*x = ListEmployeeTimeOffSubtypesRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1585,7 +1638,7 @@ func (x *ListEmployeeTimeOffSubtypesRequest) String() string {
 func (*ListEmployeeTimeOffSubtypesRequest) ProtoMessage() {}
 
 func (x *ListEmployeeTimeOffSubtypesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1598,7 +1651,7 @@ func (x *ListEmployeeTimeOffSubtypesRequest) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use ListEmployeeTimeOffSubtypesRequest.ProtoReflect.Descriptor instead.
 func (*ListEmployeeTimeOffSubtypesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListEmployeeTimeOffSubtypesRequest) GetPositionId() int64 {
@@ -1611,6 +1664,391 @@ func (x *ListEmployeeTimeOffSubtypesRequest) GetPositionId() int64 {
 func (x *ListEmployeeTimeOffSubtypesRequest) GetPositionName() string {
 	if x != nil && x.PositionName != nil {
 		return *x.PositionName
+	}
+	return ""
+}
+
+type ListTimeOffSymbolicValuesRequest struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeId   *int64                 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	PersonNumber *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	// With one, what its defaultSymbolicAmounts are, if it has such.
+	SubtypeId     *int64  `protobuf:"varint,3,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
+	SubtypeName   *string `protobuf:"bytes,4,opt,name=subtype_name,json=subtypeName,proto3,oneof" json:"subtype_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTimeOffSymbolicValuesRequest) Reset() {
+	*x = ListTimeOffSymbolicValuesRequest{}
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTimeOffSymbolicValuesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTimeOffSymbolicValuesRequest) ProtoMessage() {}
+
+func (x *ListTimeOffSymbolicValuesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTimeOffSymbolicValuesRequest.ProtoReflect.Descriptor instead.
+func (*ListTimeOffSymbolicValuesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ListTimeOffSymbolicValuesRequest) GetEmployeeId() int64 {
+	if x != nil && x.EmployeeId != nil {
+		return *x.EmployeeId
+	}
+	return 0
+}
+
+func (x *ListTimeOffSymbolicValuesRequest) GetPersonNumber() string {
+	if x != nil && x.PersonNumber != nil {
+		return *x.PersonNumber
+	}
+	return ""
+}
+
+func (x *ListTimeOffSymbolicValuesRequest) GetSubtypeId() int64 {
+	if x != nil && x.SubtypeId != nil {
+		return *x.SubtypeId
+	}
+	return 0
+}
+
+func (x *ListTimeOffSymbolicValuesRequest) GetSubtypeName() string {
+	if x != nil && x.SubtypeName != nil {
+		return *x.SubtypeName
+	}
+	return ""
+}
+
+type ListEmployeeTimeOffSymbolicValuesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SubtypeId     *int64                 `protobuf:"varint,1,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
+	SubtypeName   *string                `protobuf:"bytes,2,opt,name=subtype_name,json=subtypeName,proto3,oneof" json:"subtype_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListEmployeeTimeOffSymbolicValuesRequest) Reset() {
+	*x = ListEmployeeTimeOffSymbolicValuesRequest{}
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEmployeeTimeOffSymbolicValuesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEmployeeTimeOffSymbolicValuesRequest) ProtoMessage() {}
+
+func (x *ListEmployeeTimeOffSymbolicValuesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEmployeeTimeOffSymbolicValuesRequest.ProtoReflect.Descriptor instead.
+func (*ListEmployeeTimeOffSymbolicValuesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ListEmployeeTimeOffSymbolicValuesRequest) GetSubtypeId() int64 {
+	if x != nil && x.SubtypeId != nil {
+		return *x.SubtypeId
+	}
+	return 0
+}
+
+func (x *ListEmployeeTimeOffSymbolicValuesRequest) GetSubtypeName() string {
+	if x != nil && x.SubtypeName != nil {
+		return *x.SubtypeName
+	}
+	return ""
+}
+
+type SymbolicValueList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*v1.Ref              `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SymbolicValueList) Reset() {
+	*x = SymbolicValueList{}
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SymbolicValueList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SymbolicValueList) ProtoMessage() {}
+
+func (x *SymbolicValueList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SymbolicValueList.ProtoReflect.Descriptor instead.
+func (*SymbolicValueList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *SymbolicValueList) GetItems() []*v1.Ref {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+type ListTimeOffRequestPeriodsRequest struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeId   *int64                 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	PersonNumber *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	// Both included; at most 366 days.
+	StartDate     string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate       string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTimeOffRequestPeriodsRequest) Reset() {
+	*x = ListTimeOffRequestPeriodsRequest{}
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTimeOffRequestPeriodsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTimeOffRequestPeriodsRequest) ProtoMessage() {}
+
+func (x *ListTimeOffRequestPeriodsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTimeOffRequestPeriodsRequest.ProtoReflect.Descriptor instead.
+func (*ListTimeOffRequestPeriodsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ListTimeOffRequestPeriodsRequest) GetEmployeeId() int64 {
+	if x != nil && x.EmployeeId != nil {
+		return *x.EmployeeId
+	}
+	return 0
+}
+
+func (x *ListTimeOffRequestPeriodsRequest) GetPersonNumber() string {
+	if x != nil && x.PersonNumber != nil {
+		return *x.PersonNumber
+	}
+	return ""
+}
+
+func (x *ListTimeOffRequestPeriodsRequest) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *ListTimeOffRequestPeriodsRequest) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
+type ListEmployeeTimeOffRequestPeriodsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Both included; at most 366 days.
+	StartDate     string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate       string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListEmployeeTimeOffRequestPeriodsRequest) Reset() {
+	*x = ListEmployeeTimeOffRequestPeriodsRequest{}
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEmployeeTimeOffRequestPeriodsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEmployeeTimeOffRequestPeriodsRequest) ProtoMessage() {}
+
+func (x *ListEmployeeTimeOffRequestPeriodsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEmployeeTimeOffRequestPeriodsRequest.ProtoReflect.Descriptor instead.
+func (*ListEmployeeTimeOffRequestPeriodsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ListEmployeeTimeOffRequestPeriodsRequest) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *ListEmployeeTimeOffRequestPeriodsRequest) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
+type RequestPeriodList struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ascending.
+	Items         []*RequestPeriod `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestPeriodList) Reset() {
+	*x = RequestPeriodList{}
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestPeriodList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestPeriodList) ProtoMessage() {}
+
+func (x *RequestPeriodList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestPeriodList.ProtoReflect.Descriptor instead.
+func (*RequestPeriodList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *RequestPeriodList) GetItems() []*RequestPeriod {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+// RequestPeriod is some days in a row, both ends included.
+type RequestPeriod struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	StartDate     string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate       string                 `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestPeriod) Reset() {
+	*x = RequestPeriod{}
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestPeriod) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestPeriod) ProtoMessage() {}
+
+func (x *RequestPeriod) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestPeriod.ProtoReflect.Descriptor instead.
+func (*RequestPeriod) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RequestPeriod) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *RequestPeriod) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
 	}
 	return ""
 }
@@ -1628,7 +2066,7 @@ type ReadTimeOffAccrualsRequest struct {
 
 func (x *ReadTimeOffAccrualsRequest) Reset() {
 	*x = ReadTimeOffAccrualsRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1640,7 +2078,7 @@ func (x *ReadTimeOffAccrualsRequest) String() string {
 func (*ReadTimeOffAccrualsRequest) ProtoMessage() {}
 
 func (x *ReadTimeOffAccrualsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1653,7 +2091,7 @@ func (x *ReadTimeOffAccrualsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadTimeOffAccrualsRequest.ProtoReflect.Descriptor instead.
 func (*ReadTimeOffAccrualsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ReadTimeOffAccrualsRequest) GetEmployeeId() int64 {
@@ -1702,7 +2140,7 @@ type ReadEmployeeTimeOffAccrualsRequest struct {
 
 func (x *ReadEmployeeTimeOffAccrualsRequest) Reset() {
 	*x = ReadEmployeeTimeOffAccrualsRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1714,7 +2152,7 @@ func (x *ReadEmployeeTimeOffAccrualsRequest) String() string {
 func (*ReadEmployeeTimeOffAccrualsRequest) ProtoMessage() {}
 
 func (x *ReadEmployeeTimeOffAccrualsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1727,7 +2165,7 @@ func (x *ReadEmployeeTimeOffAccrualsRequest) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use ReadEmployeeTimeOffAccrualsRequest.ProtoReflect.Descriptor instead.
 func (*ReadEmployeeTimeOffAccrualsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ReadEmployeeTimeOffAccrualsRequest) GetSubtypeId() int64 {
@@ -1760,7 +2198,7 @@ type TimeOffAccrualList struct {
 
 func (x *TimeOffAccrualList) Reset() {
 	*x = TimeOffAccrualList{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1772,7 +2210,7 @@ func (x *TimeOffAccrualList) String() string {
 func (*TimeOffAccrualList) ProtoMessage() {}
 
 func (x *TimeOffAccrualList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1785,7 +2223,7 @@ func (x *TimeOffAccrualList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffAccrualList.ProtoReflect.Descriptor instead.
 func (*TimeOffAccrualList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *TimeOffAccrualList) GetItems() []*TimeOffAccrual {
@@ -1807,7 +2245,7 @@ type TimeOffAccrual struct {
 
 func (x *TimeOffAccrual) Reset() {
 	*x = TimeOffAccrual{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1819,7 +2257,7 @@ func (x *TimeOffAccrual) String() string {
 func (*TimeOffAccrual) ProtoMessage() {}
 
 func (x *TimeOffAccrual) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1832,7 +2270,7 @@ func (x *TimeOffAccrual) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffAccrual.ProtoReflect.Descriptor instead.
 func (*TimeOffAccrual) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *TimeOffAccrual) GetPayCode() *v1.Ref {
@@ -1858,7 +2296,7 @@ type AccrualBalanceList struct {
 
 func (x *AccrualBalanceList) Reset() {
 	*x = AccrualBalanceList{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1870,7 +2308,7 @@ func (x *AccrualBalanceList) String() string {
 func (*AccrualBalanceList) ProtoMessage() {}
 
 func (x *AccrualBalanceList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1883,7 +2321,7 @@ func (x *AccrualBalanceList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccrualBalanceList.ProtoReflect.Descriptor instead.
 func (*AccrualBalanceList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *AccrualBalanceList) GetBalances() []*AccrualBalance {
@@ -1903,7 +2341,7 @@ type AccrualBalance struct {
 
 func (x *AccrualBalance) Reset() {
 	*x = AccrualBalance{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1915,7 +2353,7 @@ func (x *AccrualBalance) String() string {
 func (*AccrualBalance) ProtoMessage() {}
 
 func (x *AccrualBalance) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1928,7 +2366,7 @@ func (x *AccrualBalance) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccrualBalance.ProtoReflect.Descriptor instead.
 func (*AccrualBalance) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AccrualBalance) GetAccrualCode() *v1.Ref {
@@ -1957,7 +2395,7 @@ type DayBalance struct {
 
 func (x *DayBalance) Reset() {
 	*x = DayBalance{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1969,7 +2407,7 @@ func (x *DayBalance) String() string {
 func (*DayBalance) ProtoMessage() {}
 
 func (x *DayBalance) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1982,7 +2420,7 @@ func (x *DayBalance) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayBalance.ProtoReflect.Descriptor instead.
 func (*DayBalance) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DayBalance) GetBalanceDate() string {
@@ -2019,7 +2457,10 @@ const file_rotaloom_scheduling_v1_time_off_proto_rawDesc = "" +
 	"\n" +
 	"%rotaloom/scheduling/v1/time_off.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a,rotaloom/scheduling/v1/request_subtype.proto\"#\n" +
 	"\x11GetTimeOffRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\x8c\t\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"b\n" +
+	"\x14UpdateTimeOffRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12:\n" +
+	"\x04body\x18\x02 \x01(\v2&.rotaloom.scheduling.v1.TimeOffRequestR\x04body\"\x8c\t\n" +
 	"\x0eTimeOffRequest\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x121\n" +
@@ -2172,7 +2613,47 @@ const file_rotaloom_scheduling_v1_time_off_proto_rawDesc = "" +
 	"positionId\x88\x01\x01\x12(\n" +
 	"\rposition_name\x18\x02 \x01(\tH\x01R\fpositionName\x88\x01\x01B\x0e\n" +
 	"\f_position_idB\x10\n" +
-	"\x0e_position_name\"\x96\x02\n" +
+	"\x0e_position_name\"\x80\x02\n" +
+	" ListTimeOffSymbolicValuesRequest\x12$\n" +
+	"\vemployee_id\x18\x01 \x01(\x03H\x00R\n" +
+	"employeeId\x88\x01\x01\x12(\n" +
+	"\rperson_number\x18\x02 \x01(\tH\x01R\fpersonNumber\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"subtype_id\x18\x03 \x01(\x03H\x02R\tsubtypeId\x88\x01\x01\x12&\n" +
+	"\fsubtype_name\x18\x04 \x01(\tH\x03R\vsubtypeName\x88\x01\x01B\x0e\n" +
+	"\f_employee_idB\x10\n" +
+	"\x0e_person_numberB\r\n" +
+	"\v_subtype_idB\x0f\n" +
+	"\r_subtype_name\"\x96\x01\n" +
+	"(ListEmployeeTimeOffSymbolicValuesRequest\x12\"\n" +
+	"\n" +
+	"subtype_id\x18\x01 \x01(\x03H\x00R\tsubtypeId\x88\x01\x01\x12&\n" +
+	"\fsubtype_name\x18\x02 \x01(\tH\x01R\vsubtypeName\x88\x01\x01B\r\n" +
+	"\v_subtype_idB\x0f\n" +
+	"\r_subtype_name\"O\n" +
+	"\x11SymbolicValueList\x12-\n" +
+	"\x05items\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefR\x05items:\v\xa2\xbb\x18\a\n" +
+	"\x05items\"\xde\x01\n" +
+	" ListTimeOffRequestPeriodsRequest\x12$\n" +
+	"\vemployee_id\x18\x01 \x01(\x03H\x00R\n" +
+	"employeeId\x88\x01\x01\x12(\n" +
+	"\rperson_number\x18\x02 \x01(\tH\x01R\fpersonNumber\x88\x01\x01\x12%\n" +
+	"\n" +
+	"start_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDateB\x0e\n" +
+	"\f_employee_idB\x10\n" +
+	"\x0e_person_number\"t\n" +
+	"(ListEmployeeTimeOffRequestPeriodsRequest\x12%\n" +
+	"\n" +
+	"start_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"]\n" +
+	"\x11RequestPeriodList\x12;\n" +
+	"\x05items\x18\x01 \x03(\v2%.rotaloom.scheduling.v1.RequestPeriodR\x05items:\v\xa2\xbb\x18\a\n" +
+	"\x05items\"Y\n" +
+	"\rRequestPeriod\x12%\n" +
+	"\n" +
+	"start_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"\x96\x02\n" +
 	"\x1aReadTimeOffAccrualsRequest\x12$\n" +
 	"\vemployee_id\x18\x01 \x01(\x03H\x00R\n" +
 	"employeeId\x88\x01\x01\x12(\n" +
@@ -2213,10 +2694,12 @@ const file_rotaloom_scheduling_v1_time_off_proto_rawDesc = "" +
 	"\x1cavailable_balance_in_seconds\x18\x04 \x01(\x03H\x02R\x19availableBalanceInSeconds\x88\x01\x01B\x1c\n" +
 	"\x1a_available_balance_in_daysB\x1d\n" +
 	"\x1b_available_balance_in_moneyB\x1f\n" +
-	"\x1d_available_balance_in_seconds2\xea\b\n" +
+	"\x1d_available_balance_in_seconds2\xc8\r\n" +
 	"\x0eTimeOffService\x12\xa3\x01\n" +
 	"\rCreateTimeOff\x12&.rotaloom.scheduling.v1.TimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"B\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.time_off.write\x18\x03\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v1/scheduling/timeoff\x12\xa4\x01\n" +
+	"\x19scheduling.time_off.write\x18\x03\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v1/scheduling/timeoff\x12\xb1\x01\n" +
+	"\rUpdateTimeOff\x12,.rotaloom.scheduling.v1.UpdateTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"J\xa2\xbb\x18\x1d\n" +
+	"\x19scheduling.time_off.write\x18\x03\x82\xd3\xe4\x93\x02#:\x04body\x1a\x1b/v1/scheduling/timeoff/{id}\x12\xa4\x01\n" +
 	"\n" +
 	"GetTimeOff\x12).rotaloom.scheduling.v1.GetTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"C\xa2\xbb\x18\x1c\n" +
 	"\x18scheduling.time_off.read\x18\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/scheduling/timeoff/{id}\x12\xbd\x01\n" +
@@ -2225,10 +2708,13 @@ const file_rotaloom_scheduling_v1_time_off_proto_rawDesc = "" +
 	"\x12ApplyUpdateTimeOff\x121.rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"O\xa2\xbb\x18\x1d\n" +
 	"\x19scheduling.time_off.write\x18\x03\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/scheduling/timeoff/apply_update\x12\xc6\x01\n" +
 	"\x13ListTimeOffSubtypes\x122.rotaloom.scheduling.v1.ListTimeOffSubtypesRequest\x1a*.rotaloom.scheduling.v1.TimeOffSubtypeList\"O\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.time_off.read\x18\x01\x82\xd3\xe4\x93\x02)\x12'/v1/scheduling/timeoff/request_subtypes\x12\xbe\x01\n" +
+	"\x18scheduling.time_off.read\x18\x01\x82\xd3\xe4\x93\x02)\x12'/v1/scheduling/timeoff/request_subtypes\x12\xd2\x01\n" +
+	"\x19ListTimeOffSymbolicValues\x128.rotaloom.scheduling.v1.ListTimeOffSymbolicValuesRequest\x1a).rotaloom.scheduling.v1.SymbolicValueList\"P\xa2\xbb\x18\x1e\n" +
+	"\x18scheduling.time_off.read\x18\x01`\x01\x82\xd3\xe4\x93\x02(\x12&/v1/scheduling/timeoff/symbolic_values\x12\xd2\x01\n" +
+	"\x19ListTimeOffRequestPeriods\x128.rotaloom.scheduling.v1.ListTimeOffRequestPeriodsRequest\x1a).rotaloom.scheduling.v1.RequestPeriodList\"P\xa2\xbb\x18\x1e\n" +
+	"\x18scheduling.time_off.read\x18\x01`\x01\x82\xd3\xe4\x93\x02(\x12&/v1/scheduling/timeoff/request_periods\x12\xbe\x01\n" +
 	"\x13ReadTimeOffAccruals\x122.rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest\x1a*.rotaloom.scheduling.v1.TimeOffAccrualList\"G\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.time_off.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/scheduling/timeoff/accruals2\xad\n" +
-	"\n" +
+	"\x18scheduling.time_off.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/scheduling/timeoff/accruals2\x9b\x0e\n" +
 	"\x16EmployeeTimeOffService\x12\xbd\x01\n" +
 	"\x15CreateEmployeeTimeOff\x12&.rotaloom.scheduling.v1.TimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"T\xa2\xbb\x18&\n" +
 	"\"scheduling.employee_time_off.write\x18\x03\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/v1/scheduling/employee_timeoff\x12\xbe\x01\n" +
@@ -2239,7 +2725,11 @@ const file_rotaloom_scheduling_v1_time_off_proto_rawDesc = "" +
 	"\x1aApplyUpdateEmployeeTimeOff\x121.rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest\x1a-.rotaloom.scheduling.v1.EmployeeTimeOffUpdate\"a\xa2\xbb\x18&\n" +
 	"\"scheduling.employee_time_off.write\x18\x03\x82\xd3\xe4\x93\x021:\x01*\",/v1/scheduling/employee_timeoff/apply_update\x12\xe8\x01\n" +
 	"\x1bListEmployeeTimeOffSubtypes\x12:.rotaloom.scheduling.v1.ListEmployeeTimeOffSubtypesRequest\x1a*.rotaloom.scheduling.v1.TimeOffSubtypeList\"a\xa2\xbb\x18%\n" +
-	"!scheduling.employee_time_off.read\x18\x01\x82\xd3\xe4\x93\x022\x120/v1/scheduling/employee_timeoff/request_subtypes\x12\xe0\x01\n" +
+	"!scheduling.employee_time_off.read\x18\x01\x82\xd3\xe4\x93\x022\x120/v1/scheduling/employee_timeoff/request_subtypes\x12\xf4\x01\n" +
+	"!ListEmployeeTimeOffSymbolicValues\x12@.rotaloom.scheduling.v1.ListEmployeeTimeOffSymbolicValuesRequest\x1a).rotaloom.scheduling.v1.SymbolicValueList\"b\xa2\xbb\x18'\n" +
+	"!scheduling.employee_time_off.read\x18\x01`\x01\x82\xd3\xe4\x93\x021\x12//v1/scheduling/employee_timeoff/symbolic_values\x12\xf4\x01\n" +
+	"!ListEmployeeTimeOffRequestPeriods\x12@.rotaloom.scheduling.v1.ListEmployeeTimeOffRequestPeriodsRequest\x1a).rotaloom.scheduling.v1.RequestPeriodList\"b\xa2\xbb\x18'\n" +
+	"!scheduling.employee_time_off.read\x18\x01`\x01\x82\xd3\xe4\x93\x021\x12//v1/scheduling/employee_timeoff/request_periods\x12\xe0\x01\n" +
 	"\x1bReadEmployeeTimeOffAccruals\x12:.rotaloom.scheduling.v1.ReadEmployeeTimeOffAccrualsRequest\x1a*.rotaloom.scheduling.v1.TimeOffAccrualList\"Y\xa2\xbb\x18%\n" +
 	"!scheduling.employee_time_off.read\x18\x01\x82\xd3\xe4\x93\x02*\x12(/v1/scheduling/employee_timeoff/accrualsB\xf0\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\fTimeOffProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
@@ -2256,117 +2746,138 @@ func file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_time_off_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_time_off_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_rotaloom_scheduling_v1_time_off_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_rotaloom_scheduling_v1_time_off_proto_goTypes = []any{
-	(*GetTimeOffRequest)(nil),                  // 0: rotaloom.scheduling.v1.GetTimeOffRequest
-	(*TimeOffRequest)(nil),                     // 1: rotaloom.scheduling.v1.TimeOffRequest
-	(*TimeOffPeriod)(nil),                      // 2: rotaloom.scheduling.v1.TimeOffPeriod
-	(*RequestStatus)(nil),                      // 3: rotaloom.scheduling.v1.RequestStatus
-	(*RequestStatusChange)(nil),                // 4: rotaloom.scheduling.v1.RequestStatusChange
-	(*TimeOffSubtype)(nil),                     // 5: rotaloom.scheduling.v1.TimeOffSubtype
-	(*TimeOffSubtypeList)(nil),                 // 6: rotaloom.scheduling.v1.TimeOffSubtypeList
-	(*TimeOffRequestList)(nil),                 // 7: rotaloom.scheduling.v1.TimeOffRequestList
-	(*MultiReadTimeOffRequest)(nil),            // 8: rotaloom.scheduling.v1.MultiReadTimeOffRequest
-	(*TimeOffReadOptions)(nil),                 // 9: rotaloom.scheduling.v1.TimeOffReadOptions
-	(*TimeOffWhere)(nil),                       // 10: rotaloom.scheduling.v1.TimeOffWhere
-	(*TimeOffOfEmployees)(nil),                 // 11: rotaloom.scheduling.v1.TimeOffOfEmployees
-	(*TimeOffOfHyperfind)(nil),                 // 12: rotaloom.scheduling.v1.TimeOffOfHyperfind
-	(*TimeOffIds)(nil),                         // 13: rotaloom.scheduling.v1.TimeOffIds
-	(*MultiReadEmployeeTimeOffRequest)(nil),    // 14: rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest
-	(*EmployeeTimeOffWhere)(nil),               // 15: rotaloom.scheduling.v1.EmployeeTimeOffWhere
-	(*TimeOffOfEmployee)(nil),                  // 16: rotaloom.scheduling.v1.TimeOffOfEmployee
-	(*ApplyUpdateTimeOffRequest)(nil),          // 17: rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
-	(*TimeOffStatusChange)(nil),                // 18: rotaloom.scheduling.v1.TimeOffStatusChange
-	(*TimeOffStatusDo)(nil),                    // 19: rotaloom.scheduling.v1.TimeOffStatusDo
-	(*TimeOffStatusWhere)(nil),                 // 20: rotaloom.scheduling.v1.TimeOffStatusWhere
-	(*EmployeeTimeOffUpdate)(nil),              // 21: rotaloom.scheduling.v1.EmployeeTimeOffUpdate
-	(*ListTimeOffSubtypesRequest)(nil),         // 22: rotaloom.scheduling.v1.ListTimeOffSubtypesRequest
-	(*ListEmployeeTimeOffSubtypesRequest)(nil), // 23: rotaloom.scheduling.v1.ListEmployeeTimeOffSubtypesRequest
-	(*ReadTimeOffAccrualsRequest)(nil),         // 24: rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest
-	(*ReadEmployeeTimeOffAccrualsRequest)(nil), // 25: rotaloom.scheduling.v1.ReadEmployeeTimeOffAccrualsRequest
-	(*TimeOffAccrualList)(nil),                 // 26: rotaloom.scheduling.v1.TimeOffAccrualList
-	(*TimeOffAccrual)(nil),                     // 27: rotaloom.scheduling.v1.TimeOffAccrual
-	(*AccrualBalanceList)(nil),                 // 28: rotaloom.scheduling.v1.AccrualBalanceList
-	(*AccrualBalance)(nil),                     // 29: rotaloom.scheduling.v1.AccrualBalance
-	(*DayBalance)(nil),                         // 30: rotaloom.scheduling.v1.DayBalance
-	(*v1.Ref)(nil),                             // 31: rotaloom.common.v1.Ref
-	(*CommentNote)(nil),                        // 32: rotaloom.scheduling.v1.CommentNote
-	(*RequestType)(nil),                        // 33: rotaloom.scheduling.v1.RequestType
-	(*v1.RefList)(nil),                         // 34: rotaloom.common.v1.RefList
+	(*GetTimeOffRequest)(nil),                        // 0: rotaloom.scheduling.v1.GetTimeOffRequest
+	(*UpdateTimeOffRequest)(nil),                     // 1: rotaloom.scheduling.v1.UpdateTimeOffRequest
+	(*TimeOffRequest)(nil),                           // 2: rotaloom.scheduling.v1.TimeOffRequest
+	(*TimeOffPeriod)(nil),                            // 3: rotaloom.scheduling.v1.TimeOffPeriod
+	(*RequestStatus)(nil),                            // 4: rotaloom.scheduling.v1.RequestStatus
+	(*RequestStatusChange)(nil),                      // 5: rotaloom.scheduling.v1.RequestStatusChange
+	(*TimeOffSubtype)(nil),                           // 6: rotaloom.scheduling.v1.TimeOffSubtype
+	(*TimeOffSubtypeList)(nil),                       // 7: rotaloom.scheduling.v1.TimeOffSubtypeList
+	(*TimeOffRequestList)(nil),                       // 8: rotaloom.scheduling.v1.TimeOffRequestList
+	(*MultiReadTimeOffRequest)(nil),                  // 9: rotaloom.scheduling.v1.MultiReadTimeOffRequest
+	(*TimeOffReadOptions)(nil),                       // 10: rotaloom.scheduling.v1.TimeOffReadOptions
+	(*TimeOffWhere)(nil),                             // 11: rotaloom.scheduling.v1.TimeOffWhere
+	(*TimeOffOfEmployees)(nil),                       // 12: rotaloom.scheduling.v1.TimeOffOfEmployees
+	(*TimeOffOfHyperfind)(nil),                       // 13: rotaloom.scheduling.v1.TimeOffOfHyperfind
+	(*TimeOffIds)(nil),                               // 14: rotaloom.scheduling.v1.TimeOffIds
+	(*MultiReadEmployeeTimeOffRequest)(nil),          // 15: rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest
+	(*EmployeeTimeOffWhere)(nil),                     // 16: rotaloom.scheduling.v1.EmployeeTimeOffWhere
+	(*TimeOffOfEmployee)(nil),                        // 17: rotaloom.scheduling.v1.TimeOffOfEmployee
+	(*ApplyUpdateTimeOffRequest)(nil),                // 18: rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
+	(*TimeOffStatusChange)(nil),                      // 19: rotaloom.scheduling.v1.TimeOffStatusChange
+	(*TimeOffStatusDo)(nil),                          // 20: rotaloom.scheduling.v1.TimeOffStatusDo
+	(*TimeOffStatusWhere)(nil),                       // 21: rotaloom.scheduling.v1.TimeOffStatusWhere
+	(*EmployeeTimeOffUpdate)(nil),                    // 22: rotaloom.scheduling.v1.EmployeeTimeOffUpdate
+	(*ListTimeOffSubtypesRequest)(nil),               // 23: rotaloom.scheduling.v1.ListTimeOffSubtypesRequest
+	(*ListEmployeeTimeOffSubtypesRequest)(nil),       // 24: rotaloom.scheduling.v1.ListEmployeeTimeOffSubtypesRequest
+	(*ListTimeOffSymbolicValuesRequest)(nil),         // 25: rotaloom.scheduling.v1.ListTimeOffSymbolicValuesRequest
+	(*ListEmployeeTimeOffSymbolicValuesRequest)(nil), // 26: rotaloom.scheduling.v1.ListEmployeeTimeOffSymbolicValuesRequest
+	(*SymbolicValueList)(nil),                        // 27: rotaloom.scheduling.v1.SymbolicValueList
+	(*ListTimeOffRequestPeriodsRequest)(nil),         // 28: rotaloom.scheduling.v1.ListTimeOffRequestPeriodsRequest
+	(*ListEmployeeTimeOffRequestPeriodsRequest)(nil), // 29: rotaloom.scheduling.v1.ListEmployeeTimeOffRequestPeriodsRequest
+	(*RequestPeriodList)(nil),                        // 30: rotaloom.scheduling.v1.RequestPeriodList
+	(*RequestPeriod)(nil),                            // 31: rotaloom.scheduling.v1.RequestPeriod
+	(*ReadTimeOffAccrualsRequest)(nil),               // 32: rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest
+	(*ReadEmployeeTimeOffAccrualsRequest)(nil),       // 33: rotaloom.scheduling.v1.ReadEmployeeTimeOffAccrualsRequest
+	(*TimeOffAccrualList)(nil),                       // 34: rotaloom.scheduling.v1.TimeOffAccrualList
+	(*TimeOffAccrual)(nil),                           // 35: rotaloom.scheduling.v1.TimeOffAccrual
+	(*AccrualBalanceList)(nil),                       // 36: rotaloom.scheduling.v1.AccrualBalanceList
+	(*AccrualBalance)(nil),                           // 37: rotaloom.scheduling.v1.AccrualBalance
+	(*DayBalance)(nil),                               // 38: rotaloom.scheduling.v1.DayBalance
+	(*v1.Ref)(nil),                                   // 39: rotaloom.common.v1.Ref
+	(*CommentNote)(nil),                              // 40: rotaloom.scheduling.v1.CommentNote
+	(*RequestType)(nil),                              // 41: rotaloom.scheduling.v1.RequestType
+	(*v1.RefList)(nil),                               // 42: rotaloom.common.v1.RefList
 }
 var file_rotaloom_scheduling_v1_time_off_proto_depIdxs = []int32{
-	31, // 0: rotaloom.scheduling.v1.TimeOffRequest.employee:type_name -> rotaloom.common.v1.Ref
-	31, // 1: rotaloom.scheduling.v1.TimeOffRequest.creator:type_name -> rotaloom.common.v1.Ref
-	5,  // 2: rotaloom.scheduling.v1.TimeOffRequest.request_sub_type:type_name -> rotaloom.scheduling.v1.TimeOffSubtype
-	3,  // 3: rotaloom.scheduling.v1.TimeOffRequest.current_status:type_name -> rotaloom.scheduling.v1.RequestStatus
-	2,  // 4: rotaloom.scheduling.v1.TimeOffRequest.periods:type_name -> rotaloom.scheduling.v1.TimeOffPeriod
-	2,  // 5: rotaloom.scheduling.v1.TimeOffRequest.approval_periods:type_name -> rotaloom.scheduling.v1.TimeOffPeriod
-	32, // 6: rotaloom.scheduling.v1.TimeOffRequest.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	3,  // 7: rotaloom.scheduling.v1.TimeOffRequest.next_valid_statuses:type_name -> rotaloom.scheduling.v1.RequestStatus
-	4,  // 8: rotaloom.scheduling.v1.TimeOffRequest.request_status_changes:type_name -> rotaloom.scheduling.v1.RequestStatusChange
-	31, // 9: rotaloom.scheduling.v1.TimeOffRequest.position:type_name -> rotaloom.common.v1.Ref
-	31, // 10: rotaloom.scheduling.v1.TimeOffPeriod.pay_code:type_name -> rotaloom.common.v1.Ref
-	31, // 11: rotaloom.scheduling.v1.TimeOffPeriod.symbolic_amount:type_name -> rotaloom.common.v1.Ref
-	3,  // 12: rotaloom.scheduling.v1.RequestStatusChange.from_status:type_name -> rotaloom.scheduling.v1.RequestStatus
-	3,  // 13: rotaloom.scheduling.v1.RequestStatusChange.to_status:type_name -> rotaloom.scheduling.v1.RequestStatus
-	33, // 14: rotaloom.scheduling.v1.TimeOffSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
-	31, // 15: rotaloom.scheduling.v1.TimeOffSubtype.default_pay_code:type_name -> rotaloom.common.v1.Ref
-	31, // 16: rotaloom.scheduling.v1.TimeOffSubtype.default_symbolic_source:type_name -> rotaloom.common.v1.Ref
-	5,  // 17: rotaloom.scheduling.v1.TimeOffSubtypeList.items:type_name -> rotaloom.scheduling.v1.TimeOffSubtype
-	1,  // 18: rotaloom.scheduling.v1.TimeOffRequestList.items:type_name -> rotaloom.scheduling.v1.TimeOffRequest
-	10, // 19: rotaloom.scheduling.v1.MultiReadTimeOffRequest.where:type_name -> rotaloom.scheduling.v1.TimeOffWhere
-	9,  // 20: rotaloom.scheduling.v1.MultiReadTimeOffRequest.multi_read_options:type_name -> rotaloom.scheduling.v1.TimeOffReadOptions
-	11, // 21: rotaloom.scheduling.v1.TimeOffWhere.employees:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployees
-	12, // 22: rotaloom.scheduling.v1.TimeOffWhere.hyperfind:type_name -> rotaloom.scheduling.v1.TimeOffOfHyperfind
-	13, // 23: rotaloom.scheduling.v1.TimeOffWhere.ids:type_name -> rotaloom.scheduling.v1.TimeOffIds
-	11, // 24: rotaloom.scheduling.v1.TimeOffWhere.states:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployees
-	34, // 25: rotaloom.scheduling.v1.TimeOffOfEmployees.employee_refs:type_name -> rotaloom.common.v1.RefList
-	31, // 26: rotaloom.scheduling.v1.TimeOffOfHyperfind.hyperfind_ref:type_name -> rotaloom.common.v1.Ref
-	15, // 27: rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest.where:type_name -> rotaloom.scheduling.v1.EmployeeTimeOffWhere
-	16, // 28: rotaloom.scheduling.v1.EmployeeTimeOffWhere.employee:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployee
-	13, // 29: rotaloom.scheduling.v1.EmployeeTimeOffWhere.ids:type_name -> rotaloom.scheduling.v1.TimeOffIds
-	31, // 30: rotaloom.scheduling.v1.TimeOffOfEmployee.employee_ref:type_name -> rotaloom.common.v1.Ref
-	18, // 31: rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest.change_state:type_name -> rotaloom.scheduling.v1.TimeOffStatusChange
-	19, // 32: rotaloom.scheduling.v1.TimeOffStatusChange.do:type_name -> rotaloom.scheduling.v1.TimeOffStatusDo
-	20, // 33: rotaloom.scheduling.v1.TimeOffStatusChange.where:type_name -> rotaloom.scheduling.v1.TimeOffStatusWhere
-	3,  // 34: rotaloom.scheduling.v1.TimeOffStatusDo.to_status:type_name -> rotaloom.scheduling.v1.RequestStatus
-	32, // 35: rotaloom.scheduling.v1.TimeOffStatusDo.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	1,  // 36: rotaloom.scheduling.v1.EmployeeTimeOffUpdate.time_off:type_name -> rotaloom.scheduling.v1.TimeOffRequest
-	27, // 37: rotaloom.scheduling.v1.TimeOffAccrualList.items:type_name -> rotaloom.scheduling.v1.TimeOffAccrual
-	31, // 38: rotaloom.scheduling.v1.TimeOffAccrual.pay_code:type_name -> rotaloom.common.v1.Ref
-	28, // 39: rotaloom.scheduling.v1.TimeOffAccrual.balances:type_name -> rotaloom.scheduling.v1.AccrualBalanceList
-	29, // 40: rotaloom.scheduling.v1.AccrualBalanceList.balances:type_name -> rotaloom.scheduling.v1.AccrualBalance
-	31, // 41: rotaloom.scheduling.v1.AccrualBalance.accrual_code:type_name -> rotaloom.common.v1.Ref
-	30, // 42: rotaloom.scheduling.v1.AccrualBalance.day_balances:type_name -> rotaloom.scheduling.v1.DayBalance
-	1,  // 43: rotaloom.scheduling.v1.TimeOffService.CreateTimeOff:input_type -> rotaloom.scheduling.v1.TimeOffRequest
-	0,  // 44: rotaloom.scheduling.v1.TimeOffService.GetTimeOff:input_type -> rotaloom.scheduling.v1.GetTimeOffRequest
-	8,  // 45: rotaloom.scheduling.v1.TimeOffService.MultiReadTimeOff:input_type -> rotaloom.scheduling.v1.MultiReadTimeOffRequest
-	17, // 46: rotaloom.scheduling.v1.TimeOffService.ApplyUpdateTimeOff:input_type -> rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
-	22, // 47: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSubtypes:input_type -> rotaloom.scheduling.v1.ListTimeOffSubtypesRequest
-	24, // 48: rotaloom.scheduling.v1.TimeOffService.ReadTimeOffAccruals:input_type -> rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest
-	1,  // 49: rotaloom.scheduling.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.TimeOffRequest
-	0,  // 50: rotaloom.scheduling.v1.EmployeeTimeOffService.GetEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.GetTimeOffRequest
-	14, // 51: rotaloom.scheduling.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest
-	17, // 52: rotaloom.scheduling.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
-	23, // 53: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:input_type -> rotaloom.scheduling.v1.ListEmployeeTimeOffSubtypesRequest
-	25, // 54: rotaloom.scheduling.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:input_type -> rotaloom.scheduling.v1.ReadEmployeeTimeOffAccrualsRequest
-	1,  // 55: rotaloom.scheduling.v1.TimeOffService.CreateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
-	1,  // 56: rotaloom.scheduling.v1.TimeOffService.GetTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
-	7,  // 57: rotaloom.scheduling.v1.TimeOffService.MultiReadTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequestList
-	1,  // 58: rotaloom.scheduling.v1.TimeOffService.ApplyUpdateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
-	6,  // 59: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSubtypes:output_type -> rotaloom.scheduling.v1.TimeOffSubtypeList
-	26, // 60: rotaloom.scheduling.v1.TimeOffService.ReadTimeOffAccruals:output_type -> rotaloom.scheduling.v1.TimeOffAccrualList
-	1,  // 61: rotaloom.scheduling.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
-	1,  // 62: rotaloom.scheduling.v1.EmployeeTimeOffService.GetEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
-	7,  // 63: rotaloom.scheduling.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequestList
-	21, // 64: rotaloom.scheduling.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.EmployeeTimeOffUpdate
-	6,  // 65: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:output_type -> rotaloom.scheduling.v1.TimeOffSubtypeList
-	26, // 66: rotaloom.scheduling.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:output_type -> rotaloom.scheduling.v1.TimeOffAccrualList
-	55, // [55:67] is the sub-list for method output_type
-	43, // [43:55] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	2,  // 0: rotaloom.scheduling.v1.UpdateTimeOffRequest.body:type_name -> rotaloom.scheduling.v1.TimeOffRequest
+	39, // 1: rotaloom.scheduling.v1.TimeOffRequest.employee:type_name -> rotaloom.common.v1.Ref
+	39, // 2: rotaloom.scheduling.v1.TimeOffRequest.creator:type_name -> rotaloom.common.v1.Ref
+	6,  // 3: rotaloom.scheduling.v1.TimeOffRequest.request_sub_type:type_name -> rotaloom.scheduling.v1.TimeOffSubtype
+	4,  // 4: rotaloom.scheduling.v1.TimeOffRequest.current_status:type_name -> rotaloom.scheduling.v1.RequestStatus
+	3,  // 5: rotaloom.scheduling.v1.TimeOffRequest.periods:type_name -> rotaloom.scheduling.v1.TimeOffPeriod
+	3,  // 6: rotaloom.scheduling.v1.TimeOffRequest.approval_periods:type_name -> rotaloom.scheduling.v1.TimeOffPeriod
+	40, // 7: rotaloom.scheduling.v1.TimeOffRequest.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	4,  // 8: rotaloom.scheduling.v1.TimeOffRequest.next_valid_statuses:type_name -> rotaloom.scheduling.v1.RequestStatus
+	5,  // 9: rotaloom.scheduling.v1.TimeOffRequest.request_status_changes:type_name -> rotaloom.scheduling.v1.RequestStatusChange
+	39, // 10: rotaloom.scheduling.v1.TimeOffRequest.position:type_name -> rotaloom.common.v1.Ref
+	39, // 11: rotaloom.scheduling.v1.TimeOffPeriod.pay_code:type_name -> rotaloom.common.v1.Ref
+	39, // 12: rotaloom.scheduling.v1.TimeOffPeriod.symbolic_amount:type_name -> rotaloom.common.v1.Ref
+	4,  // 13: rotaloom.scheduling.v1.RequestStatusChange.from_status:type_name -> rotaloom.scheduling.v1.RequestStatus
+	4,  // 14: rotaloom.scheduling.v1.RequestStatusChange.to_status:type_name -> rotaloom.scheduling.v1.RequestStatus
+	41, // 15: rotaloom.scheduling.v1.TimeOffSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
+	39, // 16: rotaloom.scheduling.v1.TimeOffSubtype.default_pay_code:type_name -> rotaloom.common.v1.Ref
+	39, // 17: rotaloom.scheduling.v1.TimeOffSubtype.default_symbolic_source:type_name -> rotaloom.common.v1.Ref
+	6,  // 18: rotaloom.scheduling.v1.TimeOffSubtypeList.items:type_name -> rotaloom.scheduling.v1.TimeOffSubtype
+	2,  // 19: rotaloom.scheduling.v1.TimeOffRequestList.items:type_name -> rotaloom.scheduling.v1.TimeOffRequest
+	11, // 20: rotaloom.scheduling.v1.MultiReadTimeOffRequest.where:type_name -> rotaloom.scheduling.v1.TimeOffWhere
+	10, // 21: rotaloom.scheduling.v1.MultiReadTimeOffRequest.multi_read_options:type_name -> rotaloom.scheduling.v1.TimeOffReadOptions
+	12, // 22: rotaloom.scheduling.v1.TimeOffWhere.employees:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployees
+	13, // 23: rotaloom.scheduling.v1.TimeOffWhere.hyperfind:type_name -> rotaloom.scheduling.v1.TimeOffOfHyperfind
+	14, // 24: rotaloom.scheduling.v1.TimeOffWhere.ids:type_name -> rotaloom.scheduling.v1.TimeOffIds
+	12, // 25: rotaloom.scheduling.v1.TimeOffWhere.states:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployees
+	42, // 26: rotaloom.scheduling.v1.TimeOffOfEmployees.employee_refs:type_name -> rotaloom.common.v1.RefList
+	39, // 27: rotaloom.scheduling.v1.TimeOffOfHyperfind.hyperfind_ref:type_name -> rotaloom.common.v1.Ref
+	16, // 28: rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest.where:type_name -> rotaloom.scheduling.v1.EmployeeTimeOffWhere
+	17, // 29: rotaloom.scheduling.v1.EmployeeTimeOffWhere.employee:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployee
+	14, // 30: rotaloom.scheduling.v1.EmployeeTimeOffWhere.ids:type_name -> rotaloom.scheduling.v1.TimeOffIds
+	39, // 31: rotaloom.scheduling.v1.TimeOffOfEmployee.employee_ref:type_name -> rotaloom.common.v1.Ref
+	19, // 32: rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest.change_state:type_name -> rotaloom.scheduling.v1.TimeOffStatusChange
+	20, // 33: rotaloom.scheduling.v1.TimeOffStatusChange.do:type_name -> rotaloom.scheduling.v1.TimeOffStatusDo
+	21, // 34: rotaloom.scheduling.v1.TimeOffStatusChange.where:type_name -> rotaloom.scheduling.v1.TimeOffStatusWhere
+	4,  // 35: rotaloom.scheduling.v1.TimeOffStatusDo.to_status:type_name -> rotaloom.scheduling.v1.RequestStatus
+	40, // 36: rotaloom.scheduling.v1.TimeOffStatusDo.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	2,  // 37: rotaloom.scheduling.v1.EmployeeTimeOffUpdate.time_off:type_name -> rotaloom.scheduling.v1.TimeOffRequest
+	39, // 38: rotaloom.scheduling.v1.SymbolicValueList.items:type_name -> rotaloom.common.v1.Ref
+	31, // 39: rotaloom.scheduling.v1.RequestPeriodList.items:type_name -> rotaloom.scheduling.v1.RequestPeriod
+	35, // 40: rotaloom.scheduling.v1.TimeOffAccrualList.items:type_name -> rotaloom.scheduling.v1.TimeOffAccrual
+	39, // 41: rotaloom.scheduling.v1.TimeOffAccrual.pay_code:type_name -> rotaloom.common.v1.Ref
+	36, // 42: rotaloom.scheduling.v1.TimeOffAccrual.balances:type_name -> rotaloom.scheduling.v1.AccrualBalanceList
+	37, // 43: rotaloom.scheduling.v1.AccrualBalanceList.balances:type_name -> rotaloom.scheduling.v1.AccrualBalance
+	39, // 44: rotaloom.scheduling.v1.AccrualBalance.accrual_code:type_name -> rotaloom.common.v1.Ref
+	38, // 45: rotaloom.scheduling.v1.AccrualBalance.day_balances:type_name -> rotaloom.scheduling.v1.DayBalance
+	2,  // 46: rotaloom.scheduling.v1.TimeOffService.CreateTimeOff:input_type -> rotaloom.scheduling.v1.TimeOffRequest
+	1,  // 47: rotaloom.scheduling.v1.TimeOffService.UpdateTimeOff:input_type -> rotaloom.scheduling.v1.UpdateTimeOffRequest
+	0,  // 48: rotaloom.scheduling.v1.TimeOffService.GetTimeOff:input_type -> rotaloom.scheduling.v1.GetTimeOffRequest
+	9,  // 49: rotaloom.scheduling.v1.TimeOffService.MultiReadTimeOff:input_type -> rotaloom.scheduling.v1.MultiReadTimeOffRequest
+	18, // 50: rotaloom.scheduling.v1.TimeOffService.ApplyUpdateTimeOff:input_type -> rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
+	23, // 51: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSubtypes:input_type -> rotaloom.scheduling.v1.ListTimeOffSubtypesRequest
+	25, // 52: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSymbolicValues:input_type -> rotaloom.scheduling.v1.ListTimeOffSymbolicValuesRequest
+	28, // 53: rotaloom.scheduling.v1.TimeOffService.ListTimeOffRequestPeriods:input_type -> rotaloom.scheduling.v1.ListTimeOffRequestPeriodsRequest
+	32, // 54: rotaloom.scheduling.v1.TimeOffService.ReadTimeOffAccruals:input_type -> rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest
+	2,  // 55: rotaloom.scheduling.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.TimeOffRequest
+	0,  // 56: rotaloom.scheduling.v1.EmployeeTimeOffService.GetEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.GetTimeOffRequest
+	15, // 57: rotaloom.scheduling.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest
+	18, // 58: rotaloom.scheduling.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
+	24, // 59: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:input_type -> rotaloom.scheduling.v1.ListEmployeeTimeOffSubtypesRequest
+	26, // 60: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSymbolicValues:input_type -> rotaloom.scheduling.v1.ListEmployeeTimeOffSymbolicValuesRequest
+	29, // 61: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffRequestPeriods:input_type -> rotaloom.scheduling.v1.ListEmployeeTimeOffRequestPeriodsRequest
+	33, // 62: rotaloom.scheduling.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:input_type -> rotaloom.scheduling.v1.ReadEmployeeTimeOffAccrualsRequest
+	2,  // 63: rotaloom.scheduling.v1.TimeOffService.CreateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	2,  // 64: rotaloom.scheduling.v1.TimeOffService.UpdateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	2,  // 65: rotaloom.scheduling.v1.TimeOffService.GetTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	8,  // 66: rotaloom.scheduling.v1.TimeOffService.MultiReadTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequestList
+	2,  // 67: rotaloom.scheduling.v1.TimeOffService.ApplyUpdateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	7,  // 68: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSubtypes:output_type -> rotaloom.scheduling.v1.TimeOffSubtypeList
+	27, // 69: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSymbolicValues:output_type -> rotaloom.scheduling.v1.SymbolicValueList
+	30, // 70: rotaloom.scheduling.v1.TimeOffService.ListTimeOffRequestPeriods:output_type -> rotaloom.scheduling.v1.RequestPeriodList
+	34, // 71: rotaloom.scheduling.v1.TimeOffService.ReadTimeOffAccruals:output_type -> rotaloom.scheduling.v1.TimeOffAccrualList
+	2,  // 72: rotaloom.scheduling.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	2,  // 73: rotaloom.scheduling.v1.EmployeeTimeOffService.GetEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	8,  // 74: rotaloom.scheduling.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequestList
+	22, // 75: rotaloom.scheduling.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.EmployeeTimeOffUpdate
+	7,  // 76: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:output_type -> rotaloom.scheduling.v1.TimeOffSubtypeList
+	27, // 77: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSymbolicValues:output_type -> rotaloom.scheduling.v1.SymbolicValueList
+	30, // 78: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffRequestPeriods:output_type -> rotaloom.scheduling.v1.RequestPeriodList
+	34, // 79: rotaloom.scheduling.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:output_type -> rotaloom.scheduling.v1.TimeOffAccrualList
+	63, // [63:80] is the sub-list for method output_type
+	46, // [46:63] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_time_off_proto_init() }
@@ -2376,24 +2887,27 @@ func file_rotaloom_scheduling_v1_time_off_proto_init() {
 	}
 	file_rotaloom_scheduling_v1_labor_proto_init()
 	file_rotaloom_scheduling_v1_request_subtype_proto_init()
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[1].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[2].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[3].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[5].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[9].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[20].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[22].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[4].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[6].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[10].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[21].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[23].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[24].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[25].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[30].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[26].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[28].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[32].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[33].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[38].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_time_off_proto_rawDesc), len(file_rotaloom_scheduling_v1_time_off_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -62,6 +62,51 @@ func local_request_TimeOffService_CreateTimeOff_0(ctx context.Context, marshaler
 	return msg, metadata, err
 }
 
+func request_TimeOffService_UpdateTimeOff_0(ctx context.Context, marshaler runtime.Marshaler, client TimeOffServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq UpdateTimeOffRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.Body); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	val, ok := pathParams["id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "id")
+	}
+	protoReq.Id, err = runtime.Int64(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.UpdateTimeOff(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TimeOffService_UpdateTimeOff_0(ctx context.Context, marshaler runtime.Marshaler, server TimeOffServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq UpdateTimeOffRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq.Body); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	val, ok := pathParams["id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "id")
+	}
+	protoReq.Id, err = runtime.Int64(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
+	}
+	msg, err := server.UpdateTimeOff(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_TimeOffService_GetTimeOff_0(ctx context.Context, marshaler runtime.Marshaler, client TimeOffServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq GetTimeOffRequest
@@ -187,6 +232,76 @@ func local_request_TimeOffService_ListTimeOffSubtypes_0(ctx context.Context, mar
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	msg, err := server.ListTimeOffSubtypes(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+var filter_TimeOffService_ListTimeOffSymbolicValues_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
+
+func request_TimeOffService_ListTimeOffSymbolicValues_0(ctx context.Context, marshaler runtime.Marshaler, client TimeOffServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListTimeOffSymbolicValuesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_TimeOffService_ListTimeOffSymbolicValues_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListTimeOffSymbolicValues(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TimeOffService_ListTimeOffSymbolicValues_0(ctx context.Context, marshaler runtime.Marshaler, server TimeOffServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListTimeOffSymbolicValuesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_TimeOffService_ListTimeOffSymbolicValues_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ListTimeOffSymbolicValues(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+var filter_TimeOffService_ListTimeOffRequestPeriods_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
+
+func request_TimeOffService_ListTimeOffRequestPeriods_0(ctx context.Context, marshaler runtime.Marshaler, client TimeOffServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListTimeOffRequestPeriodsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_TimeOffService_ListTimeOffRequestPeriods_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListTimeOffRequestPeriods(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TimeOffService_ListTimeOffRequestPeriods_0(ctx context.Context, marshaler runtime.Marshaler, server TimeOffServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListTimeOffRequestPeriodsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_TimeOffService_ListTimeOffRequestPeriods_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ListTimeOffRequestPeriods(ctx, &protoReq)
 	return msg, metadata, err
 }
 
@@ -380,6 +495,76 @@ func local_request_EmployeeTimeOffService_ListEmployeeTimeOffSubtypes_0(ctx cont
 	return msg, metadata, err
 }
 
+var filter_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
+
+func request_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0(ctx context.Context, marshaler runtime.Marshaler, client EmployeeTimeOffServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListEmployeeTimeOffSymbolicValuesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListEmployeeTimeOffSymbolicValues(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0(ctx context.Context, marshaler runtime.Marshaler, server EmployeeTimeOffServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListEmployeeTimeOffSymbolicValuesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ListEmployeeTimeOffSymbolicValues(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+var filter_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
+
+func request_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0(ctx context.Context, marshaler runtime.Marshaler, client EmployeeTimeOffServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListEmployeeTimeOffRequestPeriodsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListEmployeeTimeOffRequestPeriods(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0(ctx context.Context, marshaler runtime.Marshaler, server EmployeeTimeOffServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListEmployeeTimeOffRequestPeriodsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ListEmployeeTimeOffRequestPeriods(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 var filter_EmployeeTimeOffService_ReadEmployeeTimeOffAccruals_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
 
 func request_EmployeeTimeOffService_ReadEmployeeTimeOffAccruals_0(ctx context.Context, marshaler runtime.Marshaler, client EmployeeTimeOffServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
@@ -440,6 +625,26 @@ func RegisterTimeOffServiceHandlerServer(ctx context.Context, mux *runtime.Serve
 			return
 		}
 		forward_TimeOffService_CreateTimeOff_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPut, pattern_TimeOffService_UpdateTimeOff_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.TimeOffService/UpdateTimeOff", runtime.WithHTTPPathPattern("/v1/scheduling/timeoff/{id}"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TimeOffService_UpdateTimeOff_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimeOffService_UpdateTimeOff_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodGet, pattern_TimeOffService_GetTimeOff_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -520,6 +725,46 @@ func RegisterTimeOffServiceHandlerServer(ctx context.Context, mux *runtime.Serve
 			return
 		}
 		forward_TimeOffService_ListTimeOffSubtypes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_TimeOffService_ListTimeOffSymbolicValues_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.TimeOffService/ListTimeOffSymbolicValues", runtime.WithHTTPPathPattern("/v1/scheduling/timeoff/symbolic_values"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TimeOffService_ListTimeOffSymbolicValues_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimeOffService_ListTimeOffSymbolicValues_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_TimeOffService_ListTimeOffRequestPeriods_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.TimeOffService/ListTimeOffRequestPeriods", runtime.WithHTTPPathPattern("/v1/scheduling/timeoff/request_periods"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TimeOffService_ListTimeOffRequestPeriods_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimeOffService_ListTimeOffRequestPeriods_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodGet, pattern_TimeOffService_ReadTimeOffAccruals_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -651,6 +896,46 @@ func RegisterEmployeeTimeOffServiceHandlerServer(ctx context.Context, mux *runti
 		}
 		forward_EmployeeTimeOffService_ListEmployeeTimeOffSubtypes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.EmployeeTimeOffService/ListEmployeeTimeOffSymbolicValues", runtime.WithHTTPPathPattern("/v1/scheduling/employee_timeoff/symbolic_values"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.EmployeeTimeOffService/ListEmployeeTimeOffRequestPeriods", runtime.WithHTTPPathPattern("/v1/scheduling/employee_timeoff/request_periods"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_EmployeeTimeOffService_ReadEmployeeTimeOffAccruals_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -728,6 +1013,23 @@ func RegisterTimeOffServiceHandlerClient(ctx context.Context, mux *runtime.Serve
 		}
 		forward_TimeOffService_CreateTimeOff_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPut, pattern_TimeOffService_UpdateTimeOff_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.TimeOffService/UpdateTimeOff", runtime.WithHTTPPathPattern("/v1/scheduling/timeoff/{id}"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TimeOffService_UpdateTimeOff_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimeOffService_UpdateTimeOff_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_TimeOffService_GetTimeOff_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -796,6 +1098,40 @@ func RegisterTimeOffServiceHandlerClient(ctx context.Context, mux *runtime.Serve
 		}
 		forward_TimeOffService_ListTimeOffSubtypes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_TimeOffService_ListTimeOffSymbolicValues_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.TimeOffService/ListTimeOffSymbolicValues", runtime.WithHTTPPathPattern("/v1/scheduling/timeoff/symbolic_values"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TimeOffService_ListTimeOffSymbolicValues_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimeOffService_ListTimeOffSymbolicValues_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_TimeOffService_ListTimeOffRequestPeriods_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.TimeOffService/ListTimeOffRequestPeriods", runtime.WithHTTPPathPattern("/v1/scheduling/timeoff/request_periods"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TimeOffService_ListTimeOffRequestPeriods_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimeOffService_ListTimeOffRequestPeriods_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_TimeOffService_ReadTimeOffAccruals_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -817,21 +1153,27 @@ func RegisterTimeOffServiceHandlerClient(ctx context.Context, mux *runtime.Serve
 }
 
 var (
-	pattern_TimeOffService_CreateTimeOff_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "scheduling", "timeoff"}, ""))
-	pattern_TimeOffService_GetTimeOff_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "scheduling", "timeoff", "id"}, ""))
-	pattern_TimeOffService_MultiReadTimeOff_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "timeoff", "multi_read"}, ""))
-	pattern_TimeOffService_ApplyUpdateTimeOff_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "timeoff", "apply_update"}, ""))
-	pattern_TimeOffService_ListTimeOffSubtypes_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "timeoff", "request_subtypes"}, ""))
-	pattern_TimeOffService_ReadTimeOffAccruals_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "timeoff", "accruals"}, ""))
+	pattern_TimeOffService_CreateTimeOff_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "scheduling", "timeoff"}, ""))
+	pattern_TimeOffService_UpdateTimeOff_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "scheduling", "timeoff", "id"}, ""))
+	pattern_TimeOffService_GetTimeOff_0                = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "scheduling", "timeoff", "id"}, ""))
+	pattern_TimeOffService_MultiReadTimeOff_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "timeoff", "multi_read"}, ""))
+	pattern_TimeOffService_ApplyUpdateTimeOff_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "timeoff", "apply_update"}, ""))
+	pattern_TimeOffService_ListTimeOffSubtypes_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "timeoff", "request_subtypes"}, ""))
+	pattern_TimeOffService_ListTimeOffSymbolicValues_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "timeoff", "symbolic_values"}, ""))
+	pattern_TimeOffService_ListTimeOffRequestPeriods_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "timeoff", "request_periods"}, ""))
+	pattern_TimeOffService_ReadTimeOffAccruals_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "timeoff", "accruals"}, ""))
 )
 
 var (
-	forward_TimeOffService_CreateTimeOff_0       = runtime.ForwardResponseMessage
-	forward_TimeOffService_GetTimeOff_0          = runtime.ForwardResponseMessage
-	forward_TimeOffService_MultiReadTimeOff_0    = runtime.ForwardResponseMessage
-	forward_TimeOffService_ApplyUpdateTimeOff_0  = runtime.ForwardResponseMessage
-	forward_TimeOffService_ListTimeOffSubtypes_0 = runtime.ForwardResponseMessage
-	forward_TimeOffService_ReadTimeOffAccruals_0 = runtime.ForwardResponseMessage
+	forward_TimeOffService_CreateTimeOff_0             = runtime.ForwardResponseMessage
+	forward_TimeOffService_UpdateTimeOff_0             = runtime.ForwardResponseMessage
+	forward_TimeOffService_GetTimeOff_0                = runtime.ForwardResponseMessage
+	forward_TimeOffService_MultiReadTimeOff_0          = runtime.ForwardResponseMessage
+	forward_TimeOffService_ApplyUpdateTimeOff_0        = runtime.ForwardResponseMessage
+	forward_TimeOffService_ListTimeOffSubtypes_0       = runtime.ForwardResponseMessage
+	forward_TimeOffService_ListTimeOffSymbolicValues_0 = runtime.ForwardResponseMessage
+	forward_TimeOffService_ListTimeOffRequestPeriods_0 = runtime.ForwardResponseMessage
+	forward_TimeOffService_ReadTimeOffAccruals_0       = runtime.ForwardResponseMessage
 )
 
 // RegisterEmployeeTimeOffServiceHandlerFromEndpoint is same as RegisterEmployeeTimeOffServiceHandler but
@@ -955,6 +1297,40 @@ func RegisterEmployeeTimeOffServiceHandlerClient(ctx context.Context, mux *runti
 		}
 		forward_EmployeeTimeOffService_ListEmployeeTimeOffSubtypes_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.EmployeeTimeOffService/ListEmployeeTimeOffSymbolicValues", runtime.WithHTTPPathPattern("/v1/scheduling/employee_timeoff/symbolic_values"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.EmployeeTimeOffService/ListEmployeeTimeOffRequestPeriods", runtime.WithHTTPPathPattern("/v1/scheduling/employee_timeoff/request_periods"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_EmployeeTimeOffService_ReadEmployeeTimeOffAccruals_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -976,19 +1352,23 @@ func RegisterEmployeeTimeOffServiceHandlerClient(ctx context.Context, mux *runti
 }
 
 var (
-	pattern_EmployeeTimeOffService_CreateEmployeeTimeOff_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "scheduling", "employee_timeoff"}, ""))
-	pattern_EmployeeTimeOffService_GetEmployeeTimeOff_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "scheduling", "employee_timeoff", "id"}, ""))
-	pattern_EmployeeTimeOffService_MultiReadEmployeeTimeOff_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "employee_timeoff", "multi_read"}, ""))
-	pattern_EmployeeTimeOffService_ApplyUpdateEmployeeTimeOff_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "employee_timeoff", "apply_update"}, ""))
-	pattern_EmployeeTimeOffService_ListEmployeeTimeOffSubtypes_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "employee_timeoff", "request_subtypes"}, ""))
-	pattern_EmployeeTimeOffService_ReadEmployeeTimeOffAccruals_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "employee_timeoff", "accruals"}, ""))
+	pattern_EmployeeTimeOffService_CreateEmployeeTimeOff_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "scheduling", "employee_timeoff"}, ""))
+	pattern_EmployeeTimeOffService_GetEmployeeTimeOff_0                = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "scheduling", "employee_timeoff", "id"}, ""))
+	pattern_EmployeeTimeOffService_MultiReadEmployeeTimeOff_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "employee_timeoff", "multi_read"}, ""))
+	pattern_EmployeeTimeOffService_ApplyUpdateEmployeeTimeOff_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "employee_timeoff", "apply_update"}, ""))
+	pattern_EmployeeTimeOffService_ListEmployeeTimeOffSubtypes_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "employee_timeoff", "request_subtypes"}, ""))
+	pattern_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "employee_timeoff", "symbolic_values"}, ""))
+	pattern_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "employee_timeoff", "request_periods"}, ""))
+	pattern_EmployeeTimeOffService_ReadEmployeeTimeOffAccruals_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "employee_timeoff", "accruals"}, ""))
 )
 
 var (
-	forward_EmployeeTimeOffService_CreateEmployeeTimeOff_0       = runtime.ForwardResponseMessage
-	forward_EmployeeTimeOffService_GetEmployeeTimeOff_0          = runtime.ForwardResponseMessage
-	forward_EmployeeTimeOffService_MultiReadEmployeeTimeOff_0    = runtime.ForwardResponseMessage
-	forward_EmployeeTimeOffService_ApplyUpdateEmployeeTimeOff_0  = runtime.ForwardResponseMessage
-	forward_EmployeeTimeOffService_ListEmployeeTimeOffSubtypes_0 = runtime.ForwardResponseMessage
-	forward_EmployeeTimeOffService_ReadEmployeeTimeOffAccruals_0 = runtime.ForwardResponseMessage
+	forward_EmployeeTimeOffService_CreateEmployeeTimeOff_0             = runtime.ForwardResponseMessage
+	forward_EmployeeTimeOffService_GetEmployeeTimeOff_0                = runtime.ForwardResponseMessage
+	forward_EmployeeTimeOffService_MultiReadEmployeeTimeOff_0          = runtime.ForwardResponseMessage
+	forward_EmployeeTimeOffService_ApplyUpdateEmployeeTimeOff_0        = runtime.ForwardResponseMessage
+	forward_EmployeeTimeOffService_ListEmployeeTimeOffSubtypes_0       = runtime.ForwardResponseMessage
+	forward_EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_0 = runtime.ForwardResponseMessage
+	forward_EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_0 = runtime.ForwardResponseMessage
+	forward_EmployeeTimeOffService_ReadEmployeeTimeOffAccruals_0       = runtime.ForwardResponseMessage
 )

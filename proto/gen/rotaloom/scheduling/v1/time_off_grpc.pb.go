@@ -21,12 +21,15 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	TimeOffService_CreateTimeOff_FullMethodName       = "/rotaloom.scheduling.v1.TimeOffService/CreateTimeOff"
-	TimeOffService_GetTimeOff_FullMethodName          = "/rotaloom.scheduling.v1.TimeOffService/GetTimeOff"
-	TimeOffService_MultiReadTimeOff_FullMethodName    = "/rotaloom.scheduling.v1.TimeOffService/MultiReadTimeOff"
-	TimeOffService_ApplyUpdateTimeOff_FullMethodName  = "/rotaloom.scheduling.v1.TimeOffService/ApplyUpdateTimeOff"
-	TimeOffService_ListTimeOffSubtypes_FullMethodName = "/rotaloom.scheduling.v1.TimeOffService/ListTimeOffSubtypes"
-	TimeOffService_ReadTimeOffAccruals_FullMethodName = "/rotaloom.scheduling.v1.TimeOffService/ReadTimeOffAccruals"
+	TimeOffService_CreateTimeOff_FullMethodName             = "/rotaloom.scheduling.v1.TimeOffService/CreateTimeOff"
+	TimeOffService_UpdateTimeOff_FullMethodName             = "/rotaloom.scheduling.v1.TimeOffService/UpdateTimeOff"
+	TimeOffService_GetTimeOff_FullMethodName                = "/rotaloom.scheduling.v1.TimeOffService/GetTimeOff"
+	TimeOffService_MultiReadTimeOff_FullMethodName          = "/rotaloom.scheduling.v1.TimeOffService/MultiReadTimeOff"
+	TimeOffService_ApplyUpdateTimeOff_FullMethodName        = "/rotaloom.scheduling.v1.TimeOffService/ApplyUpdateTimeOff"
+	TimeOffService_ListTimeOffSubtypes_FullMethodName       = "/rotaloom.scheduling.v1.TimeOffService/ListTimeOffSubtypes"
+	TimeOffService_ListTimeOffSymbolicValues_FullMethodName = "/rotaloom.scheduling.v1.TimeOffService/ListTimeOffSymbolicValues"
+	TimeOffService_ListTimeOffRequestPeriods_FullMethodName = "/rotaloom.scheduling.v1.TimeOffService/ListTimeOffRequestPeriods"
+	TimeOffService_ReadTimeOffAccruals_FullMethodName       = "/rotaloom.scheduling.v1.TimeOffService/ReadTimeOffAccruals"
 )
 
 // TimeOffServiceClient is the client API for TimeOffService service.
@@ -38,6 +41,9 @@ const (
 type TimeOffServiceClient interface {
 	// Grants an employee time off: the request that is created is approved.
 	CreateTimeOff(ctx context.Context, in *TimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
+	// Replaces what a request for time off asks for, unless it is refused, cancelled or
+	// retracted. Its status stays: the schedule follows when it is approved.
+	UpdateTimeOff(ctx context.Context, in *UpdateTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
 	// Retrieves one request for time off.
 	GetTimeOff(ctx context.Context, in *GetTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
 	// Retrieves requests for time off by id, or those of employees whose periods touch
@@ -47,6 +53,11 @@ type TimeOffServiceClient interface {
 	ApplyUpdateTimeOff(ctx context.Context, in *ApplyUpdateTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
 	// Lists the request subtypes of time off.
 	ListTimeOffSubtypes(ctx context.Context, in *ListTimeOffSubtypesRequest, opts ...grpc.CallOption) (*TimeOffSubtypeList, error)
+	// Lists what a period may take of its days instead of a duration.
+	ListTimeOffSymbolicValues(ctx context.Context, in *ListTimeOffSymbolicValuesRequest, opts ...grpc.CallOption) (*SymbolicValueList, error)
+	// Lists the days among some for which an employee can ask for time off: those that are not
+	// locked, and that no request takes as a whole.
+	ListTimeOffRequestPeriods(ctx context.Context, in *ListTimeOffRequestPeriodsRequest, opts ...grpc.CallOption) (*RequestPeriodList, error)
 	// Retrieves what an employee has accrued for the pay code of a request subtype.
 	ReadTimeOffAccruals(ctx context.Context, in *ReadTimeOffAccrualsRequest, opts ...grpc.CallOption) (*TimeOffAccrualList, error)
 }
@@ -63,6 +74,16 @@ func (c *timeOffServiceClient) CreateTimeOff(ctx context.Context, in *TimeOffReq
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(TimeOffRequest)
 	err := c.cc.Invoke(ctx, TimeOffService_CreateTimeOff_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *timeOffServiceClient) UpdateTimeOff(ctx context.Context, in *UpdateTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TimeOffRequest)
+	err := c.cc.Invoke(ctx, TimeOffService_UpdateTimeOff_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +130,26 @@ func (c *timeOffServiceClient) ListTimeOffSubtypes(ctx context.Context, in *List
 	return out, nil
 }
 
+func (c *timeOffServiceClient) ListTimeOffSymbolicValues(ctx context.Context, in *ListTimeOffSymbolicValuesRequest, opts ...grpc.CallOption) (*SymbolicValueList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SymbolicValueList)
+	err := c.cc.Invoke(ctx, TimeOffService_ListTimeOffSymbolicValues_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *timeOffServiceClient) ListTimeOffRequestPeriods(ctx context.Context, in *ListTimeOffRequestPeriodsRequest, opts ...grpc.CallOption) (*RequestPeriodList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RequestPeriodList)
+	err := c.cc.Invoke(ctx, TimeOffService_ListTimeOffRequestPeriods_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *timeOffServiceClient) ReadTimeOffAccruals(ctx context.Context, in *ReadTimeOffAccrualsRequest, opts ...grpc.CallOption) (*TimeOffAccrualList, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(TimeOffAccrualList)
@@ -128,6 +169,9 @@ func (c *timeOffServiceClient) ReadTimeOffAccruals(ctx context.Context, in *Read
 type TimeOffServiceServer interface {
 	// Grants an employee time off: the request that is created is approved.
 	CreateTimeOff(context.Context, *TimeOffRequest) (*TimeOffRequest, error)
+	// Replaces what a request for time off asks for, unless it is refused, cancelled or
+	// retracted. Its status stays: the schedule follows when it is approved.
+	UpdateTimeOff(context.Context, *UpdateTimeOffRequest) (*TimeOffRequest, error)
 	// Retrieves one request for time off.
 	GetTimeOff(context.Context, *GetTimeOffRequest) (*TimeOffRequest, error)
 	// Retrieves requests for time off by id, or those of employees whose periods touch
@@ -137,6 +181,11 @@ type TimeOffServiceServer interface {
 	ApplyUpdateTimeOff(context.Context, *ApplyUpdateTimeOffRequest) (*TimeOffRequest, error)
 	// Lists the request subtypes of time off.
 	ListTimeOffSubtypes(context.Context, *ListTimeOffSubtypesRequest) (*TimeOffSubtypeList, error)
+	// Lists what a period may take of its days instead of a duration.
+	ListTimeOffSymbolicValues(context.Context, *ListTimeOffSymbolicValuesRequest) (*SymbolicValueList, error)
+	// Lists the days among some for which an employee can ask for time off: those that are not
+	// locked, and that no request takes as a whole.
+	ListTimeOffRequestPeriods(context.Context, *ListTimeOffRequestPeriodsRequest) (*RequestPeriodList, error)
 	// Retrieves what an employee has accrued for the pay code of a request subtype.
 	ReadTimeOffAccruals(context.Context, *ReadTimeOffAccrualsRequest) (*TimeOffAccrualList, error)
 	mustEmbedUnimplementedTimeOffServiceServer()
@@ -152,6 +201,9 @@ type UnimplementedTimeOffServiceServer struct{}
 func (UnimplementedTimeOffServiceServer) CreateTimeOff(context.Context, *TimeOffRequest) (*TimeOffRequest, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateTimeOff not implemented")
 }
+func (UnimplementedTimeOffServiceServer) UpdateTimeOff(context.Context, *UpdateTimeOffRequest) (*TimeOffRequest, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateTimeOff not implemented")
+}
 func (UnimplementedTimeOffServiceServer) GetTimeOff(context.Context, *GetTimeOffRequest) (*TimeOffRequest, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetTimeOff not implemented")
 }
@@ -163,6 +215,12 @@ func (UnimplementedTimeOffServiceServer) ApplyUpdateTimeOff(context.Context, *Ap
 }
 func (UnimplementedTimeOffServiceServer) ListTimeOffSubtypes(context.Context, *ListTimeOffSubtypesRequest) (*TimeOffSubtypeList, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListTimeOffSubtypes not implemented")
+}
+func (UnimplementedTimeOffServiceServer) ListTimeOffSymbolicValues(context.Context, *ListTimeOffSymbolicValuesRequest) (*SymbolicValueList, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListTimeOffSymbolicValues not implemented")
+}
+func (UnimplementedTimeOffServiceServer) ListTimeOffRequestPeriods(context.Context, *ListTimeOffRequestPeriodsRequest) (*RequestPeriodList, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListTimeOffRequestPeriods not implemented")
 }
 func (UnimplementedTimeOffServiceServer) ReadTimeOffAccruals(context.Context, *ReadTimeOffAccrualsRequest) (*TimeOffAccrualList, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadTimeOffAccruals not implemented")
@@ -202,6 +260,24 @@ func _TimeOffService_CreateTimeOff_Handler(srv interface{}, ctx context.Context,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(TimeOffServiceServer).CreateTimeOff(ctx, req.(*TimeOffRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TimeOffService_UpdateTimeOff_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateTimeOffRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimeOffServiceServer).UpdateTimeOff(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TimeOffService_UpdateTimeOff_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimeOffServiceServer).UpdateTimeOff(ctx, req.(*UpdateTimeOffRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -278,6 +354,42 @@ func _TimeOffService_ListTimeOffSubtypes_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TimeOffService_ListTimeOffSymbolicValues_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListTimeOffSymbolicValuesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimeOffServiceServer).ListTimeOffSymbolicValues(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TimeOffService_ListTimeOffSymbolicValues_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimeOffServiceServer).ListTimeOffSymbolicValues(ctx, req.(*ListTimeOffSymbolicValuesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TimeOffService_ListTimeOffRequestPeriods_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListTimeOffRequestPeriodsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimeOffServiceServer).ListTimeOffRequestPeriods(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TimeOffService_ListTimeOffRequestPeriods_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimeOffServiceServer).ListTimeOffRequestPeriods(ctx, req.(*ListTimeOffRequestPeriodsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _TimeOffService_ReadTimeOffAccruals_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ReadTimeOffAccrualsRequest)
 	if err := dec(in); err != nil {
@@ -308,6 +420,10 @@ var TimeOffService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _TimeOffService_CreateTimeOff_Handler,
 		},
 		{
+			MethodName: "UpdateTimeOff",
+			Handler:    _TimeOffService_UpdateTimeOff_Handler,
+		},
+		{
 			MethodName: "GetTimeOff",
 			Handler:    _TimeOffService_GetTimeOff_Handler,
 		},
@@ -324,6 +440,14 @@ var TimeOffService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _TimeOffService_ListTimeOffSubtypes_Handler,
 		},
 		{
+			MethodName: "ListTimeOffSymbolicValues",
+			Handler:    _TimeOffService_ListTimeOffSymbolicValues_Handler,
+		},
+		{
+			MethodName: "ListTimeOffRequestPeriods",
+			Handler:    _TimeOffService_ListTimeOffRequestPeriods_Handler,
+		},
+		{
 			MethodName: "ReadTimeOffAccruals",
 			Handler:    _TimeOffService_ReadTimeOffAccruals_Handler,
 		},
@@ -333,12 +457,14 @@ var TimeOffService_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	EmployeeTimeOffService_CreateEmployeeTimeOff_FullMethodName       = "/rotaloom.scheduling.v1.EmployeeTimeOffService/CreateEmployeeTimeOff"
-	EmployeeTimeOffService_GetEmployeeTimeOff_FullMethodName          = "/rotaloom.scheduling.v1.EmployeeTimeOffService/GetEmployeeTimeOff"
-	EmployeeTimeOffService_MultiReadEmployeeTimeOff_FullMethodName    = "/rotaloom.scheduling.v1.EmployeeTimeOffService/MultiReadEmployeeTimeOff"
-	EmployeeTimeOffService_ApplyUpdateEmployeeTimeOff_FullMethodName  = "/rotaloom.scheduling.v1.EmployeeTimeOffService/ApplyUpdateEmployeeTimeOff"
-	EmployeeTimeOffService_ListEmployeeTimeOffSubtypes_FullMethodName = "/rotaloom.scheduling.v1.EmployeeTimeOffService/ListEmployeeTimeOffSubtypes"
-	EmployeeTimeOffService_ReadEmployeeTimeOffAccruals_FullMethodName = "/rotaloom.scheduling.v1.EmployeeTimeOffService/ReadEmployeeTimeOffAccruals"
+	EmployeeTimeOffService_CreateEmployeeTimeOff_FullMethodName             = "/rotaloom.scheduling.v1.EmployeeTimeOffService/CreateEmployeeTimeOff"
+	EmployeeTimeOffService_GetEmployeeTimeOff_FullMethodName                = "/rotaloom.scheduling.v1.EmployeeTimeOffService/GetEmployeeTimeOff"
+	EmployeeTimeOffService_MultiReadEmployeeTimeOff_FullMethodName          = "/rotaloom.scheduling.v1.EmployeeTimeOffService/MultiReadEmployeeTimeOff"
+	EmployeeTimeOffService_ApplyUpdateEmployeeTimeOff_FullMethodName        = "/rotaloom.scheduling.v1.EmployeeTimeOffService/ApplyUpdateEmployeeTimeOff"
+	EmployeeTimeOffService_ListEmployeeTimeOffSubtypes_FullMethodName       = "/rotaloom.scheduling.v1.EmployeeTimeOffService/ListEmployeeTimeOffSubtypes"
+	EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_FullMethodName = "/rotaloom.scheduling.v1.EmployeeTimeOffService/ListEmployeeTimeOffSymbolicValues"
+	EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_FullMethodName = "/rotaloom.scheduling.v1.EmployeeTimeOffService/ListEmployeeTimeOffRequestPeriods"
+	EmployeeTimeOffService_ReadEmployeeTimeOffAccruals_FullMethodName       = "/rotaloom.scheduling.v1.EmployeeTimeOffService/ReadEmployeeTimeOffAccruals"
 )
 
 // EmployeeTimeOffServiceClient is the client API for EmployeeTimeOffService service.
@@ -358,6 +484,11 @@ type EmployeeTimeOffServiceClient interface {
 	ApplyUpdateEmployeeTimeOff(ctx context.Context, in *ApplyUpdateTimeOffRequest, opts ...grpc.CallOption) (*EmployeeTimeOffUpdate, error)
 	// Lists the request subtypes of time off.
 	ListEmployeeTimeOffSubtypes(ctx context.Context, in *ListEmployeeTimeOffSubtypesRequest, opts ...grpc.CallOption) (*TimeOffSubtypeList, error)
+	// Lists what a period may take of its days instead of a duration.
+	ListEmployeeTimeOffSymbolicValues(ctx context.Context, in *ListEmployeeTimeOffSymbolicValuesRequest, opts ...grpc.CallOption) (*SymbolicValueList, error)
+	// Lists the days among some for which the caller can ask for time off: those that are not
+	// locked, and that no request takes as a whole.
+	ListEmployeeTimeOffRequestPeriods(ctx context.Context, in *ListEmployeeTimeOffRequestPeriodsRequest, opts ...grpc.CallOption) (*RequestPeriodList, error)
 	// Retrieves what the caller has accrued for the pay code of a request subtype.
 	ReadEmployeeTimeOffAccruals(ctx context.Context, in *ReadEmployeeTimeOffAccrualsRequest, opts ...grpc.CallOption) (*TimeOffAccrualList, error)
 }
@@ -420,6 +551,26 @@ func (c *employeeTimeOffServiceClient) ListEmployeeTimeOffSubtypes(ctx context.C
 	return out, nil
 }
 
+func (c *employeeTimeOffServiceClient) ListEmployeeTimeOffSymbolicValues(ctx context.Context, in *ListEmployeeTimeOffSymbolicValuesRequest, opts ...grpc.CallOption) (*SymbolicValueList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SymbolicValueList)
+	err := c.cc.Invoke(ctx, EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *employeeTimeOffServiceClient) ListEmployeeTimeOffRequestPeriods(ctx context.Context, in *ListEmployeeTimeOffRequestPeriodsRequest, opts ...grpc.CallOption) (*RequestPeriodList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RequestPeriodList)
+	err := c.cc.Invoke(ctx, EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *employeeTimeOffServiceClient) ReadEmployeeTimeOffAccruals(ctx context.Context, in *ReadEmployeeTimeOffAccrualsRequest, opts ...grpc.CallOption) (*TimeOffAccrualList, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(TimeOffAccrualList)
@@ -447,6 +598,11 @@ type EmployeeTimeOffServiceServer interface {
 	ApplyUpdateEmployeeTimeOff(context.Context, *ApplyUpdateTimeOffRequest) (*EmployeeTimeOffUpdate, error)
 	// Lists the request subtypes of time off.
 	ListEmployeeTimeOffSubtypes(context.Context, *ListEmployeeTimeOffSubtypesRequest) (*TimeOffSubtypeList, error)
+	// Lists what a period may take of its days instead of a duration.
+	ListEmployeeTimeOffSymbolicValues(context.Context, *ListEmployeeTimeOffSymbolicValuesRequest) (*SymbolicValueList, error)
+	// Lists the days among some for which the caller can ask for time off: those that are not
+	// locked, and that no request takes as a whole.
+	ListEmployeeTimeOffRequestPeriods(context.Context, *ListEmployeeTimeOffRequestPeriodsRequest) (*RequestPeriodList, error)
 	// Retrieves what the caller has accrued for the pay code of a request subtype.
 	ReadEmployeeTimeOffAccruals(context.Context, *ReadEmployeeTimeOffAccrualsRequest) (*TimeOffAccrualList, error)
 	mustEmbedUnimplementedEmployeeTimeOffServiceServer()
@@ -473,6 +629,12 @@ func (UnimplementedEmployeeTimeOffServiceServer) ApplyUpdateEmployeeTimeOff(cont
 }
 func (UnimplementedEmployeeTimeOffServiceServer) ListEmployeeTimeOffSubtypes(context.Context, *ListEmployeeTimeOffSubtypesRequest) (*TimeOffSubtypeList, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListEmployeeTimeOffSubtypes not implemented")
+}
+func (UnimplementedEmployeeTimeOffServiceServer) ListEmployeeTimeOffSymbolicValues(context.Context, *ListEmployeeTimeOffSymbolicValuesRequest) (*SymbolicValueList, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListEmployeeTimeOffSymbolicValues not implemented")
+}
+func (UnimplementedEmployeeTimeOffServiceServer) ListEmployeeTimeOffRequestPeriods(context.Context, *ListEmployeeTimeOffRequestPeriodsRequest) (*RequestPeriodList, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListEmployeeTimeOffRequestPeriods not implemented")
 }
 func (UnimplementedEmployeeTimeOffServiceServer) ReadEmployeeTimeOffAccruals(context.Context, *ReadEmployeeTimeOffAccrualsRequest) (*TimeOffAccrualList, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadEmployeeTimeOffAccruals not implemented")
@@ -589,6 +751,42 @@ func _EmployeeTimeOffService_ListEmployeeTimeOffSubtypes_Handler(srv interface{}
 	return interceptor(ctx, in, info, handler)
 }
 
+func _EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListEmployeeTimeOffSymbolicValuesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EmployeeTimeOffServiceServer).ListEmployeeTimeOffSymbolicValues(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EmployeeTimeOffServiceServer).ListEmployeeTimeOffSymbolicValues(ctx, req.(*ListEmployeeTimeOffSymbolicValuesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListEmployeeTimeOffRequestPeriodsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EmployeeTimeOffServiceServer).ListEmployeeTimeOffRequestPeriods(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EmployeeTimeOffServiceServer).ListEmployeeTimeOffRequestPeriods(ctx, req.(*ListEmployeeTimeOffRequestPeriodsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _EmployeeTimeOffService_ReadEmployeeTimeOffAccruals_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ReadEmployeeTimeOffAccrualsRequest)
 	if err := dec(in); err != nil {
@@ -633,6 +831,14 @@ var EmployeeTimeOffService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListEmployeeTimeOffSubtypes",
 			Handler:    _EmployeeTimeOffService_ListEmployeeTimeOffSubtypes_Handler,
+		},
+		{
+			MethodName: "ListEmployeeTimeOffSymbolicValues",
+			Handler:    _EmployeeTimeOffService_ListEmployeeTimeOffSymbolicValues_Handler,
+		},
+		{
+			MethodName: "ListEmployeeTimeOffRequestPeriods",
+			Handler:    _EmployeeTimeOffService_ListEmployeeTimeOffRequestPeriods_Handler,
 		},
 		{
 			MethodName: "ReadEmployeeTimeOffAccruals",
