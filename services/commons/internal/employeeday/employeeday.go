@@ -82,6 +82,12 @@ func (h *Handler) ReadEmployeeDays(ctx context.Context, req *commonsv1.ReadEmplo
 	snapshot.Queue(texts(func(e *commonsv1.EmployeeDays) *[]*commonsv1.EmployeeDayText { return &e.PayRules }), readPayRules, args...)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanShifts(rows, of) }, search.ShiftsSQL(), args...)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanEdits(rows, of) }, search.PayCodeEditsSQL(), args...)
+	if req.GetAccrualProfile() {
+		snapshot.Queue(func(rows pgx.Rows) error { return scanAccrualProfiles(rows, of) }, readPersons, tenantID, req.GetEmployeeIds())
+	}
+	if req.GetWages() {
+		snapshot.Queue(func(rows pgx.Rows) error { return scanWages(rows, of) }, readWages, tenantID, req.GetEmployeeIds())
+	}
 	if err := snapshot.Read(ctx, h.pool); err != nil {
 		return nil, fmt.Errorf("read days of employees: %w", err)
 	}

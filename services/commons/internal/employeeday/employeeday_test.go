@@ -39,10 +39,17 @@ func TestReadEmployeeDays(t *testing.T) {
 	}
 	short, shortBody := amount(1)
 	long, longBody := amount(2)
+	person, err := proto.Marshal(&commonsv1.Person{PersonInformation: &commonsv1.PersonInformation{Person: &commonsv1.PersonDetails{
+		AccrualProfileName: "Full time", AccrualProfileEffectiveDate: "2000-01-01",
+	}}})
+	require.NoError(t, err)
 	for tenantID := int64(1); tenantID <= 2; tenantID++ {
 		ctx := tenant.With(t.Context(), tenantID)
 		batch := &pgx.Batch{}
-		batch.Queue(`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) VALUES ($1, 7, '7', 'Seven', 'UTC', '')`, tenantID)
+		batch.Queue(`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, hire_date, body) VALUES ($1, 7, '7', 'Seven', 'UTC', $2, $3)`,
+			tenantID, monday-10, person)
+		batch.Queue(`INSERT INTO base_wage_rate VALUES ($1, 7, $2, $3, 20.5)`, tenantID, monday-10, civil.Forever)
+		batch.Queue(`INSERT INTO wage_work_rule VALUES ($1, 7, 'A/D', $2, $3, 30, ''), ($1, 7, 'A/E', $2, $3, NULL, 'Night')`, tenantID, monday, monday+5)
 		batch.Queue(`INSERT INTO primary_labor_account VALUES ($1, 7, $2, $3, 'A/B', '')`, tenantID, monday-10, monday+2)
 		batch.Queue(`INSERT INTO primary_labor_account VALUES ($1, 7, $2, $3, 'A/C', '')`, tenantID, monday+2, civil.Forever)
 		batch.Queue(`INSERT INTO pay_rule_assignment (tenant_id, person_id, from_date, to_date, pay_rule_name) VALUES ($1, 7, $2, $3, 'Full time')`,
@@ -94,6 +101,16 @@ func TestReadEmployeeDays(t *testing.T) {
 		},
 	}}}
 	assert.True(t, proto.Equal(want, got), "%v\n%v", want, got)
+
+	got, err = employeeday.New(pool).ReadEmployeeDays(tenant.With(t.Context(), 1), &commonsv1.ReadEmployeeDaysRequest{
+		EmployeeIds: []int64{8, 7}, From: day(monday), To: day(monday + 1), AccrualProfile: true, Wages: true,
+	})
+	require.NoError(t, err)
+	assert.True(t, proto.Equal(text(monday-10, civil.Of(3000, 1, 1), "Full time"), got.GetEmployees()[0].GetAccrualProfile()), "%v", got.GetEmployees()[0].GetAccrualProfile())
+	wages := &commonsv1.EmployeeDays{Wages: []*commonsv1.EmployeeWage{
+		{From: day(monday - 10), To: day(civil.Forever), HourlyRate: 20.5}, {From: day(monday), To: day(monday + 5), Job: "A/D", HourlyRate: 30},
+	}}
+	assert.True(t, proto.Equal(wages, &commonsv1.EmployeeDays{Wages: got.GetEmployees()[0].GetWages()}), "%v", got.GetEmployees()[0].GetWages())
 
 	_, err = employeeday.New(pool).ReadEmployeeDays(tenant.With(t.Context(), 1), &commonsv1.ReadEmployeeDaysRequest{
 		EmployeeIds: []int64{7}, From: day(monday), To: day(monday + 401),

@@ -30,10 +30,14 @@ type ReadEmployeeDaysRequest struct {
 	// At most 500.
 	EmployeeIds []int64 `protobuf:"varint,1,rep,packed,name=employee_ids,json=employeeIds,proto3" json:"employee_ids,omitempty"`
 	// Days since 1970-01-01: the first, and the day after the last; at most 400.
-	From          int32 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
-	To            int32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	From int32 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
+	To   int32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
+	// Whether the accrual profile, and the wages, are wanted as well. They are those of all
+	// days.
+	AccrualProfile bool `protobuf:"varint,4,opt,name=accrual_profile,json=accrualProfile,proto3" json:"accrual_profile,omitempty"`
+	Wages          bool `protobuf:"varint,5,opt,name=wages,proto3" json:"wages,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ReadEmployeeDaysRequest) Reset() {
@@ -85,6 +89,20 @@ func (x *ReadEmployeeDaysRequest) GetTo() int32 {
 		return x.To
 	}
 	return 0
+}
+
+func (x *ReadEmployeeDaysRequest) GetAccrualProfile() bool {
+	if x != nil {
+		return x.AccrualProfile
+	}
+	return false
+}
+
+func (x *ReadEmployeeDaysRequest) GetWages() bool {
+	if x != nil {
+		return x.Wages
+	}
+	return false
 }
 
 type ReadEmployeeDaysResponse struct {
@@ -141,7 +159,12 @@ type EmployeeDays struct {
 	// Ascending by day and start.
 	Shifts []*EmployeeShift `protobuf:"bytes,4,rep,name=shifts,proto3" json:"shifts,omitempty"`
 	// Ascending by day.
-	PayCodeEdits  []*EmployeePayCodeEdit `protobuf:"bytes,5,rep,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	PayCodeEdits []*EmployeePayCodeEdit `protobuf:"bytes,5,rep,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	// From the first day on which it holds, that of hire at the earliest; absent without
+	// one, and when neither day is known.
+	AccrualProfile *EmployeeDayText `protobuf:"bytes,6,opt,name=accrual_profile,json=accrualProfile,proto3" json:"accrual_profile,omitempty"`
+	// By the path of the job, and ascending by their first days.
+	Wages         []*EmployeeWage `protobuf:"bytes,7,rep,name=wages,proto3" json:"wages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -211,6 +234,90 @@ func (x *EmployeeDays) GetPayCodeEdits() []*EmployeePayCodeEdit {
 	return nil
 }
 
+func (x *EmployeeDays) GetAccrualProfile() *EmployeeDayText {
+	if x != nil {
+		return x.AccrualProfile
+	}
+	return nil
+}
+
+func (x *EmployeeDays) GetWages() []*EmployeeWage {
+	if x != nil {
+		return x.Wages
+	}
+	return nil
+}
+
+// EmployeeWage is what an hour is paid from a day on, before another.
+type EmployeeWage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	From  int32                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To    int32                  `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	// The path of a job; empty for the wage of all jobs that have none of their own.
+	Job           string  `protobuf:"bytes,3,opt,name=job,proto3" json:"job,omitempty"`
+	HourlyRate    float64 `protobuf:"fixed64,4,opt,name=hourly_rate,json=hourlyRate,proto3" json:"hourly_rate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EmployeeWage) Reset() {
+	*x = EmployeeWage{}
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmployeeWage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmployeeWage) ProtoMessage() {}
+
+func (x *EmployeeWage) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmployeeWage.ProtoReflect.Descriptor instead.
+func (*EmployeeWage) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *EmployeeWage) GetFrom() int32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *EmployeeWage) GetTo() int32 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *EmployeeWage) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
+}
+
+func (x *EmployeeWage) GetHourlyRate() float64 {
+	if x != nil {
+		return x.HourlyRate
+	}
+	return 0
+}
+
 // EmployeeDayText holds from a day on, before another.
 type EmployeeDayText struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -223,7 +330,7 @@ type EmployeeDayText struct {
 
 func (x *EmployeeDayText) Reset() {
 	*x = EmployeeDayText{}
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -235,7 +342,7 @@ func (x *EmployeeDayText) String() string {
 func (*EmployeeDayText) ProtoMessage() {}
 
 func (x *EmployeeDayText) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -248,7 +355,7 @@ func (x *EmployeeDayText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeDayText.ProtoReflect.Descriptor instead.
 func (*EmployeeDayText) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *EmployeeDayText) GetFrom() int32 {
@@ -283,7 +390,7 @@ type EmployeePayCodeEdit struct {
 
 func (x *EmployeePayCodeEdit) Reset() {
 	*x = EmployeePayCodeEdit{}
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -295,7 +402,7 @@ func (x *EmployeePayCodeEdit) String() string {
 func (*EmployeePayCodeEdit) ProtoMessage() {}
 
 func (x *EmployeePayCodeEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -308,7 +415,7 @@ func (x *EmployeePayCodeEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeePayCodeEdit.ProtoReflect.Descriptor instead.
 func (*EmployeePayCodeEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *EmployeePayCodeEdit) GetDay() int32 {
@@ -336,7 +443,7 @@ type EmployeeShift struct {
 
 func (x *EmployeeShift) Reset() {
 	*x = EmployeeShift{}
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -348,7 +455,7 @@ func (x *EmployeeShift) String() string {
 func (*EmployeeShift) ProtoMessage() {}
 
 func (x *EmployeeShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -361,7 +468,7 @@ func (x *EmployeeShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeShift.ProtoReflect.Descriptor instead.
 func (*EmployeeShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *EmployeeShift) GetDay() int32 {
@@ -393,7 +500,7 @@ type EmployeeShiftSegment struct {
 
 func (x *EmployeeShiftSegment) Reset() {
 	*x = EmployeeShiftSegment{}
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -405,7 +512,7 @@ func (x *EmployeeShiftSegment) String() string {
 func (*EmployeeShiftSegment) ProtoMessage() {}
 
 func (x *EmployeeShiftSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_employee_day_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -418,7 +525,7 @@ func (x *EmployeeShiftSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeShiftSegment.ProtoReflect.Descriptor instead.
 func (*EmployeeShiftSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *EmployeeShiftSegment) GetStartSecond() int32 {
@@ -453,20 +560,30 @@ var File_rotaloom_commons_v1_employee_day_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_employee_day_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/commons/v1/employee_day.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\x1a+rotaloom/scheduling/v1/schedule_event.proto\"`\n" +
+	"&rotaloom/commons/v1/employee_day.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\x1a+rotaloom/scheduling/v1/schedule_event.proto\"\x9f\x01\n" +
 	"\x17ReadEmployeeDaysRequest\x12!\n" +
 	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x05R\x04from\x12\x0e\n" +
-	"\x02to\x18\x03 \x01(\x05R\x02to\"[\n" +
+	"\x02to\x18\x03 \x01(\x05R\x02to\x12'\n" +
+	"\x0faccrual_profile\x18\x04 \x01(\bR\x0eaccrualProfile\x12\x14\n" +
+	"\x05wages\x18\x05 \x01(\bR\x05wages\"[\n" +
 	"\x18ReadEmployeeDaysResponse\x12?\n" +
-	"\temployees\x18\x01 \x03(\v2!.rotaloom.commons.v1.EmployeeDaysR\temployees\"\xc7\x02\n" +
+	"\temployees\x18\x01 \x03(\v2!.rotaloom.commons.v1.EmployeeDaysR\temployees\"\xcf\x03\n" +
 	"\fEmployeeDays\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12G\n" +
 	"\fprimary_jobs\x18\x02 \x03(\v2$.rotaloom.commons.v1.EmployeeDayTextR\vprimaryJobs\x12A\n" +
 	"\tpay_rules\x18\x03 \x03(\v2$.rotaloom.commons.v1.EmployeeDayTextR\bpayRules\x12:\n" +
 	"\x06shifts\x18\x04 \x03(\v2\".rotaloom.commons.v1.EmployeeShiftR\x06shifts\x12N\n" +
-	"\x0epay_code_edits\x18\x05 \x03(\v2(.rotaloom.commons.v1.EmployeePayCodeEditR\fpayCodeEdits\"I\n" +
+	"\x0epay_code_edits\x18\x05 \x03(\v2(.rotaloom.commons.v1.EmployeePayCodeEditR\fpayCodeEdits\x12M\n" +
+	"\x0faccrual_profile\x18\x06 \x01(\v2$.rotaloom.commons.v1.EmployeeDayTextR\x0eaccrualProfile\x127\n" +
+	"\x05wages\x18\a \x03(\v2!.rotaloom.commons.v1.EmployeeWageR\x05wages\"e\n" +
+	"\fEmployeeWage\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x05R\x02to\x12\x10\n" +
+	"\x03job\x18\x03 \x01(\tR\x03job\x12\x1f\n" +
+	"\vhourly_rate\x18\x04 \x01(\x01R\n" +
+	"hourlyRate\"I\n" +
 	"\x0fEmployeeDayText\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x05R\x02to\x12\x12\n" +
@@ -499,32 +616,35 @@ func file_rotaloom_commons_v1_employee_day_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_employee_day_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_employee_day_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_rotaloom_commons_v1_employee_day_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_rotaloom_commons_v1_employee_day_proto_goTypes = []any{
 	(*ReadEmployeeDaysRequest)(nil),  // 0: rotaloom.commons.v1.ReadEmployeeDaysRequest
 	(*ReadEmployeeDaysResponse)(nil), // 1: rotaloom.commons.v1.ReadEmployeeDaysResponse
 	(*EmployeeDays)(nil),             // 2: rotaloom.commons.v1.EmployeeDays
-	(*EmployeeDayText)(nil),          // 3: rotaloom.commons.v1.EmployeeDayText
-	(*EmployeePayCodeEdit)(nil),      // 4: rotaloom.commons.v1.EmployeePayCodeEdit
-	(*EmployeeShift)(nil),            // 5: rotaloom.commons.v1.EmployeeShift
-	(*EmployeeShiftSegment)(nil),     // 6: rotaloom.commons.v1.EmployeeShiftSegment
-	(*v1.PayCodeAmount)(nil),         // 7: rotaloom.scheduling.v1.PayCodeAmount
+	(*EmployeeWage)(nil),             // 3: rotaloom.commons.v1.EmployeeWage
+	(*EmployeeDayText)(nil),          // 4: rotaloom.commons.v1.EmployeeDayText
+	(*EmployeePayCodeEdit)(nil),      // 5: rotaloom.commons.v1.EmployeePayCodeEdit
+	(*EmployeeShift)(nil),            // 6: rotaloom.commons.v1.EmployeeShift
+	(*EmployeeShiftSegment)(nil),     // 7: rotaloom.commons.v1.EmployeeShiftSegment
+	(*v1.PayCodeAmount)(nil),         // 8: rotaloom.scheduling.v1.PayCodeAmount
 }
 var file_rotaloom_commons_v1_employee_day_proto_depIdxs = []int32{
-	2, // 0: rotaloom.commons.v1.ReadEmployeeDaysResponse.employees:type_name -> rotaloom.commons.v1.EmployeeDays
-	3, // 1: rotaloom.commons.v1.EmployeeDays.primary_jobs:type_name -> rotaloom.commons.v1.EmployeeDayText
-	3, // 2: rotaloom.commons.v1.EmployeeDays.pay_rules:type_name -> rotaloom.commons.v1.EmployeeDayText
-	5, // 3: rotaloom.commons.v1.EmployeeDays.shifts:type_name -> rotaloom.commons.v1.EmployeeShift
-	4, // 4: rotaloom.commons.v1.EmployeeDays.pay_code_edits:type_name -> rotaloom.commons.v1.EmployeePayCodeEdit
-	7, // 5: rotaloom.commons.v1.EmployeePayCodeEdit.amount:type_name -> rotaloom.scheduling.v1.PayCodeAmount
-	6, // 6: rotaloom.commons.v1.EmployeeShift.segments:type_name -> rotaloom.commons.v1.EmployeeShiftSegment
-	0, // 7: rotaloom.commons.v1.EmployeeDayService.ReadEmployeeDays:input_type -> rotaloom.commons.v1.ReadEmployeeDaysRequest
-	1, // 8: rotaloom.commons.v1.EmployeeDayService.ReadEmployeeDays:output_type -> rotaloom.commons.v1.ReadEmployeeDaysResponse
-	8, // [8:9] is the sub-list for method output_type
-	7, // [7:8] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	2,  // 0: rotaloom.commons.v1.ReadEmployeeDaysResponse.employees:type_name -> rotaloom.commons.v1.EmployeeDays
+	4,  // 1: rotaloom.commons.v1.EmployeeDays.primary_jobs:type_name -> rotaloom.commons.v1.EmployeeDayText
+	4,  // 2: rotaloom.commons.v1.EmployeeDays.pay_rules:type_name -> rotaloom.commons.v1.EmployeeDayText
+	6,  // 3: rotaloom.commons.v1.EmployeeDays.shifts:type_name -> rotaloom.commons.v1.EmployeeShift
+	5,  // 4: rotaloom.commons.v1.EmployeeDays.pay_code_edits:type_name -> rotaloom.commons.v1.EmployeePayCodeEdit
+	4,  // 5: rotaloom.commons.v1.EmployeeDays.accrual_profile:type_name -> rotaloom.commons.v1.EmployeeDayText
+	3,  // 6: rotaloom.commons.v1.EmployeeDays.wages:type_name -> rotaloom.commons.v1.EmployeeWage
+	8,  // 7: rotaloom.commons.v1.EmployeePayCodeEdit.amount:type_name -> rotaloom.scheduling.v1.PayCodeAmount
+	7,  // 8: rotaloom.commons.v1.EmployeeShift.segments:type_name -> rotaloom.commons.v1.EmployeeShiftSegment
+	0,  // 9: rotaloom.commons.v1.EmployeeDayService.ReadEmployeeDays:input_type -> rotaloom.commons.v1.ReadEmployeeDaysRequest
+	1,  // 10: rotaloom.commons.v1.EmployeeDayService.ReadEmployeeDays:output_type -> rotaloom.commons.v1.ReadEmployeeDaysResponse
+	10, // [10:11] is the sub-list for method output_type
+	9,  // [9:10] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_employee_day_proto_init() }
@@ -538,7 +658,7 @@ func file_rotaloom_commons_v1_employee_day_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_employee_day_proto_rawDesc), len(file_rotaloom_commons_v1_employee_day_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
