@@ -19,6 +19,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/brazil"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
@@ -96,6 +97,8 @@ type Service struct {
 	payrollWorker   *payrollstaging.Worker
 	log             *slog.Logger
 
+	accrualCodes *accrual.CodeHandler
+
 	brazilDevices   *brazil.Devices
 	brazilGroups    *brazil.Groups
 	brazilCompanies *brazil.Companies
@@ -160,7 +163,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		leaveGrants:      leavecasepolicy.NewGrants(deps.Pool, persons),
 		leaveAssignments: leavecasepolicy.NewAssignments(deps.Pool, persons),
 
-		payCodes:  paycode.New(deps.Pool, workrule.Using, payrule.Using, leavepolicy.UsingPayCode),
+		payCodes:  paycode.New(deps.Pool, workrule.Using, payrule.Using, leavepolicy.UsingPayCode, accrual.UsingPayCode),
 		workRules: workrule.New(deps.Pool),
 		payRules:  payrule.New(deps.Pool),
 
@@ -174,6 +177,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		payrollExports:  payrollstaging.NewExports(payroll),
 		payrollWorker:   payrollWorker,
 		log:             deps.Log,
+
+		accrualCodes: accrual.NewCodes(deps.Pool),
 
 		brazilDevices:   brazil.NewDevices(deps.Pool),
 		brazilGroups:    brazil.NewGroups(deps.Pool),
@@ -210,6 +215,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterTimecardServiceServer(server, s.timecards)
 	timekeepingv1.RegisterTimecardApprovalServiceServer(server, s.approvals)
 	timekeepingv1.RegisterTimecardSignoffServiceServer(server, s.signoffs)
+	timekeepingv1.RegisterAccrualCodeServiceServer(server, s.accrualCodes)
 	timekeepingv1.RegisterBrazilDeviceServiceServer(server, s.brazilDevices)
 	timekeepingv1.RegisterBrazilDeviceGroupServiceServer(server, s.brazilGroups)
 	timekeepingv1.RegisterBrazilCompanyServiceServer(server, s.brazilCompanies)

@@ -1,0 +1,236 @@
+// Package accrual keeps what employees are entitled to, and calculates what is left of
+// it: accrual profiles grant time, and what is booked under the pay codes of an accrual code
+// takes from it. Balances are stored nowhere: they follow from timecards and schedules.
+package accrual
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// Codes of ours for accrual codes, accrual profiles and balances.
+const (
+	// CodeInvalid (400): a value is not one that its property may have.
+	CodeInvalid = "WRL-21001"
+	// CodeMissing (400): something that is needed was not given.
+	CodeMissing = "WRL-21002"
+	// CodeTaken (400): another one has the name.
+	CodeTaken = "WRL-21003"
+	// CodeUnknown (400, 404): there is no such accrual code or profile.
+	CodeUnknown = "WRL-21004"
+	// CodeOtherID (400): the id in the body is not the one in the path.
+	CodeOtherID = "WRL-21005"
+	// CodeInUse (400): an accrual profile refers to the accrual code. Change or delete that first.
+	CodeInUse = "WRL-21006"
+	// CodeTooLong (400): a balance would count more years than are allowed. Let the accrual profile of the person begin later, or ask for an earlier day.
+	CodeTooLong = "WRL-21007"
+)
+
+const (
+	maxDescription = 1000
+	maxShortName   = 20
+	mostAmount     = 10_000
+	perUnit        = 10_000
+
+	unitHour, unitDay     = "HOUR", "DAY"
+	yearly, monthly, once = "YEARLY", "MONTHLY", "ONCE"
+	defaultHours          = 8.0
+)
+
+func codes() namedstore.Codes {
+	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
+}
+
+func accrualCodes() *namedstore.Store[*timekeepingv1.AccrualCode] {
+	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.AccrualCode]{
+		Codes: codes(), What: "accrual code", Table: "accrual_code",
+		New:   func() *timekeepingv1.AccrualCode { return &timekeepingv1.AccrualCode{} },
+		Strip: func(c *timekeepingv1.AccrualCode) { c.Id, c.Version = nil, nil },
+		Fill:  func(c *timekeepingv1.AccrualCode, id, version int64) { c.Id, c.Version = &id, &version },
+	})
+}
+
+func accrualProfiles() *namedstore.Store[*timekeepingv1.AccrualProfile] {
+	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.AccrualProfile]{
+		Codes: codes(), What: "accrual profile", Table: "accrual_profile",
+		New:   func() *timekeepingv1.AccrualProfile { return &timekeepingv1.AccrualProfile{} },
+		Strip: func(p *timekeepingv1.AccrualProfile) { p.Id, p.Version = nil, nil },
+		Fill:  func(p *timekeepingv1.AccrualProfile, id, version int64) { p.Id, p.Version = &id, &version },
+	})
+}
+
+func invalid(format string, args ...any) error {
+	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
+}
+
+// oneOf returns a value as it is stored: the first of those that there are, when it is
+// not given.
+func oneOf(path, value string, known ...string) (string, error) {
+	if value == "" {
+		return known[0], nil
+	}
+	value = strings.ToUpper(value)
+	if !slices.Contains(known, value) {
+		return "", invalid("%s must be one of %s", path, strings.Join(known, ", "))
+	}
+	return value, nil
+}
+
+func checkText(path, text string, most int) error {
+	if utf8.RuneCountInString(text) > most {
+		return invalid("%s must have at most %d characters", path, most)
+	}
+	return nil
+}
+
+func prepareCode(given *timekeepingv1.AccrualCode) (*timekeepingv1.AccrualCode, error) {
+	c := &timekeepingv1.AccrualCode{}
+	if given != nil {
+		c = proto.CloneOf(given)
+	}
+	if err := codes().CheckName("accrualCode", c.GetName()); err != nil {
+		return nil, err
+	}
+	if err := checkText("shortName", c.GetShortName(), maxShortName); err != nil {
+		return nil, err
+	}
+	if err := checkText("description", c.GetDescription(), maxDescription); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.Unit, err = oneOf("unit", c.GetUnit(), unitHour, unitDay); err != nil {
+		return nil, err
+	}
+	if c.HoursPerDay == nil {
+		c.HoursPerDay = proto.Float64(defaultHours)
+	}
+	if h := c.GetHoursPerDay(); math.IsNaN(h) || h <= 0 || h > 24 {
+		return nil, invalid("hoursPerDay must be more than 0 and at most 24")
+	}
+	return c, nil
+}
+
+func prepareProfile(given *timekeepingv1.AccrualProfile) (*timekeepingv1.AccrualProfile, error) {
+	p := &timekeepingv1.AccrualProfile{}
+	if given != nil {
+		p = proto.CloneOf(given)
+	}
+	if err := codes().CheckName("accrualProfile", p.GetName()); err != nil {
+		return nil, err
+	}
+	if err := checkText("description", p.GetDescription(), maxDescription); err != nil {
+		return nil, err
+	}
+	for i, policy := range p.GetAccrualPolicies() {
+		path := fmt.Sprintf("accrualPolicies[%d]", i)
+		if policy.GetAccrualCode() == nil {
+			return nil, fault.Invalid(CodeMissing, path+".accrualCode is missing.")
+		}
+		if policy.GrantAmount == nil {
+			return nil, fault.Invalid(CodeMissing, path+".grantAmount is missing.")
+		}
+		if _, err := amount(path+".grantAmount", policy.GrantAmount); err != nil {
+			return nil, err
+		}
+		if _, err := amount(path+".carryOverLimit", policy.CarryOverLimit); err != nil {
+			return nil, err
+		}
+		var err error
+		if policy.GrantFrequency, err = oneOf(path+".grantFrequency", policy.GetGrantFrequency(), yearly, monthly, once); err != nil {
+			return nil, err
+		}
+		if policy.YearStart == "" {
+			policy.YearStart = "01-01"
+		}
+		if _, _, err := yearStart(path+".yearStart", policy.GetYearStart()); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// amount returns an amount of a policy as an exact number, nil for none.
+func amount(path string, given *float64) (*big.Rat, error) {
+	if given == nil {
+		return nil, nil
+	}
+	n, ok := new(big.Rat).SetString(strconv.FormatFloat(*given, 'f', -1, 64))
+	if !ok || *given < 0 || *given > mostAmount {
+		return nil, invalid("%s must be from 0 to %d", path, mostAmount)
+	}
+	if !new(big.Rat).Mul(n, big.NewRat(perUnit, 1)).IsInt() {
+		return nil, invalid("%s must have at most four decimals", path)
+	}
+	return n, nil
+}
+
+// yearStart reads the month and the day on which a year of a policy begins. Each year
+// has it.
+func yearStart(path, text string) (month, day int, err error) {
+	date, err := civil.ParseDate("2001-" + text)
+	if err == nil && len(text) == len("01-01") {
+		_, m, d := date.Civil()
+		if d <= 28 {
+			return int(m), d, nil
+		}
+	}
+	return 0, 0, invalid("%s must be the month and the day as MM-DD, the day from 01 to 28", path)
+}
+
+// keep writes a ref by id and name, and keeps what it points to from being deleted until
+// the transaction ends. The table is a name of ours.
+func keep(ctx context.Context, tx pgx.Tx, tenantID int64, table, path string, ref *commonv1.Ref, thing namedstore.Thing) error {
+	var there int
+	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM `+table+` WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE) AS kept`,
+		tenantID, thing.GetId()).Scan(&there); err != nil {
+		return fmt.Errorf("%s: keep: %w", table, err)
+	}
+	if there == 0 {
+		return fault.Invalid(CodeUnknown, path+" names something that was deleted.")
+	}
+	name(ref, thing)
+	return nil
+}
+
+func name(ref *commonv1.Ref, thing namedstore.Thing) {
+	ref.Id, ref.Qualifier, ref.Name = proto.Int64(thing.GetId()), proto.String(thing.GetName()), proto.String(thing.GetName())
+}
+
+// rename gives refs the names that what they point to has now.
+func rename[T namedstore.Thing](ctx context.Context, db pg.Querier, tenantID int64, store *namedstore.Store[T], refs []*commonv1.Ref) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	ids := make([]int64, len(refs))
+	for i, ref := range refs {
+		ids[i] = ref.GetId()
+	}
+	things, err := store.Find(ctx, db, tenantID, ids, nil)
+	if err != nil {
+		return err
+	}
+	for _, thing := range things {
+		for _, ref := range refs {
+			if ref.GetId() == thing.GetId() {
+				name(ref, thing)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+-- +goose Up
+-- What employees are entitled to. Bodies are the messages of rotaloom.timekeeping.v1
+-- without id and version.
+-- +goose StatementBegin
+DO $$
+DECLARE name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['accrual_code', 'accrual_profile'] LOOP
+        EXECUTE format($t$CREATE TABLE %I (
+            tenant_id  bigint      NOT NULL,
+            id         bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
+            name       text        NOT NULL,
+            version    bigint      NOT NULL DEFAULT 1,
+            body       bytea       NOT NULL,
+            created_at timestamptz NOT NULL DEFAULT now(),
+            updated_at timestamptz NOT NULL DEFAULT now(),
+            PRIMARY KEY (tenant_id, id))$t$, name);
+        EXECUTE format('CREATE UNIQUE INDEX %I ON %I (tenant_id, lower(name))', name || '_name', name);
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format($p$CREATE POLICY tenant ON %I USING
+            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
+    END LOOP;
+END $$;
+-- +goose StatementEnd
