@@ -87,6 +87,7 @@ func domains(c Conns) []domain {
 			generated(&timekeepingv1.PayrollExportService_ServiceDesc, timekeepingv1.NewPayrollExportServiceClient, timekeepingv1.RegisterPayrollExportServiceHandlerClient),
 			generated(&timekeepingv1.PayrollEarningService_ServiceDesc, timekeepingv1.NewPayrollEarningServiceClient, timekeepingv1.RegisterPayrollEarningServiceHandlerClient),
 			generated(&timekeepingv1.AccrualCodeService_ServiceDesc, timekeepingv1.NewAccrualCodeServiceClient, timekeepingv1.RegisterAccrualCodeServiceHandlerClient),
+			generated(&timekeepingv1.AccrualProfileService_ServiceDesc, timekeepingv1.NewAccrualProfileServiceClient, timekeepingv1.RegisterAccrualProfileServiceHandlerClient),
 			generated(&timekeepingv1.PayRuleService_ServiceDesc, timekeepingv1.NewPayRuleServiceClient, timekeepingv1.RegisterPayRuleServiceHandlerClient),
 			generated(&timekeepingv1.PunchService_ServiceDesc, timekeepingv1.NewPunchServiceClient, timekeepingv1.RegisterPunchServiceHandlerClient),
 			generated(&timekeepingv1.TimecardService_ServiceDesc, timekeepingv1.NewTimecardServiceClient, timekeepingv1.RegisterTimecardServiceHandlerClient),

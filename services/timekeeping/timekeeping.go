@@ -97,7 +97,8 @@ type Service struct {
 	payrollWorker   *payrollstaging.Worker
 	log             *slog.Logger
 
-	accrualCodes *accrual.CodeHandler
+	accrualCodes    *accrual.CodeHandler
+	accrualProfiles *accrual.ProfileHandler
 
 	brazilDevices   *brazil.Devices
 	brazilGroups    *brazil.Groups
@@ -178,7 +179,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		payrollWorker:   payrollWorker,
 		log:             deps.Log,
 
-		accrualCodes: accrual.NewCodes(deps.Pool),
+		accrualCodes:    accrual.NewCodes(deps.Pool),
+		accrualProfiles: accrual.NewProfiles(deps.Pool),
 
 		brazilDevices:   brazil.NewDevices(deps.Pool),
 		brazilGroups:    brazil.NewGroups(deps.Pool),
@@ -216,6 +218,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterTimecardApprovalServiceServer(server, s.approvals)
 	timekeepingv1.RegisterTimecardSignoffServiceServer(server, s.signoffs)
 	timekeepingv1.RegisterAccrualCodeServiceServer(server, s.accrualCodes)
+	timekeepingv1.RegisterAccrualProfileServiceServer(server, s.accrualProfiles)
 	timekeepingv1.RegisterBrazilDeviceServiceServer(server, s.brazilDevices)
 	timekeepingv1.RegisterBrazilDeviceGroupServiceServer(server, s.brazilGroups)
 	timekeepingv1.RegisterBrazilCompanyServiceServer(server, s.brazilCompanies)
