@@ -99,6 +99,7 @@ type Service struct {
 
 	accrualCodes    *accrual.CodeHandler
 	accrualProfiles *accrual.ProfileHandler
+	accrualBalances *accrual.Balances
 
 	brazilDevices   *brazil.Devices
 	brazilGroups    *brazil.Groups
@@ -130,7 +131,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	cards := timecard.NewReader(deps.Pool, commonsv1.NewEmployeeDayServiceClient(deps.Commons), clock.System{}.Now)
+	employeeDays := commonsv1.NewEmployeeDayServiceClient(deps.Commons)
+	cards := timecard.NewReader(deps.Pool, employeeDays, clock.System{}.Now)
 	periods := commonsv1.NewSymbolicPeriodServiceClient(deps.Commons)
 	timecards := timecard.NewTimecards(cards, persons, asked{periods, commonsv1.NewHyperfindServiceClient(deps.Commons)})
 	leaveDays := leavecase.Ranges{Periods: periods}
@@ -181,6 +183,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 
 		accrualCodes:    accrual.NewCodes(deps.Pool),
 		accrualProfiles: accrual.NewProfiles(deps.Pool),
+		accrualBalances: accrual.NewBalances(deps.Pool, cards, employeeDays),
 
 		brazilDevices:   brazil.NewDevices(deps.Pool),
 		brazilGroups:    brazil.NewGroups(deps.Pool),
@@ -219,6 +222,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterTimecardSignoffServiceServer(server, s.signoffs)
 	timekeepingv1.RegisterAccrualCodeServiceServer(server, s.accrualCodes)
 	timekeepingv1.RegisterAccrualProfileServiceServer(server, s.accrualProfiles)
+	timekeepingv1.RegisterAccrualBalanceServiceServer(server, s.accrualBalances)
 	timekeepingv1.RegisterBrazilDeviceServiceServer(server, s.brazilDevices)
 	timekeepingv1.RegisterBrazilDeviceGroupServiceServer(server, s.brazilGroups)
 	timekeepingv1.RegisterBrazilCompanyServiceServer(server, s.brazilCompanies)

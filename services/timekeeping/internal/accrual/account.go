@@ -1,0 +1,136 @@
+package accrual
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// account is the account of an employee for one accrual code.
+type account struct {
+	code *timekeepingv1.AccrualCode
+	// grant is given as often as frequency says. limit is what stays when a year ends,
+	// nil for all.
+	grant, limit *big.Rat
+	frequency    string
+	month        time.Month
+	day          int
+	// inDays says that amounts are days of hours, rather than hours.
+	inDays bool
+	hours  *big.Rat
+}
+
+// open makes the account of a policy, of which what was stored is known to be valid.
+func open(policy *timekeepingv1.AccrualPolicy, code *timekeepingv1.AccrualCode) (*account, error) {
+	month, day, err := yearStart("yearStart", policy.GetYearStart())
+	if err != nil {
+		return nil, err
+	}
+	a := &account{code: code, frequency: policy.GetGrantFrequency(), month: time.Month(month), day: day, inDays: code.GetUnit() == unitDay}
+	if a.grant, err = amount("grantAmount", policy.GrantAmount); err != nil {
+		return nil, err
+	}
+	if a.limit, err = amount("carryOverLimit", policy.CarryOverLimit); err != nil {
+		return nil, err
+	}
+	a.hours, _ = new(big.Rat).SetString(strconv.FormatFloat(code.GetHoursPerDay(), 'f', -1, 64))
+	return a, nil
+}
+
+// year returns the year of the policy that has a day.
+func (a *account) year(day civil.Date) civil.Range {
+	y, _, _ := day.Civil()
+	from := civil.Of(y, a.month, a.day)
+	if day < from {
+		y--
+		from = civil.Of(y, a.month, a.day)
+	}
+	return civil.Range{From: from, To: civil.Of(y+1, a.month, a.day)}
+}
+
+// granted returns what is granted on a day to somebody who has the policy since first,
+// nil for nothing.
+func (a *account) granted(day, first civil.Date) *big.Rat {
+	switch a.frequency {
+	case monthly:
+		if _, _, d := day.Civil(); d == 1 {
+			return a.grant
+		}
+	case once:
+		if day == first {
+			return a.grant
+		}
+	default:
+		year := a.year(day)
+		if day == year.From {
+			return a.grant
+		}
+		if day == first {
+			part := big.NewRat(int64(year.To-day), int64(year.Days()))
+			return part.Mul(part, a.grant)
+		}
+	}
+	return nil
+}
+
+// takes returns what a total takes from the account, in its unit; nil for nothing.
+func (a *account) takes(t *timekeepingv1.WorkedTimeTotal) *big.Rat {
+	taken := false
+	for _, ref := range a.code.GetPayCodes() {
+		if t.GetPayCode().GetId() == ref.GetId() || t.GetPayCode().Id == nil && strings.EqualFold(t.GetPayCode().GetQualifier(), ref.GetQualifier()) {
+			taken = true
+			break
+		}
+	}
+	if !taken {
+		return nil
+	}
+	hours := big.NewRat(t.GetSeconds(), 3600)
+	days, ok := new(big.Rat).SetString(t.GetDays())
+	if !ok {
+		days = new(big.Rat)
+	}
+	if a.inDays {
+		return days.Add(days, hours.Quo(hours, a.hours))
+	}
+	return hours.Add(hours, days.Mul(days, a.hours))
+}
+
+// balance returns what is left at the end of a day to somebody who has the policy since
+// first and took what the totals say, by day.
+func (a *account) balance(first, last civil.Date, totals map[civil.Date][]*timekeepingv1.WorkedTimeTotal) *big.Rat {
+	sum := new(big.Rat)
+	for day := first; day <= last; day++ {
+		if a.limit != nil && day != first && sum.Cmp(a.limit) > 0 && day == a.year(day).From {
+			sum.Set(a.limit)
+		}
+		if grant := a.granted(day, first); grant != nil {
+			sum.Add(sum, grant)
+		}
+		for _, t := range totals[day] {
+			if taken := a.takes(t); taken != nil {
+				sum.Sub(sum, taken)
+			}
+		}
+	}
+	return sum
+}
+
+// shown returns a balance as it is told: in days, and in seconds to the nearest one.
+func (a *account) shown(balance *big.Rat) *timekeepingv1.AccruedBalance {
+	days, hours := new(big.Rat).Set(balance), new(big.Rat).Set(balance)
+	if a.inDays {
+		hours.Mul(hours, a.hours)
+	} else {
+		days.Quo(days, a.hours)
+	}
+	out := &timekeepingv1.AccruedBalance{PayCodes: a.code.GetPayCodes(), InDays: a.inDays}
+	out.Days, _ = days.Float64()
+	seconds := hours.Mul(hours, big.NewRat(3600, 1)).FloatString(0)
+	out.Seconds, _ = strconv.ParseInt(seconds, 10, 64)
+	return out
+}

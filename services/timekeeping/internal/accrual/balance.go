@@ -1,0 +1,149 @@
+package accrual
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+)
+
+const (
+	// maxYears bounds what one balance counts: a year takes one reading of timecards.
+	maxYears = 50
+	// daysAtOnce is of how many days timecards are read at once.
+	daysAtOnce = 366
+)
+
+// Timecards tell what timecards of employees add up to, as [timecard.Reader] does.
+type Timecards interface {
+	WorkedTime(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*timekeepingv1.EmployeeWorkedTime, error)
+}
+
+// Balances serves AccrualBalanceService.
+type Balances struct {
+	timekeepingv1.UnsafeAccrualBalanceServiceServer
+	pool  *pg.Pool
+	cards Timecards
+	days  commonsv1.EmployeeDayServiceClient
+}
+
+var _ timekeepingv1.AccrualBalanceServiceServer = (*Balances)(nil)
+
+// NewBalances returns a Balances of the setup in the database of the pool. It asks
+// commons for the profiles of persons.
+func NewBalances(pool *pg.Pool, cards Timecards, days commonsv1.EmployeeDayServiceClient) *Balances {
+	return &Balances{pool: pool, cards: cards, days: days}
+}
+
+// ReadAccrualBalances returns what an employee has left at the end of a day.
+func (h *Balances) ReadAccrualBalances(ctx context.Context, req *timekeepingv1.ReadAccrualBalancesRequest) (*timekeepingv1.ReadAccrualBalancesResponse, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	day, err := civil.ParseDate(req.GetDate())
+	if err != nil {
+		return nil, fault.Invalid(fault.CodeDate, "date: "+err.Error()+".")
+	}
+	profile, days, err := h.profile(ctx, req.GetEmployeeId(), day)
+	if err != nil || profile == "" {
+		return &timekeepingv1.ReadAccrualBalancesResponse{}, err
+	}
+	accounts, err := h.accounts(ctx, tenantID, profile)
+	if err != nil || len(accounts) == 0 {
+		return &timekeepingv1.ReadAccrualBalancesResponse{}, err
+	}
+	if y, _, _ := days.From.Civil(); civil.Of(y+maxYears, 12, 31) < day {
+		return nil, fault.Invalid(CodeTooLong, fmt.Sprintf("The accrual profile holds since %s; balances are counted over at most %d years.", days.From, maxYears))
+	}
+	totals, err := h.totals(ctx, tenantID, req.GetEmployeeId(), civil.Through(days.From, day))
+	if err != nil {
+		return nil, err
+	}
+	out := &timekeepingv1.ReadAccrualBalancesResponse{}
+	for _, a := range accounts {
+		shown := a.shown(a.balance(days.From, day, totals))
+		shown.AccrualCode = &commonv1.Ref{}
+		name(shown.AccrualCode, a.code)
+		out.Balances = append(out.Balances, shown)
+	}
+	return out, nil
+}
+
+// profile returns the name of the accrual profile that an employee has on a day, and the
+// days of it; "" for none.
+func (h *Balances) profile(ctx context.Context, employeeID int64, day civil.Date) (string, civil.Range, error) {
+	answer, err := h.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
+		EmployeeIds: []int64{employeeID}, From: int32(day), To: int32(day + 1), AccrualProfile: true,
+	})
+	if err != nil {
+		return "", civil.Range{}, fmt.Errorf("read the accrual profile of an employee: %w", err)
+	}
+	for _, e := range answer.GetEmployees() {
+		p := e.GetAccrualProfile()
+		days := civil.Range{From: civil.Date(p.GetFrom()), To: civil.Date(p.GetTo())}
+		if p != nil && days.Contains(day) {
+			return p.GetText(), days, nil
+		}
+	}
+	return "", civil.Range{}, nil
+}
+
+// accounts returns the accounts that a profile opens, by the name of the accrual code;
+// none when there is no such profile.
+func (h *Balances) accounts(ctx context.Context, tenantID int64, profile string) ([]*account, error) {
+	var out []*account
+	err := pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		found, err := accrualProfiles().Find(ctx, tx, tenantID, nil, []string{profile})
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		codes, err := accrualCodes().All(ctx, tx, tenantID)
+		if err != nil {
+			return err
+		}
+		var refs []*commonv1.Ref
+		for _, code := range codes {
+			for _, policy := range found[0].GetAccrualPolicies() {
+				if policy.GetAccrualCode().GetId() != code.GetId() {
+					continue
+				}
+				a, err := open(policy, code)
+				if err != nil {
+					return fmt.Errorf("accrual profile %d: %w", found[0].GetId(), err)
+				}
+				out, refs = append(out, a), append(refs, code.GetPayCodes()...)
+			}
+		}
+		return rename(ctx, tx, tenantID, paycode.NewStore(), refs)
+	})
+	return out, err
+}
+
+// totals returns what the timecard of an employee adds up to, by day.
+func (h *Balances) totals(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date][]*timekeepingv1.WorkedTimeTotal, error) {
+	out := map[civil.Date][]*timekeepingv1.WorkedTimeTotal{}
+	for from := days.From; from < days.To; from += daysAtOnce {
+		worked, err := h.cards.WorkedTime(ctx, tenantID, []int64{employeeID}, civil.Range{From: from, To: min(from+daysAtOnce, days.To)})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range worked[0].GetTotals() {
+			day, err := civil.ParseDate(t.GetDate())
+			if err != nil {
+				return nil, err
+			}
+			out[day] = append(out[day], t)
+		}
+	}
+	return out, nil
+}
