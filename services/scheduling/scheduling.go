@@ -122,7 +122,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	payCodeEdits, subtypes := scheduleitem.NewPayCodeEdits(items), requestsubtype.New(deps.Pool)
 	requests := timeoff.Deps{
 		Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits, Subtypes: subtypes, Commons: commons,
-		Clock: clock.System{}, Wake: core.Wake,
+		Accruals: timekeepingv1.NewAccrualBalanceServiceClient(deps.Timekeeping), Clock: clock.System{}, Wake: core.Wake,
 	}
 	ruleSets := scheduleruleset.NewStore()
 	return &Service{

@@ -86,10 +86,11 @@ func (h *Employee) ListEmployeeTimeOffSubtypes(ctx context.Context, _ *schedulin
 
 // ReadEmployeeTimeOffAccruals returns what the caller has accrued.
 func (h *Employee) ReadEmployeeTimeOffAccruals(ctx context.Context, req *schedulingv1.ReadEmployeeTimeOffAccrualsRequest) (*schedulingv1.TimeOffAccrualList, error) {
-	if _, err := h.self(ctx, nil); err != nil {
+	self, err := h.self(ctx, nil)
+	if err != nil {
 		return nil, err
 	}
-	return h.requests.accruals(ctx, req.SubtypeId, req.GetSubtypeName())
+	return h.requests.accruals(ctx, self, req.SubtypeId, req.GetSubtypeName(), req.GetDate())
 }
 
 // self returns the caller as an employee. Whoever is named must be the caller.

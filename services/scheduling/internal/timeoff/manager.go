@@ -143,8 +143,9 @@ func (h *Manager) ListTimeOffSubtypes(ctx context.Context, req *schedulingv1.Lis
 
 // ReadTimeOffAccruals returns what an employee has accrued.
 func (h *Manager) ReadTimeOffAccruals(ctx context.Context, req *schedulingv1.ReadTimeOffAccrualsRequest) (*schedulingv1.TimeOffAccrualList, error) {
-	if _, err := h.requests.Directory.Employees(ctx, []*commonv1.Ref{{Id: req.EmployeeId, Qualifier: req.PersonNumber}}); err != nil {
+	employees, err := h.requests.Directory.Employees(ctx, []*commonv1.Ref{{Id: req.EmployeeId, Qualifier: req.PersonNumber}})
+	if err != nil {
 		return nil, err
 	}
-	return h.requests.accruals(ctx, req.SubtypeId, req.GetSubtypeName())
+	return h.requests.accruals(ctx, &employees[0], req.SubtypeId, req.GetSubtypeName(), req.GetDate())
 }

@@ -164,28 +164,3 @@ func (h *requests) subtypes(ctx context.Context) (*schedulingv1.TimeOffSubtypeLi
 	}
 	return out, nil
 }
-
-// accruals are the pay codes of a subtype, or of all, with no balances: nothing
-// accrues here.
-func (h *requests) accruals(ctx context.Context, id *int64, name string) (*schedulingv1.TimeOffAccrualList, error) {
-	var list []*schedulingv1.TimeOffRequestSubtype
-	if id != nil || name != "" {
-		subtype, err := h.Subtypes.TimeOff(ctx, id, name)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, subtype)
-	} else {
-		var err error
-		if list, err = h.Subtypes.AllTimeOff(ctx); err != nil {
-			return nil, err
-		}
-	}
-	out := &schedulingv1.TimeOffAccrualList{}
-	for _, s := range list {
-		if s.GetDefaultPayCode() != nil {
-			out.Items = append(out.Items, &schedulingv1.TimeOffAccrual{PayCode: s.GetDefaultPayCode(), Balances: &schedulingv1.AccrualBalanceList{}})
-		}
-	}
-	return out, nil
-}

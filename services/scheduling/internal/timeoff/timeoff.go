@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -20,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -49,6 +51,11 @@ type Subtypes interface {
 	AllTimeOff(ctx context.Context) ([]*schedulingv1.TimeOffRequestSubtype, error)
 }
 
+// Accruals tell what employees have left of what they were granted.
+type Accruals interface {
+	ReadAccrualBalances(context.Context, *timekeepingv1.ReadAccrualBalancesRequest, ...grpc.CallOption) (*timekeepingv1.ReadAccrualBalancesResponse, error)
+}
+
 // Deps is what the handlers work with.
 type Deps struct {
 	Pool      *pg.Pool
@@ -56,6 +63,7 @@ type Deps struct {
 	Schedules Schedules
 	Subtypes  Subtypes
 	Commons   schedule.Commons
+	Accruals  Accruals
 	Clock     clock.Clock
 	// Wake is called after a change was committed that has an event.
 	Wake func()

@@ -2054,12 +2054,15 @@ func (x *RequestPeriod) GetEndDate() string {
 }
 
 type ReadTimeOffAccrualsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeId    *int64                 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	PersonNumber  *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	SubtypeId     *int64                 `protobuf:"varint,3,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
-	SubtypeName   *string                `protobuf:"bytes,4,opt,name=subtype_name,json=subtypeName,proto3,oneof" json:"subtype_name,omitempty"`
-	Date          string                 `protobuf:"bytes,5,opt,name=date,proto3" json:"date,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeId   *int64                 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	PersonNumber *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	SubtypeId    *int64                 `protobuf:"varint,3,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
+	// Without a subtype, all of them. One without a pay code has those that take from the
+	// accrual codes of the employee's profile.
+	SubtypeName *string `protobuf:"bytes,4,opt,name=subtype_name,json=subtypeName,proto3,oneof" json:"subtype_name,omitempty"`
+	// At whose end; the employee's today when absent. What is approved until then is taken.
+	Date          string `protobuf:"bytes,5,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2233,8 +2236,8 @@ func (x *TimeOffAccrualList) GetItems() []*TimeOffAccrual {
 	return nil
 }
 
-// TimeOffAccrual is what was accrued for a pay code. Nothing accrues here, so that there
-// are no balances.
+// TimeOffAccrual is what is left for a pay code: a balance for each accrual code that it
+// takes from, none without an accrual profile.
 type TimeOffAccrual struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PayCode       *v1.Ref                `protobuf:"bytes,1,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`

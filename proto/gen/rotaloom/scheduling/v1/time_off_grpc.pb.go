@@ -58,7 +58,7 @@ type TimeOffServiceClient interface {
 	// Lists the days among some for which an employee can ask for time off: those that are not
 	// locked, and that no request takes as a whole.
 	ListTimeOffRequestPeriods(ctx context.Context, in *ListTimeOffRequestPeriodsRequest, opts ...grpc.CallOption) (*RequestPeriodList, error)
-	// Retrieves what an employee has accrued for the pay code of a request subtype.
+	// Retrieves what an employee has left for the pay code of a request subtype.
 	ReadTimeOffAccruals(ctx context.Context, in *ReadTimeOffAccrualsRequest, opts ...grpc.CallOption) (*TimeOffAccrualList, error)
 }
 
@@ -186,7 +186,7 @@ type TimeOffServiceServer interface {
 	// Lists the days among some for which an employee can ask for time off: those that are not
 	// locked, and that no request takes as a whole.
 	ListTimeOffRequestPeriods(context.Context, *ListTimeOffRequestPeriodsRequest) (*RequestPeriodList, error)
-	// Retrieves what an employee has accrued for the pay code of a request subtype.
+	// Retrieves what an employee has left for the pay code of a request subtype.
 	ReadTimeOffAccruals(context.Context, *ReadTimeOffAccrualsRequest) (*TimeOffAccrualList, error)
 	mustEmbedUnimplementedTimeOffServiceServer()
 }
@@ -489,7 +489,7 @@ type EmployeeTimeOffServiceClient interface {
 	// Lists the days among some for which the caller can ask for time off: those that are not
 	// locked, and that no request takes as a whole.
 	ListEmployeeTimeOffRequestPeriods(ctx context.Context, in *ListEmployeeTimeOffRequestPeriodsRequest, opts ...grpc.CallOption) (*RequestPeriodList, error)
-	// Retrieves what the caller has accrued for the pay code of a request subtype.
+	// Retrieves what the caller has left for the pay code of a request subtype.
 	ReadEmployeeTimeOffAccruals(ctx context.Context, in *ReadEmployeeTimeOffAccrualsRequest, opts ...grpc.CallOption) (*TimeOffAccrualList, error)
 }
 
@@ -603,7 +603,7 @@ type EmployeeTimeOffServiceServer interface {
 	// Lists the days among some for which the caller can ask for time off: those that are not
 	// locked, and that no request takes as a whole.
 	ListEmployeeTimeOffRequestPeriods(context.Context, *ListEmployeeTimeOffRequestPeriodsRequest) (*RequestPeriodList, error)
-	// Retrieves what the caller has accrued for the pay code of a request subtype.
+	// Retrieves what the caller has left for the pay code of a request subtype.
 	ReadEmployeeTimeOffAccruals(context.Context, *ReadEmployeeTimeOffAccrualsRequest) (*TimeOffAccrualList, error)
 	mustEmbedUnimplementedEmployeeTimeOffServiceServer()
 }
