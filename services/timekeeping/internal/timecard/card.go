@@ -32,7 +32,7 @@ type card struct {
 // is that of one moment, but for the schedule. It calls commons, so that it has no
 // place in a transaction.
 func (r *Reader) read(ctx context.Context, tenantID int64, ids []int64, w window) ([]*card, error) {
-	known, err := r.ask(ctx, ids, w.days)
+	known, err := r.ask(ctx, ids, w.days, w.wages)
 	if err != nil {
 		return nil, err
 	}
@@ -45,9 +45,9 @@ func (r *Reader) read(ctx context.Context, tenantID int64, ids []int64, w window
 }
 
 // ask asks commons what it knows of employees.
-func (r *Reader) ask(ctx context.Context, ids []int64, days civil.Range) (map[int64]*commonsv1.EmployeeDays, error) {
+func (r *Reader) ask(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]*commonsv1.EmployeeDays, error) {
 	answer, err := r.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
-		EmployeeIds: ids, From: int32(days.From - daysBefore), To: int32(days.To + daysAfter),
+		EmployeeIds: ids, From: int32(days.From - daysBefore), To: int32(days.To + daysAfter), Wages: wages,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the schedule of employees: %w", err)

@@ -45,28 +45,41 @@ func NewTimecards(reader *Reader, persons *person.Directory, commons Commons) *T
 
 // MultiReadTimecards returns the timecards of employees on some days.
 func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.MultiReadTimecardsRequest) (*timekeepingv1.TimecardList, error) {
-	where := req.GetWhere()
-	set, path := &timekeepingv1.TimecardEmployeeSet{Employees: where.GetEmployees(), DateRange: where.GetDateRange(), HyperFind: where.GetHyperFind()}, "where"
-	if where.GetEmployeeSet() != nil {
-		if where.GetEmployees() != nil || where.GetDateRange() != nil || where.GetHyperFind() != nil {
-			return nil, invalid("where must have employees and dateRange, or employeeSet with both")
-		}
-		set, path = where.GetEmployeeSet(), "where.employeeSet"
+	set, path, err := setOf(req.GetWhere())
+	if err != nil {
+		return nil, err
 	}
-	cards, err := h.cards(ctx, path, set)
+	options, err := optionsOf(req.GetMultiReadOptions())
+	if err != nil {
+		return nil, err
+	}
+	cards, err := h.cards(ctx, path, set, false)
 	if err != nil {
 		return nil, err
 	}
 	wanted := selection(req.GetSelect())
 	out := &timekeepingv1.TimecardList{Timecards: make([]*timekeepingv1.Timecard, len(cards))}
 	for i, c := range cards {
-		out.Timecards[i] = c.show(wanted)
+		out.Timecards[i] = c.show(wanted, options)
 	}
 	return out, nil
 }
 
-// cards reads the timecards that a request names.
-func (h *Timecards) cards(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet) ([]*card, error) {
+// setOf returns whose timecards are asked for, in either dialect, and where it stands in
+// the request.
+func setOf(where *timekeepingv1.TimecardsWhere) (*timekeepingv1.TimecardEmployeeSet, string, error) {
+	set, path := &timekeepingv1.TimecardEmployeeSet{Employees: where.GetEmployees(), DateRange: where.GetDateRange(), HyperFind: where.GetHyperFind()}, "where"
+	if where.GetEmployeeSet() != nil {
+		if where.GetEmployees() != nil || where.GetDateRange() != nil || where.GetHyperFind() != nil {
+			return nil, "", invalid("where must have employees and dateRange, or employeeSet with both")
+		}
+		set, path = where.GetEmployeeSet(), "where.employeeSet"
+	}
+	return set, path, nil
+}
+
+// cards reads the timecards that a request names, with wages if they are wanted.
+func (h *Timecards) cards(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet, wages bool) ([]*card, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -106,7 +119,7 @@ func (h *Timecards) cards(ctx context.Context, path string, set *timekeepingv1.T
 			ids = append(ids, who.ID)
 		}
 	}
-	return h.reader.read(ctx, tenantID, ids, window{days: days, bodies: true})
+	return h.reader.read(ctx, tenantID, ids, window{days: days, bodies: true, wages: wages})
 }
 
 // found returns the employees whom a hyperfind finds on some days.
@@ -201,7 +214,7 @@ func selection(list []string) func(string) bool {
 }
 
 // show makes a timecard of what is wanted.
-func (c *card) show(wanted func(string) bool) *timekeepingv1.Timecard {
+func (c *card) show(wanted func(string) bool, o options) *timekeepingv1.Timecard {
 	out := &timekeepingv1.Timecard{Employee: c.ref(), StartDate: c.days.From.String(), EndDate: (c.days.To - 1).String()}
 	if c.through != nil {
 		out.SignedOffThroughDate = c.through.String()
@@ -228,8 +241,11 @@ func (c *card) show(wanted func(string) bool) *timekeepingv1.Timecard {
 		}
 		totals = append(totals, d.GetTotals()...)
 	}
-	for _, w := range totals {
-		if wanted("TOTALS") {
+	switch {
+	case wanted("TOTALS") && o.rollup:
+		out.Totals = summary(totals, false, true)
+	case wanted("TOTALS"):
+		for _, w := range totals {
 			out.Totals = append(out.Totals, total(w))
 		}
 	}
@@ -246,6 +262,7 @@ func (c *card) show(wanted func(string) bool) *timekeepingv1.Timecard {
 			}
 		}
 	}
+	o.apply(out)
 	ref := c.ref()
 	for _, p := range out.GetPunches() {
 		p.Employee = ref
@@ -288,6 +305,11 @@ func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.Updat
 	if err != nil {
 		return nil, err
 	}
+	return h.updated(ctx, tenantID, who, req)
+}
+
+// updated changes the timecard of somebody, and returns the days that are asked for.
+func (h *Timecards) updated(ctx context.Context, tenantID int64, who person.Person, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
 	dates := req.GetWhere().GetDateRange()
 	days, err := h.daysOf(ctx, "where", &commonv1.DateRange{StartDate: dateOnly(dates.GetStartDate()), EndDate: dateOnly(dates.GetEndDate()), SymbolicPeriod: dates.GetSymbolicPeriod()})
 	if err != nil {
@@ -300,7 +322,7 @@ func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.Updat
 	if err != nil {
 		return nil, err
 	}
-	return cards[0].show(selection(nil)), nil
+	return cards[0].show(selection(nil), options{}), nil
 }
 
 // dateOnly cuts the time of a date-time.

@@ -62,6 +62,8 @@ type window struct {
 	signed bool
 	// across says that punches after those of the signed days are read as well.
 	across bool
+	// wages says that totals are to have wages.
+	wages bool
 }
 
 const (

@@ -13,7 +13,7 @@ import (
 
 // MultiReadTimecardMetrics returns the sums of timecards.
 func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepingv1.MultiReadTimecardMetricsRequest) (*timekeepingv1.TimecardMetricsList, error) {
-	cards, err := h.cards(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet())
+	cards, err := h.cards(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), SeesWages(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +51,7 @@ func among(list *commonv1.RefList, code *commonv1.Ref) bool {
 func (c *card) metrics(wanted func(string) bool, codes *commonv1.RefList, by *timekeepingv1.RollupContext) *timekeepingv1.TimecardMetrics {
 	out := &timekeepingv1.TimecardMetrics{EmployeeId: c.ref()}
 	days := c.sheet()
+	c.pay(days)
 	totals := func(keep func(correction bool) bool, byDay, byCode, byJob bool) []*timekeepingv1.ActualTotal {
 		var sums rollup
 		for _, d := range days {
@@ -126,6 +127,7 @@ func (c *card) actual(list []*timekeepingv1.WorkedTimeTotal) []*timekeepingv1.Ac
 			UniqueId: fmt.Sprintf("%d-%s-%d-%d", c.id, w.GetDate(), w.GetPayCode().GetId(), i), Employee: c.ref(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(),
 			ApplyDate: w.GetDate(), StartDate: c.days.From.String(), EndDate: (c.days.To - 1).String(),
 			HoursAmount: hoursOf(w.GetSeconds()), DaysAmount: numberOf(w.GetDays()), MoneyAmount: numberOf(w.GetMoney()), SignedOff: proto.Bool(w.GetSignedOff()),
+			WagesAmount: numberOf(w.GetWages()),
 		}
 	}
 	return out

@@ -67,7 +67,7 @@ func (h *Timecards) one(ctx context.Context, tenantID int64, who person.Person, 
 	if err != nil {
 		return nil, err
 	}
-	return cards[0].show(selection(list)), nil
+	return cards[0].show(selection(list), options{}), nil
 }
 
 // frame makes a range of days of what a query names.

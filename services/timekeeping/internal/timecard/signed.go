@@ -322,7 +322,7 @@ func (r *Reader) askEach(ctx context.Context, all []*known) error {
 			ids[i] = k.id
 		}
 		slices.Sort(ids)
-		of, err := r.ask(ctx, slices.Compact(ids), days)
+		of, err := r.ask(ctx, slices.Compact(ids), days, false)
 		if err != nil {
 			return err
 		}

@@ -272,6 +272,6 @@ func (h *Signoffs) ListTimecardSignoffs(ctx context.Context, req *timekeepingv1.
 
 // known asks commons what it knows of an employee on some days.
 func (r *Reader) known(ctx context.Context, id int64, days civil.Range) (*known, error) {
-	of, err := r.ask(ctx, []int64{id}, days)
+	of, err := r.ask(ctx, []int64{id}, days, false)
 	return &known{id: id, days: days, of: of}, err
 }

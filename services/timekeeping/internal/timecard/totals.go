@@ -73,6 +73,7 @@ type rollup struct {
 	list  []*timekeepingv1.WorkedTimeTotal
 	index map[rollupKey]int
 	sums  []worth
+	wages []amount
 }
 
 type rollupKey struct {
@@ -93,6 +94,7 @@ func (r *rollup) add(w *timekeepingv1.WorkedTimeTotal, byDay, byCode, byJob bool
 		key.job, key.jobID, out.OrgJob = w.GetOrgJob().GetQualifier(), w.GetOrgJob().GetId(), w.GetOrgJob()
 	}
 	sum := worth{seconds: w.GetSeconds(), days: readAmount(w.GetDays()), money: readAmount(w.GetMoney())}
+	wages := readAmount(w.GetWages())
 	if r.index == nil {
 		r.index = map[rollupKey]int{}
 	}
@@ -100,7 +102,7 @@ func (r *rollup) add(w *timekeepingv1.WorkedTimeTotal, byDay, byCode, byJob bool
 	if !ok {
 		i = len(r.list)
 		r.index[key] = i
-		r.list, r.sums = append(r.list, out), append(r.sums, worth{})
+		r.list, r.sums, r.wages = append(r.list, out), append(r.sums, worth{}), append(r.wages, 0)
 	}
 	r.sums[i] = r.sums[i].add(sum)
 	t := r.list[i]
@@ -110,5 +112,8 @@ func (r *rollup) add(w *timekeepingv1.WorkedTimeTotal, byDay, byCode, byJob bool
 	}
 	if r.sums[i].money != 0 {
 		t.Money = r.sums[i].money.String()
+	}
+	if r.wages[i] += wages; w.GetWages() != "" || t.GetWages() != "" {
+		t.Wages = r.wages[i].String()
 	}
 }

@@ -190,10 +190,9 @@ type MultiReadTimecardsRequest struct {
 	// PUNCHES, WORKED_SHIFTS, PAYCODE_EDITS, EXCEPTIONS, TOTALS, TOTAL_SUMMARY,
 	// DAILY_TOTAL_SUMMARY, SCHEDULE_SHIFT, SCHEDULE_PAYCODE_EDITS and
 	// HISTORICAL_CORRECTIONS, in any case; all of them when it is empty. Other words of the reference product select nothing.
-	Select []string        `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
-	Where  *TimecardsWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
-	// Accepted and without effect.
-	MultiReadOptions *structpb.Struct `protobuf:"bytes,3,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
+	Select           []string             `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	Where            *TimecardsWhere      `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	MultiReadOptions *TimecardReadOptions `protobuf:"bytes,3,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -242,11 +241,77 @@ func (x *MultiReadTimecardsRequest) GetWhere() *TimecardsWhere {
 	return nil
 }
 
-func (x *MultiReadTimecardsRequest) GetMultiReadOptions() *structpb.Struct {
+func (x *MultiReadTimecardsRequest) GetMultiReadOptions() *TimecardReadOptions {
 	if x != nil {
 		return x.MultiReadOptions
 	}
 	return nil
+}
+
+// TimecardReadOptions say how timecards are shown.
+type TimecardReadOptions struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether worked spans that run past midnight are shown as one for each day.
+	BreakSpanAtMidnight *bool `protobuf:"varint,1,opt,name=break_span_at_midnight,json=breakSpanAtMidnight,proto3,oneof" json:"break_span_at_midnight,omitempty"`
+	// Whether segments of a scheduled shift that follow each other in the same job are
+	// shown as one.
+	ConsolidateScheduleSegments *bool `protobuf:"varint,2,opt,name=consolidate_schedule_segments,json=consolidateScheduleSegments,proto3,oneof" json:"consolidate_schedule_segments,omitempty"`
+	// By what totals are added up: ALL by pay code and job, DAILY by day, pay code and job,
+	// as without it. RAW, SHIFT, TIMEITEM, PERIOD_TO_DATE and ACTIVITY_EVENT are as DAILY.
+	TotalsRollupBy string `protobuf:"bytes,3,opt,name=totals_rollup_by,json=totalsRollupBy,proto3" json:"totals_rollup_by,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *TimecardReadOptions) Reset() {
+	*x = TimecardReadOptions{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TimecardReadOptions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TimecardReadOptions) ProtoMessage() {}
+
+func (x *TimecardReadOptions) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TimecardReadOptions.ProtoReflect.Descriptor instead.
+func (*TimecardReadOptions) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *TimecardReadOptions) GetBreakSpanAtMidnight() bool {
+	if x != nil && x.BreakSpanAtMidnight != nil {
+		return *x.BreakSpanAtMidnight
+	}
+	return false
+}
+
+func (x *TimecardReadOptions) GetConsolidateScheduleSegments() bool {
+	if x != nil && x.ConsolidateScheduleSegments != nil {
+		return *x.ConsolidateScheduleSegments
+	}
+	return false
+}
+
+func (x *TimecardReadOptions) GetTotalsRollupBy() string {
+	if x != nil {
+		return x.TotalsRollupBy
+	}
+	return ""
 }
 
 // TimecardsWhere names employees and days, either beside each other or both in
@@ -265,7 +330,7 @@ type TimecardsWhere struct {
 
 func (x *TimecardsWhere) Reset() {
 	*x = TimecardsWhere{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[3]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -277,7 +342,7 @@ func (x *TimecardsWhere) String() string {
 func (*TimecardsWhere) ProtoMessage() {}
 
 func (x *TimecardsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[3]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -290,7 +355,7 @@ func (x *TimecardsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardsWhere.ProtoReflect.Descriptor instead.
 func (*TimecardsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *TimecardsWhere) GetEmployees() *v1.RefList {
@@ -332,7 +397,7 @@ type TimecardEmployeeSet struct {
 
 func (x *TimecardEmployeeSet) Reset() {
 	*x = TimecardEmployeeSet{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[4]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -344,7 +409,7 @@ func (x *TimecardEmployeeSet) String() string {
 func (*TimecardEmployeeSet) ProtoMessage() {}
 
 func (x *TimecardEmployeeSet) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[4]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -357,7 +422,7 @@ func (x *TimecardEmployeeSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardEmployeeSet.ProtoReflect.Descriptor instead.
 func (*TimecardEmployeeSet) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *TimecardEmployeeSet) GetEmployees() *v1.RefList {
@@ -391,7 +456,7 @@ type UpdateTimecardRequest struct {
 
 func (x *UpdateTimecardRequest) Reset() {
 	*x = UpdateTimecardRequest{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[5]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -403,7 +468,7 @@ func (x *UpdateTimecardRequest) String() string {
 func (*UpdateTimecardRequest) ProtoMessage() {}
 
 func (x *UpdateTimecardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[5]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -416,7 +481,7 @@ func (x *UpdateTimecardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTimecardRequest.ProtoReflect.Descriptor instead.
 func (*UpdateTimecardRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *UpdateTimecardRequest) GetWhere() *TimecardWhere {
@@ -443,7 +508,7 @@ type TimecardWhere struct {
 
 func (x *TimecardWhere) Reset() {
 	*x = TimecardWhere{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -455,7 +520,7 @@ func (x *TimecardWhere) String() string {
 func (*TimecardWhere) ProtoMessage() {}
 
 func (x *TimecardWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -468,7 +533,7 @@ func (x *TimecardWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardWhere.ProtoReflect.Descriptor instead.
 func (*TimecardWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TimecardWhere) GetEmployee() *v1.Ref {
@@ -498,7 +563,7 @@ type TimecardDates struct {
 
 func (x *TimecardDates) Reset() {
 	*x = TimecardDates{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -510,7 +575,7 @@ func (x *TimecardDates) String() string {
 func (*TimecardDates) ProtoMessage() {}
 
 func (x *TimecardDates) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -523,7 +588,7 @@ func (x *TimecardDates) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardDates.ProtoReflect.Descriptor instead.
 func (*TimecardDates) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TimecardDates) GetStartDate() string {
@@ -559,7 +624,7 @@ type TimecardChanges struct {
 
 func (x *TimecardChanges) Reset() {
 	*x = TimecardChanges{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -571,7 +636,7 @@ func (x *TimecardChanges) String() string {
 func (*TimecardChanges) ProtoMessage() {}
 
 func (x *TimecardChanges) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -584,7 +649,7 @@ func (x *TimecardChanges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardChanges.ProtoReflect.Descriptor instead.
 func (*TimecardChanges) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TimecardChanges) GetPunches() *PunchChanges {
@@ -621,7 +686,7 @@ type PunchChanges struct {
 
 func (x *PunchChanges) Reset() {
 	*x = PunchChanges{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -633,7 +698,7 @@ func (x *PunchChanges) String() string {
 func (*PunchChanges) ProtoMessage() {}
 
 func (x *PunchChanges) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -646,7 +711,7 @@ func (x *PunchChanges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PunchChanges.ProtoReflect.Descriptor instead.
 func (*PunchChanges) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PunchChanges) GetAdded() []*Punch {
@@ -683,7 +748,7 @@ type PayCodeEditChanges struct {
 
 func (x *PayCodeEditChanges) Reset() {
 	*x = PayCodeEditChanges{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -695,7 +760,7 @@ func (x *PayCodeEditChanges) String() string {
 func (*PayCodeEditChanges) ProtoMessage() {}
 
 func (x *PayCodeEditChanges) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -708,7 +773,7 @@ func (x *PayCodeEditChanges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayCodeEditChanges.ProtoReflect.Descriptor instead.
 func (*PayCodeEditChanges) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PayCodeEditChanges) GetAdded() []*TimecardPayCodeEdit {
@@ -741,7 +806,7 @@ type TimecardList struct {
 
 func (x *TimecardList) Reset() {
 	*x = TimecardList{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -753,7 +818,7 @@ func (x *TimecardList) String() string {
 func (*TimecardList) ProtoMessage() {}
 
 func (x *TimecardList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -766,7 +831,7 @@ func (x *TimecardList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardList.ProtoReflect.Descriptor instead.
 func (*TimecardList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TimecardList) GetTimecards() []*Timecard {
@@ -804,7 +869,7 @@ type Timecard struct {
 
 func (x *Timecard) Reset() {
 	*x = Timecard{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -816,7 +881,7 @@ func (x *Timecard) String() string {
 func (*Timecard) ProtoMessage() {}
 
 func (x *Timecard) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -829,7 +894,7 @@ func (x *Timecard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timecard.ProtoReflect.Descriptor instead.
 func (*Timecard) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Timecard) GetEmployee() *v1.Ref {
@@ -951,7 +1016,7 @@ type WorkedShift struct {
 
 func (x *WorkedShift) Reset() {
 	*x = WorkedShift{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -963,7 +1028,7 @@ func (x *WorkedShift) String() string {
 func (*WorkedShift) ProtoMessage() {}
 
 func (x *WorkedShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -976,7 +1041,7 @@ func (x *WorkedShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkedShift.ProtoReflect.Descriptor instead.
 func (*WorkedShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *WorkedShift) GetEmployee() *v1.Ref {
@@ -1057,7 +1122,7 @@ type WorkedSpan struct {
 
 func (x *WorkedSpan) Reset() {
 	*x = WorkedSpan{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1069,7 +1134,7 @@ func (x *WorkedSpan) String() string {
 func (*WorkedSpan) ProtoMessage() {}
 
 func (x *WorkedSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[14]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1082,7 +1147,7 @@ func (x *WorkedSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkedSpan.ProtoReflect.Descriptor instead.
 func (*WorkedSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *WorkedSpan) GetStartDateTime() string {
@@ -1151,7 +1216,7 @@ type TimecardPayCodeEdit struct {
 
 func (x *TimecardPayCodeEdit) Reset() {
 	*x = TimecardPayCodeEdit{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1163,7 +1228,7 @@ func (x *TimecardPayCodeEdit) String() string {
 func (*TimecardPayCodeEdit) ProtoMessage() {}
 
 func (x *TimecardPayCodeEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[15]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1176,7 +1241,7 @@ func (x *TimecardPayCodeEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardPayCodeEdit.ProtoReflect.Descriptor instead.
 func (*TimecardPayCodeEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TimecardPayCodeEdit) GetId() int64 {
@@ -1271,7 +1336,7 @@ type TimecardException struct {
 
 func (x *TimecardException) Reset() {
 	*x = TimecardException{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1348,7 @@ func (x *TimecardException) String() string {
 func (*TimecardException) ProtoMessage() {}
 
 func (x *TimecardException) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[16]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1361,7 @@ func (x *TimecardException) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardException.ProtoReflect.Descriptor instead.
 func (*TimecardException) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TimecardException) GetEmployee() *v1.Ref {
@@ -1345,7 +1410,7 @@ type TimecardExceptionType struct {
 
 func (x *TimecardExceptionType) Reset() {
 	*x = TimecardExceptionType{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1357,7 +1422,7 @@ func (x *TimecardExceptionType) String() string {
 func (*TimecardExceptionType) ProtoMessage() {}
 
 func (x *TimecardExceptionType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[17]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1370,7 +1435,7 @@ func (x *TimecardExceptionType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardExceptionType.ProtoReflect.Descriptor instead.
 func (*TimecardExceptionType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TimecardExceptionType) GetId() int64 {
@@ -1413,7 +1478,7 @@ type TimecardTotal struct {
 
 func (x *TimecardTotal) Reset() {
 	*x = TimecardTotal{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[18]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1490,7 @@ func (x *TimecardTotal) String() string {
 func (*TimecardTotal) ProtoMessage() {}
 
 func (x *TimecardTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[18]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1503,7 @@ func (x *TimecardTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardTotal.ProtoReflect.Descriptor instead.
 func (*TimecardTotal) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TimecardTotal) GetApplyDate() string {
@@ -1518,7 +1583,7 @@ type TimecardScheduleShift struct {
 
 func (x *TimecardScheduleShift) Reset() {
 	*x = TimecardScheduleShift{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1530,7 +1595,7 @@ func (x *TimecardScheduleShift) String() string {
 func (*TimecardScheduleShift) ProtoMessage() {}
 
 func (x *TimecardScheduleShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1543,7 +1608,7 @@ func (x *TimecardScheduleShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardScheduleShift.ProtoReflect.Descriptor instead.
 func (*TimecardScheduleShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TimecardScheduleShift) GetEmployee() *v1.Ref {
@@ -1592,7 +1657,7 @@ type TimecardScheduleSegment struct {
 
 func (x *TimecardScheduleSegment) Reset() {
 	*x = TimecardScheduleSegment{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1604,7 +1669,7 @@ func (x *TimecardScheduleSegment) String() string {
 func (*TimecardScheduleSegment) ProtoMessage() {}
 
 func (x *TimecardScheduleSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1617,7 +1682,7 @@ func (x *TimecardScheduleSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardScheduleSegment.ProtoReflect.Descriptor instead.
 func (*TimecardScheduleSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TimecardScheduleSegment) GetStartDateTime() string {
@@ -1662,7 +1727,7 @@ type SchedulePayCodeEdit struct {
 
 func (x *SchedulePayCodeEdit) Reset() {
 	*x = SchedulePayCodeEdit{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +1739,7 @@ func (x *SchedulePayCodeEdit) String() string {
 func (*SchedulePayCodeEdit) ProtoMessage() {}
 
 func (x *SchedulePayCodeEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +1752,7 @@ func (x *SchedulePayCodeEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SchedulePayCodeEdit.ProtoReflect.Descriptor instead.
 func (*SchedulePayCodeEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SchedulePayCodeEdit) GetEmployee() *v1.Ref {
@@ -1775,7 +1840,7 @@ type HistoricalCorrection struct {
 
 func (x *HistoricalCorrection) Reset() {
 	*x = HistoricalCorrection{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1787,7 +1852,7 @@ func (x *HistoricalCorrection) String() string {
 func (*HistoricalCorrection) ProtoMessage() {}
 
 func (x *HistoricalCorrection) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1800,7 +1865,7 @@ func (x *HistoricalCorrection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoricalCorrection.ProtoReflect.Descriptor instead.
 func (*HistoricalCorrection) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *HistoricalCorrection) GetId() int64 {
@@ -1890,7 +1955,7 @@ type MultiReadTimecardMetricsRequest struct {
 
 func (x *MultiReadTimecardMetricsRequest) Reset() {
 	*x = MultiReadTimecardMetricsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1902,7 +1967,7 @@ func (x *MultiReadTimecardMetricsRequest) String() string {
 func (*MultiReadTimecardMetricsRequest) ProtoMessage() {}
 
 func (x *MultiReadTimecardMetricsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1915,7 +1980,7 @@ func (x *MultiReadTimecardMetricsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadTimecardMetricsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadTimecardMetricsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *MultiReadTimecardMetricsRequest) GetSelect() []string {
@@ -1955,7 +2020,7 @@ type TimecardMetricsWhere struct {
 
 func (x *TimecardMetricsWhere) Reset() {
 	*x = TimecardMetricsWhere{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1967,7 +2032,7 @@ func (x *TimecardMetricsWhere) String() string {
 func (*TimecardMetricsWhere) ProtoMessage() {}
 
 func (x *TimecardMetricsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[24]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1980,7 +2045,7 @@ func (x *TimecardMetricsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardMetricsWhere.ProtoReflect.Descriptor instead.
 func (*TimecardMetricsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TimecardMetricsWhere) GetEmployeeSet() *TimecardEmployeeSet {
@@ -2007,7 +2072,7 @@ type RollupContext struct {
 
 func (x *RollupContext) Reset() {
 	*x = RollupContext{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2019,7 +2084,7 @@ func (x *RollupContext) String() string {
 func (*RollupContext) ProtoMessage() {}
 
 func (x *RollupContext) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2032,7 +2097,7 @@ func (x *RollupContext) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollupContext.ProtoReflect.Descriptor instead.
 func (*RollupContext) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RollupContext) GetByEmployee() bool {
@@ -2086,7 +2151,7 @@ type TimecardMetricsList struct {
 
 func (x *TimecardMetricsList) Reset() {
 	*x = TimecardMetricsList{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2098,7 +2163,7 @@ func (x *TimecardMetricsList) String() string {
 func (*TimecardMetricsList) ProtoMessage() {}
 
 func (x *TimecardMetricsList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2111,7 +2176,7 @@ func (x *TimecardMetricsList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardMetricsList.ProtoReflect.Descriptor instead.
 func (*TimecardMetricsList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *TimecardMetricsList) GetMetrics() []*TimecardMetrics {
@@ -2140,7 +2205,7 @@ type TimecardMetrics struct {
 
 func (x *TimecardMetrics) Reset() {
 	*x = TimecardMetrics{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2152,7 +2217,7 @@ func (x *TimecardMetrics) String() string {
 func (*TimecardMetrics) ProtoMessage() {}
 
 func (x *TimecardMetrics) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[27]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2165,7 +2230,7 @@ func (x *TimecardMetrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardMetrics.ProtoReflect.Descriptor instead.
 func (*TimecardMetrics) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *TimecardMetrics) GetEmployeeId() *v1.Ref {
@@ -2227,24 +2292,28 @@ func (x *TimecardMetrics) GetExceptionCounts() []*ExceptionCount {
 type ActualTotal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Tells the totals of an answer apart.
-	UniqueId      string   `protobuf:"bytes,1,opt,name=unique_id,json=uniqueId,proto3" json:"unique_id,omitempty"`
-	Employee      *v1.Ref  `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	Paycode       *v1.Ref  `protobuf:"bytes,3,opt,name=paycode,proto3" json:"paycode,omitempty"`
-	OrgJob        *v1.Ref  `protobuf:"bytes,4,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
-	ApplyDate     string   `protobuf:"bytes,5,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
-	StartDate     string   `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string   `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	HoursAmount   *float64 `protobuf:"fixed64,8,opt,name=hours_amount,json=hoursAmount,proto3,oneof" json:"hours_amount,omitempty"`
-	DaysAmount    *float64 `protobuf:"fixed64,9,opt,name=days_amount,json=daysAmount,proto3,oneof" json:"days_amount,omitempty"`
-	MoneyAmount   *float64 `protobuf:"fixed64,10,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
-	SignedOff     *bool    `protobuf:"varint,11,opt,name=signed_off,json=signedOff,proto3,oneof" json:"signed_off,omitempty"`
+	UniqueId    string   `protobuf:"bytes,1,opt,name=unique_id,json=uniqueId,proto3" json:"unique_id,omitempty"`
+	Employee    *v1.Ref  `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	Paycode     *v1.Ref  `protobuf:"bytes,3,opt,name=paycode,proto3" json:"paycode,omitempty"`
+	OrgJob      *v1.Ref  `protobuf:"bytes,4,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	ApplyDate   string   `protobuf:"bytes,5,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
+	StartDate   string   `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate     string   `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	HoursAmount *float64 `protobuf:"fixed64,8,opt,name=hours_amount,json=hoursAmount,proto3,oneof" json:"hours_amount,omitempty"`
+	DaysAmount  *float64 `protobuf:"fixed64,9,opt,name=days_amount,json=daysAmount,proto3,oneof" json:"days_amount,omitempty"`
+	MoneyAmount *float64 `protobuf:"fixed64,10,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
+	SignedOff   *bool    `protobuf:"varint,11,opt,name=signed_off,json=signedOff,proto3,oneof" json:"signed_off,omitempty"`
+	// Of hours: by the wage of the job, or else the base wage, of the day, and by the
+	// multiplier and the addition of the pay code; money is what it is. Shown to who may
+	// read wages (commons.wage_work_rule.read); absent where no wage is known. Days have none.
+	WagesAmount   *float64 `protobuf:"fixed64,12,opt,name=wages_amount,json=wagesAmount,proto3,oneof" json:"wages_amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ActualTotal) Reset() {
 	*x = ActualTotal{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2256,7 +2325,7 @@ func (x *ActualTotal) String() string {
 func (*ActualTotal) ProtoMessage() {}
 
 func (x *ActualTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2269,7 +2338,7 @@ func (x *ActualTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActualTotal.ProtoReflect.Descriptor instead.
 func (*ActualTotal) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ActualTotal) GetUniqueId() string {
@@ -2349,6 +2418,13 @@ func (x *ActualTotal) GetSignedOff() bool {
 	return false
 }
 
+func (x *ActualTotal) GetWagesAmount() float64 {
+	if x != nil && x.WagesAmount != nil {
+		return *x.WagesAmount
+	}
+	return 0
+}
+
 type ExceptionCount struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ExceptionType *TimecardExceptionType `protobuf:"bytes,1,opt,name=exception_type,json=exceptionType,proto3" json:"exception_type,omitempty"`
@@ -2359,7 +2435,7 @@ type ExceptionCount struct {
 
 func (x *ExceptionCount) Reset() {
 	*x = ExceptionCount{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2371,7 +2447,7 @@ func (x *ExceptionCount) String() string {
 func (*ExceptionCount) ProtoMessage() {}
 
 func (x *ExceptionCount) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2384,7 +2460,7 @@ func (x *ExceptionCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExceptionCount.ProtoReflect.Descriptor instead.
 func (*ExceptionCount) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ExceptionCount) GetExceptionType() *TimecardExceptionType {
@@ -2422,7 +2498,7 @@ type TimecardDay struct {
 
 func (x *TimecardDay) Reset() {
 	*x = TimecardDay{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2434,7 +2510,7 @@ func (x *TimecardDay) String() string {
 func (*TimecardDay) ProtoMessage() {}
 
 func (x *TimecardDay) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2447,7 +2523,7 @@ func (x *TimecardDay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardDay.ProtoReflect.Descriptor instead.
 func (*TimecardDay) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *TimecardDay) GetDate() string {
@@ -2543,12 +2619,18 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\bend_date\x18\x02 \x01(\tR\aendDate\x12,\n" +
 	"\x12symbolic_period_id\x18\x03 \x01(\tR\x10symbolicPeriodId\x128\n" +
 	"\x06select\x18\x04 \x03(\tB \xa2\xbb\x18\x1c\n" +
-	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\"\xdb\x01\n" +
+	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\"\xf0\x01\n" +
 	"\x19MultiReadTimecardsRequest\x128\n" +
 	"\x06select\x18\x01 \x03(\tB \xa2\xbb\x18\x1c\n" +
 	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\x12=\n" +
-	"\x05where\x18\x02 \x01(\v2'.rotaloom.timekeeping.v1.TimecardsWhereR\x05where\x12E\n" +
-	"\x12multi_read_options\x18\x03 \x01(\v2\x17.google.protobuf.StructR\x10multiReadOptions\"\xb9\x02\n" +
+	"\x05where\x18\x02 \x01(\v2'.rotaloom.timekeeping.v1.TimecardsWhereR\x05where\x12Z\n" +
+	"\x12multi_read_options\x18\x03 \x01(\v2,.rotaloom.timekeeping.v1.TimecardReadOptionsR\x10multiReadOptions\"\xb1\x03\n" +
+	"\x13TimecardReadOptions\x128\n" +
+	"\x16break_span_at_midnight\x18\x01 \x01(\bH\x00R\x13breakSpanAtMidnight\x88\x01\x01\x12G\n" +
+	"\x1dconsolidate_schedule_segments\x18\x02 \x01(\bH\x01R\x1bconsolidateScheduleSegments\x88\x01\x01\x12(\n" +
+	"\x10totals_rollup_by\x18\x03 \x01(\tR\x0etotalsRollupBy:\xaf\x01\xa2\xbb\x18\xaa\x01\"\x1acombineWorkShiftAtMidnight\"\x10exceptionOptions\"\vforWorkWeek\"\x19includeKindOfTimeSegments\"\x15includePhantomPunches\"\x1cshowTotalsWithHiddenPaycodes\"\x1dtotalsIncludeCombinedPaycodesB\x19\n" +
+	"\x17_break_span_at_midnightB \n" +
+	"\x1e_consolidate_schedule_segments\"\xb9\x02\n" +
 	"\x0eTimecardsWhere\x12`\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\n" +
@@ -2778,7 +2860,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x1adaily_actual_total_summary\x18\x05 \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x17dailyActualTotalSummary\x12a\n" +
 	"\x1ashift_actual_total_summary\x18\x06 \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x17shiftActualTotalSummary\x12O\n" +
 	"\x10scheduled_totals\x18\a \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x0fscheduledTotals\x12R\n" +
-	"\x10exception_counts\x18\b \x03(\v2'.rotaloom.timekeeping.v1.ExceptionCountR\x0fexceptionCounts\"\xf8\x03\n" +
+	"\x10exception_counts\x18\b \x03(\v2'.rotaloom.timekeeping.v1.ExceptionCountR\x0fexceptionCounts\"\xb1\x04\n" +
 	"\vActualTotal\x12\x1b\n" +
 	"\tunique_id\x18\x01 \x01(\tR\buniqueId\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x121\n" +
@@ -2795,11 +2877,13 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\fmoney_amount\x18\n" +
 	" \x01(\x01H\x02R\vmoneyAmount\x88\x01\x01\x12\"\n" +
 	"\n" +
-	"signed_off\x18\v \x01(\bH\x03R\tsignedOff\x88\x01\x01B\x0f\n" +
+	"signed_off\x18\v \x01(\bH\x03R\tsignedOff\x88\x01\x01\x12&\n" +
+	"\fwages_amount\x18\f \x01(\x01H\x04R\vwagesAmount\x88\x01\x01B\x0f\n" +
 	"\r_hours_amountB\x0e\n" +
 	"\f_days_amountB\x0f\n" +
 	"\r_money_amountB\r\n" +
-	"\v_signed_off\"\x8c\x01\n" +
+	"\v_signed_offB\x0f\n" +
+	"\r_wages_amount\"\x8c\x01\n" +
 	"\x0eExceptionCount\x12U\n" +
 	"\x0eexception_type\x18\x01 \x01(\v2..rotaloom.timekeeping.v1.TimecardExceptionTypeR\rexceptionType\x12\x19\n" +
 	"\x05count\x18\x02 \x01(\x03H\x00R\x05count\x88\x01\x01B\b\n" +
@@ -2817,14 +2901,19 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x0eworked_seconds\x18\b \x01(\x03R\rworkedSeconds\x12!\n" +
 	"\fweek_seconds\x18\t \x01(\x03R\vweekSeconds\x12c\n" +
 	"\x17schedule_pay_code_edits\x18\n" +
-	" \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits2\xc7\a\n" +
+	" \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits2\xf0\n" +
+	"\n" +
 	"\x0fTimecardService\x12\xc0\x01\n" +
 	"\x12MultiReadTimecards\x122.rotaloom.timekeeping.v1.MultiReadTimecardsRequest\x1a%.rotaloom.timekeeping.v1.TimecardList\"O\xa2\xbb\x18\x1d\n" +
 	"\x19timekeeping.timecard.read\x18\x02\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/timekeeping/timecard/multi_read\x12\xa0\x01\n" +
 	"\vGetTimecard\x12+.rotaloom.timekeeping.v1.GetTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"A\xa2\xbb\x18\x1d\n" +
 	"\x19timekeeping.timecard.read\x18\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/timekeeping/timecard\x12\xc2\x01\n" +
 	"\x13GetEmployeeTimecard\x123.rotaloom.timekeeping.v1.GetEmployeeTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"S\xa2\xbb\x18&\n" +
-	"\"timekeeping.employee_timecard.read\x18\x01\x82\xd3\xe4\x93\x02#\x12!/v1/timekeeping/employee_timecard\x12\xaa\x01\n" +
+	"\"timekeeping.employee_timecard.read\x18\x01\x82\xd3\xe4\x93\x02#\x12!/v1/timekeeping/employee_timecard\x12\xda\x01\n" +
+	"\x1aMultiReadEmployeeTimecards\x122.rotaloom.timekeeping.v1.MultiReadTimecardsRequest\x1a%.rotaloom.timekeeping.v1.TimecardList\"a\xa2\xbb\x18&\n" +
+	"\"timekeeping.employee_timecard.read\x18\x02\x82\xd3\xe4\x93\x021:\x01*\",/v1/timekeeping/employee_timecard/multi_read\x12\xc9\x01\n" +
+	"\x16UpdateEmployeeTimecard\x12..rotaloom.timekeeping.v1.UpdateTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"\\\xa2\xbb\x18,\n" +
+	"(timekeeping.employee_timecard_edit.write\x18\x03\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/timekeeping/employee_timecard\x12\xaa\x01\n" +
 	"\x0eUpdateTimecard\x12..rotaloom.timekeeping.v1.UpdateTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"E\xa2\xbb\x18\x1e\n" +
 	"\x1atimekeeping.timecard.write\x18\x03\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/timekeeping/timecard\x12\xdb\x01\n" +
 	"\x18MultiReadTimecardMetrics\x128.rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest\x1a,.rotaloom.timekeeping.v1.TimecardMetricsList\"W\xa2\xbb\x18\x1d\n" +
@@ -2843,84 +2932,85 @@ func file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_timecard_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_rotaloom_timekeeping_v1_timecard_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_rotaloom_timekeeping_v1_timecard_proto_goTypes = []any{
 	(*GetTimecardRequest)(nil),              // 0: rotaloom.timekeeping.v1.GetTimecardRequest
 	(*GetEmployeeTimecardRequest)(nil),      // 1: rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
 	(*MultiReadTimecardsRequest)(nil),       // 2: rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	(*TimecardsWhere)(nil),                  // 3: rotaloom.timekeeping.v1.TimecardsWhere
-	(*TimecardEmployeeSet)(nil),             // 4: rotaloom.timekeeping.v1.TimecardEmployeeSet
-	(*UpdateTimecardRequest)(nil),           // 5: rotaloom.timekeeping.v1.UpdateTimecardRequest
-	(*TimecardWhere)(nil),                   // 6: rotaloom.timekeeping.v1.TimecardWhere
-	(*TimecardDates)(nil),                   // 7: rotaloom.timekeeping.v1.TimecardDates
-	(*TimecardChanges)(nil),                 // 8: rotaloom.timekeeping.v1.TimecardChanges
-	(*PunchChanges)(nil),                    // 9: rotaloom.timekeeping.v1.PunchChanges
-	(*PayCodeEditChanges)(nil),              // 10: rotaloom.timekeeping.v1.PayCodeEditChanges
-	(*TimecardList)(nil),                    // 11: rotaloom.timekeeping.v1.TimecardList
-	(*Timecard)(nil),                        // 12: rotaloom.timekeeping.v1.Timecard
-	(*WorkedShift)(nil),                     // 13: rotaloom.timekeeping.v1.WorkedShift
-	(*WorkedSpan)(nil),                      // 14: rotaloom.timekeeping.v1.WorkedSpan
-	(*TimecardPayCodeEdit)(nil),             // 15: rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	(*TimecardException)(nil),               // 16: rotaloom.timekeeping.v1.TimecardException
-	(*TimecardExceptionType)(nil),           // 17: rotaloom.timekeeping.v1.TimecardExceptionType
-	(*TimecardTotal)(nil),                   // 18: rotaloom.timekeeping.v1.TimecardTotal
-	(*TimecardScheduleShift)(nil),           // 19: rotaloom.timekeeping.v1.TimecardScheduleShift
-	(*TimecardScheduleSegment)(nil),         // 20: rotaloom.timekeeping.v1.TimecardScheduleSegment
-	(*SchedulePayCodeEdit)(nil),             // 21: rotaloom.timekeeping.v1.SchedulePayCodeEdit
-	(*HistoricalCorrection)(nil),            // 22: rotaloom.timekeeping.v1.HistoricalCorrection
-	(*MultiReadTimecardMetricsRequest)(nil), // 23: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
-	(*TimecardMetricsWhere)(nil),            // 24: rotaloom.timekeeping.v1.TimecardMetricsWhere
-	(*RollupContext)(nil),                   // 25: rotaloom.timekeeping.v1.RollupContext
-	(*TimecardMetricsList)(nil),             // 26: rotaloom.timekeeping.v1.TimecardMetricsList
-	(*TimecardMetrics)(nil),                 // 27: rotaloom.timekeeping.v1.TimecardMetrics
-	(*ActualTotal)(nil),                     // 28: rotaloom.timekeeping.v1.ActualTotal
-	(*ExceptionCount)(nil),                  // 29: rotaloom.timekeeping.v1.ExceptionCount
-	(*TimecardDay)(nil),                     // 30: rotaloom.timekeeping.v1.TimecardDay
-	(*structpb.Struct)(nil),                 // 31: google.protobuf.Struct
+	(*TimecardReadOptions)(nil),             // 3: rotaloom.timekeeping.v1.TimecardReadOptions
+	(*TimecardsWhere)(nil),                  // 4: rotaloom.timekeeping.v1.TimecardsWhere
+	(*TimecardEmployeeSet)(nil),             // 5: rotaloom.timekeeping.v1.TimecardEmployeeSet
+	(*UpdateTimecardRequest)(nil),           // 6: rotaloom.timekeeping.v1.UpdateTimecardRequest
+	(*TimecardWhere)(nil),                   // 7: rotaloom.timekeeping.v1.TimecardWhere
+	(*TimecardDates)(nil),                   // 8: rotaloom.timekeeping.v1.TimecardDates
+	(*TimecardChanges)(nil),                 // 9: rotaloom.timekeeping.v1.TimecardChanges
+	(*PunchChanges)(nil),                    // 10: rotaloom.timekeeping.v1.PunchChanges
+	(*PayCodeEditChanges)(nil),              // 11: rotaloom.timekeeping.v1.PayCodeEditChanges
+	(*TimecardList)(nil),                    // 12: rotaloom.timekeeping.v1.TimecardList
+	(*Timecard)(nil),                        // 13: rotaloom.timekeeping.v1.Timecard
+	(*WorkedShift)(nil),                     // 14: rotaloom.timekeeping.v1.WorkedShift
+	(*WorkedSpan)(nil),                      // 15: rotaloom.timekeeping.v1.WorkedSpan
+	(*TimecardPayCodeEdit)(nil),             // 16: rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	(*TimecardException)(nil),               // 17: rotaloom.timekeeping.v1.TimecardException
+	(*TimecardExceptionType)(nil),           // 18: rotaloom.timekeeping.v1.TimecardExceptionType
+	(*TimecardTotal)(nil),                   // 19: rotaloom.timekeeping.v1.TimecardTotal
+	(*TimecardScheduleShift)(nil),           // 20: rotaloom.timekeeping.v1.TimecardScheduleShift
+	(*TimecardScheduleSegment)(nil),         // 21: rotaloom.timekeeping.v1.TimecardScheduleSegment
+	(*SchedulePayCodeEdit)(nil),             // 22: rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	(*HistoricalCorrection)(nil),            // 23: rotaloom.timekeeping.v1.HistoricalCorrection
+	(*MultiReadTimecardMetricsRequest)(nil), // 24: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
+	(*TimecardMetricsWhere)(nil),            // 25: rotaloom.timekeeping.v1.TimecardMetricsWhere
+	(*RollupContext)(nil),                   // 26: rotaloom.timekeeping.v1.RollupContext
+	(*TimecardMetricsList)(nil),             // 27: rotaloom.timekeeping.v1.TimecardMetricsList
+	(*TimecardMetrics)(nil),                 // 28: rotaloom.timekeeping.v1.TimecardMetrics
+	(*ActualTotal)(nil),                     // 29: rotaloom.timekeeping.v1.ActualTotal
+	(*ExceptionCount)(nil),                  // 30: rotaloom.timekeeping.v1.ExceptionCount
+	(*TimecardDay)(nil),                     // 31: rotaloom.timekeeping.v1.TimecardDay
 	(*v1.RefList)(nil),                      // 32: rotaloom.common.v1.RefList
 	(*v1.DateRange)(nil),                    // 33: rotaloom.common.v1.DateRange
 	(*v1.Ref)(nil),                          // 34: rotaloom.common.v1.Ref
 	(*Punch)(nil),                           // 35: rotaloom.timekeeping.v1.Punch
 	(*structpb.Value)(nil),                  // 36: google.protobuf.Value
-	(*WorkedTimeTotal)(nil),                 // 37: rotaloom.timekeeping.v1.WorkedTimeTotal
+	(*structpb.Struct)(nil),                 // 37: google.protobuf.Struct
+	(*WorkedTimeTotal)(nil),                 // 38: rotaloom.timekeeping.v1.WorkedTimeTotal
 }
 var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
-	3,  // 0: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardsWhere
-	31, // 1: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.multi_read_options:type_name -> google.protobuf.Struct
+	4,  // 0: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardsWhere
+	3,  // 1: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.multi_read_options:type_name -> rotaloom.timekeeping.v1.TimecardReadOptions
 	32, // 2: rotaloom.timekeeping.v1.TimecardsWhere.employees:type_name -> rotaloom.common.v1.RefList
 	33, // 3: rotaloom.timekeeping.v1.TimecardsWhere.date_range:type_name -> rotaloom.common.v1.DateRange
-	4,  // 4: rotaloom.timekeeping.v1.TimecardsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
+	5,  // 4: rotaloom.timekeeping.v1.TimecardsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
 	34, // 5: rotaloom.timekeeping.v1.TimecardsWhere.hyper_find:type_name -> rotaloom.common.v1.Ref
 	32, // 6: rotaloom.timekeeping.v1.TimecardEmployeeSet.employees:type_name -> rotaloom.common.v1.RefList
 	33, // 7: rotaloom.timekeeping.v1.TimecardEmployeeSet.date_range:type_name -> rotaloom.common.v1.DateRange
 	34, // 8: rotaloom.timekeeping.v1.TimecardEmployeeSet.hyper_find:type_name -> rotaloom.common.v1.Ref
-	6,  // 9: rotaloom.timekeeping.v1.UpdateTimecardRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardWhere
-	8,  // 10: rotaloom.timekeeping.v1.UpdateTimecardRequest.do:type_name -> rotaloom.timekeeping.v1.TimecardChanges
+	7,  // 9: rotaloom.timekeeping.v1.UpdateTimecardRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardWhere
+	9,  // 10: rotaloom.timekeeping.v1.UpdateTimecardRequest.do:type_name -> rotaloom.timekeeping.v1.TimecardChanges
 	34, // 11: rotaloom.timekeeping.v1.TimecardWhere.employee:type_name -> rotaloom.common.v1.Ref
-	7,  // 12: rotaloom.timekeeping.v1.TimecardWhere.date_range:type_name -> rotaloom.timekeeping.v1.TimecardDates
+	8,  // 12: rotaloom.timekeeping.v1.TimecardWhere.date_range:type_name -> rotaloom.timekeeping.v1.TimecardDates
 	34, // 13: rotaloom.timekeeping.v1.TimecardDates.symbolic_period:type_name -> rotaloom.common.v1.Ref
-	9,  // 14: rotaloom.timekeeping.v1.TimecardChanges.punches:type_name -> rotaloom.timekeeping.v1.PunchChanges
-	10, // 15: rotaloom.timekeeping.v1.TimecardChanges.pay_code_edits:type_name -> rotaloom.timekeeping.v1.PayCodeEditChanges
+	10, // 14: rotaloom.timekeeping.v1.TimecardChanges.punches:type_name -> rotaloom.timekeeping.v1.PunchChanges
+	11, // 15: rotaloom.timekeeping.v1.TimecardChanges.pay_code_edits:type_name -> rotaloom.timekeeping.v1.PayCodeEditChanges
 	35, // 16: rotaloom.timekeeping.v1.PunchChanges.added:type_name -> rotaloom.timekeeping.v1.Punch
 	35, // 17: rotaloom.timekeeping.v1.PunchChanges.updated:type_name -> rotaloom.timekeeping.v1.Punch
 	35, // 18: rotaloom.timekeeping.v1.PunchChanges.removed:type_name -> rotaloom.timekeeping.v1.Punch
-	15, // 19: rotaloom.timekeeping.v1.PayCodeEditChanges.added:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	15, // 20: rotaloom.timekeeping.v1.PayCodeEditChanges.updated:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	15, // 21: rotaloom.timekeeping.v1.PayCodeEditChanges.removed:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	12, // 22: rotaloom.timekeeping.v1.TimecardList.timecards:type_name -> rotaloom.timekeeping.v1.Timecard
+	16, // 19: rotaloom.timekeeping.v1.PayCodeEditChanges.added:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	16, // 20: rotaloom.timekeeping.v1.PayCodeEditChanges.updated:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	16, // 21: rotaloom.timekeeping.v1.PayCodeEditChanges.removed:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	13, // 22: rotaloom.timekeeping.v1.TimecardList.timecards:type_name -> rotaloom.timekeeping.v1.Timecard
 	34, // 23: rotaloom.timekeeping.v1.Timecard.employee:type_name -> rotaloom.common.v1.Ref
 	35, // 24: rotaloom.timekeeping.v1.Timecard.punches:type_name -> rotaloom.timekeeping.v1.Punch
-	13, // 25: rotaloom.timekeeping.v1.Timecard.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
-	15, // 26: rotaloom.timekeeping.v1.Timecard.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	16, // 27: rotaloom.timekeeping.v1.Timecard.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
-	18, // 28: rotaloom.timekeeping.v1.Timecard.totals:type_name -> rotaloom.timekeeping.v1.TimecardTotal
-	18, // 29: rotaloom.timekeeping.v1.Timecard.total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
-	18, // 30: rotaloom.timekeeping.v1.Timecard.daily_total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
-	19, // 31: rotaloom.timekeeping.v1.Timecard.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	22, // 32: rotaloom.timekeeping.v1.Timecard.historical_corrections:type_name -> rotaloom.timekeeping.v1.HistoricalCorrection
-	21, // 33: rotaloom.timekeeping.v1.Timecard.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	14, // 25: rotaloom.timekeeping.v1.Timecard.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
+	16, // 26: rotaloom.timekeeping.v1.Timecard.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	17, // 27: rotaloom.timekeeping.v1.Timecard.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
+	19, // 28: rotaloom.timekeeping.v1.Timecard.totals:type_name -> rotaloom.timekeeping.v1.TimecardTotal
+	19, // 29: rotaloom.timekeeping.v1.Timecard.total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
+	19, // 30: rotaloom.timekeeping.v1.Timecard.daily_total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
+	20, // 31: rotaloom.timekeeping.v1.Timecard.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
+	23, // 32: rotaloom.timekeeping.v1.Timecard.historical_corrections:type_name -> rotaloom.timekeeping.v1.HistoricalCorrection
+	22, // 33: rotaloom.timekeeping.v1.Timecard.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
 	34, // 34: rotaloom.timekeeping.v1.WorkedShift.employee:type_name -> rotaloom.common.v1.Ref
-	14, // 35: rotaloom.timekeeping.v1.WorkedShift.worked_spans:type_name -> rotaloom.timekeeping.v1.WorkedSpan
+	15, // 35: rotaloom.timekeeping.v1.WorkedShift.worked_spans:type_name -> rotaloom.timekeeping.v1.WorkedSpan
 	34, // 36: rotaloom.timekeeping.v1.WorkedSpan.org_job:type_name -> rotaloom.common.v1.Ref
 	34, // 37: rotaloom.timekeeping.v1.WorkedSpan.paycode:type_name -> rotaloom.common.v1.Ref
 	34, // 38: rotaloom.timekeeping.v1.TimecardPayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
@@ -2929,13 +3019,13 @@ var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
 	36, // 41: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_days:type_name -> google.protobuf.Value
 	36, // 42: rotaloom.timekeeping.v1.TimecardPayCodeEdit.money_amount:type_name -> google.protobuf.Value
 	34, // 43: rotaloom.timekeeping.v1.TimecardPayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
-	31, // 44: rotaloom.timekeeping.v1.TimecardPayCodeEdit.comments_notes:type_name -> google.protobuf.Struct
+	37, // 44: rotaloom.timekeeping.v1.TimecardPayCodeEdit.comments_notes:type_name -> google.protobuf.Struct
 	34, // 45: rotaloom.timekeeping.v1.TimecardException.employee:type_name -> rotaloom.common.v1.Ref
-	17, // 46: rotaloom.timekeeping.v1.TimecardException.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	18, // 46: rotaloom.timekeeping.v1.TimecardException.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
 	34, // 47: rotaloom.timekeeping.v1.TimecardTotal.paycode:type_name -> rotaloom.common.v1.Ref
 	34, // 48: rotaloom.timekeeping.v1.TimecardTotal.org_job:type_name -> rotaloom.common.v1.Ref
 	34, // 49: rotaloom.timekeeping.v1.TimecardScheduleShift.employee:type_name -> rotaloom.common.v1.Ref
-	20, // 50: rotaloom.timekeeping.v1.TimecardScheduleShift.segments:type_name -> rotaloom.timekeeping.v1.TimecardScheduleSegment
+	21, // 50: rotaloom.timekeeping.v1.TimecardScheduleShift.segments:type_name -> rotaloom.timekeeping.v1.TimecardScheduleSegment
 	34, // 51: rotaloom.timekeeping.v1.TimecardScheduleSegment.org_job:type_name -> rotaloom.common.v1.Ref
 	34, // 52: rotaloom.timekeeping.v1.SchedulePayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
 	34, // 53: rotaloom.timekeeping.v1.SchedulePayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
@@ -2943,42 +3033,46 @@ var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
 	34, // 55: rotaloom.timekeeping.v1.HistoricalCorrection.employee:type_name -> rotaloom.common.v1.Ref
 	34, // 56: rotaloom.timekeeping.v1.HistoricalCorrection.paycode:type_name -> rotaloom.common.v1.Ref
 	34, // 57: rotaloom.timekeeping.v1.HistoricalCorrection.org_job:type_name -> rotaloom.common.v1.Ref
-	24, // 58: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardMetricsWhere
+	25, // 58: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardMetricsWhere
 	32, // 59: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.paycodes:type_name -> rotaloom.common.v1.RefList
-	25, // 60: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.rollup_context:type_name -> rotaloom.timekeeping.v1.RollupContext
-	4,  // 61: rotaloom.timekeeping.v1.TimecardMetricsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
-	27, // 62: rotaloom.timekeeping.v1.TimecardMetricsList.metrics:type_name -> rotaloom.timekeeping.v1.TimecardMetrics
+	26, // 60: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.rollup_context:type_name -> rotaloom.timekeeping.v1.RollupContext
+	5,  // 61: rotaloom.timekeeping.v1.TimecardMetricsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
+	28, // 62: rotaloom.timekeeping.v1.TimecardMetricsList.metrics:type_name -> rotaloom.timekeeping.v1.TimecardMetrics
 	34, // 63: rotaloom.timekeeping.v1.TimecardMetrics.employee_id:type_name -> rotaloom.common.v1.Ref
-	28, // 64: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	28, // 65: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	28, // 66: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	28, // 67: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	28, // 68: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	28, // 69: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 70: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
+	29, // 64: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 65: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 66: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 67: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 68: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 69: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	30, // 70: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
 	34, // 71: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
 	34, // 72: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
 	34, // 73: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	17, // 74: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	18, // 74: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
 	35, // 75: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
-	13, // 76: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
-	15, // 77: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	16, // 78: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
-	37, // 79: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
-	19, // 80: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	21, // 81: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	14, // 76: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
+	16, // 77: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	17, // 78: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
+	38, // 79: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
+	20, // 80: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
+	22, // 81: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
 	2,  // 82: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
 	0,  // 83: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
 	1,  // 84: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
-	5,  // 85: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	23, // 86: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
-	11, // 87: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	12, // 88: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	12, // 89: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	12, // 90: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	26, // 91: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
-	87, // [87:92] is the sub-list for method output_type
-	82, // [82:87] is the sub-list for method input_type
+	2,  // 85: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	6,  // 86: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	6,  // 87: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	24, // 88: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
+	12, // 89: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 90: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 91: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	12, // 92: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 93: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 94: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	27, // 95: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
+	89, // [89:96] is the sub-list for method output_type
+	82, // [82:89] is the sub-list for method input_type
 	82, // [82:82] is the sub-list for extension type_name
 	82, // [82:82] is the sub-list for extension extendee
 	0,  // [0:82] is the sub-list for field type_name
@@ -2992,26 +3086,27 @@ func file_rotaloom_timekeeping_v1_timecard_proto_init() {
 	file_rotaloom_timekeeping_v1_punch_proto_init()
 	file_rotaloom_timekeeping_v1_worked_time_proto_init()
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[0].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[8].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[13].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[3].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[14].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[15].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[16].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[17].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[18].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[19].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[21].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[20].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[25].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[28].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_timecard_proto_rawDesc), len(file_rotaloom_timekeeping_v1_timecard_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

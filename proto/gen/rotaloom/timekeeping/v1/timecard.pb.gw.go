@@ -132,6 +132,60 @@ func local_request_TimecardService_GetEmployeeTimecard_0(ctx context.Context, ma
 	return msg, metadata, err
 }
 
+func request_TimecardService_MultiReadEmployeeTimecards_0(ctx context.Context, marshaler runtime.Marshaler, client TimecardServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiReadTimecardsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.MultiReadEmployeeTimecards(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TimecardService_MultiReadEmployeeTimecards_0(ctx context.Context, marshaler runtime.Marshaler, server TimecardServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq MultiReadTimecardsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.MultiReadEmployeeTimecards(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_TimecardService_UpdateEmployeeTimecard_0(ctx context.Context, marshaler runtime.Marshaler, client TimecardServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq UpdateTimecardRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.UpdateEmployeeTimecard(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TimecardService_UpdateEmployeeTimecard_0(ctx context.Context, marshaler runtime.Marshaler, server TimecardServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq UpdateTimecardRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.UpdateEmployeeTimecard(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_TimecardService_UpdateTimecard_0(ctx context.Context, marshaler runtime.Marshaler, client TimecardServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq UpdateTimecardRequest
@@ -251,6 +305,46 @@ func RegisterTimecardServiceHandlerServer(ctx context.Context, mux *runtime.Serv
 			return
 		}
 		forward_TimecardService_GetEmployeeTimecard_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_TimecardService_MultiReadEmployeeTimecards_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.timekeeping.v1.TimecardService/MultiReadEmployeeTimecards", runtime.WithHTTPPathPattern("/v1/timekeeping/employee_timecard/multi_read"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TimecardService_MultiReadEmployeeTimecards_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimecardService_MultiReadEmployeeTimecards_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_TimecardService_UpdateEmployeeTimecard_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.timekeeping.v1.TimecardService/UpdateEmployeeTimecard", runtime.WithHTTPPathPattern("/v1/timekeeping/employee_timecard"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TimecardService_UpdateEmployeeTimecard_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimecardService_UpdateEmployeeTimecard_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodPost, pattern_TimecardService_UpdateTimecard_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -383,6 +477,40 @@ func RegisterTimecardServiceHandlerClient(ctx context.Context, mux *runtime.Serv
 		}
 		forward_TimecardService_GetEmployeeTimecard_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_TimecardService_MultiReadEmployeeTimecards_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.timekeeping.v1.TimecardService/MultiReadEmployeeTimecards", runtime.WithHTTPPathPattern("/v1/timekeeping/employee_timecard/multi_read"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TimecardService_MultiReadEmployeeTimecards_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimecardService_MultiReadEmployeeTimecards_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_TimecardService_UpdateEmployeeTimecard_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.timekeeping.v1.TimecardService/UpdateEmployeeTimecard", runtime.WithHTTPPathPattern("/v1/timekeeping/employee_timecard"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TimecardService_UpdateEmployeeTimecard_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TimecardService_UpdateEmployeeTimecard_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_TimecardService_UpdateTimecard_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -421,17 +549,21 @@ func RegisterTimecardServiceHandlerClient(ctx context.Context, mux *runtime.Serv
 }
 
 var (
-	pattern_TimecardService_MultiReadTimecards_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "timekeeping", "timecard", "multi_read"}, ""))
-	pattern_TimecardService_GetTimecard_0              = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "timecard"}, ""))
-	pattern_TimecardService_GetEmployeeTimecard_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "employee_timecard"}, ""))
-	pattern_TimecardService_UpdateTimecard_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "timecard"}, ""))
-	pattern_TimecardService_MultiReadTimecardMetrics_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "timekeeping", "timecard_metrics", "multi_read"}, ""))
+	pattern_TimecardService_MultiReadTimecards_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "timekeeping", "timecard", "multi_read"}, ""))
+	pattern_TimecardService_GetTimecard_0                = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "timecard"}, ""))
+	pattern_TimecardService_GetEmployeeTimecard_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "employee_timecard"}, ""))
+	pattern_TimecardService_MultiReadEmployeeTimecards_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "timekeeping", "employee_timecard", "multi_read"}, ""))
+	pattern_TimecardService_UpdateEmployeeTimecard_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "employee_timecard"}, ""))
+	pattern_TimecardService_UpdateTimecard_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "timekeeping", "timecard"}, ""))
+	pattern_TimecardService_MultiReadTimecardMetrics_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "timekeeping", "timecard_metrics", "multi_read"}, ""))
 )
 
 var (
-	forward_TimecardService_MultiReadTimecards_0       = runtime.ForwardResponseMessage
-	forward_TimecardService_GetTimecard_0              = runtime.ForwardResponseMessage
-	forward_TimecardService_GetEmployeeTimecard_0      = runtime.ForwardResponseMessage
-	forward_TimecardService_UpdateTimecard_0           = runtime.ForwardResponseMessage
-	forward_TimecardService_MultiReadTimecardMetrics_0 = runtime.ForwardResponseMessage
+	forward_TimecardService_MultiReadTimecards_0         = runtime.ForwardResponseMessage
+	forward_TimecardService_GetTimecard_0                = runtime.ForwardResponseMessage
+	forward_TimecardService_GetEmployeeTimecard_0        = runtime.ForwardResponseMessage
+	forward_TimecardService_MultiReadEmployeeTimecards_0 = runtime.ForwardResponseMessage
+	forward_TimecardService_UpdateEmployeeTimecard_0     = runtime.ForwardResponseMessage
+	forward_TimecardService_UpdateTimecard_0             = runtime.ForwardResponseMessage
+	forward_TimecardService_MultiReadTimecardMetrics_0   = runtime.ForwardResponseMessage
 )

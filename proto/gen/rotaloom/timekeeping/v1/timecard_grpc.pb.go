@@ -21,11 +21,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	TimecardService_MultiReadTimecards_FullMethodName       = "/rotaloom.timekeeping.v1.TimecardService/MultiReadTimecards"
-	TimecardService_GetTimecard_FullMethodName              = "/rotaloom.timekeeping.v1.TimecardService/GetTimecard"
-	TimecardService_GetEmployeeTimecard_FullMethodName      = "/rotaloom.timekeeping.v1.TimecardService/GetEmployeeTimecard"
-	TimecardService_UpdateTimecard_FullMethodName           = "/rotaloom.timekeeping.v1.TimecardService/UpdateTimecard"
-	TimecardService_MultiReadTimecardMetrics_FullMethodName = "/rotaloom.timekeeping.v1.TimecardService/MultiReadTimecardMetrics"
+	TimecardService_MultiReadTimecards_FullMethodName         = "/rotaloom.timekeeping.v1.TimecardService/MultiReadTimecards"
+	TimecardService_GetTimecard_FullMethodName                = "/rotaloom.timekeeping.v1.TimecardService/GetTimecard"
+	TimecardService_GetEmployeeTimecard_FullMethodName        = "/rotaloom.timekeeping.v1.TimecardService/GetEmployeeTimecard"
+	TimecardService_MultiReadEmployeeTimecards_FullMethodName = "/rotaloom.timekeeping.v1.TimecardService/MultiReadEmployeeTimecards"
+	TimecardService_UpdateEmployeeTimecard_FullMethodName     = "/rotaloom.timekeeping.v1.TimecardService/UpdateEmployeeTimecard"
+	TimecardService_UpdateTimecard_FullMethodName             = "/rotaloom.timekeeping.v1.TimecardService/UpdateTimecard"
+	TimecardService_MultiReadTimecardMetrics_FullMethodName   = "/rotaloom.timekeeping.v1.TimecardService/MultiReadTimecardMetrics"
 )
 
 // TimecardServiceClient is the client API for TimecardService service.
@@ -40,6 +42,12 @@ type TimecardServiceClient interface {
 	GetTimecard(ctx context.Context, in *GetTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
 	// Retrieves the timecard of the caller.
 	GetEmployeeTimecard(ctx context.Context, in *GetEmployeeTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
+	// Retrieves the timecard of the caller on some days: a list with this one timecard.
+	MultiReadEmployeeTimecards(ctx context.Context, in *MultiReadTimecardsRequest, opts ...grpc.CallOption) (*TimecardList, error)
+	// Adds, changes and removes punches and pay code edits of the caller, all or none.
+	// The answer is the timecard of the days. No built-in profile of employees has the
+	// permission.
+	UpdateEmployeeTimecard(ctx context.Context, in *UpdateTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
 	// Adds, changes and removes punches and pay code edits of one employee, all or
 	// none. The answer is the timecard of the days.
 	UpdateTimecard(ctx context.Context, in *UpdateTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
@@ -85,6 +93,26 @@ func (c *timecardServiceClient) GetEmployeeTimecard(ctx context.Context, in *Get
 	return out, nil
 }
 
+func (c *timecardServiceClient) MultiReadEmployeeTimecards(ctx context.Context, in *MultiReadTimecardsRequest, opts ...grpc.CallOption) (*TimecardList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TimecardList)
+	err := c.cc.Invoke(ctx, TimecardService_MultiReadEmployeeTimecards_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *timecardServiceClient) UpdateEmployeeTimecard(ctx context.Context, in *UpdateTimecardRequest, opts ...grpc.CallOption) (*Timecard, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Timecard)
+	err := c.cc.Invoke(ctx, TimecardService_UpdateEmployeeTimecard_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *timecardServiceClient) UpdateTimecard(ctx context.Context, in *UpdateTimecardRequest, opts ...grpc.CallOption) (*Timecard, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(Timecard)
@@ -117,6 +145,12 @@ type TimecardServiceServer interface {
 	GetTimecard(context.Context, *GetTimecardRequest) (*Timecard, error)
 	// Retrieves the timecard of the caller.
 	GetEmployeeTimecard(context.Context, *GetEmployeeTimecardRequest) (*Timecard, error)
+	// Retrieves the timecard of the caller on some days: a list with this one timecard.
+	MultiReadEmployeeTimecards(context.Context, *MultiReadTimecardsRequest) (*TimecardList, error)
+	// Adds, changes and removes punches and pay code edits of the caller, all or none.
+	// The answer is the timecard of the days. No built-in profile of employees has the
+	// permission.
+	UpdateEmployeeTimecard(context.Context, *UpdateTimecardRequest) (*Timecard, error)
 	// Adds, changes and removes punches and pay code edits of one employee, all or
 	// none. The answer is the timecard of the days.
 	UpdateTimecard(context.Context, *UpdateTimecardRequest) (*Timecard, error)
@@ -140,6 +174,12 @@ func (UnimplementedTimecardServiceServer) GetTimecard(context.Context, *GetTimec
 }
 func (UnimplementedTimecardServiceServer) GetEmployeeTimecard(context.Context, *GetEmployeeTimecardRequest) (*Timecard, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetEmployeeTimecard not implemented")
+}
+func (UnimplementedTimecardServiceServer) MultiReadEmployeeTimecards(context.Context, *MultiReadTimecardsRequest) (*TimecardList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiReadEmployeeTimecards not implemented")
+}
+func (UnimplementedTimecardServiceServer) UpdateEmployeeTimecard(context.Context, *UpdateTimecardRequest) (*Timecard, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateEmployeeTimecard not implemented")
 }
 func (UnimplementedTimecardServiceServer) UpdateTimecard(context.Context, *UpdateTimecardRequest) (*Timecard, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateTimecard not implemented")
@@ -222,6 +262,42 @@ func _TimecardService_GetEmployeeTimecard_Handler(srv interface{}, ctx context.C
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TimecardService_MultiReadEmployeeTimecards_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiReadTimecardsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimecardServiceServer).MultiReadEmployeeTimecards(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TimecardService_MultiReadEmployeeTimecards_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimecardServiceServer).MultiReadEmployeeTimecards(ctx, req.(*MultiReadTimecardsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TimecardService_UpdateEmployeeTimecard_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateTimecardRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TimecardServiceServer).UpdateEmployeeTimecard(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TimecardService_UpdateEmployeeTimecard_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TimecardServiceServer).UpdateEmployeeTimecard(ctx, req.(*UpdateTimecardRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _TimecardService_UpdateTimecard_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(UpdateTimecardRequest)
 	if err := dec(in); err != nil {
@@ -276,6 +352,14 @@ var TimecardService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetEmployeeTimecard",
 			Handler:    _TimecardService_GetEmployeeTimecard_Handler,
+		},
+		{
+			MethodName: "MultiReadEmployeeTimecards",
+			Handler:    _TimecardService_MultiReadEmployeeTimecards_Handler,
+		},
+		{
+			MethodName: "UpdateEmployeeTimecard",
+			Handler:    _TimecardService_UpdateEmployeeTimecard_Handler,
 		},
 		{
 			MethodName: "UpdateTimecard",

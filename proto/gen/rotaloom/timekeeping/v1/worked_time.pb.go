@@ -282,9 +282,11 @@ type WorkedTimeTotal struct {
 	// Less than 0 when a correction takes time away.
 	Seconds int64 `protobuf:"varint,6,opt,name=seconds,proto3" json:"seconds,omitempty"`
 	// Exact decimals; empty for none.
-	Days          string `protobuf:"bytes,7,opt,name=days,proto3" json:"days,omitempty"`
-	Money         string `protobuf:"bytes,8,opt,name=money,proto3" json:"money,omitempty"`
-	SignedOff     bool   `protobuf:"varint,9,opt,name=signed_off,json=signedOff,proto3" json:"signed_off,omitempty"`
+	Days      string `protobuf:"bytes,7,opt,name=days,proto3" json:"days,omitempty"`
+	Money     string `protobuf:"bytes,8,opt,name=money,proto3" json:"money,omitempty"`
+	SignedOff bool   `protobuf:"varint,9,opt,name=signed_off,json=signedOff,proto3" json:"signed_off,omitempty"`
+	// An exact decimal; empty unless wages are read and known. It is never stored.
+	Wages         string `protobuf:"bytes,10,opt,name=wages,proto3" json:"wages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -382,6 +384,13 @@ func (x *WorkedTimeTotal) GetSignedOff() bool {
 	return false
 }
 
+func (x *WorkedTimeTotal) GetWages() string {
+	if x != nil {
+		return x.Wages
+	}
+	return ""
+}
+
 var File_rotaloom_timekeeping_v1_worked_time_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_worked_time_proto_rawDesc = "" +
@@ -400,7 +409,7 @@ const file_rotaloom_timekeeping_v1_worked_time_proto_rawDesc = "" +
 	"\x12signed_off_through\x18\x02 \x01(\tR\x10signedOffThrough\x12@\n" +
 	"\x06totals\x18\x03 \x03(\v2(.rotaloom.timekeeping.v1.WorkedTimeTotalR\x06totals\x12%\n" +
 	"\x0emissed_punches\x18\x04 \x01(\x05R\rmissedPunches\x12\x19\n" +
-	"\bpay_rule\x18\x05 \x01(\tR\apayRule\"\xcf\x02\n" +
+	"\bpay_rule\x18\x05 \x01(\tR\apayRule\"\xe5\x02\n" +
 	"\x0fWorkedTimeTotal\x12\x12\n" +
 	"\x04date\x18\x01 \x01(\tR\x04date\x122\n" +
 	"\bpay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x120\n" +
@@ -411,7 +420,9 @@ const file_rotaloom_timekeeping_v1_worked_time_proto_rawDesc = "" +
 	"\x04days\x18\a \x01(\tR\x04days\x12\x14\n" +
 	"\x05money\x18\b \x01(\tR\x05money\x12\x1d\n" +
 	"\n" +
-	"signed_off\x18\t \x01(\bR\tsignedOff*\x82\x01\n" +
+	"signed_off\x18\t \x01(\bR\tsignedOff\x12\x14\n" +
+	"\x05wages\x18\n" +
+	" \x01(\tR\x05wages*\x82\x01\n" +
 	"\tTotalKind\x12\x1a\n" +
 	"\x16TOTAL_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11TOTAL_KIND_WORKED\x10\x01\x12\x1c\n" +

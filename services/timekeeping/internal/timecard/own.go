@@ -1,0 +1,87 @@
+package timecard
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// MultiReadEmployeeTimecards returns the timecard of the caller. Whoever is named must be
+// the caller.
+func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekeepingv1.MultiReadTimecardsRequest) (*timekeepingv1.TimecardList, error) {
+	set, path, err := setOf(req.GetWhere())
+	if err != nil {
+		return nil, err
+	}
+	if set.GetHyperFind() != nil {
+		return nil, invalid("%s must not have hyperFind: the timecard is the caller's own", path)
+	}
+	options, err := optionsOf(req.GetMultiReadOptions())
+	if err != nil {
+		return nil, err
+	}
+	tenantID, who, err := h.self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if list := set.GetEmployees(); list != nil {
+		keys, err := keysOf(path+".employees", list)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range keys {
+			if !isKeyOf(key, who) {
+				return nil, errNotOwn
+			}
+		}
+	}
+	days, err := h.daysOf(ctx, path, set.GetDateRange())
+	if err != nil {
+		return nil, err
+	}
+	cards, err := h.reader.read(ctx, tenantID, []int64{who.ID}, window{days: days, bodies: true})
+	if err != nil {
+		return nil, err
+	}
+	return &timekeepingv1.TimecardList{Timecards: []*timekeepingv1.Timecard{cards[0].show(selection(req.GetSelect()), options)}}, nil
+}
+
+// UpdateEmployeeTimecard changes the timecard of the caller. Whoever is named must be the
+// caller.
+func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
+	tenantID, who, err := h.self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkOwn(req.GetWhere().GetEmployee(), who); err != nil {
+		return nil, err
+	}
+	for _, list := range [][]*timekeepingv1.Punch{req.GetDo().GetPunches().GetAdded(), req.GetDo().GetPunches().GetUpdated()} {
+		for _, p := range list {
+			if err := checkOwn(p.GetEmployee(), who); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return h.updated(ctx, tenantID, who, req)
+}
+
+// errNotOwn says that an operation of one's own timecard names somebody else.
+var errNotOwn = fault.Invalid(CodeOwn, "These operations are for one's own timecard. Use those of timecard for others.")
+
+func checkOwn(ref *commonv1.Ref, who person.Person) error {
+	if ref == nil {
+		return nil
+	}
+	if key, err := keyOf(ref); err != nil || !isKeyOf(key, who) {
+		return errNotOwn
+	}
+	return nil
+}
+
+func isKeyOf(key person.Key, who person.Person) bool {
+	return key == (person.Key{ID: who.ID}) || key == (person.Key{Number: who.Number})
+}

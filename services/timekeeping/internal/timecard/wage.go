@@ -1,0 +1,84 @@
+package timecard
+
+import (
+	"context"
+	"math/big"
+	"strconv"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// SeesWages tells whether the caller may see what people are paid.
+func SeesWages(ctx context.Context) bool {
+	p, ok := authn.From(ctx)
+	return ok && p.Has("commons.wage_work_rule.read")
+}
+
+// pay writes the wages of the totals of days, if the timecard was read with wages. They
+// follow from the wages that are known now, on days that are signed off as well.
+func (c *card) pay(days []*timekeepingv1.TimecardDay) {
+	for _, d := range days {
+		for _, t := range d.GetTotals() {
+			t.Wages = ""
+			if len(c.of.GetWages()) > 0 {
+				t.Wages = c.wages(t)
+			}
+		}
+	}
+}
+
+// wages returns what a total is worth in money, "" when no wage is known. A correction is
+// paid as the day that it corrects.
+func (c *card) wages(t *timekeepingv1.WorkedTimeTotal) string {
+	if t.GetMoney() != "" {
+		return t.GetMoney()
+	}
+	text := t.GetDate()
+	if t.GetHistoricalDate() != "" {
+		text = t.GetHistoricalDate()
+	}
+	day, err := civil.ParseDate(text)
+	if err != nil || t.GetDays() != "" {
+		return ""
+	}
+	rate := c.wage(day, t.GetOrgJob().GetQualifier())
+	if rate == nil {
+		return ""
+	}
+	if code := c.setup.find(t.GetPayCode()); code != nil {
+		if code.WageMultiplier != nil {
+			rate.Mul(rate, decimalOf(code.GetWageMultiplier()))
+		}
+		rate.Add(rate, decimalOf(code.GetWageAddition()))
+	}
+	rate.Mul(rate, big.NewRat(t.GetSeconds(), 3600))
+	return readAmount(rate.FloatString(4)).String()
+}
+
+// wage returns what an hour in a job is paid on a day, nil when that is not known.
+func (e *employee) wage(day civil.Date, job string) *big.Rat {
+	var base *big.Rat
+	for _, w := range e.of.GetWages() {
+		if day < civil.Date(w.GetFrom()) || day >= civil.Date(w.GetTo()) {
+			continue
+		}
+		switch w.GetJob() {
+		case "":
+			base = decimalOf(w.GetHourlyRate())
+		case job:
+			return decimalOf(w.GetHourlyRate())
+		}
+	}
+	return base
+}
+
+// decimalOf returns the decimal that a number was written as.
+func decimalOf(n float64) *big.Rat {
+	out, ok := new(big.Rat).SetString(strconv.FormatFloat(n, 'f', -1, 64))
+	if !ok {
+		return new(big.Rat)
+	}
+	return out
+}
