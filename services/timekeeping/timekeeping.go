@@ -189,7 +189,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		brazilGroups:    brazil.NewGroups(deps.Pool),
 		brazilCompanies: brazil.NewCompanies(deps.Pool),
 
-		data: dataprovider.NewServer(deps.Pool, cards),
+		data: dataprovider.NewServer(deps.Pool, cards, periods),
 	}, nil
 }
 

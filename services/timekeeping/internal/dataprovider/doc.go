@@ -19,8 +19,8 @@ type (
 )
 
 // NewServer makes the service of the providers.
-func NewServer(pool *pg.Pool, cards *timecard.Reader) *dataelement.Server {
-	return dataelement.NewServer(newTerms(pool), newLeave(pool), newTimecards(cards))
+func NewServer(pool *pg.Pool, cards *timecard.Reader, periods Periods) *dataelement.Server {
+	return dataelement.NewServer(newTerms(pool), newLeave(pool), newTimecards(cards, periods))
 }
 
 // lastDay answers the last day that belongs to a range, forever for one without

@@ -105,7 +105,7 @@ func TestEveryElementOfTimecards(t *testing.T) {
 	total := func(kind timekeepingv1.TotalKind, seconds int64, days, money string) *timekeepingv1.WorkedTimeTotal {
 		return &timekeepingv1.WorkedTimeTotal{Kind: kind, Seconds: seconds, Days: days, Money: money}
 	}
-	sheet := &timecard.Sheet{Through: &through, Dates: []civil.Date{monday - 1, monday, monday + 1}, Days: []*timekeepingv1.TimecardDay{
+	week := &sheet{Sheet: timecard.Sheet{Through: &through, Dates: []civil.Date{monday - 1, monday, monday + 1}, Days: []*timekeepingv1.TimecardDay{
 		{Totals: []*timekeepingv1.WorkedTimeTotal{total(timekeepingv1.TotalKind_TOTAL_KIND_WORKED, 7200, "1", "1")}},
 		{
 			WorkedShifts: []*timekeepingv1.WorkedShift{{StartDateTime: "2026-03-02T08:00:00", EndDateTime: "2026-03-02T16:00:00"}},
@@ -119,10 +119,30 @@ func TestEveryElementOfTimecards(t *testing.T) {
 			WorkedShifts: []*timekeepingv1.WorkedShift{{StartDateTime: "2026-03-03T08:00:00", IsOpen: proto.Bool(true)}},
 			Exceptions:   []*timekeepingv1.TimecardException{{ExceptionType: &timekeepingv1.TimecardExceptionType{Name: string(worktime.MissedOut)}}},
 		},
-	}}
-	number, whole := dataelement.Decimal, dataelement.Whole
+	}}}
+	worked := week.Days[1].GetTotals()[0]
+	worked.Wages, worked.OrgJob, worked.PayCode = "164.4", &commonv1.Ref{Qualifier: proto.String("Acme/Door")}, ref(3, "Night")
+	week.Days[1].GetTotals()[1].Wages = "12.25"
+	week.Primary = func(civil.Date) string { return "Acme/Clerk" }
+	week.PayCode = func(named *commonv1.Ref) *timekeepingv1.PayCode {
+		if named.GetId() != 3 {
+			return nil
+		}
+		return &timekeepingv1.PayCode{WageMultiplier: proto.Float64(1.5), WageAddition: proto.Float64(0.25)}
+	}
+	week.Calculated = civil.Of(2026, 3, 2).At(9 * 3600)
+	for i := range 3 {
+		week.payPeriods = append(week.payPeriods, civil.Through(monday.AddDays(14*(i-1)), monday.AddDays(14*i-1)))
+	}
+	number, whole, day := dataelement.Decimal, dataelement.Whole, dataelement.Day
 	moment := func(hour int64) value { return dataelement.Moment(int64(monday)*86_400 + hour*3600) }
-	every(t, newTimecards(nil), func(uint64) []*timecard.Sheet { return []*timecard.Sheet{sheet, {}} }, map[string]value{
+	every(t, newTimecards(nil, nil), func(uint64) []*sheet { return []*sheet{week, {}} }, map[string]value{
+		"TIMECARD_TRANS_ACTUAL_WAGES": number(176.65), "TK_DAILY_ACTUAL_TOTAL_WAGES": number(176.65), "TK_SHIFT_ACTUAL_TOTAL_WAGES": number(164.4),
+		"TK_ACTUAL_APPLY_DATE": day(monday), "TK_DAILY_ACTUAL_APPLY_DATE": day(monday), "TK_SHIFT_ACTUAL_APPLY_DATE": day(monday),
+		"TK_SHIFT_ACTUAL_TOTAL_DAYS": whole(1), "TK_ACTUAL_JOB_TRANSFER": dataelement.Text("Acme/Door"), "TK_ACTUAL_WAGE_MULTIPLIER": number(1.5),
+		"TK_ACTUAL_WAGE_ADD": number(0.25), "TK_AVG_ACTUAL_AMOUNT": number(7.5), "TK_LAST_TOTAL_TIME": moment(9),
+		"TK_PREV_PAYPERIOD_STARTDATE": day(monday - 14), "TK_PREV_PAYPERIOD_ENDDATE": day(monday - 1), "TK_CURR_PAYPERIOD_STARTDATE": day(monday),
+		"TK_CURR_PAYPERIOD_ENDDATE": day(monday + 13), "TK_NEXT_PAYPERIOD_STARTDATE": day(monday + 14), "TK_NEXT_PAYPERIOD_ENDDATE": day(monday + 27),
 		"TIMECARD_TRANS_ACTUAL_HOURS": number(7.5), "TK_DAILY_ACTUAL_DURATION_IN_HOURS": number(7.5), "TK_SHIFT_ACTUAL_DURATION_IN_HOURS": number(8),
 		"TK_GENIE_ACTUAL_TOTAL_HOURS_EXCLUDE_CORRECTIONS": number(8.5), "TIMECARD_TRANS_CORRECTION_HOURS": number(-1),
 		"TIMECARD_TRANS_ACTUAL_DAYS": number(0.5), "TK_DAILY_ACTUAL_TOTAL_DAYS": number(0.5), "TIMECARD_TRANS_MONEY_AMOUNT": number(12.25),

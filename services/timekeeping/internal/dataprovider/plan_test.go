@@ -28,6 +28,10 @@ func (nothingKnown) ReadEmployeeDays(context.Context, *commonsv1.ReadEmployeeDay
 	return &commonsv1.ReadEmployeeDaysResponse{}, nil
 }
 
+func (nothingKnown) ReadSymbolicPeriod(context.Context, *commonsv1.ReadSymbolicPeriodRequest, ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error) {
+	return &commonsv1.SymbolicPeriodSpan{StartDate: "2026-02-02", EndDate: "2026-02-15"}, nil
+}
+
 // TestNoElementReadsAWholeTable reads all elements of the most employees of a
 // request and asks for the plans of what that ran. There are as many employment
 // terms as employees: a few would be read sooner without an index.
@@ -62,7 +66,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		})
 	}
 	recorded, statements := pgtest.Recorded(t, pool)
-	server := NewServer(recorded, timecard.NewReader(recorded, nothingKnown{}, time.Now))
+	server := NewServer(recorded, timecard.NewReader(recorded, nothingKnown{}, time.Now), nothingKnown{})
 	ids := make([]int64, 500)
 	for i := range ids {
 		ids[i] = int64(100*i + 1)

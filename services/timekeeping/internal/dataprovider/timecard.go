@@ -14,36 +14,59 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-func newTimecards(reader *timecard.Reader) *dataelement.Table[timecard.Sheet] {
-	return &dataelement.Table[timecard.Sheet]{
+// What elements of TIMECARD may need.
+const (
+	needSheets uint64 = 1 << iota
+	needWages
+	needPayPeriods
+)
+
+// sheet is what is loaded of an employee.
+type sheet struct {
+	timecard.Sheet
+	// payPeriods are the previous, the current and the next pay period.
+	payPeriods []civil.Range
+}
+
+func newTimecards(reader *timecard.Reader, periods Periods) *dataelement.Table[sheet] {
+	return &dataelement.Table[sheet]{
 		Name: "TIMECARD", Permission: "timekeeping.timecard.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
-		MostRowDays: maxEmployeeDays, Entries: timecardElements(),
-		Load: func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*timecard.Sheet, error) {
-			return loadTimecards(ctx, reader, ids, days)
+		MostRowDays: maxEmployeeDays, Entries: slices.Concat(timecardElements(), payElements(), payPeriodElements()),
+		Load: func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*sheet, error) {
+			return loadTimecards(ctx, reader, periods, ids, days, needs)
 		},
 	}
 }
 
-// loadTimecards reads timecards, each once, in the order of the ids.
-func loadTimecards(ctx context.Context, reader *timecard.Reader, ids []int64, days civil.Range) ([]*timecard.Sheet, error) {
+// loadTimecards reads what elements need, each timecard once, in the order of the ids.
+func loadTimecards(ctx context.Context, reader *timecard.Reader, periods Periods, ids []int64, days civil.Range, needs uint64) ([]*sheet, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[int64]*timecard.Sheet, len(ids))
-	for _, id := range ids {
-		found[id] = nil
-	}
-	for part := range slices.Chunk(slices.Sorted(maps.Keys(found)), timecard.MostEmployees) {
-		sheets, err := reader.Sheets(ctx, tenantID, part, days)
-		if err != nil {
+	var payPeriods []civil.Range
+	if needs&needPayPeriods != 0 {
+		if payPeriods, err = readPayPeriods(ctx, periods); err != nil {
 			return nil, err
 		}
-		for i, id := range part {
-			found[id] = sheets[i]
+	}
+	found := make(map[int64]*sheet, len(ids))
+	for _, id := range ids {
+		found[id] = &sheet{payPeriods: payPeriods}
+	}
+	if needs&(needSheets|needWages) != 0 {
+		wages := needs&needWages != 0 && timecard.SeesWages(ctx)
+		for part := range slices.Chunk(slices.Sorted(maps.Keys(found)), timecard.MostEmployees) {
+			sheets, err := reader.Sheets(ctx, tenantID, part, days, wages)
+			if err != nil {
+				return nil, err
+			}
+			for i, id := range part {
+				found[id].Sheet = *sheets[i]
+			}
 		}
 	}
-	out := make([]*timecard.Sheet, len(ids))
+	out := make([]*sheet, len(ids))
 	for i, id := range ids {
 		out[i] = found[id]
 	}
@@ -51,7 +74,7 @@ func loadTimecards(ctx context.Context, reader *timecard.Reader, ids []int64, da
 }
 
 // each calls fn with the days of a sheet that lie in a period.
-func each(s *timecard.Sheet, days civil.Range, fn func(*timekeepingv1.TimecardDay)) {
+func each(s *sheet, days civil.Range, fn func(*timekeepingv1.TimecardDay)) {
 	for i, d := range s.Days {
 		if days.Contains(s.Dates[i]) {
 			fn(d)
@@ -59,13 +82,19 @@ func each(s *timecard.Sheet, days civil.Range, fn func(*timekeepingv1.TimecardDa
 	}
 }
 
-func timecardElements() []dataelement.Entry[timecard.Sheet] {
-	entry := func(key, label, doc string, kind dataelement.Type, of func(*timecard.Sheet, at) value) dataelement.Entry[timecard.Sheet] {
-		return dataelement.Entry[timecard.Sheet]{Key: key, Label: label, Doc: doc, Type: kind, Categories: []string{"EMPLOYEE", "TIMECARD"}, Series: true, Value: of}
+func timecardEntry(key, label, doc string, kind dataelement.Type, needs uint64, of func(*sheet, at) value) dataelement.Entry[sheet] {
+	return dataelement.Entry[sheet]{
+		Key: key, Label: label, Doc: doc, Type: kind, Categories: []string{"EMPLOYEE", "TIMECARD"}, Series: true, Needs: needs, Value: of,
+	}
+}
+
+func timecardElements() []dataelement.Entry[sheet] {
+	entry := func(key, label, doc string, kind dataelement.Type, of func(*sheet, at) value) dataelement.Entry[sheet] {
+		return timecardEntry(key, label, doc, kind, needSheets, of)
 	}
 	const correction = timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION
-	hours := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[timecard.Sheet] {
-		return entry(key, label, doc, dataelement.Number, func(s *timecard.Sheet, at at) value {
+	hours := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[sheet] {
+		return entry(key, label, doc, dataelement.Number, func(s *sheet, at at) value {
 			var seconds int64
 			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, t := range d.GetTotals() {
@@ -77,8 +106,8 @@ func timecardElements() []dataelement.Entry[timecard.Sheet] {
 			return dataelement.Decimal(float64(seconds) / 3600)
 		})
 	}
-	amounts := func(key, label, doc string, of func(*timekeepingv1.WorkedTimeTotal) string) dataelement.Entry[timecard.Sheet] {
-		return entry(key, label, doc, dataelement.Number, func(s *timecard.Sheet, at at) value {
+	amounts := func(key, label, doc string, of func(*timekeepingv1.WorkedTimeTotal) string) dataelement.Entry[sheet] {
+		return entry(key, label, doc, dataelement.Number, func(s *sheet, at at) value {
 			var texts []string
 			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, t := range d.GetTotals() {
@@ -88,8 +117,8 @@ func timecardElements() []dataelement.Entry[timecard.Sheet] {
 			return dataelement.Decimal(timecard.Sum(texts))
 		})
 	}
-	exceptions := func(key, label, doc string, counts func(worktime.Fault) bool) dataelement.Entry[timecard.Sheet] {
-		return entry(key, label, doc, dataelement.Long, func(s *timecard.Sheet, at at) value {
+	exceptions := func(key, label, doc string, counts func(worktime.Fault) bool) dataelement.Entry[sheet] {
+		return entry(key, label, doc, dataelement.Long, func(s *sheet, at at) value {
 			var n int64
 			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, e := range d.GetExceptions() {
@@ -101,8 +130,8 @@ func timecardElements() []dataelement.Entry[timecard.Sheet] {
 			return dataelement.Whole(n)
 		})
 	}
-	moment := func(key, label, doc string, of func(found *string, s *timekeepingv1.WorkedShift)) dataelement.Entry[timecard.Sheet] {
-		return entry(key, label, doc, dataelement.DateTime, func(s *timecard.Sheet, at at) value {
+	moment := func(key, label, doc string, of func(found *string, s *timekeepingv1.WorkedShift)) dataelement.Entry[sheet] {
+		return entry(key, label, doc, dataelement.DateTime, func(s *sheet, at at) value {
 			var found string
 			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, shift := range d.GetWorkedShifts() {
@@ -120,7 +149,7 @@ func timecardElements() []dataelement.Entry[timecard.Sheet] {
 	withoutCorrections := func(kind timekeepingv1.TotalKind) bool { return kind != correction }
 	shifts := func(kind timekeepingv1.TotalKind) bool { return kind == timekeepingv1.TotalKind_TOTAL_KIND_WORKED }
 	days := func(t *timekeepingv1.WorkedTimeTotal) string { return t.GetDays() }
-	return []dataelement.Entry[timecard.Sheet]{
+	return []dataelement.Entry[sheet]{
 		hours("TIMECARD_TRANS_ACTUAL_HOURS", "Actual hours", "The hours of all totals.", any),
 		hours("TK_DAILY_ACTUAL_DURATION_IN_HOURS", "Daily duration in hours", "The hours of all totals of the days.", any),
 		hours("TK_SHIFT_ACTUAL_DURATION_IN_HOURS", "Shift duration in hours", "The hours between punches, without breaks.", shifts),
@@ -139,16 +168,16 @@ func timecardElements() []dataelement.Entry[timecard.Sheet] {
 				*found = s.GetEndDateTime()
 			}
 		}),
-		entry("TK_ACTUAL_SIGNED_OFF", "Signed off", "Whether all days are signed off.", dataelement.Boolean, func(s *timecard.Sheet, at at) value {
+		entry("TK_ACTUAL_SIGNED_OFF", "Signed off", "Whether all days are signed off.", dataelement.Boolean, func(s *sheet, at at) value {
 			return dataelement.Truth(s.Through != nil && at.Last() <= *s.Through)
 		}),
-		entry("TK_MANAGER_SIGNOFF_THRU_DATE", "Signed off through date", "The last day that is signed off.", dataelement.Date, func(s *timecard.Sheet, _ at) value {
+		entry("TK_MANAGER_SIGNOFF_THRU_DATE", "Signed off through date", "The last day that is signed off.", dataelement.Date, func(s *sheet, _ at) value {
 			if s.Through == nil {
 				return value{}
 			}
 			return dataelement.Day(*s.Through)
 		}),
-		entry("TK_ON_PREMISE", "On premises", "Whether the employee is at work now.", dataelement.Boolean, func(s *timecard.Sheet, at at) value {
+		entry("TK_ON_PREMISE", "On premises", "Whether the employee is at work now.", dataelement.Boolean, func(s *sheet, at at) value {
 			running := false
 			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, shift := range d.GetWorkedShifts() {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -16,19 +17,29 @@ type Sheet struct {
 	Days  []*timekeepingv1.TimecardDay
 	// Through is the last day that is signed off, nil when none is.
 	Through *civil.Date
+	// Primary returns the path of the primary job on a day, "" without one, and PayCode
+	// the pay code that a total names, nil when there is none.
+	Primary func(day civil.Date) string
+	PayCode func(ref *commonv1.Ref) *timekeepingv1.PayCode
+	// Calculated is when the timecard was calculated, on the employee's clock.
+	Calculated civil.DateTime
 }
 
 // Sheets returns the timecards of up to MostEmployees employees on some days, in the order
-// of the ids. It narrows nothing to whom a caller may see, and has no place in a
-// transaction.
-func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*Sheet, error) {
-	cards, err := r.read(ctx, tenantID, ids, window{days: days})
+// of the ids. Totals have wages if these are wanted. It narrows nothing to whom a caller may
+// see, and has no place in a transaction.
+func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days civil.Range, wages bool) ([]*Sheet, error) {
+	cards, err := r.read(ctx, tenantID, ids, window{days: days, wages: wages})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]*Sheet, len(cards))
 	for i, c := range cards {
-		out[i] = &Sheet{Days: c.sheet(), Through: c.through}
+		out[i] = &Sheet{
+			Days: c.sheet(), Through: c.through, PayCode: c.setup.find, Calculated: c.zone.At(r.now()),
+			Primary: func(day civil.Date) string { return c.job("", day) },
+		}
+		c.pay(out[i].Days)
 		for _, d := range out[i].Days {
 			day, err := civil.ParseDate(d.GetDate())
 			if err != nil {

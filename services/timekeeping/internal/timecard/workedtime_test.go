@@ -174,7 +174,7 @@ func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 		"2026-03-28 PAY_CODE_EDIT Off A/B 25200", "2026-03-29 PAY_CODE_EDIT Day  00.5", "2026-03-30 PAY_CODE_EDIT Gone  00.0005",
 	}
 	assert.Equal(t, want, describe(totalsOf(t, ctx, reader, "2026-03-28", "2026-03-31", 7)[0].GetTotals()))
-	sheets, err := reader.Sheets(ctx, 1, []int64{7}, civil.Through(night, night+3))
+	sheets, err := reader.Sheets(ctx, 1, []int64{7}, civil.Through(night, night+3), false)
 	require.NoError(t, err)
 	var absent []string
 	for _, d := range sheets[0].Days {
