@@ -115,6 +115,7 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.ScheduleService_ServiceDesc, schedulingv1.NewScheduleServiceClient, schedulingv1.RegisterScheduleServiceHandlerClient),
 			generated(&schedulingv1.ShiftService_ServiceDesc, schedulingv1.NewShiftServiceClient, schedulingv1.RegisterShiftServiceHandlerClient),
 			generated(&schedulingv1.ShiftTemplateService_ServiceDesc, schedulingv1.NewShiftTemplateServiceClient, schedulingv1.RegisterShiftTemplateServiceHandlerClient),
+			generated(&schedulingv1.TagDefinitionService_ServiceDesc, schedulingv1.NewTagDefinitionServiceClient, schedulingv1.RegisterTagDefinitionServiceHandlerClient),
 			generated(&schedulingv1.TimeOffService_ServiceDesc, schedulingv1.NewTimeOffServiceClient, schedulingv1.RegisterTimeOffServiceHandlerClient),
 		}},
 		{"platform", c.Platform, []service{

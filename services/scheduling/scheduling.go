@@ -39,6 +39,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleruleset"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/timeoff"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
@@ -86,6 +87,7 @@ type Service struct {
 	propagations     *propagation.Handler
 	requestSubtypes  *requestsubtype.Handler
 	scheduleGroups   *schedulegroup.Handler
+	tagDefinitions   *tagdefinition.Handler
 	timeOff          *timeoff.Manager
 	employeeTimeOff  *timeoff.Employee
 	rules            *schedulerule.Handler
@@ -115,6 +117,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	shiftTemplates, patternTemplates := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
+	tagDefinitions := tagdefinition.NewStore()
 	definitions := patterndefinition.New(cfg.Patterns, shiftTemplates, patternTemplates)
 	reader := reading.NewReader(deps.Pool, definitions)
 	items := scheduleitem.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Templates: shiftTemplates, Wake: core.Wake, Settings: cfg.Items}
@@ -144,6 +147,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		propagations:    propagation.NewHandler(deps.Pool),
 		requestSubtypes: subtypes,
 		scheduleGroups:  schedulegroup.New(deps.Pool),
+		tagDefinitions:  tagdefinition.New(deps.Pool, tagDefinitions),
 		timeOff:         timeoff.NewManager(requests),
 		employeeTimeOff: timeoff.NewEmployee(requests),
 		rules:           &schedulerule.Handler{},
@@ -170,6 +174,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterPropagationServiceServer(server, s.propagations)
 	schedulingv1.RegisterRequestSubtypeServiceServer(server, s.requestSubtypes)
 	schedulingv1.RegisterScheduleGroupServiceServer(server, s.scheduleGroups)
+	schedulingv1.RegisterTagDefinitionServiceServer(server, s.tagDefinitions)
 	schedulingv1.RegisterTimeOffServiceServer(server, s.timeOff)
 	schedulingv1.RegisterEmployeeTimeOffServiceServer(server, s.employeeTimeOff)
 	schedulingv1.RegisterScheduleRuleServiceServer(server, s.rules)

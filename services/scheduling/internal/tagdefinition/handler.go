@@ -1,0 +1,189 @@
+package tagdefinition
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Handler serves TagDefinitionService.
+type Handler struct {
+	schedulingv1.UnsafeTagDefinitionServiceServer
+
+	resource namedstore.Resource[*schedulingv1.TagDefinition]
+}
+
+var _ schedulingv1.TagDefinitionServiceServer = (*Handler)(nil)
+
+// New returns the handler of TagDefinitionService.
+func New(pool *pg.Pool, store *Store) *Handler {
+	return &Handler{resource: namedstore.Resource[*schedulingv1.TagDefinition]{Store: store, Pool: pool, Prepare: prepare}}
+}
+
+// GetTagDefinitionByName returns the tag definition with a name, or 404.
+func (h *Handler) GetTagDefinitionByName(ctx context.Context, req *schedulingv1.GetTagDefinitionByNameRequest) (*schedulingv1.TagDefinition, error) {
+	name := req.GetName()
+	if name == "" {
+		return nil, fault.Invalid(CodeMissing, "The parameter name is missing.")
+	}
+	list, err := h.resource.List(ctx, nil, &name)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, fault.NotFound(CodeUnknownName, fmt.Sprintf("There is no tag definition with the name %.100q.", name))
+	}
+	return list[0], nil
+}
+
+// GetTagDefinition returns one tag definition, or 404.
+func (h *Handler) GetTagDefinition(ctx context.Context, req *schedulingv1.GetTagDefinitionRequest) (*schedulingv1.TagDefinition, error) {
+	return h.resource.Get(ctx, req.GetId())
+}
+
+// CreateTagDefinition stores a new tag definition.
+func (h *Handler) CreateTagDefinition(ctx context.Context, req *schedulingv1.TagDefinition) (*schedulingv1.TagDefinition, error) {
+	return h.resource.Create(ctx, req)
+}
+
+// UpdateTagDefinition replaces a tag definition.
+func (h *Handler) UpdateTagDefinition(ctx context.Context, req *schedulingv1.UpdateTagDefinitionRequest) (*schedulingv1.TagDefinition, error) {
+	return h.resource.Update(ctx, req.GetId(), req.GetBody())
+}
+
+// DeleteTagDefinition deletes a tag definition, or returns 404.
+func (h *Handler) DeleteTagDefinition(ctx context.Context, req *schedulingv1.DeleteTagDefinitionRequest) (*emptypb.Empty, error) {
+	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// MultiReadTagDefinitions returns the definitions that are named, in that order, or those of a
+// context by name; all when neither is given.
+func (h *Handler) MultiReadTagDefinitions(ctx context.Context, req *schedulingv1.MultiReadTagDefinitionsRequest) (*schedulingv1.TagDefinitionList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	where := req.GetWhere()
+	refs, err := refsOf(where.GetTagDefinitions())
+	if err != nil {
+		return nil, err
+	}
+	if len(refs) > 0 && where.GetTagAssignmentContext() != nil {
+		return nil, fault.Invalid(CodeInvalid, "where takes only one of tagDefinitions and tagAssignmentContext.")
+	}
+	if len(refs) == 0 {
+		list, err := h.resource.List(ctx, nil, nil)
+		if err == nil {
+			list, err = ofContext(list, where.GetTagAssignmentContext())
+		}
+		return &schedulingv1.TagDefinitionList{Items: list}, err
+	}
+	found, err := Find(ctx, h.resource.Pool, h.resource.Store, tenantID, refs)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*schedulingv1.TagDefinition, len(refs))
+	for i, ref := range refs {
+		if list[i], err = found.Of(fmt.Sprintf("where.tagDefinitions[%d]", i), ref); err != nil {
+			return nil, err
+		}
+	}
+	return &schedulingv1.TagDefinitionList{Items: list}, nil
+}
+
+// refsOf returns what the one list that is given names.
+func refsOf(list *commonv1.RefList) ([]*commonv1.Ref, error) {
+	given := 0
+	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
+		if n > 0 {
+			given++
+		}
+	}
+	if given > 1 {
+		return nil, fault.Invalid(CodeInvalid, "where.tagDefinitions takes only one of ids, qualifiers and refs.")
+	}
+	refs := slices.Clone(list.GetRefs())
+	for _, id := range list.GetIds() {
+		refs = append(refs, &commonv1.Ref{Id: &id})
+	}
+	for _, name := range list.GetQualifiers() {
+		refs = append(refs, &commonv1.Ref{Qualifier: &name})
+	}
+	return refs, nil
+}
+
+func ofContext(list []*schedulingv1.TagDefinition, ref *commonv1.Ref) ([]*schedulingv1.TagDefinition, error) {
+	if ref == nil {
+		return list, nil
+	}
+	context, err := contextOf("where.tagAssignmentContext", ref)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(d *schedulingv1.TagDefinition) bool { return !For(d, context) }), nil
+}
+
+// For tells whether a definition is for the tags of a context.
+func For(d *schedulingv1.TagDefinition, context string) bool {
+	return slices.ContainsFunc(d.GetAssignmentContexts(), func(r *commonv1.Ref) bool { return r.GetQualifier() == context })
+}
+
+// Found are tag definitions that refs name.
+type Found struct {
+	byID   map[int64]*schedulingv1.TagDefinition
+	byName map[string]*schedulingv1.TagDefinition
+}
+
+// Find reads the tag definitions that refs name. Those that are not there are absent.
+func Find(ctx context.Context, db pg.Querier, store *Store, tenantID int64, refs []*commonv1.Ref) (Found, error) {
+	var ids []int64
+	var names []string
+	for _, ref := range refs {
+		if ref.Id != nil {
+			ids = append(ids, ref.GetId())
+		} else if ref.GetQualifier() != "" {
+			names = append(names, ref.GetQualifier())
+		}
+	}
+	found := Found{map[int64]*schedulingv1.TagDefinition{}, map[string]*schedulingv1.TagDefinition{}}
+	if len(ids)+len(names) == 0 {
+		return found, nil
+	}
+	list, err := store.Find(ctx, db, tenantID, ids, names)
+	for _, d := range list {
+		found.byID[d.GetId()], found.byName[strings.ToLower(d.GetName())] = d, d
+	}
+	return found, err
+}
+
+// Of returns the definition that a ref names, which stands at a path of the request. The id
+// wins over the qualifier.
+func (f Found) Of(path string, ref *commonv1.Ref) (*schedulingv1.TagDefinition, error) {
+	switch {
+	case ref.Id != nil:
+		if d := f.byID[ref.GetId()]; d != nil {
+			return d, nil
+		}
+		return nil, fault.Newf(CodeUnknown, http.StatusBadRequest, "The tag definition with the id %d (%s) does not exist.", ref.GetId(), path)
+	case ref.GetQualifier() != "":
+		if d := f.byName[strings.ToLower(ref.GetQualifier())]; d != nil {
+			return d, nil
+		}
+		return nil, fault.Newf(CodeUnknownName, http.StatusBadRequest, "The tag definition %.100q (%s) does not exist.", ref.GetQualifier(), path)
+	}
+	return nil, fault.Invalid(CodeMissing, path+" is missing.")
+}

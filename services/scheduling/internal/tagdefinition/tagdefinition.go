@@ -1,0 +1,180 @@
+// Package tagdefinition keeps tag definitions: what tags of schedules, shift segments and
+// employees may say.
+package tagdefinition
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Codes of the specified API.
+const (
+	// CodeUnknown (400, 404): there is no tag definition with the id.
+	CodeUnknown = "WFS-101704"
+	// CodeUnknownName (400, 404): there is no tag definition with the name.
+	CodeUnknownName = "WFS-101705"
+)
+
+// Codes of ours, with status 400.
+const (
+	// CodeInvalid: a value is not one that its property may have.
+	CodeInvalid = "WRL-30901"
+	// CodeMissing: something that is needed was not given.
+	CodeMissing = "WRL-30902"
+	// CodeTaken: another tag definition has the name.
+	CodeTaken = "WRL-30903"
+	// CodeOtherID: the id in the body is not the one in the path.
+	CodeOtherID = "WRL-30904"
+)
+
+// What tags a definition may be for.
+const (
+	ContextEmployee = "EMPLOYEE"
+	ContextSchedule = "SCHEDULE"
+	ContextSegment  = "SEGMENT"
+)
+
+var contexts = []string{ContextEmployee, ContextSchedule, ContextSegment}
+
+// Whether tags have what a constraint is about.
+const (
+	Required     = "REQUIRED"
+	Optional     = "OPTIONAL"
+	NotSupported = "NOT_SUPPORTED"
+)
+
+var constraints = []string{Required, Optional, NotSupported}
+
+const (
+	maxDescription = 1000
+	maxWord        = 100 // characters of colors and icons
+)
+
+func codes() namedstore.Codes {
+	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
+}
+
+// Store keeps tag definitions.
+type Store = namedstore.Store[*schedulingv1.TagDefinition]
+
+// NewStore returns the store of tag definitions.
+func NewStore() *Store {
+	return namedstore.NewStore(namedstore.Kind[*schedulingv1.TagDefinition]{
+		Codes: codes(),
+		What:  "tag definition",
+		Table: "tag_definition",
+		New:   func() *schedulingv1.TagDefinition { return &schedulingv1.TagDefinition{} },
+		Strip: func(d *schedulingv1.TagDefinition) { d.Id, d.Version, d.Deleted = nil, nil, nil },
+		Fill: func(d *schedulingv1.TagDefinition, id, version int64) {
+			d.Id, d.Version, d.Deleted = proto.Int64(id), proto.Int64(version), proto.Bool(false)
+		},
+	})
+}
+
+// prepare checks a tag definition, and completes what it leaves out.
+func prepare(given *schedulingv1.TagDefinition) (*schedulingv1.TagDefinition, error) {
+	d := &schedulingv1.TagDefinition{}
+	if given != nil {
+		d = proto.CloneOf(given)
+	}
+	if err := codes().CheckName("tagDefinition", d.GetName()); err != nil {
+		return nil, err
+	}
+	for _, text := range []struct {
+		path, value string
+		most        int
+	}{
+		{"description", d.GetDescription(), maxDescription},
+		{"color", d.GetColor(), maxWord},
+		{"scheduleContextAttributes.tagIconClass", d.GetScheduleContextAttributes().GetTagIconClass(), maxWord},
+	} {
+		if utf8.RuneCountInString(text.value) > text.most {
+			return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("%s must have at most %d characters.", text.path, text.most))
+		}
+	}
+	if err := constrain("commentsConstraint", &d.CommentsConstraint); err != nil {
+		return nil, err
+	}
+	d.ColorOverridable, d.VisibleToEmployees = proto.Bool(d.GetColorOverridable()), proto.Bool(d.GetVisibleToEmployees())
+	if err := prepareContexts(d); err != nil {
+		return nil, err
+	}
+	return d, prepareScheduleTags(d.GetScheduleContextAttributes())
+}
+
+// prepareContexts checks what tags the definition is for, and leaves each once.
+func prepareContexts(d *schedulingv1.TagDefinition) error {
+	if len(d.GetAssignmentContexts()) == 0 {
+		return fault.Invalid(CodeMissing, "assignmentContexts is missing. Name at least one of "+strings.Join(contexts, ", ")+".")
+	}
+	var kept []*commonv1.Ref
+	for i, ref := range d.GetAssignmentContexts() {
+		name, err := contextOf(fmt.Sprintf("assignmentContexts[%d]", i), ref)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(kept, func(r *commonv1.Ref) bool { return r.GetQualifier() == name }) {
+			kept = append(kept, &commonv1.Ref{Qualifier: proto.String(name)})
+		}
+	}
+	d.AssignmentContexts = kept
+	return nil
+}
+
+// contextOf returns which tags a ref means. The specified API does not say which ids they have.
+func contextOf(path string, ref *commonv1.Ref) (string, error) {
+	if ref.Id != nil || !slices.Contains(contexts, ref.GetQualifier()) {
+		return "", fault.Invalid(CodeInvalid, path+" must have one of the qualifiers "+strings.Join(contexts, ", ")+", and no id.")
+	}
+	return ref.GetQualifier(), nil
+}
+
+func prepareScheduleTags(a *schedulingv1.ScheduleTagAttributes) error {
+	if a == nil {
+		return nil
+	}
+	const at = "scheduleContextAttributes."
+	for path, value := range map[string]*string{
+		"costCentersConstraint": &a.CostCentersConstraint, "jobTransfersConstraint": &a.JobTransfersConstraint,
+		"laborCategoriesConstraint": &a.LaborCategoriesConstraint, "workRulesConstraint": &a.WorkRulesConstraint,
+	} {
+		if err := constrain(at+path, value); err != nil {
+			return err
+		}
+	}
+	for path, text := range map[string]*string{"defaultStartTime": &a.DefaultStartTime, "defaultEndTime": &a.DefaultEndTime} {
+		if *text == "" {
+			continue
+		}
+		clock, err := civil.ParseTimeOfDay(*text)
+		if err != nil {
+			return fault.Invalid(fault.CodeTime, at+path+": "+err.Error()+".")
+		}
+		*text = clock.String()
+	}
+	if a.ImpactTotals == nil {
+		a.ImpactTotals = proto.Bool(a.GetOnCall())
+	}
+	a.OnCall = proto.Bool(a.GetImpactTotals())
+	return nil
+}
+
+// constrain completes a constraint, and checks it.
+func constrain(path string, value *string) error {
+	*value = cmp.Or(*value, Optional)
+	if !slices.Contains(constraints, *value) {
+		return fault.Invalid(CodeInvalid, path+" must be one of "+strings.Join(constraints, ", ")+".")
+	}
+	return nil
+}
