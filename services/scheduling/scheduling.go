@@ -82,6 +82,7 @@ type Service struct {
 	schedules        *schedule.Handler
 	shifts           *scheduleitem.Shifts
 	payCodeEdits     *scheduleitem.PayCodeEdits
+	scheduleTags     *scheduleitem.ScheduleTags
 	scheduleEdits    *scheduleitem.ScheduleEdits
 	dayLocks         *daylock.Handler
 	propagations     *propagation.Handler
@@ -120,7 +121,10 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	tagDefinitions := tagdefinition.NewStore()
 	definitions := patterndefinition.New(cfg.Patterns, shiftTemplates, patternTemplates)
 	reader := reading.NewReader(deps.Pool, definitions)
-	items := scheduleitem.Deps{Pool: deps.Pool, Directory: resolver, Reader: reader, Templates: shiftTemplates, Wake: core.Wake, Settings: cfg.Items}
+	items := scheduleitem.Deps{
+		Pool: deps.Pool, Directory: resolver, Reader: reader, Templates: shiftTemplates, TagDefinitions: tagDefinitions,
+		Wake: core.Wake, Settings: cfg.Items,
+	}
 	commons := schedule.NewCommons(deps.Commons)
 	payCodeEdits, subtypes := scheduleitem.NewPayCodeEdits(items), requestsubtype.New(deps.Pool)
 	requests := timeoff.Deps{
@@ -142,6 +146,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		schedules:       schedule.New(deps.Pool, reader, resolver, commons),
 		shifts:          scheduleitem.NewShifts(items),
 		payCodeEdits:    payCodeEdits,
+		scheduleTags:    scheduleitem.NewScheduleTags(items),
 		scheduleEdits:   scheduleitem.NewScheduleEdits(items),
 		dayLocks:        daylock.New(deps.Pool, resolver, core.Wake),
 		propagations:    propagation.NewHandler(deps.Pool),
@@ -169,6 +174,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterScheduleServiceServer(server, s.schedules)
 	schedulingv1.RegisterShiftServiceServer(server, s.shifts)
 	schedulingv1.RegisterPayCodeEditServiceServer(server, s.payCodeEdits)
+	schedulingv1.RegisterScheduleTagServiceServer(server, s.scheduleTags)
 	schedulingv1.RegisterScheduleEditServiceServer(server, s.scheduleEdits)
 	schedulingv1.RegisterDayLockServiceServer(server, s.dayLocks)
 	schedulingv1.RegisterPropagationServiceServer(server, s.propagations)

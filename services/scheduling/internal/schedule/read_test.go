@@ -116,7 +116,7 @@ func TestGeneratedEntriesInFull(t *testing.T) {
 			Id: id(3), Employee: employee, StartDateTime: "2025-03-03T10:00:00", EndDateTime: "2025-03-03T11:00:00",
 			Posted: no, Generated: yes, Deleted: no, OnCall: yes, Version: version, Relations: relations(id(3)), CommentNotes: notes,
 			Segments: []*schedulingv1.ScheduleTagSegment{{
-				Id: id(3), SegmentType: &commonv1.Ref{Qualifier: proto.String("ON_CALL_SHIFT")},
+				Id: id(3), SegmentType: "ON_CALL_SHIFT",
 				TagDefinitionRef: ref(1, "Fire warden"), ScheduleTagColor: "blue", OrgJobRef: job, WorkruleRef: ref(4, "Nights"),
 			}},
 		}}},
@@ -157,7 +157,7 @@ func TestPayCodeEditAndTagWithoutTimes(t *testing.T) {
 	tag := got.GetScheduleTags().GetScheduleTags()[0]
 	assert.Equal(t, "2025-03-02T00:00:00", tag.GetStartDateTime())
 	assert.Equal(t, "2025-03-03T00:00:00", tag.GetEndDateTime())
-	assert.Equal(t, "SCHEDULE_TAG", tag.GetSegments()[0].GetSegmentType().GetQualifier())
+	assert.Equal(t, "SCHEDULE_TAG", tag.GetSegments()[0].GetSegmentType())
 	assert.False(t, tag.GetOnCall())
 }
 

@@ -45,13 +45,13 @@ FROM span WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3 GROUP 
 SELECT employee_id, lane, from_date, to_date, pattern_id, position, day_count
 FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date, lane`
 
-	// What nobody is told of is left out: open shifts, and deleted ones that hide
-	// nothing.
+	// What nobody is told of is left out: open shifts, schedule tags, and deleted ones that
+	// hide nothing.
 	shiftMarks = `
 SELECT id AS key, hashint8extended(CASE WHEN deleted OR withdrawn THEN -version ELSE version END, CASE WHEN hidden_lane IS NULL THEN 0 ELSE
     hashint8extended(hides_employee_id, (hides_day - ` + civil.EpochSQL + `)::bigint << 16 | hidden_lane::bigint << 8 | hidden_ordinal::bigint) END) AS mark
 FROM schedule_item WHERE tenant_id = $1 AND id > $2 AND id <= $3
-  AND employee_id IS NOT NULL AND (NOT deleted AND NOT withdrawn OR hidden_lane IS NOT NULL)`
+  AND employee_id IS NOT NULL AND kind <> 'SCHEDULE_TAG' AND (NOT deleted AND NOT withdrawn OR hidden_lane IS NOT NULL)`
 
 	// Whose locks keep the shifts as they are.
 	employeesOfShifts = `
@@ -61,7 +61,7 @@ UNION SELECT hides_employee_id FROM schedule_item WHERE tenant_id = $1 AND id = 
 	readShifts = `
 SELECT id, version, kind = 'PAY_CODE_EDIT', CASE WHEN deleted OR withdrawn THEN 0 ELSE employee_id END,
     from_day, to_day, body, hides_employee_id, hides_day, hidden_lane, hidden_ordinal
-FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND employee_id IS NOT NULL`
+FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND employee_id IS NOT NULL AND kind <> 'SCHEDULE_TAG'`
 
 	// As leaveVersions.
 	leaveMarks = `

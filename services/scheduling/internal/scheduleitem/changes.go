@@ -30,9 +30,9 @@ func (c *changes) cover(covers bool, employeeID int64) {
 }
 
 // put notes an entry as it is now. Open shifts are not told, which never were on
-// anybody's schedule.
+// anybody's schedule, nor are tags, of which nobody keeps a copy.
 func (c *changes) put(kind string, r *row) error {
-	if r.employeeID == 0 {
+	if r.employeeID == 0 || kind == kindScheduleTag {
 		return nil
 	}
 	employeeID := r.employeeID

@@ -21,16 +21,11 @@ func (f *family[M]) create(ctx context.Context, sent []M, partial bool) (*bulk.O
 	if err != nil {
 		return nil, err
 	}
-	drafts := make([]*draft, len(sent))
 	failed := make([]error, len(sent))
 	employees := f.employeesNamed(ctx, sent, failed)
-	for i, m := range sent {
-		if failed[i] == nil {
-			drafts[i], failed[i] = f.draft(m, employees[i])
-		}
-		if failed[i] != nil && !(partial && concernsItem(failed[i])) {
-			return nil, failed[i]
-		}
+	drafts, err := f.drafts(ctx, tenantID, sent, employees, failed, partial)
+	if err != nil {
+		return nil, err
 	}
 	var rows []row
 	err = pg.InTx(ctx, f.Pool, func(ctx context.Context, tx pgx.Tx) error {

@@ -1,5 +1,5 @@
-// Package scheduleitem keeps what people enter: shifts and pay code edits made by hand,
-// and generated entries that somebody changed or deleted.
+// Package scheduleitem keeps what people enter: shifts, pay code edits and schedule tags made by
+// hand, and generated entries that somebody changed or deleted.
 //
 // A generated entry is written nowhere until somebody touches it. Then an item
 // with the same id takes its place and hides it, whatever the pattern says

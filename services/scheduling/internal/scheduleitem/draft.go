@@ -20,9 +20,9 @@ type draft struct {
 	from, to civil.Date
 	// occupies are the days that must not be locked.
 	occupies civil.Range
-	// body is what is stored; of a shift, whose segments have no ids yet, once they have.
-	body  []byte
-	shift *schedulingv1.Shift // nil for what is no shift
+	// body is what is stored; of what has segments, which have no ids yet, once they have.
+	body      []byte
+	segmented proto.Message // a Shift or a ScheduleTag; nil for what has no segments
 	// covers says that it takes the shifts of its days.
 	covers bool
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 )
 
 // Directory finds the employees that requests name, as
@@ -36,6 +37,8 @@ type Deps struct {
 	Reader    *reading.Reader
 	// Templates are those that shifts can be made from.
 	Templates patterndefinition.ShiftSource
+	// TagDefinitions say what schedule tags may say.
+	TagDefinitions *tagdefinition.Store
 	// Wake is called after a change was committed that has an event.
 	Wake     func()
 	Settings Settings
@@ -50,19 +53,21 @@ func (d Deps) maxShift() time.Duration {
 	return d.Settings.MaxShift
 }
 
-// entry is a message of one of the two kinds.
+// entry is a message of one of the kinds.
 type entry interface {
 	proto.Message
 	GetEmployee() *commonv1.Ref
 	GetId() int64
 }
 
-// family is what shifts and pay code edits have in common, with what they
-// differ in.
+// family is what the kinds of entries have in common, with what they differ in.
 type family[M entry] struct {
 	Deps
 	kind string
 	what string // "shift", for messages
+	// complete returns what was sent with what it refers to, and notes what is wrong with an
+	// entry; nil for kinds that refer to nothing.
+	complete func(ctx context.Context, tenantID int64, sent []M, failed []error) ([]M, error)
 	// draft checks an entry as it was sent.
 	draft func(sent M, employee *projection.Employee) (*draft, error)
 	// make returns an empty entry; fill gives it what is not in its body.
@@ -76,6 +81,27 @@ type family[M entry] struct {
 	// shown returns a stored body as answers show it to be of an employee; nil when it is
 	// shown as it is stored.
 	shown func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error)
+}
+
+// drafts checks entries as they were sent, each for its employee. It fails with the first that
+// is wrong, or, with partial, notes each that is.
+func (f *family[M]) drafts(ctx context.Context, tenantID int64, sent []M, employees []*projection.Employee, failed []error, partial bool) ([]*draft, error) {
+	if f.complete != nil {
+		var err error
+		if sent, err = f.complete(ctx, tenantID, sent, failed); err != nil {
+			return nil, err
+		}
+	}
+	drafts := make([]*draft, len(sent))
+	for i, m := range sent {
+		if failed[i] == nil {
+			drafts[i], failed[i] = f.draft(m, employees[i])
+		}
+		if failed[i] != nil && !(partial && concernsItem(failed[i])) {
+			return nil, failed[i]
+		}
+	}
+	return drafts, nil
 }
 
 // decode returns the entry of a stored row.

@@ -27,6 +27,8 @@ const (
 	CodeLockedDay = "WRL-30401"
 	// CodeShiftLength (400): the shift is longer than the setting allows.
 	CodeShiftLength = "WRL-30402"
+	// CodeTagDefinition (400): the schedule tag is not one that its tag definition allows.
+	CodeTagDefinition = "WRL-30403"
 )
 
 func invalidShift(path, format string, args ...any) error {

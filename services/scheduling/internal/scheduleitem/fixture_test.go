@@ -23,6 +23,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 )
 
 // fixture has the employees 1 (Zurich) and 2 (UTC), of whom the first works
@@ -30,13 +31,15 @@ import (
 type fixture struct {
 	*schedtest.Env
 
-	t        *testing.T
-	shifts   schedulingv1.ShiftServiceClient
-	edits    schedulingv1.PayCodeEditServiceClient
-	together schedulingv1.ScheduleEditServiceClient
-	schedule schedulingv1.ScheduleServiceClient
-	woken    *atomic.Int32
-	patterns int64 // that employee 1 has had
+	t           *testing.T
+	shifts      schedulingv1.ShiftServiceClient
+	edits       schedulingv1.PayCodeEditServiceClient
+	tags        schedulingv1.ScheduleTagServiceClient
+	definitions schedulingv1.TagDefinitionServiceClient
+	together    schedulingv1.ScheduleEditServiceClient
+	schedule    schedulingv1.ScheduleServiceClient
+	woken       *atomic.Int32
+	patterns    int64 // that employee 1 has had
 }
 
 // firstSeries is where the series of the fixture begin.
@@ -47,14 +50,19 @@ func newFixture(t *testing.T) *fixture {
 	env := schedtest.New(t)
 	f := &fixture{
 		Env: env, t: t, woken: &atomic.Int32{},
-		shifts:   schedulingv1.NewShiftServiceClient(env.Conn()),
-		edits:    schedulingv1.NewPayCodeEditServiceClient(env.Conn()),
-		together: schedulingv1.NewScheduleEditServiceClient(env.Conn()),
-		schedule: schedulingv1.NewScheduleServiceClient(env.Conn()),
+		shifts:      schedulingv1.NewShiftServiceClient(env.Conn()),
+		edits:       schedulingv1.NewPayCodeEditServiceClient(env.Conn()),
+		tags:        schedulingv1.NewScheduleTagServiceClient(env.Conn()),
+		definitions: schedulingv1.NewTagDefinitionServiceClient(env.Conn()),
+		together:    schedulingv1.NewScheduleEditServiceClient(env.Conn()),
+		schedule:    schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
 	directory := projection.NewResolver(env.Pool, nobody{}, nil, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
-	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: func() { f.woken.Add(1) }}
+	definitions := tagdefinition.NewStore()
+	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, TagDefinitions: definitions, Wake: func() { f.woken.Add(1) }}
+	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool, definitions))
+	schedulingv1.RegisterScheduleTagServiceServer(env.Local, scheduleitem.NewScheduleTags(deps))
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))
 	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, scheduleitem.NewPayCodeEdits(deps))
 	schedulingv1.RegisterScheduleEditServiceServer(env.Local, scheduleitem.NewScheduleEdits(deps))

@@ -57,7 +57,8 @@ func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 		k := found[id]
 		p := f.employeeDaysOf(k)
 		days = append(days, p)
-		news.add(p.employeeID, p.days.From, p.days.To-1)
+		shown := f.shownOn(k).days
+		news.add(p.employeeID, shown.From, shown.To-1)
 		news.cover(k.covers(), p.employeeID)
 		hides := k.hides()
 		if hides == nil {

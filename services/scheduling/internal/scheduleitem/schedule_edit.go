@@ -186,30 +186,16 @@ func (w *work[M]) prepare(ctx context.Context, tenantID int64, visible rowvisibi
 	}
 	failed := make([]error, len(w.create))
 	employees := f.employeesNamed(ctx, w.create, failed)
-	w.drafts = make([]*draft, len(w.create))
-	for i, m := range w.create {
-		if failed[i] == nil {
-			w.drafts[i], failed[i] = f.draft(m, employees[i])
-		}
-		if failed[i] != nil {
-			return failed[i]
-		}
-	}
-	failed = f.distinctIDs(w.update)
-	employees, err := f.employeesAfter(ctx, tenantID, visible, w.update, failed)
-	if err != nil {
+	var err error
+	if w.drafts, err = f.drafts(ctx, tenantID, w.create, employees, failed, false); err != nil {
 		return err
 	}
-	w.updated = make([]*draft, len(w.update))
-	for i, m := range w.update {
-		if failed[i] == nil {
-			w.updated[i], failed[i] = f.draft(m, employees[i])
-		}
-		if failed[i] != nil {
-			return failed[i]
-		}
+	failed = f.distinctIDs(w.update)
+	if employees, err = f.employeesAfter(ctx, tenantID, visible, w.update, failed); err != nil {
+		return err
 	}
-	return nil
+	w.updated, err = f.drafts(ctx, tenantID, w.update, employees, failed, false)
+	return err
 }
 
 // employees are those whose schedules get entries.

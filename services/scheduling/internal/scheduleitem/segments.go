@@ -14,25 +14,26 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// numberSegments gives the segments of shifts their ids, relations that say nothing else
-// the shift as their target, and the drafts of shifts their bodies. A segment that is
-// sent with the id of one that the shift has stays that one; others get ids that nothing
+// numberSegments gives the segments of drafts their ids, relations of shifts that say nothing
+// else the shift as their target, and drafts with segments their bodies. A segment that is
+// sent with the id of one that the entry has stays that one; others get ids that nothing
 // else has.
 func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
-	var unnumbered []*schedulingv1.ShiftSegment
+	var unnumbered []**int64
 	for _, r := range list {
-		if r.draft.shift == nil {
+		if r.draft.segmented == nil {
 			continue
 		}
 		had, err := r.was.segmentIDs()
 		if err != nil {
 			return err
 		}
-		for _, s := range r.draft.shift.GetSegments() {
-			if !had[s.GetId()] {
-				unnumbered = append(unnumbered, s)
+		for _, id := range idsOfSegments(r.draft.segmented) {
+			if *id == nil || !had[**id] {
+				unnumbered = append(unnumbered, id)
+				continue
 			}
-			delete(had, s.GetId()) // No two have one id.
+			delete(had, **id) // No two have one id.
 		}
 	}
 	if len(unnumbered) > 0 {
@@ -40,8 +41,8 @@ func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
 		if err != nil {
 			return err
 		}
-		for i, s := range unnumbered {
-			s.Id = proto.Int64(ids[i])
+		for i, id := range unnumbered {
+			*id = proto.Int64(ids[i])
 		}
 	}
 	at, err := modifiedAt(ctx, tx, list)
@@ -49,16 +50,13 @@ func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
 		return err
 	}
 	for _, r := range list {
-		if r.draft.shift == nil {
+		if r.draft.segmented == nil {
 			continue
 		}
-		r.draft.shift.ModifiedDateTime = at
-		for _, relation := range r.draft.shift.GetRelations() {
-			if !named(relation.GetTargetRef()) {
-				relation.TargetRef = &commonv1.Ref{Id: proto.Int64(r.id)}
-			}
+		if shift, ok := r.draft.segmented.(*schedulingv1.Shift); ok {
+			stamp(shift, r.id, at)
 		}
-		body, err := encode(r.draft.shift)
+		body, err := encode(r.draft.segmented)
 		if err != nil {
 			return err
 		}
@@ -67,10 +65,23 @@ func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
 	return nil
 }
 
+// stamp says in a shift when it was modified, and in its relations that they lead to it.
+func stamp(shift *schedulingv1.Shift, id int64, at string) {
+	shift.ModifiedDateTime = at
+	for _, relation := range shift.GetRelations() {
+		if !named(relation.GetTargetRef()) {
+			relation.TargetRef = &commonv1.Ref{Id: proto.Int64(id)}
+		}
+	}
+}
+
 // modifiedAt returns the time of the transaction as shifts show it; "" when no shift is
 // among the drafts.
 func modifiedAt(ctx context.Context, tx pgx.Tx, list []replacement) (string, error) {
-	if !slices.ContainsFunc(list, func(r replacement) bool { return r.draft.shift != nil }) {
+	if !slices.ContainsFunc(list, func(r replacement) bool {
+		_, shift := r.draft.segmented.(*schedulingv1.Shift)
+		return shift
+	}) {
 		return "", nil
 	}
 	var at time.Time
@@ -80,23 +91,52 @@ func modifiedAt(ctx context.Context, tx pgx.Tx, list []replacement) (string, err
 	return at.UTC().Format("2006-01-02T15:04:05.000"), nil
 }
 
+// idsOfSegments returns where the segments of an entry have their ids.
+func idsOfSegments(m proto.Message) []**int64 {
+	var ids []**int64
+	switch m := m.(type) {
+	case *schedulingv1.Shift:
+		for _, s := range m.GetSegments() {
+			ids = append(ids, &s.Id)
+		}
+	case *schedulingv1.ScheduleTag:
+		for _, s := range m.GetSegments() {
+			ids = append(ids, &s.Id)
+		}
+	}
+	return ids
+}
+
 // segmentIDs are those of the segments that an entry has, of which there are none when
 // it does not exist.
 func (k known) segmentIDs() (map[int64]bool, error) {
-	shift := &schedulingv1.Shift{}
-	var err error
-	switch {
-	case k.row != nil:
-		err = proto.Unmarshal(k.row.body, shift)
-	case k.generated != nil:
-		shift, err = k.generated.Shift(civil.NewZone(time.UTC), "")
-	}
+	entry, err := k.segmented()
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read segments: %w", err)
 	}
-	ids := make(map[int64]bool, len(shift.GetSegments()))
-	for _, s := range shift.GetSegments() {
-		ids[s.GetId()] = s.Id != nil
+	ids := map[int64]bool{}
+	for _, id := range idsOfSegments(entry) {
+		if *id != nil {
+			ids[**id] = true
+		}
 	}
 	return ids, nil
+}
+
+// segmented returns the entry, which has segments; nil when it does not exist.
+func (k known) segmented() (proto.Message, error) {
+	utc := civil.NewZone(time.UTC)
+	switch {
+	case k.row != nil && k.row.kind == kindScheduleTag:
+		tag := &schedulingv1.ScheduleTag{}
+		return tag, proto.Unmarshal(k.row.body, tag)
+	case k.row != nil:
+		shift := &schedulingv1.Shift{}
+		return shift, proto.Unmarshal(k.row.body, shift)
+	case k.generated != nil && k.generated.IsTag():
+		return k.generated.Tag(utc)
+	case k.generated != nil:
+		return k.generated.Shift(utc, "")
+	}
+	return nil, nil
 }

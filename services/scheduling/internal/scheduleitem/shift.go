@@ -58,7 +58,7 @@ func draftShift(sent *schedulingv1.Shift, employee *projection.Employee, longest
 	from := whole.start.Date
 	last, _ := civil.DateTime{Date: whole.end.Date, Seconds: whole.end.Seconds - 1}.Clock()
 	return &draft{
-		employee: employee, from: from, to: last, shift: shift,
+		employee: employee, from: from, to: last, segmented: shift,
 		occupies: civil.Range{From: from, To: from + 1}, // it belongs to the day it starts
 	}, nil
 }

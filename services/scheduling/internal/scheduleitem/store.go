@@ -14,6 +14,7 @@ import (
 const (
 	kindShift       = "SHIFT"
 	kindPayCodeEdit = "PAY_CODE_EDIT"
+	kindScheduleTag = "SCHEDULE_TAG"
 )
 
 // row is a row of schedule_item.

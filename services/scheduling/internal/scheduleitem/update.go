@@ -40,10 +40,11 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 	if err != nil {
 		return none, err
 	}
-	d, err := f.draft(sent, employee)
+	drafts, err := f.drafts(ctx, tenantID, []M{sent}, []*projection.Employee{employee}, make([]error, 1), false)
 	if err != nil {
 		return none, err
 	}
+	d := drafts[0]
 	var updated row
 	err = f.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		old, err := f.lockEntries(ctx, tx, tenantID, visible, []int64{id}, []int64{d.employeeID()})
@@ -123,7 +124,7 @@ func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list
 			id: r.id, employeeID: r.draft.employeeID(), from: r.draft.from, to: r.draft.to,
 			hides: r.was.hides(), version: r.was.version() + 1, body: r.draft.body, covers: r.was.covers(),
 		}
-		before := f.employeeDaysOf(r.was)
+		before := f.shownOn(r.was)
 		news.cover(r.was.covers(), before.employeeID)
 		news.cover(r.was.covers(), r.draft.employeeID())
 		news.add(before.employeeID, before.days.From, before.days.To-1)
@@ -219,6 +220,15 @@ func (f *family[M]) employeeDaysOf(k known) employeeDays {
 		days.To = k.row.to + 1
 	}
 	return employeeDays{k.row.employeeID, days}
+}
+
+// shownOn returns the days on which an entry is, as far as is known without its times.
+func (f *family[M]) shownOn(k known) employeeDays {
+	days := f.employeeDaysOf(k)
+	if k.row != nil {
+		days.days.To = k.row.to + 1
+	}
+	return days
 }
 
 // unlocked refuses the change of days of which one is locked.

@@ -29,14 +29,9 @@ func (f *family[M]) updateMany(ctx context.Context, sent []M, partial bool) (*bu
 	if err != nil {
 		return nil, err
 	}
-	drafts := make([]*draft, len(sent))
-	for i, m := range sent {
-		if failed[i] == nil {
-			drafts[i], failed[i] = f.draft(m, employees[i])
-		}
-		if failed[i] != nil && !(partial && concernsItem(failed[i])) {
-			return nil, failed[i]
-		}
+	drafts, err := f.drafts(ctx, tenantID, sent, employees, failed, partial)
+	if err != nil {
+		return nil, err
 	}
 	rows := make([]row, len(sent))
 	err = f.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {

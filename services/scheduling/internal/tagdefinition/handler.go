@@ -153,8 +153,8 @@ func Find(ctx context.Context, db pg.Querier, store *Store, tenantID int64, refs
 	var ids []int64
 	var names []string
 	for _, ref := range refs {
-		if ref.Id != nil {
-			ids = append(ids, ref.GetId())
+		if id := ref.GetId(); id != 0 {
+			ids = append(ids, id)
 		} else if ref.GetQualifier() != "" {
 			names = append(names, ref.GetQualifier())
 		}
@@ -174,7 +174,7 @@ func Find(ctx context.Context, db pg.Querier, store *Store, tenantID int64, refs
 // wins over the qualifier.
 func (f Found) Of(path string, ref *commonv1.Ref) (*schedulingv1.TagDefinition, error) {
 	switch {
-	case ref.Id != nil:
+	case ref.GetId() != 0:
 		if d := f.byID[ref.GetId()]; d != nil {
 			return d, nil
 		}

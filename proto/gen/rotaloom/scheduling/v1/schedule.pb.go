@@ -1667,282 +1667,6 @@ func (x *ScheduledHoliday) GetEndDateTime() string {
 	return ""
 }
 
-type ScheduleTagList struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ScheduleTags  []*ScheduleTag         `protobuf:"bytes,1,rep,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ScheduleTagList) Reset() {
-	*x = ScheduleTagList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ScheduleTagList) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ScheduleTagList) ProtoMessage() {}
-
-func (x *ScheduleTagList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ScheduleTagList.ProtoReflect.Descriptor instead.
-func (*ScheduleTagList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{20}
-}
-
-func (x *ScheduleTagList) GetScheduleTags() []*ScheduleTag {
-	if x != nil {
-		return x.ScheduleTags
-	}
-	return nil
-}
-
-type ScheduleTag struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee      *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	StartDateTime string                 `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	Posted        *bool                  `protobuf:"varint,5,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
-	Generated     *bool                  `protobuf:"varint,6,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
-	Deleted       *bool                  `protobuf:"varint,7,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	OnCall        *bool                  `protobuf:"varint,8,opt,name=on_call,json=onCall,proto3,oneof" json:"on_call,omitempty"`
-	Version       *int64                 `protobuf:"varint,9,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	Segments      []*ScheduleTagSegment  `protobuf:"bytes,10,rep,name=segments,proto3" json:"segments,omitempty"`
-	Relations     []*Relation            `protobuf:"bytes,11,rep,name=relations,proto3" json:"relations,omitempty"`
-	CommentNotes  []*CommentNote         `protobuf:"bytes,12,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ScheduleTag) Reset() {
-	*x = ScheduleTag{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ScheduleTag) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ScheduleTag) ProtoMessage() {}
-
-func (x *ScheduleTag) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ScheduleTag.ProtoReflect.Descriptor instead.
-func (*ScheduleTag) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{21}
-}
-
-func (x *ScheduleTag) GetId() int64 {
-	if x != nil && x.Id != nil {
-		return *x.Id
-	}
-	return 0
-}
-
-func (x *ScheduleTag) GetEmployee() *v1.Ref {
-	if x != nil {
-		return x.Employee
-	}
-	return nil
-}
-
-func (x *ScheduleTag) GetStartDateTime() string {
-	if x != nil {
-		return x.StartDateTime
-	}
-	return ""
-}
-
-func (x *ScheduleTag) GetEndDateTime() string {
-	if x != nil {
-		return x.EndDateTime
-	}
-	return ""
-}
-
-func (x *ScheduleTag) GetPosted() bool {
-	if x != nil && x.Posted != nil {
-		return *x.Posted
-	}
-	return false
-}
-
-func (x *ScheduleTag) GetGenerated() bool {
-	if x != nil && x.Generated != nil {
-		return *x.Generated
-	}
-	return false
-}
-
-func (x *ScheduleTag) GetDeleted() bool {
-	if x != nil && x.Deleted != nil {
-		return *x.Deleted
-	}
-	return false
-}
-
-func (x *ScheduleTag) GetOnCall() bool {
-	if x != nil && x.OnCall != nil {
-		return *x.OnCall
-	}
-	return false
-}
-
-func (x *ScheduleTag) GetVersion() int64 {
-	if x != nil && x.Version != nil {
-		return *x.Version
-	}
-	return 0
-}
-
-func (x *ScheduleTag) GetSegments() []*ScheduleTagSegment {
-	if x != nil {
-		return x.Segments
-	}
-	return nil
-}
-
-func (x *ScheduleTag) GetRelations() []*Relation {
-	if x != nil {
-		return x.Relations
-	}
-	return nil
-}
-
-func (x *ScheduleTag) GetCommentNotes() []*CommentNote {
-	if x != nil {
-		return x.CommentNotes
-	}
-	return nil
-}
-
-type ScheduleTagSegment struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Id               *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	SegmentType      *v1.Ref                `protobuf:"bytes,2,opt,name=segment_type,json=segmentType,proto3" json:"segment_type,omitempty"`
-	TagDefinitionRef *v1.Ref                `protobuf:"bytes,3,opt,name=tag_definition_ref,json=tagDefinitionRef,proto3" json:"tag_definition_ref,omitempty"`
-	ScheduleTagColor string                 `protobuf:"bytes,4,opt,name=schedule_tag_color,json=scheduleTagColor,proto3" json:"schedule_tag_color,omitempty"`
-	OrgJobRef        *v1.Ref                `protobuf:"bytes,5,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
-	WorkruleRef      *v1.Ref                `protobuf:"bytes,6,opt,name=workrule_ref,json=workruleRef,proto3" json:"workrule_ref,omitempty"`
-	CostCenter       *CostCenterEntry       `protobuf:"bytes,7,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
-	LaborCategories  *LaborCategories       `protobuf:"bytes,8,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
-}
-
-func (x *ScheduleTagSegment) Reset() {
-	*x = ScheduleTagSegment{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ScheduleTagSegment) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ScheduleTagSegment) ProtoMessage() {}
-
-func (x *ScheduleTagSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ScheduleTagSegment.ProtoReflect.Descriptor instead.
-func (*ScheduleTagSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *ScheduleTagSegment) GetId() int64 {
-	if x != nil && x.Id != nil {
-		return *x.Id
-	}
-	return 0
-}
-
-func (x *ScheduleTagSegment) GetSegmentType() *v1.Ref {
-	if x != nil {
-		return x.SegmentType
-	}
-	return nil
-}
-
-func (x *ScheduleTagSegment) GetTagDefinitionRef() *v1.Ref {
-	if x != nil {
-		return x.TagDefinitionRef
-	}
-	return nil
-}
-
-func (x *ScheduleTagSegment) GetScheduleTagColor() string {
-	if x != nil {
-		return x.ScheduleTagColor
-	}
-	return ""
-}
-
-func (x *ScheduleTagSegment) GetOrgJobRef() *v1.Ref {
-	if x != nil {
-		return x.OrgJobRef
-	}
-	return nil
-}
-
-func (x *ScheduleTagSegment) GetWorkruleRef() *v1.Ref {
-	if x != nil {
-		return x.WorkruleRef
-	}
-	return nil
-}
-
-func (x *ScheduleTagSegment) GetCostCenter() *CostCenterEntry {
-	if x != nil {
-		return x.CostCenter
-	}
-	return nil
-}
-
-func (x *ScheduleTagSegment) GetLaborCategories() *LaborCategories {
-	if x != nil {
-		return x.LaborCategories
-	}
-	return nil
-}
-
 type ScheduleDayList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Days          []*ScheduleDay         `protobuf:"bytes,1,rep,name=days,proto3" json:"days,omitempty"`
@@ -1952,7 +1676,7 @@ type ScheduleDayList struct {
 
 func (x *ScheduleDayList) Reset() {
 	*x = ScheduleDayList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1964,7 +1688,7 @@ func (x *ScheduleDayList) String() string {
 func (*ScheduleDayList) ProtoMessage() {}
 
 func (x *ScheduleDayList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1977,7 +1701,7 @@ func (x *ScheduleDayList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleDayList.ProtoReflect.Descriptor instead.
 func (*ScheduleDayList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ScheduleDayList) GetDays() []*ScheduleDay {
@@ -2000,7 +1724,7 @@ type ScheduleDay struct {
 
 func (x *ScheduleDay) Reset() {
 	*x = ScheduleDay{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2012,7 +1736,7 @@ func (x *ScheduleDay) String() string {
 func (*ScheduleDay) ProtoMessage() {}
 
 func (x *ScheduleDay) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2025,7 +1749,7 @@ func (x *ScheduleDay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleDay.ProtoReflect.Descriptor instead.
 func (*ScheduleDay) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ScheduleDay) GetEmployee() *v1.Ref {
@@ -2072,7 +1796,7 @@ type EmployeeRefList struct {
 
 func (x *EmployeeRefList) Reset() {
 	*x = EmployeeRefList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2084,7 +1808,7 @@ func (x *EmployeeRefList) String() string {
 func (*EmployeeRefList) ProtoMessage() {}
 
 func (x *EmployeeRefList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2097,7 +1821,7 @@ func (x *EmployeeRefList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeRefList.ProtoReflect.Descriptor instead.
 func (*EmployeeRefList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *EmployeeRefList) GetEmployees() []*v1.Ref {
@@ -2116,7 +1840,7 @@ type ExpandedJobList struct {
 
 func (x *ExpandedJobList) Reset() {
 	*x = ExpandedJobList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2128,7 +1852,7 @@ func (x *ExpandedJobList) String() string {
 func (*ExpandedJobList) ProtoMessage() {}
 
 func (x *ExpandedJobList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2141,7 +1865,7 @@ func (x *ExpandedJobList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandedJobList.ProtoReflect.Descriptor instead.
 func (*ExpandedJobList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ExpandedJobList) GetJobs() []*ExpandedJob {
@@ -2162,7 +1886,7 @@ type ExpandedJob struct {
 
 func (x *ExpandedJob) Reset() {
 	*x = ExpandedJob{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2174,7 +1898,7 @@ func (x *ExpandedJob) String() string {
 func (*ExpandedJob) ProtoMessage() {}
 
 func (x *ExpandedJob) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2187,7 +1911,7 @@ func (x *ExpandedJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandedJob.ProtoReflect.Descriptor instead.
 func (*ExpandedJob) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ExpandedJob) GetId() int64 {
@@ -2221,7 +1945,7 @@ type MultiReadScheduleStatusRequest struct {
 
 func (x *MultiReadScheduleStatusRequest) Reset() {
 	*x = MultiReadScheduleStatusRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2233,7 +1957,7 @@ func (x *MultiReadScheduleStatusRequest) String() string {
 func (*MultiReadScheduleStatusRequest) ProtoMessage() {}
 
 func (x *MultiReadScheduleStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2246,7 +1970,7 @@ func (x *MultiReadScheduleStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadScheduleStatusRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadScheduleStatusRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MultiReadScheduleStatusRequest) GetSelect() []string {
@@ -2273,7 +1997,7 @@ type ScheduleStatusWhere struct {
 
 func (x *ScheduleStatusWhere) Reset() {
 	*x = ScheduleStatusWhere{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2285,7 +2009,7 @@ func (x *ScheduleStatusWhere) String() string {
 func (*ScheduleStatusWhere) ProtoMessage() {}
 
 func (x *ScheduleStatusWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2298,7 +2022,7 @@ func (x *ScheduleStatusWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleStatusWhere.ProtoReflect.Descriptor instead.
 func (*ScheduleStatusWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ScheduleStatusWhere) GetEmployees() *EmployeeSchedules {
@@ -2324,7 +2048,7 @@ type ScheduleStatus struct {
 
 func (x *ScheduleStatus) Reset() {
 	*x = ScheduleStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2336,7 +2060,7 @@ func (x *ScheduleStatus) String() string {
 func (*ScheduleStatus) ProtoMessage() {}
 
 func (x *ScheduleStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2349,7 +2073,7 @@ func (x *ScheduleStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleStatus.ProtoReflect.Descriptor instead.
 func (*ScheduleStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ScheduleStatus) GetEmployeeStatus() *EmployeeStatusList {
@@ -2368,7 +2092,7 @@ type EmployeeStatusList struct {
 
 func (x *EmployeeStatusList) Reset() {
 	*x = EmployeeStatusList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2380,7 +2104,7 @@ func (x *EmployeeStatusList) String() string {
 func (*EmployeeStatusList) ProtoMessage() {}
 
 func (x *EmployeeStatusList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2393,7 +2117,7 @@ func (x *EmployeeStatusList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeStatusList.ProtoReflect.Descriptor instead.
 func (*EmployeeStatusList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *EmployeeStatusList) GetEmployeeStatus() []*EmployeeStatus {
@@ -2416,7 +2140,7 @@ type EmployeeStatus struct {
 
 func (x *EmployeeStatus) Reset() {
 	*x = EmployeeStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2428,7 +2152,7 @@ func (x *EmployeeStatus) String() string {
 func (*EmployeeStatus) ProtoMessage() {}
 
 func (x *EmployeeStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2441,7 +2165,7 @@ func (x *EmployeeStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeStatus.ProtoReflect.Descriptor instead.
 func (*EmployeeStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{32}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *EmployeeStatus) GetEmployee() *v1.Ref {
@@ -2477,7 +2201,7 @@ type ProcessingStatus struct {
 
 func (x *ProcessingStatus) Reset() {
 	*x = ProcessingStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[33]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2489,7 +2213,7 @@ func (x *ProcessingStatus) String() string {
 func (*ProcessingStatus) ProtoMessage() {}
 
 func (x *ProcessingStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[33]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2502,7 +2226,7 @@ func (x *ProcessingStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProcessingStatus.ProtoReflect.Descriptor instead.
 func (*ProcessingStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{33}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ProcessingStatus) GetProcessingType() *ProcessingType {
@@ -2543,7 +2267,7 @@ type ProcessingType struct {
 
 func (x *ProcessingType) Reset() {
 	*x = ProcessingType{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[34]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2555,7 +2279,7 @@ func (x *ProcessingType) String() string {
 func (*ProcessingType) ProtoMessage() {}
 
 func (x *ProcessingType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[34]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2568,7 +2292,7 @@ func (x *ProcessingType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProcessingType.ProtoReflect.Descriptor instead.
 func (*ProcessingType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{34}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ProcessingType) GetId() int64 {
@@ -2589,7 +2313,7 @@ var File_rotaloom_scheduling_v1_schedule_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\n" +
-	"%rotaloom/scheduling/v1/schedule.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a%rotaloom/scheduling/v1/day_lock.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a*rotaloom/scheduling/v1/pay_code_edit.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\xe2\x01\n" +
+	"%rotaloom/scheduling/v1/schedule.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a%rotaloom/scheduling/v1/day_lock.proto\x1a*rotaloom/scheduling/v1/pay_code_edit.proto\x1a)rotaloom/scheduling/v1/schedule_tag.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\xe2\x01\n" +
 	"\x18MultiReadScheduleRequest\x12\x16\n" +
 	"\x06select\x18\x01 \x03(\tR\x06select\x12\x19\n" +
 	"\border_by\x18\x02 \x03(\tR\aorderBy\x12V\n" +
@@ -2794,44 +2518,6 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\fdisplay_name\x18\x04 \x01(\tR\vdisplayName\x12&\n" +
 	"\x0fstart_date_time\x18\x05 \x01(\tR\rstartDateTime\x12\"\n" +
 	"\rend_date_time\x18\x06 \x01(\tR\vendDateTimeB\x05\n" +
-	"\x03_id\"p\n" +
-	"\x0fScheduleTagList\x12H\n" +
-	"\rschedule_tags\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.ScheduleTagR\fscheduleTags:\x13\xa2\xbb\x18\x0f\n" +
-	"\rschedule_tags\"\xd5\x04\n" +
-	"\vScheduleTag\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
-	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12&\n" +
-	"\x0fstart_date_time\x18\x03 \x01(\tR\rstartDateTime\x12\"\n" +
-	"\rend_date_time\x18\x04 \x01(\tR\vendDateTime\x12\x1b\n" +
-	"\x06posted\x18\x05 \x01(\bH\x01R\x06posted\x88\x01\x01\x12!\n" +
-	"\tgenerated\x18\x06 \x01(\bH\x02R\tgenerated\x88\x01\x01\x12\x1d\n" +
-	"\adeleted\x18\a \x01(\bH\x03R\adeleted\x88\x01\x01\x12\x1c\n" +
-	"\aon_call\x18\b \x01(\bH\x04R\x06onCall\x88\x01\x01\x12\x1d\n" +
-	"\aversion\x18\t \x01(\x03H\x05R\aversion\x88\x01\x01\x12F\n" +
-	"\bsegments\x18\n" +
-	" \x03(\v2*.rotaloom.scheduling.v1.ScheduleTagSegmentR\bsegments\x12>\n" +
-	"\trelations\x18\v \x03(\v2 .rotaloom.scheduling.v1.RelationR\trelations\x12H\n" +
-	"\rcomment_notes\x18\f \x03(\v2#.rotaloom.scheduling.v1.CommentNoteR\fcommentNotesB\x05\n" +
-	"\x03_idB\t\n" +
-	"\a_postedB\f\n" +
-	"\n" +
-	"_generatedB\n" +
-	"\n" +
-	"\b_deletedB\n" +
-	"\n" +
-	"\b_on_callB\n" +
-	"\n" +
-	"\b_version\"\x8a\x04\n" +
-	"\x12ScheduleTagSegment\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12P\n" +
-	"\fsegment_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefB\x14\xa2\xbb\x18\x10\"\x0esegmentTypeRefR\vsegmentType\x12E\n" +
-	"\x12tag_definition_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x10tagDefinitionRef\x12,\n" +
-	"\x12schedule_tag_color\x18\x04 \x01(\tR\x10scheduleTagColor\x127\n" +
-	"\vorg_job_ref\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\torgJobRef\x12:\n" +
-	"\fworkrule_ref\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\vworkruleRef\x12H\n" +
-	"\vcost_center\x18\a \x01(\v2'.rotaloom.scheduling.v1.CostCenterEntryR\n" +
-	"costCenter\x12R\n" +
-	"\x10labor_categories\x18\b \x01(\v2'.rotaloom.scheduling.v1.LaborCategoriesR\x0flaborCategoriesB\x05\n" +
 	"\x03_id\"V\n" +
 	"\x0fScheduleDayList\x127\n" +
 	"\x04days\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.ScheduleDayR\x04days:\n" +
@@ -2908,7 +2594,7 @@ func file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_schedule_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_rotaloom_scheduling_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_rotaloom_scheduling_v1_schedule_proto_goTypes = []any{
 	(*MultiReadScheduleRequest)(nil),       // 0: rotaloom.scheduling.v1.MultiReadScheduleRequest
 	(*MultiReadOptions)(nil),               // 1: rotaloom.scheduling.v1.MultiReadOptions
@@ -2930,31 +2616,26 @@ var file_rotaloom_scheduling_v1_schedule_proto_goTypes = []any{
 	(*AvailabilitySegment)(nil),            // 17: rotaloom.scheduling.v1.AvailabilitySegment
 	(*HolidayList)(nil),                    // 18: rotaloom.scheduling.v1.HolidayList
 	(*ScheduledHoliday)(nil),               // 19: rotaloom.scheduling.v1.ScheduledHoliday
-	(*ScheduleTagList)(nil),                // 20: rotaloom.scheduling.v1.ScheduleTagList
-	(*ScheduleTag)(nil),                    // 21: rotaloom.scheduling.v1.ScheduleTag
-	(*ScheduleTagSegment)(nil),             // 22: rotaloom.scheduling.v1.ScheduleTagSegment
-	(*ScheduleDayList)(nil),                // 23: rotaloom.scheduling.v1.ScheduleDayList
-	(*ScheduleDay)(nil),                    // 24: rotaloom.scheduling.v1.ScheduleDay
-	(*EmployeeRefList)(nil),                // 25: rotaloom.scheduling.v1.EmployeeRefList
-	(*ExpandedJobList)(nil),                // 26: rotaloom.scheduling.v1.ExpandedJobList
-	(*ExpandedJob)(nil),                    // 27: rotaloom.scheduling.v1.ExpandedJob
-	(*MultiReadScheduleStatusRequest)(nil), // 28: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
-	(*ScheduleStatusWhere)(nil),            // 29: rotaloom.scheduling.v1.ScheduleStatusWhere
-	(*ScheduleStatus)(nil),                 // 30: rotaloom.scheduling.v1.ScheduleStatus
-	(*EmployeeStatusList)(nil),             // 31: rotaloom.scheduling.v1.EmployeeStatusList
-	(*EmployeeStatus)(nil),                 // 32: rotaloom.scheduling.v1.EmployeeStatus
-	(*ProcessingStatus)(nil),               // 33: rotaloom.scheduling.v1.ProcessingStatus
-	(*ProcessingType)(nil),                 // 34: rotaloom.scheduling.v1.ProcessingType
-	(*v1.RefList)(nil),                     // 35: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                   // 36: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                         // 37: rotaloom.common.v1.Ref
-	(*ShiftList)(nil),                      // 38: rotaloom.scheduling.v1.ShiftList
-	(*PayCodeEditList)(nil),                // 39: rotaloom.scheduling.v1.PayCodeEditList
-	(*DayLockList)(nil),                    // 40: rotaloom.scheduling.v1.DayLockList
-	(*Relation)(nil),                       // 41: rotaloom.scheduling.v1.Relation
-	(*CommentNote)(nil),                    // 42: rotaloom.scheduling.v1.CommentNote
-	(*CostCenterEntry)(nil),                // 43: rotaloom.scheduling.v1.CostCenterEntry
-	(*LaborCategories)(nil),                // 44: rotaloom.scheduling.v1.LaborCategories
+	(*ScheduleDayList)(nil),                // 20: rotaloom.scheduling.v1.ScheduleDayList
+	(*ScheduleDay)(nil),                    // 21: rotaloom.scheduling.v1.ScheduleDay
+	(*EmployeeRefList)(nil),                // 22: rotaloom.scheduling.v1.EmployeeRefList
+	(*ExpandedJobList)(nil),                // 23: rotaloom.scheduling.v1.ExpandedJobList
+	(*ExpandedJob)(nil),                    // 24: rotaloom.scheduling.v1.ExpandedJob
+	(*MultiReadScheduleStatusRequest)(nil), // 25: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
+	(*ScheduleStatusWhere)(nil),            // 26: rotaloom.scheduling.v1.ScheduleStatusWhere
+	(*ScheduleStatus)(nil),                 // 27: rotaloom.scheduling.v1.ScheduleStatus
+	(*EmployeeStatusList)(nil),             // 28: rotaloom.scheduling.v1.EmployeeStatusList
+	(*EmployeeStatus)(nil),                 // 29: rotaloom.scheduling.v1.EmployeeStatus
+	(*ProcessingStatus)(nil),               // 30: rotaloom.scheduling.v1.ProcessingStatus
+	(*ProcessingType)(nil),                 // 31: rotaloom.scheduling.v1.ProcessingType
+	(*v1.RefList)(nil),                     // 32: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                   // 33: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                         // 34: rotaloom.common.v1.Ref
+	(*ShiftList)(nil),                      // 35: rotaloom.scheduling.v1.ShiftList
+	(*PayCodeEditList)(nil),                // 36: rotaloom.scheduling.v1.PayCodeEditList
+	(*DayLockList)(nil),                    // 37: rotaloom.scheduling.v1.DayLockList
+	(*ScheduleTagList)(nil),                // 38: rotaloom.scheduling.v1.ScheduleTagList
+	(*Relation)(nil),                       // 39: rotaloom.scheduling.v1.Relation
 }
 var file_rotaloom_scheduling_v1_schedule_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.scheduling.v1.MultiReadScheduleRequest.multi_read_options:type_name -> rotaloom.scheduling.v1.MultiReadOptions
@@ -2962,81 +2643,70 @@ var file_rotaloom_scheduling_v1_schedule_proto_depIdxs = []int32{
 	3,  // 2: rotaloom.scheduling.v1.ScheduleWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
 	4,  // 3: rotaloom.scheduling.v1.ScheduleWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
 	5,  // 4: rotaloom.scheduling.v1.ScheduleWhere.locations:type_name -> rotaloom.scheduling.v1.LocationSchedules
-	35, // 5: rotaloom.scheduling.v1.EmployeeSchedules.employees:type_name -> rotaloom.common.v1.RefList
-	36, // 6: rotaloom.scheduling.v1.EmployeeSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	35, // 7: rotaloom.scheduling.v1.EmployeeSchedules.employee_refs:type_name -> rotaloom.common.v1.RefList
-	37, // 8: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find:type_name -> rotaloom.common.v1.Ref
-	36, // 9: rotaloom.scheduling.v1.HyperFindSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	37, // 10: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find_ref:type_name -> rotaloom.common.v1.Ref
-	35, // 11: rotaloom.scheduling.v1.LocationSchedules.locations:type_name -> rotaloom.common.v1.RefList
-	36, // 12: rotaloom.scheduling.v1.LocationSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	35, // 13: rotaloom.scheduling.v1.LocationSchedules.location_refs:type_name -> rotaloom.common.v1.RefList
+	32, // 5: rotaloom.scheduling.v1.EmployeeSchedules.employees:type_name -> rotaloom.common.v1.RefList
+	33, // 6: rotaloom.scheduling.v1.EmployeeSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	32, // 7: rotaloom.scheduling.v1.EmployeeSchedules.employee_refs:type_name -> rotaloom.common.v1.RefList
+	34, // 8: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find:type_name -> rotaloom.common.v1.Ref
+	33, // 9: rotaloom.scheduling.v1.HyperFindSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	34, // 10: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find_ref:type_name -> rotaloom.common.v1.Ref
+	32, // 11: rotaloom.scheduling.v1.LocationSchedules.locations:type_name -> rotaloom.common.v1.RefList
+	33, // 12: rotaloom.scheduling.v1.LocationSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	32, // 13: rotaloom.scheduling.v1.LocationSchedules.location_refs:type_name -> rotaloom.common.v1.RefList
 	6,  // 14: rotaloom.scheduling.v1.LocationSchedules.workload_spans:type_name -> rotaloom.scheduling.v1.WorkloadSpan
-	38, // 15: rotaloom.scheduling.v1.Schedule.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
-	38, // 16: rotaloom.scheduling.v1.Schedule.open_shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	35, // 15: rotaloom.scheduling.v1.Schedule.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	35, // 16: rotaloom.scheduling.v1.Schedule.open_shifts:type_name -> rotaloom.scheduling.v1.ShiftList
 	9,  // 17: rotaloom.scheduling.v1.Schedule.open_shifts_summary:type_name -> rotaloom.scheduling.v1.OpenShiftsSummary
-	39, // 18: rotaloom.scheduling.v1.Schedule.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
+	36, // 18: rotaloom.scheduling.v1.Schedule.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
 	11, // 19: rotaloom.scheduling.v1.Schedule.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEditList
 	15, // 20: rotaloom.scheduling.v1.Schedule.availabilities:type_name -> rotaloom.scheduling.v1.AvailabilityList
 	18, // 21: rotaloom.scheduling.v1.Schedule.holidays:type_name -> rotaloom.scheduling.v1.HolidayList
-	40, // 22: rotaloom.scheduling.v1.Schedule.day_locks:type_name -> rotaloom.scheduling.v1.DayLockList
-	20, // 23: rotaloom.scheduling.v1.Schedule.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagList
-	23, // 24: rotaloom.scheduling.v1.Schedule.schedule_day_list:type_name -> rotaloom.scheduling.v1.ScheduleDayList
-	25, // 25: rotaloom.scheduling.v1.Schedule.employees:type_name -> rotaloom.scheduling.v1.EmployeeRefList
-	26, // 26: rotaloom.scheduling.v1.Schedule.expanded_jobs:type_name -> rotaloom.scheduling.v1.ExpandedJobList
+	37, // 22: rotaloom.scheduling.v1.Schedule.day_locks:type_name -> rotaloom.scheduling.v1.DayLockList
+	38, // 23: rotaloom.scheduling.v1.Schedule.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagList
+	20, // 24: rotaloom.scheduling.v1.Schedule.schedule_day_list:type_name -> rotaloom.scheduling.v1.ScheduleDayList
+	22, // 25: rotaloom.scheduling.v1.Schedule.employees:type_name -> rotaloom.scheduling.v1.EmployeeRefList
+	23, // 26: rotaloom.scheduling.v1.Schedule.expanded_jobs:type_name -> rotaloom.scheduling.v1.ExpandedJobList
 	10, // 27: rotaloom.scheduling.v1.OpenShiftsSummary.counts_by_date:type_name -> rotaloom.scheduling.v1.OpenShiftCount
-	37, // 28: rotaloom.scheduling.v1.OpenShiftCount.org_job:type_name -> rotaloom.common.v1.Ref
+	34, // 28: rotaloom.scheduling.v1.OpenShiftCount.org_job:type_name -> rotaloom.common.v1.Ref
 	12, // 29: rotaloom.scheduling.v1.LeaveEditList.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEdit
-	37, // 30: rotaloom.scheduling.v1.LeaveEdit.employee:type_name -> rotaloom.common.v1.Ref
-	37, // 31: rotaloom.scheduling.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
+	34, // 30: rotaloom.scheduling.v1.LeaveEdit.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 31: rotaloom.scheduling.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
 	13, // 32: rotaloom.scheduling.v1.LeaveEdit.paid_segment:type_name -> rotaloom.scheduling.v1.LeaveEditSegment
 	13, // 33: rotaloom.scheduling.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.scheduling.v1.LeaveEditSegment
 	14, // 34: rotaloom.scheduling.v1.LeaveEdit.override_segments:type_name -> rotaloom.scheduling.v1.LeaveEditOverrideSegment
-	41, // 35: rotaloom.scheduling.v1.LeaveEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
-	37, // 36: rotaloom.scheduling.v1.LeaveEditSegment.symbolic_value:type_name -> rotaloom.common.v1.Ref
-	37, // 37: rotaloom.scheduling.v1.LeaveEditOverrideSegment.leave_type:type_name -> rotaloom.common.v1.Ref
+	39, // 35: rotaloom.scheduling.v1.LeaveEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
+	34, // 36: rotaloom.scheduling.v1.LeaveEditSegment.symbolic_value:type_name -> rotaloom.common.v1.Ref
+	34, // 37: rotaloom.scheduling.v1.LeaveEditOverrideSegment.leave_type:type_name -> rotaloom.common.v1.Ref
 	16, // 38: rotaloom.scheduling.v1.AvailabilityList.availabilities:type_name -> rotaloom.scheduling.v1.Availability
-	37, // 39: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 39: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
 	17, // 40: rotaloom.scheduling.v1.Availability.segments:type_name -> rotaloom.scheduling.v1.AvailabilitySegment
-	41, // 41: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
-	37, // 42: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
+	39, // 41: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
+	34, // 42: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
 	19, // 43: rotaloom.scheduling.v1.HolidayList.holidays:type_name -> rotaloom.scheduling.v1.ScheduledHoliday
-	37, // 44: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
-	37, // 45: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
-	21, // 46: rotaloom.scheduling.v1.ScheduleTagList.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTag
-	37, // 47: rotaloom.scheduling.v1.ScheduleTag.employee:type_name -> rotaloom.common.v1.Ref
-	22, // 48: rotaloom.scheduling.v1.ScheduleTag.segments:type_name -> rotaloom.scheduling.v1.ScheduleTagSegment
-	41, // 49: rotaloom.scheduling.v1.ScheduleTag.relations:type_name -> rotaloom.scheduling.v1.Relation
-	42, // 50: rotaloom.scheduling.v1.ScheduleTag.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	37, // 51: rotaloom.scheduling.v1.ScheduleTagSegment.segment_type:type_name -> rotaloom.common.v1.Ref
-	37, // 52: rotaloom.scheduling.v1.ScheduleTagSegment.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
-	37, // 53: rotaloom.scheduling.v1.ScheduleTagSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
-	37, // 54: rotaloom.scheduling.v1.ScheduleTagSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
-	43, // 55: rotaloom.scheduling.v1.ScheduleTagSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	44, // 56: rotaloom.scheduling.v1.ScheduleTagSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	24, // 57: rotaloom.scheduling.v1.ScheduleDayList.days:type_name -> rotaloom.scheduling.v1.ScheduleDay
-	37, // 58: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
-	37, // 59: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
-	27, // 60: rotaloom.scheduling.v1.ExpandedJobList.jobs:type_name -> rotaloom.scheduling.v1.ExpandedJob
-	29, // 61: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleStatusWhere
-	3,  // 62: rotaloom.scheduling.v1.ScheduleStatusWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
-	4,  // 63: rotaloom.scheduling.v1.ScheduleStatusWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
-	31, // 64: rotaloom.scheduling.v1.ScheduleStatus.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatusList
-	32, // 65: rotaloom.scheduling.v1.EmployeeStatusList.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatus
-	37, // 66: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
-	33, // 67: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatus
-	34, // 68: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
-	0,  // 69: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
-	7,  // 70: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
-	28, // 71: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
-	8,  // 72: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	8,  // 73: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	30, // 74: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
-	72, // [72:75] is the sub-list for method output_type
-	69, // [69:72] is the sub-list for method input_type
-	69, // [69:69] is the sub-list for extension type_name
-	69, // [69:69] is the sub-list for extension extendee
-	0,  // [0:69] is the sub-list for field type_name
+	34, // 44: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 45: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
+	21, // 46: rotaloom.scheduling.v1.ScheduleDayList.days:type_name -> rotaloom.scheduling.v1.ScheduleDay
+	34, // 47: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 48: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
+	24, // 49: rotaloom.scheduling.v1.ExpandedJobList.jobs:type_name -> rotaloom.scheduling.v1.ExpandedJob
+	26, // 50: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleStatusWhere
+	3,  // 51: rotaloom.scheduling.v1.ScheduleStatusWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
+	4,  // 52: rotaloom.scheduling.v1.ScheduleStatusWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
+	28, // 53: rotaloom.scheduling.v1.ScheduleStatus.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatusList
+	29, // 54: rotaloom.scheduling.v1.EmployeeStatusList.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatus
+	34, // 55: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
+	30, // 56: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatus
+	31, // 57: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
+	0,  // 58: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
+	7,  // 59: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
+	25, // 60: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
+	8,  // 61: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	8,  // 62: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	27, // 63: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
+	61, // [61:64] is the sub-list for method output_type
+	58, // [58:61] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_proto_init() }
@@ -3045,8 +2715,8 @@ func file_rotaloom_scheduling_v1_schedule_proto_init() {
 		return
 	}
 	file_rotaloom_scheduling_v1_day_lock_proto_init()
-	file_rotaloom_scheduling_v1_labor_proto_init()
 	file_rotaloom_scheduling_v1_pay_code_edit_proto_init()
+	file_rotaloom_scheduling_v1_schedule_tag_proto_init()
 	file_rotaloom_scheduling_v1_shift_proto_init()
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[1].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[2].OneofWrappers = []any{}
@@ -3062,18 +2732,16 @@ func file_rotaloom_scheduling_v1_schedule_proto_init() {
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[17].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[22].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[33].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[34].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   35,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,12 +1,13 @@
 package encoding
 
 import (
+	"slices"
+
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/protofield"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -105,8 +106,11 @@ func (s *section) segment(field protowire.Number, series int32, rest proto.Messa
 	return nil
 }
 
-// onCallShift is the kind of a tag that puts somebody on call.
-const onCallShift = "ON_CALL_SHIFT"
+// OnCallShift is the type of a tag's segment that puts somebody on call.
+const OnCallShift = "ON_CALL_SHIFT"
+
+// TagTypes are the types of a tag's segments, of which the first is that of a segment without one.
+var TagTypes = []string{"SCHEDULE_TAG", OnCallShift, "PREDICTIVE_TAG"}
 
 // tagTemplate compiles a schedule tag. One without times stands for the whole
 // day.
@@ -126,7 +130,7 @@ func tagTemplate(t *schedulingv1.ScheduleTagTemplate, of *numbers) (Template, er
 		if i == 0 {
 			out.location = s.GetOrgJob().GetQualifier()
 		}
-		onCall = onCall || s.GetSegmentType().GetQualifier() == onCallShift
+		onCall = onCall || s.GetSegmentType().GetQualifier() == OnCallShift
 		if err := out.sections[1].segment(tagSegments, of.segment(i), tagSegment(s)); err != nil {
 			return Template{}, err
 		}
@@ -140,9 +144,9 @@ func tagTemplate(t *schedulingv1.ScheduleTagTemplate, of *numbers) (Template, er
 }
 
 func tagSegment(s *schedulingv1.ScheduleTagTemplateSegment) *schedulingv1.ScheduleTagSegment {
-	segmentType := s.GetSegmentType()
-	if segmentType == nil {
-		segmentType = &commonv1.Ref{Qualifier: proto.String("SCHEDULE_TAG")}
+	segmentType := s.GetSegmentType().GetQualifier()
+	if !slices.Contains(TagTypes, segmentType) {
+		segmentType = TagTypes[0]
 	}
 	return &schedulingv1.ScheduleTagSegment{
 		SegmentType:      segmentType,

@@ -65,6 +65,9 @@ var jobPaths = [Kinds][]protowire.Number{
 		protofield.MustNumber(&schedulingv1.Shift{}, "segments"), protofield.MustNumber(&schedulingv1.ShiftSegment{}, "org_job_ref"),
 	},
 	KindPayCodeEdit: {protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "org_job_ref")},
+	KindTag: {
+		protofield.MustNumber(&schedulingv1.ScheduleTag{}, "segments"), protofield.MustNumber(&schedulingv1.ScheduleTagSegment{}, "org_job_ref"),
+	},
 }
 
 // The times of entries.

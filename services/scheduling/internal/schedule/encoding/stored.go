@@ -54,13 +54,13 @@ func StoredTemplate(body []byte, k Kind, day civil.Date) (*Template, error) {
 // midnight of its day.
 func (t *Template) note(number protowire.Number, text []byte, day civil.Date) error {
 	switch {
-	case t.Kind == KindShift && (number == shiftStart || number == shiftEnd):
+	case t.Kind == KindShift && (number == shiftStart || number == shiftEnd), t.Kind == KindTag && (number == tagStart || number == tagEnd):
 		at, err := civil.ParseDateTime(text)
 		if err != nil {
 			return err
 		}
 		seconds := int32(at.Date-day)*civil.SecondsPerDay + at.Seconds
-		if number == shiftStart {
+		if t.Kind == KindShift && number == shiftStart || t.Kind == KindTag && number == tagStart {
 			t.Start = seconds
 		} else {
 			t.End = seconds

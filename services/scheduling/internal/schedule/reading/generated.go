@@ -148,6 +148,9 @@ func (g *Generated) IsShift() bool { return g.kind == encoding.KindShift }
 // IsPayCodeEdit tells whether the entry is a pay code edit.
 func (g *Generated) IsPayCodeEdit() bool { return g.kind == encoding.KindPayCodeEdit }
 
+// IsTag tells whether the entry is a schedule tag.
+func (g *Generated) IsTag() bool { return g.kind == encoding.KindTag }
+
 // Shift returns the entry, without its employee, whose wall-clock times are in
 // the zone, and whose primary job on its day has a path, or "".
 func (g *Generated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift, error) {
@@ -168,6 +171,14 @@ func (g *Generated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift, er
 // are in the zone.
 func (g *Generated) PayCodeEdit(zone *civil.Zone) (*schedulingv1.PayCodeEdit, error) {
 	out := &schedulingv1.PayCodeEdit{}
+	err := g.decode(zone, out)
+	out.Employee = nil
+	return out, err
+}
+
+// Tag returns the entry, without its employee, whose wall-clock times are in the zone.
+func (g *Generated) Tag(zone *civil.Zone) (*schedulingv1.ScheduleTag, error) {
+	out := &schedulingv1.ScheduleTag{}
 	err := g.decode(zone, out)
 	out.Employee = nil
 	return out, err

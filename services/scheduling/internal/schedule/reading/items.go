@@ -12,10 +12,7 @@ import (
 func (e *expansion) items(rows []itemRow, employee int32, locks []encoding.Lock) error {
 	for i := range rows {
 		row := &rows[i]
-		k := encoding.KindPayCodeEdit
-		if row.shift {
-			k = encoding.KindShift
-		}
+		k := row.kind
 		if row.last < e.Days.From {
 			continue // It is here for the shifts that it covers.
 		}

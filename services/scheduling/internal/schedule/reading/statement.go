@@ -23,7 +23,8 @@ FROM {asked}(
 	// Edits that cover shifts are read from the lookback on: they may take a shift that
 	// reaches into the window.
 	readItems = `
-SELECT 2::smallint, i.employee_id, i.id, i.version, NULL, NULL, i.from_day, i.to_day, i.covers::int, NULL, i.kind = 'SHIFT', i.body, NULL, NULL
+SELECT 2::smallint, i.employee_id, i.id, i.version, NULL, NULL, i.from_day, i.to_day, i.covers::int,
+    CASE i.kind WHEN 'SHIFT' THEN {shift} WHEN 'SCHEDULE_TAG' THEN {tag} ELSE {edit} END::smallint, NULL, i.body, NULL, NULL
 FROM {asked}(
     SELECT * FROM schedule_item WHERE tenant_id = $1 AND employee_id = {employee}
     AND from_day < $4 AND from_day > $5::date - $6::int AND (to_day >= $5 OR covers AND to_day >= $3) AND NOT deleted AND NOT withdrawn{apart}
@@ -116,6 +117,7 @@ func (s variant) text() string {
 		asked, employee, apart = "", "$2::bigint", ""
 	}
 	return strings.NewReplacer("{asked}", asked, "{employee}", employee, "{apart}", apart,
+		"{shift}", strconv.Itoa(int(encoding.KindShift)), "{tag}", strconv.Itoa(int(encoding.KindTag)), "{edit}", strconv.Itoa(int(encoding.KindPayCodeEdit)),
 		"{lookback}", strconv.Itoa(encoding.Lookback), "{open}", strconv.Itoa(maxOpenShifts+1)).
 		Replace(strings.Join(list, "\nUNION ALL"))
 }

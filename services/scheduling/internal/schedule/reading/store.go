@@ -45,7 +45,7 @@ type spanRow struct {
 // itemRow is a row of schedule_item that is not a tombstone.
 type itemRow struct {
 	id, employeeID, version int64
-	shift                   bool
+	kind                    encoding.Kind
 	day                     civil.Date
 	body                    []byte
 	// covers says that it takes shifts of its days, of which last is the last one.
@@ -147,7 +147,7 @@ func (r *Rows) scan(found pgx.Rows) error {
 			})
 		case kindItem:
 			item := itemAt(v)
-			item.last, item.covers = dateAt(v[7]), int4At(v[8]) != 0
+			item.last, item.covers, item.kind = dateAt(v[7]), int4At(v[8]) != 0, encoding.Kind(binary.BigEndian.Uint16(v[9]))
 			r.items = append(r.items, item)
 		case kindHidden:
 			r.hidden = append(r.hidden, hiddenRow{
@@ -184,7 +184,7 @@ func leaveAt(v [][]byte) leaveRow {
 func itemAt(v [][]byte) itemRow {
 	return itemRow{
 		employeeID: int8At(v[1]), id: int8At(v[2]), version: int8At(v[3]), day: dateAt(v[6]),
-		shift: v[10] != nil && v[10][0] != 0, body: append([]byte(nil), v[11]...),
+		body: append([]byte(nil), v[11]...),
 	}
 }
 

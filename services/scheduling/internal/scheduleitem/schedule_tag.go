@@ -1,0 +1,141 @@
+package scheduleitem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
+)
+
+// draftScheduleTag checks a schedule tag as it was sent, with what its definitions say of it, and
+// brings it into the form in which it is stored.
+func draftScheduleTag(sent *schedulingv1.ScheduleTag, employee *projection.Employee) (*draft, error) {
+	tag := proto.CloneOf(sent)
+	if employee == nil {
+		return nil, fault.Invalid(CodeEmployeeMissing, "employee is missing.")
+	}
+	whole, err := readPeriod("", tag.GetStartDateTime(), tag.GetEndDateTime(), employee.Zone)
+	if err != nil {
+		return nil, err
+	}
+	from := whole.start.Date
+	last, _ := civil.DateTime{Date: whole.end.Date, Seconds: whole.end.Seconds - 1}.Clock()
+	if days := (civil.Range{From: from, To: last + 1}).Days(); days > reading.MaxItemDays {
+		return nil, invalidShift("endDateTime", "must not be more than %d days after startDateTime", reading.MaxItemDays)
+	}
+	onCall := false
+	for i, s := range tag.GetSegments() {
+		s.SegmentType = cmp.Or(s.GetSegmentType(), encoding.TagTypes[0])
+		if !slices.Contains(encoding.TagTypes, s.GetSegmentType()) {
+			return nil, invalidShift(fmt.Sprintf("segments[%d].segmentType", i), "must be one of %s", strings.Join(encoding.TagTypes, ", "))
+		}
+		onCall = onCall || s.GetSegmentType() == encoding.OnCallShift
+	}
+	tag.StartDateTime, tag.EndDateTime = whole.start.String(), whole.end.String()
+	tag.Id, tag.Employee, tag.Version = nil, nil, nil
+	tag.Generated, tag.Deleted = proto.Bool(false), proto.Bool(false)
+	tag.Posted, tag.OnCall = proto.Bool(tag.GetPosted()), proto.Bool(onCall)
+	tag.Relations = ownRelations(tag.GetRelations())
+	if _, err := encode(tag); err != nil {
+		return nil, err
+	}
+	return &draft{
+		employee: employee, from: from, to: last, segmented: tag,
+		occupies: civil.Range{From: from, To: from + 1}, // it belongs to the day it starts
+	}, nil
+}
+
+// completeScheduleTags returns tags with what their definitions say.
+func (d Deps) completeScheduleTags(ctx context.Context, tenantID int64, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
+	var refs []*commonv1.Ref
+	for _, tag := range sent {
+		for _, s := range tag.GetSegments() {
+			refs = append(refs, s.GetTagDefinitionRef())
+		}
+	}
+	found, err := tagdefinition.Find(ctx, d.Pool, d.TagDefinitions, tenantID, refs)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*schedulingv1.ScheduleTag, len(sent))
+	for i, tag := range sent {
+		out[i] = proto.CloneOf(tag)
+		if failed[i] == nil {
+			failed[i] = completeScheduleTag(out[i], found)
+		}
+	}
+	return out, nil
+}
+
+// completeScheduleTag checks that a tag is one that its definitions allow, and takes from them what
+// it does not say.
+func completeScheduleTag(tag *schedulingv1.ScheduleTag, found tagdefinition.Found) error {
+	if len(tag.GetSegments()) == 0 {
+		return fault.Invalid(CodeMissing, "segments is missing. The first one names the tag definition.")
+	}
+	for i, s := range tag.GetSegments() {
+		path := fmt.Sprintf("segments[%d].", i)
+		definition, err := found.Of(path+"tagDefinitionRef", s.GetTagDefinitionRef())
+		if err != nil {
+			return err
+		}
+		if !tagdefinition.For(definition, tagdefinition.ContextSchedule) {
+			return fault.Invalid(CodeTagDefinition, fmt.Sprintf("%stagDefinitionRef: the tag definition %q is not for schedule tags.", path, definition.GetName()))
+		}
+		if err := checkConstraints(path, tag, s, definition); err != nil {
+			return err
+		}
+		s.TagDefinitionRef = &commonv1.Ref{Id: definition.Id, Qualifier: proto.String(definition.GetName())}
+		if s.GetScheduleTagColor() == "" || definition.GetColor() != "" && !definition.GetColorOverridable() {
+			s.ScheduleTagColor = definition.GetColor()
+		}
+		s.ScheduleTagIconClass = definition.GetScheduleContextAttributes().GetTagIconClass()
+	}
+	return nil
+}
+
+// The parts of a transfer string.
+const (
+	partJob = iota
+	partWorkRule
+	partCostCenter
+	partLaborCategories
+)
+
+// checkConstraints checks that a segment has what its definition requires, and has nothing that
+// it does not support. The transfer string may say it as well.
+func checkConstraints(path string, tag *schedulingv1.ScheduleTag, s *schedulingv1.ScheduleTagSegment, definition *schedulingv1.TagDefinition) error {
+	parts := strings.Split(s.GetTransferString(), ";")
+	transfers := func(part int) bool { return part < len(parts) && strings.Trim(parts[part], " ,") != "" }
+	attributes := definition.GetScheduleContextAttributes()
+	for _, c := range []struct {
+		path, constraint string
+		has              bool
+	}{
+		{"commentNotes", definition.GetCommentsConstraint(), len(tag.GetCommentNotes()) > 0},
+		{path + "orgJobRef", attributes.GetJobTransfersConstraint(), named(s.GetOrgJobRef()) || transfers(partJob)},
+		{path + "workruleRef", attributes.GetWorkRulesConstraint(), named(s.GetWorkruleRef()) || transfers(partWorkRule)},
+		{path + "costCenter", attributes.GetCostCentersConstraint(), named(s.GetCostCenter().GetCostCenter()) || transfers(partCostCenter)},
+		{path + "laborCategories", attributes.GetLaborCategoriesConstraint(), len(s.GetLaborCategories().GetEntries()) > 0 || transfers(partLaborCategories)},
+	} {
+		switch {
+		case c.constraint == tagdefinition.Required && !c.has:
+			return fault.Invalid(CodeTagDefinition, fmt.Sprintf("%s is missing: the tag definition %q requires it.", c.path, definition.GetName()))
+		case c.constraint == tagdefinition.NotSupported && c.has:
+			return fault.Invalid(CodeTagDefinition, fmt.Sprintf("%s: the tag definition %q does not support it. Leave it out.", c.path, definition.GetName()))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package scheduleitem
+
+import (
+	"context"
+	"net/http"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+)
+
+// ScheduleTags serves ScheduleTagService.
+type ScheduleTags struct {
+	schedulingv1.UnsafeScheduleTagServiceServer
+
+	tags *family[*schedulingv1.ScheduleTag]
+}
+
+var _ schedulingv1.ScheduleTagServiceServer = (*ScheduleTags)(nil)
+
+// NewScheduleTags returns the handler of ScheduleTagService.
+func NewScheduleTags(deps Deps) *ScheduleTags {
+	return &ScheduleTags{tags: &family[*schedulingv1.ScheduleTag]{
+		Deps: deps, kind: kindScheduleTag, what: "schedule tag",
+		complete: deps.completeScheduleTags,
+		draft:    draftScheduleTag,
+		make:     func() *schedulingv1.ScheduleTag { return &schedulingv1.ScheduleTag{} },
+		fill: func(t *schedulingv1.ScheduleTag, id int64, employee *projection.Employee, version int64, _ bool) {
+			t.Id, t.Version, t.Employee = proto.Int64(id), proto.Int64(version), refOf(employee)
+		},
+		version:   func(sent *schedulingv1.ScheduleTag) *int64 { return sent.Version },
+		generated: (*reading.Generated).IsTag,
+		show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.ScheduleTag, error) {
+			return g.Tag(employee.Zone)
+		},
+	}}
+}
+
+// GetScheduleTag returns one schedule tag.
+func (h *ScheduleTags) GetScheduleTag(ctx context.Context, req *schedulingv1.GetScheduleTagRequest) (*schedulingv1.ScheduleTag, error) {
+	return h.tags.readOne(ctx, req.GetId(), http.StatusNotFound)
+}
+
+// UpdateScheduleTag replaces one schedule tag.
+func (h *ScheduleTags) UpdateScheduleTag(ctx context.Context, req *schedulingv1.UpdateScheduleTagRequest) (*schedulingv1.ScheduleTag, error) {
+	return h.tags.update(ctx, req.GetId(), req.GetScheduleTag())
+}
+
+// DeleteScheduleTag deletes one schedule tag; with a version only that one.
+func (h *ScheduleTags) DeleteScheduleTag(ctx context.Context, req *schedulingv1.DeleteScheduleTagRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, h.tags.remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
+}
+
+// CreateScheduleTag creates one schedule tag.
+func (h *ScheduleTags) CreateScheduleTag(ctx context.Context, req *schedulingv1.ScheduleTag) (*schedulingv1.ScheduleTagList, error) {
+	return h.create(ctx, []*schedulingv1.ScheduleTag{req}, false)
+}
+
+// MultiCreateScheduleTags creates schedule tags, all or none; with partial success those that
+// can be.
+func (h *ScheduleTags) MultiCreateScheduleTags(ctx context.Context, req *schedulingv1.MultiCreateScheduleTagsRequest) (*schedulingv1.ScheduleTagList, error) {
+	return h.create(ctx, req.GetBody().GetScheduleTags(), req.GetPartialSuccess())
+}
+
+func (h *ScheduleTags) create(ctx context.Context, sent []*schedulingv1.ScheduleTag, partial bool) (*schedulingv1.ScheduleTagList, error) {
+	if len(sent) == 0 {
+		return nil, noTag()
+	}
+	out, err := h.tags.create(ctx, sent, partial)
+	if err != nil {
+		return nil, err
+	}
+	done, failure, err := rpc.Settled(ctx, out)
+	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
+}
+
+// MultiUpdateScheduleTags replaces schedule tags, all or none; with partial success those that
+// can be.
+func (h *ScheduleTags) MultiUpdateScheduleTags(ctx context.Context, req *schedulingv1.MultiUpdateScheduleTagsRequest) (*schedulingv1.ScheduleTagList, error) {
+	sent := req.GetBody().GetScheduleTags()
+	if len(sent) == 0 {
+		return nil, noTag()
+	}
+	out, err := h.tags.updateMany(ctx, sent, req.GetPartialSuccess())
+	if err != nil {
+		return nil, err
+	}
+	done, failure, err := rpc.Settled(ctx, out)
+	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
+}
+
+// MultiReadScheduleTags returns schedule tags in the order of the ids. Ids that name nothing are
+// failures among the results.
+func (h *ScheduleTags) MultiReadScheduleTags(ctx context.Context, req *schedulingv1.MultiReadScheduleTagsRequest) (*schedulingv1.ScheduleTagList, error) {
+	ids := req.GetWhere().GetScheduleTagIds()
+	if len(ids) == 0 {
+		return nil, noTagIDs()
+	}
+	found, err := h.tags.read(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*commonv1.Ref, *schedulingv1.ScheduleTag]{}
+	for _, id := range ids {
+		asked := &commonv1.Ref{Id: proto.Int64(id)}
+		if tag, ok := found[id]; ok {
+			out.Succeed(asked, tag)
+			continue
+		}
+		out.Fail(asked, fault.FromError(notFound(unknownInBody, h.tags.what, id)))
+	}
+	done, failure, err := rpc.Settled(ctx, out)
+	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
+}
+
+// MultiDeleteScheduleTags deletes schedule tags, all or none.
+func (h *ScheduleTags) MultiDeleteScheduleTags(ctx context.Context, req *schedulingv1.MultiDeleteScheduleTagsRequest) (*emptypb.Empty, error) {
+	ids := req.GetWhere().GetScheduleTagIds()
+	if len(ids) == 0 {
+		return nil, noTagIDs()
+	}
+	return &emptypb.Empty{}, h.tags.remove(ctx, ids, nil, unknownInBody)
+}
+
+func noTag() error { return fault.Invalid(CodeMissing, "No schedule tag was sent.") }
+
+func noTagIDs() error { return fault.Invalid(CodeMissing, "where.scheduleTagIds is missing.") }
