@@ -1,21 +1,20 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 const (
-	defaultRetention = 400 * 24 * time.Hour
-	sweepEvery       = 10 * time.Minute
-	sweepBatch       = 50_000
+	sweepEvery = 10 * time.Minute
+	sweepBatch = 50_000
 )
 
 // Config says how long events are kept. Its zero value means the default.
@@ -33,7 +32,7 @@ type Sweeper struct {
 
 // NewSweeper makes a Sweeper.
 func NewSweeper(cfg Config, pool *pg.Pool, clk clock.Clock, log *slog.Logger) *Sweeper {
-	return &Sweeper{retention: cmp.Or(cfg.Retention, defaultRetention), pool: pool, clock: clk, log: log}
+	return &Sweeper{retention: defaults.Fill(cfg).Retention, pool: pool, clock: clk, log: log}
 }
 
 // Run sweeps now and then until ctx ends.

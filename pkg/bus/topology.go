@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
@@ -66,15 +67,16 @@ func Streams(files *protoregistry.Files, limits Limits) ([]jetstream.StreamConfi
 }
 
 func stream(name string, limits Limits) jetstream.StreamConfig {
+	limits = defaults.Fill(limits)
 	cfg := jetstream.StreamConfig{
 		Name:       name,
 		Subjects:   []string{"rotaloom." + strings.ToLower(name) + ".>"},
 		Storage:    jetstream.FileStorage,
 		Retention:  jetstream.LimitsPolicy,
 		Discard:    jetstream.DiscardOld,
-		MaxAge:     cmp.Or(limits.MaxAge, 7*24*time.Hour),
-		MaxBytes:   cmp.Or(limits.MaxBytes, 1<<30),
-		Replicas:   cmp.Or(limits.Replicas, 1),
+		MaxAge:     limits.MaxAge,
+		MaxBytes:   limits.MaxBytes,
+		Replicas:   limits.Replicas,
 		Duplicates: DuplicateWindow,
 	}
 	if strings.HasSuffix(name, workSuffix) {

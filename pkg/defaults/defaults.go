@@ -3,15 +3,16 @@
 package defaults
 
 import (
+	"encoding"
 	"fmt"
 	"reflect"
 	"strconv"
 	"time"
 )
 
-// Fill returns the settings with the defaults of their tags in place of empty texts and of
-// numbers and times that are not above zero. Truth values stay, and what is embedded: its
-// own package fills it. It panics when a tag does not fit its field, which a test of the
+// Fill returns the settings with the defaults of their tags in place of empty texts, of
+// numbers and times that are not above zero, and of zero values that are read from text.
+// Truth values stay, and what is embedded: its own package fills it. It panics when a tag does not fit its field, which a test of the
 // package with the settings finds.
 func Fill[T any](settings T) T {
 	v := reflect.ValueOf(&settings).Elem()
@@ -29,6 +30,12 @@ func Fill[T any](settings T) T {
 }
 
 func fill(v reflect.Value, text string) error {
+	if reader, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		if !v.IsZero() {
+			return nil
+		}
+		return reader.UnmarshalText([]byte(text))
+	}
 	switch {
 	case v.Type() == reflect.TypeFor[time.Duration]():
 		if v.Int() > 0 {

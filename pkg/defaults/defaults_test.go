@@ -1,6 +1,8 @@
 package defaults_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +15,17 @@ type inner struct {
 	Count int `default:"7"`
 }
 
+// pair is read from text.
+type pair struct{ a, b string }
+
+func (p *pair) UnmarshalText(text []byte) (err error) {
+	var ok bool
+	if p.a, p.b, ok = strings.Cut(string(text), "/"); !ok {
+		return errors.New("no pair")
+	}
+	return nil
+}
+
 type settings struct {
 	Count  int           `default:"3"`
 	Bytes  int64         `default:"67108864"`
@@ -21,14 +34,15 @@ type settings struct {
 	Ratio  float64       `default:"0.5"`
 	Name   string        `default:"rotaloom"`
 	On     bool          `default:"true"`
+	Pair   pair          `default:"x/y"`
 	Free   int
 	Inner  inner `embed:""`
 }
 
 func TestFill(t *testing.T) {
 	t.Parallel()
-	filled := settings{Count: 3, Bytes: 64 << 20, Memory: 19456, Wait: 90 * time.Second, Ratio: 0.5, Name: "rotaloom"}
-	set := settings{Count: 1, Bytes: 2, Memory: 3, Wait: 4, Ratio: 5, Name: "6", On: true, Free: 7, Inner: inner{Count: 8}}
+	filled := settings{Count: 3, Bytes: 64 << 20, Memory: 19456, Wait: 90 * time.Second, Ratio: 0.5, Name: "rotaloom", Pair: pair{"x", "y"}}
+	set := settings{Count: 1, Bytes: 2, Memory: 3, Wait: 4, Ratio: 5, Name: "6", On: true, Pair: pair{"7", ""}, Free: 7, Inner: inner{Count: 8}}
 	below := filled
 	below.Free = -1
 	tests := []struct {
@@ -63,6 +77,11 @@ func TestTagsThatDoNotFit(t *testing.T) {
 		"a time": func() {
 			defaults.Fill(struct {
 				T time.Duration `default:"60"`
+			}{})
+		},
+		"a text": func() {
+			defaults.Fill(struct {
+				P pair `default:"x"`
 			}{})
 		},
 		"a list": func() {

@@ -4,7 +4,6 @@
 package pg
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
@@ -52,12 +52,13 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 			return nil, err
 		}
 	}
-	pc.MaxConns = cmp.Or(c.MaxConns, 16)
+	c = defaults.Fill(c)
+	pc.MaxConns = c.MaxConns
 	pc.MinConns = c.MinConns
-	pc.MaxConnLifetime = cmp.Or(c.ConnLifetime, time.Hour)
+	pc.MaxConnLifetime = c.ConnLifetime
 	// Without jitter, connections opened together are replaced together.
 	pc.MaxConnLifetimeJitter = pc.MaxConnLifetime / 10
-	pc.PingTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
+	pc.PingTimeout = c.ConnectTimeout
 	pc.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
 		civil.Register(conn.TypeMap())
 		return nil
@@ -99,10 +100,8 @@ func (c Config) connConfig() (*pgx.ConnConfig, error) {
 	return cc, nil
 }
 
-func (c Config) startupWait() time.Duration { return cmp.Or(c.StartupWait, 30*time.Second) }
-
 func (c Config) connSettings(cc *pgx.ConnConfig) {
-	cc.ConnectTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
+	cc.ConnectTimeout = c.ConnectTimeout
 	// Of several servers in the URL it is the one that takes writes, and never a standby
 	// that a name leads to while the other one is away.
 	if cc.ValidateConnect == nil {
@@ -127,9 +126,10 @@ func (c Config) poolerSettings(cc *pgx.ConnConfig) {
 	cc.StatementCacheCapacity = 0
 }
 
-// statementTimeout is what the setting of that name is set to.
+// statementTimeout is what the setting of that name is set to. The defaults are filled in
+// when the pool is made.
 func (c Config) statementTimeout() string {
-	return milliseconds(cmp.Or(c.StatementTimeout, 30*time.Second))
+	return milliseconds(c.StatementTimeout)
 }
 
 func milliseconds(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) }

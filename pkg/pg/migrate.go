@@ -13,6 +13,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 )
 
 // Migrations is one ordered set of schema changes. A service has its own and
@@ -42,7 +43,7 @@ func Migrate(ctx context.Context, cfg Config, log *slog.Logger, sets ...Migratio
 	cc.RuntimeParams["lock_timeout"] = milliseconds(migrateLockWait)
 	db := stdlib.OpenDB(*cc)
 	defer func() { _ = db.Close() }()
-	if err := await(ctx, cfg.startupWait(), log, db.PingContext); err != nil {
+	if err := await(ctx, defaults.Fill(cfg).StartupWait, log, db.PingContext); err != nil {
 		return fmt.Errorf("pg: connect to migrate: %w", err)
 	}
 	var version string

@@ -36,7 +36,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := await(ctx, cfg.startupWait(), log, pool.Ping); err != nil {
+	if err := await(ctx, pool.cfg.StartupWait, log, pool.Ping); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("pg: connect: %w", err)
 	}

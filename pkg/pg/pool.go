@@ -7,6 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 )
 
 // Pool is the connections of a process to one database. Each statement and each
@@ -27,6 +29,7 @@ func NewPool(ctx context.Context, cfg Config) (*Pool, error) {
 }
 
 func newPool(ctx context.Context, cfg Config, tracer pgx.QueryTracer) (*Pool, error) {
+	cfg = defaults.Fill(cfg)
 	pc, err := cfg.poolConfig()
 	if err != nil {
 		return nil, err

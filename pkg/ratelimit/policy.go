@@ -4,11 +4,13 @@
 package ratelimit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
@@ -76,23 +78,14 @@ type Defaults struct {
 	Ceiling float64 `name:"rate-ceiling" default:"10" help:"How many times the rate of a class, and its burst, a tenant may set for its clients."`
 }
 
-const defaultCeiling = 10
+var standard = defaults.Fill(Defaults{})
 
-// Standard are the default Defaults.
-func Standard() Defaults {
-	return Defaults{
-		Read: Policy{5000, 10000}, BulkRead: Policy{1000, 2000},
-		Write: Policy{2000, 4000}, BulkWrite: Policy{1000, 2000}, Login: Policy{500, 1000},
-	}
-}
+// Standard returns the Defaults of an installation that sets none.
+func Standard() Defaults { return standard }
 
 // Of returns the rate of a class.
 func (d Defaults) Of(class optionsv1.Throttle) Policy {
-	set, standard := d.of(class), Standard()
-	if set == (Policy{}) {
-		return standard.of(class)
-	}
-	return set
+	return cmp.Or(d.of(class), standard.of(class))
 }
 
 // Max returns the highest rate and the highest burst of a class that a tenant may
@@ -100,7 +93,7 @@ func (d Defaults) Of(class optionsv1.Throttle) Policy {
 func (d Defaults) Max(class optionsv1.Throttle) Policy {
 	p, times := d.Of(class), d.Ceiling
 	if times <= 0 {
-		times = defaultCeiling
+		times = standard.Ceiling
 	}
 	return Policy{
 		Rate:  min(max(p.Rate*times, MinRate), MaxRate),

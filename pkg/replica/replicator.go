@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
@@ -50,8 +50,7 @@ type Replicator struct {
 // NewReplicator makes the replicator of a service that keeps copies and owns
 // topics. That a topic's event does not say how copies are kept is an error.
 func NewReplicator(opts Options, copies []*Replica, topics []Topic) (*Replicator, error) {
-	opts.Config.CompareEvery = cmp.Or(opts.Config.CompareEvery, 10*time.Minute)
-	opts.Config.Settle = cmp.Or(opts.Config.Settle, 3*time.Second)
+	opts.Config = defaults.Fill(opts.Config)
 	metrics, err := newMetrics(opts.Registry)
 	if err != nil {
 		return nil, err

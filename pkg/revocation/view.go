@@ -21,10 +21,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 )
 
 const (
-	defaultStaleness = 30 * time.Second
 	// rounds is how often auth is asked within the bound, so that a few
 	// failures do no harm.
 	rounds = 6
@@ -87,11 +87,8 @@ func New(cfg Config, deps Deps) (*View, error) {
 	if deps.Auth == nil || deps.NATS == nil || deps.Clock == nil || deps.Log == nil {
 		return nil, errors.New("revocations: a view needs auth, a broker, a clock and a log")
 	}
-	if cfg.Staleness <= 0 {
-		cfg.Staleness = defaultStaleness
-	}
 	return &View{
-		staleness: cfg.Staleness, auth: deps.Auth, conn: deps.NATS, clock: deps.Clock, log: deps.Log,
+		staleness: defaults.Fill(cfg).Staleness, auth: deps.Auth, conn: deps.NATS, clock: deps.Clock, log: deps.Log,
 		until: map[string]time.Time{},
 	}, nil
 }
