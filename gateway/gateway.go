@@ -86,12 +86,9 @@ type Config struct {
 	Docs bool `name:"docs" default:"true" negatable:"" help:"Serve the API description at /openapi.json and /docs, to anybody."`
 	// Throttle holds clients to their rates; off at its zero value.
 	Throttle throttle.Config `embed:""`
-	// TokenIssuer and TokenAudience are what tokens name, by which clients are
-	// known that shall be held to their rates.
-	TokenIssuer   string `kong:"-"`
-	TokenAudience string `kong:"-"`
-	// KeySetLife is how long the keys are kept by which tokens are verified.
-	KeySetLife time.Duration `kong:"-"`
+	// Tokens are the settings of the tokens by which clients are known that shall be
+	// held to their rates.
+	Tokens authn.TokenSettings `kong:"-"`
 	// Metrics is where the edge registers what it counts; nowhere when it is nil.
 	Metrics prometheus.Registerer `kong:"-"`
 }

@@ -20,11 +20,11 @@ import (
 // strangers and knows whose rate a request takes from. It has no view of revocations:
 // the services have, and tell. Whether a caller may do something is theirs to say, too.
 func newVerifier(cfg Config, conns Conns) (*authn.Verifier, error) {
-	tokens := authn.Config{Issuer: cfg.TokenIssuer, Audience: cfg.TokenAudience}
+	tokens := authn.Config{Issuer: cfg.Tokens.Issuer, Audience: cfg.Tokens.Audience}
 	if conns.OwnAuth != nil {
 		tokens.Exchange = authclient.Exchange(conns.OwnAuth)
 	}
-	keys := authn.NewKeySet(authclient.Keys(conns.Auth), clock.System{}, cfg.KeySetLife)
+	keys := authn.NewKeySet(authclient.Keys(conns.Auth), clock.System{}, cfg.Tokens.KeySetLife)
 	return authn.NewVerifier(tokens, keys, authn.NoRevocations{}, clock.System{})
 }
 

@@ -149,7 +149,8 @@ func newThrottled(t *testing.T) *throttled {
 	conns.Auth, conns.OwnAuth, conns.Platform, conns.Own = auth, auth, f.counter, f.counter
 	f.edge, err = New(Config{
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
-		TokenIssuer:    "test", TokenAudience: "test", Throttle: throttle.Config{Enabled: true},
+		Tokens:         authn.TokenSettings{Issuer: "test", Audience: "test"},
+		Throttle:       throttle.Config{Enabled: true},
 	}, conns, discard())
 	require.NoError(t, err)
 	return f

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 )
 
 // ErrUnknownKey says that a token names a key that its issuer does not have.
@@ -35,9 +36,6 @@ func (f KeyFunc) Key(ctx context.Context, kid string) (crypto.PublicKey, error) 
 
 // Fetch gets the present key set of an issuer.
 type Fetch func(ctx context.Context) (*jose.JSONWebKeySet, error)
-
-// DefaultKeySetLife is how long a key set is kept before it is fetched again.
-const DefaultKeySetLife = 5 * time.Minute
 
 const (
 	// keysMinInterval keeps tokens with invented key ids from making us flood
@@ -64,9 +62,9 @@ type KeySet struct {
 }
 
 // NewKeySet makes a KeySet; nothing is fetched yet. A key that its issuer withdrew is
-// still taken for the life of the set, DefaultKeySetLife when 0.
+// still taken for the life of the set, that of an installation that sets none when 0.
 func NewKeySet(fetch Fetch, clk clock.Clock, life time.Duration) *KeySet {
-	return &KeySet{fetch: fetch, clock: clk, life: cmp.Or(life, DefaultKeySetLife)}
+	return &KeySet{fetch: fetch, clock: clk, life: cmp.Or(life, defaults.Fill(TokenSettings{}).KeySetLife)}
 }
 
 // Key returns the key with the given id.

@@ -43,11 +43,9 @@ type Settings struct {
 
 // Tokens say whose access tokens a service accepts.
 type Tokens struct {
-	TokenIssuer   string `default:"rotaloom" help:"Issuer that tokens must name."`
-	TokenAudience string `default:"rotaloom" help:"Audience that access tokens must name."`
-	AuthTarget    string `default:"dns:///auth:8443" help:"Where the auth service is."`
-	// KeySetLife is how long the set of signing keys is kept.
-	KeySetLife time.Duration `default:"5m" help:"How long the set of signing keys is kept before it is asked for again. The same in all programs."`
+	authn.TokenSettings
+
+	AuthTarget string `default:"dns:///auth:8443" help:"Where the auth service is."`
 
 	Revocations revocation.Config `embed:""`
 }
@@ -128,7 +126,7 @@ func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 	}
 	keys := authn.NewKeySet(authclient.Keys(conn), clock.System{}, t.KeySetLife)
 	tokens := authn.Config{
-		Issuer: t.TokenIssuer, Audience: t.TokenAudience,
+		Issuer: t.Issuer, Audience: t.Audience,
 		Exchange: authclient.Exchange(conn),
 	}
 	return p.ServeWith(s, tokens, keys, revocations)

@@ -40,19 +40,19 @@ import (
 // Config is what can be set of the service. Every field works at its zero
 // value.
 type Config struct {
-	Issuer    string        `name:"token-issuer" default:"rotaloom" help:"Issuer that tokens name."`
-	Audience  string        `name:"token-audience" default:"rotaloom" help:"Audience that access tokens name."`
+	authn.TokenSettings
+
 	TokenLife time.Duration `name:"token-life" default:"30m" help:"Lifetime of access tokens."`
-	// SigningKeyLife is how long a signing key is in use; 0 for 90 days.
+	// SigningKeyLife is how long a signing key is in use, from its first token to the end
+	// of the last one; 0 for 90 days.
 	SigningKeyLife time.Duration `name:"signing-key-life" default:"2160h" help:"How long a signing key is in use. The next one is published ahead of its first token."`
-	// KeySetLife is how long services keep the key set; 0 for five minutes.
-	KeySetLife time.Duration `name:"key-set-life" default:"5m" help:"How long services keep the set of signing keys before they ask for it again. The next key is published twice as long before its first token. The same in all programs."`
 	// KeyEncryptionFile and KeyEncryptionKey hold the key that encrypts signing keys in
 	// the database; the file counts when both are given.
 	KeyEncryptionFile string     `name:"key-encryption-file" type:"path" help:"File with the key that encrypts signing keys in the database: 32 random bytes in base64. Further lines are keys of before."`
 	KeyEncryptionKey  obs.Secret `name:"key-encryption-key" help:"The same as a setting, best as a variable."`
 	// AllowPlainSigningKeys lets CheckKeyEncryption pass without a key.
-	AllowPlainSigningKeys bool             `name:"allow-plain-signing-keys" help:"Store signing keys in the database as they are, without a key that encrypts them: whoever reads it can sign tokens."`
+	AllowPlainSigningKeys bool `name:"allow-plain-signing-keys" help:"Store signing keys in the database as they are, without a key that encrypts them: whoever reads it can sign tokens."`
+	// HashMemory and HashTime take about 20 ms and 19 MiB (OWASP's recommendation).
 	HashMemory            uint32           `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
 	HashTime              uint32           `name:"password-time" default:"2" help:"Passes of one password hash."`
 	HashConcurrency       int              `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
@@ -113,10 +113,7 @@ func Migrations() []pg.Migrations {
 // New makes the service. It does not touch the database.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	cfg = cfg.withDefaults()
-	params := password.DefaultParams
-	params.Memory = cmp.Or(cfg.HashMemory, params.Memory)
-	params.Time = cmp.Or(cfg.HashTime, params.Time)
-	hasher, err := password.New(params, cfg.HashConcurrency, cfg.HashQueue)
+	hasher, err := password.New(password.Params{Memory: cfg.HashMemory, Time: cfg.HashTime, Threads: 1}, cfg.HashConcurrency, cfg.HashQueue)
 	if err != nil {
 		return nil, err
 	}
@@ -196,6 +193,7 @@ func (c Config) wrapper() (signing.Wrapper, error) {
 
 func (c Config) withDefaults() Config {
 	c = defaults.Fill(c)
+	c.TokenSettings = defaults.Fill(c.TokenSettings)
 	c.HashConcurrency = cmp.Or(c.HashConcurrency, runtime.GOMAXPROCS(0))
 	return c
 }

@@ -8,11 +8,11 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/gateway"
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -31,10 +31,7 @@ type settings struct {
 	// TLS is what services see of the edge, as between any two of them.
 	TLS boot.TLSFiles `embed:""`
 
-	TokenIssuer   string `default:"rotaloom" help:"Issuer that tokens must name."`
-	TokenAudience string `default:"rotaloom" help:"Audience that access tokens must name."`
-	// KeySetLife is how long the set of signing keys is kept.
-	KeySetLife time.Duration `default:"5m" help:"How long the set of signing keys is kept before it is asked for again. The same in all programs."`
+	authn.TokenSettings
 
 	AuthTarget        string `default:"dns:///auth:8443" help:"Where the service of the domain auth is."`
 	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the service of the domain commons is."`
@@ -71,7 +68,7 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	s.Config.TokenIssuer, s.Config.TokenAudience, s.Config.KeySetLife = s.TokenIssuer, s.TokenAudience, s.KeySetLife
+	s.Config.Tokens = s.TokenSettings
 	s.Config.Metrics = obs.ForService(app.Registry, "gateway")
 	edge, err := gateway.New(s.Config, conns, app.Log)
 	if err != nil {

@@ -143,7 +143,7 @@ func (k *keySets) of(issuer string) *authn.KeySet {
 	if set, ok := k.sets.Get(issuer); ok {
 		return set
 	}
-	set := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return k.fetch(ctx, issuer) }, k.clock, authn.DefaultKeySetLife)
+	set := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return k.fetch(ctx, issuer) }, k.clock, 0)
 	k.sets.Put(issuer, set, time.Time{})
 	return set
 }

@@ -37,9 +37,6 @@ type Params struct {
 	Threads uint8
 }
 
-// DefaultParams take about 20 ms and 19 MiB (OWASP's recommendation).
-var DefaultParams = Params{Memory: 19 << 10, Time: 2, Threads: 1}
-
 // Hasher hashes passwords. It is safe for concurrent use.
 type Hasher struct {
 	params Params

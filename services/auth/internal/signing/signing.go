@@ -2,7 +2,6 @@
 package signing
 
 import (
-	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -15,30 +14,24 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-const (
-	// DefaultLife is how long a key is in use, from its first token to the end of the
-	// last one.
-	DefaultLife = 90 * 24 * time.Hour
-	// looks is how often a process looks after the keys while the next one is published
-	// and does not sign yet.
-	looks = 10
-)
+// looks is how often a process looks after the keys while the next one is published
+// and does not sign yet.
+const looks = 10
 
 // lockKeys has who makes a signing key.
 const lockKeys pg.Lock = "signing keys"
 
-// Config says how long keys and tokens live.
+// Config says how long keys and tokens live. All of it is required.
 type Config struct {
 	// TokenLife is how long a token stays valid.
 	TokenLife time.Duration
-	// Life is how long a key is in use; DefaultLife when 0.
+	// Life is how long a key is in use, from its first token to the end of the last one.
 	Life time.Duration
-	// KeySetLife is how long services keep the key set; authn.DefaultKeySetLife when 0.
+	// KeySetLife is how long services keep the key set.
 	KeySetLife time.Duration
 }
 
@@ -83,13 +76,12 @@ type key struct {
 
 // New makes Keys. Without a wrapper private keys are stored as they are.
 func New(pool *pg.Pool, clk clock.Clock, cfg Config, wrapper Wrapper) (*Keys, error) {
-	life := cmp.Or(cfg.Life, DefaultLife)
-	ahead := 2 * cmp.Or(cfg.KeySetLife, authn.DefaultKeySetLife)
-	if cfg.TokenLife <= 0 || cfg.TokenLife > life/2 || ahead <= 0 || life < 4*ahead {
+	ahead := 2 * cfg.KeySetLife
+	if cfg.TokenLife <= 0 || cfg.TokenLife > cfg.Life/2 || ahead <= 0 || cfg.Life < 4*ahead {
 		return nil, fmt.Errorf("signing: tokens cannot live for %s when keys live for %s, and services keep the key set for %s: "+
-			"a key must live for %s, and twice as long as tokens", cfg.TokenLife, life, ahead/2, 4*ahead)
+			"a key must live for %s, and twice as long as tokens", cfg.TokenLife, cfg.Life, ahead/2, 4*ahead)
 	}
-	return &Keys{pool: pool, clock: clk, tokenLife: cfg.TokenLife, life: life, ahead: ahead, wrapper: wrapper}, nil
+	return &Keys{pool: pool, clock: clk, tokenLife: cfg.TokenLife, life: cfg.Life, ahead: ahead, wrapper: wrapper}, nil
 }
 
 // Run makes the next key before it is needed, until ctx ends.

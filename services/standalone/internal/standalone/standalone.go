@@ -111,7 +111,7 @@ func serveEdge(cfg Config, app *boot.App, conns gateway.Conns, listener net.List
 	if err != nil {
 		return err
 	}
-	cfg.Edge.TokenIssuer, cfg.Edge.TokenAudience, cfg.Edge.KeySetLife = cfg.Auth.Issuer, cfg.Auth.Audience, cfg.Auth.KeySetLife
+	cfg.Edge.Tokens = cfg.Auth.TokenSettings
 	cfg.Edge.Metrics = obs.ForService(app.Registry, "gateway")
 	edge, err := gateway.New(cfg.Edge, conns, app.Log)
 	if err != nil {
