@@ -22,6 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 // Config bounds the calls of one service. Zero values mean the defaults.
@@ -32,9 +33,7 @@ type Config struct {
 	MaxDeadline time.Duration `name:"rpc-max-deadline" default:"5m" help:"Longest time that a call may take."`
 	// MaxInFlight is how many calls run at a time; 1,024. More are refused.
 	MaxInFlight int `name:"rpc-max-in-flight" default:"1024" help:"Number of calls that run at a time."`
-	// MaxRequest and MaxResponse bound messages, in bytes; 8 and 64 MiB.
-	MaxRequest  int `name:"rpc-max-request" default:"8388608" help:"Largest request in bytes."`
-	MaxResponse int `name:"rpc-max-response" default:"67108864" help:"Largest answer in bytes."`
+	client.Sizes
 	// Clients are the names of the certificates that may connect over TLS.
 	Clients []string `name:"rpc-clients" help:"Certificate names of the clients that may connect."`
 	// Services are those of the Clients that are services of ours, "service" or
@@ -45,6 +44,12 @@ type Config struct {
 	// those that are there for edges. What else they call, they call for the user
 	// who asks them: it needs that user's token and permission.
 	Edges []string `name:"rpc-edges" help:"Certificate names of the edges, which call for users, and for themselves what is there for edges."`
+}
+
+func (c Config) withDefaults() Config {
+	c = defaults.Fill(c)
+	c.Sizes = defaults.Fill(c.Sizes)
+	return c
 }
 
 // Deps are what a chain works with.
@@ -152,7 +157,7 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	}
 	ch := &Chain{
 		strangers: newStrangers(deps.Clock),
-		cfg:       defaults.Fill(cfg), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
+		cfg:       cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
 		policies: deps.Policies, validator: validator, explain: deps.Explain, audited: deps.Audit, refused: deps.Refused, metrics: metrics,
 		clients: set(cfg.Clients), services: servicesOf(cfg.Services), trusts: deps.Trusts, edges: set(cfg.Edges),
 		idle: make(chan struct{}, 1),

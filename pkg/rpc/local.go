@@ -94,7 +94,7 @@ func (l *Local) RegisterService(desc *grpc.ServiceDesc, impl any) {
 // Invoke calls a method. Its errors are *fault.Error, as those of Dial's
 // connections.
 func (c *LocalConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	o := callOptions{codec: c.codec, maxResponse: client.DefaultMaxResponse}
+	o := callOptions{codec: c.codec, maxResponse: client.DefaultSizes().MaxResponse}
 	if err := o.read(opts); err != nil {
 		return client.Error(err)
 	}

@@ -314,7 +314,7 @@ func TestCallsAreLoggedAndCounted(t *testing.T) {
 
 func TestRequestsBeyondTheSizeAreRefused(t *testing.T) {
 	t.Parallel()
-	eachTransport(t, rpc.Config{MaxRequest: 1 << 10}, func(t *testing.T, f *fixture) {
+	eachTransport(t, rpc.Config{Sizes: client.Sizes{MaxRequest: 1 << 10}}, func(t *testing.T, f *fixture) {
 		_, err := f.ask(t, f.user(t.Context()), f.edge, askMethod, `mode: "`+letters(1<<10)+`"`)
 		assert.Equal(t, 413, fault.FromError(err).Status)
 	})

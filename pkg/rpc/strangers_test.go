@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 // garbled sends bytes that are no message, so that decoding them shows.
@@ -90,7 +91,7 @@ func TestStrangersSendNothing(t *testing.T) {
 // What is compressed is bounded by what it becomes, which nobody knows before.
 func TestSmallMessagesThatBecomeLargeAreRefused(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, "network", rpc.Config{MaxRequest: 1 << 20})
+	f := newFixture(t, "network", rpc.Config{Sizes: client.Sizes{MaxRequest: 1 << 20}})
 	_, err := f.ask(t, f.user(t.Context()), f.edge, askMethod, `mode: "`+strings.Repeat("x", 2<<20)+`"`, grpc.UseCompressor("s2"))
 	require.Error(t, err)
 	assert.Nil(t, f.echo.metadata(), "the method was not called")

@@ -2,7 +2,6 @@
 package commons
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -97,7 +97,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	zone, err := tzdb.Load(cmp.Or(cfg.DefaultTimeZone, "UTC"))
+	cfg = defaults.Fill(cfg)
+	zone, err := tzdb.Load(cfg.DefaultTimeZone)
 	if err != nil {
 		return nil, fmt.Errorf("default time zone: %w", err)
 	}
@@ -112,7 +113,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	queries := search.New(cfg.Hyperfind, deps.Pool, groups, rules, periods)
 	persons, err := person.New(
-		person.Config{DefaultTimeZone: cmp.Or(cfg.DefaultTimeZone, "UTC"), DefaultCurrency: cfg.DefaultCurrency},
+		person.Config{DefaultTimeZone: cfg.DefaultTimeZone, DefaultCurrency: cfg.DefaultCurrency},
 		person.Deps{
 			Pool: deps.Pool, Users: users,
 			Rows: rules, Groups: groups, Hyperfinds: queries,

@@ -3,7 +3,6 @@
 package platform
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
@@ -102,7 +102,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	zone, err := tzdb.Load(cmp.Or(cfg.DefaultTimeZone, "UTC"))
+	zone, err := tzdb.Load(defaults.Fill(cfg).DefaultTimeZone)
 	if err != nil {
 		return nil, fmt.Errorf("default time zone: %w", err)
 	}

@@ -3,7 +3,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/rpc/compression"
@@ -37,8 +37,6 @@ type Config struct {
 	Peer *Peer
 	// Insecure permits a connection without TLS, for tests on the loopback.
 	Insecure bool
-	// MaxRequest and MaxResponse bound messages, in bytes; 8 and 64 MiB.
-	MaxRequest, MaxResponse int
 }
 
 // A schedule is some megabytes: with these windows it comes without waiting for
@@ -58,11 +56,17 @@ const (
 	PingTimeout  = 10 * time.Second
 )
 
-// Sizes of messages in bytes unless a configuration says otherwise.
-const (
-	DefaultMaxRequest  = 8 << 20
-	DefaultMaxResponse = 64 << 20
-)
+// Sizes bound messages.
+type Sizes struct {
+	// MaxRequest and MaxResponse are in bytes; 8 and 64 MiB.
+	MaxRequest  int `name:"rpc-max-request" default:"8388608" help:"Largest request in bytes."`
+	MaxResponse int `name:"rpc-max-response" default:"67108864" help:"Largest response in bytes."`
+}
+
+// DefaultSizes returns the sizes that hold unless a service sets others.
+func DefaultSizes() Sizes { return defaultSizes }
+
+var defaultSizes = defaults.Fill(Sizes{})
 
 // Dial makes a connection to a service; it connects with the first call.
 // Calls carry the request id, tenant and token of their context, and their
@@ -84,8 +88,8 @@ func Dial(cfg Config, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
 		grpc.WithUnaryInterceptor(outgoingUnary),
 		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig":[{"round_robin":{}}]}`),
 		grpc.WithDefaultCallOptions(
-			grpc.MaxCallSendMsgSize(cmp.Or(cfg.MaxRequest, DefaultMaxRequest)),
-			grpc.MaxCallRecvMsgSize(cmp.Or(cfg.MaxResponse, DefaultMaxResponse)),
+			grpc.MaxCallSendMsgSize(defaultSizes.MaxRequest),
+			grpc.MaxCallRecvMsgSize(defaultSizes.MaxResponse),
 		),
 		grpc.WithInitialWindowSize(streamWindow),
 		grpc.WithInitialConnWindowSize(connWindow),
@@ -107,7 +111,7 @@ func outgoingUnary(ctx context.Context, method string, req, reply any, conn *grp
 	receive := parts.ReceiverOf(ctx)
 	ctx = metadata.NewOutgoingContext(ctx, Metadata(ctx))
 	if receive != nil {
-		return Error(parts.Call(ctx, receive, method, req, conn, DefaultMaxResponse, opts))
+		return Error(parts.Call(ctx, receive, method, req, conn, defaultSizes.MaxResponse, opts))
 	}
 	return Error(invoke(ctx, method, req, reply, conn, opts...))
 }

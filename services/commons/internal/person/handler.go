@@ -4,7 +4,6 @@
 package person
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -30,8 +29,7 @@ import (
 type Config struct {
 	// DefaultTimeZone is the IANA name for persons without a time zone.
 	DefaultTimeZone string
-	// DefaultCurrency is the ISO 4217 code for persons without a currency; USD
-	// when empty.
+	// DefaultCurrency is the ISO 4217 code for persons without a currency.
 	DefaultCurrency string
 }
 
@@ -71,7 +69,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	if _, err := zones.Get(cfg.DefaultTimeZone); err != nil {
 		return nil, err
 	}
-	code, err := currency.ParseISO(cmp.Or(cfg.DefaultCurrency, "USD"))
+	code, err := currency.ParseISO(cfg.DefaultCurrency)
 	if err != nil {
 		return nil, fmt.Errorf("default currency: %w", err)
 	}

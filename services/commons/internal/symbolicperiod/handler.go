@@ -1,7 +1,6 @@
 package symbolicperiod
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -41,7 +41,7 @@ const (
 type Config struct {
 	Anchor string `name:"anchor" env:"ANCHOR" default:"2025-02-02" help:"First day of some pay period. Weeks begin on its weekday."`
 	Days   int    `name:"days" env:"DAYS" default:"14" help:"Days in a pay period."`
-	// Zone is set by the service: the time zone of tenants.
+	// Zone is set by the service: the time zone of tenants. It is required.
 	Zone string `kong:"-"`
 }
 
@@ -60,19 +60,19 @@ var _ commonsv1.SymbolicPeriodServiceServer = (*Handler)(nil)
 
 // New makes a Handler. The rules say whose today callers may ask for.
 func New(cfg Config, pool *pg.Pool, rules *rowvisibility.Rules, clk clock.Clock) (*Handler, error) {
-	anchor, err := civil.ParseDate(cmp.Or(cfg.Anchor, "2025-02-02"))
+	if cfg.Days < 0 || cfg.Days > 365 {
+		return nil, fmt.Errorf("a pay period of %d days: it has 1 to 365", cfg.Days)
+	}
+	cfg = defaults.Fill(cfg)
+	anchor, err := civil.ParseDate(cfg.Anchor)
 	if err != nil {
 		return nil, fmt.Errorf("pay period anchor: %w", err)
 	}
-	days := cmp.Or(cfg.Days, 14)
-	if days < 1 || days > 365 {
-		return nil, fmt.Errorf("a pay period of %d days: it has 1 to 365", days)
-	}
-	zone, err := tzdb.Load(cmp.Or(cfg.Zone, "UTC"))
+	zone, err := tzdb.Load(cfg.Zone)
 	if err != nil {
 		return nil, fmt.Errorf("time zone of tenants: %w", err)
 	}
-	return &Handler{pool: pool, rules: rules, clock: clk, calendar: NewCalendar(anchor, days), zone: zone}, nil
+	return &Handler{pool: pool, rules: rules, clock: clk, calendar: NewCalendar(anchor, cfg.Days), zone: zone}, nil
 }
 
 // Days returns the days of the period that a reference names, on the caller's

@@ -178,7 +178,7 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	t.Helper()
 	clk := clock.NewFake(time.Date(2026, time.March, 15, 12, 0, 0, 0, time.UTC))
 	rules := rowvisibility.New(clk)
-	periods, err := symbolicperiod.New(symbolicperiod.Config{}, pool, rules, clk)
+	periods, err := symbolicperiod.New(symbolicperiod.Config{Zone: "UTC"}, pool, rules, clk)
 	require.NoError(t, err)
 	finder := NewFinder(query.Config{}, pool)
 	h := New(pool, finder, rules, periods)

@@ -7,7 +7,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/fairlimit"
@@ -49,10 +49,8 @@ type Executor struct {
 
 // NewExecutor makes an Executor over the persons in the pool's database.
 func NewExecutor(cfg Config, pool *pg.Pool) *Executor {
-	return &Executor{
-		pool: pool, timeout: cmp.Or(cfg.Timeout, 10*time.Second),
-		limiter: fairlimit.New(max(1, cmp.Or(cfg.Concurrent, 4))),
-	}
+	cfg = defaults.Fill(cfg)
+	return &Executor{pool: pool, timeout: cfg.Timeout, limiter: fairlimit.New(cfg.Concurrent)}
 }
 
 // Load returns how many queries run and how many wait.

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/protofield"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
 )
@@ -38,9 +39,9 @@ var (
 	attributeValue = protofield.MustShort(&platformv1.DataAttribute{}, "value")
 )
 
-// maxAnswerBytes bounds the nodes of an answer. It is what the edge takes, but
-// for what else is in an answer.
-const maxAnswerBytes = 64<<20 - 1<<20
+// maxResponseBytes bounds the nodes of a response. It is what a service may return, but
+// for what else is in a response.
+var maxResponseBytes = client.DefaultSizes().MaxResponse - 1<<20
 
 // Writer appends nodes as bytes.
 type Writer struct {
@@ -110,7 +111,7 @@ func (w *Writer) children(dst []byte, page []int32) ([]byte, error) {
 // found out before anything is sent: from the longest values of the columns,
 // and only when these leave it open by writing the nodes to nowhere.
 func (w *Writer) CheckSize(page []int32) error {
-	if w.Table.Groups == nil && int64(len(page))*w.maxNode() <= maxAnswerBytes {
+	if w.Table.Groups == nil && int64(len(page))*w.maxNode() <= int64(maxResponseBytes) {
 		return nil
 	}
 	var node []byte
@@ -119,11 +120,11 @@ func (w *Writer) CheckSize(page []int32) error {
 		node = w.child(node[:0], w.Table, n)
 		size += len(node)
 	}
-	if size <= maxAnswerBytes {
+	if size <= maxResponseBytes {
 		return nil
 	}
 	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf("The answer would have %d bytes, more than the allowed %d. "+
-		"Ask for one page of it (index and count), or for fewer rows, days or data elements.", size, maxAnswerBytes))
+		"Ask for one page of it (index and count), or for fewer rows, days or data elements.", size, maxResponseBytes))
 }
 
 // child appends a node to a list of children.

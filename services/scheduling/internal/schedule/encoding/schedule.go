@@ -11,13 +11,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// maxAnswerBytes bounds an answer, which is refused before it is put
-// together. It is what the edge takes.
-const maxAnswerBytes = 64 << 20
+// maxResponseBytes bounds a response, which is refused before it is put
+// together. It is what a service may return.
+var maxResponseBytes = client.DefaultSizes().MaxResponse
 
 // Encode writes the window as the fields of a Schedule, with a list, perhaps
 // empty, for each selected part. When the caller takes parts, it sends those of
@@ -55,7 +56,7 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 		case fieldDayLocks:
 			l.other = w.dayLocks()
 		case fieldHolidays:
-			if size := total + w.holidaySize(); size > maxAnswerBytes {
+			if size := total + w.holidaySize(); size > maxResponseBytes {
 				return nil, tooLarge(size)
 			}
 			l.other = w.scheduledHolidays()
@@ -68,7 +69,7 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 		}
 		total += 1 + protowire.SizeBytes(len(l.other)+w.listSize(l.entries))
 	}
-	if total > maxAnswerBytes {
+	if total > maxResponseBytes {
 		return nil, tooLarge(total)
 	}
 	if parts.Requested(ctx) {
@@ -90,7 +91,7 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 
 func tooLarge(size int) error {
 	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
-		"The answer would have %d bytes, more than the allowed %d. Ask for fewer employees or days.", size, maxAnswerBytes))
+		"The answer would have %d bytes, more than the allowed %d. Ask for fewer employees or days.", size, maxResponseBytes))
 }
 
 // openSummary counts the open shifts of each day and job.
