@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -23,6 +24,7 @@ type Engines struct {
 	// Pool is on the service's own database.
 	Pool     *pg.Pool
 	NATS     *nats.Conn
+	Clock    clock.Clock
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 }

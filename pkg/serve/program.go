@@ -89,7 +89,7 @@ func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pg.Pool
 
 // Engines opens the service's database, brought up to date, and the broker.
 func (p *Program) Engines(ctx context.Context, sets ...pg.Migrations) (Engines, error) {
-	e := Engines{Log: p.Log, Registry: p.Registry}
+	e := Engines{Clock: clock.System{}, Log: p.Log, Registry: p.Registry}
 	err := bus.Probe(p.settings.NATS)
 	if err != nil {
 		return e, fmt.Errorf("broker: %w", err)

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
@@ -53,8 +52,7 @@ type Config struct {
 type Deps struct {
 	serve.Engines
 	// Auth leads to the auth service, which trusts this one.
-	Auth  grpc.ClientConnInterface
-	Clock clock.Clock
+	Auth grpc.ClientConnInterface
 }
 
 // Service is the commons service.

@@ -161,9 +161,9 @@ func newBench(t *testing.T) *bench {
 	authv1.RegisterUserServiceServer(auth, b.users)
 	b.service, err = commons.New(t.Context(), commons.Config{DefaultTimeZone: "Europe/Zurich"}, commons.Deps{
 		Engines: serve.Engines{
-			Pool: b.pool, NATS: b.nats, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+			Pool: b.pool, NATS: b.nats, Clock: b.clock, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 		},
-		Auth: auth.Conn("commons", nil), Clock: b.clock,
+		Auth: auth.Conn("commons", nil),
 	})
 	require.NoError(t, err)
 	b.service.Register(local)

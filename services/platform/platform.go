@@ -58,6 +58,7 @@ type Deps struct {
 	// Pool is on the service's own database, whose schema is that of
 	// Migrations.
 	Pool     *pg.Pool
+	Clock    clock.Clock
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 	// Auth, Commons, Timekeeping and Scheduling lead to those services, which
@@ -88,17 +89,17 @@ func Migrations() []pg.Migrations {
 
 // New makes the service. It does not touch the database.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
-	store := rates.NewStore(deps.Pool, cfg.Rates, clock.System{})
+	store := rates.NewStore(deps.Pool, cfg.Rates, deps.Clock)
 	limits, err := limit.New(store, cfg.BodyBytes)
 	if err != nil {
 		return nil, err
 	}
-	rules := rowvisibility.FromCommons(clock.System{}, deps.Commons, deps.Log)
+	rules := rowvisibility.FromCommons(deps.Clock, deps.Commons, deps.Log)
 	sender, err := newSender(cfg, deps)
 	if err != nil {
 		return nil, err
 	}
-	webhooks, err := webhook.New(cfg.Webhook, deps.Pool, clock.System{})
+	webhooks, err := webhook.New(cfg.Webhook, deps.Pool, deps.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -109,11 +110,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	return &Service{
 		pool: deps.Pool, rates: rates.New(store, deps.Log), limits: limits,
 		keys: idempotency.New(cfg.Idempotency, idempotency.Deps{
-			Pool: deps.Pool, Rules: rules, Policies: policy.NewTable(nil), Clock: clock.System{}, Log: deps.Log,
+			Pool: deps.Pool, Rules: rules, Policies: policy.NewTable(nil), Clock: deps.Clock, Log: deps.Log,
 		}),
 		data: dataaccess.New(cfg.Data, dataaccess.Deps{
 			Commons: deps.Commons, Timekeeping: deps.Timekeeping, Scheduling: deps.Scheduling,
-			Rules: rules, Log: deps.Log, Clock: clock.System{},
+			Rules: rules, Log: deps.Log, Clock: deps.Clock,
 		}),
 		trails: auditevent.New(deps.Pool, []auditevent.Source{
 			{Name: "auth", Conn: deps.Auth},
@@ -122,9 +123,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			{Name: "scheduling", Conn: deps.Scheduling},
 		}),
 		notifications: genericnotification.New(deps.Pool), webhooks: webhooks, sender: sender,
-		thresholds: targetthreshold.New(deps.Pool, clock.System{}, zone),
+		thresholds: targetthreshold.New(deps.Pool, deps.Clock, zone),
 		messages: messaging.New(messaging.Deps{
-			Pool: deps.Pool, Contacts: commonsv1.NewContactServiceClient(deps.Commons), Rules: rules, Sender: sender, Clock: clock.System{}, Zone: zone,
+			Pool: deps.Pool, Contacts: commonsv1.NewContactServiceClient(deps.Commons), Rules: rules, Sender: sender, Clock: deps.Clock, Zone: zone,
 		}),
 	}, nil
 }
@@ -135,13 +136,13 @@ func newSender(cfg Config, deps Deps) (*delivery.Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := webhook.NewTransport(cfg.Webhook, deps.Pool, clock.System{})
+	hooks, err := webhook.NewTransport(cfg.Webhook, deps.Pool, deps.Clock)
 	if err != nil {
 		return nil, err
 	}
 	return delivery.NewSender(cfg.Delivery, delivery.Deps{
 		Pool: deps.Pool, Transports: map[string]delivery.Transport{delivery.Email: mails, delivery.Webhook: hooks},
-		Clock: clock.System{}, Log: deps.Log, Registry: deps.Registry,
+		Clock: deps.Clock, Log: deps.Log, Registry: deps.Registry,
 	})
 }
 

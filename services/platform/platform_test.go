@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
@@ -38,7 +39,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{pool: pgtest.New(t, platform.Migrations()...)}
 	service, err := platform.New(t.Context(), platform.Config{
 		Rates: ratelimit.Defaults{Write: ratelimit.Policy{Rate: 0.01, Burst: 100}}, BodyBytes: 1 << 20,
-	}, platform.Deps{Pool: b.pool, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()})
+	}, platform.Deps{Pool: b.pool, Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	require.NoError(t, service.Check(t.Context()))
 	local := rpctest.Local(t)
@@ -239,7 +240,7 @@ func TestLimitsAreThoseOfTheContracts(t *testing.T) {
 func BenchmarkLease(b *testing.B) {
 	sets := platform.Migrations()
 	pool := pgtest.New(b, sets...)
-	service, err := platform.New(b.Context(), platform.Config{}, platform.Deps{Pool: pool, Log: pgtest.Log(b), Registry: prometheus.NewRegistry()})
+	service, err := platform.New(b.Context(), platform.Config{}, platform.Deps{Pool: pool, Clock: clock.System{}, Log: pgtest.Log(b), Registry: prometheus.NewRegistry()})
 	require.NoError(b, err)
 	local := rpctest.Local(b)
 	service.Register(local)

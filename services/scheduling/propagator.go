@@ -29,7 +29,7 @@ func NewPropagator(cfg Config, engines serve.Engines) (*Propagator, error) {
 	}
 	worker, err := propagator.New(propagator.Options{
 		Pool: engines.Pool, Bus: core.Events, Wake: core.Wake, Log: engines.Log, Registry: engines.Registry,
-		Config: cfg.Propagation,
+		Config: cfg.Propagation, Clock: engines.Clock,
 	})
 	if err != nil {
 		return nil, err

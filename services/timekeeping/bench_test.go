@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
@@ -78,7 +79,7 @@ func newBench(t *testing.T) *bench {
 	commonsv1.RegisterTermRequestServiceServer(commons, b.requests)
 	b.service, err = timekeeping.New(t.Context(), timekeeping.Config{}, timekeeping.Deps{
 		Engines: serve.Engines{
-			Pool: b.pool, NATS: b.nats.Conn(), Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+			Pool: b.pool, NATS: b.nats.Conn(), Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 		},
 		Commons: commons.Conn("timekeeping", nil),
 	})

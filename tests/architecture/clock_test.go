@@ -58,3 +58,44 @@ func TestThePresentIsAskedOfAClock(t *testing.T) {
 		assert.True(t, seen[name], "%s asks no machine for the time", name)
 	}
 }
+
+// ownClocks are the files, apart from commands, that choose the clock of the machine.
+var ownClocks = map[string]string{
+	"pkg/serve/program.go": "what all programs of services begin with",
+	"pkg/serve/serve.go":   "the same",
+	"services/standalone/internal/standalone/services.go":           "the services of one process",
+	"services/standalone/internal/standalone/standalone.go":         "certificates and the demonstration",
+	"services/standalone/internal/standalone/certs.go":              "a command",
+	"services/auth/operate.go":                                      "commands",
+	"services/auth/internal/scopes/memo.go":                         "a cache whose entries do not expire",
+	"services/scheduling/internal/schedule/reading/patterncache.go": "the same",
+	"services/scheduling/scheduling.go":                             "what it makes of the engines; to be given",
+	"services/timekeeping/timekeeping.go":                           "the same",
+	"gateway/gateway.go":                                            "the edge as a whole",
+	"gateway/identification.go":                                     "the same",
+}
+
+// A service is given one clock, with what else it works with, and hands it on.
+func TestServicesAreGivenTheirClock(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	look := func(name, path string) {
+		if strings.HasPrefix(name, "pkg/testkit/") || strings.Contains(name, "/cmd/") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if x, ok := n.(*ast.SelectorExpr); ok && isName(x.X, "clock") && x.Sel.Name == "System" {
+				seen[name] = true
+				assert.NotEmpty(t, ownClocks[name], "%s: take the clock that the service is given", name)
+			}
+			return true
+		})
+	}
+	eachFile(t, look)
+	eachFileOf(t, "gateway", look)
+	for name := range ownClocks {
+		assert.True(t, seen[name], "%s chooses no clock", name)
+	}
+}

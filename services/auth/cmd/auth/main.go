@@ -7,7 +7,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
@@ -58,7 +57,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 		return err
 	}
 	service, err := auth.New(ctx, s.Config, auth.Deps{
-		Pool: engines.Pool, NATS: engines.NATS, Log: program.Log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(),
+		Pool: engines.Pool, NATS: engines.NATS, Log: program.Log, Clock: engines.Clock, Permissions: policy.NewTable(nil).Permissions(),
 	})
 	if err != nil {
 		return err

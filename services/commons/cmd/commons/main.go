@@ -8,7 +8,6 @@ import (
 	"log/slog"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/services/commons"
 )
@@ -60,7 +59,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	service, err := commons.New(ctx, s.Config, commons.Deps{Engines: engines, Auth: auth, Clock: clock.System{}})
+	service, err := commons.New(ctx, s.Config, commons.Deps{Engines: engines, Auth: auth})
 	if err != nil {
 		return err
 	}

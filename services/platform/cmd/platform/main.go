@@ -43,7 +43,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 		return err
 	}
 	s.BodyBytes = s.BodyLimit
-	deps := platform.Deps{Pool: engines.Pool, Log: engines.Log, Registry: engines.Registry}
+	deps := platform.Deps{Pool: engines.Pool, Clock: engines.Clock, Log: engines.Log, Registry: engines.Registry}
 	for _, to := range []struct {
 		target string
 		conn   *grpc.ClientConnInterface

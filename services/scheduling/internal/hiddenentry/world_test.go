@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -121,7 +122,7 @@ func (w *world) run() {
 	})
 	require.NoError(w.t, err)
 	w.wake = relay.Wake
-	p, err := propagator.New(propagator.Options{Pool: w.Pool, Bus: b, Wake: relay.Wake, Log: log, Registry: registry})
+	p, err := propagator.New(propagator.Options{Pool: w.Pool, Clock: clock.System{}, Bus: b, Wake: relay.Wake, Log: log, Registry: registry})
 	require.NoError(w.t, err)
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error, 2)

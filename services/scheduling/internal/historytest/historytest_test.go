@@ -21,6 +21,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -116,7 +117,7 @@ func (w *world) propagate() (wake func()) {
 		Pool: w.Pool, Bus: b, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(), Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
 	})
 	require.NoError(w.t, err)
-	p, err := propagator.New(propagator.Options{Pool: w.Pool, Bus: b, Wake: relay.Wake, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry()})
+	p, err := propagator.New(propagator.Options{Pool: w.Pool, Clock: clock.System{}, Bus: b, Wake: relay.Wake, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry()})
 	require.NoError(w.t, err)
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var running errgroup.Group

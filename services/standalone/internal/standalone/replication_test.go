@@ -38,9 +38,9 @@ func parts(t *testing.T) (consumers map[string]consumes, replicators map[string]
 		conn, err := bus.Connect(bus.Config{URL: obs.Secret("nats://127.0.0.1:1")}, "test", pgtest.Log(t))
 		require.NoError(t, err)
 		t.Cleanup(conn.Close)
-		return serve.Engines{Pool: pool, NATS: conn, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()}
+		return serve.Engines{Pool: pool, NATS: conn, Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()}
 	}
-	c, err := commons.New(t.Context(), commons.Config{}, commons.Deps{Engines: engines(), Clock: clock.System{}})
+	c, err := commons.New(t.Context(), commons.Config{}, commons.Deps{Engines: engines()})
 	require.NoError(t, err)
 	tk, err := timekeeping.New(t.Context(), timekeeping.Config{}, timekeeping.Deps{Engines: engines()})
 	require.NoError(t, err)

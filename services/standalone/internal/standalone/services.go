@@ -96,7 +96,7 @@ func (h *house) startEngines(ctx context.Context, folder *state.Folder) (err err
 
 // engines opens what one service works with.
 func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) (serve.Engines, error) {
-	e := serve.Engines{Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
+	e := serve.Engines{Clock: clock.System{}, Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
 	var err error
 	e.Pool, err = serve.Database(ctx, h.app, pg.Config{URL: h.databases.URL(name), AllowInsecure: h.cfg.Database.AllowInsecure}, e.Registry, e.Log, sets...)
 	if err != nil {
@@ -142,7 +142,7 @@ func (h *house) startAuth(ctx context.Context, credentials state.Credentials) (*
 		return nil, err
 	}
 	service, err := auth.New(ctx, h.cfg.Auth, auth.Deps{
-		Pool: e.Pool, NATS: e.NATS, Log: e.Log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(),
+		Pool: e.Pool, NATS: e.NATS, Log: e.Log, Clock: e.Clock, Permissions: policy.NewTable(nil).Permissions(),
 	})
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (h *house) startCommons(ctx context.Context, authService *rpc.Local) (*rpc.
 		return nil, err
 	}
 	service, err := commons.New(ctx, h.cfg.Commons, commons.Deps{
-		Engines: e, Auth: authService.Conn("commons", nil), Clock: clock.System{},
+		Engines: e, Auth: authService.Conn("commons", nil),
 	})
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (h *house) startPlatform(ctx context.Context, authService, commonsService, 
 	cfg := h.cfg.Platform
 	cfg.BodyBytes = h.cfg.Edge.BodyLimit
 	service, err := platform.New(ctx, cfg, platform.Deps{
-		Pool: e.Pool, Log: e.Log, Registry: e.Registry, Auth: authService.Conn("platform", nil), Commons: commonsService.Conn("platform", nil),
+		Pool: e.Pool, Clock: e.Clock, Log: e.Log, Registry: e.Registry, Auth: authService.Conn("platform", nil), Commons: commonsService.Conn("platform", nil),
 		Timekeeping: timekeepingService.Conn("platform", nil), Scheduling: schedulingService.Conn("platform", nil),
 	})
 	if err != nil {

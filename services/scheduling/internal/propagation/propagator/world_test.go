@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
@@ -178,7 +179,7 @@ func (w *world) spans(employee int64) []string {
 func (w *world) propagator(cfg Config) *Propagator {
 	w.t.Helper()
 	p, err := New(Options{
-		Pool: w.pool, Wake: func() {}, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(), Config: cfg,
+		Pool: w.pool, Clock: clock.System{}, Wake: func() {}, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(), Config: cfg,
 	})
 	require.NoError(w.t, err)
 	return p
@@ -217,7 +218,7 @@ func (w *world) run(server *natstest.Server, cfg Config) *process {
 		Pool: pool, Bus: b, Log: log, Registry: registry, Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
 	})
 	require.NoError(w.t, err)
-	p, err := New(Options{Pool: pool, Bus: b, Wake: relay.Wake, Log: log, Registry: registry, Config: cfg})
+	p, err := New(Options{Pool: pool, Clock: clock.System{}, Bus: b, Wake: relay.Wake, Log: log, Registry: registry, Config: cfg})
 	require.NoError(w.t, err)
 	p.backoff = []time.Duration{w.backoff}
 	p.patience = cmp.Or(w.memberPatience, p.patience)
