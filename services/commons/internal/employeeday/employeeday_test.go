@@ -64,7 +64,7 @@ func TestReadEmployeeDays(t *testing.T) {
 		batch.Queue(`INSERT INTO pattern_pay_code_edit VALUES ($1, 3, 0, 1, $2)`, tenantID, shortBody)
 		batch.Queue(`INSERT INTO entered_shift (tenant_id, id, version, hides_person, hides_day, hides_lane, hides_ordinal) VALUES ($1, 3, 1, 7, $2, 0, 1)`, tenantID, monday+3)
 		batch.Queue(`INSERT INTO entered_pay_code_edit VALUES ($1, 4, 7, $2, $3, $4)`, tenantID, monday+6, monday+9, longBody)
-		batch.Queue(`INSERT INTO leave_stretch (tenant_id, person_id, from_day, to_day, start_second, end_second) VALUES ($1, 7, $2, $2, 0, 0)`, tenantID, monday+4)
+		batch.Queue(`INSERT INTO leave_interval (tenant_id, person_id, from_day, to_day, start_second, end_second) VALUES ($1, 7, $2, $2, 0, 0)`, tenantID, monday+4)
 		require.NoError(t, pool.SendBatch(ctx, batch).Close())
 	}
 	day := func(d civil.Date) int32 { return int32(d) }

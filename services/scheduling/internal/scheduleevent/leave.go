@@ -75,8 +75,8 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	event, size := &schedulingv1.LeaveTaken{Revision: revision}, 0
 	for _, id := range slices.Sorted(maps.Keys(taken)) {
 		version, known := versions[id]
-		stretches := append(frozen[id].merge(taken[id].intervals()), off[id]...)
-		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Stretches: stretches, Version: version, Deleted: !known}
+		intervals := append(frozen[id].merge(taken[id].intervals()), off[id]...)
+		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Intervals: intervals, Version: version, Deleted: !known}
 		if size > 0 && size+sizeOf(employee) > eventBytes {
 			events = append(events, event)
 			event, size = &schedulingv1.LeaveTaken{Revision: revision}, 0
@@ -143,17 +143,17 @@ func (l *leave) add(day civil.Date, body []byte) error {
 }
 
 // intervals returns whole days, and times joined where they touch.
-func (l *leave) intervals() []*schedulingv1.LeaveStretch {
-	var out []*schedulingv1.LeaveStretch
+func (l *leave) intervals() []*schedulingv1.LeaveInterval {
+	var out []*schedulingv1.LeaveInterval
 	for _, day := range slices.Sorted(maps.Keys(l.whole)) {
 		if l.whole[day] >= 2 {
-			out = append(out, &schedulingv1.LeaveStretch{Day: int32(day)})
+			out = append(out, &schedulingv1.LeaveInterval{Day: int32(day)})
 		}
 	}
 	slices.SortFunc(l.timed, func(a, b interval) int {
 		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.start, b.start))
 	})
-	var last *schedulingv1.LeaveStretch
+	var last *schedulingv1.LeaveInterval
 	for _, t := range l.timed {
 		if last != nil {
 			if between := int64(t.day-civil.Date(last.Day)) * civil.SecondsPerDay; between+int64(t.start) <= int64(last.EndSecond) {
@@ -161,7 +161,7 @@ func (l *leave) intervals() []*schedulingv1.LeaveStretch {
 				continue
 			}
 		}
-		last = &schedulingv1.LeaveStretch{Day: int32(t.day), StartSecond: t.start, EndSecond: t.end}
+		last = &schedulingv1.LeaveInterval{Day: int32(t.day), StartSecond: t.start, EndSecond: t.end}
 		out = append(out, last)
 	}
 	return out

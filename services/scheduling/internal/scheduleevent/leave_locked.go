@@ -79,11 +79,11 @@ func lockedLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 
 // merge returns what leave takes: what there is now from shifts of days that are not
 // locked, and from the others what was there.
-func (f *frozenLeave) merge(now []*schedulingv1.LeaveStretch) []*schedulingv1.LeaveStretch {
+func (f *frozenLeave) merge(now []*schedulingv1.LeaveInterval) []*schedulingv1.LeaveInterval {
 	if f == nil {
 		return now
 	}
-	var out []*schedulingv1.LeaveStretch
+	var out []*schedulingv1.LeaveInterval
 	for _, s := range now {
 		first, last := reach(s)
 		open := civil.AppendDifference(nil, []civil.Range{{From: first, To: last + 1}}, f.locks)
@@ -104,7 +104,7 @@ func (f *frozenLeave) merge(now []*schedulingv1.LeaveStretch) []*schedulingv1.Le
 }
 
 // reach returns the first and the last day of shifts that leave may take.
-func reach(s *schedulingv1.LeaveStretch) (first, last civil.Date) {
+func reach(s *schedulingv1.LeaveInterval) (first, last civil.Date) {
 	day := civil.Date(s.GetDay())
 	if s.GetEndSecond() == 0 {
 		return day, day
@@ -113,7 +113,7 @@ func reach(s *schedulingv1.LeaveStretch) (first, last civil.Date) {
 }
 
 // only is leave that takes shifts of some days.
-func only(s *schedulingv1.LeaveStretch, days civil.Range) *schedulingv1.LeaveStretch {
+func only(s *schedulingv1.LeaveInterval, days civil.Range) *schedulingv1.LeaveInterval {
 	out := proto.CloneOf(s)
 	out.ShiftsFrom, out.ShiftsTo = proto.Int32(int32(days.From)), proto.Int32(int32(days.To))
 	return out

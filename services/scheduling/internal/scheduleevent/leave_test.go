@@ -55,7 +55,7 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 	got := &schedulingv1.LeaveTaken{}
 	require.NoError(t, proto.Unmarshal(payload, got))
 	want := &schedulingv1.LeaveTaken{Revision: got.GetRevision(), Employees: []*schedulingv1.EmployeeLeave{
-		{EmployeeId: 7, Version: 5, Stretches: []*schedulingv1.LeaveStretch{
+		{EmployeeId: 7, Version: 5, Intervals: []*schedulingv1.LeaveInterval{
 			{Day: int32(day)},
 			{Day: int32(day + 2)},
 			{Day: int32(day + 4), StartSecond: 79200, EndSecond: 108000},
@@ -95,20 +95,20 @@ func TestLeaveOnLockedDaysIsTold(t *testing.T) {
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, `SELECT payload FROM outbox WHERE event LIKE '%LeaveTaken'`).Scan(&payload))
 	got := &schedulingv1.LeaveTaken{}
 	require.NoError(t, proto.Unmarshal(payload, got))
-	some := func(on civil.Date, start, end int32, from, to civil.Date) *schedulingv1.LeaveStretch {
-		return &schedulingv1.LeaveStretch{
+	some := func(on civil.Date, start, end int32, from, to civil.Date) *schedulingv1.LeaveInterval {
+		return &schedulingv1.LeaveInterval{
 			Day: int32(on), StartSecond: start, EndSecond: end, ShiftsFrom: proto.Int32(int32(from)), ShiftsTo: proto.Int32(int32(to)),
 		}
 	}
-	want := []*schedulingv1.LeaveStretch{
+	want := []*schedulingv1.LeaveInterval{
 		{Day: int32(day)},
 		{Day: int32(day + 3)},
 		some(day+20, 79200, 93600, day+12, day+19), some(day+20, 79200, 93600, day+20, day+22),
 		some(day+2, 0, 0, day+1, day+3),
 	}
 	require.Len(t, got.GetEmployees(), 1)
-	require.Len(t, got.GetEmployees()[0].GetStretches(), len(want))
-	for i, s := range got.GetEmployees()[0].GetStretches() {
+	require.Len(t, got.GetEmployees()[0].GetIntervals(), len(want))
+	for i, s := range got.GetEmployees()[0].GetIntervals() {
 		assert.True(t, proto.Equal(want[i], s), "%v", s)
 	}
 }

@@ -14,11 +14,11 @@ import (
 // the pattern generates.
 func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.Message, error) {
 	var events []proto.Message
-	event, known, size := &schedulingv1.PatternStored{PatternId: id, Part: after + 1, First: true}, &places{}, 0
+	event, known, size := &schedulingv1.PatternStored{PatternId: id, Part: after + 1, First: true}, &jobs{}, 0
 	flush := func() {
-		event.Places = known.list
+		event.Jobs = known.list
 		events = append(events, event)
-		event, known, size = &schedulingv1.PatternStored{PatternId: id, Part: event.Part + 1}, &places{}, 0
+		event, known, size = &schedulingv1.PatternStored{PatternId: id, Part: event.Part + 1}, &jobs{}, 0
 	}
 	ordinals := map[int32]int32{}
 	for _, item := range p.GetItems() {
@@ -84,7 +84,7 @@ func templatePieces(t *schedulingv1.ShiftTemplate) ([]piece, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, piece{placeOf(s.GetOrgNode()), start, end})
+		out = append(out, piece{jobOf(s.GetOrgNode()), start, end})
 	}
 	return out, nil
 }

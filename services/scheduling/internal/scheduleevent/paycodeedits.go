@@ -98,7 +98,7 @@ func templateAmount(t *schedulingv1.PayCodeEditTemplate) (*schedulingv1.PayCodeA
 }
 
 func amountOf(code, job *commonv1.Ref) *schedulingv1.PayCodeAmount {
-	out := &schedulingv1.PayCodeAmount{PayCodeId: code.GetId(), PayCode: code.GetQualifier(), Job: placeOf(job)}
+	out := &schedulingv1.PayCodeAmount{PayCodeId: code.GetId(), PayCode: code.GetQualifier(), Job: jobOf(job)}
 	if len(out.GetPayCode()) > maxPayCode || strings.ContainsRune(out.GetPayCode(), 0) {
 		out.PayCode = ""
 	}

@@ -30,67 +30,67 @@ func nextRevision(ctx context.Context, tx pgx.Tx) (revision int64, err error) {
 	return revision, err
 }
 
-// maxPlace is the longest path of a job, in bytes, that a location can have.
-const maxPlace = 2000
+// maxJob is the longest path of a job, in bytes, that a location can have.
+const maxJob = 2000
 
-// nowhere is a job that no location is.
-const nowhere = "\x01"
+// unknownJob is a job that no location is.
+const unknownJob = "\x01"
 
-// placeOf is how events name the job of a segment; see PatternStored.
-func placeOf(job *commonv1.Ref) string {
+// jobOf is how events name the job of a segment; see PatternStored.
+func jobOf(job *commonv1.Ref) string {
 	path := job.GetQualifier()
 	switch {
-	case len(path) > maxPlace || strings.ContainsAny(path, "\x00\x01"):
-		return nowhere
+	case len(path) > maxJob || strings.ContainsAny(path, "\x00\x01"):
+		return unknownJob
 	case path == "" && job.GetId() != 0:
 		return "\x01" + strconv.FormatInt(job.GetId(), 10)
 	}
 	return path
 }
 
-// places numbers the places of an event.
-type places struct {
+// jobs numbers the jobs of an event.
+type jobs struct {
 	list    []string
 	numbers map[string]int32
 	bytes   int
 }
 
-func (p *places) number(place string) int32 {
-	n, known := p.numbers[place]
+func (p *jobs) number(job string) int32 {
+	n, known := p.numbers[job]
 	if !known {
 		if p.numbers == nil {
 			p.numbers = map[string]int32{}
 		}
 		n = int32(len(p.list))
-		p.list, p.numbers[place] = append(p.list, place), n
-		p.bytes += len(place) + 3
+		p.list, p.numbers[job] = append(p.list, job), n
+		p.bytes += len(job) + 3
 	}
 	return n
 }
 
-// piece is a segment before its place has a number. Its seconds count from the
+// piece is a segment before its job has a number. Its seconds count from the
 // midnight that begins the shift's day.
 type piece struct {
-	place      string
+	job        string
 	start, end int32
 }
 
 // A shift is never divided. What of one is more than this is left out, and has no
-// place, so that an event that is not full has room for any shift.
+// job, so that an event that is not full has room for any shift.
 const (
 	maxPieces     = 8192
-	maxPlaceBytes = eventBytes / 2
+	maxJobBytes = eventBytes / 2
 )
 
-func (p *places) segments(pieces []piece) []*schedulingv1.PlacedSegment {
+func (p *jobs) segments(pieces []piece) []*schedulingv1.JobSegment {
 	pieces = pieces[:min(len(pieces), maxPieces)]
-	room := p.bytes + maxPlaceBytes
-	out := make([]*schedulingv1.PlacedSegment, len(pieces))
+	room := p.bytes + maxJobBytes
+	out := make([]*schedulingv1.JobSegment, len(pieces))
 	for i, piece := range pieces {
-		if _, known := p.numbers[piece.place]; !known && p.bytes+len(piece.place) > room {
-			piece.place = nowhere
+		if _, known := p.numbers[piece.job]; !known && p.bytes+len(piece.job) > room {
+			piece.job = unknownJob
 		}
-		out[i] = &schedulingv1.PlacedSegment{Place: p.number(piece.place), StartSecond: piece.start, EndSecond: piece.end}
+		out[i] = &schedulingv1.JobSegment{Job: p.number(piece.job), StartSecond: piece.start, EndSecond: piece.end}
 	}
 	return out
 }
@@ -110,7 +110,7 @@ func seconds(day civil.Date, start, end string) (from, to int32, err error) {
 }
 
 // full tells whether an event is large enough to begin another one.
-func (p *places) full(size int) bool { return size+p.bytes >= eventBytes }
+func (p *jobs) full(size int) bool { return size+p.bytes >= eventBytes }
 
 // sizeOf is the room that a message takes in a list.
 func sizeOf(m proto.Message) int { return proto.Size(m) + 4 }

@@ -46,9 +46,9 @@ func TestPatternTellsItsEntries(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	require.Len(t, events, 1)
-	want := &schedulingv1.PatternStored{PatternId: 5, Part: 4, First: true, Digest: 77, Places: []string{"", "Acme/Clerk"}, Shifts: []*schedulingv1.CycleShift{
-		{CycleDay: 1, Segments: []*schedulingv1.PlacedSegment{{StartSecond: 79200, EndSecond: 108000}}},
-		{CycleDay: 1, Ordinal: 2, Segments: []*schedulingv1.PlacedSegment{{Place: 1, StartSecond: 21600, EndSecond: 36000}, {StartSecond: 39600, EndSecond: 50400}}},
+	want := &schedulingv1.PatternStored{PatternId: 5, Part: 4, First: true, Digest: 77, Jobs: []string{"", "Acme/Clerk"}, Shifts: []*schedulingv1.CycleShift{
+		{CycleDay: 1, Segments: []*schedulingv1.JobSegment{{StartSecond: 79200, EndSecond: 108000}}},
+		{CycleDay: 1, Ordinal: 2, Segments: []*schedulingv1.JobSegment{{Job: 1, StartSecond: 21600, EndSecond: 36000}, {StartSecond: 39600, EndSecond: 50400}}},
 	}, PayCodeEdits: []*schedulingv1.CyclePayCodeEdit{{CycleDay: 1, Ordinal: 1, Amount: worth}, {Amount: worth}}}
 	assert.True(t, proto.Equal(want, events[0]), events[0])
 }
@@ -119,7 +119,7 @@ func TestLargePatternIsDivided(t *testing.T) {
 		assert.Equal(t, i == len(events)-1, part.GetDigest() == 77, "only the last part says that it is all")
 		shifts += len(part.GetShifts())
 		for _, s := range part.GetShifts() {
-			require.Less(t, int(s.GetSegments()[0].GetPlace()), len(part.GetPlaces()))
+			require.Less(t, int(s.GetSegments()[0].GetJob()), len(part.GetJobs()))
 		}
 	}
 	assert.Equal(t, 364*16, shifts)
@@ -182,11 +182,11 @@ func TestEnteredShifts(t *testing.T) {
 	require.NoError(t, told.Add(scheduleevent.Shift{ID: 4, Day: day}))
 	events := told.Events(3)
 	require.Len(t, events, 1)
-	want := &schedulingv1.ShiftsEntered{Revision: 3, Places: []string{job, "\x019", "\x01"}, Shifts: []*schedulingv1.EnteredShift{
+	want := &schedulingv1.ShiftsEntered{Revision: 3, Jobs: []string{job, "\x019", "\x01"}, Shifts: []*schedulingv1.EnteredShift{
 		{
 			Id: generated, Version: 3, EmployeeId: 8, Day: int32(day), Hides: hides,
-			Segments: []*schedulingv1.PlacedSegment{
-				{StartSecond: 21600, EndSecond: 36000}, {Place: 1, StartSecond: 36000, EndSecond: 43200}, {Place: 2, StartSecond: 43200, EndSecond: 93600},
+			Segments: []*schedulingv1.JobSegment{
+				{StartSecond: 21600, EndSecond: 36000}, {Job: 1, StartSecond: 36000, EndSecond: 43200}, {Job: 2, StartSecond: 43200, EndSecond: 93600},
 			},
 		},
 		{Id: 4, Day: int32(day), Deleted: true},

@@ -17,7 +17,7 @@ import (
 type Shifts struct {
 	full  []proto.Message
 	event *schedulingv1.ShiftsEntered
-	known places
+	known jobs
 	size  int
 }
 
@@ -67,9 +67,9 @@ func (s *Shifts) Add(in Shift) error {
 }
 
 func (s *Shifts) flush() {
-	s.event.Places = s.known.list
+	s.event.Jobs = s.known.list
 	s.full = append(s.full, s.event)
-	s.event, s.known, s.size = nil, places{}, 0
+	s.event, s.known, s.size = nil, jobs{}, 0
 }
 
 // Events returns what was added, as events of the revision.
@@ -114,7 +114,7 @@ func shiftPieces(day civil.Date, body []byte) ([]piece, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, piece{placeOf(s.GetOrgJobRef()), start, end})
+		out = append(out, piece{jobOf(s.GetOrgJobRef()), start, end})
 	}
 	return out, nil
 }

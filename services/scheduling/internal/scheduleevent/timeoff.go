@@ -38,13 +38,13 @@ func PublishTimeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs 
 
 // timeOff returns what the covering edits of employees take. Days stay as they are
 // once they are locked, and so does what is taken of them.
-func timeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64][]*schedulingv1.LeaveStretch, error) {
+func timeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64][]*schedulingv1.LeaveInterval, error) {
 	rows, err := tx.Query(ctx, readCovers, tenantID, employeeIDs)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleevent: read time off: %w", err)
 	}
 	halves := map[int64]map[civil.Date]int{}
-	out := map[int64][]*schedulingv1.LeaveStretch{}
+	out := map[int64][]*schedulingv1.LeaveInterval{}
 	var id int64
 	var first, last civil.Date
 	var body []byte
@@ -64,12 +64,12 @@ func timeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 					halves[id] = map[civil.Date]int{}
 				}
 				if halves[id][day]++; halves[id][day] == 2 {
-					out[id] = append(out[id], &schedulingv1.LeaveStretch{Day: int32(day)})
+					out[id] = append(out[id], &schedulingv1.LeaveInterval{Day: int32(day)})
 				}
 			case taken.Full:
-				out[id] = append(out[id], &schedulingv1.LeaveStretch{Day: int32(day)})
+				out[id] = append(out[id], &schedulingv1.LeaveInterval{Day: int32(day)})
 			case taken.End > 0:
-				out[id] = append(out[id], &schedulingv1.LeaveStretch{
+				out[id] = append(out[id], &schedulingv1.LeaveInterval{
 					Day: int32(day), StartSecond: taken.Start, EndSecond: taken.End,
 					ShiftsFrom: proto.Int32(int32(day)), ShiftsTo: proto.Int32(int32(day + 1)),
 				})

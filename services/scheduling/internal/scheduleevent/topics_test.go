@@ -176,7 +176,7 @@ func TestLeaveBesideABackfill(t *testing.T) {
 	}
 	assert.Greater(t, both[1].GetRevision(), both[0].GetRevision())
 	require.Len(t, both[1].GetEmployees(), 2)
-	assert.Len(t, both[1].GetEmployees()[0].GetStretches(), 1)
+	assert.Len(t, both[1].GetEmployees()[0].GetIntervals(), 1)
 	assert.EqualValues(t, 1, both[1].GetEmployees()[0].GetVersion())
 	assert.True(t, both[1].GetEmployees()[1].GetDeleted(), "of whom nobody has heard")
 	assert.Equal(t, []int64{7}, keys[*schedulingv1.LeaveTaken](t, env))

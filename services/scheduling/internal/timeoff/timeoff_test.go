@@ -141,7 +141,7 @@ func (w *world) told() (days, version int64) {
 	require.NoError(w.t, proto.Unmarshal(payload, event))
 	require.Len(w.t, event.GetEmployees(), 1)
 	assert.False(w.t, event.GetEmployees()[0].GetDeleted())
-	return int64(len(event.GetEmployees()[0].GetStretches())), event.GetEmployees()[0].GetVersion()
+	return int64(len(event.GetEmployees()[0].GetIntervals())), event.GetEmployees()[0].GetVersion()
 }
 
 func TestTimeOffIsToldWithLeave(t *testing.T) {

@@ -74,16 +74,16 @@ func large(t *testing.T) (context.Context, *pg.Pool) {
 		// Everybody follows one of 1,000 patterns of two weeks, the first 500 on
 		// their primary job, the others at a location. Every tenth person has
 		// something else as well.
-		`INSERT INTO pattern_segment (tenant_id, pattern_id, cycle_day, ordinal, segment, place, start_second, end_second)
+		`INSERT INTO pattern_segment (tenant_id, pattern_id, cycle_day, ordinal, segment, job, start_second, end_second)
 			SELECT 1, n, day, 0, 0, CASE WHEN n <= 500 THEN '' ELSE (SELECT path FROM location_path WHERE location_id = n) END, 21600, 50400
 			FROM generate_series(1, 1000) AS n, generate_series(0, 9) AS day`,
 		`INSERT INTO schedule_span (tenant_id, person_id, lane, from_date, to_date, pattern_id, position, day_count)
 			SELECT 1, n, 0, '2020-01-01', '3000-01-01', n % 1000 + 1, n % 14, 14` + numbers,
 		`INSERT INTO entered_shift (tenant_id, id, version, hides_person, hides_day, hides_lane, hides_ordinal)
 			SELECT 1, n, 1, n, date '2026-03-01' + n % 31, 0, 0` + numbers + ` WHERE n % 10 = 0`,
-		`INSERT INTO entered_shift_segment (tenant_id, shift_id, segment, person_id, day, place, start_second, end_second)
+		`INSERT INTO entered_shift_segment (tenant_id, shift_id, segment, person_id, day, job, start_second, end_second)
 			SELECT 1, n, 0, n, date '2026-01-01' + n % 100, CASE WHEN n % 20 = 0 THEN '' ELSE '1/50/' || n % 100 + 4901 END, 21600, 50400` + numbers + ` WHERE n % 10 = 0`,
-		`INSERT INTO leave_stretch (tenant_id, person_id, from_day, to_day, start_second, end_second)
+		`INSERT INTO leave_interval (tenant_id, person_id, from_day, to_day, start_second, end_second)
 			SELECT 1, n, date '2026-03-01' + n % 31, date '2026-03-01' + n % 31, 0, 0` + numbers + ` WHERE n % 10 = 5`,
 		`ANALYZE`,
 	} {

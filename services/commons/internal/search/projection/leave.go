@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	deleteLeave = `DELETE FROM leave_stretch WHERE tenant_id = $1 AND person_id = ANY($2)`
+	deleteLeave = `DELETE FROM leave_interval WHERE tenant_id = $1 AND person_id = ANY($2)`
 
 	insertLeave = `
-INSERT INTO leave_stretch (tenant_id, person_id, from_day, to_day, start_second, end_second, shifts_from, shifts_to)
+INSERT INTO leave_interval (tenant_id, person_id, from_day, to_day, start_second, end_second, shifts_from, shifts_to)
 SELECT $1, unnest($2::bigint[]), unnest($3::date[]), unnest($4::date[]),
     unnest($5::int[]), unnest($6::int[]), unnest($7::date[]), unnest($8::date[])`
 )
@@ -28,7 +28,7 @@ func applyLeave(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replic
 	var shiftsFrom, shiftsTo []*civil.Date
 	for _, c := range changes {
 		ids = append(ids, c.Key)
-		for _, s := range c.State.GetStretches() {
+		for _, s := range c.State.GetIntervals() {
 			persons, from = append(persons, c.Key), append(from, civil.Date(s.GetDay()))
 			to = append(to, civil.Date(s.GetDay()+max(0, s.GetEndSecond()-1)/civil.SecondsPerDay))
 			starts, ends = append(starts, s.GetStartSecond()), append(ends, s.GetEndSecond())

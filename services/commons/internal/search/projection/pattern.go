@@ -16,7 +16,7 @@ const (
 	deletePatterns = `DELETE FROM pattern_segment WHERE tenant_id = $1 AND pattern_id = ANY($2)`
 
 	insertPatterns = `
-INSERT INTO pattern_segment (tenant_id, pattern_id, cycle_day, ordinal, segment, place, start_second, end_second)
+INSERT INTO pattern_segment (tenant_id, pattern_id, cycle_day, ordinal, segment, job, start_second, end_second)
 SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::smallint[], $5::smallint[], $6::text[], $7::int[], $8::int[]) AS u`
 
 	deletePatternEdits = `DELETE FROM pattern_pay_code_edit WHERE tenant_id = $1 AND pattern_id = ANY($2)`
@@ -43,7 +43,7 @@ func applyPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, parts []repli
 			continue // It begins anew in the same transaction.
 		}
 		for _, shift := range c.State.GetShifts() {
-			if err := rows.add(c.State.GetPlaces(), shift.GetSegments()); err != nil {
+			if err := rows.add(c.State.GetJobs(), shift.GetSegments()); err != nil {
 				return err
 			}
 			for range shift.GetSegments() {
@@ -57,7 +57,7 @@ func applyPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, parts []repli
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(deletePatterns, tenantID, begun)
-	batch.Queue(insertPatterns, tenantID, patterns, days, ordinals, rows.numbers, rows.places, rows.starts, rows.ends)
+	batch.Queue(insertPatterns, tenantID, patterns, days, ordinals, rows.numbers, rows.jobs, rows.starts, rows.ends)
 	batch.Queue(deletePatternEdits, tenantID, begun)
 	batch.Queue(insertPatternEdits, tenantID, edits.patterns, edits.days, edits.ordinals, edits.amounts)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
@@ -67,12 +67,12 @@ func applyPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, parts []repli
 }
 
 // add adds the segments of a shift, numbered in their order.
-func (s *segments) add(places []string, list []*schedulingv1.PlacedSegment) error {
+func (s *segments) add(jobs []string, list []*schedulingv1.JobSegment) error {
 	for i, segment := range list {
-		if int(segment.GetPlace()) >= len(places) || segment.GetPlace() < 0 {
-			return errPlace
+		if int(segment.GetJob()) >= len(jobs) || segment.GetJob() < 0 {
+			return errJob
 		}
-		s.places, s.numbers = append(s.places, places[segment.GetPlace()]), append(s.numbers, int16(i))
+		s.jobs, s.numbers = append(s.jobs, jobs[segment.GetJob()]), append(s.numbers, int16(i))
 		s.starts, s.ends = append(s.starts, segment.GetStartSecond()), append(s.ends, segment.GetEndSecond())
 	}
 	return nil

@@ -60,9 +60,9 @@ func Copies(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*timek
 
 // segments are rows of segments, in columns as the database takes them.
 type segments struct {
-	places       []string
+	jobs         []string
 	numbers      []int16
 	starts, ends []int32
 }
 
-var errPlace = bus.Permanent(errors.New("projection: an event names a place that it does not have"))
+var errJob = bus.Permanent(errors.New("projection: an event names a job that it does not have"))

@@ -56,10 +56,10 @@ func deliver(ctx context.Context, t require.TestingT, pool *pg.Pool, events ...p
 func dump(ctx context.Context, t require.TestingT, pool *pg.Pool) []string {
 	rows, err := pool.Query(ctx, `
 		SELECT format('span %s %s %s', person_id, from_date, pattern_id) FROM schedule_span
-		UNION ALL SELECT format('leave %s %s %s', person_id, from_day, to_day) FROM leave_stretch
+		UNION ALL SELECT format('leave %s %s %s', person_id, from_day, to_day) FROM leave_interval
 		UNION ALL SELECT format('shift %s %s', id, person_id) FROM entered_shift WHERE person_id IS NOT NULL
 		UNION ALL SELECT format('hides %s %s %s', id, hides_person, hides_ordinal) FROM entered_shift WHERE hides_person IS NOT NULL
-		UNION ALL SELECT format('segment %s %s %s %s %s', shift_id, segment, person_id, day, place) FROM entered_shift_segment ORDER BY 1`)
+		UNION ALL SELECT format('segment %s %s %s %s %s', shift_id, segment, person_id, day, job) FROM entered_shift_segment ORDER BY 1`)
 	require.NoError(t, err)
 	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
@@ -144,7 +144,7 @@ func (w *world) step(t *rapid.T) {
 		}
 		if s.GetEmployeeId() != 0 {
 			s.Day = rapid.Int32Range(1, 3).Draw(t, "day")
-			s.Segments = []*schedulingv1.PlacedSegment{{Place: rapid.Int32Range(0, 1).Draw(t, "place"), EndSecond: 5}}
+			s.Segments = []*schedulingv1.JobSegment{{Job: rapid.Int32Range(0, 1).Draw(t, "job"), EndSecond: 5}}
 		}
 		w.shifts[id] = s
 		s.Deleted = s.GetEmployeeId() == 0 && s.GetHides() == nil
@@ -165,14 +165,14 @@ func (w *world) tellLeave(person int64) {
 	w.revision++
 	taken := &schedulingv1.EmployeeLeave{EmployeeId: person}
 	if day := w.leave[person]; day != 0 {
-		taken.Stretches = []*schedulingv1.LeaveStretch{{Day: day, StartSecond: 5, EndSecond: day * civil.SecondsPerDay}}
+		taken.Intervals = []*schedulingv1.LeaveInterval{{Day: day, StartSecond: 5, EndSecond: day * civil.SecondsPerDay}}
 	}
 	w.events = append(w.events, &schedulingv1.LeaveTaken{Revision: w.revision, Employees: []*schedulingv1.EmployeeLeave{taken}})
 }
 
 func (w *world) tellShifts(shifts ...*schedulingv1.EnteredShift) {
 	w.revision++
-	w.events = append(w.events, &schedulingv1.ShiftsEntered{Revision: w.revision, Places: []string{"", "A"}, Shifts: shifts})
+	w.events = append(w.events, &schedulingv1.ShiftsEntered{Revision: w.revision, Jobs: []string{"", "A"}, Shifts: shifts})
 }
 
 // tellAll tells everything, as a backfill does: also of what is gone.
@@ -204,8 +204,8 @@ func (w *world) want() []string {
 			out = append(out, fmt.Sprint("hides ", id, " ", h.GetEmployeeId(), " ", h.GetOrdinal()))
 		}
 		if s.GetEmployeeId() != 0 {
-			place := []string{"", "A"}[s.GetSegments()[0].GetPlace()]
-			out = append(out, fmt.Sprint("shift ", id, " ", s.GetEmployeeId()), fmt.Sprint("segment ", id, " 0 ", s.GetEmployeeId(), " ", day(s.GetDay()), " ", place))
+			job := []string{"", "A"}[s.GetSegments()[0].GetJob()]
+			out = append(out, fmt.Sprint("shift ", id, " ", s.GetEmployeeId()), fmt.Sprint("segment ", id, " 0 ", s.GetEmployeeId(), " ", day(s.GetDay()), " ", job))
 		}
 	}
 	slices.Sort(out)
@@ -218,8 +218,8 @@ func TestPatternsAreKeptOnce(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
-	pattern := &schedulingv1.PatternStored{PatternId: 5, Part: 1, First: true, Places: []string{"", "A"}, Shifts: []*schedulingv1.CycleShift{
-		{CycleDay: 2, Ordinal: 1, Segments: []*schedulingv1.PlacedSegment{{Place: 1, EndSecond: 5}, {StartSecond: 5, EndSecond: 9}}},
+	pattern := &schedulingv1.PatternStored{PatternId: 5, Part: 1, First: true, Jobs: []string{"", "A"}, Shifts: []*schedulingv1.CycleShift{
+		{CycleDay: 2, Ordinal: 1, Segments: []*schedulingv1.JobSegment{{Job: 1, EndSecond: 5}, {StartSecond: 5, EndSecond: 9}}},
 	}}
 	second, third := proto.CloneOf(pattern), proto.CloneOf(pattern)
 	second.Part, second.First, second.Shifts[0].CycleDay = 2, false, 3
@@ -247,6 +247,6 @@ func TestPatternsAreKeptOnce(t *testing.T) {
 
 func TestPlacesThatAreMissing(t *testing.T) {
 	t.Parallel()
-	require.ErrorIs(t, new(segments).add([]string{""}, []*schedulingv1.PlacedSegment{{Place: 1}}), errPlace)
-	require.ErrorIs(t, new(segments).add([]string{""}, []*schedulingv1.PlacedSegment{{Place: -1}}), errPlace)
+	require.ErrorIs(t, new(segments).add([]string{""}, []*schedulingv1.JobSegment{{Job: 1}}), errJob)
+	require.ErrorIs(t, new(segments).add([]string{""}, []*schedulingv1.JobSegment{{Job: -1}}), errJob)
 }

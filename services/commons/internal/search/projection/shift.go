@@ -39,7 +39,7 @@ INSERT INTO entered_pay_code_edit (tenant_id, id, person_id, from_day, to_day, a
 SELECT $1, unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::date[]), unnest($5::date[]), unnest($6::bytea[])`
 
 	insertSegments = `
-INSERT INTO entered_shift_segment (tenant_id, shift_id, segment, person_id, day, place, start_second, end_second)
+INSERT INTO entered_shift_segment (tenant_id, shift_id, segment, person_id, day, job, start_second, end_second)
 SELECT $1, unnest($2::bigint[]), unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::date[]),
     unnest($6::text[]), unnest($7::int[]), unnest($8::int[])`
 )
@@ -103,7 +103,7 @@ func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []repli
 			}
 			continue
 		}
-		if err := placed.add(c.Event.(*schedulingv1.ShiftsEntered).GetPlaces(), c.State.GetSegments()); err != nil {
+		if err := placed.add(c.Event.(*schedulingv1.ShiftsEntered).GetJobs(), c.State.GetSegments()); err != nil {
 			return err
 		}
 		for range c.State.GetSegments() {
@@ -114,7 +114,7 @@ func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []repli
 	batch.Queue(deleteShifts, tenantID, gone)
 	batch.Queue(upsertShifts, tenantID, rows.ids, rows.versions, rows.persons, rows.hidesPersons, rows.hidesDays, rows.hidesLanes, rows.hidesOrdinals)
 	batch.Queue(deleteSegments, tenantID, all)
-	batch.Queue(insertSegments, tenantID, owners, placed.numbers, workers, days, placed.places, placed.starts, placed.ends)
+	batch.Queue(insertSegments, tenantID, owners, placed.numbers, workers, days, placed.jobs, placed.starts, placed.ends)
 	batch.Queue(deleteEdits, tenantID, all)
 	batch.Queue(insertEdits, tenantID, edits.ids, edits.persons, edits.from, edits.to, edits.amounts)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

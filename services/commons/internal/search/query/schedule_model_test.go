@@ -48,7 +48,7 @@ type modelSchedule struct {
 	hidden [][3]int
 	// entered are shifts by hand, with their days.
 	entered map[int][][]modelSegment
-	// leave is whole days, and stretches with a first day, start and end; each takes
+	// leave is whole days, and intervals with a first day, start and end; each takes
 	// shifts of some days, or of all.
 	whole []modelLeave
 	timed []modelLeave
@@ -280,7 +280,7 @@ func (m *model) storeSchedules(batch *pgx.Batch, tenantID int64) {
 		}
 		for _, l := range append(p.schedule.whole, p.schedule.timed...) {
 			from, to := l.columns(first)
-			batch.Queue(`INSERT INTO leave_stretch VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, tenantID, p.id, (first + civil.Date(l.day)).Time(),
+			batch.Queue(`INSERT INTO leave_interval VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, tenantID, p.id, (first + civil.Date(l.day)).Time(),
 				(first + civil.Date(l.day+max(0, l.end-1)/(24*hour))).Time(), l.start, l.end, from, to)
 		}
 	}

@@ -30,7 +30,7 @@ func (c *compiler) generated() string {
 	return fmt.Sprintf(`o.day < w.to_day AND (
 		NOT EXISTS (SELECT FROM entered_shift h WHERE h.tenant_id = $1 AND h.hides_person = s.person_id
 		            AND h.hides_day >= %[1]s::date AND h.hides_day < %[2]s::date OFFSET 0)
-		AND NOT EXISTS (SELECT FROM leave_stretch l WHERE l.tenant_id = $1 AND l.person_id = s.person_id
+		AND NOT EXISTS (SELECT FROM leave_interval l WHERE l.tenant_id = $1 AND l.person_id = s.person_id
 		                AND l.to_day >= %[1]s::date AND l.from_day < %[2]s::date + %[3]d OFFSET 0)
 		OR EXISTS (
 			SELECT FROM generate_series(0, w.to_day - o.day - 1, s.day_count) AS n
@@ -46,7 +46,7 @@ const maxShift = 8
 // notOnLeave is SQL that no leave of a person takes all of a segment of a shift
 // that belongs to a day.
 func notOnLeave(person, day, segment string) string {
-	return fmt.Sprintf(`NOT EXISTS (SELECT FROM leave_stretch l WHERE l.tenant_id = $1 AND l.person_id = %s
+	return fmt.Sprintf(`NOT EXISTS (SELECT FROM leave_interval l WHERE l.tenant_id = $1 AND l.person_id = %s
 		AND l.to_day >= %[2]s AND l.from_day <= %[2]s + %[4]d
 		AND (l.shifts_from IS NULL OR %[2]s >= l.shifts_from AND %[2]s < l.shifts_to)
 		AND CASE WHEN l.end_second = 0 THEN l.from_day = %[2]s
@@ -99,20 +99,20 @@ func (k *condition) scheduledAt(c *compiler) string {
 	shifts := c.name("shifts")
 	c.with = append(c.with, fmt.Sprintf(`%s AS MATERIALIZED (
 		SELECT f.pattern_id, f.cycle_day, f.ordinal, f.start_second, f.end_second, n.from_date, n.to_date
-		FROM pattern_segment f JOIN %s AS n ON n.path = f.place WHERE f.tenant_id = $1 AND %s)`, shifts, places, at("f.place")))
+		FROM pattern_segment f JOIN %s AS n ON n.path = f.job WHERE f.tenant_id = $1 AND %s)`, shifts, places, at("f.job")))
 	byPlace := fmt.Sprintf(`SELECT s.person_id AS id FROM %[1]s AS f JOIN schedule_span s ON %[2]s AND s.pattern_id = f.pattern_id%[3]s%[4]s
 		WHERE s.pattern_id = ANY(ARRAY(SELECT DISTINCT pattern_id FROM %[1]s)) AND %[5]s`,
 		shifts, spans, c.window("s", "f"), onFirstDay, c.generated())
 	// One shift of a span is enough, and the others are not looked at.
 	byJob := fmt.Sprintf(`SELECT s.person_id FROM %s JOIN schedule_span s ON %s AND s.person_id = a.person_id%s
 		WHERE %s AND EXISTS (SELECT FROM pattern_segment f%s
-		                     WHERE f.tenant_id = $1 AND f.pattern_id = s.pattern_id AND f.place = '' AND %s)`,
+		                     WHERE f.tenant_id = $1 AND f.pattern_id = s.pattern_id AND f.job = '' AND %s)`,
 		primary, spans, c.window("s", "n", "a"), primaryHeld, onFirstDay, c.generated())
 	leave := notOnLeave("i.person_id", "i.day", "i")
-	byHand := fmt.Sprintf(`SELECT i.person_id FROM entered_shift_segment i JOIN %s AS n ON n.path = i.place%s
-		WHERE i.tenant_id = $1 AND %s AND i.day >= w.from_day AND i.day < w.to_day AND %s`, places, c.window("n"), at("i.place"), leave)
+	byHand := fmt.Sprintf(`SELECT i.person_id FROM entered_shift_segment i JOIN %s AS n ON n.path = i.job%s
+		WHERE i.tenant_id = $1 AND %s AND i.day >= w.from_day AND i.day < w.to_day AND %s`, places, c.window("n"), at("i.job"), leave)
 	byHandInJob := fmt.Sprintf(`SELECT i.person_id FROM %s%s
-		JOIN entered_shift_segment i ON i.tenant_id = $1 AND i.person_id = a.person_id AND i.place = '' AND i.day >= w.from_day AND i.day < w.to_day
+		JOIN entered_shift_segment i ON i.tenant_id = $1 AND i.person_id = a.person_id AND i.job = '' AND i.day >= w.from_day AND i.day < w.to_day
 		WHERE %s AND %s`, primary, c.window("n", "a"), primaryHeld, leave)
 	return strings.Join([]string{byPlace, byJob, byHand, byHandInJob}, " UNION ALL ")
 }

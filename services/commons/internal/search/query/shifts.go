@@ -6,9 +6,9 @@ import "strings"
 // from a day ($3) to before another ($4): what patterns generate, as far as nobody hid it,
 // and what people entered. Its columns are the person, the day, a
 // number that tells the shifts of the day apart, the number of the segment, its start and
-// end in seconds after the day begins, the place, and whether leave takes the segment.
+// end in seconds after the day begins, the job, and whether leave takes the segment.
 var ReadShifts = strings.Join([]string{`
-SELECT s.person_id, d.day, s.lane::bigint << 16 | f.ordinal AS shift, f.segment, f.start_second, f.end_second, f.place,
+SELECT s.person_id, d.day, s.lane::bigint << 16 | f.ordinal AS shift, f.segment, f.start_second, f.end_second, f.job,
     NOT `, notOnLeave("s.person_id", "d.day", "f"), `
 FROM schedule_span s
 CROSS JOIN LATERAL (SELECT greatest($3::date, s.from_date) AS from_day, least($4::date, s.to_date) AS to_day) AS w
@@ -19,7 +19,7 @@ WHERE s.tenant_id = $1 AND s.person_id = ANY($2) AND s.from_date < $4 AND s.to_d
   AND NOT EXISTS (SELECT FROM entered_shift h WHERE h.tenant_id = $1 AND h.hides_person = s.person_id
                   AND h.hides_day = d.day AND h.hides_lane = s.lane AND h.hides_ordinal = f.ordinal)
 UNION ALL
-SELECT i.person_id, i.day, -i.shift_id, i.segment, i.start_second, i.end_second, i.place,
+SELECT i.person_id, i.day, -i.shift_id, i.segment, i.start_second, i.end_second, i.job,
     NOT `, notOnLeave("i.person_id", "i.day", "i"), `
 FROM entered_shift_segment i
 WHERE i.tenant_id = $1 AND i.person_id = ANY($2) AND i.day >= $3 AND i.day < $4
