@@ -13,19 +13,19 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// keepRefusals returns how what the edge refuses comes into the audit trail: the
+// recordDenials returns how what the edge refuses comes into the audit trail: the
 // edge has no database, so the platform service keeps it.
-func keepRefusals(platform grpc.ClientConnInterface) denial.Keep {
+func recordDenials(platform grpc.ClientConnInterface) denial.Keep {
 	client := platformv1.NewAuditEventServiceClient(platform)
 	return func(ctx context.Context, refusals []*denial.Denial) error {
-		req := &platformv1.KeepRefusalsRequest{}
+		req := &platformv1.RecordDenialsRequest{}
 		for _, r := range refusals {
-			req.Refusals = append(req.Refusals, &platformv1.Refusal{
+			req.Denials = append(req.Denials, &platformv1.Denial{
 				UserName: r.User, PersonId: r.PersonID, ClientId: r.Client, Operation: r.Operation, Outcome: r.Outcome,
 				RequestId: r.RequestID, FirstAt: r.First.UnixMicro(), LastAt: r.Last.UnixMicro(), Times: r.Times,
 			})
 		}
-		if _, err := client.KeepRefusals(ctx, req); err != nil {
+		if _, err := client.RecordDenials(ctx, req); err != nil {
 			return fmt.Errorf("asking the platform service to keep refusals: %w", err)
 		}
 		return nil

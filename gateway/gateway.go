@@ -162,7 +162,7 @@ func newEdge(cfg Config, conns Conns, verifier *authn.Verifier, throttler *throt
 	var keys platformv1.IdempotencyServiceClient
 	if conns.Own != nil {
 		keys = platformv1.NewIdempotencyServiceClient(conns.Own)
-		if e.denials.Aggregator, err = denial.New(keepRefusals(conns.Own), log, e.cfg.Metrics); err != nil {
+		if e.denials.Aggregator, err = denial.New(recordDenials(conns.Own), log, e.cfg.Metrics); err != nil {
 			return nil, err
 		}
 	}

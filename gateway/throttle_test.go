@@ -58,16 +58,16 @@ type counter struct {
 	recorder
 	mu       sync.Mutex
 	asked    map[throttle.Key]int
-	refusals []*platformv1.Refusal
+	refusals []*platformv1.Denial
 	tenant   int64 // of those
 }
 
 func (c *counter) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	id, _ := tenant.From(ctx)
-	if keep, ok := args.(*platformv1.KeepRefusalsRequest); ok {
+	if keep, ok := args.(*platformv1.RecordDenialsRequest); ok {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.refusals, c.tenant = append(c.refusals, keep.GetRefusals()...), id
+		c.refusals, c.tenant = append(c.refusals, keep.GetDenials()...), id
 		return nil
 	}
 	req, ok := args.(*platformv1.LeaseRateRequest)
@@ -202,7 +202,7 @@ func TestCallersHaveTheirOwnRates(t *testing.T) {
 	}, f.counter.callers())
 }
 
-func (c *counter) kept() []*platformv1.Refusal {
+func (c *counter) kept() []*platformv1.Denial {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refusals

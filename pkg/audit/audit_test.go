@@ -139,13 +139,13 @@ func TestRefusalsAreRowsOfTheTrail(t *testing.T) {
 	pool := newPool(t)
 	ctx, at := tenant.With(t.Context(), 1), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	kind := denial.Kind{Tenant: 1, User: "ada", Client: strings.Repeat("ä", 200), Operation: "s/M", Outcome: "WFP-90012"}
-	require.NoError(t, KeepRefusals(pool)(ctx, []*denial.Denial{
+	require.NoError(t, RecordDenials(pool)(ctx, []*denial.Denial{
 		{Kind: kind, PersonID: 11, RequestID: "r-1", First: at, Last: at.Add(time.Second), Times: 7},
 		{Kind: kind, PersonID: 11, RequestID: "r-2", First: at, Last: at, Times: 1},
 	}))
 	strange := kind
 	strange.Tenant = 2
-	require.Error(t, KeepRefusals(pool)(ctx, []*denial.Denial{{Kind: kind, First: at, Times: 1}, {Kind: strange, First: at, Times: 1}}))
+	require.Error(t, RecordDenials(pool)(ctx, []*denial.Denial{{Kind: kind, First: at, Times: 1}, {Kind: strange, First: at, Times: 1}}))
 
 	read := &auditv1.ReadAuditTrailRequest{To: at.Add(time.Hour).UnixMicro(), Before: at.Add(time.Hour).UnixMicro(), Count: 10}
 	answer, err := NewTrail(pool).ReadAuditTrail(ctx, read)

@@ -69,7 +69,7 @@ func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry promet
 // keeps there what callers are refused.
 func Trail(app *boot.App, cfg audit.Config, pool *pg.Pool, registry prometheus.Registerer, log *slog.Logger) (*denial.Aggregator, error) {
 	app.Go(boot.StageConsumers, "audit trail", audit.NewSweeper(cfg, pool, clock.System{}, log).Run)
-	refusals, err := denial.New(audit.KeepRefusals(pool), log, registry)
+	refusals, err := denial.New(audit.RecordDenials(pool), log, registry)
 	if err == nil {
 		app.Go(boot.StageRelay, "audit of refusals", refusals.Run)
 	}
@@ -124,6 +124,6 @@ func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocation
 	}
 	return rpc.NewChain(cfg, rpc.Deps{
 		Log: log, Metrics: registry, Verifier: verifier, Clock: clock.System{}, Explain: pg.Fault,
-		Audit: audit.Begin(clock.System{}), Refused: audit.Refusals(refusals, clock.System{}),
+		Audit: audit.Begin(clock.System{}), Refused: audit.NoteDenials(refusals, clock.System{}),
 	})
 }

@@ -177,16 +177,16 @@ func TestRefusalsOfTheEdgeAreKept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := tenant.With(t.Context(), 1)
-	req := &platformv1.KeepRefusalsRequest{Refusals: []*platformv1.Refusal{
+	req := &platformv1.RecordDenialsRequest{Denials: []*platformv1.Denial{
 		{
 			UserName: "ada", PersonId: 11, ClientId: "web", Operation: "s/M", Outcome: "WRL-00429", RequestId: "r-1", Times: 12,
 			FirstAt: noon.UnixMicro(), LastAt: noon.Add(3 * time.Second).UnixMicro(),
 		},
 		{UserName: "ada", ClientId: "web", Outcome: "WRL-00429", RequestId: "r-2", Times: 1, FirstAt: noon.UnixMicro(), LastAt: noon.UnixMicro()},
 	}}
-	_, err := b.client.KeepRefusals(ctx, req)
+	_, err := b.client.RecordDenials(ctx, req)
 	require.NoError(t, err)
-	_, err = b.client.KeepRefusals(t.Context(), req)
+	_, err = b.client.RecordDenials(t.Context(), req)
 	assert.True(t, fault.HasStatus(err, 400), "of no tenant: %v", err)
 	answer, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{})
 	require.NoError(t, err)

@@ -49,7 +49,7 @@ var _ platformv1.AuditEventServiceServer = (*Handler)(nil)
 // New makes a Handler that reads the trails of the sources, and the one of
 // this service in pool.
 func New(pool *pg.Pool, sources []Source) *Handler {
-	h := &Handler{keep: audit.KeepRefusals(pool)}
+	h := &Handler{keep: audit.RecordDenials(pool)}
 	for _, n := range sources {
 		client := auditv1.NewAuditTrailServiceClient(n.Conn)
 		h.trails = append(h.trails, trail{n.Name, func(ctx context.Context, req *auditv1.ReadAuditTrailRequest) (*auditv1.ReadAuditTrailResponse, error) {
@@ -139,14 +139,14 @@ func shown(service string, e *auditv1.AuditTrailEvent) *platformv1.AuditEvent {
 
 func moment(micros int64) string { return time.UnixMicro(micros).UTC().Format(wireTime) }
 
-// KeepRefusals keeps what the edge refused.
-func (h *Handler) KeepRefusals(ctx context.Context, req *platformv1.KeepRefusalsRequest) (*emptypb.Empty, error) {
+// RecordDenials keeps what the edge refused.
+func (h *Handler) RecordDenials(ctx context.Context, req *platformv1.RecordDenialsRequest) (*emptypb.Empty, error) {
 	id, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}
-	refusals := make([]*denial.Denial, 0, len(req.GetRefusals()))
-	for _, r := range req.GetRefusals() {
+	refusals := make([]*denial.Denial, 0, len(req.GetDenials()))
+	for _, r := range req.GetDenials() {
 		refusals = append(refusals, &denial.Denial{
 			Kind: denial.Kind{
 				Tenant: id, User: r.GetUserName(), Client: r.GetClientId(), Operation: r.GetOperation(), Outcome: r.GetOutcome(),

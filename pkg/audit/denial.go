@@ -16,17 +16,17 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
-const insertRefusal = `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation,
+const insertDenial = `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation,
 	objects, request_id, outcome, times, last_at) VALUES ($1, $2, $3, $4, $5, '', $6, '{}', $7, $8, $9, nullif($10::timestamptz, $2::timestamptz))`
 
 const trail pg.Unaudited = "these are rows of the trail"
 
-// KeepRefusals returns how refusals become rows of a trail.
-func KeepRefusals(pool *pg.Pool) denial.Keep {
+// RecordDenials returns how refusals become rows of a trail.
+func RecordDenials(pool *pg.Pool) denial.Keep {
 	return func(ctx context.Context, refusals []*denial.Denial) error {
 		batch := &pgx.Batch{}
 		for _, r := range refusals {
-			batch.Queue(insertRefusal, r.Tenant, r.First, short(r.User), r.PersonID, short(r.Client), short(r.Operation),
+			batch.Queue(insertDenial, r.Tenant, r.First, short(r.User), r.PersonID, short(r.Client), short(r.Operation),
 				r.RequestID, short(r.Outcome), r.Times, r.Last)
 		}
 		if err := trail.SendBatch(ctx, pool, batch); err != nil {
@@ -36,8 +36,8 @@ func KeepRefusals(pool *pg.Pool) denial.Keep {
 	}
 }
 
-// Refusals returns how a chain of interceptors notes what it refused, and when.
-func Refusals(g *denial.Aggregator, clk clock.Clock) func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {
+// NoteDenials returns how a chain of interceptors notes what it refused, and when.
+func NoteDenials(g *denial.Aggregator, clk clock.Clock) func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {
 	return func(ctx context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
 		g.Add(denial.Kind{
 			Tenant: p.Tenant, User: p.Subject, Client: p.Client, Operation: method.Name[1:], Outcome: cmp.Or(f.OAuth, f.Code),
