@@ -161,9 +161,9 @@ func (r *Replica) settle(ctx context.Context, events *bus.Bus, found lack, wait 
 // maxSettle is how long a comparison waits for a consumer that is busy.
 const maxSettle = 30 * time.Second
 
-// Lacking returns how many keys of a tenant the copy lacks or has otherwise than
+// CountDifferences returns how many keys of a tenant the copy lacks or has otherwise than
 // the owner, when what was on its way has come. It changes nothing.
-func (r *Replica) Lacking(ctx context.Context, events *bus.Bus, tenantID int64, wait time.Duration) (int, error) {
+func (r *Replica) CountDifferences(ctx context.Context, events *bus.Bus, tenantID int64, wait time.Duration) (int, error) {
 	found, err := r.differences(ctx, events.Conn(), tenantID)
 	if err != nil {
 		return 0, err

@@ -98,14 +98,14 @@ func TestOperatorsAskForABackfill(t *testing.T) {
 	}, patience, 20*time.Millisecond, "nothing is asked for for ever")
 }
 
-func TestLackingComparesAndChangesNothing(t *testing.T) {
+func TestCountDifferencesComparesAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.change(1, false, ids(1, 10)...)
 	w.serve(time.Hour)
 	w.equal()
 	lacking := func() int {
-		n, err := w.copied.Lacking(t.Context(), w.bus, 1, 20*time.Millisecond)
+		n, err := w.copied.CountDifferences(t.Context(), w.bus, 1, 20*time.Millisecond)
 		require.NoError(t, err)
 		return n
 	}
@@ -129,7 +129,7 @@ func TestManyKeysCompareCheaply(t *testing.T) {
 	require.NoError(t, err)
 	w.exec(`UPDATE thing SET version = version + 1 WHERE id = 123456`)
 	began := time.Now()
-	n, err := w.copied.Lacking(t.Context(), w.bus, 1, time.Millisecond)
+	n, err := w.copied.CountDifferences(t.Context(), w.bus, 1, time.Millisecond)
 	require.NoError(t, err)
 	assert.Equal(t, 1, n)
 	t.Logf("%d keys were compared in %s", many, time.Since(began))

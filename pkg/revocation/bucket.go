@@ -62,8 +62,8 @@ func (b *Bucket) Put(ctx context.Context, key string, expiresAt time.Time) error
 	return nil
 }
 
-// StillThere reports an error unless the bucket is there and the same.
-func (b *Bucket) StillThere(ctx context.Context) error {
+// CheckUnchanged returns an error unless the bucket is there and the same.
+func (b *Bucket) CheckUnchanged(ctx context.Context) error {
 	created, err := createdAt(ctx, b.kv)
 	if err == nil && !created.Equal(b.Created) {
 		err = errReplaced

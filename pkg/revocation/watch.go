@@ -85,7 +85,7 @@ func openBucket(ctx context.Context, js jetstream.JetStream) (*Bucket, error) {
 func (b *Bucket) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	return b.StillThere(ctx)
+	return b.CheckUnchanged(ctx)
 }
 
 // take adds an entry of the bucket; nil marks the end of those that were there

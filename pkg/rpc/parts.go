@@ -32,7 +32,7 @@ func (s *Server) inParts(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
 func partsHandler(handle grpc.MethodHandler) grpc.StreamHandler {
 	return func(impl any, stream grpc.ServerStream) error {
 		ctx := stream.Context()
-		if !parts.Asked(ctx) {
+		if !parts.PackedRequested(ctx) {
 			answer, err := handle(impl, ctx, stream.RecvMsg, nil)
 			if err != nil {
 				return err

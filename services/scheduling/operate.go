@@ -18,27 +18,27 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
 )
 
-// Lack is how many keys of a topic a copy lacks, or has otherwise than its owner.
-type Lack struct {
+// CopyDifference is how many keys of a topic a copy lacks, or has otherwise than its owner.
+type CopyDifference struct {
 	Topic string
 	Keys  int
 }
 
-// Lacking compares what scheduling keeps of other services for a tenant with what
+// CompareCopies compares what scheduling keeps of other services for a tenant with what
 // they have. What is on its way may come for settle before it counts. It is an
 // error when they do not answer.
-func Lacking(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slog.Logger, tenantID int64, settle time.Duration) ([]Lack, error) {
+func CompareCopies(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slog.Logger, tenantID int64, settle time.Duration) ([]CopyDifference, error) {
 	events, err := bus.New(bus.Options{Conn: conn, DeadLetters: outbox.NewDeadLetters(pool), Log: log, Registry: prometheus.NewRegistry()})
 	if err != nil {
 		return nil, err
 	}
-	var found []Lack
+	var found []CopyDifference
 	for _, c := range projection.NewCopies(pool, func() {}).All() {
-		keys, err := c.Lacking(ctx, events, tenantID, settle)
+		keys, err := c.CountDifferences(ctx, events, tenantID, settle)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, Lack{c.Contract().Topic, keys})
+		found = append(found, CopyDifference{c.Contract().Topic, keys})
 	}
 	return found, nil
 }

@@ -104,7 +104,7 @@ func (v *VerifyCommand) compare(ctx context.Context, pool *pg.Pool, broker bus.C
 		return nil, err
 	}
 	defer conn.Close()
-	lacking, err := Lacking(ctx, pool, conn, log, v.Tenant, settle)
+	lacking, err := CompareCopies(ctx, pool, conn, log, v.Tenant, settle)
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,8 @@ type Packer struct {
 // NewPacker makes the Packer of a response.
 func NewPacker(stream grpc.ServerStream) *Packer { return &Packer{stream: stream} }
 
-// Asked reports whether the caller of a method asks for packed parts.
-func Asked(ctx context.Context) bool {
+// PackedRequested reports whether the caller of a method asks for packed parts.
+func PackedRequested(ctx context.Context) bool {
 	return slices.Equal(metadata.ValueFromIncomingContext(ctx, headerParts), []string{packing})
 }
 

@@ -93,7 +93,7 @@ func (p *Publisher) publish(ctx context.Context) error {
 
 // open makes sure of the bucket. A new one gets everything.
 func (p *Publisher) open(ctx context.Context) error {
-	if p.bucket != nil && p.bucket.StillThere(ctx) == nil {
+	if p.bucket != nil && p.bucket.CheckUnchanged(ctx) == nil {
 		return nil
 	}
 	p.bucket = nil

@@ -146,7 +146,7 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes
 		}
 		failed := shared(done.Failed, b.employees)
 		p.employees[at] += int32(len(b.employees) - len(failed))
-		p.spans[at] += int32(len(shared(done.Gainers(), b.employees)))
+		p.spans[at] += int32(len(shared(done.AddedEmployees(), b.employees)))
 		p.locked[at] += int32(len(shared(done.Locked, b.employees)))
 		p.cutLoose[at] += int32(len(shared(done.Detached, b.employees)))
 		if len(failed) > 0 {

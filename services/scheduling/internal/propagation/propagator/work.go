@@ -66,7 +66,7 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 		if err := d.changes.Compute(&d.state, d.claim.employees, take); err != nil {
 			return err
 		}
-		shifts, err := d.changes.Rehide(ctx, tx, tenantID)
+		shifts, err := d.changes.UpdateHidden(ctx, tx, tenantID)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 	}
 	p.wake()
 	p.metrics.batch.Observe(took.Elapsed().Seconds())
-	p.metrics.spans.Add(float64(len(d.changes.Gainers())))
+	p.metrics.spans.Add(float64(len(d.changes.AddedEmployees())))
 	p.metrics.overtaken.Add(float64(len(d.claim.batches) - 1))
 	if d.changes.Failure != nil {
 		p.metrics.failed.Inc()

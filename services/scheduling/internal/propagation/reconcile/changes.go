@@ -35,17 +35,17 @@ type Changes struct {
 	// Employees whose spans cannot be computed, and why the first of them not.
 	Failed  []int64
 	Failure error
-	// told are all spans of those whose spans change.
-	told scheduleevent.Spans
-	// hiders are those for whom people changed entries.
-	hiders []hider
+	// published are all spans of those whose spans change.
+	published scheduleevent.Spans
+	// edited are the employees for whom people changed entries.
+	edited []editedEmployee
 
 	resolver, unlocked span.Resolver
 	ranges             []civil.Range
 }
 
-// hider is an employee for whom people changed entries, with the wanted spans.
-type hider struct {
+// editedEmployee is an employee for whom people changed entries, with the wanted spans.
+type editedEmployee struct {
 	spans       []span.Span
 	hides       []hiddenentry.Hide
 	memberships []span.Membership
@@ -75,22 +75,22 @@ func (c *Changes) Compute(s *State, employeeIDs []int64, take func(count int32) 
 		}
 		if removed, added := c.resolver.Diff(in.Current, wanted); len(removed)+len(added) > 0 {
 			c.add(employee, removed, added, hidden)
-			c.told.Add(employee, wanted)
+			c.published.Add(employee, wanted)
 		}
 		if len(hidden) > 0 {
-			c.hiders = append(c.hiders, hider{slices.Clone(wanted), hidden, in.Memberships, in.Locks})
+			c.edited = append(c.edited, editedEmployee{slices.Clone(wanted), hidden, in.Memberships, in.Locks})
 		}
 	}
 	return nil
 }
 
 func (c *Changes) reset() {
-	c.told.Reset()
+	c.published.Reset()
 	c.removed.employees, c.removed.lanes, c.removed.from = c.removed.employees[:0], c.removed.lanes[:0], c.removed.from[:0]
 	a := &c.added
 	a.employees, a.patterns, a.assignments = a.employees[:0], a.patterns[:0], a.assignments[:0]
 	a.lanes, a.inherited, a.series = a.lanes[:0], a.inherited[:0], a.series[:0]
-	c.hiders = c.hiders[:0]
+	c.edited = c.edited[:0]
 	a.from, a.to, a.positions, a.dayCounts = a.from[:0], a.to[:0], a.positions[:0], a.dayCounts[:0]
 	c.employees, c.days, c.Locked, c.Detached = c.employees[:0], civil.Range{}, c.Locked[:0], c.Detached[:0]
 	c.Failed, c.Failure = c.Failed[:0], nil

@@ -28,15 +28,15 @@ RETURNING i.id, i.kind = 'PAY_CODE_EDIT', i.kind = 'SCHEDULE_TAG', CASE WHEN i.d
     i.from_day, i.to_day, i.body, i.version`
 )
 
-// Rehide finds where the entries stand that people changed or deleted, and whether
+// UpdateHidden finds where the entries stand that people changed or deleted, and whether
 // what they made of them is shown, and stores what is different. It returns the
-// entries that must be told. The employees are locked.
-func (c *Changes) Rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*scheduleevent.Shifts, error) {
-	told := &scheduleevent.Shifts{}
-	if len(c.hiders) == 0 {
-		return told, nil
+// entries that are to be published. The employees are locked.
+func (c *Changes) UpdateHidden(ctx context.Context, tx pgx.Tx, tenantID int64) (*scheduleevent.Shifts, error) {
+	published := &scheduleevent.Shifts{}
+	if len(c.edited) == 0 {
+		return published, nil
 	}
-	lookup, err := lookUp(ctx, tx, tenantID, c.hiders)
+	lookup, err := lookUp(ctx, tx, tenantID, c.edited)
 	if err != nil {
 		return nil, err
 	}
@@ -44,14 +44,14 @@ func (c *Changes) Rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*sched
 	var ids []int64
 	var lanes, ordinals []*int16
 	var withdrawn []bool
-	for _, h := range moves(c.hiders, lookup) {
+	for _, h := range moves(c.edited, lookup) {
 		moved[h.ItemID] = &h
 		ids = append(ids, h.ItemID)
 		lane, ordinal := h.Slot.Columns()
 		lanes, ordinals, withdrawn = append(lanes, lane), append(ordinals, ordinal), append(withdrawn, h.Withdrawn)
 	}
 	if len(ids) == 0 {
-		return told, nil
+		return published, nil
 	}
 	rows, err := tx.Query(ctx, updateHidden, tenantID, ids, lanes, ordinals, withdrawn)
 	if err != nil {
@@ -65,18 +65,18 @@ func (c *Changes) Rehide(ctx context.Context, tx pgx.Tx, tenantID int64) (*sched
 		}
 		h := moved[s.ID]
 		s.Hides = h.Slot.Shift(h.EmployeeID, h.Day)
-		return told.Add(s)
+		return published.Add(s)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
 	}
-	return told, nil
+	return published, nil
 }
 
 // moves returns the hides that are not as they were, as they are now.
-func moves(hiders []hider, lookup hiddenentry.Lookup) []hiddenentry.Hide {
+func moves(edited []editedEmployee, lookup hiddenentry.Lookup) []hiddenentry.Hide {
 	var moved []hiddenentry.Hide
-	for _, one := range hiders {
+	for _, one := range edited {
 		for _, h := range one.hides {
 			slot := h.Resolve(one.spans, lookup)
 			withdrawn := h.Withdraw(slot, one.memberships, one.locks)
@@ -91,10 +91,10 @@ func moves(hiders []hider, lookup hiddenentry.Lookup) []hiddenentry.Hide {
 }
 
 // lookUp reads what the spans and hides of employees name.
-func lookUp(ctx context.Context, db pg.Querier, tenantID int64, hiders []hider) (hiddenentry.Lookup, error) {
+func lookUp(ctx context.Context, db pg.Querier, tenantID int64, edited []editedEmployee) (hiddenentry.Lookup, error) {
 	out := hiddenentry.Lookup{Lineages: map[int64]int64{}, Patterns: map[int64]*hiddenentry.Pattern{}}
 	var assignments, patterns []int64
-	for _, one := range hiders {
+	for _, one := range edited {
 		for i := range one.spans {
 			s := &one.spans[i]
 			if slices.ContainsFunc(one.hides, func(h hiddenentry.Hide) bool { return s.Days().Contains(h.Day) }) {

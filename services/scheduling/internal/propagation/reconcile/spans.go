@@ -47,13 +47,13 @@ func (c *Changes) QueueSpans(batch *pgx.Batch, tenantID, propagationID int64) {
 	}
 }
 
-// Gainers are the employees of the spans that are added: one for each span, ascending.
-func (c *Changes) Gainers() []int64 { return c.added.employees }
+// AddedEmployees returns the employees of the spans that are added: one for each span, ascending.
+func (c *Changes) AddedEmployees() []int64 { return c.added.employees }
 
 // Events are what is published of the changes: the spans of a revision, and whose
 // schedule a propagation changed.
 func (c *Changes) Events(propagationID, revision int64) []proto.Message {
-	events := c.told.Events(revision)
+	events := c.published.Events(revision)
 	if len(c.employees) > 0 {
 		events = append(events, &schedulingv1.ScheduleChanged{
 			EmployeeIds: c.employees, PropagationId: propagationID,
