@@ -17,7 +17,7 @@ import (
 )
 
 // accessLog begins and ends each request: it writes its line of the log, counts it,
-// and answers for what panics.
+// and turns panics into errors.
 type accessLog struct {
 	next    handler
 	log     *slog.Logger

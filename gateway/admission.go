@@ -16,7 +16,7 @@ import (
 const (
 	// inFlightPerProcessor is how many requests run at a time for each
 	// processor: enough that a processor has work while others wait for a
-	// service, few enough that what is accepted is answered soon.
+	// service, few enough that what is accepted is served soon.
 	inFlightPerProcessor = 64
 	// queuePerSlot is how many requests wait for each that runs.
 	queuePerSlot = 2

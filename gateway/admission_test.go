@@ -68,7 +68,7 @@ func TestOverloadIsRefusedAndEndsByItself(t *testing.T) {
 
 	re = call(t, s, "POST", "/api/authentication/access_token", "username=u", "Content-Type", "application/x-www-form-urlencoded")
 	assert.Equal(t, http.StatusOK, re.status, "log-ins do not wait for others")
-	assert.Equal(t, http.StatusNotFound, call(t, s, "GET", "/v1/nothing", "").status, "what needs no service is answered")
+	assert.Equal(t, http.StatusNotFound, call(t, s, "GET", "/v1/nothing", "").status, "what needs no service is returned")
 
 	letGo()
 	for range 3 {

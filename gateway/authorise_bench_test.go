@@ -51,7 +51,7 @@ func (p publisher) GetKeySet(context.Context, *authv1.GetKeySetRequest) (*authv1
 // BenchmarkAuthorise measures what a GET costs more because the caller is
 // authenticated, authorised and held to a rate: the processor time of a whole
 // request to an operation that needs all that, against one to a public
-// operation over an edge that does not throttle. Both answer at once.
+// operation over an edge that does not throttle. Both respond at once.
 func BenchmarkAuthorise(b *testing.B) {
 	open, closed, token := authoriseEdges(b)
 	ask := func(edge *Edge, path string) {

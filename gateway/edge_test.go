@@ -163,7 +163,7 @@ func send(t *testing.T, client *http.Client, r *http.Request) reply {
 
 const shiftsPath = "/v1/scheduling/schedule/shifts"
 
-func TestRequestAndAnswerPassThrough(t *testing.T) {
+func TestRequestAndResponsePassThrough(t *testing.T) {
 	t.Parallel()
 	var got *schedulingv1.UpdateShiftRequest
 	f := &fakes{updateShift: func(_ context.Context, r *schedulingv1.UpdateShiftRequest) (*schedulingv1.Shift, error) {
@@ -188,7 +188,7 @@ func TestBodyAndQueryTogether(t *testing.T) {
 	var got *schedulingv1.MultiCreateShiftsRequest
 	f := &fakes{multiCreate: func(_ context.Context, r *schedulingv1.MultiCreateShiftsRequest) (*schedulingv1.ShiftList, error) {
 		got = r
-		// A large read is answered with bytes that were never a message.
+		// A large read returns bytes that were never a message.
 		answer := &schedulingv1.ShiftList{}
 		b, err := proto.Marshal(&schedulingv1.ShiftList{Shifts: r.GetBody().GetShifts()})
 		answer.ProtoReflect().SetUnknown(b)
@@ -308,7 +308,7 @@ func TestErrors(t *testing.T) {
 		{"429", fault.TooMany("m", 3*time.Second), 429, `{"errorCode":"WRL-00429","message":"m"}`, "Retry-After"},
 		{"503", fault.New("WRL-00503", 503, "m"), 503, `{"errorCode":"WRL-00503","message":"m"}`, "Retry-After"},
 		{"an error of the service", io.ErrUnexpectedEOF, 500, "", ""},
-		{"no answer in time", context.DeadlineExceeded, 504, "", ""},
+		{"no response in time", context.DeadlineExceeded, 504, "", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

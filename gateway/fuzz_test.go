@@ -26,7 +26,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// secret is what must never be in an answer.
+// secret is what must never be in a response.
 const secret = "s3cret-horse-battery"
 
 // fuzzedEdge is an edge over the chain of interceptors that every service has.
@@ -69,7 +69,7 @@ func fuzzedEdge(f *testing.F) (edge *Edge, token string) {
 	return edge, token
 }
 
-// FuzzTokenForm sends anything to the token endpoint: the answer is an error of
+// FuzzTokenForm sends anything to the token endpoint: the response is an error of
 // RFC 6749, and never shows a secret that came.
 func FuzzTokenForm(f *testing.F) {
 	edge, _ := fuzzedEdge(f)

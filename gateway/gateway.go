@@ -4,7 +4,7 @@
 // contracts.
 //
 // The edge builds no messages. A request's JSON becomes wire bytes, which
-// travel as the unknown fields of an empty request message; an answer's bytes
+// travel as the unknown fields of an empty request message; a response's bytes
 // come back the same way and become JSON.
 package gateway
 
@@ -37,16 +37,16 @@ import (
 type Config struct {
 	// BodyLimit is the size of the largest request body, in bytes; 1 MiB.
 	BodyLimit int64 `name:"body-limit" default:"1048576" help:"Largest request body in bytes."`
-	// AnswerLimit is the size of the largest answer of a service, in bytes, as
+	// AnswerLimit is the size of the largest response of a service, in bytes, as
 	// it comes over gRPC; 64 MiB.
-	AnswerLimit int `name:"answer-limit" default:"67108864" help:"Largest answer of a service in bytes."`
+	AnswerLimit int `name:"answer-limit" default:"67108864" help:"Largest response of a service in bytes."`
 	// Timeout is how long a request may take, the reading of its body
 	// included; 60 s.
 	Timeout time.Duration `name:"request-timeout" default:"60s" help:"Time that a request may take."`
 	// HeaderTimeout is how long the headers of a request may take; 10 s.
 	HeaderTimeout time.Duration `name:"header-timeout" default:"10s" help:"Time that the headers of a request may take."`
 	// StallTimeout is how long a client may send nothing of a body that it
-	// began, or take nothing of its answer; 10 s.
+	// began, or take nothing of its response; 10 s.
 	StallTimeout time.Duration `name:"stall-timeout" default:"10s" help:"Time for which a client may send or take nothing."`
 	// MaxConnections is how many connections are open at a time; 10,000. More wait
 	// until others end.
@@ -74,9 +74,9 @@ type Config struct {
 	// LargeBodies bounds the bytes of bodies larger than 32 KiB that are worked on at
 	// a time; 1 MiB for each processor. More wait.
 	LargeBodies int64 `name:"large-bodies" help:"Bytes of large request bodies that are worked on at a time, more wait; 1 MiB for each processor when absent."`
-	// KeptAnswer is the size of the largest answer that is remembered for an
+	// KeptAnswer is the size of the largest response that is remembered for an
 	// Idempotency-Key, in bytes; 256 KiB.
-	KeptAnswer int `name:"idempotency-answer-limit" default:"262144" help:"Largest answer in bytes that is remembered for an Idempotency-Key."`
+	KeptAnswer int `name:"idempotency-answer-limit" default:"262144" help:"Largest response in bytes that is remembered for an Idempotency-Key."`
 	// TrustedProxies are the addresses whose X-Forwarded-Proto: https is
 	// believed when a request comes over plain HTTP. Without them, and that is
 	// the default, only TLS is served.

@@ -91,7 +91,7 @@ func (i *idempotency) keyOf(r *request) (string, *fault.Error) {
 }
 
 // claim claims the key of a request. It reports whether the request is to be carried
-// out; if not, it was answered.
+// out; if not, the response is written.
 func (i *idempotency) claim(ctx context.Context, w *response, r *request, key string) bool {
 	c := &recording{idempotency: i, w: w, ctx: asUser(ctx, r), key: key, operation: r.route.Policy.Name}
 	claim, err := i.keys.ClaimIdempotencyKey(c.ctx, &platformv1.ClaimIdempotencyKeyRequest{
@@ -133,7 +133,7 @@ func (w *response) replay(a *platformv1.KeptAnswer) {
 	}
 	if a.GetBodyOmitted() {
 		w.fail(fault.Conflict(fault.CodeAnswerNotKept, "The request with this Idempotency-Key was carried out with status "+
-			strconv.Itoa(int(a.GetStatus()))+". Its answer was too large to be given again: read what it changed."))
+			strconv.Itoa(int(a.GetStatus()))+". Its response was too large to be given again: read what it changed."))
 		return
 	}
 	if len(a.GetBody()) > 0 {
@@ -193,7 +193,7 @@ func (c *recording) release() {
 }
 
 // settle keeps the response, or gives the key back when the same request could be
-// answered differently another time. When that fails the caller gets its response
+// returned differently another time. When that fails the caller gets its response
 // all the same: it was carried out.
 func (c *recording) settle(omitted bool) {
 	req := &platformv1.SettleIdempotencyKeyRequest{Operation: c.operation, Key: c.key, Attempt: c.attempt}
@@ -209,7 +209,7 @@ func (c *recording) settle(omitted bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), settleTime)
 	defer cancel()
 	if _, err := c.keys.SettleIdempotencyKey(ctx, req); err != nil {
-		c.log.ErrorContext(c.ctx, "the answer to a request with an Idempotency-Key was not kept", "operation", c.operation, "error", err)
+		c.log.ErrorContext(c.ctx, "the response to a request with an Idempotency-Key was not kept", "operation", c.operation, "error", err)
 	}
 }
 

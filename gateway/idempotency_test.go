@@ -89,7 +89,7 @@ func serveKeys(t *testing.T, cfg Config, f *fakes) (*httptest.Server, *keyBook) 
 	return front, book
 }
 
-// counting creates shifts whose answer says how often it was asked.
+// counting creates shifts whose response says how often it was asked.
 func counting(also func(context.Context, *schedulingv1.Shift) error) (*fakes, func() int) {
 	var mu sync.Mutex
 	calls := 0
@@ -118,7 +118,7 @@ func userCall(t *testing.T, s *httptest.Server, method, path, body string, heade
 	return call(t, s, method, path, body, append(headers, "Authorization", "abc")...)
 }
 
-func TestARequestThatComesAgainGetsTheFirstAnswer(t *testing.T) {
+func TestARequestThatComesAgainGetsTheFirstResponse(t *testing.T) {
 	t.Parallel()
 	f, calls := counting(nothingElse)
 	s, book := serveKeys(t, Config{}, f)
@@ -240,7 +240,7 @@ func TestWhatIsRemembered(t *testing.T) {
 	}
 }
 
-func TestOnlySmallAnswersAreKept(t *testing.T) {
+func TestOnlySmallResponsesAreKept(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	f := &fakes{createShifts: func(ctx context.Context, _ *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
@@ -250,7 +250,7 @@ func TestOnlySmallAnswersAreKept(t *testing.T) {
 	s, _ := serveKeys(t, Config{KeptAnswer: 100}, f)
 	first := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
 	require.Equal(t, 200, first.status)
-	assert.Greater(t, len(first.body), 100_000, "the answer is whole")
+	assert.Greater(t, len(first.body), 100_000, "the response is whole")
 	again := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
 	assert.Equal(t, 409, again.status)
 	assert.Contains(t, again.body, fault.CodeAnswerNotKept)
@@ -259,7 +259,7 @@ func TestOnlySmallAnswersAreKept(t *testing.T) {
 	assert.Equal(t, 1, calls)
 }
 
-func TestAnswersWithoutABodyAreKept(t *testing.T) {
+func TestResponsesWithoutABodyAreKept(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	f := &fakes{deleteShift: func(context.Context, *schedulingv1.DeleteShiftRequest) (*emptypb.Empty, error) {
@@ -277,7 +277,7 @@ func TestAnswersWithoutABodyAreKept(t *testing.T) {
 	assert.Equal(t, 1, calls)
 }
 
-func TestAnAnswerThatCannotBeKeptIsGiven(t *testing.T) {
+func TestAResponseThatCannotBeKeptIsGiven(t *testing.T) {
 	t.Parallel()
 	f, calls := counting(nothingElse)
 	s, book := serveKeys(t, Config{}, f)
@@ -375,7 +375,7 @@ func TestReadsIgnoreKeys(t *testing.T) {
 }
 
 // Every operation that writes takes a key, and none that returns a secret. The
-// silent ones take secrets in messages that they answer without them.
+// silent ones take secrets in messages that they return without these.
 func TestOperationsThatTakeKeys(t *testing.T) {
 	t.Parallel()
 	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
@@ -386,7 +386,7 @@ func TestOperationsThatTakeKeys(t *testing.T) {
 		writes := strings.HasSuffix(r.Policy.Permission, ".write") || r.Policy.Permission == "" && r.Method == http.MethodDelete
 		silent := strings.Contains(r.Policy.Name, ".PersonService/") || strings.HasSuffix(r.Policy.Name, "/UpdateClient") ||
 			strings.HasSuffix(r.Policy.Name, "/UpdateWebhook")
-		assert.False(t, hasSecret(r.Policy.Output, 3) && r.TakesKey() && !silent, "%s answers a secret: it must be confidential", r.Policy.Name)
+		assert.False(t, hasSecret(r.Policy.Output, 3) && r.TakesKey() && !silent, "%s returns a secret: it must be confidential", r.Policy.Name)
 		assert.Equal(t, writes && !r.Policy.Confidential, r.TakesKey(), "%s %s", r.Method, r.Policy.Name)
 		if r.TakesKey() {
 			taken++

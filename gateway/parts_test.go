@@ -142,7 +142,7 @@ func scheduleRequest(t *testing.T, base, token string) *http.Request {
 	return r
 }
 
-func TestAnswersInPartsAreJoined(t *testing.T) {
+func TestResponsesInPartsAreJoined(t *testing.T) {
 	t.Parallel()
 	s := &schedules{parts: []*schedulingv1.Schedule{
 		shiftsOf(0, 2000), shiftsOf(2000, 2001), shiftsOf(2001, 5000),
@@ -170,7 +170,7 @@ func TestAnswersInPartsAreJoined(t *testing.T) {
 	})
 }
 
-func TestAnswerOfOneSmallPart(t *testing.T) {
+func TestResponsesOfOneSmallPart(t *testing.T) {
 	t.Parallel()
 	s := &schedules{parts: []*schedulingv1.Schedule{shiftsOf(1, 2)}}
 	overBoth(t, s, func(t *testing.T, client *http.Client, base, token string) {
@@ -183,7 +183,7 @@ func TestAnswerOfOneSmallPart(t *testing.T) {
 
 // An error before anything was written is an error as any other; after that the
 // answer must not look whole.
-func TestAnswersInPartsThatFail(t *testing.T) {
+func TestResponsesInPartsThatFail(t *testing.T) {
 	t.Parallel()
 	failure := fault.Invalid("WRL-1", "Wrong.")
 	early := &schedules{parts: []*schedulingv1.Schedule{shiftsOf(0, 3), {}}, failure: failure}
@@ -198,7 +198,7 @@ func TestAnswersInPartsThatFail(t *testing.T) {
 		require.NoError(t, err)
 		defer response.Body.Close()
 		_, err = io.ReadAll(response.Body)
-		require.Error(t, err, "the answer is cut off")
+		require.Error(t, err, "the response is cut off")
 	})
 	unordered := &schedules{parts: []*schedulingv1.Schedule{{OpenShifts: &schedulingv1.ShiftList{}}, shiftsOf(0, 1)}}
 	overBoth(t, unordered, func(t *testing.T, client *http.Client, base, token string) {

@@ -205,7 +205,7 @@ func isTimeout(err error) bool {
 }
 
 // A client that is refused while it sends may send on, so that it comes to look
-// at the answer, whatever it is refused for.
+// at the response, whatever it is refused for.
 func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	const size = 2 << 20
@@ -225,7 +225,7 @@ func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 			edge.ServeHTTP(w, r)
 			assert.Equal(t, status, w.Code, path)
 			assert.Contains(t, w.Body.String(), `"errorCode"`, path)
-			assert.True(t, w.Flushed, "%s: the answer comes first", path)
+			assert.True(t, w.Flushed, "%s: the response comes first", path)
 			assert.Zero(t, body.Len(), "%s: bytes that were not read", path)
 			assert.WithinDuration(t, time.Now().Add(listener.StrangersWait), w.deadline, listener.StrangersWait, path)
 		})

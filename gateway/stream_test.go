@@ -16,7 +16,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// manyShifts is an answer that is written in several parts.
+// manyShifts is a response that is written in several parts.
 func manyShifts() *schedulingv1.ShiftList {
 	list := &schedulingv1.ShiftList{}
 	for i := range 5000 {
@@ -25,7 +25,7 @@ func manyShifts() *schedulingv1.ShiftList {
 	return list
 }
 
-func TestLargeAnswersAreWrittenInParts(t *testing.T) {
+func TestLargeResponsesAreWrittenInParts(t *testing.T) {
 	t.Parallel()
 	f := &fakes{createShifts: func(context.Context, *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
 		return manyShifts(), nil
@@ -33,7 +33,7 @@ func TestLargeAnswersAreWrittenInParts(t *testing.T) {
 	s := serve(t, Config{}, f)
 	re := call(t, s, "POST", shiftsPath, `{}`)
 	require.Equal(t, http.StatusOK, re.status)
-	assert.Empty(t, re.header.Get("Content-Length"), "the answer began before its length was known")
+	assert.Empty(t, re.header.Get("Content-Length"), "the response began before its length was known")
 	var got []struct {
 		ID    int64
 		Label string
@@ -47,8 +47,8 @@ func TestLargeAnswersAreWrittenInParts(t *testing.T) {
 }
 
 // What goes wrong after the first part cannot become an error body. The client
-// must not take what it has for the whole answer.
-func TestAnswersThatFailHalfWayAreCutOff(t *testing.T) {
+// must not take what it has for the whole response.
+func TestResponsesThatFailHalfWayAreCutOff(t *testing.T) {
 	t.Parallel()
 	f := &fakes{createShifts: func(context.Context, *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
 		wire, err := proto.Marshal(manyShifts())

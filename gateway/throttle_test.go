@@ -172,7 +172,7 @@ func (f *throttled) ask(method, path, token, address, forwarded string) *httptes
 		}
 		w = httptest.NewRecorder()
 		f.edge.ServeHTTP(w, r)
-		assert.NotEmpty(f.t, w.Header().Get("RateLimit-Policy"), "every answer says how often")
+		assert.NotEmpty(f.t, w.Header().Get("RateLimit-Policy"), "every response says how often")
 		return w.Code == 429
 	}, 10*time.Second, time.Millisecond)
 	return w

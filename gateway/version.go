@@ -73,7 +73,7 @@ func (r *request) stale(f *fault.Error) *fault.Error {
 	return fault.New(f.Code, http.StatusPreconditionFailed, f.Message)
 }
 
-// tagVersion gives an answer its entity tag.
+// tagVersion gives a response its entity tag.
 func (c *serviceCall) tagVersion(answer proto.Message) {
 	if !c.r.route.Policy.Versioned {
 		return

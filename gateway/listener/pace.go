@@ -51,7 +51,7 @@ type PacedReader struct {
 	pace    Pace
 }
 
-// NewPacedReader returns body, which comes over the connection that w answers on.
+// NewPacedReader returns body, which comes over the connection that w writes to.
 func NewPacedReader(body io.Reader, w http.ResponseWriter, pace Pace) *PacedReader {
 	return &PacedReader{body: body, control: http.NewResponseController(w), pace: pace}
 }

@@ -31,7 +31,7 @@ type bucket struct {
 	asked     time.Duration
 	// pausedTill is until when there is nothing to lease.
 	pausedTill time.Duration
-	// flight is closed when the question that runs is answered; nil when none
+	// flight is closed when the lease that runs is settled; nil when none
 	// runs. So many requests wait for it.
 	flight  chan struct{}
 	waiting int64
@@ -56,8 +56,8 @@ func (b *bucket) adopt(p ratelimit.Policy) {
 	b.policy, b.fields = p, newFields(b.key.Class, p)
 }
 
-// settle takes over the answer to a question.
-func (b *bucket) settle(now time.Duration, req *platformv1.LeaseRateRequest, answer *platformv1.LeaseRateResponse) {
+// settle takes over the response to a question.
+func (b *bucket) settle(now time.Duration, req *platformv1.LeaseRateRequest, response *platformv1.LeaseRateResponse) {
 	// Who uses leases up quickly gets larger ones, and fewer questions.
 	switch since := now - b.asked; {
 	case since < 100*time.Millisecond:
@@ -65,17 +65,17 @@ func (b *bucket) settle(now time.Duration, req *platformv1.LeaseRateRequest, ans
 	case since > time.Second:
 		b.want /= 2
 	}
-	if p := (ratelimit.Policy{Rate: answer.GetRate(), Burst: answer.GetBurst()}); p != b.policy {
+	if p := (ratelimit.Policy{Rate: response.GetRate(), Burst: response.GetBurst()}); p != b.policy {
 		b.adopt(p)
 		b.lease = 0 // It was measured by the rate that was.
 	}
 	b.want = min(max(b.want, b.policy.Burst/leaseMin, 1), max(b.policy.Burst/leaseMax, 1))
 	b.known, b.localOn = true, false
-	b.lease += answer.GetGranted()
-	b.remaining, b.asked = answer.GetRemaining(), now
+	b.lease += response.GetGranted()
+	b.remaining, b.asked = response.GetRemaining(), now
 	b.pausedTill = 0
-	if answer.GetGranted() < req.GetWanted() {
-		b.pausedTill = now + time.Duration(answer.GetRetryAfterMs())*time.Millisecond
+	if response.GetGranted() < req.GetWanted() {
+		b.pausedTill = now + time.Duration(response.GetRetryAfterMs())*time.Millisecond
 	}
 }
 
@@ -106,7 +106,7 @@ func (b *bucket) refuse(after time.Duration) Decision {
 	return Decision{Policy: b.policy, RetryAfter: after, fields: b.fields}
 }
 
-// await waits for the answer of the question that runs. It reports whether one
+// await waits for the response of the question that runs. It reports whether one
 // came. The caller holds the bucket, but not while it waits.
 func (b *bucket) await(ctx context.Context) bool {
 	flight := b.flight

@@ -53,7 +53,7 @@ const (
 	// forgetAfter is after how long a caller without requests is forgotten.
 	forgetAfter = 5 * time.Minute
 	// askTimeout bounds a question to the platform service, and how long a
-	// request waits for its answer.
+	// request waits for its response.
 	askTimeout = time.Second
 	// retryDown is how long after a failure the platform service is not asked.
 	retryDown = 500 * time.Millisecond

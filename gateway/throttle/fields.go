@@ -9,7 +9,7 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// fields are the parts of the answer's fields that change only with the policy
+// fields are the parts of the response's fields that change only with the policy
 // (draft-ietf-httpapi-ratelimit-headers-11, structured fields of RFC 9651).
 type fields struct {
 	policy []string
@@ -26,7 +26,7 @@ func newFields(class optionsv1.Throttle, p ratelimit.Policy) *fields {
 	}
 }
 
-// Write adds the fields RateLimit and RateLimit-Policy to an answer.
+// Write adds the fields RateLimit and RateLimit-Policy to a response.
 func (d Decision) Write(h http.Header) {
 	if d.fields == nil {
 		return

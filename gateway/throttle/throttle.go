@@ -150,14 +150,14 @@ func (t *Throttler) ask(b *bucket, now time.Duration) {
 	b.debt, b.flight = 0, make(chan struct{})
 	go func() {
 		defer func() { <-t.flights }()
-		answer, err := t.lease(b.key, req)
+		response, err := t.lease(b.key, req)
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		close(b.flight)
 		b.flight = nil
 		t.note(err)
 		if err == nil {
-			b.settle(t.now(), req, answer)
+			b.settle(t.now(), req, response)
 			t.sweepLater()
 		}
 	}()

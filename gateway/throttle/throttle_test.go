@@ -66,13 +66,13 @@ func (a *authority) LeaseRate(ctx context.Context, req *platformv1.LeaseRateRequ
 	granted := int64(max(min(float64(req.GetWanted()), math.Floor(tokens)), 0))
 	tokens -= float64(granted)
 	a.tokens[key], a.at[key] = tokens, time.Now()
-	answer := &platformv1.LeaseRateResponse{
+	response := &platformv1.LeaseRateResponse{
 		Granted: granted, Remaining: int64(max(tokens, 0)), Rate: a.policy.Rate, Burst: a.policy.Burst,
 	}
 	if granted < req.GetWanted() {
-		answer.RetryAfterMs = max(int64(math.Ceil(1000*(1-tokens)/a.policy.Rate)), 25)
+		response.RetryAfterMs = max(int64(math.Ceil(1000*(1-tokens)/a.policy.Rate)), 25)
 	}
-	return answer, nil
+	return response, nil
 }
 
 func (a *authority) set(change func(*authority)) {

@@ -17,7 +17,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// schedule is the answer to a question for 500 employees and 30 days: 15,000
+// schedule is the response to a question for 500 employees and 30 days: 15,000
 // shifts of three segments.
 func schedule(employees, days int) *schedulingv1.Schedule {
 	shifts := make([]*schedulingv1.Shift, 0, employees*days)

@@ -86,7 +86,7 @@ func (d *decoder) message(p *Plan) *problem {
 	case formValue:
 		return d.anyValue(p)
 	case formAny, formForeign:
-		return problemf(fault.CodeStructure, "cannot be sent, it is only answered")
+		return problemf(fault.CodeStructure, "cannot be sent, it is only returned")
 	}
 	switch c := d.peek(); c {
 	case '{':

@@ -65,7 +65,7 @@ func (d *decoder) boolean(f *field) (uint64, *problem) {
 }
 
 // textual reads a text, or a number whose digits are the text, for a field of
-// text or bytes. The answer is valid until the next text is read.
+// text or bytes. The response is valid until the next text is read.
 func (d *decoder) textual(f *field) ([]byte, *problem) {
 	switch c := d.peek(); c {
 	case '"':

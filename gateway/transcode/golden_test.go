@@ -25,7 +25,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-func TestAnswersLookAsTheyShould(t *testing.T) {
+func TestResponsesLookAsTheyShould(t *testing.T) {
 	t.Parallel()
 	packed, err := anypb.New(&schedulingv1.Shift{Label: "x"})
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestAnswersLookAsTheyShould(t *testing.T) {
 		{"a bare array", &schedulingv1.ShiftList{Shifts: []*schedulingv1.Shift{{Label: "a"}, {}}}, `[{"label":"a"},{}]`},
 		{"an empty bare array", &schedulingv1.ShiftList{}, `[]`},
 		{"bare arrays inside", &schedulingv1.Schedule{Shifts: &schedulingv1.ShiftList{}}, `{"shifts":[]}`},
-		{"a failure is the whole answer", &schedulingv1.ShiftList{Shifts: []*schedulingv1.Shift{{}}, Failure: &commonv1.ErrorBody{ErrorCode: "X"}}, `{"errorCode":"X"}`},
+		{"a failure is the whole response", &schedulingv1.ShiftList{Shifts: []*schedulingv1.Shift{{}}, Failure: &commonv1.ErrorBody{ErrorCode: "X"}}, `{"errorCode":"X"}`},
 		{"an empty failure too", &schedulingv1.ShiftList{Failure: &commonv1.ErrorBody{}}, `{}`},
 		{"an Any is bare", &commonv1.BulkResult{Success: packed}, `{"success":{"label":"x"}}`},
 		{"an empty Any", &commonv1.BulkResult{Success: &anypb.Any{}}, `{"success":{}}`},

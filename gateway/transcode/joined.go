@@ -146,7 +146,7 @@ func (j *Joined) End() []byte {
 	return j.dst
 }
 
-// Close lets go of everything but the buffer that End answered.
+// Close lets go of everything but the buffer that End returned.
 func (j *Joined) Close() {
 	j.levels[0].at.memo.give()
 	j.levels = nil

@@ -24,7 +24,7 @@ import (
 // maker makes random messages.
 type maker struct {
 	*rand.Rand
-	// request leaves out what only answers hold: what a bare array or an Any
+	// request leaves out what only responses hold: what a bare array or an Any
 	// does not show in JSON, and numbers that JSON has not.
 	request bool
 }

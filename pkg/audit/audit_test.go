@@ -148,10 +148,10 @@ func TestRefusalsAreRowsOfTheTrail(t *testing.T) {
 	require.Error(t, RecordDenials(pool)(ctx, []*denial.Denial{{Kind: kind, First: at, Times: 1}, {Kind: strange, First: at, Times: 1}}))
 
 	read := &auditv1.ReadAuditTrailRequest{To: at.Add(time.Hour).UnixMicro(), Before: at.Add(time.Hour).UnixMicro(), Count: 10}
-	answer, err := NewTrail(pool).ReadAuditTrail(ctx, read)
+	response, err := NewTrail(pool).ReadAuditTrail(ctx, read)
 	require.NoError(t, err)
-	require.Len(t, answer.GetEvents(), 2, "all of a call or nothing")
-	one, many := answer.GetEvents()[0], answer.GetEvents()[1]
+	require.Len(t, response.GetEvents(), 2, "all of a call or nothing")
+	one, many := response.GetEvents()[0], response.GetEvents()[1]
 	assert.EqualValues(t, 1, one.GetTimes())
 	assert.Equal(t, one.GetAt(), one.GetLastAt())
 	assert.EqualValues(t, 7, many.GetTimes())
@@ -159,7 +159,7 @@ func TestRefusalsAreRowsOfTheTrail(t *testing.T) {
 	assert.Equal(t, "ada s/M WFP-90012 r-1", strings.Join([]string{many.GetUserName(), many.GetOperation(), many.GetOutcome(), many.GetRequestId()}, " "))
 	assert.Len(t, many.GetClientId(), 200)
 
-	answer, err = NewTrail(pool).ReadAuditTrail(tenant.With(t.Context(), 2), read)
+	response, err = NewTrail(pool).ReadAuditTrail(tenant.With(t.Context(), 2), read)
 	require.NoError(t, err)
-	assert.Empty(t, answer.GetEvents(), "of another tenant")
+	assert.Empty(t, response.GetEvents(), "of another tenant")
 }

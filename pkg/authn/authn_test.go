@@ -81,7 +81,7 @@ func newVerifier(tb testing.TB, keys authn.KeySource, revocations authn.Revocati
 	return v
 }
 
-func TestVerifyAnswersThePrincipal(t *testing.T) {
+func TestVerifyReturnsThePrincipal(t *testing.T) {
 	t.Parallel()
 	keys := newIssuer(t)
 	v := newVerifier(t, keys, authn.NoRevocations{}, clock.NewFake(start), 0)

@@ -21,7 +21,7 @@ const (
 	refusedFor = 2 * time.Second
 )
 
-// Exchange answers, for a token of a federated identity provider, the access
+// Exchange returns, for a token of a federated identity provider, the access
 // token of our own issuer that stands for it, which ends no later. Its errors
 // are faults: 401 for a token that is not accepted.
 type Exchange func(ctx context.Context, token string) (string, error)
@@ -57,7 +57,7 @@ func IssuerOf(token string) string {
 	return issuer
 }
 
-// exchange verifies a token of another issuer by the token that auth answers
+// exchange verifies a token of another issuer by the token that auth returns
 // for it. Requests with the same token ask once.
 func (v *Verifier) exchange(ctx context.Context, token string, key [sha256.Size]byte, now time.Time) (*Principal, error) {
 	answered := v.exchanges.DoChan(string(key[:]), func() (any, error) {

@@ -5,7 +5,7 @@ import "errors"
 // errRevoked is why a token is over that has not expired.
 var errRevoked = errors.New("the token was revoked")
 
-// refused is the cause of an error of which it is known whom it was answered,
+// refused is the cause of an error of which it is known to whom it was returned,
 // although they are not authenticated.
 type refused struct {
 	principal *Principal
@@ -28,7 +28,7 @@ func (e *refused) Unwrap() error { return e.cause }
 // what is not known for certain is empty. The cause behind it may be nil.
 func RefusedTo(p *Principal, cause error) error { return &refused{p, cause} }
 
-// Refused returns whom an error was answered: whose token it was that was good
+// Refused returns to whom an error was returned: whose token it was that was good
 // until it expired or was revoked, or whom RefusedTo named; nil when that is not
 // known. All other tokens say nothing that can be believed.
 func Refused(err error) *Principal {

@@ -47,7 +47,7 @@ type Config struct {
 }
 
 // Revocations knows which tokens were revoked before they expired. It is
-// asked on every request, so it answers from memory. An error means that its
+// asked on every request, so it responds from memory. An error means that its
 // view is too old to tell.
 type Revocations interface {
 	// Revoked reports whether the principal's token, or the family that it is
@@ -200,7 +200,7 @@ func cannot(cause error) *fault.Error {
 }
 
 // TokenOf returns the token in the value of an Authorization header: after
-// the scheme Bearer in any case, or alone. It answers "" for another scheme.
+// the scheme Bearer in any case, or alone. It returns "" for another scheme.
 func TokenOf(authorization string) string {
 	scheme, rest, found := strings.Cut(strings.TrimSpace(authorization), " ")
 	if !found {

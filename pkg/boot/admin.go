@@ -60,7 +60,7 @@ func AdminHandler(cfg AdminConfig, ready *Checks, metrics prometheus.Gatherer) h
 }
 
 // byName refuses requests for other names than those of the listener: a page in an
-// operator's browser whose name was made to lead here would otherwise read the answers
+// operator's browser whose name was made to lead here would otherwise read the responses
 // (DNS rebinding). An address is no such name.
 func byName(names []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 
 // How much garbage there may be before it is collected, in percent of what is in use.
 // Our programs hold little between requests and make much in one, so that Go's 100
-// collects several times while a large answer is made. When much is in use, which
+// collects several times while a large response is made. When much is in use, which
 // somebody may have brought about on purpose, three times as much garbage would be a
 // danger: beyond maxGarbage there is no more of it than is in use.
 const (

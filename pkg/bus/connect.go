@@ -42,7 +42,7 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 	}
 	opts := []nats.Option{
 		nats.Name(name),
-		// Nobody else's permissions cover what a service is answered.
+		// Nobody else's permissions cover what a service gets.
 		nats.CustomInboxPrefix(InboxPrefix(name)),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
@@ -76,7 +76,7 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 }
 
 // InboxPrefix is the prefix of the subjects on which the connection of a service gets
-// its answers.
+// its responses.
 func InboxPrefix(name string) string { return "_INBOX." + name }
 
 func (c Config) security() []nats.Option {

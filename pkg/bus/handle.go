@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
-// delivery is a message with what it is answered by.
+// delivery is a message with what it is acknowledged by.
 type delivery struct {
 	Message
 	raw jetstream.Msg

@@ -96,7 +96,7 @@ func (b *bundle) state(durable string) *jetstream.ConsumerInfo {
 	return consumer.CachedInfo()
 }
 
-// settled waits until the broker has an answer for every message.
+// settled waits until the broker has a response for every message.
 func (b *bundle) settled(durable string) {
 	b.t.Helper()
 	require.Eventually(b.t, func() bool {

@@ -135,7 +135,7 @@ func (b *Bus) supervise(ctx context.Context, consumer jetstream.Consumer, w *wor
 }
 
 // Pending returns how many messages a consumer has before it: those that it was
-// not given yet, and those that it was given and has not answered for.
+// not given yet, and those that it was given and has not acknowledged.
 func (b *Bus) Pending(ctx context.Context, c Consumer) (uint64, error) {
 	if c.wrong != nil {
 		return 0, c.wrong
@@ -162,7 +162,7 @@ func mustRestart(err error) bool {
 	return false
 }
 
-// inFlight is the messages that this process has received and not answered for.
+// inFlight is the messages that this process has received and not acknowledged.
 type inFlight struct {
 	mu       sync.Mutex
 	messages map[jetstream.Msg]struct{}

@@ -41,7 +41,7 @@ func TestLoaderKeepsValuesForAWhile(t *testing.T) {
 	assert.Equal(t, 5, get(1, 5))
 	assert.Equal(t, 5, get(1, 6), "remembered")
 	clk.Advance(5 * time.Second)
-	assert.Equal(t, 4, get(1, 4), "for as long as the answer counts")
+	assert.Equal(t, 4, get(1, 4), "for as long as the response counts")
 	get(2, 6)
 	assert.Equal(t, 3, asked)
 	assert.Equal(t, 4, get(1, 9), "ten in all fit")
@@ -58,7 +58,7 @@ func TestLoaderKeepsValuesForAWhile(t *testing.T) {
 func TestLoaderMayFillItsBounds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		kept, forgotten []int // What answers weigh; each is of a question of its own.
+		kept, forgotten []int // What responses weigh; each is of a question of its own.
 	}{
 		"one that weighs all":         {kept: []int{10}},
 		"one that weighs too much":    {forgotten: []int{11}},
@@ -87,7 +87,7 @@ func TestLoaderMayFillItsBounds(t *testing.T) {
 	}
 }
 
-// Time that finding an answer took is time for which it is old.
+// Time that finding a response took is time for which it is old.
 func TestLoaderCountsFromWhenLoadingBegan(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Now())
@@ -107,7 +107,7 @@ func TestLoaderCountsFromWhenLoadingBegan(t *testing.T) {
 	assert.Equal(t, 7, get(7))
 }
 
-// A question is answered beside the request that asks it, so nobody else would
+// A question is served beside the request that asks it, so nobody else would
 // keep the program running.
 func TestLoaderMakesAPanicAnError(t *testing.T) {
 	t.Parallel()

@@ -15,12 +15,12 @@ import (
 )
 
 // Error is an error in the form in which the caller sees it. An Error is
-// never changed after it was made: the With methods answer a copy, so that a
-// package may keep an Error in a variable and answer it many times.
+// never changed after it was made: the With methods return a copy, so that a
+// package may keep an Error in a variable and return it many times.
 type Error struct {
 	// Code is the stable code of the error, "WFS-106607" or "WRL-00404".
 	Code string
-	// Status is the HTTP status of the answer, 400 to 599.
+	// Status is the HTTP status of the response, 400 to 599.
 	Status int
 	// Message is the text for people. It says what to do, and holds nothing
 	// that the caller may not know.
@@ -28,9 +28,9 @@ type Error struct {
 	// RetryAfter says when a retry makes sense; 0 when it never does by
 	// itself. It travels in whole seconds, rounded up.
 	RetryAfter time.Duration
-	// Details is the "details" object of the answer, or nil.
+	// Details is the "details" object of the response, or nil.
 	Details *commonv1.ErrorDetails
-	// OAuth is the value of "error" in an RFC 6749 answer, or "".
+	// OAuth is the value of "error" in an RFC 6749 response, or "".
 	OAuth string
 
 	cause error
@@ -75,7 +75,7 @@ func (e *Error) WithRetryAfter(after time.Duration) *Error {
 	return &c
 }
 
-// WithOAuth sets the value of "error" in an RFC 6749 answer, for example
+// WithOAuth sets the value of "error" in an RFC 6749 response, for example
 // "invalid_grant".
 func (e *Error) WithOAuth(name string) *Error {
 	c := *e

@@ -129,7 +129,7 @@ func TestErrorIsNeverChanged(t *testing.T) {
 	assert.False(t, fault.HasStatus(nil, 404))
 }
 
-func TestInvalidTextStillAnswers(t *testing.T) {
+func TestInvalidTextStillReturns(t *testing.T) {
 	t.Parallel()
 	st := fault.Invalid("WRL-1", "bad \xff text").GRPCStatus()
 	assert.Equal(t, codes.Internal, st.Code())

@@ -18,7 +18,7 @@ const (
 	messageUnavailable = "The service is not available at the moment. Try again later."
 	messageDeadline    = "The request took too long. Try again later, or ask for less."
 	messageCanceled    = "The request was given up by its caller."
-	messageTooLarge    = "The request or its answer is too large. Split it into several requests."
+	messageTooLarge    = "The request or its response is too large. Split it into several requests."
 
 	// retryAfter is long enough for a restarted service to be back.
 	retryAfter = 5 * time.Second

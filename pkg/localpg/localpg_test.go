@@ -89,7 +89,7 @@ func TestServerKeepsItsDataOverARestart(t *testing.T) {
 	require.NoError(t, first.Stop(t.Context()))
 	<-first.Done()
 	_, err = pgx.Connect(t.Context(), first.URL("one"))
-	require.Error(t, err, "the server still answers after Stop")
+	require.Error(t, err, "the server still returns after Stop")
 
 	second := start(t, cfg)
 	require.NoError(t, second.EnsureDatabases(t.Context(), "one", "two words"), "it can be repeated")
@@ -158,7 +158,7 @@ func TestKilledParent(t *testing.T) {
 	connect(t, server.AdminURL("postgres"))
 }
 
-// killParent starts a parent on the folder, kills it once the server answers,
+// killParent starts a parent on the folder, kills it once the server responds,
 // and returns the process id that the server had.
 func killParent(t *testing.T, dir string) (pid int) {
 	t.Helper()

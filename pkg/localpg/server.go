@@ -35,7 +35,7 @@ type Server struct {
 }
 
 // Start makes the cluster if there is none, starts its server and returns when
-// it answers. A server left by a parent that was killed is ended first. The
+// it responds. A server left by a parent that was killed is ended first. The
 // context bounds the start only; the server runs until Stop, or until this
 // process ends.
 func Start(ctx context.Context, cfg Config) (_ *Server, err error) {

@@ -10,7 +10,7 @@ import (
 )
 
 // The broker writes to its disk every two minutes, so when its machine stops it
-// loses messages that it has answered for. It then comes back with a stream
+// loses messages that it has acknowledged. It then comes back with a stream
 // that ends earlier than it did, or with none. Whoever sees that publishes again
 // what was kept; the broker drops what it still has, by the ids.
 

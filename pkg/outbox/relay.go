@@ -27,7 +27,7 @@ type Options struct {
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 
-	// Batch is how many events are published before their answers are awaited;
+	// Batch is how many events are published before their responses are awaited;
 	// 0 means 1,000.
 	Batch int
 	// Poll and IdlePoll are the shortest and the longest wait between two looks
@@ -40,7 +40,7 @@ type Options struct {
 	// Housekeeping is the interval of comparing with the broker, deleting what was kept
 	// long enough, and measuring; 0 means 10 s.
 	Housekeeping time.Duration
-	// AckTimeout is how long the broker may take to answer; 0 means 5 s.
+	// AckTimeout is how long the broker may take to respond; 0 means 5 s.
 	AckTimeout time.Duration
 }
 

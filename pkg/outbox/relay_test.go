@@ -168,7 +168,7 @@ func TestStreamReplacedUnderTheRelay(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	opts := quick()
-	opts.Housekeeping = time.Hour // The loss shows in the answers of the broker only.
+	opts.Housekeeping = time.Hour // The loss shows in the responses of the broker only.
 	b.relay(opts)
 	b.append(1, numbered("old-", 5)...)
 	b.allSent()

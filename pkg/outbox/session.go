@@ -173,22 +173,22 @@ func (s *leaderSession) publish(ctx context.Context) (int, error) {
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
-	answers := make([]jetstream.PubAckFuture, 0, len(rows))
+	responses := make([]jetstream.PubAckFuture, 0, len(rows))
 	var failure error
 	for _, r := range rows {
-		answer, err := s.js.PublishMsgAsync(r.message, jetstream.WithStallWait(s.opts.AckTimeout))
+		response, err := s.js.PublishMsgAsync(r.message, jetstream.WithStallWait(s.opts.AckTimeout))
 		if err != nil {
 			failure = err
 			break
 		}
-		answers = append(answers, answer)
+		responses = append(responses, response)
 	}
 	taken := batch{highest: map[string]uint64{}, lost: map[string]bool{}}
-	for i, answer := range answers {
+	for i, response := range responses {
 		select {
-		case ack := <-answer.Ok():
+		case ack := <-response.Ok():
 			taken.add(rows[i], ack, s.highest)
-		case err := <-answer.Err():
+		case err := <-response.Err():
 			failure = err
 		case <-ctx.Done(): // What is not marked is sent once more, and dropped by the broker.
 			return 0, ctx.Err()
@@ -203,14 +203,14 @@ func (s *leaderSession) publish(ctx context.Context) (int, error) {
 	return len(rows), nil
 }
 
-// batch is what the broker answered.
+// batch is what the broker returned.
 type batch struct {
 	ids     []int64
 	highest map[string]uint64
 	lost    map[string]bool
 }
 
-// add takes an answer. A stream that gives a new message a number it has given
+// add takes a response. A stream that gives a new message a number it has given
 // before has forgotten what had that number.
 func (b *batch) add(r row, ack *jetstream.PubAck, highest map[string]uint64) {
 	b.ids = append(b.ids, r.id)

@@ -25,7 +25,7 @@ type Querier interface {
 	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (int64, error)
 }
 
-// Open returns a pool on the configured database once it answers. It waits for
+// Open returns a pool on the configured database once it responds. It waits for
 // a database that is away or still starting, at most Config.StartupWait; any
 // other refusal (a wrong password, no such database) is returned at once.
 //
@@ -80,7 +80,7 @@ func setTenant(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	if last, known := remembered[tenantSetting]; known && last == want {
 		return true, nil
 	}
-	// Until the answer is here, what the session is set to is not known.
+	// Until the response is here, what the session is set to is not known.
 	delete(remembered, tenantSetting)
 	_, err := conn.Exec(ctx, "SELECT set_config('"+tenantSetting+"', $1, false)", want)
 	switch {

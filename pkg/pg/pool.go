@@ -58,7 +58,7 @@ func (p *Pool) Database() string { return p.conns.Config().ConnConfig.Database }
 // Stat says how busy the pool is.
 func (p *Pool) Stat() *pgxpool.Stat { return p.conns.Stat() }
 
-// Ping returns nil when the database answers.
+// Ping returns nil when the database responds.
 func (p *Pool) Ping(ctx context.Context) error { return p.conns.Ping(ctx) }
 
 // Close closes the connections, once those that are in use have been given back.

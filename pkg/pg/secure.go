@@ -10,7 +10,7 @@ import (
 )
 
 // CheckSecure refuses a configuration by which somebody on the way could read what is
-// said to the database, or answer in its place: beyond this machine it must verify the
+// said to the database, or respond in its place: beyond this machine it must verify the
 // server's certificate and name (sslmode=verify-full), for each of several hosts.
 func CheckSecure(cc *pgx.ConnConfig) error {
 	if err := checkHost(cc.Host, cc.TLSConfig); err != nil {

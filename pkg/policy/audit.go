@@ -90,7 +90,7 @@ func auditVersions(desc protoreflect.MethodDescriptor, m *Method) []string {
 	}
 	var problems []string
 	if m.SuccessStatus != http.StatusNoContent && !counted(m.Output) {
-		problems = append(problems, fmt.Sprintf("%s is versioned, and its answer has no int64 version", desc.FullName()))
+		problems = append(problems, fmt.Sprintf("%s is versioned, and its response has no int64 version", desc.FullName()))
 	}
 	rule, _ := proto.GetExtension(desc.Options(), annotations.E_Http).(*annotations.HttpRule)
 	input := m.Input

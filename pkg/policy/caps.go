@@ -17,7 +17,7 @@ import (
 // the largest that there is.
 const moreField = protowire.MaxValidNumber
 
-// Caps answers, for the fields of a message type that hold lists or are such messages
+// Caps returns, for the fields of a message type that hold lists or are such messages
 // themselves, how many items of one list may pass in any case. A field that is not there
 // has no limit of its own.
 func Caps(desc protoreflect.MessageDescriptor) (map[protoreflect.FieldNumber]int64, error) {

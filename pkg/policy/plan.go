@@ -109,7 +109,7 @@ func (f *failure) under(step string) *failure {
 }
 
 // compile makes the plan of a message type and of all types below it. It
-// answers nil when there is nothing to check.
+// returns nil when there is nothing to check.
 func compile(desc protoreflect.MessageDescriptor, of checksOf) (*plan, error) {
 	c := &compiler{of: of, plans: map[protoreflect.FullName]*plan{}}
 	p, err := c.add(desc)

@@ -38,20 +38,20 @@ type Method struct {
 	Throttle optionsv1.Throttle
 	// SuccessStatus is the HTTP status of a success.
 	SuccessStatus int
-	// Parts says that the answer may come in parts, which merge into it.
+	// Parts says that the response may come in parts, which merge into it.
 	Parts bool
-	// Confidential says that the request or the answer holds secrets.
+	// Confidential says that the request or the response holds secrets.
 	Confidential bool
 	// OAuthErrors says that errors are written as RFC 6749 asks.
 	OAuthErrors bool
-	// Versioned says that the answer, and the body or the request, have a version.
+	// Versioned says that the response, and the body or the request, have a version.
 	Versioned bool
 	// AccessPoint is what the reference product calls the permission, or "".
 	AccessPoint string
 	// ForbiddenCode is the error code for a caller without the permission, or "" for
 	// the one that all operations have.
 	ForbiddenCode string
-	// Input describes the request, Output the answer.
+	// Input describes the request, Output the response.
 	Input, Output protoreflect.MessageDescriptor
 
 	// body is the JSON name of the field that holds the body of the HTTP

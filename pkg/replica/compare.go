@@ -23,8 +23,8 @@ import (
 // short statements on either side.
 const pageKeys = 16_384
 
-// ErrAway says that nobody who owns the states answers.
-var ErrAway = errors.New("replica: the owner does not answer")
+// ErrAway says that nobody who owns the states responds.
+var ErrAway = errors.New("replica: the owner does not respond")
 
 // ask sends a request to the owner.
 func (r *Replica) ask(ctx context.Context, conn *nats.Conn, operation string, request, response proto.Message) error {
@@ -32,29 +32,29 @@ func (r *Replica) ask(ctx context.Context, conn *nats.Conn, operation string, re
 	if err != nil {
 		return fmt.Errorf("replica: encode request: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, responseTimeout)
 	defer cancel()
-	answer, err := conn.RequestWithContext(ctx, requestSubject(r.contract, operation), payload)
+	reply, err := conn.RequestWithContext(ctx, requestSubject(r.contract, operation), payload)
 	if err != nil {
 		return fmt.Errorf("%w about %s: %w", ErrAway, r.contract.Topic, err)
 	}
-	if err := proto.Unmarshal(answer.Data, response); err != nil {
-		return fmt.Errorf("replica: read answer: %w", err)
+	if err := proto.Unmarshal(reply.Data, response); err != nil {
+		return fmt.Errorf("replica: read response: %w", err)
 	}
 	return nil
 }
 
 // tenants returns the tenants of which the owner or the copy has something.
 func (r *Replica) tenants(ctx context.Context, conn *nats.Conn) ([]int64, error) {
-	answer := &replicationv1.TenantsResponse{}
-	if err := r.ask(ctx, conn, opTenants, &replicationv1.TenantsRequest{}, answer); err != nil {
+	reply := &replicationv1.TenantsResponse{}
+	if err := r.ask(ctx, conn, opTenants, &replicationv1.TenantsRequest{}, reply); err != nil {
 		return nil, err
 	}
 	mine, err := collectInt64(tenant.All(ctx), r.pool, Tenants)
 	if err != nil {
 		return nil, err
 	}
-	all := append(mine, answer.GetTenantIds()...)
+	all := append(mine, reply.GetTenantIds()...)
 	slices.Sort(all)
 	return slices.Compact(all), nil
 }
@@ -84,11 +84,11 @@ func (r *Replica) differences(ctx context.Context, conn *nats.Conn, tenantID int
 		if d.count == pageKeys {
 			request.Through = d.last
 		}
-		answer := &replicationv1.CompareResponse{}
-		if err := r.ask(ctx, conn, opCompare, request, answer); err != nil {
+		reply := &replicationv1.CompareResponse{}
+		if err := r.ask(ctx, conn, opCompare, request, reply); err != nil {
 			return found, err
 		}
-		if !answer.GetEqual() {
+		if !reply.GetEqual() {
 			if err := r.detail(ctx, conn, request, &found); err != nil {
 				return found, err
 			}
@@ -99,7 +99,7 @@ func (r *Replica) differences(ctx context.Context, conn *nats.Conn, tenantID int
 }
 
 // detail adds the keys of a page that differ. It cuts the page when they are too
-// many for one answer.
+// many for one response.
 func (r *Replica) detail(ctx context.Context, conn *nats.Conn, page *replicationv1.CompareRequest, found *lack) error {
 	heads, err := headsOf(ctx, r.pool, r.marks, page.GetTenantId(), page.GetAfter(), page.GetThrough(), 2*pageKeys)
 	if err != nil {
@@ -108,21 +108,21 @@ func (r *Replica) detail(ctx context.Context, conn *nats.Conn, page *replication
 	if len(heads) == 2*pageKeys { // So many have come since.
 		page.Through = heads[len(heads)-1].GetKey()
 	}
-	answer := &replicationv1.CompareResponse{}
+	reply := &replicationv1.CompareResponse{}
 	if err := r.ask(ctx, conn, opCompare, &replicationv1.CompareRequest{
 		TenantId: page.GetTenantId(), After: page.GetAfter(), Through: page.GetThrough(), Heads: heads, Detailed: true,
-	}, answer); err != nil {
+	}, reply); err != nil {
 		return err
 	}
-	if answer.GetThrough() > 0 {
-		page.Through = answer.GetThrough()
+	if reply.GetThrough() > 0 {
+		page.Through = reply.GetThrough()
 	}
 	for _, h := range heads {
-		if _, differs := slices.BinarySearch(answer.GetKeys(), h.GetKey()); differs {
+		if _, differs := slices.BinarySearch(reply.GetKeys(), h.GetKey()); differs {
 			found.marks[h.GetKey()] = h.GetMark()
 		}
 	}
-	found.keys = append(found.keys, answer.GetKeys()...)
+	found.keys = append(found.keys, reply.GetKeys()...)
 	return nil
 }
 

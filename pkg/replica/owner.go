@@ -66,11 +66,11 @@ func Largest(wanted []Wanted) (version int64) {
 	return version
 }
 
-// What one request may ask for, and how long an answer may take.
+// What one request may ask for, and how long a response may take.
 const (
 	maxWanted     = 500
 	maxDiffering  = 8192
-	answerTimeout = 30 * time.Second
+	responseTimeout = 30 * time.Second
 )
 
 // The subjects of requests lie outside of those that streams keep.
@@ -101,13 +101,13 @@ func (o *owner) serve(ctx context.Context, conn *nats.Conn) (stop func(), err er
 			_ = s.Unsubscribe() // It fails only when the connection is closed.
 		}
 	}
-	for operation, answer := range map[string]func(context.Context, []byte) (proto.Message, error){
+	for operation, reply := range map[string]func(context.Context, []byte) (proto.Message, error){
 		opTenants: o.tenants, opCompare: o.compare, opBackfill: o.backfill,
 	} {
 		subscription, err := conn.QueueSubscribe(requestSubject(o.contract, operation), o.contract.Owner, func(m *nats.Msg) {
-			ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+			ctx, cancel := context.WithTimeout(ctx, responseTimeout)
 			defer cancel()
-			o.reply(ctx, operation, m, answer)
+			o.reply(ctx, operation, m, reply)
 		})
 		if err != nil {
 			stop()
@@ -124,9 +124,9 @@ const (
 	opBackfill = "backfill"
 )
 
-// reply responds to a request. Whoever gets no answer asks again.
-func (o *owner) reply(ctx context.Context, operation string, m *nats.Msg, answer func(context.Context, []byte) (proto.Message, error)) {
-	response, err := answer(ctx, m.Data)
+// reply responds to a request. Whoever gets no response asks again.
+func (o *owner) reply(ctx context.Context, operation string, m *nats.Msg, reply func(context.Context, []byte) (proto.Message, error)) {
+	response, err := reply(ctx, m.Data)
 	if err == nil {
 		var payload []byte
 		if payload, err = proto.Marshal(response); err == nil {
@@ -134,7 +134,7 @@ func (o *owner) reply(ctx context.Context, operation string, m *nats.Msg, answer
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		o.log.WarnContext(ctx, "a request of a copy was not answered", "topic", o.contract.Topic, "operation", operation, "error", err)
+		o.log.WarnContext(ctx, "a copy got no response to its request", "topic", o.contract.Topic, "operation", operation, "error", err)
 	}
 }
 

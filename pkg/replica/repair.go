@@ -32,7 +32,7 @@ WHERE g.tenant_id = $1 AND g.topic = $2 AND g.key = ANY(ARRAY(
     ORDER BY key LIMIT $3 FOR UPDATE SKIP LOCKED))
 RETURNING g.key, coalesce((SELECT h.version FROM replica_head h WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = g.key), 0)`
 
-	// An owner that does not answer is asked again soon.
+	// An owner that does not respond is asked again soon.
 	returnGaps = `
 UPDATE replica_gap SET due_at = clock_timestamp(), asked = greatest(asked - 1, 0)
 WHERE tenant_id = $1 AND topic = $2 AND key = ANY($3)`
@@ -103,11 +103,11 @@ func (r *Replica) repairTenant(ctx context.Context, conn *nats.Conn, tenantID in
 		}
 	}
 	if len(request.GetWanted()) > 0 {
-		answer := &replicationv1.BackfillResponse{}
-		if err := r.ask(ctx, conn, opBackfill, request, answer); err != nil {
+		reply := &replicationv1.BackfillResponse{}
+		if err := r.ask(ctx, conn, opBackfill, request, reply); err != nil {
 			return false, errors.Join(err, r.returnGaps(ctx, tenantID, keys))
 		}
-		if text := answer.GetError(); text != "" {
+		if text := reply.GetError(); text != "" {
 			return false, fmt.Errorf("%w of %s: %s", errRefused, r.contract.Topic, text)
 		}
 	}

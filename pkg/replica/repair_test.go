@@ -14,7 +14,7 @@ import (
 )
 
 // What was never told is found at the start and repaired, for every tenant; more
-// than one answer, or one request, holds.
+// than one response, or one request, holds.
 func TestWhatACopyLacksIsFoundAndRepaired(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -39,7 +39,7 @@ type Options struct {
 }
 
 // Replicator is the replication of one service: it keeps the service's copies
-// whole, and answers for what the service owns.
+// whole, and is responsible for what the service owns.
 type Replicator struct {
 	opts    Options
 	copies  []*Replica

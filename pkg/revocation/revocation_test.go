@@ -29,7 +29,7 @@ type auth struct {
 	keys  []string
 	away  bool
 	asked int
-	// slow is called in the middle of an answer.
+	// slow is called in the middle of a response.
 	slow func()
 }
 
@@ -87,7 +87,7 @@ func (b *bench) run(t *testing.T) {
 
 func token(jti, sid string) *authn.Principal { return &authn.Principal{JTI: jti, SID: sid} }
 
-func TestAViewAsksBeforeItAnswers(t *testing.T) {
+func TestAViewAsksBeforeItResponds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for i := range 7 {
@@ -150,7 +150,7 @@ func TestAViewThatIsTooOldRefuses(t *testing.T) {
 	assert.Error(t, err, "a clock that was set back confirms nothing")
 }
 
-func TestAViewIsReadyOnceAuthHasAnswered(t *testing.T) {
+func TestAViewIsReadyOnceAuthHasResponded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.auth.away = true
@@ -174,7 +174,7 @@ func TestAViewIsReadyOnceAuthHasAnswered(t *testing.T) {
 	assert.NoError(t, b.view.Check(t.Context()), "an outage of auth ends no process that has begun")
 }
 
-func TestAnAnswerThatComesTooLateConfirmsNothing(t *testing.T) {
+func TestAResponseThatComesTooLateConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.auth.slow = func() { b.clock.Advance(31 * time.Second) }

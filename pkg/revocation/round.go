@@ -21,7 +21,7 @@ func (v *View) Check(context.Context) error {
 	return nil
 }
 
-// ask asks auth regularly until ctx ends, and more often until auth has answered
+// ask asks auth regularly until ctx ends, and more often until auth has responded
 // once.
 func (v *View) ask(ctx context.Context) {
 	interval := max(v.staleness/rounds, time.Millisecond)
@@ -52,7 +52,7 @@ func (v *View) ask(ctx context.Context) {
 	}
 }
 
-// refresh makes a round, or waits for the one that is under way, or answers how
+// refresh makes a round, or waits for the one that is under way, or returns how
 // the last one ended when it failed a moment ago. The round goes on when the
 // caller gives up, for those who wait with it.
 func (v *View) refresh(ctx context.Context) error {

@@ -3,7 +3,7 @@
 //
 // The truth is a table of the auth service. Its entries come by a NATS
 // key-value bucket that a View watches, which takes milliseconds, and by asking
-// auth now and then, which makes sure: only an answer of auth confirms that a
+// auth now and then, which makes sure: only a response of auth confirms that a
 // view is complete as of the moment of asking. A view that was not confirmed
 // for longer than its bound refuses to tell.
 package revocation
@@ -77,7 +77,7 @@ type View struct {
 	// until holds when each revocation may be forgotten. Its size is bounded by
 	// the revocations within the life of an access token.
 	until     map[string]time.Time
-	confirmed time.Time // when the round began that auth answered last
+	confirmed time.Time // when the round began that auth responded last
 	swept     time.Time
 }
 
@@ -102,7 +102,7 @@ func (v *View) Run(ctx context.Context) error {
 }
 
 // Revoked reports whether the principal's token was revoked. When the view is
-// too old it asks auth first, and returns an error when auth does not answer.
+// too old it asks auth first, and returns an error when auth does not respond.
 func (v *View) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
 	revoked, recent := v.look(p)
 	if revoked || recent {
@@ -117,8 +117,8 @@ func (v *View) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
 	return false, errStale
 }
 
-// errStale says that auth answered so slowly that its answer is too old.
-var errStale = errors.New("revocations: auth answers later than the bound permits")
+// errStale says that auth responded so slowly that its response is too old.
+var errStale = errors.New("revocations: auth responds later than the bound permits")
 
 func (v *View) look(p *authn.Principal) (revoked, recent bool) {
 	now := v.clock.Now()

@@ -13,7 +13,7 @@ import (
 )
 
 // Settled returns what came of the items of a bulk request: the results when all
-// succeeded; when some did, their failure, and the answer has status 207; when
+// succeeded; when some did, their failure, and the response has status 207; when
 // none did, an error.
 func Settled[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R]) ([]R, *commonv1.ErrorBody, error) {
 	return SettledAs(ctx, out, fault.CodeBulkPartly)

@@ -61,7 +61,7 @@ type Deps struct {
 	// Policies finds the policy of methods; nil means that of the contracts
 	// that are linked into the program.
 	Policies *policy.Table
-	// Explain makes a fault of an error that is none, or answers nil, as for
+	// Explain makes a fault of an error that is none, or returns nil, as for
 	// every error when Explain is nil: callers then see a bare 500.
 	Explain func(error) *fault.Error
 	// Audit keeps who made the calls that write; nil keeps nothing.

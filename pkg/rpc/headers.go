@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// Names of metadata that travel with answers, for the edge.
+// Names of metadata that travel with responses, for the edge.
 const (
 	// HeaderHTTPStatus carries the HTTP status of a success that is not the
 	// usual one of its method.
@@ -40,7 +40,7 @@ func SetContentLocation(ctx context.Context, path string) error {
 	return setHeader(ctx, HeaderContentLocation, path)
 }
 
-// SetContentLanguage says that the answer follows Accept-Language, and its
+// SetContentLanguage says that the response follows Accept-Language, and its
 // language unless that is "".
 func SetContentLanguage(ctx context.Context, tag string) error {
 	return setHeader(ctx, HeaderContentLanguage, tag)

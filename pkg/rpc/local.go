@@ -24,7 +24,7 @@ import (
 // a gRPC server, and it is a connection to them. A call passes the chain and
 // is encoded and decoded as over the network: neither side sees the other's
 // messages, context values or errors. A call returns when its handler does; it
-// runs in the same goroutine, unless the answer comes in parts.
+// runs in the same goroutine, unless the response comes in parts.
 type Local struct {
 	LocalConn
 
@@ -127,13 +127,13 @@ func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, 
 	defer request.Free()
 
 	stream := &localStream{method: method}
-	var answer any
+	var response any
 	if receive := parts.ReceiverOf(ctx); receive != nil {
 		err = c.invokeParts(ctx, receive, m, request, stream, o)
 	} else {
-		answer, err = m.handle(m.impl, c.serverContext(ctx, stream), c.decoder(request), nil)
+		response, err = m.handle(m.impl, c.serverContext(ctx, stream), c.decoder(request), nil)
 	}
-	o.answer(stream, c.peer)
+	o.response(stream, c.peer)
 	if ctxErr := ctx.Err(); ctxErr != nil {
 		// Over the network the client would not have waited.
 		return status.FromContextError(ctxErr).Err()
@@ -141,10 +141,10 @@ func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, 
 	if err != nil {
 		return wireError(err)
 	}
-	if answer == nil {
+	if response == nil {
 		return nil
 	}
-	return c.reply(answer, reply, o)
+	return c.reply(response, reply, o)
 }
 
 // serverContext is what the other side sees of a call: its end and its
@@ -176,34 +176,34 @@ func (c *LocalConn) decoder(request mem.BufferSlice) func(any) error {
 	}
 }
 
-// reply hands the bytes of an answer to the caller's codec. They are not
+// reply hands the bytes of a response to the caller's codec. They are not
 // pooled, so a codec that keeps them needs no copy.
-func (c *LocalConn) reply(answer, reply any, o *callOptions) error {
-	data, err := c.fields(answer, o)
+func (c *LocalConn) reply(response, reply any, o *callOptions) error {
+	data, err := c.fields(response, o)
 	if err != nil {
 		return err
 	}
 	if err := o.codec.Unmarshal(mem.BufferSlice{mem.SliceBuffer(data)}, reply); err != nil {
-		return status.Errorf(codes.Internal, "decoding the answer: %v", err)
+		return status.Errorf(codes.Internal, "decoding the response: %v", err)
 	}
 	return nil
 }
 
-// fields returns the bytes of an answer.
-func (c *LocalConn) fields(answer any, o *callOptions) ([]byte, error) {
-	msg, ok := answer.(proto.Message)
+// fields returns the bytes of a response.
+func (c *LocalConn) fields(response any, o *callOptions) ([]byte, error) {
+	msg, ok := response.(proto.Message)
 	if !ok {
-		return nil, status.Errorf(codes.Internal, "%T is no message", answer)
+		return nil, status.Errorf(codes.Internal, "%T is no message", response)
 	}
 	data := parts.Carried(msg)
 	if data == nil {
 		var err error
 		if data, err = proto.Marshal(msg); err != nil {
-			return nil, status.Errorf(codes.Internal, "encoding the answer: %v", err)
+			return nil, status.Errorf(codes.Internal, "encoding the response: %v", err)
 		}
 	}
 	if limit := min(c.local.chain.cfg.MaxResponse, o.maxResponse); len(data) > limit {
-		return nil, status.Errorf(codes.ResourceExhausted, "answer of %d bytes, at most %d are sent", len(data), limit)
+		return nil, status.Errorf(codes.ResourceExhausted, "response of %d bytes, at most %d are sent", len(data), limit)
 	}
 	return data, nil
 }

@@ -118,8 +118,8 @@ func (o *callOptions) read(opts []grpc.CallOption) error {
 	return nil
 }
 
-// answer fills in what the options ask for.
-func (o *callOptions) answer(stream *localStream, from *peer.Peer) {
+// response fills in what the options ask for.
+func (o *callOptions) response(stream *localStream, from *peer.Peer) {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
 	for _, header := range o.header {

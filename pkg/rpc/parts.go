@@ -7,10 +7,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 )
 
-// parts reports whether the contract lets answers of the method come in parts.
+// parts reports whether the contract lets responses of the method come in parts.
 func (m *method) parts() bool { return m.broken == nil && m.policy.Parts }
 
-// inParts makes streams of the methods of a service that may answer in parts.
+// inParts makes streams of the methods of a service that may respond in parts.
 // To callers there is no difference: one request, and one message at least.
 func (s *Server) inParts(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
 	divided := *desc
@@ -33,19 +33,19 @@ func partsHandler(handle grpc.MethodHandler) grpc.StreamHandler {
 	return func(impl any, stream grpc.ServerStream) error {
 		ctx := stream.Context()
 		if !parts.PackedRequested(ctx) {
-			answer, err := handle(impl, ctx, stream.RecvMsg, nil)
+			response, err := handle(impl, ctx, stream.RecvMsg, nil)
 			if err != nil {
 				return err
 			}
-			compression.IfLarge(ctx, answer)
-			return stream.SendMsg(answer)
+			compression.IfLarge(ctx, response)
+			return stream.SendMsg(response)
 		}
 		packer := parts.NewPacker(stream)
 		ctx = parts.WithSender(ctx, packer.Send)
-		answer, err := handle(impl, ctx, stream.RecvMsg, nil)
+		response, err := handle(impl, ctx, stream.RecvMsg, nil)
 		if err != nil {
 			return err
 		}
-		return packer.SendLast(answer)
+		return packer.SendLast(response)
 	}
 }

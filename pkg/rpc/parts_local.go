@@ -11,7 +11,7 @@ import (
 // waitingParts is how many parts wait for a reader in the same process.
 const waitingParts = 4
 
-// invokeParts calls a method in a goroutine of its own, and hands its answer on
+// invokeParts calls a method in a goroutine of its own, and hands its response on
 // while it is being made.
 func (c *LocalConn) invokeParts(ctx context.Context, receive parts.Receiver, m localMethod, request mem.BufferSlice, stream *localStream, o *callOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -35,10 +35,10 @@ func (c *LocalConn) invokeParts(ctx context.Context, receive parts.Receiver, m l
 	go func() {
 		defer close(waiting)
 		server := parts.WithSender(c.serverContext(ctx, stream), send)
-		answer, err := m.handle(m.impl, server, c.decoder(request), nil)
+		response, err := m.handle(m.impl, server, c.decoder(request), nil)
 		if err == nil {
 			var rest []byte
-			if rest, err = c.fields(answer, o); err == nil {
+			if rest, err = c.fields(response, o); err == nil {
 				_, err = send(rest)
 			}
 		}

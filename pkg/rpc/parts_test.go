@@ -25,26 +25,26 @@ var long = strings.Repeat("and so on ", 2000)
 // where it fails.
 func (e *echo) tell(ctx context.Context, req any) (any, error) {
 	mode := req.(protoreflect.ProtoMessage).ProtoReflect().Get(e.desc.Fields().ByName("mode")).String()
-	answer := dynamicpb.NewMessage(e.desc)
+	response := dynamicpb.NewMessage(e.desc)
 	var buf []byte
 	for i := range 10 {
 		if mode == fmt.Sprint("fail at ", i) {
 			return nil, fault.Conflict("WFP-90004", "It was changed.")
 		}
-		e.say(answer, fmt.Sprint(i, " ", long))
+		e.say(response, fmt.Sprint(i, " ", long))
 		if i == 9 || !parts.Requested(ctx) {
 			continue
 		}
-		fields, err := proto.MarshalOptions{}.MarshalAppend(buf, answer)
+		fields, err := proto.MarshalOptions{}.MarshalAppend(buf, response)
 		if err != nil {
 			return nil, err
 		}
 		if buf, err = parts.Send(ctx, fields); err != nil {
 			return nil, err
 		}
-		answer = dynamicpb.NewMessage(e.desc)
+		response = dynamicpb.NewMessage(e.desc)
 	}
-	return answer, nil
+	return response, nil
 }
 
 func (f *fixture) said(tb testing.TB, wire []byte) []string {
@@ -67,7 +67,7 @@ func story() []string {
 	return words
 }
 
-func TestAnswersComeInParts(t *testing.T) {
+func TestResponsesComeInParts(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		var joined []byte
@@ -85,8 +85,8 @@ func TestAnswersComeInParts(t *testing.T) {
 	})
 }
 
-// A caller that takes no parts gets the same answer as one message.
-func TestAnswersComeWholeToOthers(t *testing.T) {
+// A caller that takes no parts gets the same response as one message.
+func TestResponsesComeWholeToOthers(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		reply, err := f.ask(t, f.user(t.Context()), f.edge, tellMethod, "")
@@ -97,23 +97,23 @@ func TestAnswersComeWholeToOthers(t *testing.T) {
 	})
 }
 
-// A method without parts answers a caller that would take them in one.
-func TestAMethodWithoutPartsAnswersInOne(t *testing.T) {
+// A caller that would take parts gets the response of a method without them in one.
+func TestAMethodWithoutPartsRespondsInOne(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
-		var answers [][]byte
+		var responses [][]byte
 		ctx := parts.WithReceiver(f.user(t.Context()), func(fields []byte) error {
-			answers = append(answers, append([]byte(nil), fields...))
+			responses = append(responses, append([]byte(nil), fields...))
 			return nil
 		})
 		_, err := f.ask(t, ctx, f.edge, askMethod, `said: "a" said: "b"`)
 		require.NoError(t, err)
-		require.Len(t, answers, 1)
-		assert.Equal(t, []string{"a", "b"}, f.said(t, answers[0]))
+		require.Len(t, responses, 1)
+		assert.Equal(t, []string{"a", "b"}, f.said(t, responses[0]))
 	})
 }
 
-func TestAnswersInPartsThatFail(t *testing.T) {
+func TestResponsesInPartsThatFail(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		for mode, want := range map[string]int{"fail at 0": 0, "fail at 5": 5} {

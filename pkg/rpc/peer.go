@@ -49,7 +49,7 @@ func (ch *Chain) peerName(ctx context.Context) (name string, edge bool, err erro
 }
 
 // certificateService looks for the names of a client certificate, which the
-// handshake has verified, in the lists. It answers "" for a client that is neither
+// handshake has verified, in the lists. It returns "" for a client that is neither
 // service nor edge.
 func (ch *Chain) certificateService(info credentials.TLSInfo) (service string, edge bool, err error) {
 	known := false

@@ -86,7 +86,7 @@ func TestCalls(t *testing.T) {
 				reply, err := f.ask(t, ctx, conn, c.method, c.ask)
 				if c.code == "" {
 					require.NoError(t, err)
-					assert.True(t, proto.Equal(askOf(t, f.files, c.ask), reply), "the answer is the request")
+					assert.True(t, proto.Equal(askOf(t, f.files, c.ask), reply), "the response is the request")
 					return
 				}
 				var got *fault.Error
@@ -282,7 +282,7 @@ func TestCallsAreLoggedAndCounted(t *testing.T) {
 		for _, mode := range []string{"echo", "fault", "error", "panic"} {
 			_, _ = f.ask(t, ctx, f.edge, askMethod, `mode: "`+mode+`" said: "payload"`)
 		}
-		// The network answers before the outermost steps have ended.
+		// The network responds before the outermost steps have ended.
 		require.Eventually(t, func() bool { return len(f.log.lines(t, "rpc")) == 4 }, 20*time.Second, time.Millisecond)
 		lines := f.log.lines(t, "rpc")
 		for i, want := range []struct{ level, code, errorCode string }{

@@ -38,7 +38,7 @@ const (
 // Server serves a chain over the network.
 type Server struct {
 	*grpc.Server
-	// Health is what the gRPC health service answers.
+	// Health is what the gRPC health service returns.
 	Health *health.Server
 	chain  *Chain
 	// parts are the methods that are served as streams.
@@ -133,7 +133,7 @@ func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	s.Server.RegisterService(s.inParts(s.chain.served(desc)), impl)
 }
 
-// onlyParts is the chain of streams: our contracts have none but answers in
+// onlyParts is the chain of streams: our contracts have none but responses in
 // parts, which pass the chain of calls.
 func onlyParts(inParts map[string]bool) grpc.StreamServerInterceptor {
 	return func(impl any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {

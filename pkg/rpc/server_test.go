@@ -24,9 +24,9 @@ import (
 func TestHealthNeedsNoToken(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "network", rpc.Config{})
-	answer, err := healthv1.NewHealthClient(f.edge).Check(t.Context(), &healthv1.HealthCheckRequest{})
+	response, err := healthv1.NewHealthClient(f.edge).Check(t.Context(), &healthv1.HealthCheckRequest{})
 	require.NoError(t, err)
-	assert.Equal(t, healthv1.HealthCheckResponse_SERVING, answer.GetStatus())
+	assert.Equal(t, healthv1.HealthCheckResponse_SERVING, response.GetStatus())
 	f.stop()
 	assert.Empty(t, f.log.lines(t, "rpc"), "probes do not fill the log")
 }

@@ -34,7 +34,7 @@ func (ch *Chain) requestID(next handler) handler {
 		if !obs.ValidRequestID(r.ID) {
 			r.ID = obs.NewRequestID()
 			if err := grpc.SetHeader(ctx, metadata.Pairs(client.HeaderRequestID, r.ID)); err != nil {
-				ch.log.WarnContext(ctx, "the request id cannot be answered", "error", err)
+				ch.log.WarnContext(ctx, "the request id cannot be returned", "error", err)
 			}
 		}
 		ctx = obs.WithRequest(ctx, r)

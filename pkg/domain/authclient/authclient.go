@@ -26,12 +26,12 @@ func Keys(conn grpc.ClientConnInterface) authn.Fetch {
 
 func keys(client authv1.TokenServiceClient) authn.Fetch {
 	return func(ctx context.Context) (*jose.JSONWebKeySet, error) {
-		answer, err := client.GetKeySet(ctx, &authv1.GetKeySetRequest{})
+		response, err := client.GetKeySet(ctx, &authv1.GetKeySetRequest{})
 		if err != nil {
 			return nil, fmt.Errorf("getting the key set: %w", err)
 		}
 		set := &jose.JSONWebKeySet{}
-		for _, key := range answer.GetKeys() {
+		for _, key := range response.GetKeys() {
 			public, err := base64.RawURLEncoding.DecodeString(key.GetX())
 			if err != nil || key.GetCrv() != "Ed25519" || len(public) != ed25519.PublicKeySize {
 				return nil, fmt.Errorf("key %q is not an Ed25519 key", key.GetKid())
@@ -48,11 +48,11 @@ func keys(client authv1.TokenServiceClient) authn.Fetch {
 func Exchange(conn grpc.ClientConnInterface) authn.Exchange {
 	client := authv1.NewFederationServiceClient(conn)
 	return func(ctx context.Context, token string) (string, error) {
-		answer, err := client.ResolveFederatedToken(ctx, &authv1.ResolveFederatedTokenRequest{Token: token})
+		response, err := client.ResolveFederatedToken(ctx, &authv1.ResolveFederatedTokenRequest{Token: token})
 		if err != nil {
 			return "", fmt.Errorf("asking for a federated token: %w", err)
 		}
-		return answer.GetAccessToken(), nil
+		return response.GetAccessToken(), nil
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// tokens answers a key set as the token service does.
+// tokens returns a key set as the token service does.
 type tokens struct {
 	authv1.TokenServiceClient
 	keys []*authv1.JSONWebKey

@@ -12,7 +12,7 @@ import (
 // CodeLimit (413): a request passes the limit of a provider.
 const CodeLimit = "WRL-60401"
 
-// maxCells bounds the values of one answer: elements * rows * periods. Of the
+// maxCells bounds the values of one response: elements * rows * periods. Of the
 // longest texts that elements have they stay below the memory of one request.
 const maxCells = 250_000
 
@@ -147,7 +147,7 @@ func nounOf(kind datav1.RowKind) string {
 	return "employees"
 }
 
-// cells counts the values of an answer.
+// cells counts the values of a response.
 func cells[R any](entries []*Entry[R], rows, periods int) int64 {
 	var n int64
 	for _, e := range entries {

@@ -58,14 +58,14 @@ func ask(keys ...string) *datav1.ReadDataElementsRequest {
 	return req
 }
 
-func TestReadAnswersColumns(t *testing.T) {
+func TestReadReturnsColumns(t *testing.T) {
 	t.Parallel()
 	table := things(9)
 	require.Empty(t, table.Problems())
 	server := dataelement.NewServer(table)
-	answer, err := server.ReadDataElements(t.Context(), ask("NAME", "DAYS", "WRONG"))
+	response, err := server.ReadDataElements(t.Context(), ask("NAME", "DAYS", "WRONG"))
 	require.NoError(t, err)
-	names, days, wrong := answer.GetColumns()[0], answer.GetColumns()[1], answer.GetColumns()[2]
+	names, days, wrong := response.GetColumns()[0], response.GetColumns()[1], response.GetColumns()[2]
 	assert.Equal(t, []string{"b", "c"}, names.GetTexts(), "what holds for all days is there once")
 	assert.Equal(t, []byte{0b101}, names.GetPresent())
 	assert.Equal(t, []int64{1, 2, 1, 2}, days.GetIntegers(), "a series has a value for each period")
@@ -98,7 +98,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-func TestTheValuesOfAnAnswerAreBounded(t *testing.T) {
+func TestTheValuesOfAResponseAreBounded(t *testing.T) {
 	t.Parallel()
 	req := &datav1.ReadDataElementsRequest{RowIds: make([]int64, 500), Elements: []*datav1.DataSelection{{Key: "DAYS"}, {Key: "DAYS"}}}
 	for day := range int32(251) {

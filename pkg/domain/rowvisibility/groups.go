@@ -24,13 +24,13 @@ func (g Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, error
 	var ids []int64
 	req := &commonsv1.ListEmployeeGroupMembersRequest{PersonId: p.PersonID}
 	for {
-		answer, err := g.client.ListEmployeeGroupMembers(ctx, req)
+		response, err := g.client.ListEmployeeGroupMembers(ctx, req)
 		if err != nil {
 			return nil, err
 		}
-		page := answer.GetPersonIds()
+		page := response.GetPersonIds()
 		ids = append(ids, page...)
-		if !answer.GetMore() || len(page) == 0 {
+		if !response.GetMore() || len(page) == 0 {
 			return ids, nil
 		}
 		req.AfterPersonId = page[len(page)-1]

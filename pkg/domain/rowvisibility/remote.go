@@ -25,12 +25,12 @@ type remoteDelegations struct {
 
 // Running returns the delegations to a principal that run now.
 func (d remoteDelegations) Running(ctx context.Context, p *authn.Principal) ([]Delegation, error) {
-	answer, err := d.client.ListRunningDelegations(ctx, &commonsv1.ListRunningDelegationsRequest{PersonId: p.PersonID})
+	response, err := d.client.ListRunningDelegations(ctx, &commonsv1.ListRunningDelegationsRequest{PersonId: p.PersonID})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Delegation, 0, len(answer.GetDelegations()))
-	for _, d := range answer.GetDelegations() {
+	out := make([]Delegation, 0, len(response.GetDelegations()))
+	for _, d := range response.GetDelegations() {
 		rows, known := ParseScope(d.GetRowScope())
 		if !known {
 			rows = Own

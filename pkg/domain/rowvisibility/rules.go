@@ -50,7 +50,7 @@ type key struct {
 // String is the key as one text.
 func (k key) String() string { return fmt.Sprintf("%d/%d/%s", k.tenant, k.person, k.scope) }
 
-// New makes Rules that ask sources, and remember what they answer for a few
+// New makes Rules that ask sources, and remember what they return for a few
 // seconds.
 func New(clk clock.Clock, sources ...Source) *Rules {
 	return &Rules{sources: sources, sights: cache.NewLoader[key](clk, cache.LoaderConfig[sight]{

@@ -130,14 +130,14 @@ type pages struct {
 }
 
 func (p pages) ListEmployeeGroupMembers(_ context.Context, req *commonsv1.ListEmployeeGroupMembersRequest, _ ...grpc.CallOption) (*commonsv1.ListEmployeeGroupMembersResponse, error) {
-	answer := &commonsv1.ListEmployeeGroupMembersResponse{}
+	response := &commonsv1.ListEmployeeGroupMembersResponse{}
 	for _, id := range p.ids {
-		if id > req.GetAfterPersonId() && len(answer.PersonIds) < 2 {
-			answer.PersonIds = append(answer.PersonIds, id)
+		if id > req.GetAfterPersonId() && len(response.PersonIds) < 2 {
+			response.PersonIds = append(response.PersonIds, id)
 		}
 	}
-	answer.More = len(answer.PersonIds) == 2
-	return answer, nil
+	response.More = len(response.PersonIds) == 2
+	return response, nil
 }
 
 func TestGroups(t *testing.T) {

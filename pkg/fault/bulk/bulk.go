@@ -1,4 +1,4 @@
-// Package bulk runs operations that take several items and answer for each
+// Package bulk runs operations that take several items and return an outcome for each
 // of them: all or nothing, or, when the caller asked for partial success, one
 // result per item in the order of the input.
 package bulk
@@ -85,8 +85,8 @@ func (o *Outcome[I, R]) Successes() []R {
 	return out
 }
 
-// Failure tells how the outcome is answered. Both results are nil when no
-// item failed. When some failed it is the body of a 207 answer; when all did,
+// Failure tells how the outcome is returned. Both results are nil when no
+// item failed. When some failed it is the body of a 207 response; when all did,
 // a 400 error with a body of the same shape.
 func (o *Outcome[I, R]) Failure() (*commonv1.ErrorBody, error) {
 	if o.failed == 0 {

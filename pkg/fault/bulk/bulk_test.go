@@ -35,7 +35,7 @@ func even(_ int, item *commonv1.Ref) (*commonv1.Ref, error) {
 	return &commonv1.Ref{Id: item.Id, Name: proto.String("even")}, nil
 }
 
-func TestRunAnswersPerItemInInputOrder(t *testing.T) {
+func TestRunReturnsPerItemInInputOrder(t *testing.T) {
 	t.Parallel()
 	items := refs(2, 3, 4, 5)
 	out, err := bulk.Run(items, true, even)

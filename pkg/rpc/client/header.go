@@ -4,7 +4,7 @@ package client
 const (
 	// HeaderAuthorization carries the access token of the user.
 	HeaderAuthorization = "authorization"
-	// HeaderRequestID carries the request id, and answers it when the
+	// HeaderRequestID carries the request id, and returns it when the
 	// service had to make one.
 	HeaderRequestID = "x-request-id"
 	// HeaderTraceparent carries the W3C trace context.

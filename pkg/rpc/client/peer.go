@@ -57,7 +57,7 @@ func (p *Peer) note(err error) {
 			p.log.Error("a service refuses this process for its certificate", "service", p.target, "error", said.Message())
 		}
 		p.err = errors.New(said.Message())
-	case said.Code() != codes.Unavailable && p.err != nil: // It was let in. That nobody answers says nothing.
+	case said.Code() != codes.Unavailable && p.err != nil: // It was let in. That nobody responds says nothing.
 		p.log.Info("the service no longer refuses this process", "service", p.target)
 		p.err = nil
 	}

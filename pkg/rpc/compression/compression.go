@@ -17,7 +17,7 @@ import (
 // their bytes would take through TLS and HTTP/2.
 const (
 	name = "s2"
-	// threshold is the size in bytes from which on an answer is compressed.
+	// threshold is the size in bytes from which on a response is compressed.
 	threshold = 64 << 10
 )
 
@@ -78,7 +78,7 @@ func (r *decompressing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Large has large answers of a method compressed when the client can read
+// Large has large responses of a method compressed when the client can read
 // them.
 func Large(handle grpc.MethodHandler) grpc.MethodHandler {
 	return func(impl any, ctx context.Context, decode func(any) error, chained grpc.UnaryServerInterceptor) (any, error) {
@@ -90,9 +90,9 @@ func Large(handle grpc.MethodHandler) grpc.MethodHandler {
 	}
 }
 
-// IfLarge has what is sent compressed, of which the answer is the first.
-func IfLarge(ctx context.Context, answer any) {
-	if m, ok := answer.(proto.Message); ok && proto.Size(m) >= threshold {
+// IfLarge has what is sent compressed, of which the response is the first.
+func IfLarge(ctx context.Context, response any) {
+	if m, ok := response.(proto.Message); ok && proto.Size(m) >= threshold {
 		// Its only error is that the client cannot, or that a part was sent
 		// before.
 		_ = grpc.SetSendCompressor(ctx, name)

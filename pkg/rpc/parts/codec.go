@@ -8,7 +8,7 @@ import (
 )
 
 // Codec is the ordinary codec, but sends the bytes of a message that holds
-// nothing but unknown fields as they are. Handlers write large answers so.
+// nothing but unknown fields as they are. Handlers write large responses so.
 type Codec struct{ encoding.CodecV2 }
 
 // NewCodec makes a Codec.
@@ -28,7 +28,7 @@ func (c Codec) Marshal(v any) (mem.BufferSlice, error) {
 }
 
 // Carried returns the unknown fields of a message that has no others, or
-// nil. They need no copy: a handler lets go of its answer.
+// nil. They need no copy: a handler lets go of its response.
 func Carried(m proto.Message) []byte {
 	carried := m.ProtoReflect().GetUnknown()
 	if len(carried) == 0 || proto.Size(m) != len(carried) {

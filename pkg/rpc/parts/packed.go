@@ -19,7 +19,7 @@ import (
 )
 
 // headerParts says in a request that the caller takes packed parts, and in the
-// answer that they are. gRPC's own compression makes copies on both sides that
+// response that they are. gRPC's own compression makes copies on both sides that
 // cost as much as the packing.
 const (
 	headerParts = "rotaloom-parts"
@@ -29,7 +29,7 @@ const (
 // packed is a part on its way: one block of S2.
 type packed []byte
 
-// Packer sends the parts of one answer.
+// Packer sends the parts of one response.
 type Packer struct {
 	stream  grpc.ServerStream
 	sent    bool
@@ -61,16 +61,16 @@ func (p *Packer) Send(fields []byte) ([]byte, error) {
 }
 
 // SendLast sends what the method returned.
-func (p *Packer) SendLast(answer any) error {
-	msg, ok := answer.(proto.Message)
+func (p *Packer) SendLast(response any) error {
+	msg, ok := response.(proto.Message)
 	if !ok {
-		return status.Errorf(codes.Internal, "%T is no message", answer)
+		return status.Errorf(codes.Internal, "%T is no message", response)
 	}
 	fields := Carried(msg)
 	if fields == nil {
 		var err error
 		if fields, err = proto.Marshal(msg); err != nil {
-			return status.Errorf(codes.Internal, "encoding the answer: %v", err)
+			return status.Errorf(codes.Internal, "encoding the response: %v", err)
 		}
 	}
 	_, err := p.Send(fields)
@@ -88,7 +88,7 @@ func Call(ctx context.Context, receive Receiver, method string, args any, conn *
 	if err != nil {
 		return err
 	}
-	// A call that ended already says why when its answer is read.
+	// A call that ended already says why when its response is read.
 	if err := stream.SendMsg(args); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -127,7 +127,7 @@ type partsCodec struct {
 }
 
 // partsOptions returns the options of a call with a partsCodec around the call's
-// codec, and a function that hands out the metadata of the answer: gRPC would
+// codec, and a function that hands out the metadata of the response: gRPC would
 // do so in a goroutine of its own, perhaps after a call that was given up.
 func partsOptions(opts []grpc.CallOption, max int) (kept []grpc.CallOption, handOut func(header, trailer metadata.MD)) {
 	var codec encoding.CodecV2 = NewCodec()

@@ -17,7 +17,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// maxViolations bounds how many broken rules an answer names.
+// maxViolations bounds how many broken rules a response names.
 const maxViolations = 20
 
 // Fault says which rules a request breaks, without showing the rules
