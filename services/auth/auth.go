@@ -53,12 +53,12 @@ type Config struct {
 	// AllowPlainSigningKeys lets CheckKeyEncryption pass without a key.
 	AllowPlainSigningKeys bool `name:"allow-plain-signing-keys" help:"Store signing keys in the database as they are, without a key that encrypts them: whoever reads it can sign tokens."`
 	// HashMemory and HashTime take about 20 ms and 19 MiB (OWASP's recommendation).
-	HashMemory            uint32           `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
-	HashTime              uint32           `name:"password-time" default:"2" help:"Passes of one password hash."`
-	HashConcurrency       int              `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
-	HashQueue             int              `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
-	Guard                 guard.Config     `embed:""`
-	Directory             directory.Config `embed:""`
+	HashMemory      uint32           `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
+	HashTime        uint32           `name:"password-time" default:"2" help:"Passes of one password hash."`
+	HashConcurrency int              `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
+	HashQueue       int              `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
+	Guard           guard.Config     `embed:""`
+	Directory       directory.Config `embed:""`
 	// Federation says how identity providers are reached.
 	Federation federation.Config `embed:""`
 	// PublicURL is where clients reach the edge.

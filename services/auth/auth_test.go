@@ -184,7 +184,7 @@ func TestRefreshGrant(t *testing.T) {
 	b.clock.Advance(7*24*time.Hour - time.Minute)
 	second, err := b.tokens.IssueToken(t.Context(), refreshGrant(first.GetRefreshToken()))
 	require.NoError(t, err)
-	assert.Empty(t, second.GetRefreshToken(), "a refresh answers no new refresh token")
+	assert.Empty(t, second.GetRefreshToken(), "a refresh returns no new refresh token")
 	assert.NotEqual(t, first.GetAccessToken(), second.GetAccessToken())
 	p, err := b.verifier.Verify(t.Context(), second.GetAccessToken())
 	require.NoError(t, err)

@@ -53,7 +53,7 @@ func (h *Handler) ListClients(ctx context.Context, _ *authv1.ListClientsRequest)
 	}
 	out := &authv1.ClientList{}
 	for _, s := range found {
-		out.Clients = append(out.Clients, s.answer(""))
+		out.Clients = append(out.Clients, s.response(""))
 	}
 	return out, nil
 }
@@ -68,7 +68,7 @@ func (h *Handler) GetClient(ctx context.Context, req *authv1.GetClientRequest) (
 	if err != nil {
 		return nil, err
 	}
-	return s.answer(""), nil
+	return s.response(""), nil
 }
 
 // CreateClient adds a client, whose own work, and whose tokens, may do no more than the
@@ -103,7 +103,7 @@ func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1
 	if err != nil {
 		return nil, err
 	}
-	return s.answer(secret), nil
+	return s.response(secret), nil
 }
 
 // UpdateClient replaces the settings of a client.
@@ -130,7 +130,7 @@ func (h *Handler) UpdateClient(ctx context.Context, req *authv1.UpdateClientRequ
 	}); err != nil {
 		return nil, err
 	}
-	return s.answer(""), nil
+	return s.response(""), nil
 }
 
 // DeleteClient removes a client and ends the tokens that users got by it. Nobody
@@ -168,7 +168,7 @@ func (h *Handler) RotateClientSecret(ctx context.Context, req *authv1.RotateClie
 	if err != nil {
 		return nil, err
 	}
-	return s.answer(secret), nil
+	return s.response(secret), nil
 }
 
 // change runs do on a client as it is now, provided that its own work and its tokens may

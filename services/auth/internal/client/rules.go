@@ -70,9 +70,9 @@ func loses(before, after settings, catalog *scopes.Catalog) bool {
 		before.PasswordGrant && !after.PasswordGrant || catalog.Narrows(before.Scopes, after.Scopes)
 }
 
-// answer is a client as answers show it; secret is "" but in the answer that
+// response is a client as responses show it; secret is "" but in the response that
 // made it.
-func (s settings) answer(secret string) *authv1.Client {
+func (s settings) response(secret string) *authv1.Client {
 	return &authv1.Client{
 		ClientId: s.ID, ClientSecret: secret,
 		Enabled: proto.Bool(s.Enabled), PasswordGrant: proto.Bool(s.PasswordGrant),

@@ -178,7 +178,7 @@ func (d *Directory) authenticate(name, password string) (*User, error) {
 	return nil, fmt.Errorf("bind as the user: %w", err)
 }
 
-// refusals are the answers to a bind that say that this user does not get in.
+// refusals are the responses to a bind that say that this user does not get in.
 var refusals = []uint16{
 	ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultNoSuchObject,
 	ldap.LDAPResultInvalidDNSyntax, ldap.LDAPResultInsufficientAccessRights, ldap.LDAPResultUnwillingToPerform,
@@ -236,12 +236,12 @@ func (d *Directory) find(conn *ldap.Conn, name string) (*User, string, error) {
 // search returns at most limit entries. More are as good as none for a user,
 // and no more are looked at for groups.
 func (d *Directory) search(conn *ldap.Conn, base, filter string, limit int, attributes ...string) ([]*ldap.Entry, error) {
-	answer, err := conn.Search(ldap.NewSearchRequest(base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases,
+	response, err := conn.Search(ldap.NewSearchRequest(base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases,
 		limit, int(timeout/time.Second), false, filter, attributes, nil))
 	if err != nil && !ldap.IsErrorAnyOf(err, ldap.LDAPResultSizeLimitExceeded) {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	return answer.Entries, nil
+	return response.Entries, nil
 }
 
 func (d *Directory) profileOf(groups []string) string {

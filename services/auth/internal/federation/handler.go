@@ -63,7 +63,7 @@ func (h *Handler) ListIdentityProviders(ctx context.Context, _ *authv1.ListIdent
 	}
 	out := &authv1.IdentityProviderList{}
 	for _, p := range found {
-		out.Providers = append(out.Providers, p.answer())
+		out.Providers = append(out.Providers, p.response())
 	}
 	return out, nil
 }
@@ -84,7 +84,7 @@ func (h *Handler) GetIdentityProvider(ctx context.Context, req *authv1.GetIdenti
 	if len(found) == 0 {
 		return nil, notFound()
 	}
-	return found[0].answer(), nil
+	return found[0].response(), nil
 }
 
 // CreateIdentityProvider adds a provider to the caller's tenant.
@@ -172,7 +172,7 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 	if err != nil {
 		return nil, err
 	}
-	return p.answer(), nil
+	return p.response(), nil
 }
 
 // refuseForeignIssuer refuses an issuer that another tenant has: whoever names it with

@@ -158,7 +158,7 @@ func (k *keySets) fetch(ctx context.Context, issuer string) (*jose.JSONWebKeySet
 		return nil, fmt.Errorf("discovery of %s: %w", issuer, err)
 	}
 	if found.Issuer != issuer {
-		return nil, fmt.Errorf("discovery of %s answers for %q", issuer, found.Issuer)
+		return nil, fmt.Errorf("discovery of %s is of %q", issuer, found.Issuer)
 	}
 	if err := k.cfg.checkURL(withoutQuery(found.JWKSURI)); err != nil {
 		return nil, fmt.Errorf("key set of %s: %w", issuer, err)

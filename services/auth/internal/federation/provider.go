@@ -148,7 +148,7 @@ func orText(text, otherwise string) string {
 	return text
 }
 
-func (p *provider) answer() *authv1.IdentityProvider {
+func (p *provider) response() *authv1.IdentityProvider {
 	skew := int32(p.skew / time.Second)
 	out := &authv1.IdentityProvider{
 		Id: p.id, Name: p.name, Issuer: p.issuer, Audience: p.audience, UserClaim: p.userClaim, UserMatch: p.userMatch,

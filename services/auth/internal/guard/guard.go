@@ -62,7 +62,7 @@ type Attempt struct {
 }
 
 // Begin begins the log-in of a user from an address, which may be "". It
-// answers 429 when either has failed too often.
+// returns 429 when either has failed too often.
 func (g *Guard) Begin(ctx context.Context, tenantID int64, name, address string) (*Attempt, error) {
 	a := &Attempt{guard: g, tenantID: tenantID, user: userKey(name), address: addressKey(address)}
 	return a, a.look(ctx)
@@ -102,7 +102,7 @@ type counted struct {
 	Locked     bool
 }
 
-// Failed counts a wrong password. It answers 429 when others failed at the same
+// Failed counts a wrong password. It returns 429 when others failed at the same
 // time, and there were too many together.
 func (a *Attempt) Failed(ctx context.Context) error {
 	keys := [][]byte{a.user, a.address}
@@ -114,7 +114,7 @@ func (a *Attempt) Failed(ctx context.Context) error {
 
 const counts pg.Unaudited = "log-ins have rows of their own; failures are counted beside them, until a success or for a time"
 
-// Succeeded forgets the failures of the user. It answers false, or 429, when
+// Succeeded forgets the failures of the user. It returns false, or 429, when
 // the password was right but came after too many that were not.
 func (a *Attempt) Succeeded(ctx context.Context) (bool, error) {
 	if err := a.look(ctx); err != nil || a.Locked {

@@ -88,7 +88,7 @@ type Given struct {
 	Profile  string
 }
 
-// CheckAssigned returns for each what Refuse answers for the profile, and for the
+// CheckAssigned returns for each what Refuse returns for the profile, and for the
 // one that the person's user has now: nobody takes the account over of somebody
 // who may do more.
 func CheckAssigned(ctx context.Context, db pg.Querier, tenantID int64, all []string, given []Given) ([]*fault.Error, error) {

@@ -44,7 +44,7 @@ func (h *Handler) ListAccessProfiles(ctx context.Context, _ *authv1.ListAccessPr
 	}
 	out := &authv1.AccessProfileList{}
 	for _, p := range found {
-		out.AccessProfiles = append(out.AccessProfiles, p.answer())
+		out.AccessProfiles = append(out.AccessProfiles, p.response())
 	}
 	return out, nil
 }
@@ -59,7 +59,7 @@ func (h *Handler) GetAccessProfile(ctx context.Context, req *authv1.GetAccessPro
 	if err != nil {
 		return nil, err
 	}
-	return p.answer(), nil
+	return p.response(), nil
 }
 
 // one returns the profile with a name, or 404.
@@ -96,7 +96,7 @@ func (h *Handler) CreateAccessProfile(ctx context.Context, req *authv1.AccessPro
 	if err != nil {
 		return nil, err
 	}
-	return p.answer(), nil
+	return p.response(), nil
 }
 
 func insert(ctx context.Context, db pg.Querier, tenantID int64, p Profile) error {
@@ -146,7 +146,7 @@ func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAcc
 	if err != nil {
 		return nil, err
 	}
-	return p.answer(), nil
+	return p.response(), nil
 }
 
 // DeleteAccessProfile removes a profile that nobody has.

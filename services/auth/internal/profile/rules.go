@@ -61,8 +61,8 @@ func loses(before, after Profile) bool {
 	return FirstExceeding(before.Grants, after.Grants) != "" || !before.Rows.Within(after.Rows)
 }
 
-// answer is a profile as answers show it.
-func (p Profile) answer() *authv1.AccessProfile {
+// response is a profile as responses show it.
+func (p Profile) response() *authv1.AccessProfile {
 	builtIn := slices.Contains(startedWith, p.Name)
 	return &authv1.AccessProfile{
 		Name: p.Name, Permissions: p.Grants, RowScope: strings.ToUpper(string(p.Rows)), BuiltIn: &builtIn,

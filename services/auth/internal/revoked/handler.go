@@ -6,7 +6,7 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// pageSize bounds one answer, which then has at most some 400 KB.
+// pageSize bounds one response, which then has at most some 400 KB.
 const pageSize = 10_000
 
 // Handler serves RevocationService.

@@ -46,7 +46,7 @@ func (g Granted) Restrict(request string) (Granted, bool) {
 	return out, len(out.permissions) > 0
 }
 
-// Text is the scope as tokens and answers have it.
+// Text is the scope as tokens and responses have it.
 func (g Granted) Text() string {
 	out := slices.Clone(g.identity)
 	if !slices.Contains(g.permissions, everything) {

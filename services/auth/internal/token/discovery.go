@@ -64,7 +64,7 @@ func (h *Handler) calledURL(ctx context.Context) (string, error) {
 }
 
 // isAuthority reports whether text is a host name or address with an optional
-// port. It ends up in an answer, so it holds nothing else.
+// port. It ends up in a response, so it holds nothing else.
 func isAuthority(text string) bool {
 	if text == "" || len(text) > maxHost {
 		return false

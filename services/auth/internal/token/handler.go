@@ -113,12 +113,12 @@ func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest)
 	if err := h.cfg.check(req); err != nil {
 		return nil, err
 	}
-	answer, err := h.byGrant(ctx, req)
+	response, err := h.byGrant(ctx, req)
 	for range maxRepeats {
 		if !errors.Is(err, errOutdated) {
 			break
 		}
-		answer, err = h.byGrant(ctx, req)
+		response, err = h.byGrant(ctx, req)
 	}
 	if errors.Is(err, errOutdated) {
 		err = fault.Unavailable("What the log-in goes by is being changed. Try again.", time.Second).WithCause(err).WithOAuth("temporarily_unavailable")
@@ -126,13 +126,13 @@ func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest)
 	if err != nil {
 		err = h.refused(ctx, req, err)
 	}
-	return answer, err
+	return response, err
 }
 
 func (h *Handler) byGrant(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
 	if req.GetGrantType() == grantRefresh {
-		if answer, err := h.refresh(ctx, req); answer != nil || err != nil {
-			return answer, err
+		if response, err := h.refresh(ctx, req); response != nil || err != nil {
+			return response, err
 		}
 	}
 	ctx, c, err := h.client(ctx, req.GetClientId(), req.GetClientSecret())
@@ -161,15 +161,15 @@ func (h *Handler) byPassword(ctx context.Context, c *client, req *authv1.IssueTo
 	now := h.Clock.Now()
 	refresh := rand.Text() + rand.Text()
 	f := family{sid: rand.Text(), expiresAt: now.Add(refreshLife), accessUntil: now.Add(h.cfg.Life), scope: req.GetScope()}
-	answer, err := h.issue(ctx, c, u, f, granted, now, req.GetNonce())
+	response, err := h.issue(ctx, c, u, f, granted, now, req.GetNonce())
 	if err != nil {
 		return nil, err
 	}
 	if err := insertFamily(ctx, h.Pool, h.loggedIn(c, u, f.sid), c, u, refresh, f, now); err != nil {
 		return nil, err
 	}
-	answer.RefreshToken = refresh
-	return answer, nil
+	response.RefreshToken = refresh
+	return response, nil
 }
 
 // byClient returns an access token for a client's own work: no refresh token,
@@ -193,7 +193,7 @@ func (h *Handler) byClient(ctx context.Context, c *client, req *authv1.IssueToke
 	}
 	claims := h.claims(c, c.id, h.Clock.Now())
 	claims.SID = c.ownSID
-	return h.answer(signer, claims, own, granted)
+	return h.response(signer, claims, own, granted)
 }
 
 // issue signs the tokens for a user.
@@ -204,12 +204,12 @@ func (h *Handler) issue(ctx context.Context, c *client, u *user, f family, grant
 	}
 	claims := h.claims(c, u.name, now)
 	claims.PersonID, claims.SID = u.personID, f.sid
-	answer, err := h.answer(signer, claims, u.profile, granted)
+	response, err := h.response(signer, claims, u.profile, granted)
 	if err != nil {
 		return nil, err
 	}
-	answer.IdToken, err = signIDToken(signer, claims.Claims, c.id, nonce)
-	return answer, err
+	response.IdToken, err = signIDToken(signer, claims.Claims, c.id, nonce)
+	return response, err
 }
 
 // claims are those that the tokens of all grants have.
@@ -228,8 +228,8 @@ func permit(claims *authn.Claims, p profile.Profile, granted scopes.Granted) {
 	claims.Permissions, claims.Rows, claims.Scope = granted.Permissions(p.Grants), string(p.Rows), granted.Text()
 }
 
-// answer signs an access token with what a profile permits within a scope.
-func (h *Handler) answer(signer jose.Signer, claims authn.Claims, p profile.Profile, granted scopes.Granted) (*authv1.IssueTokenResponse, error) {
+// response signs an access token with what a profile permits within a scope.
+func (h *Handler) response(signer jose.Signer, claims authn.Claims, p profile.Profile, granted scopes.Granted) (*authv1.IssueTokenResponse, error) {
 	claims.Audience, claims.ID = jwt.Audience{h.cfg.Audience}, rand.Text()
 	permit(&claims, p, granted)
 	token, err := claims.Sign(signer)

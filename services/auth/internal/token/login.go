@@ -93,7 +93,7 @@ func (h *Handler) renewHash(ctx context.Context, tenantID int64, u *user, passwo
 }
 
 // adopt returns the user of the built-in store who is a user of the directory,
-// and makes one when there is none. It answers nil when the name is that of a
+// and makes one when there is none. It returns nil when the name is that of a
 // user with a password of our own: such users are not the directory's.
 func adopt(ctx context.Context, db pg.Querier, tenantID int64, found *directory.User) (*user, error) {
 	key, err := username.Key(found.Name)

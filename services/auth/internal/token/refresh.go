@@ -22,7 +22,7 @@ const (
 	refreshTimeout = 10 * time.Second
 )
 
-// refresh returns an access token for a refresh token. It answers nil when that
+// refresh returns an access token for a refresh token. It returns nil when that
 // cannot be used: then the steps of the other grants find out why.
 func (h *Handler) refresh(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
 	tenantID, err := h.tenantOf(ctx)

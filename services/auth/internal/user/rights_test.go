@@ -55,16 +55,16 @@ func TestRightsAreThoseOfNow(t *testing.T) {
 		"nobody": {10, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			answer, err := h.ListUserRights(ctx, &authv1.ListUserRightsRequest{
+			response, err := h.ListUserRights(ctx, &authv1.ListUserRightsRequest{
 				Queries: []*authv1.UserRightsQuery{{PersonId: c.person, AccessProfile: c.role}},
 			})
 			require.NoError(t, err)
 			if c.want == nil {
-				assert.Empty(t, answer.GetRights())
+				assert.Empty(t, response.GetRights())
 				return
 			}
-			require.Len(t, answer.GetRights(), 1)
-			got := answer.GetRights()[0]
+			require.Len(t, response.GetRights(), 1)
+			got := response.GetRights()[0]
 			assert.Equal(t, c.want.String(), got.String())
 		})
 	}
