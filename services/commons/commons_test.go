@@ -305,10 +305,10 @@ func TestMultiCreatePersons(t *testing.T) {
 		plain("c", withUser("OLD.USER")),
 		plain("d"),
 	}}
-	answer, err := b.persons.MultiCreatePersons(ctx, list)
+	response, err := b.persons.MultiCreatePersons(ctx, list)
 	require.NoError(t, err)
-	assert.Empty(t, answer.GetPersons())
-	failure := answer.GetFailure()
+	assert.Empty(t, response.GetPersons())
+	failure := response.GetFailure()
 	assert.Equal(t, "WCO-101271", failure.GetErrorCode())
 	assert.Equal(t, []int32{1, 2, 3, 4}, failure.GetDetails().GetErrorOffsets())
 	results := failure.GetDetails().GetResults()
@@ -331,7 +331,7 @@ func TestMultiCreatePersons(t *testing.T) {
 	require.Len(t, events, 2, "one event for each transaction")
 	assert.Len(t, events[1].GetPersons(), 2)
 
-	t.Run("when all fail the answer is 400", func(t *testing.T) {
+	t.Run("when all fail the response is 400", func(t *testing.T) {
 		_, err := b.persons.MultiCreatePersons(ctx, &commonsv1.PersonList{Persons: []*commonsv1.Person{plain("old"), plain("a")}})
 		assert.True(t, fault.HasCode(err, "WCO-101271") && fault.HasStatus(err, 400), err)
 		assert.Len(t, fault.FromError(err).Details.GetResults(), 2)
@@ -344,9 +344,9 @@ func TestMultiCreatePersons(t *testing.T) {
 		_, err := b.persons.MultiCreatePersons(ctx, many)
 		require.True(t, fault.HasCode(err, "WCO-101207") && fault.HasStatus(err, 413), err)
 		many.Persons = many.Persons[:100]
-		answer, err := b.persons.MultiCreatePersons(ctx, many)
+		response, err := b.persons.MultiCreatePersons(ctx, many)
 		require.NoError(t, err)
-		assert.Len(t, answer.GetPersons(), 100)
+		assert.Len(t, response.GetPersons(), 100)
 	})
 }
 
@@ -419,22 +419,22 @@ func TestMultiReadBasePersons(t *testing.T) {
 		}
 		return b.persons.MultiReadBasePersons(ctx, &commonsv1.MultiReadPersonsRequest{Where: where})
 	}
-	answer, err := read("PersonNumber", nil, "N-0412", "x", "N-0412")
+	response, err := read("PersonNumber", nil, "N-0412", "x", "N-0412")
 	require.NoError(t, err)
-	require.Len(t, answer.GetPersons(), 3)
-	assert.Equal(t, "Okafor, Ada (N-0412)", answer.GetPersons()[0].GetDisplayName())
-	assert.Equal(t, "x", answer.GetPersons()[1].GetPersonNumber())
+	require.Len(t, response.GetPersons(), 3)
+	assert.Equal(t, "Okafor, Ada (N-0412)", response.GetPersons()[0].GetDisplayName())
+	assert.Equal(t, "x", response.GetPersons()[1].GetPersonNumber())
 
-	answer, err = read("personid", nil, fmt.Sprint(made.GetPersons()[0].GetPersonIdentity().GetPersonKey()), "999999")
+	response, err = read("personid", nil, fmt.Sprint(made.GetPersons()[0].GetPersonIdentity().GetPersonKey()), "999999")
 	require.NoError(t, err)
-	assert.Equal(t, []int32{1}, answer.GetFailure().GetDetails().GetErrorOffsets())
-	assert.Equal(t, "WCO-101263", answer.GetFailure().GetDetails().GetResults()[1].GetError().GetErrorCode())
+	assert.Equal(t, []int32{1}, response.GetFailure().GetDetails().GetErrorOffsets())
+	assert.Equal(t, "WCO-101263", response.GetFailure().GetDetails().GetResults()[1].GetError().GetErrorCode())
 
-	answer, err = read("personnumber", func(w *commonsv1.PersonWhere) {
+	response, err = read("personnumber", func(w *commonsv1.PersonWhere) {
 		w.OnlyActivePerson, w.SnapshotDate = proto.Bool(true), "2026-06-01"
 	}, "N-0412", "x")
 	require.NoError(t, err)
-	require.Len(t, answer.GetPersons(), 1, "one is terminated on that day")
+	require.Len(t, response.GetPersons(), 1, "one is terminated on that day")
 
 	for name, c := range map[string]struct {
 		key    string

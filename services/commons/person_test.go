@@ -81,7 +81,7 @@ func TestRenamesAndDeletions(t *testing.T) {
 		}),
 	}})
 	require.NoError(t, err)
-	answer, err := b.persons.MultiUpsertPersons(ctx, &commonsv1.PersonList{Persons: []*commonsv1.Person{
+	response, err := b.persons.MultiUpsertPersons(ctx, &commonsv1.PersonList{Persons: []*commonsv1.Person{
 		byNumber("boss", func(p *commonsv1.Person) {
 			p.PersonInformation = &commonsv1.PersonInformation{Person: &commonsv1.PersonDetails{PersonNumber: "chief"}}
 		}),
@@ -91,7 +91,7 @@ func TestRenamesAndDeletions(t *testing.T) {
 		}),
 	}})
 	require.NoError(t, err)
-	results := answer.GetFailure().GetDetails().GetResults()
+	results := response.GetFailure().GetDetails().GetResults()
 	require.Len(t, results, 3)
 	assert.Nil(t, results[0].GetError())
 	assert.Equal(t, "WCO-101236", results[1].GetError().GetErrorCode(), "the same person twice")

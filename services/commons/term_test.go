@@ -66,9 +66,9 @@ func TestTermsAreAskedForUntilTheyAreThere(t *testing.T) {
 	want := []string{"Full 2026-01-01 3000-01-01"}
 	assert.Equal(t, want, terms(made))
 	listed := func() []*commonsv1.TermRequest {
-		answer, err := b.termRequests.ListTermRequests(ctx, &commonsv1.ListTermRequestsRequest{PersonIds: []int64{id}})
+		response, err := b.termRequests.ListTermRequests(ctx, &commonsv1.ListTermRequestsRequest{PersonIds: []int64{id}})
 		require.NoError(t, err)
-		return answer.GetRequests()
+		return response.GetRequests()
 	}
 	require.Len(t, listed(), 1)
 	assert.Equal(t, "", diff(&commonsv1.TermRequest{PersonId: id, Number: 1, Terms: []*commonsv1.RequestedTerm{

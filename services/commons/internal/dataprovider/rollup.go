@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
-// maxRolledUp bounds the answer of RollUpDataRows. It is more than information
+// maxRolledUp bounds the response of RollUpDataRows. It is more than information
 // access takes, so that the error can say how many too many they are.
 const maxRolledUp = 10_000
 
@@ -157,7 +157,7 @@ func listEmployees() string {
 		ORDER BY 1, 2`
 }
 
-// maxListed bounds the answer of ListLocationEmployees.
+// maxListed bounds the response of ListLocationEmployees.
 const maxListed = 100_000
 
 // ListLocationEmployees returns who has the primary job at locations or below,

@@ -65,9 +65,9 @@ func (r *Running) rights(ctx context.Context, given []delegation) ([]*authv1.Use
 	for _, d := range given {
 		req.Queries = append(req.Queries, &authv1.UserRightsQuery{PersonId: d.Delegator, AccessProfile: d.Role})
 	}
-	answer, err := r.users.ListUserRights(ctx, req)
+	response, err := r.users.ListUserRights(ctx, req)
 	if err != nil {
 		return nil, fmt.Errorf("ask what delegators may do: %w", err)
 	}
-	return answer.GetRights(), nil
+	return response.GetRights(), nil
 }

@@ -26,10 +26,10 @@ func (h *Handler) ApplyUpsertHolidayYears(ctx context.Context, req *commonsv1.Ho
 	if err != nil {
 		return nil, err
 	}
-	return answer(ctx, list)
+	return response(ctx, list)
 }
 
-func answer(ctx context.Context, list []*commonsv1.Holiday) (*commonsv1.HolidayList, error) {
+func response(ctx context.Context, list []*commonsv1.Holiday) (*commonsv1.HolidayList, error) {
 	for _, holiday := range list {
 		holiday.Dates = datesOf(holiday)
 	}
@@ -152,5 +152,5 @@ func (h *Handler) ApplyImportHolidays(ctx context.Context, req *commonsv1.ApplyI
 	if err != nil {
 		return nil, err
 	}
-	return answer(ctx, list)
+	return response(ctx, list)
 }

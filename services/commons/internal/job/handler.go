@@ -36,7 +36,7 @@ func New(pool *pg.Pool, clk clock.Clock, locations Locations) *Handler {
 	return &Handler{pool: pool, clock: clk, locations: locations}
 }
 
-// today is the day on which questions without a date are answered, in UTC.
+// today is the day on which questions without a date are served, in UTC.
 func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
 // FindJob returns the job that has a name on a date, or 404.

@@ -19,7 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
-func TestAnAnswerHoldsFiveThousandJobs(t *testing.T) {
+func TestAResponseHoldsFiveThousandJobs(t *testing.T) {
 	t.Parallel()
 	sets, err := serve.Migrations("commons_version", migrations.FS)
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestAnAnswerHoldsFiveThousandJobs(t *testing.T) {
 	require.NoError(t, err)
 	n, err := read("2026-01-01")
 	require.NoError(t, err)
-	assert.Equal(t, 5000, n, "as many as an answer may hold")
+	assert.Equal(t, 5000, n, "as many as a response may hold")
 	_, err = h.UpdateJob(ctx, &commonsv1.UpdateJobRequest{JobId: baker.GetId(), Job: &commonsv1.Job{Code: proto.String("B"), EffectiveDate: "2026-07-01"}})
 	require.NoError(t, err)
 	_, err = read("2026-01-01")

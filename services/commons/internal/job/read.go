@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// most bounds the jobs of an answer.
+// most bounds the jobs of a response.
 const most = 5000
 
 // MultiReadJobs returns the jobs that hold on a day, or every revision that
@@ -113,7 +113,7 @@ func present(list []*commonsv1.Job, ids []int64, days civil.Range) error {
 
 // during returns the revisions of jobs that hold on some of the days; of all
 // jobs when ids is nil, and only what was changed since a time, if one is
-// given. More than an answer may hold are a fault.
+// given. More than a response may hold are a fault.
 func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, days civil.Range, since *time.Time) ([]*commonsv1.Job, error) {
 	const condition = ` WHERE v.tenant_id = $1 AND ($2::bigint[] IS NULL OR v.job_id = ANY($2))
 		AND v.from_date < $4 AND v.to_date > $3 AND ($5::timestamptz IS NULL OR v.updated_at >= $5)`

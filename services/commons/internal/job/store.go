@@ -166,7 +166,7 @@ func remove(ctx context.Context, pool *pg.Pool, tenantID, id int64) error {
 	return err
 }
 
-// ref is how answers name a job.
+// ref is how responses name a job.
 func ref(id int64, name string) *commonv1.Ref {
 	return &commonv1.Ref{Id: &id, Qualifier: proto.String(name)}
 }

@@ -52,7 +52,7 @@ func (b bench) has(t *testing.T, parent, name string, change ...func(*commonsv1.
 	return made.GetLocations()[0].GetNodeId()
 }
 
-// paths returns the paths of an answer.
+// paths returns the paths of a response.
 func paths(list *commonsv1.LocationList) []string {
 	out := []string{}
 	for _, l := range list.GetLocations() {

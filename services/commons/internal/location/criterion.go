@@ -23,8 +23,8 @@ type question struct {
 	ids []int64
 	// text is that of a query.
 	text string
-	// types are those of the locations that are answered; nil for all. Below
-	// locations of stop types nothing is answered.
+	// types are those of the locations that are returned; nil for all. Below
+	// locations of stop types nothing is returned.
 	types, stop []int64
 }
 

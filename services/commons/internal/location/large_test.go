@@ -145,7 +145,7 @@ func TestALargeTree(t *testing.T) {
 		assert.Equal(t, 2*rows, after, "the old paths still name the locations")
 	})
 
-	t.Run("an answer holds 10,000 locations and no more", func(t *testing.T) {
+	t.Run("a response holds 10,000 locations and no more", func(t *testing.T) {
 		read := func(id int64) (*commonsv1.LocationList, error) {
 			return h.MultiReadLocations(ctx, &commonsv1.MultiReadLocationsRequest{Where: &commonsv1.LocationWhere{
 				DescendantsOf: &commonsv1.LocationsOf{Context: "ORG", Date: "2026-03-01", LocationRef: &commonv1.Ref{Id: &id}},

@@ -20,10 +20,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// most bounds the locations of an answer, or of a page of one.
+// most bounds the locations of a response, or of a page of one.
 const most = 10_000
 
-// page is a part of an answer; the zero page is all of it.
+// page is a part of a response; the zero page is all of it.
 type page struct{ index, count int64 }
 
 // pageOf reads the page that a request asks for.
@@ -149,7 +149,7 @@ func (q *question) climb(ctx context.Context, db pg.Querier, tenantID int64) err
 func (q *question) sql(tenantID int64, since *time.Time) (string, []any) {
 	types := q.types
 	if q.stop != nil {
-		types = nil // What stops is not always what is answered.
+		types = nil // What stops is not always what is returned.
 	}
 	args := []any{tenantID, q.days.From, q.days.To, types, since}
 	from, condition, arg := q.source()

@@ -92,7 +92,7 @@ const joins = ` JOIN location_version v ON v.tenant_id = $1 AND v.location_id = 
 	JOIN location l ON l.tenant_id = $1 AND l.id = p.location_id
 	LEFT JOIN location_type t ON t.tenant_id = $1 AND t.id = v.type_id `
 
-// found is a location as it is answered, and what is not.
+// found is a location as it is returned, and what is not.
 type found struct {
 	*commonsv1.Location
 	lineage string
@@ -136,7 +136,7 @@ func scan(row pgx.CollectableRow) (found, error) {
 	return f, nil
 }
 
-// topPath is how requests and answers name what is above the top of the tree.
+// topPath is how requests and responses name what is above the top of the tree.
 const topPath = "/"
 
 // isTop reports whether a reference to a parent means that there is none.

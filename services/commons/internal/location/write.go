@@ -148,7 +148,7 @@ func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Locat
 		body := proto.CloneOf(v.body)
 		proto.Merge(body, rest(given))
 		if given.FullName != nil && given.GetFullName() == v.name {
-			body.FullName = nil // It is that of an answer, and goes with the name.
+			body.FullName = nil // It is that of a response, and goes with the name.
 		}
 		v.body = body
 		return v
@@ -187,7 +187,7 @@ func one(ref *commonv1.Ref, path string, resolve func([]*commonv1.Ref) ([]int64,
 	return &ids[0], nil
 }
 
-// named is how answers name what an id and a qualifier stand for; nil without
+// named is how responses name what an id and a qualifier stand for; nil without
 // an id.
 func named(id *int64, qualifier *string) *commonv1.Ref {
 	if id == nil {

@@ -34,7 +34,7 @@ type Handler struct {
 // New makes a Handler.
 func New(pool *pg.Pool, clk clock.Clock) *Handler { return &Handler{pool: pool, clock: clk} }
 
-// today is the day on which questions without a date are answered, in UTC.
+// today is the day on which questions without a date are served, in UTC.
 func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
 // types are the kinds of sets, by their ids.

@@ -33,7 +33,7 @@ func (h *Handler) ListLocationSets(ctx context.Context, req *commonsv1.ListLocat
 	if q.day, err = structure.DayOr("date", req.GetDate(), h.today()); err != nil {
 		return nil, err
 	}
-	list, _, err := h.answer(ctx, q, 0, most)
+	list, _, err := h.response(ctx, q, 0, most)
 	return &commonsv1.LocationSetList{LocationSets: list}, err
 }
 
@@ -70,7 +70,7 @@ func (h *Handler) MultiReadLocationSets(ctx context.Context, req *commonsv1.Mult
 	if err != nil {
 		return nil, err
 	}
-	list, total, err := h.answer(ctx, q, 0, most)
+	list, total, err := h.response(ctx, q, 0, most)
 	if err == nil && total > most {
 		err = structure.TooMany("location sets", total, most)
 	}
@@ -93,7 +93,7 @@ func (h *Handler) PageLocationSets(ctx context.Context, req *commonsv1.MultiRead
 	if req.GetIndex() < 0 {
 		return nil, structure.Invalid("index", "must not be negative")
 	}
-	list, total, err := h.answer(ctx, q, int(req.GetIndex()), int(count))
+	list, total, err := h.response(ctx, q, int(req.GetIndex()), int(count))
 	return &commonsv1.LocationSetPage{Records: &commonsv1.LocationSetRecords{LocationSets: list}, TotalElements: new(int32(total))}, err
 }
 
@@ -171,17 +171,17 @@ func (q *question) ofTypes(given *commonsv1.LocationSetTypes) error {
 	return nil
 }
 
-// answer returns sets by name and how many there are in all. An unknown set is
+// response returns sets by name and how many there are in all. An unknown set is
 // left out.
-func (h *Handler) answer(ctx context.Context, q question, skip, count int) (list []*commonsv1.LocationSet, total int, err error) {
+func (h *Handler) response(ctx context.Context, q question, skip, count int) (list []*commonsv1.LocationSet, total int, err error) {
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		list, total, err = answer(ctx, tx, q, skip, count)
+		list, total, err = response(ctx, tx, q, skip, count)
 		return err
 	})
 	return list, total, err
 }
 
-func answer(ctx context.Context, db pg.Querier, q question, skip, count int) ([]*commonsv1.LocationSet, int, error) {
+func response(ctx context.Context, db pg.Querier, q question, skip, count int) ([]*commonsv1.LocationSet, int, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, 0, err

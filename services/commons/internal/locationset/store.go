@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// most bounds the sets of an answer.
+	// most bounds the sets of a response.
 	most = 1000
 	// maxLocations bounds the locations of a set, and of all sets of an
-	// answer.
+	// response.
 	maxLocations = 10_000
 	// maxText bounds descriptions, in characters.
 	maxText = 1000

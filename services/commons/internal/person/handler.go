@@ -59,7 +59,7 @@ type Handler struct {
 	clock      clock.Clock
 	// defaultZone is the IANA name for persons without a time zone.
 	defaultZone string
-	// cache are persons as answers show them.
+	// cache are persons as responses show them.
 	cache *cache.Cache[cacheKey, cached]
 }
 

@@ -47,7 +47,7 @@ func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonR
 }
 
 // refuseOther refuses an identity that does not name the person of the path.
-// Answers name persons by several properties: sent back, they are no mistake as
+// Responses name persons by several properties: sent back, they are no mistake as
 // long as each of them names that person.
 func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdentity, id int64) error {
 	tenantID, err := tenant.Of(ctx)

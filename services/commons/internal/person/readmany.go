@@ -32,7 +32,7 @@ func (h *Handler) MultiReadPersons(ctx context.Context, req *commonsv1.MultiRead
 }
 
 // MultiReadPersonRefs returns references to persons in the order asked for.
-// There is no room for errors in the answer, so an unknown person is one for all.
+// There is no room for errors in the response, so an unknown person is one for all.
 func (h *Handler) MultiReadPersonRefs(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonv1.RefList, error) {
 	out := &commonv1.RefList{}
 	err := h.reader.ForEachBase(ctx, req.GetWhere(), func(k store.Key, b *reader.Base) error {

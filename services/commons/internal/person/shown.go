@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// maxCached is how many persons are remembered as answers show them, and
+	// maxCached is how many persons are remembered as responses show them, and
 	// maxShown how long the longest of these is in bytes.
 	maxCached      = 4096
 	maxCachedBytes = 16 << 10
@@ -52,7 +52,7 @@ type cacheKey struct {
 	day            civil.Date
 }
 
-// cached is a person as answers show them.
+// cached is a person as responses show them.
 type cached struct {
 	stamp stamp
 	// wire is the message. Nobody changes it.

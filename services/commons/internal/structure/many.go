@@ -18,7 +18,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Since reads the time, in UTC, since which what is answered was changed; nil
+// Since reads the time, in UTC, since which what is returned was changed; nil
 // without one.
 func Since(options *commonsv1.MultiReadOptions) (*time.Time, error) {
 	if options.GetModifiedSince() == "" {

@@ -44,7 +44,7 @@ const (
 	CodeNoList = "WCO-103198"
 	// CodeRange: a span ends before it starts.
 	CodeRange = "WCO-103199"
-	// CodeTooMany (413): more items than one request or answer may hold.
+	// CodeTooMany (413): more items than one request or response may hold.
 	CodeTooMany = "WCO-103295"
 )
 
@@ -84,7 +84,7 @@ func Missing(path string) *fault.Error {
 	return fault.Invalid(CodeMissing, path+" is missing.")
 }
 
-// TooMany is the error for an answer of more items than one may hold.
+// TooMany is the error for a response of more items than one may hold.
 func TooMany(what string, actual, most int) *fault.Error {
 	return fault.TooLarge(CodeTooMany,
 		fmt.Sprintf("Service limits are exceeded: %s in the response: %d, allowed: %d. Ask for fewer.", what, actual, most)).

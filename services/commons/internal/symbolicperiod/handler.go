@@ -198,7 +198,7 @@ func (h *Handler) ReadSymbolicPeriod(ctx context.Context, req *commonsv1.ReadSym
 	if err != nil {
 		return nil, err
 	}
-	return asked.answer(h.calendar, today)
+	return asked.response(h.calendar, today)
 }
 
 // MultiReadSymbolicPeriods returns the days of several periods, by what they
@@ -220,7 +220,7 @@ func (h *Handler) MultiReadSymbolicPeriods(ctx context.Context, req *commonsv1.M
 	}
 	out := map[string]any{}
 	for _, q := range asked {
-		found, err := q.answer(h.calendar, today)
+		found, err := q.response(h.calendar, today)
 		if err != nil {
 			return nil, err
 		}
@@ -232,7 +232,7 @@ func (h *Handler) MultiReadSymbolicPeriods(ctx context.Context, req *commonsv1.M
 // question asks for a period, on another day than today when one is given.
 type question struct{ text, day string }
 
-func (q question) answer(c Calendar, today civil.Date) (*commonsv1.SymbolicPeriodSpan, error) {
+func (q question) response(c Calendar, today civil.Date) (*commonsv1.SymbolicPeriodSpan, error) {
 	period, known := Named(q.text)
 	if !known {
 		return nil, unknown(fmt.Sprintf("%q", q.text))

@@ -11,7 +11,7 @@ type Piece[V any] struct {
 
 // Change returns the pieces with change applied on the given days, and as they
 // were on all others. Days on which there is no piece stay without one. The
-// pieces given must be in order and apart; those answered are.
+// pieces given must be in order and apart; those returned are.
 func Change[V any](pieces []Piece[V], days civil.Range, change func(V) V) []Piece[V] {
 	out := make([]Piece[V], 0, len(pieces)+2)
 	for _, p := range pieces {

@@ -151,7 +151,7 @@ func (a *Accounts) find(ctx context.Context, where string, args ...any) ([]*inte
 }
 
 // remove has auth remove accounts whose persons are gone, or never came. A commit
-// whose answer was lost has left persons and no intents. The last administrator's
+// whose response was lost has left persons and no intents. The last administrator's
 // account stays: whoever removed the person was permitted it, and somebody else
 // has removed the other administrators since.
 func (a *Accounts) remove(ctx context.Context, e *intentGroup) error {

@@ -113,7 +113,7 @@ func levels(in *commonsv1.NewHire) []string {
 }
 
 // readPlaces finds the locations by their paths and, where the location code is the
-// external id of one, by that, on each day. Answered is each place on the way up,
+// external id of one, by that, on each day. Returned is each place on the way up,
 // the nearest first.
 const readPlaces = `
 WITH asked AS (

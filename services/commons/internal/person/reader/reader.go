@@ -47,7 +47,7 @@ type Hyperfinds interface {
 }
 
 // hyperfindFilter returns who passes the filter of a criterion: everybody without one.
-// Who does not is left out of an answer, like those who are not active when
+// Who does not is left out of a response, like those who are not active when
 // only active ones are asked for.
 func (r *Reader) hyperfindFilter(ctx context.Context, filter *commonsv1.HyperFindFilter, persons []int64) (func(int64) bool, error) {
 	if filter.GetHyperfind() == nil {

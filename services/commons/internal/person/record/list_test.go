@@ -11,7 +11,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// A field without a column would be lost between a request and the next answer.
+// A field without a column would be lost between a request and the next response.
 func TestEveryFieldOfAnElementHasAColumn(t *testing.T) {
 	t.Parallel()
 	for _, l := range Lists() {

@@ -204,7 +204,7 @@ func (r *Record) Render(id int64, day civil.Date) *commonsv1.Person {
 	return r.Message
 }
 
-// NewIdentity is how answers name a person.
+// NewIdentity is how responses name a person.
 func NewIdentity(id int64, number string) *commonsv1.PersonIdentity {
 	return &commonsv1.PersonIdentity{PersonKey: &id, PersonNumber: &number}
 }

@@ -77,7 +77,7 @@ type finder struct {
 }
 
 // FindIDs returns the ids of the persons that keys name. Unknown ones are missing;
-// an id is answered whether there is such a person or not.
+// an id is returned whether there is such a person or not.
 func FindIDs(ctx context.Context, db pg.Querier, tenantID int64, keys []Key) (map[Key]int64, error) {
 	out := make(map[Key]int64, len(keys))
 	for _, k := range keys {

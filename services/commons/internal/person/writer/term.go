@@ -34,7 +34,7 @@ func (w *Writer) refuseUnknownTerms(ctx context.Context, items []*store.Item) er
 	for _, it := range store.Valid(items) {
 		if len(it.TermRequests) > 0 && !mayAssignTerms(ctx) {
 			if changesNothing(it.Terms, it.TermRequests) {
-				it.TermRequests = nil // What an answer showed has come back.
+				it.TermRequests = nil // What a response showed has come back.
 				continue
 			}
 			it.Err = notAuthorised("You may not put persons on employment terms: that needs the permission " + termPermission + ".")

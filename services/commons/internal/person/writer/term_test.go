@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
 
-// What an answer shows can come back from who may not put persons on terms. All
+// What a response shows can come back from who may not put persons on terms. All
 // else needs the permission.
 func TestTermsThatComeBackAskForNothing(t *testing.T) {
 	t.Parallel()

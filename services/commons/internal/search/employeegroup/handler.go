@@ -7,7 +7,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// pageSize bounds the members in one answer.
+// pageSize bounds the members in one response.
 const pageSize = 10_000
 
 // Handler serves EmployeeGroupService.
@@ -31,9 +31,9 @@ func (h *Handler) ListEmployeeGroupMembers(ctx context.Context, req *commonsv1.L
 	if err != nil {
 		return nil, err
 	}
-	answer := &commonsv1.ListEmployeeGroupMembersResponse{PersonIds: ids}
+	response := &commonsv1.ListEmployeeGroupMembersResponse{PersonIds: ids}
 	if len(ids) > h.page {
-		answer.PersonIds, answer.More = ids[:h.page], true
+		response.PersonIds, response.More = ids[:h.page], true
 	}
-	return answer, nil
+	return response, nil
 }

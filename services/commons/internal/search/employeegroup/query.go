@@ -20,7 +20,7 @@ const (
 	// this process. The services remember whom somebody sees as well, so a
 	// change may count that much later.
 	freshness = 5 * time.Second
-	// retryAfter is when a hyperfind that could not be answered is tried again.
+	// retryAfter is when a hyperfind that could not be evaluated is tried again.
 	// One that is too slow must not run all the time.
 	retryAfter = 30 * time.Second
 	// askTimeout bounds the wait for members: less than the services wait.
@@ -43,7 +43,7 @@ type Finder interface {
 }
 
 // queries returns the groups that are hyperfinds. All whose group is the same
-// hyperfind share the answer.
+// hyperfind share the response.
 type queries struct {
 	finder Finder
 	found  *cache.Loader[queryDay, found]
@@ -59,7 +59,7 @@ type queryDay struct {
 // String is the key as one text.
 func (q queryDay) String() string { return fmt.Sprintf("%d/%s/%s", q.tenant, q.day, q.name) }
 
-// found is what a query found, by ascending id, or why it could not be answered.
+// found is what a query found, by ascending id, or why it could not be evaluated.
 type found struct {
 	ids    []int64
 	failed error
@@ -97,7 +97,7 @@ func (q *queries) members(ctx context.Context, tenantID int64, name string, day 
 	case err != nil:
 		return nil, fmt.Errorf("find members of an employee group: %w", err)
 	case got.failed != nil:
-		return nil, fault.Unavailable(fmt.Sprintf("The hyperfind %q is the employee group of the caller, and cannot be answered. %s",
+		return nil, fault.Unavailable(fmt.Sprintf("The hyperfind %q is the employee group of the caller, and cannot be evaluated. %s",
 			name, fault.FromError(got.failed).Message), retryAfter).WithCause(got.failed)
 	}
 	return got.ids, nil

@@ -89,16 +89,16 @@ func TestAHyperfindIsAGroup(t *testing.T) {
 	}
 	assert.Equal(t, []int64{7, 8, 9}, members(1))
 	assert.Equal(t, []int64{7, 8, 9}, members(2))
-	assert.Equal(t, int64(1), finder.asked.Load(), "all whose group it is share the answer")
+	assert.Equal(t, int64(1), finder.asked.Load(), "all whose group it is share the response")
 
 	handler := NewHandler(groups)
 	handler.page = 2
 	for after, want := range map[int64][]int64{0: {7, 8}, 8: {9}, 9: {}} {
 		t.Run(fmt.Sprint(after), func(t *testing.T) {
-			answer, err := handler.ListEmployeeGroupMembers(ctx, &commonsv1.ListEmployeeGroupMembersRequest{PersonId: 1, AfterPersonId: after})
+			response, err := handler.ListEmployeeGroupMembers(ctx, &commonsv1.ListEmployeeGroupMembersRequest{PersonId: 1, AfterPersonId: after})
 			require.NoError(t, err)
-			assert.Equal(t, want, answer.GetPersonIds())
-			assert.Equal(t, after == 0, answer.GetMore())
+			assert.Equal(t, want, response.GetPersonIds())
+			assert.Equal(t, after == 0, response.GetMore())
 		})
 	}
 

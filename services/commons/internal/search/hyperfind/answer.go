@@ -28,7 +28,7 @@ var (
 )
 
 // pieceBytes is how large a piece of a list is, about: what one part of an
-// answer carries.
+// response carries.
 const pieceBytes = 64 << 10
 
 // pieces are the items of a list as wire bytes, cut between items. Nothing that
@@ -43,15 +43,15 @@ func (p *pieces) next() *[]byte {
 	return &(*p)[len(*p)-1]
 }
 
-// answer collects persons as the wire bytes of a HyperfindAnswer. Those above
+// response collects persons as the wire bytes of a HyperfindAnswer. Those above
 // the limit are only counted.
-type answer struct {
+type response struct {
 	limit, count  int
 	refs, persons pieces
 }
 
 // add adds a person: a Ref and a HyperfindPerson. Both begin with an id and a number.
-func (a *answer) add(id int64, number, name []byte) {
+func (a *response) add(id int64, number, name []byte) {
 	if a.count++; a.count > a.limit {
 		a.refs, a.persons = nil, nil
 		return
@@ -77,7 +77,7 @@ func appendNamed(dst []byte, idField, numberField protowire.Number, id int64, nu
 
 // message returns the collected persons, or the last of them when the caller
 // takes the others in parts. It carries its fields as bytes.
-func (a *answer) message(ctx context.Context) (*commonsv1.HyperfindAnswer, error) {
+func (a *response) message(ctx context.Context) (*commonsv1.HyperfindAnswer, error) {
 	fields := protowire.AppendVarint(protowire.AppendTag(nil, answerCount, protowire.VarintType), uint64(a.count))
 	for _, list := range []struct {
 		field protowire.Number

@@ -7,7 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
-// Names of visibilities and usage types, as they are answered.
+// Names of visibilities and usage types, as they are returned.
 const (
 	visibilityPublic   = "Public"
 	visibilityPersonal = "Personal"

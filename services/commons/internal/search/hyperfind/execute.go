@@ -27,7 +27,7 @@ const defaultThreshold = 3500
 var maxThreshold = policy.Max[*commonsv1.ExecuteHyperfindRequest]("employees in the response")
 
 // ExecuteHyperfind finds the persons of a stored query, of locations or of a
-// list whom the caller may see. The answer carries its fields as bytes.
+// list whom the caller may see. The response carries its fields as bytes.
 func (h *Handler) ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest) (*commonsv1.HyperfindAnswer, error) {
 	days, err := h.days(ctx, req.GetDateRange())
 	if err != nil {
@@ -48,7 +48,7 @@ func (h *Handler) ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHy
 	if req.GetIsEmployee() {
 		root = query.All(root, query.WithPayRule())
 	}
-	return h.answer(ctx, root, days, visible, limit)
+	return h.response(ctx, root, days, visible, limit)
 }
 
 // TestHyperfindQuery finds the persons of a query that is not stored.
@@ -69,10 +69,10 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 	if err != nil {
 		return nil, err
 	}
-	return h.answer(ctx, root, days, visible, limit)
+	return h.response(ctx, root, days, visible, limit)
 }
 
-func (h *Handler) answer(ctx context.Context, root *query.Node, days civil.Range, visible rowvisibility.Set, limit int) (*commonsv1.HyperfindAnswer, error) {
+func (h *Handler) response(ctx context.Context, root *query.Node, days civil.Range, visible rowvisibility.Set, limit int) (*commonsv1.HyperfindAnswer, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (h *Handler) answer(ctx context.Context, root *query.Node, days civil.Range
 	if !visible.All() {
 		only = append([]int64{}, visible.IDs()...)
 	}
-	a := &answer{limit: limit}
+	a := &response{limit: limit}
 	if err := h.finder.executor.Run(ctx, tenantID, root, days, only, a.add); err != nil {
 		return nil, err
 	}

@@ -89,8 +89,8 @@ func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.Hyp
 }
 
 // UpdateHyperfindQuery replaces a query, but for its owner and its persistent
-// id. Constraints that are absent stay: answers have them only when they are
-// asked for, and what such an answer says must not find everybody.
+// id. Constraints that are absent stay: responses have them only when they are
+// asked for, and what such a response says must not find everybody.
 func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.UpdateHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
 	if sent := req.GetQuery(); sent != nil && sent.Id != nil && sent.GetId() != req.GetId() {
 		return nil, query.Invalid("id", "is not the one in the path")

@@ -173,7 +173,7 @@ func plans(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	}})
 }
 
-// limits asks for as many persons as may be answered, one less and one more.
+// limits asks for as many persons as may be returned, one less and one more.
 func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	t.Helper()
 	clk := clock.NewFake(time.Date(2026, time.March, 15, 12, 0, 0, 0, time.UTC))
@@ -195,11 +195,11 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 		} else if upTo > 50_000 {
 			req.Constraints.Filters = append(req.Constraints.Filters, &commonsv1.HyperfindFilter{Key: "BADGE", Operator: "EQUAL_TO", Values: []string{fmt.Sprint(upTo)}})
 		}
-		answer, err := h.TestHyperfindQuery(ctx, req)
+		response, err := h.TestHyperfindQuery(ctx, req)
 		if err != nil {
 			return nil, err
 		}
-		wire, err := proto.Marshal(answer)
+		wire, err := proto.Marshal(response)
 		require.NoError(t, err)
 		decoded := &commonsv1.HyperfindAnswer{}
 		return decoded, proto.Unmarshal(wire, decoded)
@@ -210,24 +210,24 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 		assert.True(t, proto.Equal(&commonv1.LimitDetail{Actual: actual, Maximum: maximum}, fault.FromError(err).Details.GetLimits()[0]), err)
 	}
 
-	answer, err := numbered(3500, nil)
+	response, err := numbered(3500, nil)
 	require.NoError(t, err)
-	assert.EqualValues(t, 3500, answer.GetCount())
+	assert.EqualValues(t, 3500, response.GetCount())
 	_, err = numbered(3520, nil)
 	refused(err, CodeTooMany, 400, 3520, 3500)
 	_, err = numbered(3500, proto.Int64(3499))
 	refused(err, CodeTooMany, 400, 3500, 3499)
 
-	answer, err = numbered(50_000, proto.Int64(50_000))
+	response, err = numbered(50_000, proto.Int64(50_000))
 	require.NoError(t, err)
-	assert.EqualValues(t, 50_000, answer.GetCount())
-	require.Len(t, answer.GetResult().GetRefs().GetRefs(), 50_000)
-	persons := answer.GetResult().GetBasePersons().GetPersons()
+	assert.EqualValues(t, 50_000, response.GetCount())
+	require.Len(t, response.GetResult().GetRefs().GetRefs(), 50_000)
+	persons := response.GetResult().GetBasePersons().GetPersons()
 	require.Len(t, persons, 50_000)
 	assert.True(t, proto.Equal(&commonsv1.HyperfindPerson{
 		PersonId: 50_000, PersonNumber: "N-50000", FullName: "Last50000, First", DisplayName: "Last50000, First",
 	}, persons[49_999]), persons[49_999])
-	assert.Equal(t, "N-50000", answer.GetResult().GetRefs().GetRefs()[49_999].GetQualifier())
+	assert.Equal(t, "N-50000", response.GetResult().GetRefs().GetRefs()[49_999].GetQualifier())
 	_, err = numbered(50_000, proto.Int64(49_999))
 	refused(err, CodeTooMany, 400, 50_000, 49_999)
 	_, err = numbered(50_001, proto.Int64(50_000))
@@ -249,9 +249,9 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 			return out
 		}
 		for _, n := range []int{9999, 10_000} {
-			answer, err := client.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{DateRange: march, Persons: refs(n), Threshold: proto.Int64(50_000)})
+			response, err := client.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{DateRange: march, Persons: refs(n), Threshold: proto.Int64(50_000)})
 			require.NoError(t, err)
-			assert.EqualValues(t, n, answer.GetCount())
+			assert.EqualValues(t, n, response.GetCount())
 			_, err = client.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{DateRange: march, Locations: refs(n), Threshold: proto.Int64(50_000)})
 			refused(err, CodeMost, 413, 100_000, 50_000) // All of them lie below the first.
 		}
@@ -271,9 +271,9 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	})
 	t.Run("callers find whom they may see", func(t *testing.T) {
 		lead := authn.With(ctx, &authn.Principal{Tenant: 1, Subject: "lead", PersonID: 7, Rows: "own"}, "")
-		answer, err := h.ExecuteHyperfind(lead, &commonsv1.ExecuteHyperfindRequest{DateRange: march, Hyperfind: &commonv1.Ref{Id: proto.Int64(1)}})
+		response, err := h.ExecuteHyperfind(lead, &commonsv1.ExecuteHyperfindRequest{DateRange: march, Hyperfind: &commonv1.Ref{Id: proto.Int64(1)}})
 		require.NoError(t, err)
-		wire, err := proto.Marshal(answer)
+		wire, err := proto.Marshal(response)
 		require.NoError(t, err)
 		decoded := &commonsv1.HyperfindAnswer{}
 		require.NoError(t, proto.Unmarshal(wire, decoded))

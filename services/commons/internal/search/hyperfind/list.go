@@ -51,7 +51,7 @@ func toList(found []*storedQuery, usage string, details bool) *commonsv1.Hyperfi
 	return &commonsv1.HyperfindQueryList{HyperfindQueries: items}
 }
 
-// message is the query as it is answered: without details, without constraints.
+// message is the query as it is returned: without details, without constraints.
 func (q *storedQuery) message(details bool) *commonsv1.HyperfindQuery {
 	if !details {
 		q.Constraints = nil

@@ -10,7 +10,7 @@ import (
 
 // MaxCounted bounds what a statement returns, and how exactly an error can say
 // how many were found. It is far above every threshold, so that the planner
-// plans for the whole answer.
+// plans for the whole response.
 const MaxCounted = 1_000_000
 
 // compiler writes the statement of a query.

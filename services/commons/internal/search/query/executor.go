@@ -26,7 +26,7 @@ import (
 // SessionSettings are those of the transaction in which a query runs, which is a batch.
 // A plan for other values can be the wrong one by far. To compile a plan takes
 // longer than most queries run. What is asked for every day is in memory, where
-// it costs little to jump from row to row, and a large answer is sorted there.
+// it costs little to jump from row to row, and a large response is sorted there.
 // A turn is one process of the database: no query takes others to help it.
 const SessionSettings = `SELECT set_config('statement_timeout', $1, true), set_config('plan_cache_mode', 'force_custom_plan', true),
 	set_config('jit', 'off', true), set_config('random_page_cost', '1.1', true), set_config('work_mem', '32MB', true),
