@@ -109,7 +109,7 @@ func newTerm(name string, change ...func(*timekeepingv1.EmploymentTerm)) *timeke
 	return term
 }
 
-// createTerm stores a term and answers its id.
+// createTerm stores a term and returns its id.
 func (b *bench) createTerm(t *testing.T, ctx context.Context, name string) int64 {
 	t.Helper()
 	term, err := b.terms.CreateEmploymentTerm(ctx, newTerm(name))
@@ -117,7 +117,7 @@ func (b *bench) createTerm(t *testing.T, ctx context.Context, name string) int64
 	return term.GetId()
 }
 
-// events answers those of one kind that the outbox holds, oldest first.
+// events returns those of one kind that the outbox holds, oldest first.
 func events[T proto.Message](t *testing.T, b *bench) []T {
 	t.Helper()
 	var kind T

@@ -39,7 +39,7 @@ func (b *bench) upsert(ctx context.Context, items ...*timekeepingv1.PersonEmploy
 	return b.assignments.MultiUpsertEmploymentTermAssignments(ctx, &timekeepingv1.PersonEmploymentTermsList{Persons: items})
 }
 
-// memberships answers what another service is told of persons.
+// memberships returns what another service is told of persons.
 func (b *bench) memberships(t *testing.T, ctx context.Context, persons ...int64) []string {
 	t.Helper()
 	answer, err := b.assignments.ListMemberships(ctx, &timekeepingv1.ListMembershipsRequest{PersonIds: persons})

@@ -74,7 +74,7 @@ func TestTermRequestsAreCarriedOut(t *testing.T) {
 		t.Helper()
 		require.Eventually(t, func() bool { return b.onTerm(ctx, t, 1) == want }, 10*time.Second, 5*time.Millisecond, want)
 	}
-	// heard answers the newest request that an event says is carried out.
+	// heard returns the newest request that an event says is carried out.
 	heard := func() (number int64) {
 		for _, e := range events[*timekeepingv1.MembershipsChanged](t, b) {
 			for _, p := range e.GetPersons() {

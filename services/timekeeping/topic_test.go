@@ -33,7 +33,7 @@ func (b *bench) askOwner(t *testing.T, subject string, request, response proto.M
 	require.Eventually(t, func() bool {
 		answer, err := b.nats.Conn().RequestWithContext(t.Context(), "rotaloom_replica.timekeeping."+subject, payload)
 		return err == nil && proto.Unmarshal(answer.Data, response) == nil
-	}, 20*time.Second, 10*time.Millisecond, "the service answers")
+	}, 20*time.Second, 10*time.Millisecond, "the service responds")
 }
 
 func TestTermsAndMembershipsAreToldOnceMore(t *testing.T) {

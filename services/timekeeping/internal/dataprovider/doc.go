@@ -23,7 +23,7 @@ func NewServer(pool *pg.Pool, cards *timecard.Reader, periods Periods) *dataelem
 	return dataelement.NewServer(newTerms(pool), newLeave(pool), newTimecards(cards, periods))
 }
 
-// lastDay answers the last day that belongs to a range, forever for one without
+// lastDay returns the last day that belongs to a range, forever for one without
 // end.
 func lastDay(days civil.Range) civil.Date {
 	if days.To >= civil.Forever {

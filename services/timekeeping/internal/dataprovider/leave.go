@@ -207,7 +207,7 @@ func leaveElements() []dataelement.Entry[leave] {
 	}
 }
 
-// of answers the edits that belong to the days: a part of the list, which is by
+// of returns the edits that belong to the days: a part of the list, which is by
 // day.
 func (l *leave) of(days civil.Range) []leaveEdit {
 	first := 0

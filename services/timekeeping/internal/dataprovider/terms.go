@@ -38,7 +38,7 @@ func (t *terms) on(day civil.Date) *membership {
 	return nil
 }
 
-// next answers the first term that begins after a day.
+// next returns the first term that begins after a day.
 func (t *terms) next(day civil.Date) *membership {
 	for i := range t.memberships {
 		if t.memberships[i].days.From > day {

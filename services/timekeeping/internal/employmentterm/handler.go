@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/propagation"
 )
 
-// maxListed bounds the answer of a list without criteria.
+// maxListed bounds the response of a list without criteria.
 const maxListed = 5000
 
 // Handler serves EmploymentTermService. The interceptors in front of it see to
@@ -34,7 +34,7 @@ func New(pool *pg.Pool, wake func()) *Handler {
 	return &Handler{pool: pool, wake: wake}
 }
 
-// GetEmploymentTerm answers the term with the id in the path.
+// GetEmploymentTerm returns the term with the id in the path.
 func (h *Handler) GetEmploymentTerm(ctx context.Context, req *timekeepingv1.GetEmploymentTermRequest) (*timekeepingv1.EmploymentTerm, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, writ
 	return written.term, nil
 }
 
-// ListEmploymentTerms answers the term with an id or a name, or all terms in
+// ListEmploymentTerms returns the term with an id or a name, or all terms in
 // the order of their names.
 func (h *Handler) ListEmploymentTerms(ctx context.Context, req *timekeepingv1.ListEmploymentTermsRequest) (*timekeepingv1.EmploymentTermList, error) {
 	tenantID, err := tenant.Of(ctx)

@@ -28,7 +28,7 @@ type wanted struct {
 	persistentID string
 }
 
-// MultiReadEmploymentTerms answers the terms asked for, in that order. An
+// MultiReadEmploymentTerms returns the terms asked for, in that order. An
 // unknown name refuses the request; other unknown terms fail by themselves.
 func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *timekeepingv1.MultiReadEmploymentTermsRequest) (*timekeepingv1.EmploymentTermList, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -64,11 +64,11 @@ func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *timekeeping
 		}
 		out.Succeed(w.ref(), r.term)
 	}
-	return answer(ctx, out)
+	return response(ctx, out)
 }
 
-// answer gives the outcome under the umbrella code of employment terms.
-func answer(ctx context.Context, out *bulk.Outcome[*commonv1.Ref, *timekeepingv1.EmploymentTerm]) (*timekeepingv1.EmploymentTermList, error) {
+// response gives the outcome under the umbrella code of employment terms.
+func response(ctx context.Context, out *bulk.Outcome[*commonv1.Ref, *timekeepingv1.EmploymentTerm]) (*timekeepingv1.EmploymentTermList, error) {
 	done, failure, err := rpc.SettledAs(ctx, out, CodeSome)
 	if fault.HasCode(err, fault.CodeBulkFailed) {
 		all := fault.FromError(err)
@@ -128,7 +128,7 @@ func wantedTerms(list *timekeepingv1.EmploymentTermRefList) ([]wanted, error) {
 	return out, nil
 }
 
-// versionWindow answers the days whose versions are shown; all days when the
+// versionWindow returns the days whose versions are shown; all days when the
 // request has no dates.
 func versionWindow(where *timekeepingv1.EmploymentTermWhere) (civil.Range, error) {
 	window := civil.Range{From: civil.Beginning, To: civil.Forever}
@@ -152,7 +152,7 @@ func versionWindow(where *timekeepingv1.EmploymentTermWhere) (civil.Range, error
 	return window, nil
 }
 
-// finder loads what the list names and answers how to find each of it.
+// finder loads what the list names and returns how to find each of it.
 func (h *Handler) finder(ctx context.Context, tenantID int64, list []wanted) (func(wanted) (row, error), error) {
 	var ids []int64
 	var names, persistent []string

@@ -12,7 +12,7 @@ import (
 // maxResolved bounds ids and names of one call between services.
 const maxResolved = 10000
 
-// ResolveEmploymentTerms answers what other domains keep of the terms with the
+// ResolveEmploymentTerms returns what other domains keep of the terms with the
 // given ids or names. Unknown ones are left out.
 func (h *Handler) ResolveEmploymentTerms(ctx context.Context, req *timekeepingv1.ResolveEmploymentTermsRequest) (*timekeepingv1.ResolveEmploymentTermsResponse, error) {
 	tenantID, err := tenant.Of(ctx)

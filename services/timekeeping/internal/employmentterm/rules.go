@@ -58,7 +58,7 @@ const (
 	maxVersions = 200
 )
 
-// prepareNew checks a term that is to be created and answers it in the form in
+// prepareNew checks a term that is to be created and returns it in the form in
 // which it is stored: without id, flags filled, versions in order.
 func prepareNew(in *timekeepingv1.EmploymentTerm) (*timekeepingv1.EmploymentTerm, error) {
 	term := proto.CloneOf(in)
@@ -72,7 +72,7 @@ func prepareNew(in *timekeepingv1.EmploymentTerm) (*timekeepingv1.EmploymentTerm
 	return term, check(term)
 }
 
-// prepareChange checks the new state of a stored term and answers it in the
+// prepareChange checks the new state of a stored term and returns it in the
 // form in which it is stored. What the caller left out stays: a client that
 // does not know a flag must not change the schedules of thousands by it.
 func prepareChange(id int64, old, in *timekeepingv1.EmploymentTerm) (*timekeepingv1.EmploymentTerm, error) {

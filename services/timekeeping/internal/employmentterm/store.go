@@ -53,7 +53,7 @@ func collect(ctx context.Context, db pg.Querier, sql string, args ...any) ([]row
 	return pgx.CollectRows(rows, scanRow)
 }
 
-// get answers one term; forUpdate keeps others from changing it until the
+// get returns one term; forUpdate keeps others from changing it until the
 // transaction ends.
 func get(ctx context.Context, db pg.Querier, tenantID, id int64, forUpdate bool) (row, error) {
 	sql := `SELECT id, version, body FROM employment_term WHERE tenant_id = $1 AND id = $2`
@@ -71,7 +71,7 @@ func get(ctx context.Context, db pg.Querier, tenantID, id int64, forUpdate bool)
 	return r, err
 }
 
-// list answers the terms in the order of their names, at most limit.
+// list returns the terms in the order of their names, at most limit.
 func list(ctx context.Context, db pg.Querier, tenantID int64, limit int) ([]row, error) {
 	return collect(ctx, db, `SELECT id, version, body FROM employment_term
 		WHERE tenant_id = $1 ORDER BY lower(name) LIMIT $2`, tenantID, limit)
@@ -105,7 +105,7 @@ func lockByIDs(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map
 	return out, nil
 }
 
-// byNames answers the terms with the given names, compared without case, under
+// byNames returns the terms with the given names, compared without case, under
 // the names as they were asked for.
 func byNames(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]row, error) {
 	return byText(ctx, db, `SELECT q.text, t.id, t.version, t.body
@@ -175,7 +175,7 @@ func update(ctx context.Context, db pg.Querier, tenantID, id int64, term *timeke
 	return r, nil
 }
 
-// remove deletes a term and answers what it was, with the version that its
+// remove deletes a term and returns what it was, with the version that its
 // deletion has.
 func remove(ctx context.Context, db pg.Querier, tenantID, id int64) (row, error) {
 	rows, err := db.Query(ctx, `DELETE FROM employment_term WHERE tenant_id = $1 AND id = $2

@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
-// MaxRead bounds the cases or edits of one answer. As many employee days may be
+// MaxRead bounds the cases or edits of one response. As many employee days may be
 // asked for.
 var MaxRead = policy.Max[*timekeepingv1.MultiReadLeaveCasesRequest]("Leave Cases, employees * days")
 
@@ -77,7 +77,7 @@ func (h *Handler) employeesOf(ctx context.Context, tenantID int64, inputs []*tim
 	return h.persons.Find(ctx, tenantID, keys)
 }
 
-// MultiReadLeaveCases answers the cases that refs name, in their order, or
+// MultiReadLeaveCases returns the cases that refs name, in their order, or
 // those of employees that touch a range of days.
 func (h *Handler) MultiReadLeaveCases(ctx context.Context, req *timekeepingv1.MultiReadLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -141,7 +141,7 @@ func statusFilter(ref *commonv1.Ref) (*leavesetup.Entry, error) {
 	return &found, nil
 }
 
-// Employees answers the ids of the employees that a list names, each once.
+// Employees returns the ids of the employees that a list names, each once.
 func Employees(ctx context.Context, persons *person.Directory, tenantID int64, list *commonv1.RefList) ([]int64, error) {
 	given := 0
 	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {

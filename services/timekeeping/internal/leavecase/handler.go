@@ -22,7 +22,7 @@ import (
 // Edits are the leave edits of cases. The methods that change them work in the
 // transaction that has locked the cases.
 type Edits interface {
-	// Days answers those that the edits of a case touch, empty without edits.
+	// Days returns those that the edits of a case touch, empty without edits.
 	Days(ctx context.Context, db pg.Querier, tenantID, caseID int64) (civil.Range, error)
 	// PublishEdits publishes the edits of a case again, which show some
 	// of what the case says.
@@ -49,7 +49,7 @@ func New(pool *pg.Pool, persons *person.Directory, edits Edits, periods Ranges, 
 	return &Handler{pool: pool, persons: persons, edits: edits, periods: periods, wake: wake}
 }
 
-// GetLeaveCase answers the case with the id in the path.
+// GetLeaveCase returns the case with the id in the path.
 func (h *Handler) GetLeaveCase(ctx context.Context, req *timekeepingv1.GetLeaveCaseRequest) (*timekeepingv1.LeaveCase, error) {
 	out, err := h.one(ctx, &commonv1.Ref{Id: &req.Id})
 	if fault.HasCode(err, CodeCaseUnknown) {
@@ -58,7 +58,7 @@ func (h *Handler) GetLeaveCase(ctx context.Context, req *timekeepingv1.GetLeaveC
 	return out, err
 }
 
-// FindLeaveCase answers the case with an id, or with a code.
+// FindLeaveCase returns the case with an id, or with a code.
 func (h *Handler) FindLeaveCase(ctx context.Context, req *timekeepingv1.FindLeaveCaseRequest) (*timekeepingv1.LeaveCase, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -237,7 +237,7 @@ func Open(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case, edits Edits) 
 	return &now, edits.PublishEdits(ctx, tx, tenantID, &now)
 }
 
-// sameEmployee answers the employee of a case, who must be the one that the
+// sameEmployee returns the employee of a case, who must be the one that the
 // request names, if it names one.
 func (h *Handler) sameEmployee(ctx context.Context, tenantID int64, c *Case, req *timekeepingv1.LeaveCase) (person.Person, error) {
 	key := person.Key{ID: c.EmployeeID}
@@ -323,7 +323,7 @@ func (h *Handler) delete(ctx context.Context, refs []*commonv1.Ref, withEdits bo
 	return &emptypb.Empty{}, nil
 }
 
-// tooMany is the error for an answer that would be too long.
+// tooMany is the error for a response that would be too long.
 func tooMany(what string, allowed int) *fault.Error {
 	return fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
 		fmt.Sprintf("There are more than %d %s. Ask for fewer employees or days.", allowed, what))

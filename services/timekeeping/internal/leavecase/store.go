@@ -43,12 +43,12 @@ func (c *Case) FrequencyID() int64 { return c.body.GetFrequency().GetId() }
 // Body holds what the case says of itself; it must not be changed.
 func (c *Case) Body() *timekeepingv1.LeaveCase { return c.body }
 
-// Ref names the case in answers.
+// Ref names the case in responses.
 func (c *Case) Ref() *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(c.ID), Qualifier: proto.String(c.Code()), Name: proto.String(c.Code())}
 }
 
-// Employee names the case's employee in answers.
+// Employee names the case's employee in responses.
 func (c *Case) Employee() *timekeepingv1.LeaveEmployee {
 	return &timekeepingv1.LeaveEmployee{Id: &c.EmployeeID, Qualifier: &c.number, Name: &c.number, FullName: &c.fullName}
 }
@@ -69,7 +69,7 @@ func (c *Case) CheckOpen() error {
 	return nil
 }
 
-// wire is the case as answers show it.
+// wire is the case as responses show it.
 func (c *Case) wire() *timekeepingv1.LeaveCase {
 	out := proto.CloneOf(c.body)
 	out.Id, out.Employee, out.EmployeeFullName = proto.Int64(c.ID), c.Employee(), c.fullName
@@ -109,7 +109,7 @@ func collect(ctx context.Context, db pg.Querier, where string, args ...any) ([]*
 	return cases, nil
 }
 
-// ByIDs answers the cases with the ids; unknown ones are missing.
+// ByIDs returns the cases with the ids; unknown ones are missing.
 func ByIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*Case, error) {
 	found, err := collect(ctx, db, `c.id = ANY($2)`, tenantID, ids)
 	if err != nil {
@@ -122,7 +122,7 @@ func ByIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map
 	return out, nil
 }
 
-// OfEmployees answers the cases of employees that touch the days, by employee
+// OfEmployees returns the cases of employees that touch the days, by employee
 // and start; at most limit.
 func OfEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, days civil.Range, limit int) ([]*Case, error) {
 	// Each employee is a search of its own in the index: OFFSET 0 keeps it so
@@ -134,7 +134,7 @@ func OfEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees [
     ) AS x)) ORDER BY c.employee_id, c.from_date, c.id LIMIT $5`, tenantID, employees, days.From, days.To, limit)
 }
 
-// Find answers the cases that refs name, in their order. Those of employees who
+// Find returns the cases that refs name, in their order. Those of employees who
 // are not visible are unknown. Inside a transaction, lock keeps others from
 // changing them until it ends.
 func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, refs []*commonv1.Ref, lock bool) ([]*Case, error) {
@@ -228,7 +228,7 @@ func taken(err error, body *timekeepingv1.LeaveCase) error {
 	return fmt.Errorf("store leave case: %w", err)
 }
 
-// OneBy answers the case that the parameters of a query name, for somebody who
+// OneBy returns the case that the parameters of a query name, for somebody who
 // sees the visible employees: by its id, or by its external code, or else by its
 // case code.
 func OneBy(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, id *int64, code string) (*Case, error) {
@@ -248,7 +248,7 @@ func OneBy(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibi
 	return One(ctx, db, tenantID, visible, &commonv1.Ref{Qualifier: &code})
 }
 
-// One answers the case that a ref names, for somebody who sees the visible
+// One returns the case that a ref names, for somebody who sees the visible
 // employees.
 func One(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ref *commonv1.Ref) (*Case, error) {
 	if ref == nil {

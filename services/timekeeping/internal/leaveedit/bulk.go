@@ -58,7 +58,7 @@ func (h *Handler) MultiDeleteLeaveEdits(ctx context.Context, req *timekeepingv1.
 	})
 }
 
-// chosen answers the edits of a case on the dates of a request, or from its date
+// chosen returns the edits of a case on the dates of a request, or from its date
 // on.
 func chosen(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, req *timekeepingv1.MultiDeleteLeaveEditsRequest) ([]int64, error) {
 	var dates []civil.Date
@@ -89,7 +89,7 @@ func chosen(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r
 	return ids, nil
 }
 
-// MultiReadLeaveEdits answers the edits of employees, with totals.
+// MultiReadLeaveEdits returns the edits of employees, with totals.
 func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.MultiReadLeaveEditsRequest) (*timekeepingv1.LeaveEditsRead, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	return read(rows, cases, takings), nil
 }
 
-// search answers the edits that are asked for. Every edit lies inside its case,
+// search returns the edits that are asked for. Every edit lies inside its case,
 // so that an edit in the range is always one of a case that touches it.
 func search(ctx context.Context, db pg.Querier, tenantID int64, req *timekeepingv1.MultiReadLeaveEditsRequest, employees []int64, days civil.Range) ([]row, error) {
 	all := req.GetLeaveEditSearchTypeEnum() == byAllOfCase
@@ -180,7 +180,7 @@ func casesOf(rows []row) []int64 {
 	return slices.Compact(ids)
 }
 
-// read puts an answer together. Totals of cases come in the order of the edits.
+// read puts a response together. Totals of cases come in the order of the edits.
 func read(rows []row, cases map[int64]*leavecase.Case, takings map[int64][]Taking) *timekeepingv1.LeaveEditsRead {
 	out := &timekeepingv1.LeaveEditsRead{
 		Totals:          noTotals(),

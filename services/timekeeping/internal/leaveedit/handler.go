@@ -141,7 +141,7 @@ func (h *Handler) rows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavec
 	return rows, nil
 }
 
-// own answers the edits with the ids, which must be the case's, each once.
+// own returns the edits with the ids, which must be the case's, each once.
 func (h *Handler) own(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case, ids []int64) (map[int64]row, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -186,7 +186,7 @@ func unknown(id int64) *fault.Error {
 	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no leave edit with the id %d.", id))
 }
 
-// find answers the edit with the id in a path, and its case.
+// find returns the edit with the id in a path, and its case.
 func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase.Case, error) {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
@@ -214,7 +214,7 @@ func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase
 	return r, cases[r.caseID], nil
 }
 
-// GetLeaveEdit answers the edit with the id in the path.
+// GetLeaveEdit returns the edit with the id in the path.
 func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveEditRequest) (*timekeepingv1.LeaveEdit, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -274,7 +274,7 @@ func (h *Handler) DeleteLeaveEdit(ctx context.Context, req *timekeepingv1.Delete
 	})
 }
 
-// delete deletes the edits of a case that choose answers.
+// delete deletes the edits of a case that choose returns.
 func (h *Handler) delete(ctx context.Context, ref *commonv1.Ref, choose func(context.Context, pgx.Tx, *leavecase.Case) ([]int64, error)) (*emptypb.Empty, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

@@ -77,7 +77,7 @@ func newDraft(sent *timekeepingv1.LeaveEdit, clock *civil.TimeOfDay, c *leavecas
 }
 
 // checkOwner refuses an edit that says that it is of another case or employee:
-// it would be taken from somebody else than the caller means. What an answer
+// it would be taken from somebody else than the caller means. What a response
 // says of an edit can be sent back.
 func checkOwner(sent *timekeepingv1.LeaveEdit, c *leavecase.Case) error {
 	of, who := c.Ref(), c.Employee()
@@ -99,7 +99,7 @@ func differs(id, otherID int64, qualifier, other string) bool {
 	return qualifier != "" && !strings.EqualFold(qualifier, other)
 }
 
-// dayOf answers the day that an edit belongs to.
+// dayOf returns the day that an edit belongs to.
 func dayOf(body *timekeepingv1.LeaveEdit) (civil.Date, error) {
 	var start civil.Date
 	if body.GetStartDateTime() != "" {
@@ -170,7 +170,7 @@ func (d *draft) times(day civil.Date, clock *civil.TimeOfDay, zone *civil.Zone) 
 	return nil
 }
 
-// withMilliseconds is the form in which answers show times. Schedules are exact
+// withMilliseconds is the form in which responses show times. Schedules are exact
 // to the second.
 func withMilliseconds(t civil.DateTime) string { return t.String() + ".000" }
 

@@ -224,7 +224,7 @@ func Sum(takings []Taking) (paid, tracking int64, totals []*timekeepingv1.LeaveT
 	return paid, tracking, totals
 }
 
-// wireTakings is how answers show takings.
+// wireTakings is how responses show takings.
 func wireTakings(takings []Taking) []*timekeepingv1.LeaveTaking {
 	var out []*timekeepingv1.LeaveTaking
 	for _, t := range takings {

@@ -39,12 +39,12 @@ type Handler struct {
 	now     func() time.Time
 }
 
-// New makes a Handler; now answers the time at which notes are written.
+// New makes a Handler; now returns the time at which notes are written.
 func New(pool *pg.Pool, persons *person.Directory, now func() time.Time) *Handler {
 	return &Handler{pool: pool, persons: persons, now: now}
 }
 
-// ListLeaveNotes answers the notes of a case, the oldest first.
+// ListLeaveNotes returns the notes of a case, the oldest first.
 func (h *Handler) ListLeaveNotes(ctx context.Context, req *timekeepingv1.ListLeaveNotesRequest) (*timekeepingv1.LeaveNoteList, error) {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ func (h *Handler) CreateLeaveNote(ctx context.Context, req *timekeepingv1.LeaveN
 	return n.wire(c), nil
 }
 
-// GetLeaveNote answers the note with the id in the path.
+// GetLeaveNote returns the note with the id in the path.
 func (h *Handler) GetLeaveNote(ctx context.Context, req *timekeepingv1.GetLeaveNoteRequest) (*timekeepingv1.LeaveNote, error) {
 	n, c, err := h.one(ctx, req.GetId())
 	if err != nil {
@@ -162,7 +162,7 @@ func (h *Handler) caseOf(ctx context.Context, ref *commonv1.Ref) (*leavecase.Cas
 	return leavecase.One(ctx, h.pool, tenantID, visible, ref)
 }
 
-// one answers a note and its case; 404 when the caller sees no such note.
+// one returns a note and its case; 404 when the caller sees no such note.
 func (h *Handler) one(ctx context.Context, id int64) (*note, *leavecase.Case, error) {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {

@@ -138,7 +138,7 @@ func checkText(path, text string, most int) error {
 }
 
 // referred returns what refs point to, in their order and each once, and keeps it
-// from being deleted until the transaction ends. The refs become those of answers.
+// from being deleted until the transaction ends. The refs become those of responses.
 func referred[T namedstore.Versioned](ctx context.Context, tx pgx.Tx, tenantID int64, store *namedstore.Store[T], table, path string, refs []*commonv1.Ref) ([]T, error) {
 	if len(refs) == 0 {
 		return nil, nil
@@ -170,7 +170,7 @@ func referred[T namedstore.Versioned](ctx context.Context, tx pgx.Tx, tenantID i
 	return things, nil
 }
 
-// refOf names a thing in answers.
+// refOf names a thing in responses.
 func refOf(thing namedstore.Thing) *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(thing.GetId()), Qualifier: proto.String(thing.GetName()), Name: proto.String(thing.GetName())}
 }

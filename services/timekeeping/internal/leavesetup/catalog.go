@@ -19,7 +19,7 @@ type Entry struct {
 	Category int64
 }
 
-// Ref is the entry as answers name it.
+// Ref is the entry as responses name it.
 func (e Entry) Ref() *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.Name), Name: proto.String(e.Name)}
 }
@@ -27,7 +27,7 @@ func (e Entry) Ref() *commonv1.Ref {
 // List holds entries by ascending id.
 type List []Entry
 
-// Find answers the entry that a ref names. Names are compared without case.
+// Find returns the entry that a ref names. Names are compared without case.
 func (l List) Find(ref *commonv1.Ref) (Entry, bool) {
 	for _, e := range l {
 		if ref.Id != nil && e.ID == ref.GetId() || ref.Id == nil && strings.EqualFold(e.Name, ref.GetQualifier()) {

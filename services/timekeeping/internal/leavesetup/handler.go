@@ -23,7 +23,7 @@ func New() *Handler { return &Handler{} }
 // named reports whether an entry has a name, in any case; all have "".
 func (e Entry) named(name string) bool { return name == "" || strings.EqualFold(e.Name, name) }
 
-// ListLeaveCategories answers all categories, or the one with a name.
+// ListLeaveCategories returns all categories, or the one with a name.
 func (*Handler) ListLeaveCategories(_ context.Context, req *timekeepingv1.ListLeaveCategoriesRequest) (*timekeepingv1.LeaveCategoryList, error) {
 	out := &timekeepingv1.LeaveCategoryList{}
 	for _, e := range Categories() {
@@ -34,7 +34,7 @@ func (*Handler) ListLeaveCategories(_ context.Context, req *timekeepingv1.ListLe
 	return out, nil
 }
 
-// GetLeaveCategory answers the category with the id in the path.
+// GetLeaveCategory returns the category with the id in the path.
 func (*Handler) GetLeaveCategory(_ context.Context, req *timekeepingv1.GetLeaveCategoryRequest) (*timekeepingv1.LeaveCategory, error) {
 	e, err := byID(Categories(), "category", req.GetId())
 	if err != nil {
@@ -43,7 +43,7 @@ func (*Handler) GetLeaveCategory(_ context.Context, req *timekeepingv1.GetLeaveC
 	return e.category(), nil
 }
 
-// ListLeaveReasons answers all reasons, or the one with a name.
+// ListLeaveReasons returns all reasons, or the one with a name.
 func (*Handler) ListLeaveReasons(_ context.Context, req *timekeepingv1.ListLeaveReasonsRequest) (*timekeepingv1.LeaveReasonList, error) {
 	out := &timekeepingv1.LeaveReasonList{}
 	for _, e := range Reasons() {
@@ -54,7 +54,7 @@ func (*Handler) ListLeaveReasons(_ context.Context, req *timekeepingv1.ListLeave
 	return out, nil
 }
 
-// GetLeaveReason answers the reason with the id in the path.
+// GetLeaveReason returns the reason with the id in the path.
 func (*Handler) GetLeaveReason(_ context.Context, req *timekeepingv1.GetLeaveReasonRequest) (*timekeepingv1.LeaveReason, error) {
 	e, err := byID(Reasons(), "reason", req.GetId())
 	if err != nil {
@@ -63,7 +63,7 @@ func (*Handler) GetLeaveReason(_ context.Context, req *timekeepingv1.GetLeaveRea
 	return e.reason(), nil
 }
 
-// ListLeaveCaseStatuses answers the statuses of cases.
+// ListLeaveCaseStatuses returns the statuses of cases.
 func (*Handler) ListLeaveCaseStatuses(context.Context, *timekeepingv1.ListLeaveCaseStatusesRequest) (*timekeepingv1.LeaveCaseStatusList, error) {
 	out := &timekeepingv1.LeaveCaseStatusList{}
 	for _, e := range Statuses() {

@@ -21,7 +21,7 @@ const (
 	CodeReasonUnknown = "WFL-100004"
 )
 
-// MultiReadLeaveCategories answers categories in the order asked for: with 207
+// MultiReadLeaveCategories returns categories in the order asked for: with 207
 // when some are unknown.
 func (*Handler) MultiReadLeaveCategories(ctx context.Context, req *timekeepingv1.MultiReadLeaveCategoriesRequest) (*timekeepingv1.LeaveCategoryList, error) {
 	found, err := several(Categories(), req, Entry.category, CodeCategoryUnknown, "category")
@@ -32,7 +32,7 @@ func (*Handler) MultiReadLeaveCategories(ctx context.Context, req *timekeepingv1
 	return &timekeepingv1.LeaveCategoryList{LeaveCategories: done, Failure: failure}, err
 }
 
-// MultiReadLeaveReasons answers reasons in the order asked for: with 207 when
+// MultiReadLeaveReasons returns reasons in the order asked for: with 207 when
 // some are unknown.
 func (*Handler) MultiReadLeaveReasons(ctx context.Context, req *timekeepingv1.MultiReadLeaveReasonsRequest) (*timekeepingv1.LeaveReasonList, error) {
 	found, err := several(Reasons(), req, Entry.reason, CodeReasonUnknown, "reason")
@@ -71,7 +71,7 @@ func several[M proto.Message](list List, lists refLists, show func(Entry) M, cod
 	return out, nil
 }
 
-// refsOf answers the refs of the one list that is given.
+// refsOf returns the refs of the one list that is given.
 func refsOf(list refLists) ([]*commonv1.Ref, error) {
 	kinds := 0
 	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {

@@ -18,7 +18,7 @@ const maxCounted = 1000
 const countMembers = `SELECT employment_term_id, count(DISTINCT person_id) FROM membership
 	WHERE tenant_id = $1 AND employment_term_id = ANY($2) GROUP BY employment_term_id`
 
-// CountMembers answers how many persons were, are or will be on each of the
+// CountMembers returns how many persons were, are or will be on each of the
 // terms, without the terms that have none.
 func (h *Handler) CountMembers(ctx context.Context, req *timekeepingv1.CountMembersRequest) (*timekeepingv1.CountMembersResponse, error) {
 	tenantID, err := tenant.Of(ctx)

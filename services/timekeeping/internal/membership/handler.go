@@ -29,7 +29,7 @@ func New(pool *pg.Pool, persons *person.Directory, wake func()) *Handler {
 	return &Handler{pool: pool, persons: persons, wake: wake}
 }
 
-// GetEmploymentTermAssignments answers the assignments of the person with the
+// GetEmploymentTermAssignments returns the assignments of the person with the
 // id in the path.
 func (h *Handler) GetEmploymentTermAssignments(ctx context.Context, req *timekeepingv1.GetEmploymentTermAssignmentsRequest) (*timekeepingv1.PersonEmploymentTerms, error) {
 	out, err := h.one(ctx, person.Key{ID: req.GetPersonId()})
@@ -39,7 +39,7 @@ func (h *Handler) GetEmploymentTermAssignments(ctx context.Context, req *timekee
 	return out, err
 }
 
-// FindEmploymentTermAssignments answers the assignments of the person with a
+// FindEmploymentTermAssignments returns the assignments of the person with a
 // person number.
 func (h *Handler) FindEmploymentTermAssignments(ctx context.Context, req *timekeepingv1.FindEmploymentTermAssignmentsRequest) (*timekeepingv1.PersonEmploymentTerms, error) {
 	if req.GetPersonNumber() == "" {
@@ -68,7 +68,7 @@ func (h *Handler) one(ctx context.Context, key person.Key) (*timekeepingv1.Perso
 	return wire(who, have[who.ID]), nil
 }
 
-// MultiReadEmploymentTermAssignments answers the assignments of the persons
+// MultiReadEmploymentTermAssignments returns the assignments of the persons
 // asked for, in that order. Unknown persons fail by themselves.
 func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *timekeepingv1.MultiReadEmploymentTermAssignmentsRequest) (*timekeepingv1.PersonEmploymentTermsList, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -109,16 +109,16 @@ func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *t
 			out.Succeed(nil, wire(who, have[who.ID]))
 		}
 	}
-	return answer(ctx, out)
+	return response(ctx, out)
 }
 
-// answer gives the outcome of an operation on several persons.
-func answer(ctx context.Context, out *bulk.Outcome[*timekeepingv1.PersonEmploymentTerms, *timekeepingv1.PersonEmploymentTerms]) (*timekeepingv1.PersonEmploymentTermsList, error) {
+// response gives the outcome of an operation on several persons.
+func response(ctx context.Context, out *bulk.Outcome[*timekeepingv1.PersonEmploymentTerms, *timekeepingv1.PersonEmploymentTerms]) (*timekeepingv1.PersonEmploymentTermsList, error) {
 	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
 	return &timekeepingv1.PersonEmploymentTermsList{Persons: done, Failure: failure}, err
 }
 
-// wire is the answer for one person.
+// wire is the response for one person.
 func wire(who person.Person, assignments []*timekeepingv1.EmploymentTermAssignment) *timekeepingv1.PersonEmploymentTerms {
 	return &timekeepingv1.PersonEmploymentTerms{
 		PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &who.ID, PersonNumber: &who.Number},

@@ -13,10 +13,10 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// maxPage bounds the persons of one answer to another service.
+// maxPage bounds the persons of one response to another service.
 const maxPage = 10000
 
-// ListMemberships answers, in the order of the person ids, everything that
+// ListMemberships returns, in the order of the person ids, everything that
 // persons have: the persons who were, are or will be on a term, or those asked
 // for. A person asked for who never had an assignment is there with version 0.
 func (h *Handler) ListMemberships(ctx context.Context, req *timekeepingv1.ListMembershipsRequest) (*timekeepingv1.ListMembershipsResponse, error) {
@@ -44,7 +44,7 @@ func (h *Handler) ListMemberships(ctx context.Context, req *timekeepingv1.ListMe
 	return page(ctx, h.pool, tenantID, persons, req.GetAfterPersonId(), size)
 }
 
-// onTerm answers the next persons with an assignment to a term.
+// onTerm returns the next persons with an assignment to a term.
 func onTerm(ctx context.Context, db pg.Querier, tenantID, termID, after int64, limit int) ([]int64, error) {
 	rows, err := db.Query(ctx, `SELECT DISTINCT person_id FROM membership
 		WHERE tenant_id = $1 AND employment_term_id = $2 AND person_id > $3
@@ -55,7 +55,7 @@ func onTerm(ctx context.Context, db pg.Querier, tenantID, termID, after int64, l
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// page answers the first persons after one, up to size.
+// page returns the first persons after one, up to size.
 func page(ctx context.Context, db pg.Querier, tenantID int64, persons []int64, after int64, size int) (*timekeepingv1.ListMembershipsResponse, error) {
 	// Versions and assignments come from one statement, hence one snapshot:
 	// a list never goes under the version of another one.

@@ -29,15 +29,15 @@ func (h *Handler) RequestConsumer(commons commonsv1.TermRequestServiceClient) bu
 			persons = append(persons, event.GetPersonIds()...)
 		}
 		slices.Sort(persons)
-		answer, err := commons.ListTermRequests(ctx, &commonsv1.ListTermRequestsRequest{PersonIds: slices.Compact(persons)})
+		response, err := commons.ListTermRequests(ctx, &commonsv1.ListTermRequestsRequest{PersonIds: slices.Compact(persons)})
 		if err != nil {
 			return fmt.Errorf("ask for term requests: %w", err)
 		}
-		if len(answer.GetRequests()) == 0 {
+		if len(response.GetRequests()) == 0 {
 			return nil
 		}
 		// A batch holds the events of one tenant.
-		return h.carryOut(ctx, messages[0].Tenant, answer.GetRequests())
+		return h.carryOut(ctx, messages[0].Tenant, response.GetRequests())
 	}
 	return consumer
 }
@@ -89,7 +89,7 @@ func personsOf(requests []*commonsv1.TermRequest) []int64 {
 	return slices.Compact(persons)
 }
 
-// requestedTerms answers which of the terms are still there, and keeps them.
+// requestedTerms returns which of the terms are still there, and keeps them.
 func requestedTerms(ctx context.Context, tx pgx.Tx, tenantID int64, requests []*commonsv1.TermRequest) (map[int64]term, error) {
 	var ids []int64
 	for _, r := range requests {
@@ -101,7 +101,7 @@ func requestedTerms(ctx context.Context, tx pgx.Tx, tenantID int64, requests []*
 	return known, err
 }
 
-// endings answers the days on which persons, who are locked, are terminated.
+// endings returns the days on which persons, who are locked, are terminated.
 func endings(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64][]civil.Range, error) {
 	rows, err := tx.Query(ctx, `SELECT t.person_id, coalesce(lower(d), '-infinity'), coalesce(upper(d), 'infinity')
 		FROM termination t, unnest(t.days) AS d WHERE t.tenant_id = $1 AND t.person_id = ANY($2)`, tenantID, persons)
@@ -118,7 +118,7 @@ func endings(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (m
 	return out, err
 }
 
-// carryOutAll answers what persons have after their new requests: of those who
+// carryOutAll returns what persons have after their new requests: of those who
 // have any, and of those for whom that makes a difference.
 func carryOutAll(now map[int64]*held, requests []*commonsv1.TermRequest, known map[int64]term, ended map[int64][]civil.Range) (heard, changed map[int64]*held) {
 	heard, changed = map[int64]*held{}, map[int64]*held{}
@@ -147,7 +147,7 @@ func carryOutAll(now map[int64]*held, requests []*commonsv1.TermRequest, known m
 	return heard, changed
 }
 
-// asked answers what a person has after a request. An element whose term was
+// asked returns what a person has after a request. An element whose term was
 // deleted in the meantime says nothing.
 func asked(list []membership, r *commonsv1.TermRequest, known map[int64]term) []membership {
 	var elements []*commonsv1.RequestedTerm
@@ -187,7 +187,7 @@ func joined(list []membership) []membership {
 	return out
 }
 
-// requestedDays answers the days of an element, and false when it has none.
+// requestedDays returns the days of an element, and false when it has none.
 func requestedDays(e *commonsv1.RequestedTerm) (civil.Range, bool) {
 	from, err := civil.ParseDate(e.GetFrom())
 	if err != nil {

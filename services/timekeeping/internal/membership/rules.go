@@ -102,7 +102,7 @@ func checkOverlap(terms []termDays) error {
 	return nil
 }
 
-// rewrite answers the assignments of a person after the days of span were
+// rewrite returns the assignments of a person after the days of span were
 // cleared and filled with new ones, in the order of their days. The new ones
 // lie inside the span and do not overlap.
 func rewrite(old []membership, span civil.Range, fresh []membership) []membership {

@@ -79,7 +79,7 @@ func drawRange(t *rapid.T, label string, from, to civil.Date) civil.Range {
 	return civil.Range{From: first, To: civil.Date(rapid.Int32Range(int32(first)+1, int32(to)).Draw(t, label+" to"))}
 }
 
-// termOn answers the one term of a day, 0 for none, -1 for several.
+// termOn returns the one term of a day, 0 for none, -1 for several.
 func termOn(list []membership, day civil.Date) int64 {
 	found := int64(0)
 	for _, m := range list {

@@ -20,7 +20,7 @@ type held struct {
 	request int64
 }
 
-// lock answers what the persons have, and keeps others from changing it until
+// lock returns what the persons have, and keeps others from changing it until
 // the transaction ends. The persons are locked in the order of their ids.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64]*held, error) {
 	batch := &pgx.Batch{}
@@ -106,7 +106,7 @@ type term struct {
 
 // terms finds the employment terms with the given ids and names, and keeps
 // them from being deleted until the transaction ends. Names are compared
-// without case and answered as they were asked for.
+// without case and returned as they were asked for.
 func terms(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, names []string) (map[int64]term, map[string]term, error) {
 	byID, byName := map[int64]term{}, map[string]term{}
 	rows, err := tx.Query(ctx, `SELECT coalesce(q.text, ''), t.id, t.name
@@ -133,7 +133,7 @@ func terms(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, names []
 	return byID, byName, nil
 }
 
-// readAssignments answers the assignments of persons, with the names of the
+// readAssignments returns the assignments of persons, with the names of the
 // terms, for callers from outside.
 func readAssignments(ctx context.Context, db pg.Querier, tenantID int64, persons []int64) (map[int64][]*timekeepingv1.EmploymentTermAssignment, error) {
 	rows, err := db.Query(ctx, `SELECT m.person_id, t.id, t.name, m.from_date, m.to_date

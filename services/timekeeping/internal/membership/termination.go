@@ -59,7 +59,7 @@ func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commo
 	return nil
 }
 
-// newest answers the terminated days of the persons whose states are the newest
+// newest returns the terminated days of the persons whose states are the newest
 // that the projection knows.
 func newest(ctx context.Context, tx pgx.Tx, tenantID int64, states []*commonsv1.PersonState) (map[int64][]civil.Range, error) {
 	byID := make(map[int64]*commonsv1.PersonState, len(states))
@@ -129,7 +129,7 @@ func noteTerminations(ctx context.Context, tx pgx.Tx, tenantID int64, ends map[i
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-// cutAll takes the terminated days out of what persons have, and answers those
+// cutAll takes the terminated days out of what persons have, and returns those
 // for whom that makes a difference, each with their next version.
 func cutAll(now map[int64]*held, ends map[int64][]civil.Range) map[int64]*held {
 	changed := map[int64]*held{}

@@ -32,7 +32,7 @@ type item struct {
 
 // MultiUpsertEmploymentTermAssignments rewrites the assignments of persons
 // inside the span of each item. Each item succeeds or fails by itself; several
-// items for one person count in their order. The answer holds everything that
+// items for one person count in their order. The response holds everything that
 // a person then has, inside the span and outside.
 func (h *Handler) MultiUpsertEmploymentTermAssignments(ctx context.Context, req *timekeepingv1.PersonEmploymentTermsList) (*timekeepingv1.PersonEmploymentTermsList, error) {
 	return h.write(ctx, req.GetPersons(), replaceSpan)
@@ -175,7 +175,7 @@ func unknownTerm(ref *commonv1.Ref) *fault.Error {
 	return fault.Invalid(employmentterm.CodeUnknownName, fmt.Sprintf("There is no employment term with the name %q.", ref.GetQualifier()))
 }
 
-// personIDs answers the persons of the items that are still good, ascending.
+// personIDs returns the persons of the items that are still good, ascending.
 func personIDs(items []*item) []int64 {
 	var ids []int64
 	for _, it := range items {
@@ -187,7 +187,7 @@ func personIDs(items []*item) []int64 {
 	return slices.Compact(ids)
 }
 
-// rewriteAll carries the items out on what the persons have, and answers the
+// rewriteAll carries the items out on what the persons have, and returns the
 // persons for whom that makes a difference, each with its next version.
 func rewriteAll(now map[int64]*held, items []*item) map[int64]*held {
 	after := make(map[int64][]membership, len(now))
@@ -230,7 +230,7 @@ func (h *held) state(personID int64) *timekeepingv1.PersonMemberships {
 	return out
 }
 
-// upserted answers the request: what the persons have now, or why not.
+// upserted returns the request: what the persons have now, or why not.
 func (h *Handler) upserted(ctx context.Context, tenantID int64, inputs []*timekeepingv1.PersonEmploymentTerms, items []*item) (*timekeepingv1.PersonEmploymentTermsList, error) {
 	have, err := readAssignments(ctx, h.pool, tenantID, personIDs(items))
 	if err != nil {
@@ -247,5 +247,5 @@ func (h *Handler) upserted(ctx context.Context, tenantID int64, inputs []*timeke
 			out.Succeed(inputs[i], made)
 		}
 	}
-	return answer(ctx, out)
+	return response(ctx, out)
 }

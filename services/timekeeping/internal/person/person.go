@@ -63,8 +63,8 @@ func NewDirectory(pool *pg.Pool, commons commonsv1.PersonServiceClient, rules *r
 	return &Directory{pool: pool, commons: commons, rows: rules, copy: NewCopy(pool, nil)}
 }
 
-// Find answers the persons that the keys name; unknown ones, and those whom the
-// caller may not see, are missing from the answer. It may call commons, so it
+// Find returns the persons that the keys name; unknown ones, and those whom the
+// caller may not see, are missing from the response. It may call commons, so it
 // has no place in a transaction.
 func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[Key]Person, error) {
 	visible, err := d.rows.Visible(ctx)
@@ -84,7 +84,7 @@ func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[K
 	return found, nil
 }
 
-// Visible answers whom the caller may see, for what is found in another way than
+// Visible returns whom the caller may see, for what is found in another way than
 // by person. It has no place in a transaction either.
 func (d *Directory) Visible(ctx context.Context) (rowvisibility.Set, error) {
 	return d.rows.Visible(ctx)
@@ -111,11 +111,11 @@ func (d *Directory) find(ctx context.Context, tenantID int64, keys []Key) (map[K
 // Identify asks commons for persons whom the caller names by more than id or person
 // number. Whom the caller may not see is not found. It has no place in a transaction.
 func (d *Directory) Identify(ctx context.Context, req *commonsv1.IdentifyPersonsRequest) ([]*commonsv1.IdentifiedPerson, error) {
-	answer, err := d.commons.IdentifyPersons(ctx, req)
+	response, err := d.commons.IdentifyPersons(ctx, req)
 	if err != nil {
 		return nil, fmt.Errorf("identify persons in commons: %w", err)
 	}
-	return answer.GetPersons(), nil
+	return response.GetPersons(), nil
 }
 
 // mostAsked is how many persons one call asks for.
@@ -123,7 +123,7 @@ const mostAsked = 1000
 
 const copies pg.Unaudited = "a copy of what its owner has written already"
 
-// fromCommons asks commons for persons, and keeps what it answers.
+// fromCommons asks commons for persons, and keeps what it returns.
 func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key, found map[Key]Person) error {
 	var ask commonsv1.ResolvePersonsRequest
 	for _, key := range keys {
@@ -133,16 +133,16 @@ func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key,
 			ask.PersonNumbers = append(ask.PersonNumbers, key.Number)
 		}
 	}
-	answer, err := d.commons.ResolvePersons(ctx, &ask)
+	response, err := d.commons.ResolvePersons(ctx, &ask)
 	if err != nil {
 		return fmt.Errorf("find persons in commons: %w", err)
 	}
 	if err := copies.InTx(ctx, d.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return replica.Put(ctx, tx, d.copy, tenantID, answer.GetPersons())
+		return replica.Put(ctx, tx, d.copy, tenantID, response.GetPersons())
 	}); err != nil {
 		return err
 	}
-	for _, p := range answer.GetPersons() {
+	for _, p := range response.GetPersons() {
 		add(found, fromState(p))
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 // when scheduling hears of the change, so the list is empty for a moment.
 const list = "/v1/scheduling/propagations?request_id="
 
-// Name names in the answer, as Content-Location, the propagations that the request of
+// Name names in the response, as Content-Location, the propagations that the request of
 // ctx has started.
 func Name(ctx context.Context) error {
 	return rpc.SetContentLocation(ctx, list+obs.RequestFrom(ctx).ID)
