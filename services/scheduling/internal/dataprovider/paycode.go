@@ -44,7 +44,7 @@ func ofPayCode(key, label, doc string, kind dataelement.Type, of func(*timekeepi
 
 // addPayCodes gives plans the pay codes of their edits, by one call for all of them,
 // when an element needs them. What a pay code is may change at any time and is asked
-// for anew, so that an answer is never older than the question.
+// for anew, so that a response is never older than the question.
 func addPayCodes(ctx context.Context, source PayCodes, plans []*plan, needs uint64) error {
 	if needs&needsPayCodes == 0 {
 		return nil

@@ -52,13 +52,13 @@ func (f *fixture) apply(first, last string, employees ...int64) (*schedulingv1.A
 	}})
 }
 
-// applied returns the locks of the answer as "<employee> <start> <end>".
+// applied returns the locks of the response as "<employee> <start> <end>".
 func (f *fixture) applied(first, last string, employees ...int64) []string {
 	f.t.Helper()
-	answer, err := f.apply(first, last, employees...)
+	response, err := f.apply(first, last, employees...)
 	require.NoError(f.t, err)
 	var out []string
-	for _, l := range answer.GetLocks().GetLocks() {
+	for _, l := range response.GetLocks().GetLocks() {
 		out = append(out, fmt.Sprintf("%s %s %s", l.GetEmployee().GetQualifier(), l.GetStartDateTime(), l.GetEndDateTime()))
 	}
 	return out
@@ -83,24 +83,24 @@ func (f *fixture) stored() []string {
 func TestLocksAreOneForEachEmployee(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	answer, err := f.apply("2025-03-03", "2025-03-09", 2, 1, 2)
+	response, err := f.apply("2025-03-03", "2025-03-09", 2, 1, 2)
 	require.NoError(t, err)
-	require.Len(t, answer.GetLocks().GetLocks(), 2)
+	require.Len(t, response.GetLocks().GetLocks(), 2)
 	want := &schedulingv1.DayLock{
-		Id: answer.GetLocks().GetLocks()[0].Id, Employee: &commonv1.Ref{Id: proto.Int64(2), Qualifier: proto.String("P2")},
+		Id: response.GetLocks().GetLocks()[0].Id, Employee: &commonv1.Ref{Id: proto.Int64(2), Qualifier: proto.String("P2")},
 		StartDateTime: "2025-03-03T00:00:00", EndDateTime: "2025-03-10T00:00:00",
 		Generated: proto.Bool(false), Posted: proto.Bool(false), Deleted: proto.Bool(false), Version: proto.Int64(1),
 	}
-	assert.Equal(t, want.String(), answer.GetLocks().GetLocks()[0].String())
+	assert.Equal(t, want.String(), response.GetLocks().GetLocks()[0].String())
 	assert.NotZero(t, want.GetId())
-	assert.NotEqual(t, want.GetId(), answer.GetLocks().GetLocks()[1].GetId())
+	assert.NotEqual(t, want.GetId(), response.GetLocks().GetLocks()[1].GetId())
 	assert.Equal(t, []string{"1 2025-03-03 2025-03-10", "2 2025-03-03 2025-03-10"}, f.stored())
 	assert.Equal(t, 1, f.Rows(t, "outbox")["outbox"])
 	assert.Equal(t, 1, f.woken)
 
 	again, err := f.apply("2025-03-03", "2025-03-09", 2, 1, 2)
 	require.NoError(t, err)
-	assert.Equal(t, answer.String(), again.String(), "locking locked days changes nothing")
+	assert.Equal(t, response.String(), again.String(), "locking locked days changes nothing")
 	assert.Equal(t, 1, f.Rows(t, "outbox")["outbox"])
 }
 

@@ -41,7 +41,7 @@ func New(pool *pg.Pool, directory Directory, wake func()) *Handler {
 }
 
 // ApplyCreateDayLocks locks days of employees. A lock that meets or touches the
-// days becomes one with them; the answer holds one lock for each employee, in
+// days becomes one with them; the response holds one lock for each employee, in
 // the order of the request, which covers the days that were asked for.
 func (h *Handler) ApplyCreateDayLocks(ctx context.Context, req *schedulingv1.ApplyCreateDayLocksRequest) (*schedulingv1.ApplyCreateDayLocksResponse, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -71,7 +71,7 @@ func (h *Handler) ApplyCreateDayLocks(ctx context.Context, req *schedulingv1.App
 		return nil, err
 	}
 	h.wake()
-	return answer(employees, plans), nil
+	return response(employees, plans), nil
 }
 
 // lockDays locks the days of the employees, and returns what became of the
@@ -119,7 +119,7 @@ func distinct(employees []projection.Employee) []projection.Employee {
 	return kept
 }
 
-func answer(employees []projection.Employee, plans []plan) *schedulingv1.ApplyCreateDayLocksResponse {
+func response(employees []projection.Employee, plans []plan) *schedulingv1.ApplyCreateDayLocksResponse {
 	list := &schedulingv1.DayLockList{}
 	for i := range plans {
 		l := &plans[i].keep

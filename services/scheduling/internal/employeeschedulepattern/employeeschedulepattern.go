@@ -144,12 +144,12 @@ func (h *Handler) MultiReadEmployeeSchedulePatterns(ctx context.Context, req *sc
 	if err != nil {
 		return nil, err
 	}
-	answer := &schedulingv1.MultiReadEmployeeSchedulePatternsResponse{}
+	response := &schedulingv1.MultiReadEmployeeSchedulePatternsResponse{}
 	if selected.Current {
-		answer.EmployeeSchedulePatterns = &schedulingv1.EmployeeSchedulePatternList{EmployeeSchedulePatterns: each(patterns, ofEmployee)}
+		response.EmployeeSchedulePatterns = &schedulingv1.EmployeeSchedulePatternList{EmployeeSchedulePatterns: each(patterns, ofEmployee)}
 	}
 	if selected.History {
-		answer.EmployeeSchedulePatternHistories = &schedulingv1.EmployeeSchedulePatternHistoryList{Histories: each(histories, historyOf)}
+		response.EmployeeSchedulePatternHistories = &schedulingv1.EmployeeSchedulePatternHistoryList{Histories: each(histories, historyOf)}
 	}
-	return answer, nil
+	return response, nil
 }

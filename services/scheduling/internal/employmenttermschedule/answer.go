@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// counter counts what an answer holds.
+// counter counts what a response holds.
 type counter int
 
 func (c *counter) add(n int) error {
@@ -28,8 +28,8 @@ func (c *counter) add(n int) error {
 		WithLimits(int64(*c), int64(maxEntries))
 }
 
-// answer puts together what is selected.
-func (h *Handler) answer(ctx context.Context, tenantID int64, selected selection, terms []term, days civil.Range) (*schedulingv1.EmploymentTermSchedules, error) {
+// response puts together what is selected.
+func (h *Handler) response(ctx context.Context, tenantID int64, selected selection, terms []term, days civil.Range) (*schedulingv1.EmploymentTermSchedules, error) {
 	groups, memberships := &schedulingv1.ScheduledGroupList{}, &schedulingv1.GroupMembershipList{}
 	shifts, edits := &schedulingv1.GroupShiftList{}, &schedulingv1.GroupPayCodeEditList{}
 	var count counter

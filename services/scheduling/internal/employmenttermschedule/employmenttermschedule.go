@@ -26,7 +26,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// maxEntries bounds what an answer holds beside terms.
+// maxEntries bounds what a response holds beside terms.
 var maxEntries = policy.Max[*schedulingv1.EmploymentTermScheduleWhere]("entries of employment terms")
 
 // Directory finds terms and employees, as [projection.Resolver] does.
@@ -56,7 +56,7 @@ var _ schedulingv1.EmploymentTermScheduleServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
-// selection is what an answer shall have.
+// selection is what a response shall have.
 type selection struct{ groups, memberships, shifts, edits bool }
 
 func readSelect(names []string) (selection, error) {
@@ -108,7 +108,7 @@ func (h *Handler) MultiReadEmploymentTermSchedules(ctx context.Context, req *sch
 	if err != nil {
 		return nil, err
 	}
-	return h.answer(ctx, tenantID, selected, found, days)
+	return h.response(ctx, tenantID, selected, found, days)
 }
 
 // days reads which days are asked for, and that exactly one way to name terms is given.

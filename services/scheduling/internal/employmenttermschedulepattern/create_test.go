@@ -33,11 +33,11 @@ VALUES (1, 1, '2025-03-03', '2025-03-10'), (1, 2, '2025-03-03', '2025-03-10'), (
 	blocked := assigned(closed, "1800-01-01", "3000-01-01")
 	req := creation(adding(byName), adding(template), &schedulingv1.GroupSchedulePatternCreate{Override: proto.Bool(true), GroupSchedulePattern: blocked}, adding(byName))
 	var header metadata.MD
-	answer, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, req, grpc.Header(&header))
+	response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, req, grpc.Header(&header))
 	require.NoError(t, err)
 	w.requirePropagation(t, header, warehouse, office, closed)
 
-	results := answer.GetResults()
+	results := response.GetResults()
 	require.Len(t, results, 4)
 	first := results[0].GetGroupSchedulePattern()
 	assert.True(t, results[0].GetStatus())
@@ -57,7 +57,7 @@ VALUES (1, 1, '2025-03-03', '2025-03-10'), (1, 2, '2025-03-03', '2025-03-10'), (
 
 	read, err := w.client.GetEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: first.GetId()})
 	require.NoError(t, err)
-	assert.True(t, proto.Equal(first, read), "what is read is what was answered")
+	assert.True(t, proto.Equal(first, read), "what is read is what was returned")
 
 	assert.Equal(t, map[string]int{"schedule_pattern": 2, "pattern_assignment": 4, "propagation": 1, "outbox": 3}, w.Rows(t, tables...))
 	var anchor, span string
@@ -128,14 +128,14 @@ func TestApplyCreateWithPartialSuccess(t *testing.T) {
 	req.PartialSuccess = proto.Bool(true)
 	call := func() (*schedulingv1.GroupSchedulePatternResults, metadata.MD, error) {
 		var header metadata.MD
-		answer, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, req, grpc.Header(&header))
-		return answer, header, err
+		response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, req, grpc.Header(&header))
+		return response, header, err
 	}
-	answer, header, err := call()
+	response, header, err := call()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"207"}, header.Get(rpc.HeaderHTTPStatus))
 	w.requirePropagation(t, header, warehouse)
-	details := answer.GetFailure().GetDetails()
+	details := response.GetFailure().GetDetails()
 	assert.Equal(t, []int32{0, 2}, details.GetErrorOffsets())
 	require.Len(t, details.GetResults(), 3)
 	assert.Equal(t, "WFS-106607", details.GetResults()[2].GetError().GetErrorCode())
@@ -155,10 +155,10 @@ func TestApplyCreateWithPartialSuccess(t *testing.T) {
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			ask(req.GetBody())
-			answer, _, err = call()
+			response, _, err = call()
 			require.NoError(t, err)
 			input := &schedulingv1.GroupSchedulePatternCreate{}
-			require.NoError(t, answer.GetFailure().GetDetails().GetResults()[0].GetError().GetDetails().GetInput().UnmarshalTo(input))
+			require.NoError(t, response.GetFailure().GetDetails().GetResults()[0].GetError().GetDetails().GetInput().UnmarshalTo(input))
 			assert.True(t, proto.Equal(adding(noStart), input))
 		})
 	}

@@ -164,12 +164,12 @@ func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, r
 	if err != nil {
 		return nil, err
 	}
-	answer := &schedulingv1.MultiReadGroupSchedulePatternsResponse{}
+	response := &schedulingv1.MultiReadGroupSchedulePatternsResponse{}
 	if selected.Current {
-		answer.GroupSchedulePatterns = &schedulingv1.GroupSchedulePatternList{GroupSchedulePatterns: patterns}
+		response.GroupSchedulePatterns = &schedulingv1.GroupSchedulePatternList{GroupSchedulePatterns: patterns}
 	}
 	if selected.History {
-		answer.GroupSchedulePatternHistories = &schedulingv1.GroupSchedulePatternHistoryList{Histories: histories}
+		response.GroupSchedulePatternHistories = &schedulingv1.GroupSchedulePatternHistoryList{Histories: histories}
 	}
-	return answer, nil
+	return response, nil
 }

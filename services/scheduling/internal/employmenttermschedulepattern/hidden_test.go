@@ -11,7 +11,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// hidden lists what an answer says of hidden days, ids by their names.
+// hidden lists what a response says of hidden days, ids by their names.
 func hidden(result *schedulingv1.GroupSchedulePatternResult, names map[int64]string) []string {
 	out := []string{}
 	for _, h := range result.GetHiddenDays() {
@@ -21,50 +21,50 @@ func hidden(result *schedulingv1.GroupSchedulePatternResult, names map[int64]str
 }
 
 // A base rotation that changes stays below the special one that was put on it
-// later, and the answer tells which days do not show it.
+// later, and the response tells which days do not show it.
 func TestAChangedBaseStaysBelow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	base := w.create(t, assigned(warehouse, "2025-01-01", "")).GetId()
 	names := map[int64]string{base: "base"}
 	special := func(from, to string) (int64, []string) {
-		answer, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(&schedulingv1.GroupSchedulePatternCreate{
+		response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(&schedulingv1.GroupSchedulePatternCreate{
 			Override: proto.Bool(true), GroupSchedulePattern: assigned(warehouse, from, to),
 		}))
 		require.NoError(t, err)
-		id := answer.GetResults()[0].GetGroupSchedulePattern().GetId()
+		id := response.GetResults()[0].GetGroupSchedulePattern().GetId()
 		names[id] = fmt.Sprint("special ", from)
-		return id, hidden(answer.GetResults()[0], names)
+		return id, hidden(response.GetResults()[0], names)
 	}
 	xmas, told := special("2025-12-24", "2025-12-26")
 	assert.Equal(t, []string{"base under special 2025-12-24 2025-12-24..2025-12-26"}, told)
 
-	answer, _, err := w.update(asOf("2025-06-02", bare(14), base), false)
+	response, _, err := w.update(asOf("2025-06-02", bare(14), base), false)
 	require.NoError(t, err)
-	summer := answer.GetResults()[0].GetGroupSchedulePattern().GetId()
+	summer := response.GetResults()[0].GetGroupSchedulePattern().GetId()
 	names[summer] = "summer"
-	assert.Equal(t, []string{"summer under special 2025-12-24 2025-12-24..2025-12-26"}, hidden(answer.GetResults()[0], names))
-	answer, _, err = w.update(recreating(bare(7), summer), false)
+	assert.Equal(t, []string{"summer under special 2025-12-24 2025-12-24..2025-12-26"}, hidden(response.GetResults()[0], names))
+	response, _, err = w.update(recreating(bare(7), summer), false)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"summer under special 2025-12-24 2025-12-24..2025-12-26"}, hidden(answer.GetResults()[0], names))
-	answer, _, err = w.update(recreating(bare(7), base), false)
+	assert.Equal(t, []string{"summer under special 2025-12-24 2025-12-24..2025-12-26"}, hidden(response.GetResults()[0], names))
+	response, _, err = w.update(recreating(bare(7), base), false)
 	require.NoError(t, err)
-	assert.Empty(t, hidden(answer.GetResults()[0], names), "it ends in June")
+	assert.Empty(t, hidden(response.GetResults()[0], names), "it ends in June")
 	var order []int64
 	require.NoError(t, w.Pool.QueryRow(w.Ctx, `
 SELECT array_agg(id ORDER BY seq, id) FROM pattern_assignment WHERE believed_until = 'infinity'`).Scan(&order))
 	assert.Equal(t, []int64{base, summer, xmas}, order)
 
-	answer, _, err = w.update(ending("2026-01-06", xmas), false)
+	response, _, err = w.update(ending("2026-01-06", xmas), false)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"summer under special 2025-12-24 2025-12-27..2026-01-06"}, hidden(answer.GetResults()[0], names), "only what comes to be hidden")
+	assert.Equal(t, []string{"summer under special 2025-12-24 2025-12-27..2026-01-06"}, hidden(response.GetResults()[0], names), "only what comes to be hidden")
 	_, told = special("2026-01-01", "")
 	assert.ElementsMatch(t, []string{
 		"summer under special 2026-01-01 2026-01-01..", "special 2025-12-24 under special 2026-01-01 2026-01-01..2026-01-06",
 	}, told)
-	answer, _, err = w.update(ending("2026-03-31", base), false)
+	response, _, err = w.update(ending("2026-03-31", base), false)
 	require.NoError(t, err)
 	assert.Equal(t, []string{
 		"base under special 2025-12-24 2025-12-24..2026-01-06", "base under special 2026-01-01 2026-01-01..2026-03-31",
-	}, hidden(answer.GetResults()[0], names))
+	}, hidden(response.GetResults()[0], names))
 }

@@ -50,11 +50,11 @@ func TestMultiRead(t *testing.T) {
 		{"", "2024-12-31", []string{}},
 	} {
 		t.Run(c.start, func(t *testing.T) {
-			answer, err := w.read(nil, groups(c.start, c.end, both...))
+			response, err := w.read(nil, groups(c.start, c.end, both...))
 			require.NoError(t, err)
-			assert.Equal(t, c.want, ranges(answer.GetGroupSchedulePatterns().GetGroupSchedulePatterns()), c)
-			require.NotNil(t, answer.GetGroupSchedulePatternHistories(), "everything is selected")
-			assert.Len(t, answer.GetGroupSchedulePatternHistories().GetHistories(), len(c.want))
+			assert.Equal(t, c.want, ranges(response.GetGroupSchedulePatterns().GetGroupSchedulePatterns()), c)
+			require.NotNil(t, response.GetGroupSchedulePatternHistories(), "everything is selected")
+			assert.Len(t, response.GetGroupSchedulePatternHistories().GetHistories(), len(c.want))
 		})
 	}
 	for _, names := range [][]string{{"GSP"}, {"gsp", "History"}, {""}} {
@@ -113,21 +113,21 @@ func TestHistoryTellsWhatWas(t *testing.T) {
 	w.exec(t, `UPDATE propagation SET finished_at = '2025-02-01 00:00:00Z'`)
 	w.exec(t, `UPDATE propagation SET state = 'FAILED', skipped_cut_loose = 3, error = 'secret' WHERE id = 2`)
 
-	answer, err := w.read([]string{"history"}, groups("", "", term(warehouse)))
+	response, err := w.read([]string{"history"}, groups("", "", term(warehouse)))
 	require.NoError(t, err)
-	assert.Nil(t, answer.GetGroupSchedulePatterns())
-	got, err := protojson.Marshal(answer)
+	assert.Nil(t, response.GetGroupSchedulePatterns())
+	got, err := protojson.Marshal(response)
 	require.NoError(t, err)
 	const golden = "testdata/history.json"
 	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(protojson.Format(answer)+"\n"), 0o644))
+		require.NoError(t, os.WriteFile(golden, []byte(protojson.Format(response)+"\n"), 0o644))
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
 	assert.JSONEq(t, string(want), string(got))
 
 	var ids []int64
-	for _, h := range answer.GetGroupSchedulePatternHistories().GetHistories() {
+	for _, h := range response.GetGroupSchedulePatternHistories().GetHistories() {
 		assert.NotContains(t, ids, h.GetId())
 		assert.Less(t, h.GetId(), int64(1)<<53)
 		ids = append(ids, h.GetId())

@@ -131,24 +131,24 @@ func adding(g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePat
 // create makes one assignment and returns it.
 func (w *world) create(t *testing.T, g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePattern {
 	t.Helper()
-	answer, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(g)))
+	response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(g)))
 	require.NoError(t, err)
-	require.Len(t, answer.GetResults(), 1)
-	return answer.GetResults()[0].GetGroupSchedulePattern()
+	require.Len(t, response.GetResults(), 1)
+	return response.GetResults()[0].GetGroupSchedulePattern()
 }
 
 // update applies a block and returns what it says, and its headers.
 func (w *world) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns, partial bool) (*schedulingv1.GroupSchedulePatternResults, metadata.MD, error) {
 	var header metadata.MD
-	answer, err := w.client.ApplyUpdateEmploymentTermSchedulePatterns(w.Ctx,
+	response, err := w.client.ApplyUpdateEmploymentTermSchedulePatterns(w.Ctx,
 		&schedulingv1.ApplyUpdateGroupSchedulePatternsRequest{Body: body, PartialSuccess: &partial}, grpc.Header(&header))
-	return answer, header, err
+	return response, header, err
 }
 
 // held are the assignments of a term that hold now, as "id start..end".
 func (w *world) held(t *testing.T, termID int64) []*schedulingv1.GroupSchedulePattern {
 	t.Helper()
-	answer, err := w.client.MultiReadEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.MultiReadGroupSchedulePatternsRequest{
+	response, err := w.client.MultiReadEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.MultiReadGroupSchedulePatternsRequest{
 		Body: &schedulingv1.MultiReadGroupSchedulePatterns{
 			Select: []string{"gsp"},
 			Where: &schedulingv1.GroupSchedulePatternWhere{Groups: &schedulingv1.GroupSchedulePatternGroups{
@@ -157,9 +157,9 @@ func (w *world) held(t *testing.T, termID int64) []*schedulingv1.GroupSchedulePa
 		},
 	})
 	require.NoError(t, err)
-	require.NotNil(t, answer.GetGroupSchedulePatterns())
-	require.Nil(t, answer.GetGroupSchedulePatternHistories())
-	return answer.GetGroupSchedulePatterns().GetGroupSchedulePatterns()
+	require.NotNil(t, response.GetGroupSchedulePatterns())
+	require.Nil(t, response.GetGroupSchedulePatternHistories())
+	return response.GetGroupSchedulePatterns().GetGroupSchedulePatterns()
 }
 
 // ranges are the days of assignments.
@@ -185,7 +185,7 @@ func requireFault(t *testing.T, err error, code string, status int, text string)
 	return f
 }
 
-// requirePropagation checks that an answer names the newest propagation, that
+// requirePropagation checks that a response names the newest propagation, that
 // it concerns the terms, and that the relay was woken.
 func (w *world) requirePropagation(t *testing.T, header metadata.MD, terms ...int64) {
 	t.Helper()

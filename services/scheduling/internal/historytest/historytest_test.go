@@ -179,7 +179,7 @@ func newShift(id int64, day civil.Date, hour int32) *schedulingv1.Shift {
 
 // edit deletes a shift of an employee, or changes it, maybe to somebody else's.
 func (w *world) edit(random *rand.Rand, id int64, day civil.Date) error {
-	answer, err := w.schedules.MultiReadSchedule(w.Ctx, &schedulingv1.MultiReadScheduleRequest{
+	response, err := w.schedules.MultiReadSchedule(w.Ctx, &schedulingv1.MultiReadScheduleRequest{
 		Select: []string{"SHIFTS"}, Where: &schedulingv1.ScheduleWhere{Employees: &schedulingv1.EmployeeSchedules{
 			EmployeeRefs: &commonv1.RefList{Ids: []int64{id}}, StartDate: day.String(), EndDate: day.String(),
 		}},
@@ -187,7 +187,7 @@ func (w *world) edit(random *rand.Rand, id int64, day civil.Date) error {
 	if err != nil {
 		return err
 	}
-	wire, err := proto.Marshal(answer)
+	wire, err := proto.Marshal(response)
 	if err != nil {
 		return err
 	}

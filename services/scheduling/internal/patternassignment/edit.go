@@ -15,7 +15,7 @@ import (
 type edit struct {
 	before assignment
 	after  []assignment
-	// shown is the index in after of the part that answers show.
+	// shown is the index in after of the part that responses show.
 	shown int
 }
 

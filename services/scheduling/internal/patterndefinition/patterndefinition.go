@@ -27,7 +27,7 @@ type Settings struct {
 }
 
 // ShiftSource finds shift templates by id and by name, names compared without
-// case. What does not exist is left out of the answer.
+// case. What does not exist is left out of the response.
 type ShiftSource interface {
 	Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, names []string) ([]*schedulingv1.ShiftTemplate, error)
 }

@@ -17,7 +17,7 @@ import (
 
 // putPatterns stores the patterns that are not there yet and returns the ids
 // of all. A pattern that another transaction stored since the statement began
-// is in neither half of its answer. The patterns come in the order of their
+// is in neither half of its response. The patterns come in the order of their
 // digests, so that two transactions with the same new ones wait for each other
 // at the first and never in a circle.
 const putPatterns = `

@@ -26,7 +26,7 @@ func NewMembers(pool *pg.Pool, assignments timekeepingv1.EmploymentTermAssignmen
 }
 
 // Expected returns how many employees are on those terms of which fewer are known
-// here. It returns fewer, or none, when timekeeping does not answer within half a
+// here. It returns fewer, or none, when timekeeping does not respond within half a
 // second: whoever is missing then follows by the event, so that a change can be
 // accepted without.
 //

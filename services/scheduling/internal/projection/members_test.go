@@ -56,7 +56,7 @@ func TestMembersWhoAreOnTheirWayAreExpected(t *testing.T) {
 	assert.Equal(t, []propagation.Members{{TermID: 5, Count: 2}}, w.expected(f, 5, 6))
 }
 
-func TestNobodyIsExpectedWhileTimekeepingDoesNotAnswer(t *testing.T) {
+func TestNobodyIsExpectedWhileTimekeepingDoesNotRespond(t *testing.T) {
 	w := newWorld(t)
 	f := &fakeMembers{counts: map[int64]int64{5: 1}, err: errors.New("down")}
 	assert.Empty(t, w.expected(f, 5))

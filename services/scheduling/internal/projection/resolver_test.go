@@ -47,7 +47,7 @@ func TestUnknownTermsAreAskedFor(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []Term{{5, "Warehouse", true}, {6, "Office", false}}, terms)
 	}
-	assert.Equal(t, int32(1), w.timekeeping.calls.Load(), "what was answered is kept")
+	assert.Equal(t, int32(1), w.timekeeping.calls.Load(), "what was returned is kept")
 	assert.Len(t, w.started(), 1, "the event of the same version will not start it")
 }
 

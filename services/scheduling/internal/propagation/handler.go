@@ -59,22 +59,22 @@ func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropa
 
 // wire reads a row of columns.
 func wire(row pgx.CollectableRow) (*schedulingv1.Propagation, error) {
-	answer := &schedulingv1.Propagation{}
+	response := &schedulingv1.Propagation{}
 	var total, done, spans, locked, cutLoose int64
 	var accepted time.Time
 	var started, finished *time.Time
-	err := row.Scan(&answer.Id, &answer.Cause, &answer.State, &total, &done, &spans, &locked, &cutLoose,
-		&accepted, &started, &finished, &answer.Error, &answer.RequestIds)
+	err := row.Scan(&response.Id, &response.Cause, &response.State, &total, &done, &spans, &locked, &cutLoose,
+		&accepted, &started, &finished, &response.Error, &response.RequestIds)
 	if err != nil {
 		return nil, err
 	}
-	answer.AcceptedAt, answer.StartedAt, answer.FinishedAt = instant(&accepted), instant(started), instant(finished)
+	response.AcceptedAt, response.StartedAt, response.FinishedAt = instant(&accepted), instant(started), instant(finished)
 	if started != nil {
-		answer.EmployeesTotal, answer.EmployeesDone, answer.SpansWritten = &total, &done, &spans
+		response.EmployeesTotal, response.EmployeesDone, response.SpansWritten = &total, &done, &spans
 	}
-	answer.Skipped = appendSkipped(answer.Skipped, reasonLocked, locked)
-	answer.Skipped = appendSkipped(answer.Skipped, reasonCutLoose, cutLoose)
-	return answer, nil
+	response.Skipped = appendSkipped(response.Skipped, reasonLocked, locked)
+	response.Skipped = appendSkipped(response.Skipped, reasonCutLoose, cutLoose)
+	return response, nil
 }
 
 func appendSkipped(list []*schedulingv1.SkippedDays, reason string, employees int64) []*schedulingv1.SkippedDays {

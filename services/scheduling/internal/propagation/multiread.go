@@ -44,7 +44,7 @@ WHERE tenant_id = $1 AND NOT deleted AND (id = ANY($2) OR lower(name) = ANY($3))
 // ListPropagations returns the propagations of one request of the caller's tenant.
 func (h *Handler) ListPropagations(ctx context.Context, req *schedulingv1.ListPropagationsRequest) (*schedulingv1.PropagationPage, error) {
 	if !obs.ValidRequestID(req.GetRequestId()) {
-		return nil, invalid("request_id must be the X-Request-Id of an answer.")
+		return nil, invalid("request_id must be the X-Request-Id of a response.")
 	}
 	return h.MultiReadPropagations(ctx, &schedulingv1.MultiReadPropagationsRequest{
 		Where: &schedulingv1.PropagationFilter{RequestIds: []string{req.GetRequestId()}},

@@ -45,7 +45,7 @@ func (h *Handler) GetRequestSubtype(ctx context.Context, req *schedulingv1.GetRe
 	if err != nil {
 		return nil, err
 	}
-	return answer(ctx, found)
+	return response(ctx, found)
 }
 
 // FindRequestSubtype returns the subtype with a name, or 404.
@@ -60,7 +60,7 @@ func (h *Handler) FindRequestSubtype(ctx context.Context, req *schedulingv1.Find
 	if found == nil {
 		return nil, fault.NotFound(CodeUnknownName, fmt.Sprintf("There is no request subtype with the name %q.", req.GetName()))
 	}
-	return answer(ctx, found)
+	return response(ctx, found)
 }
 
 func (h *Handler) byID(ctx context.Context, id int64) (*stored, error) {
@@ -88,8 +88,8 @@ func (h *Handler) find(ctx context.Context, ids []int64, names []string) (*store
 	return list[0], nil
 }
 
-// answer is a subtype as the caller gets it, in their language.
-func answer(ctx context.Context, s *stored) (*schedulingv1.RequestSubtype, error) {
+// response is a subtype as the caller gets it, in their language.
+func response(ctx context.Context, s *stored) (*schedulingv1.RequestSubtype, error) {
 	tag := localize(acceptlanguage.From(ctx), s.GetSubtype())
 	return s.GetSubtype(), acceptlanguage.Answered(ctx, tag)
 }
@@ -175,7 +175,7 @@ func (h *Handler) CreateRequestSubtype(ctx context.Context, given *schedulingv1.
 	if s, err = h.store.CreateOne(ctx, h.pool, tenantID, s); err != nil {
 		return nil, err
 	}
-	return answer(ctx, s)
+	return response(ctx, s)
 }
 
 // UpdateRequestSubtype replaces a subtype by one of the same kind. A version in
@@ -209,7 +209,7 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *schedulingv1.Up
 	if s, err = h.store.Replace(ctx, h.pool, tenantID, req.GetId(), s, version); err != nil {
 		return nil, err
 	}
-	return answer(ctx, s)
+	return response(ctx, s)
 }
 
 // DeleteRequestSubtype deletes a subtype, or returns 404.

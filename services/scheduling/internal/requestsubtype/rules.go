@@ -106,7 +106,7 @@ func kinds() string {
 }
 
 // localize sets the localized texts of subtypes and returns the language of the
-// first that has one: that in which the answer is, or "".
+// first that has one: that in which the response is, or "".
 func localize(preferences acceptlanguage.Preferences, list ...*schedulingv1.RequestSubtype) string {
 	answered := ""
 	for _, w := range list {

@@ -151,12 +151,12 @@ func (h *Handler) birthsOf(ctx context.Context, sets []set, employees []projecti
 	for i := range employees {
 		ids[i] = employees[i].ID
 	}
-	answer, err := h.Persons.ReadBirthDates(ctx, &commonsv1.ReadBirthDatesRequest{PersonIds: ids})
+	response, err := h.Persons.ReadBirthDates(ctx, &commonsv1.ReadBirthDatesRequest{PersonIds: ids})
 	if err != nil {
 		return nil, err
 	}
-	births := make(map[int64]*civil.Date, len(answer.GetBirthDates()))
-	for _, b := range answer.GetBirthDates() {
+	births := make(map[int64]*civil.Date, len(response.GetBirthDates()))
+	for _, b := range response.GetBirthDates() {
 		day, err := civil.ParseDate(b.GetBirthDate())
 		if err != nil {
 			return nil, fmt.Errorf("birth date of person %d: %w", b.GetPersonId(), err)

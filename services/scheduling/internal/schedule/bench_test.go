@@ -42,7 +42,7 @@ func benchIDs() []int64 {
 }
 
 // BenchmarkRead reads 500 employees x 30 days = 15,000 shifts, from the
-// database to the bytes of the answer. The yardstick is what one would write
+// database to the bytes of the response. The yardstick is what one would write
 // with a row for every shift: read the rows and write them as JSON, with fewer
 // fields and without segments.
 func BenchmarkRead(b *testing.B) {
@@ -57,7 +57,7 @@ func BenchmarkRead(b *testing.B) {
 		}
 		perShift(b)
 	})
-	b.Run("messages", func(b *testing.B) { // what building the answer from messages would cost on top
+	b.Run("messages", func(b *testing.B) { // what building the response from messages would cost on top
 		answer, err := f.handler.MultiReadSchedule(f.ctx, req)
 		require.NoError(b, err)
 		message := decode(b, answer)

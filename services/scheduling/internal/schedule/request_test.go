@@ -157,7 +157,7 @@ func TestLimitIsExact(t *testing.T) {
 	assert.Empty(t, open.GetOpenShifts().GetShifts(), "open shifts alone are not bounded by employees")
 }
 
-func TestAnswersAreBounded(t *testing.T) {
+func TestResponsesAreBounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.employee(1, "UTC")

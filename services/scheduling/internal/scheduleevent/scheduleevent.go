@@ -78,7 +78,7 @@ type piece struct {
 // A shift is never divided. What of one is more than this is left out, and has no
 // job, so that an event that is not full has room for any shift.
 const (
-	maxPieces     = 8192
+	maxPieces   = 8192
 	maxJobBytes = eventBytes / 2
 )
 

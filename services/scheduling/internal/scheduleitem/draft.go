@@ -47,7 +47,7 @@ func encode(m proto.Message) ([]byte, error) {
 	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 
-// refOf is how answers name an employee; nil for an open shift.
+// refOf is how responses name an employee; nil for an open shift.
 func refOf(e *projection.Employee) *commonv1.Ref {
 	if e == nil {
 		return nil

@@ -78,7 +78,7 @@ type family[M entry] struct {
 	// generated tells whether a generated entry is of this kind, and shows it.
 	generated func(g *reading.Generated) bool
 	show      func(g *reading.Generated, employee *projection.Employee) (M, error)
-	// shown returns a stored body as answers show it to be of an employee; nil when it is
+	// shown returns a stored body as responses show it to be of an employee; nil when it is
 	// shown as it is stored.
 	shown func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error)
 }

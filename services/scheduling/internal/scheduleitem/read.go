@@ -106,7 +106,7 @@ func (f *family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) 
 	return out, nil
 }
 
-// present returns an entry as answers show it.
+// present returns an entry as responses show it.
 func (f *family[M]) present(k known, employee *projection.Employee) (M, error) {
 	if k.row != nil {
 		return f.decode(k.row, employee)

@@ -200,7 +200,7 @@ func TestBatchesOfADeadProcessAreTakenOver(t *testing.T) {
 	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.plan(w.propagator(Config{}))
 
-	// A process that takes batches and never answers.
+	// A process that takes batches and never acknowledges them.
 	proc := w.run(server, Config{SweepEvery: time.Hour})
 	w.awaitState(id, propagation.StateFinished)
 	proc.stop()

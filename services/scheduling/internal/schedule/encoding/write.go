@@ -9,14 +9,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 )
 
-// writer appends the answer's bytes. Sizes are known before anything is
+// writer appends the response's bytes. Sizes are known before anything is
 // written, so that the buffer is made once.
 type writer struct {
 	*Window
 	out   []byte
 	dates dateTexts
-	// send takes parts of the answer and returns a buffer for the next one; it
-	// is nil when the answer must be whole.
+	// send takes parts of the response and returns a buffer for the next one; it
+	// is nil when the response must be whole.
 	send func(fields []byte) (next []byte, err error)
 }
 
