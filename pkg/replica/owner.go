@@ -68,8 +68,8 @@ func Largest(wanted []Wanted) (version int64) {
 
 // What one request may ask for, and how long a response may take.
 const (
-	maxWanted     = 500
-	maxDiffering  = 8192
+	maxWanted       = 500
+	maxDiffering    = 8192
 	responseTimeout = 30 * time.Second
 )
 

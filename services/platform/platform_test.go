@@ -53,11 +53,11 @@ func inTenant(t *testing.T, id int64) context.Context { return tenant.With(t.Con
 
 func (b *bench) lease(t *testing.T, ctx context.Context, spent, returned, wanted int64) *platformv1.LeaseRateResponse {
 	t.Helper()
-	answer, err := b.rates.LeaseRate(ctx, &platformv1.LeaseRateRequest{
+	response, err := b.rates.LeaseRate(ctx, &platformv1.LeaseRateRequest{
 		Caller: "ada", Throttle: write, Spent: spent, Returned: returned, Wanted: wanted,
 	})
 	require.NoError(t, err)
-	return answer
+	return response
 }
 
 func TestLeasesComeOutOfOneAllowance(t *testing.T) {

@@ -66,15 +66,15 @@ func (b *bench) pages(t *testing.T, ctx context.Context, count int32, where *pla
 	t.Helper()
 	req := &platformv1.ReadAuditEventsRequest{Where: where, Count: &count}
 	for {
-		answer, err := b.client.ReadAuditEvents(ctx, req)
+		response, err := b.client.ReadAuditEvents(ctx, req)
 		require.NoError(t, err)
-		for _, e := range answer.GetEvents().GetEvents() {
+		for _, e := range response.GetEvents().GetEvents() {
 			ids = append(ids, e.GetRequestId())
 		}
-		if req.After = answer.GetNext(); req.After == "" {
+		if req.After = response.GetNext(); req.After == "" {
 			return ids
 		}
-		require.Len(t, answer.GetEvents().GetEvents(), int(count), "only the last page is shorter")
+		require.Len(t, response.GetEvents().GetEvents(), int(count), "only the last page is shorter")
 	}
 }
 
@@ -133,9 +133,9 @@ func TestFilters(t *testing.T) {
 			assert.Equal(t, test.want, b.pages(t, ctx, 100, test.where), "%v", test.where)
 		})
 	}
-	answer, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{Where: &platformv1.AuditEventFilter{Operation: "s/Write", UserName: "ada"}})
+	response, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{Where: &platformv1.AuditEventFilter{Operation: "s/Write", UserName: "ada"}})
 	require.NoError(t, err)
-	e := answer.GetEvents().GetEvents()[0]
+	e := response.GetEvents().GetEvents()[0]
 	assert.Equal(t, "commons", e.GetService())
 	assert.Equal(t, "scheduling", e.GetCalledBy())
 	assert.Equal(t, "2026-03-01T11:59:59.000000", e.GetDateTime())
@@ -188,10 +188,10 @@ func TestRefusalsOfTheEdgeAreKept(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.client.RecordDenials(t.Context(), req)
 	assert.True(t, fault.HasStatus(err, 400), "of no tenant: %v", err)
-	answer, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{})
+	response, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{})
 	require.NoError(t, err)
-	require.Len(t, answer.GetEvents().GetEvents(), 2)
-	single, many := answer.GetEvents().GetEvents()[0], answer.GetEvents().GetEvents()[1]
+	require.Len(t, response.GetEvents().GetEvents(), 2)
+	single, many := response.GetEvents().GetEvents()[0], response.GetEvents().GetEvents()[1]
 	assert.Equal(t, "r-2", single.GetRequestId())
 	assert.Zero(t, single.GetTimes())
 	assert.Empty(t, single.GetLastDateTime())

@@ -97,13 +97,13 @@ func (h *Handler) ReadAuditEvents(ctx context.Context, req *platformv1.ReadAudit
 // for, all at the same time, and returns them in their order.
 func (h *Handler) collect(ctx context.Context, q query) ([]entry, error) {
 	group, ctx := errgroup.WithContext(ctx)
-	answers := make([]*auditv1.ReadAuditTrailResponse, len(h.trails))
+	responses := make([]*auditv1.ReadAuditTrailResponse, len(h.trails))
 	for i, t := range h.trails {
 		if q.service != "" && q.service != t.name {
 			continue
 		}
 		group.Go(func() (err error) {
-			answers[i], err = t.read(ctx, q.of(i))
+			responses[i], err = t.read(ctx, q.of(i))
 			return err
 		})
 	}
@@ -111,8 +111,8 @@ func (h *Handler) collect(ctx context.Context, q query) ([]entry, error) {
 		return nil, fmt.Errorf("read audit trails: %w", err)
 	}
 	var all []entry
-	for i, answer := range answers {
-		for _, e := range answer.GetEvents() {
+	for i, response := range responses {
+		for _, e := range response.GetEvents() {
 			all = append(all, entry{position{at: e.GetAt(), trail: i, id: e.GetId()}, e})
 		}
 	}

@@ -61,7 +61,7 @@ func (h *Handler) queryOf(req *platformv1.ReadAuditEventsRequest) (q query, err 
 	}
 	if req.GetAfter() != "" {
 		if q.after, err = positionOf(req.GetAfter(), len(h.trails)); err != nil {
-			return q, fault.Invalid(fault.CodeInput, "after must be the next of an answer before.").WithCause(err)
+			return q, fault.Invalid(fault.CodeInput, "after must be the next of a response before.").WithCause(err)
 		}
 	}
 	return q, nil

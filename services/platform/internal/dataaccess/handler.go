@@ -31,7 +31,7 @@ import (
 
 // Config is what can be set. Every field works at its zero value.
 type Config struct {
-	ProviderTimeout time.Duration `default:"20s" help:"How long information access waits for a data provider before it answers without it."`
+	ProviderTimeout time.Duration `default:"20s" help:"How long information access waits for a data provider before it responds without it."`
 	CacheFor        time.Duration `default:"5m" help:"How long information access keeps a result."`
 	CacheBytes      int           `default:"67108864" help:"Memory that kept results of information access may take, about, in bytes."`
 }
@@ -85,7 +85,7 @@ func (h *Handler) Dictionary() *catalogue.Dictionary {
 	return &catalogue.Dictionary{Catalogue: h.catalogue, Types: h.types}
 }
 
-// MultiReadData reads data elements. The answer carries its nodes as bytes.
+// MultiReadData reads data elements. The response carries its nodes as bytes.
 func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDataRequest) (*platformv1.DataAnswer, error) {
 	q, err := query.Parse(req)
 	if err != nil {
@@ -122,7 +122,7 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 		// What is incomplete is read anew the next time.
 		kept = r.ErrorsOf() == nil && fits(r, visible) && h.results.put(key, r)
 	}
-	return h.answer(ctx, q, r, tag, kept)
+	return h.response(ctx, q, r, tag, kept)
 }
 
 // fits reports whether a result shows nothing but what a caller sees. Each service
@@ -201,8 +201,8 @@ func (h *Handler) rows(ctx context.Context, q *query.Query, read func(ctx contex
 	return rows, <-done
 }
 
-// answer writes a page of a result, or sends most of it ahead.
-func (h *Handler) answer(ctx context.Context, q *query.Query, r *encoding.Result, tag string, kept bool) (*platformv1.DataAnswer, error) {
+// response writes a page of a result, or sends most of it ahead.
+func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Result, tag string, kept bool) (*platformv1.DataAnswer, error) {
 	page, err := pageOf(r.Table.Nodes, q)
 	if err != nil {
 		return nil, err

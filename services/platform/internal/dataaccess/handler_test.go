@@ -167,9 +167,9 @@ func (b *bench) ask(t *testing.T, req *platformv1.MultiReadDataRequest) (*platfo
 
 func (b *bench) mustAsk(t *testing.T, req *platformv1.MultiReadDataRequest) *platformv1.DataAnswer {
 	t.Helper()
-	answer, err := b.ask(t, req)
+	response, err := b.ask(t, req)
 	require.NoError(t, err)
-	return answer
+	return response
 }
 
 // request asks for columns of employees on a week.
@@ -193,10 +193,10 @@ func upTo(n int64) []int64 {
 	return out
 }
 
-// idsOf are the rows of an answer, in order.
-func idsOf(answer *platformv1.DataAnswer) []string {
+// idsOf are the rows of a response, in order.
+func idsOf(response *platformv1.DataAnswer) []string {
 	out := []string{}
-	for _, node := range answer.GetData().GetChildren().GetNodes() {
+	for _, node := range response.GetData().GetChildren().GetNodes() {
 		out = append(out, node.GetKey().GetFields()["PEOPLE"].GetStringValue())
 	}
 	return out
@@ -226,24 +226,24 @@ func TestAProviderThatFailsTakesItsElementsAlone(t *testing.T) {
 		"its panic":   {func(context.Context) error { panic("b") }, "The data provider B cannot be reached at the moment."},
 		"its delay": {
 			func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
-			"The data provider B did not answer in time.",
+			"The data provider B did not respond in time.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			b.fail["B"] = c.fail
-			answer := b.mustAsk(t, request([]int64{1, 2}, "A_TEXT", "B_TEXT", "B_NUMBER", "C_NUMBER"))
-			require.Len(t, answer.GetMetadata().GetErrors(), 1)
-			failure := answer.GetMetadata().GetErrors()[0]
+			response := b.mustAsk(t, request([]int64{1, 2}, "A_TEXT", "B_TEXT", "B_NUMBER", "C_NUMBER"))
+			require.Len(t, response.GetMetadata().GetErrors(), 1)
+			failure := response.GetMetadata().GetErrors()[0]
 			assert.Equal(t, errcode.CodeProvider, failure.GetCode())
 			require.Len(t, failure.GetDetail(), 2)
 			assert.Equal(t, "B_TEXT", failure.GetDetail()[0].GetDataElement().GetKey())
 			assert.Equal(t, "B_NUMBER", failure.GetDetail()[1].GetDataElement().GetKey())
 			assert.Equal(t, c.reason, failure.GetDetail()[0].GetMessage())
-			assert.True(t, answer.GetMetadata().GetNotCached())
-			assert.Equal(t, []string{"1", "2"}, idsOf(answer))
-			assert.Equal(t, []string{"Odd", "-", "-", "0.5"}, raws(answer.GetData().GetChildren().GetNodes()[0]))
+			assert.True(t, response.GetMetadata().GetNotCached())
+			assert.Equal(t, []string{"1", "2"}, idsOf(response))
+			assert.Equal(t, []string{"Odd", "-", "-", "0.5"}, raws(response.GetData().GetChildren().GetNodes()[0]))
 
 			alone := b.mustAsk(t, request([]int64{1}, "B_TEXT"))
 			assert.Empty(t, alone.GetData().GetChildren().GetNodes())
@@ -267,9 +267,9 @@ func TestEachProviderNeedsThePermissionOfItsDomain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: "ada", Permissions: []string{"test.A.read"}}, "")
-	answer, err := b.handler.MultiReadData(ctx, request([]int64{1}, "A_TEXT", "C_TEXT"))
+	response, err := b.handler.MultiReadData(ctx, request([]int64{1}, "A_TEXT", "C_TEXT"))
 	require.NoError(t, err)
-	detail := answer.GetMetadata().GetErrors()[0].GetDetail()
+	detail := response.GetMetadata().GetErrors()[0].GetDetail()
 	require.Len(t, detail, 1)
 	assert.Equal(t, "C_TEXT", detail[0].GetDataElement().GetKey())
 	assert.Contains(t, detail[0].GetMessage(), "test.C.read")
@@ -284,10 +284,10 @@ func TestHyperfindsAndPeriodsHaveTheSameLimits(t *testing.T) {
 	for count, status := range map[int64]int{499: 0, 500: 0, 501: 413, 3501: 413, 50_000: 413, 50_001: 413} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {
 			b.commons.hyperfind = count
-			answer, err := b.ask(t, req)
+			response, err := b.ask(t, req)
 			if status == 0 {
 				require.NoError(t, err)
-				assert.Len(t, idsOf(answer), int(count))
+				assert.Len(t, idsOf(response), int(count))
 				return
 			}
 			refused := fault.FromError(err)
@@ -344,9 +344,9 @@ func TestResultsAreKeptForWhomTheCallerSees(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			req := request(c.ids, "A_TEXT")
 			req.Options = &platformv1.DataOptions{RequestTag: &name}
-			answer, err := b.handler.MultiReadData(ctx, req)
+			response, err := b.handler.MultiReadData(ctx, req)
 			require.NoError(t, err, name)
-			assert.Equal(t, !c.kept, answer.GetMetadata().GetNotCached(), name)
+			assert.Equal(t, !c.kept, response.GetMetadata().GetNotCached(), name)
 		})
 	}
 	over := &encoding.Result{View: query.Views()[1], Rows: []*datav1.DataRow{{Id: 2}}}
@@ -382,8 +382,8 @@ func TestGroups(t *testing.T) {
 		req.GroupBy = append(req.GroupBy, &platformv1.DataGroup{Key: "A_NUMBER", Operation: operation})
 	}
 	req.SortBy = []*platformv1.DataSort{{Key: "A_TEXT"}}
-	answer := b.mustAsk(t, req)
-	nodes := answer.GetData().GetChildren().GetNodes()
+	response := b.mustAsk(t, req)
+	nodes := response.GetData().GetChildren().GetNodes()
 	require.Len(t, nodes, 2)
 	assert.Equal(t, []string{"Odd", "3", "1.5", "0.5", "2.5", "2"}, raws(nodes[0]))
 	assert.Equal(t, []string{"even", "3", "1.5", "1", "2", "2"}, raws(nodes[1]))
@@ -402,10 +402,10 @@ func TestCache(t *testing.T) {
 	req.Options = &platformv1.DataOptions{RequestTag: proto.String("tag")}
 	reads := func(want int, why string) string {
 		t.Helper()
-		answer := b.mustAsk(t, req)
+		response := b.mustAsk(t, req)
 		assert.Equal(t, want, b.read, why)
-		assert.Equal(t, "tag", answer.GetMetadata().GetCacheKey())
-		return answer.GetMetadata().GetLastRefreshed()
+		assert.Equal(t, "tag", response.GetMetadata().GetCacheKey())
+		return response.GetMetadata().GetLastRefreshed()
 	}
 	first := reads(1, "nothing is kept yet")
 	b.clock.Advance(30 * time.Second)

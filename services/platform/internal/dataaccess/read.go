@@ -60,19 +60,19 @@ func (r reader) ask(ctx context.Context, p *catalogue.Provider, columns []*table
 		}
 		places[i] = at[name]
 	}
-	answer, err := p.Client.ReadDataElements(ctx, req)
+	response, err := p.Client.ReadDataElements(ctx, req)
 	if err != nil {
 		return err
 	}
-	if len(answer.GetColumns()) != len(req.Elements) {
-		return fmt.Errorf("dataaccess: %s answered %d columns of %d", p.GetName(), len(answer.GetColumns()), len(req.Elements))
+	if len(response.GetColumns()) != len(req.Elements) {
+		return fmt.Errorf("dataaccess: %s answered %d columns of %d", p.GetName(), len(response.GetColumns()), len(req.Elements))
 	}
 	for i, c := range columns {
 		cells := len(ids)
 		if c.Series {
 			cells *= len(bounds) - 1
 		}
-		c.Fill(answer.GetColumns()[places[i]], cells)
+		c.Fill(response.GetColumns()[places[i]], cells)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (r reader) fail(ctx context.Context, p *catalogue.Provider, columns []*tabl
 	reason := f.Message
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || f.Code == fault.CodeDeadline:
-		reason = fmt.Sprintf("The data provider %s did not answer in time.", p.GetName())
+		reason = fmt.Sprintf("The data provider %s did not respond in time.", p.GetName())
 	case f.Status >= 500:
 		reason = fmt.Sprintf("The data provider %s cannot be reached at the moment.", p.GetName())
 		if ctx.Err() == nil {

@@ -61,19 +61,19 @@ func (f finder) resolveSet(ctx context.Context, q *query.Query) error {
 		return nil
 	}
 	sets := &commonsv1.LocationSetRefs{Refs: []*commonv1.Ref{q.SavedLocations}}
-	answer, err := f.sets.MultiReadLocationSets(ctx, &commonsv1.MultiReadLocationSetsRequest{Where: &commonsv1.LocationSetWhere{
+	response, err := f.sets.MultiReadLocationSets(ctx, &commonsv1.MultiReadLocationSetsRequest{Where: &commonsv1.LocationSetWhere{
 		AllDetails: proto.Bool(true), Context: "ORG", Date: (q.Days.To - 1).String(), LocationSets: sets,
 	}})
 	if err != nil {
 		return refused(err, errcode.CodeBadSet, "The saved locations cannot be used: ")
 	}
-	if failure := answer.GetFailure(); failure != nil {
+	if failure := response.GetFailure(); failure != nil {
 		return errcode.Invalid(errcode.CodeBadSet, "The saved locations cannot be used: %s", failure.GetMessage())
 	}
-	if len(answer.GetLocationSets()) == 0 {
+	if len(response.GetLocationSets()) == 0 {
 		return errcode.Invalid(errcode.CodeBadSet, "The saved locations cannot be used: there is no such location set.")
 	}
-	for _, set := range answer.GetLocationSets() {
+	for _, set := range response.GetLocationSets() {
 		for _, ref := range set.GetNodeRefs() {
 			q.Refs = append(q.Refs, &datav1.DataRow{Id: ref.GetId()})
 		}
@@ -192,7 +192,7 @@ func distinct(list []*datav1.DataRow, key func(*datav1.DataRow) row) []*datav1.D
 
 // execute returns the persons of a hyperfind, whom the caller may see.
 func (f finder) execute(ctx context.Context, q *query.Query) ([]*datav1.DataRow, error) {
-	answer, err := f.hyperfinds.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
+	response, err := f.hyperfinds.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
 		Hyperfind: q.Hyperfind, Threshold: proto.Int64(maxHyperfind),
 		DateRange: &commonv1.DateRange{StartDate: q.Days.From.String(), EndDate: (q.Days.To - 1).String()},
 	})
@@ -208,7 +208,7 @@ func (f finder) execute(ctx context.Context, q *query.Query) ([]*datav1.DataRow,
 		}
 		return nil, refused(err, code, "The hyperfind cannot be used: ")
 	}
-	refs := answer.GetResult().GetRefs().GetRefs()
+	refs := response.GetResult().GetRefs().GetRefs()
 	if q.View.OfEmployees() {
 		if err := q.CheckCount(len(refs)); err != nil {
 			return nil, err

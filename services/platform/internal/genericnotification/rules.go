@@ -101,7 +101,7 @@ func prepare(given *platformv1.GenericNotification) (*platformv1.GenericNotifica
 	return n, checkTranslations(n.GetTranslations())
 }
 
-// complete says no where the notification says nothing, as answers do.
+// complete says no where the notification says nothing, as responses do.
 func complete(n *platformv1.GenericNotification) {
 	for _, flag := range []**bool{
 		&n.SendToEmployee, &n.SendToEmployeesManager, &n.SendToEmployeesAttendanceAdministrator, &n.SendToEmployeesLeaveAdministrator,

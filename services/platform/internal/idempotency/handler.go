@@ -1,4 +1,4 @@
-// Package idempotency remembers what was answered to requests with an
+// Package idempotency remembers what was returned to requests with an
 // Idempotency-Key, so that a request that comes again is not carried out again.
 package idempotency
 
@@ -28,8 +28,8 @@ import (
 
 // Config bounds what is remembered. Zero values mean the defaults.
 type Config struct {
-	// Keep is how long an answer is remembered; 24 h.
-	Keep time.Duration `name:"idempotency-keep" default:"24h" help:"Time for which the answer to a request with an Idempotency-Key is remembered."`
+	// Keep is how long a response is remembered; 24 h.
+	Keep time.Duration `name:"idempotency-keep" default:"24h" help:"Time for which the response to a request with an Idempotency-Key is remembered."`
 	// KeysPerClient is how many keys of one client are remembered; 100,000.
 	// The oldest go first.
 	KeysPerClient int `name:"idempotency-keys" default:"100000" help:"Number of idempotency keys of one client that are remembered."`
@@ -66,9 +66,9 @@ func New(cfg Config, deps Deps) *Handler {
 	}
 }
 
-// ClaimIdempotencyKey returns what was answered before, or gives the key to the
+// ClaimIdempotencyKey returns what was returned before, or gives the key to the
 // request. It fails with 409 while the first request runs, and with 422 when
-// the key was used for another request. What was answered is for who may still
+// the key was used for another request. What was returned is for who may still
 // ask for it, 403, and sees whom they saw then, 409.
 func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.ClaimIdempotencyKeyRequest) (*platformv1.ClaimIdempotencyKeyResponse, error) {
 	k, err := keyOf(ctx, req.GetOperation(), req.GetKey())
@@ -99,7 +99,7 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 	case !found.sameRequest:
 		return nil, fault.New(fault.CodeKeyReused, http.StatusUnprocessableEntity,
 			"The Idempotency-Key was used for another request. Send each request with a key of its own.")
-	case found.answer == nil:
+	case found.response == nil:
 		return nil, fault.Conflict(fault.CodeKeyRunning, "The first request with this Idempotency-Key still runs. Try again in a moment.")
 	}
 	if err := permitted(ctx, m); err != nil {
@@ -107,13 +107,13 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 	}
 	if !found.sameSight {
 		return nil, fault.Conflict(fault.CodeAnswerNotKept, fmt.Sprintf("The request with this Idempotency-Key was carried out with status %d. "+
-			"You do not see the same persons as then, so its answer is not given again: read what it changed.", found.answer.GetStatus()))
+			"You do not see the same persons as then, so its response is not given again: read what it changed.", found.response.GetStatus()))
 	}
-	return &platformv1.ClaimIdempotencyKeyResponse{Answer: found.answer}, nil
+	return &platformv1.ClaimIdempotencyKeyResponse{Answer: found.response}, nil
 }
 
 // permitted refuses callers who may not call the operation by now. Who does not
-// get a kept answer is refused by the service itself.
+// get a kept response is refused by the service itself.
 func permitted(ctx context.Context, m *policy.Method) error {
 	if p, ok := authn.From(ctx); m.Permission != "" && (!ok || !p.Has(m.Permission)) {
 		return authn.NeedsPermission(m.Permission, m.AccessPoint, m.ForbiddenCode)
@@ -121,7 +121,7 @@ func permitted(ctx context.Context, m *policy.Method) error {
 	return nil
 }
 
-// SettleIdempotencyKey keeps an answer or gives the key back. A claim that is
+// SettleIdempotencyKey keeps a response or gives the key back. A claim that is
 // over, because another one followed it, changes nothing.
 func (h *Handler) SettleIdempotencyKey(ctx context.Context, req *platformv1.SettleIdempotencyKeyRequest) (*emptypb.Empty, error) {
 	k, err := keyOf(ctx, req.GetOperation(), req.GetKey())

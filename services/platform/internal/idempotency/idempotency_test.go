@@ -59,11 +59,11 @@ func (h *Handler) settle(ctx context.Context, operation, key string, attempt int
 	return err
 }
 
-func answer(body string) *platformv1.KeptAnswer {
+func response(body string) *platformv1.KeptAnswer {
 	return &platformv1.KeptAnswer{Status: 200, ContentLocation: "/v1/x/1", Body: []byte(body)}
 }
 
-func TestTheFirstAnswerIsGivenAgain(t *testing.T) {
+func TestTheFirstResponseIsGivenAgain(t *testing.T) {
 	t.Parallel()
 	h, clk := newHandler(t, Config{})
 	ctx := as(t, 1, "c", "u")
@@ -78,8 +78,8 @@ func TestTheFirstAnswerIsGivenAgain(t *testing.T) {
 	assert.True(t, fault.HasCode(err, fault.CodeKeyReused), "%v", err)
 	assert.True(t, fault.HasStatus(err, 422))
 
-	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt()+1, answer("another claim's")))
-	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), answer("{}")))
+	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt()+1, response("another claim's")))
+	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), response("{}")))
 	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), nil), "what is kept stays")
 	again, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestKeysBelongToTheirCallers(t *testing.T) {
 		t.Run(other.operation, func(t *testing.T) {
 			got, err := h.ClaimIdempotencyKey(other.ctx, request(other.operation, "k", byte(i)))
 			require.NoError(t, err, i)
-			require.NoError(t, h.settle(other.ctx, other.operation, "k", got.GetAttempt(), answer(fmt.Sprint(i))))
+			require.NoError(t, h.settle(other.ctx, other.operation, "k", got.GetAttempt(), response(fmt.Sprint(i))))
 		})
 	}
 	got, err := h.ClaimIdempotencyKey(as(t, 2, "c", "u"), request(opA, "k", 1))
@@ -136,7 +136,7 @@ func (p *persons) Persons(context.Context, *authn.Principal) ([]int64, error) {
 	return p.ids, nil
 }
 
-func TestAnAnswerIsForWhoMayStillSeeIt(t *testing.T) {
+func TestAResponseIsForWhoMayStillSeeIt(t *testing.T) {
 	t.Parallel()
 	h, clk := newHandler(t, Config{})
 	seen := &persons{ids: []int64{7, 8}}
@@ -147,7 +147,7 @@ func TestAnAnswerIsForWhoMayStillSeeIt(t *testing.T) {
 	}
 	first, err := h.ClaimIdempotencyKey(manager(permission), request(opA, "k", 1))
 	require.NoError(t, err)
-	require.NoError(t, h.settle(manager(permission), opA, "k", first.GetAttempt(), answer("{}")))
+	require.NoError(t, h.settle(manager(permission), opA, "k", first.GetAttempt(), response("{}")))
 	again, err := h.ClaimIdempotencyKey(manager(permission, "more"), request(opA, "k", 1))
 	require.NoError(t, err)
 	assert.Equal(t, "{}", string(again.GetAnswer().GetBody()))
@@ -191,8 +191,8 @@ func TestARequestThatDiedMayComeAgain(t *testing.T) {
 	assert.True(t, fault.HasCode(err, fault.CodeKeyReused), "another request may not")
 	second, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
-	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), answer("late")))
-	require.NoError(t, h.settle(ctx, opA, "k", second.GetAttempt(), answer("right")))
+	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), response("late")))
+	require.NoError(t, h.settle(ctx, opA, "k", second.GetAttempt(), response("right")))
 	got, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
 	assert.Equal(t, "right", string(got.GetAnswer().GetBody()))
@@ -228,7 +228,7 @@ func TestKeysAreSwept(t *testing.T) {
 	add := func(ctx context.Context, key string) {
 		got, err := h.ClaimIdempotencyKey(ctx, request(opA, key, 1))
 		require.NoError(t, err)
-		require.NoError(t, h.settle(ctx, opA, key, got.GetAttempt(), answer(key)))
+		require.NoError(t, h.settle(ctx, opA, key, got.GetAttempt(), response(key)))
 	}
 	all := tenant.All(t.Context())
 	for i := range 5 {

@@ -30,8 +30,8 @@ type claimed struct {
 	sameRequest bool
 	// sameSight says that the caller sees the same persons as then.
 	sameSight bool
-	// answer is nil while the request runs.
-	answer *platformv1.KeptAnswer
+	// response is nil while the request runs.
+	response *platformv1.KeptAnswer
 }
 
 // claimAttempts bounds how often a key is given back between the two looks of
@@ -40,7 +40,7 @@ const claimAttempts = 3
 
 const notes pg.Unaudited = "a key belongs to the edge; the request itself is written where it is carried out"
 
-// claim takes the key for a request, or answers what stands against it. A key
+// claim takes the key for a request, or returns what stands against it. A key
 // that has expired is free; one whose request died is free for the same request.
 func (s store) claim(ctx context.Context, c claim) (*claimed, error) {
 	for range claimAttempts {
@@ -71,24 +71,24 @@ func (s store) find(ctx context.Context, c claim) (*claimed, error) {
 	var (
 		fingerprint, sight []byte
 		status             *int32
-		answer             platformv1.KeptAnswer
+		response           platformv1.KeptAnswer
 	)
 	err := s.pool.QueryRow(ctx, `
 		SELECT fingerprint, sight, status, content_location, body, body_omitted FROM idempotency_key
 		WHERE tenant_id = $1 AND id = $2`, c.tenantID, c.id).
-		Scan(&fingerprint, &sight, &status, &answer.ContentLocation, &answer.Body, &answer.BodyOmitted)
+		Scan(&fingerprint, &sight, &status, &response.ContentLocation, &response.Body, &response.BodyOmitted)
 	if err != nil {
 		return nil, fmt.Errorf("find an idempotency key: %w", err)
 	}
 	found := &claimed{sameRequest: bytes.Equal(fingerprint, c.fingerprint), sameSight: bytes.Equal(sight, c.sight)}
 	if status != nil {
-		answer.Status = *status
-		found.answer = &answer
+		response.Status = *status
+		found.response = &response
 	}
 	return found, nil
 }
 
-// keep keeps the answer to the request of a claim.
+// keep keeps the response to the request of a claim.
 func (s store) keep(ctx context.Context, k key, attempt int64, a *platformv1.KeptAnswer, expiresAt time.Time) error {
 	body := a.GetBody()
 	if body == nil {
@@ -99,7 +99,7 @@ func (s store) keep(ctx context.Context, k key, attempt int64, a *platformv1.Kep
 		WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND status IS NULL`,
 		k.tenantID, k.id, attempt, a.GetStatus(), a.GetContentLocation(), body, a.GetBodyOmitted(), expiresAt)
 	if err != nil {
-		return fmt.Errorf("keep an answer: %w", err)
+		return fmt.Errorf("keep a response: %w", err)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (s store) giveBack(ctx context.Context, k key, attempt int64) error {
 }
 
 // sweep removes at most limit keys of all tenants that have expired, and
-// answers how many.
+// returns how many.
 func (s store) sweep(ctx context.Context, now time.Time, limit int) (int64, error) {
 	tag, err := notes.Exec(ctx, s.pool, `DELETE FROM idempotency_key WHERE (tenant_id, id) IN (
 		SELECT tenant_id, id FROM idempotency_key WHERE expires_at <= $1 LIMIT $2)`, now, limit)
@@ -126,7 +126,7 @@ func (s store) sweep(ctx context.Context, now time.Time, limit int) (int64, erro
 	return tag.RowsAffected(), nil
 }
 
-// trim removes the oldest answers of clients that have more keys than most, of
+// trim removes the oldest responses of clients that have more keys than most, of
 // all tenants. Requests that run keep theirs.
 func (s store) trim(ctx context.Context, most int) error {
 	_, err := notes.Exec(ctx, s.pool, `

@@ -60,7 +60,7 @@ func (h *Handler) GetLimits(ctx context.Context, _ *platformv1.GetLimitsRequest)
 	if p, ok := authn.From(ctx); ok {
 		client = p.Client
 	}
-	answer := &platformv1.Limits{Operations: h.operations, Request: h.request}
+	response := &platformv1.Limits{Operations: h.operations, Request: h.request}
 	counted := map[optionsv1.Throttle]ratelimit.Policy{}
 	for _, class := range ratelimit.Classes() {
 		p, origin, err := h.rates.Rate(ctx, class, client)
@@ -76,7 +76,7 @@ func (h *Handler) GetLimits(ctx context.Context, _ *platformv1.GetLimitsRequest)
 		} else {
 			counted[class] = p
 		}
-		answer.Rates = append(answer.Rates, rate)
+		response.Rates = append(response.Rates, rate)
 	}
 	left, err := h.rates.Remaining(ctx, client, counted)
 	if err != nil {
@@ -84,8 +84,8 @@ func (h *Handler) GetLimits(ctx context.Context, _ *platformv1.GetLimitsRequest)
 	}
 	for i, class := range ratelimit.Classes() {
 		if remaining, ok := left[class]; ok {
-			answer.Rates[i].Remaining = proto.Int64(remaining)
+			response.Rates[i].Remaining = proto.Int64(remaining)
 		}
 	}
-	return answer, nil
+	return response, nil
 }

@@ -73,13 +73,13 @@ func (h *Handler) LeaseRate(ctx context.Context, req *platformv1.LeaseRateReques
 	if err != nil {
 		return nil, err
 	}
-	answer := &platformv1.LeaseRateResponse{
+	response := &platformv1.LeaseRateResponse{
 		Granted: granted, Remaining: max(int64(tokens), 0), Rate: policy.Rate, Burst: policy.Burst,
 	}
 	if granted < l.wanted {
-		answer.RetryAfterMs = waitFor(tokens, policy.Rate)
+		response.RetryAfterMs = waitFor(tokens, policy.Rate)
 	}
-	return answer, nil
+	return response, nil
 }
 
 // pause is for how long an edge that was given less than it wanted does not ask

@@ -29,7 +29,7 @@ import (
 const (
 	// timeout bounds a request, as Standard Webhooks recommends.
 	timeout = 15 * time.Second
-	// maxAnswer bounds what is read of an answer, and headers those of one, in bytes.
+	// maxAnswer bounds what is read of a response, and headers those of one, in bytes.
 	maxAnswer  = 16 << 10
 	maxHeaders = 16 << 10
 )
@@ -124,7 +124,7 @@ func (t *Transport) Send(ctx context.Context, d *delivery.Delivery) (string, err
 		return "", unreachable(err)
 	}
 	defer response.Body.Close()
-	// A connection is used again when the answer was read.
+	// A connection is used again when the response was read.
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer))
 	switch status := response.StatusCode; {
 	case status >= 200 && status < 300:

@@ -62,7 +62,7 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-func (r *receiver) answer(status int, header http.Header) {
+func (r *receiver) response(status int, header http.Header) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status, r.header = status, header
@@ -164,7 +164,7 @@ func TestWhatReceiversReturn(t *testing.T) {
 		{"not before", 429, http.Header{"Retry-After": {b.clock.Now().Add(time.Hour).UTC().Format(http.TimeFormat)}}, time.Hour},
 	} {
 		t.Run(test.it, func(t *testing.T) {
-			r.answer(test.status, test.header)
+			r.response(test.status, test.header)
 			_, err := b.send(t)
 			var known *delivery.Error
 			require.ErrorAs(t, err, &known, test.it)
@@ -174,7 +174,7 @@ func TestWhatReceiversReturn(t *testing.T) {
 	}
 	assert.Empty(t, elsewhere.requests, "redirects are not followed")
 
-	r.answer(410, nil)
+	r.response(410, nil)
 	for _, says := range []string{"410", "not active"} {
 		t.Run(says, func(t *testing.T) {
 			_, err := b.send(t)

@@ -50,7 +50,7 @@ func (f foreign) start(url obs.Secret, services ...string) (*privatepg.Databases
 	return privatepg.Start(f.t.Context(), privatepg.Config{URL: url}, "", pgtest.Log(f.t), services...)
 }
 
-// ask answers the text that a query returns.
+// ask returns the text that a query returns.
 func (f foreign) ask(url obs.Secret, query string) string {
 	f.t.Helper()
 	conn, err := pgx.Connect(f.t.Context(), url.Reveal())

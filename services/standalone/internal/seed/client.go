@@ -28,7 +28,7 @@ type Credentials struct {
 	ClientSecret string `json:"client_secret"`
 }
 
-// refused is an answer that is not a success.
+// refused is a response that is not a success.
 type refused struct {
 	status int
 	body   []byte
@@ -54,19 +54,19 @@ func (c *Client) Login(ctx context.Context, who Credentials) error {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	var answer struct {
+	var reply struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := c.do(request, &answer); err != nil {
+	if err := c.do(request, &reply); err != nil {
 		return fmt.Errorf("log in: %w", err)
 	}
-	c.token = answer.AccessToken
+	c.token = reply.AccessToken
 	return nil
 }
 
-// call sends body as JSON and decodes the answer into answer, when that is not
+// call sends body as JSON and decodes the response into answer, when that is not
 // nil.
-func (c *Client) call(ctx context.Context, method, path string, body, answer any) error {
+func (c *Client) call(ctx context.Context, method, path string, body, reply any) error {
 	var payload bytes.Buffer
 	if body != nil {
 		if err := json.NewEncoder(&payload).Encode(body); err != nil {
@@ -79,13 +79,13 @@ func (c *Client) call(ctx context.Context, method, path string, body, answer any
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+c.token)
-	if err := c.do(request, answer); err != nil {
+	if err := c.do(request, reply); err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	return nil
 }
 
-func (c *Client) do(request *http.Request, answer any) error {
+func (c *Client) do(request *http.Request, reply any) error {
 	response, err := c.HTTP.Do(request)
 	if err != nil {
 		return err
@@ -98,8 +98,8 @@ func (c *Client) do(request *http.Request, answer any) error {
 	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusNoContent {
 		return &refused{status: response.StatusCode, body: body}
 	}
-	if answer == nil {
+	if reply == nil {
 		return nil
 	}
-	return json.Unmarshal(body, answer)
+	return json.Unmarshal(body, reply)
 }

@@ -65,7 +65,7 @@ func firstMonday(year int) time.Time {
 
 func iso(day time.Time) string { return day.Format(time.DateOnly) }
 
-// names answers the names of what a list operation shows.
+// names returns the names of what a list operation shows.
 func names(ctx context.Context, c *Client, path string) (map[string]bool, error) {
 	var list []struct {
 		Name string `json:"name"`

@@ -88,7 +88,7 @@ func TestEventsHaveTheConsumersOfTheirContracts(t *testing.T) {
 	assert.Equal(t, declared, running)
 }
 
-// Each event that carries states has an owner that answers for it, and a copy at
+// Each event that carries states has an owner that is responsible for it, and a copy at
 // each consumer; and no topic is owned twice.
 func TestTopicsHaveOwnersAndCopies(t *testing.T) {
 	_, replicators := parts(t)

@@ -110,7 +110,7 @@ func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) 
 	return e, nil
 }
 
-// open makes a service part of the process, and answers the way to it.
+// open makes a service part of the process, and returns the way to it.
 func (h *house) open(name string, e serve.Engines, s serve.Service) (*rpc.Local, error) {
 	refusals, err := serve.Trail(h.app, h.cfg.Audit, e.Pool, e.Registry, e.Log)
 	if err != nil {

@@ -138,7 +138,7 @@ func address(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// announce tells the world that the server answers, after the demonstration
+// announce tells the world that the server responds, after the demonstration
 // was created when that is wanted. It stays until ctx ends, as a part must.
 func announce(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, ready state.Ready) error {
 	if cfg.Demo && !folder.Seeded() {

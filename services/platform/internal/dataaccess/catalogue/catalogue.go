@@ -21,7 +21,7 @@ const (
 	describedFor = time.Minute
 	// describeWithin bounds the wait for that.
 	describeWithin = 5 * time.Second
-	// describeAgain is when a service that did not answer is asked again, so that
+	// describeAgain is when a service that did not respond is asked again, so that
 	// not every request waits for it.
 	describeAgain = 2 * time.Second
 )
@@ -39,7 +39,7 @@ type Element struct {
 }
 
 // Catalogue knows the elements of all services. It asks each of them now and
-// then; a service that does not answer keeps the elements it had.
+// then; a service that does not respond keeps the elements it had.
 type Catalogue struct {
 	clients []datav1.DataProviderServiceClient
 	clock   clock.Clock

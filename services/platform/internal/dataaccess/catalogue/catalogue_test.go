@@ -32,7 +32,7 @@ func (d *describer) DescribeDataElements(context.Context, *datav1.DescribeDataEl
 	return &datav1.DescribeDataElementsResponse{Providers: []*datav1.DataProvider{{Name: d.key, Elements: []*datav1.DataElement{{Key: d.key}}}}}, nil
 }
 
-func TestElementsAreThoseOfTheServicesThatAnswered(t *testing.T) {
+func TestElementsAreThoseOfTheServicesThatResponded(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Now())
 	one, other := &describer{key: "A"}, &describer{key: "B", away: true}

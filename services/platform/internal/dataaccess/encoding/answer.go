@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
 )
 
-// Numbers of the fields that are written as bytes: a large answer is as many
+// Numbers of the fields that are written as bytes: a large response is as many
 // attributes as a thousand rows have columns, and no message is built for one.
 var (
 	answerData = protofield.MustShort(&platformv1.DataAnswer{}, "data")
@@ -57,7 +57,7 @@ type Writer struct {
 // pieceBytes is how much is written before a part is sent, about.
 const pieceBytes = 64 << 10
 
-// Root appends the field data of the answer: the nodes of a page, and what is
+// Root appends the field data of the response: the nodes of a page, and what is
 // said of all. Whoever takes parts gets a few nodes at a time; all parts merge.
 func (w *Writer) Root(dst []byte, page []int32, totals bool) ([]byte, error) {
 	if w.Nothing() {
@@ -107,7 +107,7 @@ func (w *Writer) children(dst []byte, page []int32) ([]byte, error) {
 	return dst, nil
 }
 
-// CheckSize refuses an answer that the edge would not take. Whether it does is
+// CheckSize refuses a response that the edge would not take. Whether it does is
 // found out before anything is sent: from the longest values of the columns,
 // and only when these leave it open by writing the nodes to nowhere.
 func (w *Writer) CheckSize(page []int32) error {
@@ -123,7 +123,7 @@ func (w *Writer) CheckSize(page []int32) error {
 	if size <= maxResponseBytes {
 		return nil
 	}
-	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf("The answer would have %d bytes, more than the allowed %d. "+
+	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf("The response would have %d bytes, more than the allowed %d. "+
 		"Ask for one page of it (index and count), or for fewer rows, days or data elements.", size, maxResponseBytes))
 }
 

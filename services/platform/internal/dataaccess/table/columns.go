@@ -47,7 +47,7 @@ func (c *Column) number(cell int32) float64 {
 	return float64(c.Integers[cell])
 }
 
-// Fill takes over what a provider answered. A column that is not as long as it
+// Fill takes over what a provider returned. A column that is not as long as it
 // must be has no further values.
 func (c *Column) Fill(from *datav1.DataColumn, cells int) {
 	c.There = make([]bool, cells)
