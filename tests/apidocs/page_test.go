@@ -53,7 +53,7 @@ func (o *observer) see(event any) {
 }
 
 // A reader opens the page, logs in by password, calls an operation and sees the
-// answer. Nothing is loaded from elsewhere, and nothing offends the page's policy.
+// response. Nothing is loaded from elsewhere, and nothing offends the page's policy.
 func TestPageLogsInAndCalls(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
@@ -65,7 +65,7 @@ func TestPageLogsInAndCalls(t *testing.T) {
 
 	const dialog = `//div[contains(@class,"auth-container")][.//*[@id="oauth_username"]]`
 	const operation = `//div[contains(@class,"opblock")][.//span[@data-path="/v1/platform/limits"]]`
-	var title, answer string
+	var title, response string
 	do(t, ctx, "open the page", network.Enable(), log.Enable(), runtime.Enable(),
 		chromedp.Navigate(server.BaseURL+"/docs"), chromedp.Text(`.info .title`, &title, chromedp.ByQuery))
 	do(t, ctx, "fill in the log-in", chromedp.Click(`.auth-wrapper .authorize`, chromedp.ByQuery),
@@ -79,9 +79,9 @@ func TestPageLogsInAndCalls(t *testing.T) {
 	do(t, ctx, "call an operation", chromedp.Click(`//h3[@data-tag="Platform: limit"]`),
 		chromedp.Click(`//span[@data-path="/v1/platform/limits"]`),
 		chromedp.Click(operation+`//button[contains(@class,"execute")]`),
-		chromedp.Text(operation+`//*[contains(@class,"live-responses-table")]//tbody`, &answer))
+		chromedp.Text(operation+`//*[contains(@class,"live-responses-table")]//tbody`, &response))
 	assert.Contains(t, title, "Rotaloom")
-	assert.Contains(t, answer, "bodyBytes")
+	assert.Contains(t, response, "bodyBytes")
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
 	assert.Empty(t, seen.problems)

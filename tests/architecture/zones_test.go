@@ -54,7 +54,7 @@ func TestTimeZonesComeFromThePinnedDatabase(t *testing.T) {
 	}
 }
 
-// machineZones answers where a file asks the machine for time zones.
+// machineZones returns where a file asks the machine for time zones.
 func machineZones(t *testing.T, path string) (found []string) {
 	t.Helper()
 	files := token.NewFileSet()

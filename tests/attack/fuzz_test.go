@@ -92,7 +92,7 @@ type fuzz struct {
 	seed  uint64
 	calls []called
 	words words
-	// good are requests that were answered with a success.
+	// good are requests that got a success.
 	good map[string][]request
 	// secrets are texts of another tenant: whoever does not send one must not see it.
 	secrets *regexp.Regexp
@@ -151,7 +151,7 @@ func newFuzz(t *testing.T, w *world, seed uint64) *fuzz {
 	return f
 }
 
-// belongings answers texts of a tenant that are kept secret, and ids and names that are
+// belongings returns texts of a tenant that are kept secret, and ids and names that are
 // not: those are sent, and may so come back as somebody else's.
 func belongings(asked []contract.Asked) (secrets *regexp.Regexp, known []string) {
 	var hidden []string
@@ -203,7 +203,7 @@ func record(t *testing.T, target contract.Target) []contract.Asked {
 	return slices.Concat(asked...)
 }
 
-// run sends requests until so many were sent, and answers what memory the server has
+// run sends requests until so many were sent, and returns what memory the server has
 // then.
 func (f *fuzz) run(t *testing.T, until int64) int64 {
 	t.Helper()
@@ -242,7 +242,7 @@ func (f *fuzz) try(ctx context.Context, n int64) {
 	trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { over = fmt.Sprintf("one reused %t after %s", c.Reused, c.IdleTime) }}
 	got, err := f.w.send(httptrace.WithClientTrace(ctx, trace), token, r.method, r.path, payload)
 	if err != nil {
-		f.found(r, payload, n, fmt.Sprintf("no answer: %v, after %s, connection: %s", err, time.Since(began), over))
+		f.found(r, payload, n, fmt.Sprintf("no response: %v, after %s, connection: %s", err, time.Since(began), over))
 		return
 	}
 	count, _ := f.statuses.LoadOrStore(got.status, new(atomic.Int64))

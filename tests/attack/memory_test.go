@@ -19,12 +19,12 @@ const (
 	mostMemory = 512 << 20
 	// senders send at a time.
 	senders = 50
-	// soon is how long others may wait for an answer meanwhile.
+	// soon is how long others may wait for a response meanwhile.
 	soon = 5 * time.Second
 )
 
 // Bodies that say least for the memory that they ask for, from many senders at a time,
-// with and without a token, take little memory, and everybody else is answered.
+// with and without a token, take little memory, and everybody else is served.
 func TestWorstBodies(t *testing.T) {
 	for name, token := range map[string]func(*world) string{
 		"anonymous":     func(*world) string { return "" },
@@ -67,7 +67,7 @@ func TestWorstBodies(t *testing.T) {
 				t.Logf("%d: %d", status, n.(*atomic.Int64).Load())
 				return true
 			})
-			t.Logf("%d worst bodies: at most %d MiB; %d requests of others were answered, the slowest in %s",
+			t.Logf("%d worst bodies: at most %d MiB; %d requests of others were served, the slowest in %s",
 				sent.Load(), most>>20, answered, slowest.Round(time.Millisecond))
 			assert.Positive(t, sent.Load())
 			assert.Less(t, most, int64(mostMemory))
@@ -78,8 +78,8 @@ func TestWorstBodies(t *testing.T) {
 	}
 }
 
-// watch asks for something as somebody else until ctx ends, and answers the most memory
-// that the server had, how many requests were answered, and how long the slowest took.
+// watch asks for something as somebody else until ctx ends, and returns the most memory
+// that the server had, how many requests were served, and how long the slowest took.
 func (w *world) watch(t *testing.T, ctx context.Context, token string) (most int64, answered int, slowest time.Duration) {
 	t.Helper()
 	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) { // The pause between two looks.
@@ -101,7 +101,7 @@ type body struct {
 	body         []byte
 }
 
-// worstBodies answers the worst bodies of the operations: with as many items as fit, and
+// worstBodies returns the worst bodies of the operations: with as many items as fit, and
 // with as many as an edge may just let pass. The short form has those of the operations
 // with the largest messages.
 func worstBodies(t *testing.T) []body {

@@ -24,7 +24,7 @@ var parameter = regexp.MustCompile(`\{[^}=]*\}`)
 // word is a part of a path that can be one word only.
 var word = regexp.MustCompile(`\{[^}=]*=([^}]*)\}`)
 
-// fill answers a route with a value in place of each parameter.
+// fill returns a route with a value in place of each parameter.
 func fill(route, value string) (method, path string) {
 	method, path, _ = strings.Cut(route, " ")
 	return method, parameter.ReplaceAllString(word.ReplaceAllString(path, "$1"), value)
@@ -60,7 +60,7 @@ func strangersBodies(t *testing.T, w *world) {
 	}
 }
 
-// head sends the head of a request, and nothing else, and answers the status of what
+// head sends the head of a request, and nothing else, and returns the status of what
 // comes back within some seconds.
 func (w *world) head(t *testing.T, head string) int {
 	t.Helper()

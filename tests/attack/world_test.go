@@ -120,7 +120,7 @@ func (w *world) login(t *testing.T, user string) scenario.API {
 	return scenario.API{Target: launch.Login(t, w.Client, ready)}
 }
 
-// tenant makes a tenant, and answers its administrator, who is logged in and calls by
+// tenant makes a tenant, and returns its administrator, who is logged in and calls by
 // the tenant's host name.
 func (w *world) tenant(t *testing.T, name string) scenario.API {
 	t.Helper()
@@ -155,18 +155,18 @@ func (h hosted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// answer is what came back.
-type answer struct {
+// reply is what came back.
+type reply struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
 // send makes a request as it is told to; the token and the body may be empty.
-func (w *world) send(ctx context.Context, token, method, path string, body []byte) (answer, error) {
+func (w *world) send(ctx context.Context, token, method, path string, body []byte) (reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, w.BaseURL+path, bytes.NewReader(body))
 	if err != nil {
-		return answer{}, err
+		return reply{}, err
 	}
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -174,11 +174,11 @@ func (w *world) send(ctx context.Context, token, method, path string, body []byt
 	r.Header.Set("Content-Type", "application/json")
 	response, err := w.Client.Do(r)
 	if err != nil {
-		return answer{}, err
+		return reply{}, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, response.Header, text}, err
+	return reply{response.StatusCode, response.Header, text}, err
 }
 
 // memory is what a process holds at a time, in bytes (VmRSS of Linux).

@@ -31,7 +31,7 @@ type called struct {
 	policy *policy.Method
 }
 
-// calls answers all operations of the contracts that have routes, one for each route.
+// calls returns all operations of the contracts that have routes, one for each route.
 func calls(t *testing.T) []called {
 	t.Helper()
 	policies := policy.NewTable(nil)
@@ -88,7 +88,7 @@ type list struct {
 	most          int    // items that the contract lets pass; 0 for any number
 }
 
-// worst answers the list of a body that makes most memory of a byte, or false when there
+// worst returns the list of a body that makes most memory of a byte, or false when there
 // is none: its smallest item is {}.
 func worst(body protoreflect.MessageDescriptor) (list, bool) {
 	var found []list
@@ -139,7 +139,7 @@ func sizeOf(m protoreflect.MessageDescriptor) int {
 	return int(reflect.TypeOf(t.Zero().Interface()).Elem().Size())
 }
 
-// filled answers a body with about so many empty items, as long as a body may be. Items
+// filled returns a body with about so many empty items, as long as a body may be. Items
 // beyond a limit come in a list of the same name that follows; spaces make up for the
 // rest.
 func (l list) filled(items int) []byte {

@@ -62,15 +62,15 @@ func TestTooLargeIsReadable(t *testing.T) {
 	for name, send := range senders {
 		for _, size := range []int{5 << 20, 20 << 20, 100 << 20} {
 			t.Run(fmt.Sprintf("%s, %d MiB", name, size>>20), func(t *testing.T) {
-				answer := send(t, size)
-				assert.Contains(t, answer, "413")
-				assert.Contains(t, answer, `"errorCode":"WRL-00413"`)
+				response := send(t, size)
+				assert.Contains(t, response, "413")
+				assert.Contains(t, response, `"errorCode":"WRL-00413"`)
 			})
 		}
 	}
 }
 
-// run runs a program and answers everything that it wrote.
+// run runs a program and returns everything that it wrote.
 func run(t *testing.T, env []string, name string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -94,10 +94,10 @@ func post(t *testing.T, client *http.Client, http2 bool, url, token string, size
 	require.NoError(t, err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := (&http.Client{Transport: transport, Timeout: time.Minute}).Do(r)
+	response, err := (&http.Client{Transport: transport, Timeout: time.Minute}).Do(r)
 	require.NoError(t, err)
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	return fmt.Sprint(answer.StatusCode, " ", answer.Proto, " ", string(body))
+	return fmt.Sprint(response.StatusCode, " ", response.Proto, " ", string(body))
 }

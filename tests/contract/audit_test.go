@@ -37,7 +37,7 @@ func requireAudited(t *testing.T, d *launch.Deployment, ran []contract.Case) {
 	}
 }
 
-// succeeded answers the operations of which the cases show a success.
+// succeeded returns the operations of which the cases show a success.
 func succeeded(ran []contract.Case) map[*contract.Operation]bool {
 	operations, found := contract.Operations(), map[*contract.Operation]bool{}
 	for _, c := range ran {
@@ -50,7 +50,7 @@ func succeeded(ran []contract.Case) map[*contract.Operation]bool {
 	return found
 }
 
-// audited answers the operations that a database has rows of.
+// audited returns the operations that a database has rows of.
 func audited(t *testing.T, url string) map[string]bool {
 	t.Helper()
 	ctx := context.Background()

@@ -1,4 +1,4 @@
-// Package contract runs contract cases: requests and what must be answered,
+// Package contract runs contract cases: requests and what must be returned,
 // written as data. A case knows nothing but the network, so the same cases
 // hold every way of running the product to the same contract.
 package contract
@@ -27,7 +27,7 @@ type Case struct {
 	Steps []Step `yaml:"steps"`
 }
 
-// Step is one request with what must be answered.
+// Step is one request with what must be returned.
 type Step struct {
 	// It says what the step shows.
 	It string `yaml:"it"`
@@ -42,21 +42,21 @@ type Step struct {
 	Header map[string]string `yaml:"header"`
 	// Anonymous leaves the access token out.
 	Anonymous bool `yaml:"anonymous"`
-	// Status that must be answered.
+	// Status that must be returned.
 	Status int `yaml:"status"`
-	// Expect is what the JSON answer must hold: objects may hold more members
+	// Expect is what the JSON response must hold: objects may hold more members
 	// than expected, arrays have exactly the expected items. See Match for the
 	// placeholders.
 	Expect any `yaml:"expect"`
-	// Text is the exact answer, where the bytes count.
+	// Text is the exact response, where the bytes count.
 	Text *string `yaml:"text"`
 	// ExpectHeader is what headers must hold; "<absent>" and "<any>" work.
 	ExpectHeader map[string]string `yaml:"expectHeader"`
-	// Keep stores parts of the answer, name: path, for later steps. A path is
+	// Keep stores parts of the response, name: path, for later steps. A path is
 	// the names and indexes to a value, "0.groupSchedulePattern.id", or
 	// "header:Content-Location".
 	Keep map[string]string `yaml:"keep"`
-	// Within repeats the request until the answer is as expected, or the time
+	// Within repeats the request until the response is as expected, or the time
 	// is over: for what is applied asynchronously.
 	Within time.Duration `yaml:"within"`
 }

@@ -17,7 +17,7 @@ import (
 const descriptionURL = "https://rotaloom.invalid/openapi.json"
 
 // description is the API description that the product serves. Every request and
-// every answer of a case must be as it says.
+// every response of a case must be as it says.
 type description struct {
 	mu       sync.Mutex
 	root     map[string]any
@@ -43,7 +43,7 @@ var described = sync.OnceValues(func() (*description, error) {
 	return &description{root: root, compiler: compiler, compiled: map[string]*jsonschema.Schema{}}, nil
 })
 
-// checkDescribed holds a step's request and what was answered against the API
+// checkDescribed holds a step's request and what was returned against the API
 // description, and against what is known of the reference product. Steps that call no operation are left out, and requests that are
 // meant to be refused.
 func checkDescribed(step Step, request []byte, status int, answer []byte) error {
@@ -77,7 +77,7 @@ func checkDescribed(step Step, request []byte, status int, answer []byte) error 
 	}
 	value, err := d.validate(schema, answer)
 	if err != nil {
-		return fmt.Errorf("the answer is not as the API description says: %w", err)
+		return fmt.Errorf("the response is not as the API description says: %w", err)
 	}
 	if status != http.StatusOK {
 		return nil

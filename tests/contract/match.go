@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Match compares an answer with what is expected and says where they differ.
+// Match compares a response with what is expected and says where they differ.
 // Expected texts in angle brackets stand for any value of a kind:
 //
 //	<any>       anything that is present

@@ -27,7 +27,7 @@ type Route struct {
 	segments []string
 }
 
-// Operations answers those of the contracts that have routes.
+// Operations returns those of the contracts that have routes.
 func Operations() []*Operation {
 	var out []*Operation
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
@@ -75,7 +75,7 @@ func segmentsOf(path string) []string {
 	return segments
 }
 
-// Called answers the operation that a step calls, and the route by which it does;
+// Called returns the operation that a step calls, and the route by which it does;
 // nil when it calls none. A literal goes before a parameter.
 func Called(operations []*Operation, step Step) (*Operation, *Route) {
 	method, target, _ := strings.Cut(step.Do, " ")

@@ -32,7 +32,7 @@ type referenceData struct {
 // referenceType is an object.
 type referenceType struct {
 	// Properties are their types by name; a name with "!" behind it is always there
-	// in answers.
+	// in responses.
 	Properties map[string]any `yaml:"properties"`
 	// Own are properties that we have beyond those.
 	Own []string `yaml:"own"`
@@ -84,7 +84,7 @@ func loadReference(files fs.FS) (*referenceData, error) {
 }
 
 // compile makes two schemas of each type: of requests, in which nothing is required
-// because we ask for less, and of answers.
+// because we ask for less, and of responses.
 func (r *referenceData) compile() error {
 	root := map[string]any{}
 	for way, required := range map[string]bool{"takes": false, "returns": true} {

@@ -17,7 +17,7 @@ type Asked struct {
 	Values map[string]string
 }
 
-// Record runs a case as Run does, and answers its steps with their values. Steps
+// Record runs a case as Run does, and returns its steps with their values. Steps
 // that last tells, and those behind them, are not run.
 func Record(ctx context.Context, target Target, c Case, last func(Step) bool) ([]Asked, error) {
 	values := fresh()
@@ -37,14 +37,14 @@ func Record(ctx context.Context, target Target, c Case, last func(Step) bool) ([
 	return asked, nil
 }
 
-// Answer is what was answered to a step.
+// Answer is what was returned to a step.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Send sends a step once, to a host name, and answers whatever is answered.
+// Send sends a step once, to a host name, and returns whatever comes back.
 func Send(ctx context.Context, target Target, host string, asked Asked) (Answer, error) {
 	request, err := newRequest(ctx, target, asked.Step, asked.Values)
 	if err != nil {
@@ -63,7 +63,7 @@ func Send(ctx context.Context, target Target, host string, asked Asked) (Answer,
 // named finds what a step names by ${name}.
 var named = regexp.MustCompile(`\$\{(\w+)(:number)?\}`)
 
-// Names answers the values that a text names.
+// Names returns the values that a text names.
 func Names(text string) []string {
 	var names []string
 	for _, found := range named.FindAllStringSubmatch(text, -1) {
@@ -91,7 +91,7 @@ func (a Asked) Filled() string {
 	})
 }
 
-// Called answers the operation that is called, and the route by which it is.
+// Called returns the operation that is called, and the route by which it is.
 func (a Asked) Called(operations []*Operation) (*Operation, *Route) {
 	step := a.Step
 	step.Do = fill(step.Do, a.Values)
@@ -105,7 +105,7 @@ type Request struct {
 	Body []byte
 }
 
-// Filled answers what a step sends with its values.
+// Filled returns what a step sends with its values.
 func Filled(a Asked) Request {
 	method, path, _ := strings.Cut(fill(a.Step.Do, a.Values), " ")
 	// A body that cannot be encoded would have failed when it was recorded.

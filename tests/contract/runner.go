@@ -42,7 +42,7 @@ func fresh() map[string]string {
 	}
 }
 
-// Run runs a case and answers the first difference.
+// Run runs a case and returns the first difference.
 func Run(ctx context.Context, target Target, c Case) error {
 	values := fresh()
 	for name, value := range target.Values {

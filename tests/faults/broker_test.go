@@ -49,8 +49,8 @@ func TestBrokerIsAway(t *testing.T) {
 // populatedThrough is the day to which an assignment shows on all schedules.
 func (w *world) populatedThrough(id int64) string {
 	w.t.Helper()
-	var answer struct{ PopulatedThroughDate string }
-	_, err := w.api.Call(w.ctx, http.MethodGet, fmt.Sprint(patterns, "/", id), nil, &answer)
+	var response struct{ PopulatedThroughDate string }
+	_, err := w.api.Call(w.ctx, http.MethodGet, fmt.Sprint(patterns, "/", id), nil, &response)
 	require.NoError(w.t, err)
-	return answer.PopulatedThroughDate
+	return response.PopulatedThroughDate
 }

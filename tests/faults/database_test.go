@@ -107,7 +107,7 @@ func (w *world) call(method, path string, body any) error {
 	return err
 }
 
-// tellsToComeAgain says what is wrong with the answer to a request that came at
+// tellsToComeAgain says what is wrong with the response to a request that came at
 // a bad moment.
 func tellsToComeAgain(err error) error {
 	var refused *scenario.Refused

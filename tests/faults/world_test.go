@@ -107,7 +107,7 @@ func (w *world) recreate(crew *scenario.Crew, id int64, r rotation) (a scenario.
 	return a
 }
 
-// propagation reads a propagation, and answers false while the service is away.
+// propagation reads a propagation, and returns false while the service is away.
 func (w *world) propagation(path string) (p scenario.Propagation, ok bool) {
 	w.t.Helper()
 	_, err := w.api.Call(w.ctx, http.MethodGet, path, nil, &p)
@@ -139,7 +139,7 @@ func (w *world) finishAny(path string) (p scenario.Propagation) {
 	return p
 }
 
-// isAway reports whether an answer says that something will be back soon.
+// isAway reports whether a response says that something will be back soon.
 func isAway(err error) bool {
 	var refused *scenario.Refused
 	return errors.As(err, &refused) && refused.Status == http.StatusServiceUnavailable
@@ -152,7 +152,7 @@ func (w *world) verify() {
 	propagator := filepath.Join(launch.Root(w.t), "bin", "test", "propagator")
 	launch.Await(w.t, patience, "all propagations have finished", func() bool {
 		out, errs, code := launch.Run(w.t, propagator, nil, "verify", "--database-url", w.DatabaseURL("scheduling"), "--nats-url", w.NATSURL())
-		if !strings.Contains(out, "; 0 propagations have not finished") || strings.Contains(errs, "does not answer") || strings.Contains(errs, "copies differ") {
+		if !strings.Contains(out, "; 0 propagations have not finished") || strings.Contains(errs, "does not respond") || strings.Contains(errs, "copies differ") {
 			return false
 		}
 		require.Zero(w.t, code, "%s%s", out, errs)
@@ -199,7 +199,7 @@ func sample(employees []int64, size int) []int64 {
 	return picked
 }
 
-// retry repeats a call while the answer is that something will be back soon.
+// retry repeats a call while the response is that something will be back soon.
 func (w *world) retry(what string, call func() error) {
 	w.t.Helper()
 	launch.Await(w.t, patience, what, func() bool {

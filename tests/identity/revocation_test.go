@@ -45,7 +45,7 @@ func newWorld(t *testing.T) *world {
 	return &world{launch.Deployed(t, "ROTALOOM_REVOCATION_STALENESS="+bound.String(), "ROTALOOM_LOG_LEVEL=warn"), t}
 }
 
-// post sends a form and answers the JSON object.
+// post sends a form and returns the JSON object.
 func (w *world) post(path string, form url.Values) (int, map[string]any) {
 	w.t.Helper()
 	form.Set("client_id", w.Credentials.ClientID)
@@ -53,28 +53,28 @@ func (w *world) post(path string, form url.Values) (int, map[string]any) {
 	response, err := w.Client.PostForm(w.BaseURL+path, form)
 	require.NoError(w.t, err)
 	defer response.Body.Close()
-	var answer map[string]any
-	require.NoError(w.t, json.NewDecoder(response.Body).Decode(&answer))
-	return response.StatusCode, answer
+	var reply map[string]any
+	require.NoError(w.t, json.NewDecoder(response.Body).Decode(&reply))
+	return response.StatusCode, reply
 }
 
 func (w *world) login() (access, refresh string) {
 	w.t.Helper()
-	status, answer := w.post("/api/authentication/access_token", url.Values{
+	status, reply := w.post("/api/authentication/access_token", url.Values{
 		"grant_type": {"password"}, "auth_chain": {"OAuthLdapService"},
 		"username": {w.Credentials.Username}, "password": {w.Credentials.Password},
 	})
-	require.Equal(w.t, http.StatusOK, status, answer)
-	return answer["access_token"].(string), answer["refresh_token"].(string)
+	require.Equal(w.t, http.StatusOK, status, reply)
+	return reply["access_token"].(string), reply["refresh_token"].(string)
 }
 
 func (w *world) revoke(token string) {
 	w.t.Helper()
-	status, answer := w.post("/api/authentication/token/revoke", url.Values{"token": {token}})
-	require.Equal(w.t, http.StatusOK, status, answer)
+	status, reply := w.post("/api/authentication/token/revoke", url.Values{"token": {token}})
+	require.Equal(w.t, http.StatusOK, status, reply)
 }
 
-// call answers the status and the Retry-After of an operation of a service.
+// call returns the status and the Retry-After of an operation of a service.
 func (w *world) call(service, token string) (int, string) {
 	w.t.Helper()
 	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.BaseURL+services[service], nil)
@@ -88,7 +88,7 @@ func (w *world) call(service, token string) (int, string) {
 	return response.StatusCode, response.Header.Get("Retry-After")
 }
 
-// accepted reports whether a service lets the token in, whatever it answers
+// accepted reports whether a service lets the token in, whatever it responds
 // then.
 func (w *world) accepted(service, token string) bool {
 	w.t.Helper()
@@ -96,7 +96,7 @@ func (w *world) accepted(service, token string) bool {
 	return status != http.StatusUnauthorized && status != http.StatusServiceUnavailable
 }
 
-// refusedAfter answers how long after a moment each service refuses the token.
+// refusedAfter returns how long after a moment each service refuses the token.
 func (w *world) refusedAfter(since time.Time, token string, within time.Duration) map[string]time.Duration {
 	w.t.Helper()
 	took := map[string]time.Duration{}

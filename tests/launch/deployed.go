@@ -309,7 +309,7 @@ func (d *Deployment) WipeNATS(t testing.TB) {
 	require.NoError(t, os.RemoveAll(d.natsDir))
 }
 
-// Edge starts one more edge, and answers its URL. A call may be made as soon as
+// Edge starts one more edge, and returns its URL. A call may be made as soon as
 // it listens. Settings, "ROTALOOM_NAME=value", come before those of all programs.
 func (d *Deployment) Edge(t testing.TB, name string, settings ...string) string {
 	t.Helper()
@@ -319,7 +319,7 @@ func (d *Deployment) Edge(t testing.TB, name string, settings ...string) string 
 }
 
 // Replica starts another process of a service on its database, under a name of its
-// own, and answers where it listens.
+// own, and returns where it listens.
 func (d *Deployment) Replica(t testing.TB, service, name string) string {
 	t.Helper()
 	i := slices.IndexFunc(programs, func(p program) bool { return p.name == service })
@@ -329,7 +329,7 @@ func (d *Deployment) Replica(t testing.TB, service, name string) string {
 	return listen
 }
 
-// Operate runs a command of operators of a service, and answers what it printed.
+// Operate runs a command of operators of a service, and returns what it printed.
 func (d *Deployment) Operate(t testing.TB, service string, command ...string) string {
 	t.Helper()
 	i := slices.IndexFunc(programs, func(p program) bool { return p.name == service })
@@ -358,12 +358,12 @@ func (d *Deployment) AwaitServices(t testing.TB) {
 		"/v1/commons/persons/1", "/v1/timekeeping/setup/employment_terms/1", "/v1/scheduling/shift_templates/1",
 		"/v1/platform/rate_limits",
 	} {
-		Await(t, startTimeout, path+" is answered", func() bool { return d.answers(path, token) })
+		Await(t, startTimeout, path+" is served", func() bool { return d.serves(path, token) })
 	}
 }
 
-// answers reports whether the service behind a path does its work.
-func (d *Deployment) answers(path, token string) bool {
+// serves reports whether the service behind a path does its work.
+func (d *Deployment) serves(path, token string) bool {
 	request, err := http.NewRequest(http.MethodGet, d.BaseURL+path, nil)
 	if err != nil {
 		return false

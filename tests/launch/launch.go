@@ -31,7 +31,7 @@ const (
 	look         = 20 * time.Millisecond
 )
 
-// Ready is what the standalone process writes when it answers.
+// Ready is what the standalone process writes when it responds.
 type Ready struct {
 	BaseURL     string `json:"baseUrl"`
 	CAFile      string `json:"caFile"`
@@ -67,7 +67,7 @@ func Root(t testing.TB) string {
 }
 
 // Build builds a command of the workspace, "services/standalone/cmd/rotaloom",
-// and answers the path of the binary.
+// and returns the path of the binary.
 func Build(t testing.TB, command string) string {
 	t.Helper()
 	binary := filepath.Join(Root(t), "bin", "test", filepath.Base(command))
@@ -104,7 +104,7 @@ func build(root, command, binary string) error {
 	return nil
 }
 
-// Run runs a binary to its end, within a minute, and answers what it wrote and
+// Run runs a binary to its end, within a minute, and returns what it wrote and
 // its exit code.
 func Run(t testing.TB, binary string, env []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
@@ -214,7 +214,7 @@ func Await(t testing.TB, timeout time.Duration, what string, holds func() bool) 
 	}
 }
 
-// Server is a standalone process that answers.
+// Server is a standalone process that serves.
 type Server struct {
 	*Process
 	Ready
@@ -224,7 +224,7 @@ type Server struct {
 }
 
 // Standalone starts the standalone process on a free port with a state folder
-// of its own, and waits until it answers.
+// of its own, and waits until it responds.
 func Standalone(t testing.TB, args ...string) *Server {
 	t.Helper()
 	return StandaloneIn(t, t.TempDir(), nil, args...)
@@ -278,13 +278,13 @@ func Client(t testing.TB, caFile string) *http.Client {
 	return &http.Client{Transport: transport, Timeout: time.Minute}
 }
 
-// Target logs in and answers the server as a target of contract cases.
+// Target logs in and returns the server as a target of contract cases.
 func (s *Server) Target(t testing.TB) contract.Target {
 	t.Helper()
 	return Login(t, s.Client, s.Ready)
 }
 
-// Login gets a token for the credentials and answers the target of contract
+// Login gets a token for the credentials and returns the target of contract
 // cases.
 func Login(t testing.TB, client *http.Client, ready Ready) contract.Target {
 	t.Helper()

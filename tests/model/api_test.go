@@ -57,12 +57,12 @@ func dayOf(text string) day {
 
 // call calls the product, again while a process of it is away: it was killed between
 // two calls, and whatever is not there has done nothing.
-func (w *world) call(method, path string, body, answer any) (http.Header, error) {
+func (w *world) call(method, path string, body, response any) (http.Header, error) {
 	w.t.Helper()
 	var header http.Header
 	var err error
 	launch.Await(w.t, patience, method+" "+path, func() bool {
-		header, err = w.api.Call(w.t.Context(), method, path, body, answer)
+		header, err = w.api.Call(w.t.Context(), method, path, body, response)
 		return status(err) != http.StatusServiceUnavailable
 	})
 	return header, err
@@ -76,9 +76,9 @@ func status(err error) int {
 	return 0
 }
 
-func (w *world) must(method, path string, body, answer any) {
+func (w *world) must(method, path string, body, response any) {
 	w.t.Helper()
-	header, err := w.call(method, path, body, answer)
+	header, err := w.call(method, path, body, response)
 	require.NoError(w.t, err)
 	if location := header.Get("Content-Location"); strings.Contains(location, "/propagations/") {
 		w.open = append(w.open, location)
@@ -126,8 +126,8 @@ func (w *world) ownerOf(a *assignment) scenario.Object {
 	return scenario.Object{"id": w.terms[a.term]}
 }
 
-// patternAnswer is what changes of assignments answer.
-type patternAnswer []struct {
+// patternResponse is what changes of assignments return.
+type patternResponse []struct {
 	GroupSchedulePattern, EmployeeSchedulePattern struct {
 		ID                 int64
 		StartDate, EndDate string
@@ -135,7 +135,7 @@ type patternAnswer []struct {
 }
 
 // id is that of the one assignment that is told of.
-func (p patternAnswer) id() int64 {
+func (p patternResponse) id() int64 {
 	return p[0].GroupSchedulePattern.ID + p[0].EmployeeSchedulePattern.ID
 }
 
@@ -148,36 +148,36 @@ func (w *world) assign(a *assignment) {
 	if a.to < never {
 		given["endDate"] = (a.to - 1).date()
 	}
-	var answer patternAnswer
+	var response patternResponse
 	w.must(http.MethodPost, a.words().path+"/apply_create", scenario.Object{a.words().patterns: scenario.Object{"do": scenario.Object{
 		a.words().pattern + "Creates": []scenario.Object{{"override": a.override, a.words().pattern: given}},
-	}}}, &answer)
-	a.id = answer.id()
+	}}}, &response)
+	a.id = response.id()
 }
 
 // change applies one block of apply_update to an assignment, and returns the
-// assignment that the answer shows.
+// assignment that the response shows.
 func (w *world) change(a *assignment, block string, do scenario.Object) int64 {
 	w.t.Helper()
-	var answer patternAnswer
+	var response patternResponse
 	w.must(http.MethodPost, a.words().path+"/apply_update", scenario.Object{block: scenario.Object{
 		"where": scenario.Object{a.words().pattern + "Ids": []int64{a.id}}, "do": do,
-	}}, &answer)
-	return answer.id()
+	}}, &response)
+	return response.id()
 }
 
 // assignmentFrom returns the id of the assignment of whom another one has that begins
 // on a day and is not known to the model.
 func (w *world) assignmentFrom(of *assignment, from day) int64 {
 	w.t.Helper()
-	var answer []struct {
+	var response []struct {
 		ID        int64
 		StartDate string
 	}
 	w.must(http.MethodPost, of.words().path+"/multi_read", scenario.Object{"select": []string{of.words().selected}, "where": scenario.Object{
 		of.words().owners: scenario.Object{of.words().owner + "s": []scenario.Object{w.ownerOf(of)}},
-	}}, &struct{ GroupSchedulePatterns, EmployeeSchedulePatterns any }{&answer, &answer})
-	for _, found := range answer {
+	}}, &struct{ GroupSchedulePatterns, EmployeeSchedulePatterns any }{&response, &response})
+	for _, found := range response {
 		known := false
 		for _, a := range w.assignments {
 			known = known || a.id == found.ID
@@ -186,14 +186,14 @@ func (w *world) assignmentFrom(of *assignment, from day) int64 {
 			return found.ID
 		}
 	}
-	require.Fail(w.t, "the part that goes on is not there", "%+v", answer)
+	require.Fail(w.t, "the part that goes on is not there", "%+v", response)
 	return 0
 }
 
 // read reads the window of all employees.
 func (w *world) read() ([]shown, map[int]map[day]bool, error) {
 	type ref struct{ ID int64 }
-	var answer struct {
+	var response struct {
 		Shifts []struct {
 			ID                                int64
 			Employee                          ref
@@ -220,7 +220,7 @@ func (w *world) read() ([]shown, map[int]map[day]bool, error) {
 	}
 	request := scenario.ReadRequest(ids, day(0).date(), (window - 1).date())
 	request["select"] = []string{"SHIFTS", "PAYCODEEDITS", "DAYLOCKS"}
-	if _, err := w.api.Call(w.t.Context(), http.MethodPost, "/v1/scheduling/schedule/multi_read", request, &answer); err != nil {
+	if _, err := w.api.Call(w.t.Context(), http.MethodPost, "/v1/scheduling/schedule/multi_read", request, &response); err != nil {
 		return nil, nil, err
 	}
 	var list []shown
@@ -230,21 +230,21 @@ func (w *world) read() ([]shown, map[int]map[day]bool, error) {
 		}
 		return 0
 	}
-	for _, s := range answer.Shifts {
+	for _, s := range response.Shifts {
 		d := dayOf(s.StartDateTime)
 		if d < 0 {
 			continue // It only reaches into the window.
 		}
 		list = append(list, shown{index[s.Employee.ID], d, false, s.Label, minutesOf(d, s.StartDateTime), minutesOf(d, s.EndDateTime), s.Generated, s.Locked, of(s.Relations), s.ID})
 	}
-	for _, p := range answer.PayCodeEdits {
+	for _, p := range response.PayCodeEdits {
 		list = append(list, shown{index[p.Employee.ID], dayOf(p.StartDate), true, p.PayCodeRef.Qualifier, 0, 1440, p.Generated, p.Locked, of(p.Relations), p.ID})
 	}
 	locks := map[int]map[day]bool{}
 	for i := range w.employees {
 		locks[i] = map[day]bool{}
 	}
-	for _, l := range answer.DayLocks {
+	for _, l := range response.DayLocks {
 		for d := max(0, dayOf(l.StartDateTime)); d < min(window, dayOf(l.EndDateTime)); d++ {
 			locks[index[l.Employee.ID]][d] = true
 		}
@@ -254,15 +254,15 @@ func (w *world) read() ([]shown, map[int]map[day]bool, error) {
 
 // find asks a hyperfind who is scheduled on a day.
 func (w *world) find(d day) (map[int64]bool, error) {
-	var answer struct {
+	var response struct {
 		Result struct{ Refs []struct{ ID int64 } }
 	}
 	_, err := w.api.Call(w.t.Context(), http.MethodPost, "/v1/commons/hyperfind/test", scenario.Object{
 		"dateRange":   scenario.Object{"startDate": d.date(), "endDate": d.date()},
 		"constraints": scenario.Object{"filters": []scenario.Object{{"key": "SCHEDULED", "operator": "IS_NOT_NULL"}}},
-	}, &answer)
+	}, &response)
 	found := map[int64]bool{}
-	for _, ref := range answer.Result.Refs {
+	for _, ref := range response.Result.Refs {
 		found[ref.ID] = true
 	}
 	return found, err

@@ -195,11 +195,11 @@ func (w *world) move() string {
 func (w *world) enter() string {
 	made := w.anyEntered()
 	body, refused := w.shiftOf(made), w.employees[made.employee].locked(made.day)
-	var answer []struct{ ID int64 }
-	if !w.tried(http.MethodPost, shifts, body, &answer, refused) {
+	var response []struct{ ID int64 }
+	if !w.tried(http.MethodPost, shifts, body, &response, refused) {
 		return fmt.Sprintf("enter a shift on the locked day %d of %d", made.day, made.employee)
 	}
-	made.id = answer[0].ID
+	made.id = response[0].ID
 	w.entered = append(w.entered, stored(made))
 	return fmt.Sprintf("enter %d for employee %d on %d", made.id, made.employee, made.day)
 }
@@ -232,15 +232,15 @@ func (w *world) shiftOf(m *entered) scenario.Object {
 	}
 }
 
-// tried makes a call that is refused if a locked day is concerned, and answers
+// tried makes a call that is refused if a locked day is concerned, and returns
 // whether it was carried out.
-func (w *world) tried(method, path string, body, answer any, refused bool) bool {
+func (w *world) tried(method, path string, body, response any, refused bool) bool {
 	w.t.Helper()
 	if !refused {
-		w.must(method, path, body, answer)
+		w.must(method, path, body, response)
 		return true
 	}
-	_, err := w.call(method, path, body, answer)
+	_, err := w.call(method, path, body, response)
 	require.Equal(w.t, http.StatusBadRequest, status(err), "a locked day was changed: %v", err)
 	return false
 }

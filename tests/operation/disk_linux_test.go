@@ -113,7 +113,7 @@ func newWorkplace(t *testing.T, prepare func(state string)) *workplace {
 	return w
 }
 
-// change puts the crew on another pattern, and answers the propagation.
+// change puts the crew on another pattern, and returns the propagation.
 func (w *workplace) change(pattern scenario.Object) (propagation string) {
 	w.t.Helper()
 	changed, err := w.crew.Recreate(w.t.Context(), w.api, w.assigned, pattern, day)
@@ -238,7 +238,7 @@ func (w *writer) forget() {
 	w.seen = map[string]map[int]int{"log in": {}, "create a template": {}, "create a person": {}}
 }
 
-// mistakes are the answers that may never be.
+// mistakes are the responses that may never be.
 func (w *writer) mistakes() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -328,7 +328,7 @@ func (w *writer) create(ctx context.Context, path string, body any) (int, error)
 	return http.StatusOK, nil
 }
 
-// allowed says what is wrong with an answer while the disk is full, or nil.
+// allowed says what is wrong with a response while the disk is full, or nil.
 func allowed(status int, header http.Header, body []byte) error {
 	if status == http.StatusOK || status == http.StatusServiceUnavailable && header.Get("Retry-After") != "" && json.Valid(body) {
 		return nil

@@ -15,9 +15,9 @@ func TestSetupSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
 	api := scenario.API{Target: server.Target(t)}
-	call := func(method, path string, body, answer any) {
+	call := func(method, path string, body, response any) {
 		t.Helper()
-		_, err := api.Call(t.Context(), method, path, body, answer)
+		_, err := api.Call(t.Context(), method, path, body, response)
 		require.NoError(t, err)
 	}
 	var holidays []scenario.Object

@@ -39,7 +39,7 @@ func stop(t *testing.T, server *launch.Server) {
 func TestStopsWhenIdle(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
-	require.True(t, launch.LoginWorks(t, server.Client, server.Ready), "ready.json appears when the server answers")
+	require.True(t, launch.LoginWorks(t, server.Client, server.Ready), "ready.json appears when the server responds")
 	stop(t, server)
 	require.Zero(t, server.ExitCode(), server.Output())
 }
@@ -65,7 +65,7 @@ func TestStopsQuietlyWhileTheDemonstrationIsMade(t *testing.T) {
 	}
 }
 
-// Requests that run are answered, new ones are refused, and a propagation that
+// Requests that run are served, new ones are refused, and a propagation that
 // was not finished goes on with the next start.
 func TestStopsWhileThereIsWork(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestStopsWhileThereIsWork(t *testing.T) {
 	require.Equal(t, day+"T14:00:00", shifts[0].StartDateTime)
 }
 
-// refusedWhileStopping answers nil when a request was not let in any more, and
+// refusedWhileStopping returns nil when a request was not let in any more, and
 // otherwise what went wrong with it.
 func refusedWhileStopping(err error) error {
 	text := err.Error()
@@ -134,7 +134,7 @@ func TestStopsWhileARequestHangs(t *testing.T) {
 	_, err = fmt.Fprintf(conn, "POST /v1/scheduling/schedule/multi_read HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", target.Token)
 	require.NoError(t, err)
-	// A second request over another connection is answered, so the first one was
+	// A second request over another connection is served, so the first one was
 	// let in.
 	require.True(t, launch.LoginWorks(t, server.Client, server.Ready))
 	stop(t, server)

@@ -62,7 +62,7 @@ func TestPostgreSQLIsTheOneAskedFor(t *testing.T) {
 	}
 }
 
-// natsServer runs the server of a tool's module, and answers where and which it is.
+// natsServer runs the server of a tool's module, and returns where and which it is.
 func natsServer(t *testing.T, module string) (url, version string) {
 	t.Helper()
 	find := exec.CommandContext(t.Context(), "go", "-C", filepath.Join(launch.Root(t), module), "tool", "-n", "nats-server")

@@ -24,7 +24,7 @@ const outstanding = 200
 type answered struct {
 	status int
 	took   time.Duration
-	// wrong says what is wrong with the answer, or is "".
+	// wrong says what is wrong with the response, or is "".
 	wrong string
 }
 
@@ -119,7 +119,7 @@ func wrong(response *http.Response, text []byte) string {
 	return fmt.Sprintf("%d %s", response.StatusCode, text)
 }
 
-// capacity is how many requests a second are answered when as many run as there
+// capacity is how many requests a second are served when as many run as there
 // are places.
 func (w *world) capacity(during time.Duration) float64 {
 	var done atomic.Int64
@@ -141,11 +141,11 @@ func (w *world) capacity(during time.Duration) float64 {
 // load sends requests at a rate, whatever comes of them.
 func (w *world) load(rate float64, during time.Duration) *sums {
 	s := &sums{statuses: map[int]int{}}
-	answers := make(chan answered, outstanding)
+	replies := make(chan answered, outstanding)
 	collected := make(chan struct{})
 	go func() {
 		defer close(collected)
-		for a := range answers {
+		for a := range replies {
 			s.add(a)
 		}
 	}()
@@ -160,14 +160,14 @@ func (w *world) load(rate float64, during time.Duration) *sums {
 			free <- struct{}{} // A load that is late catches up.
 			n := s.sent
 			wg.Go(func() {
-				answers <- w.ask(w.t.Context(), n)
+				replies <- w.ask(w.t.Context(), n)
 				<-free
 			})
 		}
 	}
 	s.took = time.Since(began)
 	wg.Wait()
-	close(answers)
+	close(replies)
 	<-collected
 	return s
 }

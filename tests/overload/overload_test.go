@@ -1,5 +1,5 @@
 // Package overload sends more than the product can do, with every program as a
-// process of its own: what is accepted is answered soon, the rest is refused,
+// process of its own: what is accepted is served soon, the rest is refused,
 // and nothing falls over. ROTALOOM_FAULTS=long or ci makes it last a minute.
 package overload
 
@@ -21,7 +21,7 @@ import (
 const (
 	slots = 4
 	times = 4
-	// soon is how late the 99th of 100 accepted answers may come. Here the
+	// soon is how late the 99th of 100 accepted responses may come. Here the
 	// load, the product and its database share the processors.
 	soon = 5 * time.Second
 )
@@ -59,7 +59,7 @@ func TestFourTimesTheCapacity(t *testing.T) {
 		capacity, s.offered(), s.offered()/capacity, s.took.Round(time.Second), s.accepted(), s.quantile(0.5), s.quantile(0.99),
 		s.statuses[http.StatusTooManyRequests], s.statuses[http.StatusServiceUnavailable], s.refusedQuantile(0.99), loggedIn.Load(), failing.looks)
 
-	assert.Empty(t, s.wrong, "every answer is a success, or a refusal that says when to come again")
+	assert.Empty(t, s.wrong, "every response is a success, or a refusal that says when to come again")
 	assert.Positive(t, s.statuses[http.StatusServiceUnavailable]+s.statuses[http.StatusTooManyRequests], "there was too much")
 	assert.Greater(t, s.accepted(), capacity/10, "work goes on")
 	assert.Less(t, s.quantile(0.99), soon)

@@ -17,7 +17,7 @@ import (
 // API calls a running server.
 type API struct{ contract.Target }
 
-// Refused is an answer that is not a success.
+// Refused is a response that is not a success.
 type Refused struct {
 	Status int
 	Header http.Header
@@ -29,17 +29,17 @@ func (e *Refused) Error() string { return fmt.Sprintf("answered %d: %s", e.Statu
 // Object is a JSON object.
 type Object = map[string]any
 
-// Call sends body as JSON, when there is one, and decodes the answer into
-// answer, when that is not nil.
-func (a API) Call(ctx context.Context, method, path string, body, answer any) (http.Header, error) {
+// Call sends body as JSON, when there is one, and decodes the response into
+// reply, when that is not nil.
+func (a API) Call(ctx context.Context, method, path string, body, reply any) (http.Header, error) {
 	header, data, err := a.Bytes(ctx, method, path, body)
-	if err != nil || answer == nil {
+	if err != nil || reply == nil {
 		return header, err
 	}
-	return header, json.Unmarshal(data, answer)
+	return header, json.Unmarshal(data, reply)
 }
 
-// Bytes is Call with the answer as it came.
+// Bytes is Call with the response as it came.
 func (a API) Bytes(ctx context.Context, method, path string, body any) (http.Header, []byte, error) {
 	var payload bytes.Buffer
 	if body != nil {

@@ -63,7 +63,7 @@ func ReadRequest(employees []int64, from, to string) Object {
 
 // ReadShifts reads the shifts of employees, both days included.
 func ReadShifts(ctx context.Context, api API, employees []int64, from, to string) ([]ShiftOf, error) {
-	var answer struct{ Shifts []ShiftOf }
-	_, err := api.Call(ctx, http.MethodPost, "/v1/scheduling/schedule/multi_read", ReadRequest(employees, from, to), &answer)
-	return answer.Shifts, err
+	var reply struct{ Shifts []ShiftOf }
+	_, err := api.Call(ctx, http.MethodPost, "/v1/scheduling/schedule/multi_read", ReadRequest(employees, from, to), &reply)
+	return reply.Shifts, err
 }

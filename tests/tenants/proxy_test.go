@@ -58,14 +58,14 @@ func (p *proxy) pass(client net.Conn) {
 	if err != nil {
 		return
 	}
-	var answers sync.WaitGroup
-	answers.Go(func() {
+	var queries sync.WaitGroup
+	queries.Go(func() {
 		_, _ = io.Copy(client, server) // It ends with the connection.
 		_ = client.Close()
 	})
 	_ = p.weaken(client, server) // So does this.
 	_ = server.Close()
-	answers.Wait()
+	queries.Wait()
 }
 
 // weaken passes the messages of a client. The first has no type.

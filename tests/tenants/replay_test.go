@@ -78,7 +78,7 @@ func (n *nowhere) of(value string) string {
 	return other
 }
 
-// as answers what a tenant asks in place of another: by its own credentials, and by
+// as returns what a tenant asks in place of another: by its own credentials, and by
 // what the other called its objects, which each may change.
 func (m member) as(asked contract.Asked, operation *contract.Operation, each func(string) string) contract.Asked {
 	values := maps.Clone(asked.Values)
@@ -111,11 +111,11 @@ func (r *replayed) both(mine, theirs contract.Asked) (got, want contract.Answer)
 	got, err := contract.Send(r.t.Context(), r.other.Target, r.other.host, mine)
 	require.NoError(r.t, errors.Join(err, group.Wait()), mine.Step.Do)
 	_, as := mine.Step.Header["Authorization"]
-	for _, answer := range []contract.Answer{got, want} {
+	for _, response := range []contract.Answer{got, want} {
 		// Otherwise nothing would have been shown.
-		require.True(r.t, answer.Status != http.StatusUnauthorized || as || mine.Step.Anonymous, "%s: whoever asks is let in", mine.Step.Do)
-		require.NotEqual(r.t, http.StatusTooManyRequests, answer.Status, mine.Step.Do)
-		require.Less(r.t, answer.Status, 500, "%s: %s", mine.Step.Do, answer.Body)
+		require.True(r.t, response.Status != http.StatusUnauthorized || as || mine.Step.Anonymous, "%s: whoever asks is let in", mine.Step.Do)
+		require.NotEqual(r.t, http.StatusTooManyRequests, response.Status, mine.Step.Do)
+		require.Less(r.t, response.Status, 500, "%s: %s", mine.Step.Do, response.Body)
 	}
 	return got, want
 }
@@ -148,7 +148,7 @@ type replayed struct {
 
 // replay lets one tenant ask for everything that the owner asked for, by the
 // owner's ids and names, and another for the same by ids and names that are nowhere.
-// Both must be answered the same, and nothing of the owner may come to light.
+// Both must get the same response, and nothing of the owner may come to light.
 func replay(t *testing.T, owned []contract.Asked, other, blank member) {
 	t.Helper()
 	r := &replayed{
@@ -213,13 +213,13 @@ func (r *replayed) ask(asked contract.Asked) {
 	}
 	if difference != "" {
 		r.differences++
-		assert.Fail(r.t, "the answers differ", "%s: %s\nby what another tenant has: %d %.1500s\nby what is nowhere:        %d %.1500s",
+		assert.Fail(r.t, "the responses differ", "%s: %s\nby what another tenant has: %d %.1500s\nby what is nowhere:        %d %.1500s",
 			what, difference, got.Status, got.Body, want.Status, want.Body)
 	}
 	require.Less(r.t, r.differences, 40)
 }
 
-// ownTime tells the operations whose answers depend on when each tenant asked:
+// ownTime tells the operations whose responses depend on when each tenant asked:
 // schedules are what became of changes that are applied one after another, with others
 // in between; and the trail has as many rows of a refusal as there were windows of
 // seconds in which it happened.
@@ -231,13 +231,13 @@ func (r *replayed) ownTime(o *contract.Operation) bool {
 }
 
 const (
-	// patience is how long two answers may differ, and look the pause between two
+	// patience is how long two responses may differ, and look the pause between two
 	// looks.
 	patience = 20 * time.Second
 	look     = 50 * time.Millisecond
 )
 
-// notFound400 are the operations that by their contract answer 400 when there is no
+// notFound400 are the operations that by their contract return 400 when there is no
 // such thing.
 var notFound400 = map[string]bool{
 	"rotaloom.scheduling.v1.ShiftService.GetShift": true, "rotaloom.commons.v1.PersonService.GetPerson": true,
@@ -276,7 +276,7 @@ func (r *replayed) ownsID(asked contract.Asked) bool {
 	return false
 }
 
-// compare says where two answers differ but for the names of things, and for what
+// compare says where two responses differ but for the names of things, and for what
 // the server chose itself. It is "" when they do not.
 func (r *replayed) compare(got, want contract.Answer, asked contract.Asked) string {
 	if got.Status != want.Status {

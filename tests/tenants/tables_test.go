@@ -106,7 +106,7 @@ func checkTable(t *testing.T, conn, admin *pgx.Conn, name, table, owner, other s
 	ctx, quoted := t.Context(), pgx.Identifier{table}.Sanitize()
 	var rows int64
 	require.NoError(t, admin.QueryRow(ctx, fmt.Sprintf(`SELECT count(*) FROM %s WHERE tenant_id = %s`, quoted, owner)).Scan(&rows))
-	// concerned answers how many rows of the owner a statement concerns.
+	// concerned returns how many rows of the owner a statement concerns.
 	concerned := func(as, sql string) (int64, error) {
 		tx, err := conn.Begin(ctx)
 		require.NoError(t, err)

@@ -53,7 +53,7 @@ func TestStatementsAlone(t *testing.T) {
 // switched shows what becomes of a tenant that is switched off and on.
 func switched(t *testing.T, w *world, m member) {
 	t.Helper()
-	answers := func(status int) {
+	expectStatus := func(status int) {
 		t.Helper()
 		for _, path := range []string{"/v1/auth/clients", "/v1/commons/persons/1", "/v1/timekeeping/setup/employment_terms", "/v1/scheduling/shift_templates/1", "/v1/platform/rate_limits"} {
 			launch.Await(t, time.Second, path, func() bool {
@@ -63,9 +63,9 @@ func switched(t *testing.T, w *world, m member) {
 			})
 		}
 	}
-	answers(http.StatusOK)
+	expectStatus(http.StatusOK)
 	assert.Contains(t, w.operate(t, "disable", m.id), "disabled")
-	answers(http.StatusUnauthorized)
+	expectStatus(http.StatusUnauthorized)
 	_, err := m.login(t)
 	require.ErrorContains(t, err, "invalid_client")
 	listed := m.id + ` +` + m.host + ` +disabled since `
@@ -75,10 +75,10 @@ func switched(t *testing.T, w *world, m member) {
 	require.Zero(t, code, errs)
 	assert.Regexp(t, listed, out, "the program of the service has the same commands")
 	w.operate(t, "enable", m.id)
-	answers(http.StatusUnauthorized)
+	expectStatus(http.StatusUnauthorized)
 	m.Token, err = m.login(t)
 	require.NoError(t, err)
-	answers(http.StatusOK)
+	expectStatus(http.StatusOK)
 }
 
 // Operators find the database that the standalone program keeps for itself.

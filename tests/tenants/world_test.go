@@ -37,7 +37,7 @@ type world struct {
 }
 
 // newWorld starts the product on a database server of its own, which it reaches by
-// the URL that through answers.
+// the URL that through returns.
 func newWorld(t *testing.T, through func(socket, direct string) string) *world {
 	t.Helper()
 	dir := t.TempDir()
@@ -133,7 +133,7 @@ func begin(t *testing.T, target contract.Target) {
 }
 
 // fill runs all contract cases, up to where they remove what they made, so that a
-// tenant has objects of every resource, and answers what was asked.
+// tenant has objects of every resource, and returns what was asked.
 func fill(t *testing.T, target contract.Target) []contract.Asked {
 	t.Helper()
 	all, err := contract.Load(cases.FS)
@@ -156,7 +156,7 @@ func fill(t *testing.T, target contract.Target) []contract.Asked {
 	return flat
 }
 
-// tables answers the tables of a database whose rows belong to tenants.
+// tables returns the tables of a database whose rows belong to tenants.
 func (w *world) tables(t *testing.T, service string) []string {
 	t.Helper()
 	rows, err := w.admin[service].Query(t.Context(), `SELECT c.relname::text FROM pg_class c
@@ -185,7 +185,7 @@ const purged = "outbox"
 // further attempts. Of them only which there are is compared.
 const delivery, attempt = "notification_delivery", "notification_attempt"
 
-// rows answers a fingerprint of what a tenant has in each table but the restless ones,
+// rows returns a fingerprint of what a tenant has in each table but the restless ones,
 // and of refusals and events only those since then.
 func (w *world) rows(t *testing.T, tenant string, then time.Time) map[string]string {
 	t.Helper()
@@ -225,7 +225,7 @@ func (w *world) idsFrom(t *testing.T, first int) {
 	}
 }
 
-// settled answers rows once nothing is applied any more.
+// settled returns rows once nothing is applied any more.
 func (w *world) settled(t *testing.T, tenant string, then time.Time) map[string]string {
 	t.Helper()
 	last := w.rows(t, tenant, then)

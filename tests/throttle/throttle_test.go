@@ -33,7 +33,7 @@ type world struct {
 	token string
 }
 
-// send makes a request and reads its answer to the end.
+// send makes a request and reads its response to the end.
 func (w *world) send(method, url, body string) (*http.Response, []byte, error) {
 	request, err := http.NewRequestWithContext(w.t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -92,7 +92,7 @@ func TestThreeEdgesKeepAClientToItsRate(t *testing.T) {
 	assert.InEpsilon(t, rate, admitted, 0.25)
 }
 
-// load asks more than the rate permits at every edge, and answers how many requests a
+// load asks more than the rate permits at every edge, and returns how many requests a
 // second were admitted. On a machine that has much else to do, less is asked than is
 // permitted, which shows nothing: then it is measured again.
 func (w *world) load() float64 {
@@ -115,7 +115,7 @@ func (w *world) load() float64 {
 	return 0
 }
 
-// refuses looks at the answer to a request that is one too many. One caller alone may
+// refuses looks at the response to a request that is one too many. One caller alone may
 // be too slow for the rate, so others ask meanwhile.
 func (w *world) refuses() {
 	w.t.Helper()

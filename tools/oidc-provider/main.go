@@ -87,7 +87,7 @@ func (p *provider) rotate() {
 }
 
 func (p *provider) discovery(w http.ResponseWriter, _ *http.Request) {
-	answer(w, map[string]any{
+	reply(w, map[string]any{
 		"issuer": p.issuer, "jwks_uri": p.issuer + "/keys", "token_endpoint": p.issuer + "/token",
 		"response_types_supported": []string{"none"}, "subject_types_supported": []string{"public"},
 		"id_token_signing_alg_values_supported": []string{"RS256"},
@@ -96,7 +96,7 @@ func (p *provider) discovery(w http.ResponseWriter, _ *http.Request) {
 
 func (p *provider) keys(w http.ResponseWriter, r *http.Request) {
 	key, _ := p.current(r.Context())
-	answer(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key.(*jose.JSONWebKey).Public()}})
+	reply(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key.(*jose.JSONWebKey).Public()}})
 }
 
 // token serves the password grant. The form fields "groups" and "person_number"
@@ -132,7 +132,7 @@ func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	p.oauth.WriteAccessResponse(r.Context(), w, request, response)
 }
 
-func answer(w http.ResponseWriter, value any) {
+func reply(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(value); err != nil {
 		log.Print(err)

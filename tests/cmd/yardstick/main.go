@@ -1,6 +1,6 @@
 // Command yardstick is the floor of reading: a handler behind TLS that selects
 // shifts, stored one row each, and writes them as JSON by hand; and one that
-// selects an answer as it is stored by its key. They have no tokens, no limits,
+// selects a response as it is stored by its key. They have no tokens, no limits,
 // no time zones and no rules.
 package main
 
@@ -72,7 +72,7 @@ type request struct {
 	}
 }
 
-// ServeHTTP answers the shifts of employees on days.
+// ServeHTTP returns the shifts of employees on days.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var req request
 	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// one answers a stored answer by its key.
+// one returns a stored response by its key.
 type one struct{ pool *pgxpool.Pool }
 
 func (o *one) ServeHTTP(w http.ResponseWriter, r *http.Request) {

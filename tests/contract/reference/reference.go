@@ -1,5 +1,5 @@
 // Package reference holds what clients of the reference product send and read: the
-// properties of requests and answers, their types, which of them are required, and
+// properties of requests and responses, their types, which of them are required, and
 // the values of enumerations. The data is written by us, as facts about the wire.
 package reference
 

@@ -423,27 +423,27 @@ func (x *AuditEvent) GetOnBehalfOf() []int64 {
 	return nil
 }
 
-type KeepRefusalsRequest struct {
+type RecordDenialsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Refusals      []*Refusal             `protobuf:"bytes,1,rep,name=refusals,proto3" json:"refusals,omitempty"`
+	Denials       []*Denial              `protobuf:"bytes,1,rep,name=denials,proto3" json:"denials,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *KeepRefusalsRequest) Reset() {
-	*x = KeepRefusalsRequest{}
+func (x *RecordDenialsRequest) Reset() {
+	*x = RecordDenialsRequest{}
 	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *KeepRefusalsRequest) String() string {
+func (x *RecordDenialsRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*KeepRefusalsRequest) ProtoMessage() {}
+func (*RecordDenialsRequest) ProtoMessage() {}
 
-func (x *KeepRefusalsRequest) ProtoReflect() protoreflect.Message {
+func (x *RecordDenialsRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -455,21 +455,21 @@ func (x *KeepRefusalsRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use KeepRefusalsRequest.ProtoReflect.Descriptor instead.
-func (*KeepRefusalsRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use RecordDenialsRequest.ProtoReflect.Descriptor instead.
+func (*RecordDenialsRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_platform_v1_audit_event_proto_rawDescGZIP(), []int{5}
 }
 
-func (x *KeepRefusalsRequest) GetRefusals() []*Refusal {
+func (x *RecordDenialsRequest) GetDenials() []*Denial {
 	if x != nil {
-		return x.Refusals
+		return x.Denials
 	}
 	return nil
 }
 
-// Refusal is what one user was refused by one client, with the same operation
+// Denial is what one user was refused by one client, with the same operation
 // and outcome, within a short time.
-type Refusal struct {
+type Denial struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	UserName string                 `protobuf:"bytes,1,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
 	PersonId int64                  `protobuf:"varint,2,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
@@ -488,20 +488,20 @@ type Refusal struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Refusal) Reset() {
-	*x = Refusal{}
+func (x *Denial) Reset() {
+	*x = Denial{}
 	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Refusal) String() string {
+func (x *Denial) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Refusal) ProtoMessage() {}
+func (*Denial) ProtoMessage() {}
 
-func (x *Refusal) ProtoReflect() protoreflect.Message {
+func (x *Denial) ProtoReflect() protoreflect.Message {
 	mi := &file_rotaloom_platform_v1_audit_event_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -513,68 +513,68 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
-func (*Refusal) Descriptor() ([]byte, []int) {
+// Deprecated: Use Denial.ProtoReflect.Descriptor instead.
+func (*Denial) Descriptor() ([]byte, []int) {
 	return file_rotaloom_platform_v1_audit_event_proto_rawDescGZIP(), []int{6}
 }
 
-func (x *Refusal) GetUserName() string {
+func (x *Denial) GetUserName() string {
 	if x != nil {
 		return x.UserName
 	}
 	return ""
 }
 
-func (x *Refusal) GetPersonId() int64 {
+func (x *Denial) GetPersonId() int64 {
 	if x != nil {
 		return x.PersonId
 	}
 	return 0
 }
 
-func (x *Refusal) GetClientId() string {
+func (x *Denial) GetClientId() string {
 	if x != nil {
 		return x.ClientId
 	}
 	return ""
 }
 
-func (x *Refusal) GetOperation() string {
+func (x *Denial) GetOperation() string {
 	if x != nil {
 		return x.Operation
 	}
 	return ""
 }
 
-func (x *Refusal) GetOutcome() string {
+func (x *Denial) GetOutcome() string {
 	if x != nil {
 		return x.Outcome
 	}
 	return ""
 }
 
-func (x *Refusal) GetRequestId() string {
+func (x *Denial) GetRequestId() string {
 	if x != nil {
 		return x.RequestId
 	}
 	return ""
 }
 
-func (x *Refusal) GetFirstAt() int64 {
+func (x *Denial) GetFirstAt() int64 {
 	if x != nil {
 		return x.FirstAt
 	}
 	return 0
 }
 
-func (x *Refusal) GetLastAt() int64 {
+func (x *Denial) GetLastAt() int64 {
 	if x != nil {
 		return x.LastAt
 	}
 	return 0
 }
 
-func (x *Refusal) GetTimes() int64 {
+func (x *Denial) GetTimes() int64 {
 	if x != nil {
 		return x.Times
 	}
@@ -620,10 +620,10 @@ const file_rotaloom_platform_v1_audit_event_proto_rawDesc = "" +
 	" \x01(\x03R\x05times\x12$\n" +
 	"\x0elast_date_time\x18\v \x01(\tR\flastDateTime\x12 \n" +
 	"\fon_behalf_of\x18\f \x03(\x03R\n" +
-	"onBehalfOf\"]\n" +
-	"\x13KeepRefusalsRequest\x12F\n" +
-	"\brefusals\x18\x01 \x03(\v2\x1d.rotaloom.platform.v1.RefusalB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\brefusals\"\xbe\x02\n" +
-	"\aRefusal\x12%\n" +
+	"onBehalfOf\"[\n" +
+	"\x14RecordDenialsRequest\x12C\n" +
+	"\adenials\x18\x01 \x03(\v2\x1c.rotaloom.platform.v1.DenialB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\adenials\"\xbd\x02\n" +
+	"\x06Denial\x12%\n" +
 	"\tuser_name\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\buserName\x12\x1b\n" +
 	"\tperson_id\x18\x02 \x01(\x03R\bpersonId\x12%\n" +
 	"\tclient_id\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\bclientId\x12&\n" +
@@ -634,11 +634,11 @@ const file_rotaloom_platform_v1_audit_event_proto_rawDesc = "" +
 	"request_id\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\trequestId\x12\x19\n" +
 	"\bfirst_at\x18\a \x01(\x03R\afirstAt\x12\x17\n" +
 	"\alast_at\x18\b \x01(\x03R\x06lastAt\x12\x1d\n" +
-	"\x05times\x18\t \x01(\x03B\a\xbaH\x04\"\x02(\x01R\x05times2\xb3\x02\n" +
+	"\x05times\x18\t \x01(\x03B\a\xbaH\x04\"\x02(\x01R\x05times2\xb5\x02\n" +
 	"\x11AuditEventService\x12\xbe\x01\n" +
 	"\x0fReadAuditEvents\x12,.rotaloom.platform.v1.ReadAuditEventsRequest\x1a-.rotaloom.platform.v1.ReadAuditEventsResponse\"N\xa2\xbb\x18\x1b\n" +
-	"\x15auth.audit_event.read\x18\x02`\x01\x82\xd3\xe4\x93\x02):\x01*\"$/v1/platform/audit_events/multi_read\x12]\n" +
-	"\fKeepRefusals\x12).rotaloom.platform.v1.KeepRefusalsRequest\x1a\x16.google.protobuf.Empty\"\n" +
+	"\x15auth.audit_event.read\x18\x02`\x01\x82\xd3\xe4\x93\x02):\x01*\"$/v1/platform/audit_events/multi_read\x12_\n" +
+	"\rRecordDenials\x12*.rotaloom.platform.v1.RecordDenialsRequest\x1a\x16.google.protobuf.Empty\"\n" +
 	"\xa2\xbb\x18\x06\x18\x030\x01P\x01B\xe5\x01\n" +
 	"\x18com.rotaloom.platform.v1B\x0fAuditEventProtoP\x01ZFgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1;platformv1\xa2\x02\x03RPX\xaa\x02\x14Rotaloom.Platform.V1\xca\x02\x14Rotaloom\\Platform\\V1\xe2\x02 Rotaloom\\Platform\\V1\\GPBMetadata\xea\x02\x16Rotaloom::Platform::V1b\x06proto3"
 
@@ -661,19 +661,19 @@ var file_rotaloom_platform_v1_audit_event_proto_goTypes = []any{
 	(*ReadAuditEventsResponse)(nil), // 2: rotaloom.platform.v1.ReadAuditEventsResponse
 	(*AuditEventList)(nil),          // 3: rotaloom.platform.v1.AuditEventList
 	(*AuditEvent)(nil),              // 4: rotaloom.platform.v1.AuditEvent
-	(*KeepRefusalsRequest)(nil),     // 5: rotaloom.platform.v1.KeepRefusalsRequest
-	(*Refusal)(nil),                 // 6: rotaloom.platform.v1.Refusal
+	(*RecordDenialsRequest)(nil),    // 5: rotaloom.platform.v1.RecordDenialsRequest
+	(*Denial)(nil),                  // 6: rotaloom.platform.v1.Denial
 	(*emptypb.Empty)(nil),           // 7: google.protobuf.Empty
 }
 var file_rotaloom_platform_v1_audit_event_proto_depIdxs = []int32{
 	1, // 0: rotaloom.platform.v1.ReadAuditEventsRequest.where:type_name -> rotaloom.platform.v1.AuditEventFilter
 	3, // 1: rotaloom.platform.v1.ReadAuditEventsResponse.events:type_name -> rotaloom.platform.v1.AuditEventList
 	4, // 2: rotaloom.platform.v1.AuditEventList.events:type_name -> rotaloom.platform.v1.AuditEvent
-	6, // 3: rotaloom.platform.v1.KeepRefusalsRequest.refusals:type_name -> rotaloom.platform.v1.Refusal
+	6, // 3: rotaloom.platform.v1.RecordDenialsRequest.denials:type_name -> rotaloom.platform.v1.Denial
 	0, // 4: rotaloom.platform.v1.AuditEventService.ReadAuditEvents:input_type -> rotaloom.platform.v1.ReadAuditEventsRequest
-	5, // 5: rotaloom.platform.v1.AuditEventService.KeepRefusals:input_type -> rotaloom.platform.v1.KeepRefusalsRequest
+	5, // 5: rotaloom.platform.v1.AuditEventService.RecordDenials:input_type -> rotaloom.platform.v1.RecordDenialsRequest
 	2, // 6: rotaloom.platform.v1.AuditEventService.ReadAuditEvents:output_type -> rotaloom.platform.v1.ReadAuditEventsResponse
-	7, // 7: rotaloom.platform.v1.AuditEventService.KeepRefusals:output_type -> google.protobuf.Empty
+	7, // 7: rotaloom.platform.v1.AuditEventService.RecordDenials:output_type -> google.protobuf.Empty
 	6, // [6:8] is the sub-list for method output_type
 	4, // [4:6] is the sub-list for method input_type
 	4, // [4:4] is the sub-list for extension type_name

@@ -23,7 +23,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	AuditEventService_ReadAuditEvents_FullMethodName = "/rotaloom.platform.v1.AuditEventService/ReadAuditEvents"
-	AuditEventService_KeepRefusals_FullMethodName    = "/rotaloom.platform.v1.AuditEventService/KeepRefusals"
+	AuditEventService_RecordDenials_FullMethodName   = "/rotaloom.platform.v1.AuditEventService/RecordDenials"
 )
 
 // AuditEventServiceClient is the client API for AuditEventService service.
@@ -38,7 +38,7 @@ type AuditEventServiceClient interface {
 	// of auth: who may read everything else may not read who did what.
 	ReadAuditEvents(ctx context.Context, in *ReadAuditEventsRequest, opts ...grpc.CallOption) (*ReadAuditEventsResponse, error)
 	// Keeps what the edge refused to callers of one tenant, that of the call.
-	KeepRefusals(ctx context.Context, in *KeepRefusalsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
+	RecordDenials(ctx context.Context, in *RecordDenialsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
 type auditEventServiceClient struct {
@@ -59,10 +59,10 @@ func (c *auditEventServiceClient) ReadAuditEvents(ctx context.Context, in *ReadA
 	return out, nil
 }
 
-func (c *auditEventServiceClient) KeepRefusals(ctx context.Context, in *KeepRefusalsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
+func (c *auditEventServiceClient) RecordDenials(ctx context.Context, in *RecordDenialsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(emptypb.Empty)
-	err := c.cc.Invoke(ctx, AuditEventService_KeepRefusals_FullMethodName, in, out, cOpts...)
+	err := c.cc.Invoke(ctx, AuditEventService_RecordDenials_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ type AuditEventServiceServer interface {
 	// of auth: who may read everything else may not read who did what.
 	ReadAuditEvents(context.Context, *ReadAuditEventsRequest) (*ReadAuditEventsResponse, error)
 	// Keeps what the edge refused to callers of one tenant, that of the call.
-	KeepRefusals(context.Context, *KeepRefusalsRequest) (*emptypb.Empty, error)
+	RecordDenials(context.Context, *RecordDenialsRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedAuditEventServiceServer()
 }
 
@@ -95,8 +95,8 @@ type UnimplementedAuditEventServiceServer struct{}
 func (UnimplementedAuditEventServiceServer) ReadAuditEvents(context.Context, *ReadAuditEventsRequest) (*ReadAuditEventsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadAuditEvents not implemented")
 }
-func (UnimplementedAuditEventServiceServer) KeepRefusals(context.Context, *KeepRefusalsRequest) (*emptypb.Empty, error) {
-	return nil, status.Error(codes.Unimplemented, "method KeepRefusals not implemented")
+func (UnimplementedAuditEventServiceServer) RecordDenials(context.Context, *RecordDenialsRequest) (*emptypb.Empty, error) {
+	return nil, status.Error(codes.Unimplemented, "method RecordDenials not implemented")
 }
 func (UnimplementedAuditEventServiceServer) mustEmbedUnimplementedAuditEventServiceServer() {}
 func (UnimplementedAuditEventServiceServer) testEmbeddedByValue()                           {}
@@ -137,20 +137,20 @@ func _AuditEventService_ReadAuditEvents_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AuditEventService_KeepRefusals_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(KeepRefusalsRequest)
+func _AuditEventService_RecordDenials_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RecordDenialsRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(AuditEventServiceServer).KeepRefusals(ctx, in)
+		return srv.(AuditEventServiceServer).RecordDenials(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: AuditEventService_KeepRefusals_FullMethodName,
+		FullMethod: AuditEventService_RecordDenials_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AuditEventServiceServer).KeepRefusals(ctx, req.(*KeepRefusalsRequest))
+		return srv.(AuditEventServiceServer).RecordDenials(ctx, req.(*RecordDenialsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -167,8 +167,8 @@ var AuditEventService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _AuditEventService_ReadAuditEvents_Handler,
 		},
 		{
-			MethodName: "KeepRefusals",
-			Handler:    _AuditEventService_KeepRefusals_Handler,
+			MethodName: "RecordDenials",
+			Handler:    _AuditEventService_RecordDenials_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -30,12 +30,12 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// PlacedSegment is a stretch of a shift on one job. Breaks are left
+// JobSegment is the part of a shift on one job. Breaks are left
 // out.
-type PlacedSegment struct {
+type JobSegment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// An index of the event's places.
-	Place       int32 `protobuf:"varint,1,opt,name=place,proto3" json:"place,omitempty"`
+	// An index of the event's jobs.
+	Job         int32 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
 	StartSecond int32 `protobuf:"varint,2,opt,name=start_second,json=startSecond,proto3" json:"start_second,omitempty"`
 	// Past a day when it ends on a later one.
 	EndSecond     int32 `protobuf:"varint,3,opt,name=end_second,json=endSecond,proto3" json:"end_second,omitempty"`
@@ -43,20 +43,20 @@ type PlacedSegment struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *PlacedSegment) Reset() {
-	*x = PlacedSegment{}
+func (x *JobSegment) Reset() {
+	*x = JobSegment{}
 	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *PlacedSegment) String() string {
+func (x *JobSegment) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*PlacedSegment) ProtoMessage() {}
+func (*JobSegment) ProtoMessage() {}
 
-func (x *PlacedSegment) ProtoReflect() protoreflect.Message {
+func (x *JobSegment) ProtoReflect() protoreflect.Message {
 	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -68,26 +68,26 @@ func (x *PlacedSegment) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use PlacedSegment.ProtoReflect.Descriptor instead.
-func (*PlacedSegment) Descriptor() ([]byte, []int) {
+// Deprecated: Use JobSegment.ProtoReflect.Descriptor instead.
+func (*JobSegment) Descriptor() ([]byte, []int) {
 	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *PlacedSegment) GetPlace() int32 {
+func (x *JobSegment) GetJob() int32 {
 	if x != nil {
-		return x.Place
+		return x.Job
 	}
 	return 0
 }
 
-func (x *PlacedSegment) GetStartSecond() int32 {
+func (x *JobSegment) GetStartSecond() int32 {
 	if x != nil {
 		return x.StartSecond
 	}
 	return 0
 }
 
-func (x *PlacedSegment) GetEndSecond() int32 {
+func (x *JobSegment) GetEndSecond() int32 {
 	if x != nil {
 		return x.EndSecond
 	}
@@ -95,14 +95,14 @@ func (x *PlacedSegment) GetEndSecond() int32 {
 }
 
 // PayCodeAmount is what a pay code edit is worth on each of its days: time, which is
-// the first of seconds, a stretch of the clock and halves of the day's work that is
+// the first of seconds, an interval of the clock and halves of the day's work that is
 // not 0, or else days or money.
 type PayCodeAmount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The pay code as the edit names it; 0 without an id.
 	PayCodeId int64  `protobuf:"varint,1,opt,name=pay_code_id,json=payCodeId,proto3" json:"pay_code_id,omitempty"`
 	PayCode   string `protobuf:"bytes,2,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	// As in PatternStored.places.
+	// As in PatternStored.jobs.
 	Job     string `protobuf:"bytes,3,opt,name=job,proto3" json:"job,omitempty"`
 	Seconds int64  `protobuf:"varint,4,opt,name=seconds,proto3" json:"seconds,omitempty"`
 	// On the clock. The end is 0 without times.
@@ -210,14 +210,14 @@ func (x *PayCodeAmount) GetMoney() int64 {
 	return 0
 }
 
-// PatternStored tells the shifts and the pay code edits of a pattern, which never
+// PatternStored has the shifts and the pay code edits of a pattern, which never
 // change. A large pattern comes in several events.
 type PatternStored struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	PatternId int64                  `protobuf:"varint,1,opt,name=pattern_id,json=patternId,proto3" json:"pattern_id,omitempty"`
 	// Jobs, as paths; "" is the employee's primary job on the day, and U+0001
 	// with an id a job of which only that is known.
-	Places []string      `protobuf:"bytes,2,rep,name=places,proto3" json:"places,omitempty"`
+	Jobs   []string      `protobuf:"bytes,2,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	Shifts []*CycleShift `protobuf:"bytes,3,rep,name=shifts,proto3" json:"shifts,omitempty"`
 	// Counts the events of the pattern; each follows the one before.
 	Part int64 `protobuf:"varint,4,opt,name=part,proto3" json:"part,omitempty"`
@@ -269,9 +269,9 @@ func (x *PatternStored) GetPatternId() int64 {
 	return 0
 }
 
-func (x *PatternStored) GetPlaces() []string {
+func (x *PatternStored) GetJobs() []string {
 	if x != nil {
-		return x.Places
+		return x.Jobs
 	}
 	return nil
 }
@@ -323,9 +323,9 @@ type CycleShift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// From 0.
 	CycleDay int32 `protobuf:"varint,1,opt,name=cycle_day,json=cycleDay,proto3" json:"cycle_day,omitempty"`
-	// Its place among all entries of the cycle day.
-	Ordinal       int32            `protobuf:"varint,2,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
-	Segments      []*PlacedSegment `protobuf:"bytes,3,rep,name=segments,proto3" json:"segments,omitempty"`
+	// Its position among all entries of the cycle day.
+	Ordinal       int32         `protobuf:"varint,2,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	Segments      []*JobSegment `protobuf:"bytes,3,rep,name=segments,proto3" json:"segments,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -374,7 +374,7 @@ func (x *CycleShift) GetOrdinal() int32 {
 	return 0
 }
 
-func (x *CycleShift) GetSegments() []*PlacedSegment {
+func (x *CycleShift) GetSegments() []*JobSegment {
 	if x != nil {
 		return x.Segments
 	}
@@ -443,7 +443,7 @@ func (x *CyclePayCodeEdit) GetAmount() *PayCodeAmount {
 	return nil
 }
 
-// SpansChanged tells all spans of employees, of whom some have changed.
+// SpansChanged has all spans of employees, of whom some have changed.
 type SpansChanged struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Revision      int64                  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -636,13 +636,13 @@ func (x *SpanState) GetDayCount() int32 {
 	return 0
 }
 
-// ShiftsEntered tells the state of shifts and pay code edits that people entered or
+// ShiftsEntered has the state of shifts and pay code edits that people entered or
 // took away.
 type ShiftsEntered struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision int64                  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	// As in PatternStored.
-	Places        []string        `protobuf:"bytes,2,rep,name=places,proto3" json:"places,omitempty"`
+	Jobs          []string        `protobuf:"bytes,2,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	Shifts        []*EnteredShift `protobuf:"bytes,3,rep,name=shifts,proto3" json:"shifts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -685,9 +685,9 @@ func (x *ShiftsEntered) GetRevision() int64 {
 	return 0
 }
 
-func (x *ShiftsEntered) GetPlaces() []string {
+func (x *ShiftsEntered) GetJobs() []string {
 	if x != nil {
-		return x.Places
+		return x.Jobs
 	}
 	return nil
 }
@@ -704,9 +704,9 @@ type EnteredShift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// 0 when it is on nobody's schedule, or gone.
-	EmployeeId int64            `protobuf:"varint,2,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
-	Day        int32            `protobuf:"zigzag32,3,opt,name=day,proto3" json:"day,omitempty"`
-	Segments   []*PlacedSegment `protobuf:"bytes,4,rep,name=segments,proto3" json:"segments,omitempty"`
+	EmployeeId int64         `protobuf:"varint,2,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
+	Day        int32         `protobuf:"zigzag32,3,opt,name=day,proto3" json:"day,omitempty"`
+	Segments   []*JobSegment `protobuf:"bytes,4,rep,name=segments,proto3" json:"segments,omitempty"`
 	// The generated entry that is not there because of it.
 	Hides *HiddenShift `protobuf:"bytes,5,opt,name=hides,proto3" json:"hides,omitempty"`
 	// That of the entry.
@@ -771,7 +771,7 @@ func (x *EnteredShift) GetDay() int32 {
 	return 0
 }
 
-func (x *EnteredShift) GetSegments() []*PlacedSegment {
+func (x *EnteredShift) GetSegments() []*JobSegment {
 	if x != nil {
 		return x.Segments
 	}
@@ -882,8 +882,8 @@ func (x *HiddenShift) GetOrdinal() int32 {
 	return 0
 }
 
-// LeaveTaken tells all the leave, and the time off, of employees that takes shifts
-// from their schedules. Leave of an amount, which takes a part of a day, is not told.
+// LeaveTaken has all the leave, and the time off, of employees that takes shifts
+// from their schedules. Leave of an amount, which takes a part of a day, is not published.
 type LeaveTaken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Revision      int64                  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -940,7 +940,7 @@ func (x *LeaveTaken) GetEmployees() []*EmployeeLeave {
 type EmployeeLeave struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	EmployeeId int64                  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
-	Stretches  []*LeaveStretch        `protobuf:"bytes,2,rep,name=stretches,proto3" json:"stretches,omitempty"`
+	Intervals  []*LeaveInterval       `protobuf:"bytes,2,rep,name=intervals,proto3" json:"intervals,omitempty"`
 	// That of the leave edits and of the time off from which it follows, added up.
 	Version int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
 	// Whether nothing is known of the employee's leave.
@@ -986,9 +986,9 @@ func (x *EmployeeLeave) GetEmployeeId() int64 {
 	return 0
 }
 
-func (x *EmployeeLeave) GetStretches() []*LeaveStretch {
+func (x *EmployeeLeave) GetIntervals() []*LeaveInterval {
 	if x != nil {
-		return x.Stretches
+		return x.Intervals
 	}
 	return nil
 }
@@ -1007,9 +1007,9 @@ func (x *EmployeeLeave) GetDeleted() bool {
 	return false
 }
 
-// LeaveStretch takes all shifts of a day, or, with seconds, what lies between
+// LeaveInterval takes all shifts of a day, or, with seconds, what lies between
 // them.
-type LeaveStretch struct {
+type LeaveInterval struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Day         int32                  `protobuf:"zigzag32,1,opt,name=day,proto3" json:"day,omitempty"`
 	StartSecond int32                  `protobuf:"varint,2,opt,name=start_second,json=startSecond,proto3" json:"start_second,omitempty"`
@@ -1023,20 +1023,20 @@ type LeaveStretch struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *LeaveStretch) Reset() {
-	*x = LeaveStretch{}
+func (x *LeaveInterval) Reset() {
+	*x = LeaveInterval{}
 	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *LeaveStretch) String() string {
+func (x *LeaveInterval) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*LeaveStretch) ProtoMessage() {}
+func (*LeaveInterval) ProtoMessage() {}
 
-func (x *LeaveStretch) ProtoReflect() protoreflect.Message {
+func (x *LeaveInterval) ProtoReflect() protoreflect.Message {
 	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1048,40 +1048,40 @@ func (x *LeaveStretch) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use LeaveStretch.ProtoReflect.Descriptor instead.
-func (*LeaveStretch) Descriptor() ([]byte, []int) {
+// Deprecated: Use LeaveInterval.ProtoReflect.Descriptor instead.
+func (*LeaveInterval) Descriptor() ([]byte, []int) {
 	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{13}
 }
 
-func (x *LeaveStretch) GetDay() int32 {
+func (x *LeaveInterval) GetDay() int32 {
 	if x != nil {
 		return x.Day
 	}
 	return 0
 }
 
-func (x *LeaveStretch) GetStartSecond() int32 {
+func (x *LeaveInterval) GetStartSecond() int32 {
 	if x != nil {
 		return x.StartSecond
 	}
 	return 0
 }
 
-func (x *LeaveStretch) GetEndSecond() int32 {
+func (x *LeaveInterval) GetEndSecond() int32 {
 	if x != nil {
 		return x.EndSecond
 	}
 	return 0
 }
 
-func (x *LeaveStretch) GetShiftsFrom() int32 {
+func (x *LeaveInterval) GetShiftsFrom() int32 {
 	if x != nil && x.ShiftsFrom != nil {
 		return *x.ShiftsFrom
 	}
 	return 0
 }
 
-func (x *LeaveStretch) GetShiftsTo() int32 {
+func (x *LeaveInterval) GetShiftsTo() int32 {
 	if x != nil && x.ShiftsTo != nil {
 		return *x.ShiftsTo
 	}
@@ -1092,9 +1092,10 @@ var File_rotaloom_scheduling_v1_schedule_event_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\n" +
-	"+rotaloom/scheduling/v1/schedule_event.proto\x12\x16rotaloom.scheduling.v1\x1a!rotaloom/options/v1/options.proto\"g\n" +
-	"\rPlacedSegment\x12\x14\n" +
-	"\x05place\x18\x01 \x01(\x05R\x05place\x12!\n" +
+	"+rotaloom/scheduling/v1/schedule_event.proto\x12\x16rotaloom.scheduling.v1\x1a!rotaloom/options/v1/options.proto\"`\n" +
+	"\n" +
+	"JobSegment\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\x05R\x03job\x12!\n" +
 	"\fstart_second\x18\x02 \x01(\x05R\vstartSecond\x12\x1d\n" +
 	"\n" +
 	"end_second\x18\x03 \x01(\x05R\tendSecond\"\xfa\x01\n" +
@@ -1108,11 +1109,11 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"end_second\x18\x06 \x01(\x05R\tendSecond\x12\x16\n" +
 	"\x06halves\x18\a \x01(\x05R\x06halves\x12\x12\n" +
 	"\x04days\x18\b \x01(\x12R\x04days\x12\x14\n" +
-	"\x05money\x18\t \x01(\x12R\x05money\"\xac\x03\n" +
+	"\x05money\x18\t \x01(\x12R\x05money\"\xa8\x03\n" +
 	"\rPatternStored\x12\x1d\n" +
 	"\n" +
-	"pattern_id\x18\x01 \x01(\x03R\tpatternId\x12\x16\n" +
-	"\x06places\x18\x02 \x03(\tR\x06places\x12:\n" +
+	"pattern_id\x18\x01 \x01(\x03R\tpatternId\x12\x12\n" +
+	"\x04jobs\x18\x02 \x03(\tR\x04jobs\x12:\n" +
 	"\x06shifts\x18\x03 \x03(\v2\".rotaloom.scheduling.v1.CycleShiftR\x06shifts\x12\x12\n" +
 	"\x04part\x18\x04 \x01(\x03R\x04part\x12\x14\n" +
 	"\x05first\x18\x05 \x01(\bR\x05first\x12\x16\n" +
@@ -1122,12 +1123,12 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\"rotaloom.scheduling.pattern.stored\x12\acommons\x1aI\n" +
 	"\n" +
 	"scheduling\x12\x11schedule_patterns\"\n" +
-	"pattern_id*\x04part2\adeleted:\x05firstB\x06digest\"\x86\x01\n" +
+	"pattern_id*\x04part2\adeleted:\x05firstB\x06digest\"\x83\x01\n" +
 	"\n" +
 	"CycleShift\x12\x1b\n" +
 	"\tcycle_day\x18\x01 \x01(\x05R\bcycleDay\x12\x18\n" +
-	"\aordinal\x18\x02 \x01(\x05R\aordinal\x12A\n" +
-	"\bsegments\x18\x03 \x03(\v2%.rotaloom.scheduling.v1.PlacedSegmentR\bsegments\"\x88\x01\n" +
+	"\aordinal\x18\x02 \x01(\x05R\aordinal\x12>\n" +
+	"\bsegments\x18\x03 \x03(\v2\".rotaloom.scheduling.v1.JobSegmentR\bsegments\"\x88\x01\n" +
 	"\x10CyclePayCodeEdit\x12\x1b\n" +
 	"\tcycle_day\x18\x01 \x01(\x05R\bcycleDay\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\x05R\aordinal\x12=\n" +
@@ -1149,20 +1150,20 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\n" +
 	"pattern_id\x18\x04 \x01(\x03R\tpatternId\x12\x1a\n" +
 	"\bposition\x18\x05 \x01(\x05R\bposition\x12\x1b\n" +
-	"\tday_count\x18\x06 \x01(\x05R\bdayCount\"\x80\x02\n" +
+	"\tday_count\x18\x06 \x01(\x05R\bdayCount\"\xfc\x01\n" +
 	"\rShiftsEntered\x12\x1a\n" +
-	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x16\n" +
-	"\x06places\x18\x02 \x03(\tR\x06places\x12<\n" +
+	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x12\n" +
+	"\x04jobs\x18\x02 \x03(\tR\x04jobs\x12<\n" +
 	"\x06shifts\x18\x03 \x03(\v2$.rotaloom.scheduling.v1.EnteredShiftR\x06shifts:w\xaa\xbb\x18s\n" +
 	"\"rotaloom.scheduling.shifts.entered\x12\acommons\x1aD\n" +
 	"\n" +
-	"scheduling\x12\x0eentered_shifts\x1a\x06shifts\"\x02id*\brevision2\adeletedB\aversionJ\x04\b\x04\x10\x05\"\xe9\x02\n" +
+	"scheduling\x12\x0eentered_shifts\x1a\x06shifts\"\x02id*\brevision2\adeletedB\aversionJ\x04\b\x04\x10\x05\"\xe6\x02\n" +
 	"\fEnteredShift\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1f\n" +
 	"\vemployee_id\x18\x02 \x01(\x03R\n" +
 	"employeeId\x12\x10\n" +
-	"\x03day\x18\x03 \x01(\x11R\x03day\x12A\n" +
-	"\bsegments\x18\x04 \x03(\v2%.rotaloom.scheduling.v1.PlacedSegmentR\bsegments\x129\n" +
+	"\x03day\x18\x03 \x01(\x11R\x03day\x12>\n" +
+	"\bsegments\x18\x04 \x03(\v2\".rotaloom.scheduling.v1.JobSegmentR\bsegments\x129\n" +
 	"\x05hides\x18\x05 \x01(\v2#.rotaloom.scheduling.v1.HiddenShiftR\x05hides\x12\x18\n" +
 	"\aversion\x18\x06 \x01(\x03R\aversion\x12\x18\n" +
 	"\adeleted\x18\a \x01(\bR\adeleted\x12I\n" +
@@ -1180,14 +1181,14 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\temployees\x18\x02 \x03(\v2%.rotaloom.scheduling.v1.EmployeeLeaveR\temployees:\x80\x01\xaa\xbb\x18|\n" +
 	"\x1frotaloom.scheduling.leave.taken\x12\acommons\x1aP\n" +
 	"\n" +
-	"scheduling\x12\x0eschedule_leave\x1a\temployees\"\vemployee_id*\brevision2\adeletedB\aversion\"\xa8\x01\n" +
+	"scheduling\x12\x0eschedule_leave\x1a\temployees\"\vemployee_id*\brevision2\adeletedB\aversion\"\xa9\x01\n" +
 	"\rEmployeeLeave\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
-	"employeeId\x12B\n" +
-	"\tstretches\x18\x02 \x03(\v2$.rotaloom.scheduling.v1.LeaveStretchR\tstretches\x12\x18\n" +
+	"employeeId\x12C\n" +
+	"\tintervals\x18\x02 \x03(\v2%.rotaloom.scheduling.v1.LeaveIntervalR\tintervals\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\x03R\aversion\x12\x18\n" +
-	"\adeleted\x18\x04 \x01(\bR\adeleted\"\xc8\x01\n" +
-	"\fLeaveStretch\x12\x10\n" +
+	"\adeleted\x18\x04 \x01(\bR\adeleted\"\xc9\x01\n" +
+	"\rLeaveInterval\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\x11R\x03day\x12!\n" +
 	"\fstart_second\x18\x02 \x01(\x05R\vstartSecond\x12\x1d\n" +
 	"\n" +
@@ -1214,7 +1215,7 @@ func file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP() []byte {
 
 var file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_rotaloom_scheduling_v1_schedule_event_proto_goTypes = []any{
-	(*PlacedSegment)(nil),    // 0: rotaloom.scheduling.v1.PlacedSegment
+	(*JobSegment)(nil),       // 0: rotaloom.scheduling.v1.JobSegment
 	(*PayCodeAmount)(nil),    // 1: rotaloom.scheduling.v1.PayCodeAmount
 	(*PatternStored)(nil),    // 2: rotaloom.scheduling.v1.PatternStored
 	(*CycleShift)(nil),       // 3: rotaloom.scheduling.v1.CycleShift
@@ -1227,21 +1228,21 @@ var file_rotaloom_scheduling_v1_schedule_event_proto_goTypes = []any{
 	(*HiddenShift)(nil),      // 10: rotaloom.scheduling.v1.HiddenShift
 	(*LeaveTaken)(nil),       // 11: rotaloom.scheduling.v1.LeaveTaken
 	(*EmployeeLeave)(nil),    // 12: rotaloom.scheduling.v1.EmployeeLeave
-	(*LeaveStretch)(nil),     // 13: rotaloom.scheduling.v1.LeaveStretch
+	(*LeaveInterval)(nil),    // 13: rotaloom.scheduling.v1.LeaveInterval
 }
 var file_rotaloom_scheduling_v1_schedule_event_proto_depIdxs = []int32{
 	3,  // 0: rotaloom.scheduling.v1.PatternStored.shifts:type_name -> rotaloom.scheduling.v1.CycleShift
 	4,  // 1: rotaloom.scheduling.v1.PatternStored.pay_code_edits:type_name -> rotaloom.scheduling.v1.CyclePayCodeEdit
-	0,  // 2: rotaloom.scheduling.v1.CycleShift.segments:type_name -> rotaloom.scheduling.v1.PlacedSegment
+	0,  // 2: rotaloom.scheduling.v1.CycleShift.segments:type_name -> rotaloom.scheduling.v1.JobSegment
 	1,  // 3: rotaloom.scheduling.v1.CyclePayCodeEdit.amount:type_name -> rotaloom.scheduling.v1.PayCodeAmount
 	6,  // 4: rotaloom.scheduling.v1.SpansChanged.groups:type_name -> rotaloom.scheduling.v1.EqualSpans
 	7,  // 5: rotaloom.scheduling.v1.EqualSpans.spans:type_name -> rotaloom.scheduling.v1.SpanState
 	9,  // 6: rotaloom.scheduling.v1.ShiftsEntered.shifts:type_name -> rotaloom.scheduling.v1.EnteredShift
-	0,  // 7: rotaloom.scheduling.v1.EnteredShift.segments:type_name -> rotaloom.scheduling.v1.PlacedSegment
+	0,  // 7: rotaloom.scheduling.v1.EnteredShift.segments:type_name -> rotaloom.scheduling.v1.JobSegment
 	10, // 8: rotaloom.scheduling.v1.EnteredShift.hides:type_name -> rotaloom.scheduling.v1.HiddenShift
 	1,  // 9: rotaloom.scheduling.v1.EnteredShift.pay_code_edit:type_name -> rotaloom.scheduling.v1.PayCodeAmount
 	12, // 10: rotaloom.scheduling.v1.LeaveTaken.employees:type_name -> rotaloom.scheduling.v1.EmployeeLeave
-	13, // 11: rotaloom.scheduling.v1.EmployeeLeave.stretches:type_name -> rotaloom.scheduling.v1.LeaveStretch
+	13, // 11: rotaloom.scheduling.v1.EmployeeLeave.intervals:type_name -> rotaloom.scheduling.v1.LeaveInterval
 	12, // [12:12] is the sub-list for method output_type
 	12, // [12:12] is the sub-list for method input_type
 	12, // [12:12] is the sub-list for extension type_name
