@@ -65,6 +65,7 @@ var ownClocks = map[string]string{
 	"pkg/serve/serve.go":   "the same",
 	"services/standalone/internal/standalone/services.go":           "the services of one process",
 	"services/standalone/internal/standalone/standalone.go":         "certificates and the demonstration",
+	"services/standalone/internal/standalone/doctor.go":             "a command",
 	"services/standalone/internal/standalone/certs.go":              "a command",
 	"services/auth/operate.go":                                      "commands",
 	"services/auth/internal/scopes/memo.go":                         "a cache whose entries do not expire",
