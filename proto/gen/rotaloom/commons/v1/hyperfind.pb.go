@@ -31,7 +31,10 @@ type ExecuteHyperfindRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	DateRange *v1.DateRange          `protobuf:"bytes,1,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	// Exactly one of hyperfind, locations and persons. The qualifier of a query
-	// is its name, that of a location its path, that of a person their number.
+	// is its name, that of a location its path, that of a person their number. Of the
+	// built-in queries of the reference product, those with the ids 1, 2 and -9 are here.
+	// What those with the ids -2, -3 and -13 find is not known: they are unknown here,
+	// rather than queries that find others than a client means.
 	Hyperfind *v1.Ref   `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
 	Locations []*v1.Ref `protobuf:"bytes,3,rep,name=locations,proto3" json:"locations,omitempty"`
 	Persons   []*v1.Ref `protobuf:"bytes,4,rep,name=persons,proto3" json:"persons,omitempty"`
