@@ -50,6 +50,7 @@ var groups = []group{
 	{[]string{spans}, worker},
 	{[]string{toJSON}, transcoding},
 	{[]string{authorise}, authorising},
+	{[]string{evaluate}, evaluating},
 	{[]string{passwordGrants, refreshGrants}, grants},
 	{[]string{memory}, population},
 	{[]string{hyperfind, data, persons}, companyFigures},
@@ -81,6 +82,7 @@ const (
 	passwordGrants = "password-grants"
 	refreshGrants  = "refresh-grants"
 	authorise      = "authorise"
+	evaluate       = "evaluate"
 	hyperfind      = "hyperfind"
 	data           = "data"
 	persons        = "persons"
