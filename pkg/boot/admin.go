@@ -48,7 +48,10 @@ func AdminHandler(cfg AdminConfig, ready *Checks, metrics prometheus.Gatherer) h
 		_, _ = w.Write([]byte("ok\n"))
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { writeReadiness(w, r, ready) })
-	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{
+		MaxRequestsInFlight: maxScrapes,
+		EnableOpenMetrics:   true, // The form that has exemplars.
+	}))
 	if cfg.Profiles {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -81,4 +82,23 @@ func TestOperatorsSeeTheBuild(t *testing.T) {
 			assert.Contains(t, string(body), want, path)
 		})
 	}
+}
+
+// Scrapers that ask for it get the traces of what was slow.
+func TestMetricsHaveExemplars(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	slow := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "some_seconds", Help: "Some.", Buckets: []float64{1}})
+	registry.MustRegister(slow)
+	slow.(prometheus.ExemplarObserver).ObserveWithExemplar(0.5, prometheus.Labels{"trace_id": "0af7"})
+	server := httptest.NewServer(AdminHandler(AdminConfig{}, NewChecks(), registry))
+	defer server.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/metrics", nil)
+	require.NoError(t, err)
+	request.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, errors.Join(err, response.Body.Close()))
+	assert.Contains(t, string(body), `# {trace_id="0af7"} 0.5`)
 }

@@ -1,10 +1,14 @@
 package rpc
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/codes"
+
+	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
 type metrics struct {
@@ -55,4 +59,14 @@ func (m *metrics) count(of *method, code codes.Code) {
 		of.codes[code].Store(counter)
 	}
 	(*counter).Inc()
+}
+
+// observe notes how long a call took, and the trace that shows why when there is one.
+func (m *method) observe(ctx context.Context, took time.Duration) {
+	of, can := m.seconds.(prometheus.ExemplarObserver)
+	if id := tracing.TraceOf(ctx); can && id != "" {
+		of.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": id})
+		return
+	}
+	m.seconds.Observe(took.Seconds())
 }

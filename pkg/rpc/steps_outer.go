@@ -108,7 +108,7 @@ func (ch *Chain) measure(next handler) handler {
 		resp, err := next(ctx, c, req)
 		ch.metrics.inFlight.Dec()
 		c.took = took.Elapsed()
-		c.seconds.Observe(c.took.Seconds())
+		c.observe(ctx, c.took)
 		ch.metrics.count(c.method, status.Code(err))
 		return resp, err
 	}

@@ -110,6 +110,15 @@ func BeginRequest(ctx context.Context, name string) (context.Context, Span) {
 	return Begin(ctx, name, trace.SpanKindServer)
 }
 
+// TraceOf is the id of the trace that the work of a context is seen in, or "" when nobody
+// will see it.
+func TraceOf(ctx context.Context) string {
+	if of := trace.SpanContextFromContext(ctx); of.IsSampled() && of.IsValid() {
+		return of.TraceID().String()
+	}
+	return ""
+}
+
 // Seen reports whether somebody will see the span.
 func (s Span) Seen() bool { return s.span != nil && s.span.IsRecording() }
 
