@@ -66,7 +66,7 @@ func spreadable(t *testing.T, w *world, statements []string) {
 		assert.ElementsMatch(t, map[string][]string{"scheduling": triggersOfThePast}[service], triggers, "%s: triggers", service)
 	}
 	finder := newTenantless(tables)
-	looked, used := 0, map[string]bool{}
+	looked := 0
 	for _, sql := range statements {
 		names, without := finder.look(sql)
 		if len(names) == 0 {
@@ -76,16 +76,11 @@ func spreadable(t *testing.T, w *world, statements []string) {
 		if len(without) == 0 {
 			continue
 		}
-		reason := slices.IndexFunc(acrossTenants, func(of exception) bool { return strings.Contains(flat(sql), of.part) })
-		if assert.GreaterOrEqual(t, reason, 0, "does not say the tenant of %v, so every server would be asked: %.1500s", without, flat(sql)) {
-			used[acrossTenants[reason].part] = true
-		}
+		known := slices.ContainsFunc(acrossTenants, func(of exception) bool { return strings.Contains(flat(sql), of.part) })
+		assert.True(t, known, "does not say the tenant of %v, so every server would be asked: %.1500s", without, flat(sql))
 	}
 	t.Logf("%d statements on tables of tenants", looked)
 	assert.Greater(t, looked, 300)
-	for _, of := range acrossTenants {
-		assert.True(t, used[of.part], "no statement has %q: remove the exception", of.part)
-	}
 }
 
 // exception is a statement that works on all tenants at once, and why. Each is one that
@@ -181,6 +176,7 @@ func TestStatementsWithoutTheirTenantAreFound(t *testing.T) {
 }
 
 // acrossTenants are the statements that work on all tenants at once, as flat returns them.
+// Some are sent once in minutes, so a run need not have seen each.
 var acrossTenants = []exception{
 	{"subject, event, payload, request_id, traceparent from outbox where sent_at is null", "the relay sends the events of all tenants"},
 	{"update outbox set sent_at", "the relay notes which it has sent"},
@@ -192,6 +188,7 @@ var acrossTenants = []exception{
 	{"delete from audit_event where (tenant_id, occurred_at, id) in", "what is too old goes"},
 	{"delete from span_past_block where believed_until", "what is too old goes"},
 	{"_past where believed_until < $1", "what is too old goes"},
+	{"select state, count(*) from payroll_staging", "a metric"},
 	{"select tenant_id, id, false from payroll_staging", "looks for what lies still, and for what is too old"},
 	{"select distinct tenant_id from replica_gap", "looks for the tenants whose copies lack something"},
 	{"from replica_gap where topic = $1", "a metric"},
