@@ -33,39 +33,40 @@ type lock struct {
 	days           civil.Range
 }
 
-// windowOf reads the days that shall be locked, of which the last is included.
-func windowOf(where *schedulingv1.DayLocksWhere) (civil.Range, error) {
+// windowOf reads the days that shall be locked or unlocked, of which the last is included. Path
+// is where they stand in the request.
+func windowOf(path string, where *schedulingv1.DayLocksWhere) (civil.Range, error) {
 	if where == nil {
-		return civil.Range{}, fault.Invalid(codeMissing, "forEmployees.where is missing.")
+		return civil.Range{}, fault.Invalid(codeMissing, path+" is missing.")
 	}
 	if where.GetStartDate() == "" {
-		return civil.Range{}, fault.Invalid(codeNoStartDate, "forEmployees.where.startDate is missing.")
+		return civil.Range{}, fault.Invalid(codeNoStartDate, path+".startDate is missing.")
 	}
 	if where.GetEndDate() == "" {
-		return civil.Range{}, fault.Invalid(codeNoEndDate, "forEmployees.where.endDate is missing.")
+		return civil.Range{}, fault.Invalid(codeNoEndDate, path+".endDate is missing.")
 	}
-	first, err := parseDate("startDate", where.GetStartDate())
+	first, err := parseDate(path+".startDate", where.GetStartDate())
 	if err != nil {
 		return civil.Range{}, err
 	}
-	last, err := parseDate("endDate", where.GetEndDate())
+	last, err := parseDate(path+".endDate", where.GetEndDate())
 	if err != nil {
 		return civil.Range{}, err
 	}
 	if last < first {
 		return civil.Range{}, fault.Newf(codeDateOrder, http.StatusBadRequest,
-			"forEmployees.where.endDate %s is before startDate %s.", last, first)
+			"%s.endDate %s is before startDate %s.", path, last, first)
 	}
 	return civil.Through(first, last), nil
 }
 
-func parseDate(name, text string) (civil.Date, error) {
+func parseDate(path, text string) (civil.Date, error) {
 	d, err := civil.ParseDate(text)
 	if err != nil {
-		return 0, fault.Invalid(fault.CodeDate, "forEmployees.where."+name+": "+err.Error()+".")
+		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
 	}
 	if d < civil.Beginning {
-		return 0, fault.Invalid(fault.CodeDate, "forEmployees.where."+name+": there are no days before "+civil.Beginning.String()+".")
+		return 0, fault.Invalid(fault.CodeDate, path+": there are no days before "+civil.Beginning.String()+".")
 	}
 	return d.Clamp(), nil
 }

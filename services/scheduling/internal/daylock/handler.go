@@ -2,6 +2,9 @@ package daylock
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -10,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -48,20 +52,10 @@ func (h *Handler) ApplyCreateDayLocks(ctx context.Context, req *schedulingv1.App
 	if err != nil {
 		return nil, err
 	}
-	where := req.GetForEmployees().GetWhere()
-	days, err := windowOf(where)
+	employees, days, err := h.read(ctx, "forEmployees.where", req.GetForEmployees().GetWhere())
 	if err != nil {
 		return nil, err
 	}
-	list := where.GetEmployeeRefs()
-	if len(list.GetIds()) == 0 && len(list.GetQualifiers()) == 0 && len(list.GetRefs()) == 0 {
-		return nil, fault.Invalid(codeEmployeeMissing, "forEmployees.where.employeeRefs names nobody.")
-	}
-	employees, err := h.directory.EmployeesByList(ctx, list)
-	if err != nil {
-		return nil, err
-	}
-	employees = distinct(employees)
 	var plans []plan
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		plans, err = lockDays(ctx, tx, tenantID, employees, days)
@@ -72,6 +66,67 @@ func (h *Handler) ApplyCreateDayLocks(ctx context.Context, req *schedulingv1.App
 	}
 	h.wake()
 	return response(employees, plans), nil
+}
+
+// read returns who and which days are meant, which stands at a path of the request.
+func (h *Handler) read(ctx context.Context, path string, where *schedulingv1.DayLocksWhere) ([]projection.Employee, civil.Range, error) {
+	days, err := windowOf(path, where)
+	if err != nil {
+		return nil, days, err
+	}
+	list := where.GetEmployeeRefs()
+	if len(list.GetIds()) == 0 && len(list.GetQualifiers()) == 0 && len(list.GetRefs()) == 0 {
+		return nil, days, fault.Invalid(codeEmployeeMissing, path+".employeeRefs names nobody.")
+	}
+	employees, err := h.directory.EmployeesByList(ctx, list)
+	return distinct(employees), days, err
+}
+
+// MultiDeleteDayLocks unlocks days of employees. What is left of a lock stays.
+func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.MultiDeleteDayLocksRequest) (*schedulingv1.DayLockList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	employees, days, err := h.read(ctx, "where.employees", req.GetWhere().GetEmployees())
+	if err != nil {
+		return nil, err
+	}
+	list, refs := make([]EmployeeDays, len(employees)), map[int64]*commonv1.Ref{}
+	for i := range employees {
+		list[i] = EmployeeDays{employees[i].ID, days}
+		refs[employees[i].ID] = refOf(&employees[i])
+	}
+	var unlocked []EmployeeDays
+	var propagationID int64
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := employeelock.Lock(ctx, tx, tenantID, slices.Collect(maps.Keys(refs))); err != nil {
+			return err
+		}
+		if unlocked, err = Unlock(ctx, tx, tenantID, list); err == nil {
+			propagationID, err = Propagate(ctx, tx, unlocked)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.wake()
+	out := &schedulingv1.DayLockList{}
+	for _, u := range unlocked {
+		gone := message(0, refs[u.EmployeeID], u.Days)
+		gone.Id, gone.Version, gone.Deleted = nil, nil, proto.Bool(true)
+		out.Locks = append(out.Locks, gone)
+	}
+	return out, Announce(ctx, propagationID)
+}
+
+// Announce names in the answer the propagation that unlocked days have started, if there is one.
+func Announce(ctx context.Context, propagationID int64) error {
+	if propagationID == 0 {
+		return nil
+	}
+	return rpc.SetContentLocation(ctx, fmt.Sprintf("/v1/scheduling/propagations/%d", propagationID))
 }
 
 // lockDays locks the days of the employees, and returns what became of the
@@ -123,16 +178,19 @@ func response(employees []projection.Employee, plans []plan) *schedulingv1.Apply
 	list := &schedulingv1.DayLockList{}
 	for i := range plans {
 		l := &plans[i].keep
-		list.Locks = append(list.Locks, &schedulingv1.DayLock{
-			Id:            proto.Int64(l.id),
-			Employee:      &commonv1.Ref{Id: proto.Int64(employees[i].ID), Qualifier: proto.String(employees[i].PersonNumber)},
-			StartDateTime: l.days.From.At(0).String(),
-			EndDateTime:   l.days.To.At(0).String(),
-			Generated:     proto.Bool(false),
-			Posted:        proto.Bool(false),
-			Deleted:       proto.Bool(false),
-			Version:       proto.Int64(1),
-		})
+		list.Locks = append(list.Locks, message(l.id, refOf(&employees[i]), l.days))
 	}
 	return &schedulingv1.ApplyCreateDayLocksResponse{Locks: list}
+}
+
+func refOf(e *projection.Employee) *commonv1.Ref {
+	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)}
+}
+
+// message is how answers show a lock.
+func message(id int64, employee *commonv1.Ref, days civil.Range) *schedulingv1.DayLock {
+	return &schedulingv1.DayLock{
+		Id: proto.Int64(id), Employee: employee, StartDateTime: days.From.At(0).String(), EndDateTime: days.To.At(0).String(),
+		Generated: proto.Bool(false), Posted: proto.Bool(false), Deleted: proto.Bool(false), Version: proto.Int64(1),
+	}
 }

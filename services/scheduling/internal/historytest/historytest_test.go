@@ -46,7 +46,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // shapers are the tables that shape an employee's schedule. Each has its past in
 // a table of the same name with _past behind it.
-var shapers = []string{"span", "schedule_item", "day_lock", "membership", "leave_edit"}
+var shapers = []string{"span", "schedule_item", "day_lock", "membership", "leave_edit", "locked_leave"}
 
 // unkept are columns that say nothing of what was believed: when it was, and what
 // follows from other tables.
@@ -139,6 +139,8 @@ func (w *world) change(random *rand.Rand) error {
 		return w.enter(id, day)
 	case n < 7:
 		return w.edit(random, id, day)
+	case n < 8 && random.IntN(2) == 0:
+		return w.unlock(id, day, day)
 	case n < 8:
 		return w.lock(id, day, day)
 	case n < 10:
@@ -162,6 +164,16 @@ func (w *world) lock(id int64, first, last civil.Date) error {
 			EmployeeRefs: &commonv1.RefList{Ids: []int64{id}}, StartDate: first.String(), EndDate: last.String(),
 		}},
 	})
+	return err
+}
+
+// unlock unlocks the days of an employee, of which the last is included.
+func (w *world) unlock(id int64, first, last civil.Date) error {
+	_, err := w.locks.MultiDeleteDayLocks(w.Ctx, &schedulingv1.MultiDeleteDayLocksRequest{Where: &schedulingv1.DeleteDayLocksWhere{
+		Employees: &schedulingv1.DayLocksWhere{
+			EmployeeRefs: &commonv1.RefList{Ids: []int64{id}}, StartDate: first.String(), EndDate: last.String(),
+		},
+	}})
 	return err
 }
 
@@ -348,11 +360,15 @@ func TestThePastIsWhatReadersSaw(t *testing.T) {
 		}
 	})
 	err := writing.Wait()
-	// By chance no lock may have met another one: then the one that is there becomes wider.
+	// By chance no lock may have met another one: then the one that is there becomes wider. Nor
+	// may there have been leave on a day that was unlocked.
 	last := civil.Date(20_100)
+	require.NoError(t, w.underLock(employees[0], `SELECT $1::bigint`, `INSERT INTO leave_edit (tenant_id, id, employee_id, from_day, to_day, version, body)
+		VALUES (1, 1000, $1, $2, $2, 1, '')`, last.Time()))
 	for days := range civil.Date(2) {
 		require.NoError(t, w.lock(employees[0], last, last+days))
 	}
+	require.NoError(t, w.unlock(employees[0], last, last))
 	close(done)
 	require.NoError(t, reading.Wait())
 	require.NoError(t, err)

@@ -106,7 +106,7 @@ func parseFilter(req *schedulingv1.MultiReadPropagationsRequest) (f filter, err 
 	if f.states, err = oneOf("where.states", where.GetStates(), StateAccepted, StateRunning, StateFinished, StateFailed); err != nil {
 		return f, err
 	}
-	if f.causes, err = oneOf("where.causes", where.GetCauses(), string(CausePattern), string(CauseInheritance), string(CauseMembership)); err != nil {
+	if f.causes, err = oneOf("where.causes", where.GetCauses(), string(CausePattern), string(CauseInheritance), string(CauseMembership), string(CauseUnlocking)); err != nil {
 		return f, err
 	}
 	if f.from, err = moment(where.GetStartDateTime()); err != nil {

@@ -23,6 +23,8 @@ const (
 	CauseInheritance Cause = "INHERITANCE"
 	// CauseMembership is a change of who is on which term, or employed at all.
 	CauseMembership Cause = "MEMBERSHIP"
+	// CauseUnlocking is days that are locked no more.
+	CauseUnlocking Cause = "UNLOCKING"
 )
 
 // The states of a propagation.

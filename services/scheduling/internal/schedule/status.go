@@ -80,6 +80,8 @@ func processingType(cause propagation.Cause) *schedulingv1.ProcessingType {
 		id, name = 2, "Applying the inheritance of an employment term"
 	case propagation.CauseMembership:
 		id, name = 3, "Applying a change of employment terms"
+	case propagation.CauseUnlocking:
+		id, name = 4, "Applying what locked days were kept from"
 	}
 	return &schedulingv1.ProcessingType{Id: proto.Int64(id), LocalizedName: name}
 }

@@ -175,6 +175,94 @@ func (x *DayLocksWhere) GetEndDate() string {
 	return ""
 }
 
+type MultiDeleteDayLocksRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Where         *DeleteDayLocksWhere   `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiDeleteDayLocksRequest) Reset() {
+	*x = MultiDeleteDayLocksRequest{}
+	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiDeleteDayLocksRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiDeleteDayLocksRequest) ProtoMessage() {}
+
+func (x *MultiDeleteDayLocksRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiDeleteDayLocksRequest.ProtoReflect.Descriptor instead.
+func (*MultiDeleteDayLocksRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_day_lock_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *MultiDeleteDayLocksRequest) GetWhere() *DeleteDayLocksWhere {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+type DeleteDayLocksWhere struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Employees     *DayLocksWhere         `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteDayLocksWhere) Reset() {
+	*x = DeleteDayLocksWhere{}
+	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteDayLocksWhere) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteDayLocksWhere) ProtoMessage() {}
+
+func (x *DeleteDayLocksWhere) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteDayLocksWhere.ProtoReflect.Descriptor instead.
+func (*DeleteDayLocksWhere) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_day_lock_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *DeleteDayLocksWhere) GetEmployees() *DayLocksWhere {
+	if x != nil {
+		return x.Employees
+	}
+	return nil
+}
+
 type ApplyCreateDayLocksResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Locks         *DayLockList           `protobuf:"bytes,1,opt,name=locks,proto3" json:"locks,omitempty"`
@@ -184,7 +272,7 @@ type ApplyCreateDayLocksResponse struct {
 
 func (x *ApplyCreateDayLocksResponse) Reset() {
 	*x = ApplyCreateDayLocksResponse{}
-	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -196,7 +284,7 @@ func (x *ApplyCreateDayLocksResponse) String() string {
 func (*ApplyCreateDayLocksResponse) ProtoMessage() {}
 
 func (x *ApplyCreateDayLocksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -209,7 +297,7 @@ func (x *ApplyCreateDayLocksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyCreateDayLocksResponse.ProtoReflect.Descriptor instead.
 func (*ApplyCreateDayLocksResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_day_lock_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_day_lock_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ApplyCreateDayLocksResponse) GetLocks() *DayLockList {
@@ -228,7 +316,7 @@ type DayLockList struct {
 
 func (x *DayLockList) Reset() {
 	*x = DayLockList{}
-	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -240,7 +328,7 @@ func (x *DayLockList) String() string {
 func (*DayLockList) ProtoMessage() {}
 
 func (x *DayLockList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -253,7 +341,7 @@ func (x *DayLockList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayLockList.ProtoReflect.Descriptor instead.
 func (*DayLockList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_day_lock_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_day_lock_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DayLockList) GetLocks() []*DayLock {
@@ -281,7 +369,7 @@ type DayLock struct {
 
 func (x *DayLock) Reset() {
 	*x = DayLock{}
-	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -293,7 +381,7 @@ func (x *DayLock) String() string {
 func (*DayLock) ProtoMessage() {}
 
 func (x *DayLock) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -306,7 +394,7 @@ func (x *DayLock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayLock.ProtoReflect.Descriptor instead.
 func (*DayLock) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_day_lock_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_day_lock_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DayLock) GetId() int64 {
@@ -379,17 +467,21 @@ const file_rotaloom_scheduling_v1_day_lock_proto_rawDesc = "" +
 	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\temployeesR\femployeeRefs\x12%\n" +
 	"\n" +
 	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"X\n" +
+	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"_\n" +
+	"\x1aMultiDeleteDayLocksRequest\x12A\n" +
+	"\x05where\x18\x01 \x01(\v2+.rotaloom.scheduling.v1.DeleteDayLocksWhereR\x05where\"Z\n" +
+	"\x13DeleteDayLocksWhere\x12C\n" +
+	"\temployees\x18\x01 \x01(\v2%.rotaloom.scheduling.v1.DayLocksWhereR\temployees\"X\n" +
 	"\x1bApplyCreateDayLocksResponse\x129\n" +
 	"\x05locks\x18\x01 \x01(\v2#.rotaloom.scheduling.v1.DayLockListR\x05locks\"Q\n" +
 	"\vDayLockList\x125\n" +
 	"\x05locks\x18\x01 \x03(\v2\x1f.rotaloom.scheduling.v1.DayLockR\x05locks:\v\xa2\xbb\x18\a\n" +
-	"\x05locks\"\xd5\x02\n" +
+	"\x05locks\"\xe5\x02\n" +
 	"\aDayLock\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
-	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12&\n" +
-	"\x0fstart_date_time\x18\x03 \x01(\tR\rstartDateTime\x12\"\n" +
-	"\rend_date_time\x18\x04 \x01(\tR\vendDateTime\x12!\n" +
+	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12.\n" +
+	"\x0fstart_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
+	"\rend_date_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12!\n" +
 	"\tgenerated\x18\x05 \x01(\bH\x01R\tgenerated\x88\x01\x01\x12\x1b\n" +
 	"\x06posted\x18\x06 \x01(\bH\x02R\x06posted\x88\x01\x01\x12\x1d\n" +
 	"\adeleted\x18\a \x01(\bH\x03R\adeleted\x88\x01\x01\x12\x1d\n" +
@@ -401,10 +493,12 @@ const file_rotaloom_scheduling_v1_day_lock_proto_rawDesc = "" +
 	"\n" +
 	"\b_deletedB\n" +
 	"\n" +
-	"\b_version2\xec\x01\n" +
+	"\b_version2\xb8\x03\n" +
 	"\x0eDayLockService\x12\xd9\x01\n" +
 	"\x13ApplyCreateDayLocks\x122.rotaloom.scheduling.v1.ApplyCreateDayLocksRequest\x1a3.rotaloom.scheduling.v1.ApplyCreateDayLocksResponse\"Y\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.day_lock.write\x18\x04\x82\xd3\xe4\x93\x022:\x01*\"-/v1/scheduling/schedule/daylocks/apply_createB\xf0\x01\n" +
+	"\x19scheduling.day_lock.write\x18\x04\x82\xd3\xe4\x93\x022:\x01*\"-/v1/scheduling/schedule/daylocks/apply_create\x12\xc9\x01\n" +
+	"\x13MultiDeleteDayLocks\x122.rotaloom.scheduling.v1.MultiDeleteDayLocksRequest\x1a#.rotaloom.scheduling.v1.DayLockList\"Y\xa2\xbb\x18\x1d\n" +
+	"\x19scheduling.day_lock.write\x18\x04\x82\xd3\xe4\x93\x022:\x01*\"-/v1/scheduling/schedule/daylocks/multi_deleteB\xf0\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\fDayLockProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
@@ -419,31 +513,37 @@ func file_rotaloom_scheduling_v1_day_lock_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_day_lock_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_day_lock_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_rotaloom_scheduling_v1_day_lock_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_rotaloom_scheduling_v1_day_lock_proto_goTypes = []any{
 	(*ApplyCreateDayLocksRequest)(nil),  // 0: rotaloom.scheduling.v1.ApplyCreateDayLocksRequest
 	(*DayLocksForEmployees)(nil),        // 1: rotaloom.scheduling.v1.DayLocksForEmployees
 	(*DayLocksWhere)(nil),               // 2: rotaloom.scheduling.v1.DayLocksWhere
-	(*ApplyCreateDayLocksResponse)(nil), // 3: rotaloom.scheduling.v1.ApplyCreateDayLocksResponse
-	(*DayLockList)(nil),                 // 4: rotaloom.scheduling.v1.DayLockList
-	(*DayLock)(nil),                     // 5: rotaloom.scheduling.v1.DayLock
-	(*v1.RefList)(nil),                  // 6: rotaloom.common.v1.RefList
-	(*v1.Ref)(nil),                      // 7: rotaloom.common.v1.Ref
+	(*MultiDeleteDayLocksRequest)(nil),  // 3: rotaloom.scheduling.v1.MultiDeleteDayLocksRequest
+	(*DeleteDayLocksWhere)(nil),         // 4: rotaloom.scheduling.v1.DeleteDayLocksWhere
+	(*ApplyCreateDayLocksResponse)(nil), // 5: rotaloom.scheduling.v1.ApplyCreateDayLocksResponse
+	(*DayLockList)(nil),                 // 6: rotaloom.scheduling.v1.DayLockList
+	(*DayLock)(nil),                     // 7: rotaloom.scheduling.v1.DayLock
+	(*v1.RefList)(nil),                  // 8: rotaloom.common.v1.RefList
+	(*v1.Ref)(nil),                      // 9: rotaloom.common.v1.Ref
 }
 var file_rotaloom_scheduling_v1_day_lock_proto_depIdxs = []int32{
-	1, // 0: rotaloom.scheduling.v1.ApplyCreateDayLocksRequest.for_employees:type_name -> rotaloom.scheduling.v1.DayLocksForEmployees
-	2, // 1: rotaloom.scheduling.v1.DayLocksForEmployees.where:type_name -> rotaloom.scheduling.v1.DayLocksWhere
-	6, // 2: rotaloom.scheduling.v1.DayLocksWhere.employee_refs:type_name -> rotaloom.common.v1.RefList
-	4, // 3: rotaloom.scheduling.v1.ApplyCreateDayLocksResponse.locks:type_name -> rotaloom.scheduling.v1.DayLockList
-	5, // 4: rotaloom.scheduling.v1.DayLockList.locks:type_name -> rotaloom.scheduling.v1.DayLock
-	7, // 5: rotaloom.scheduling.v1.DayLock.employee:type_name -> rotaloom.common.v1.Ref
-	0, // 6: rotaloom.scheduling.v1.DayLockService.ApplyCreateDayLocks:input_type -> rotaloom.scheduling.v1.ApplyCreateDayLocksRequest
-	3, // 7: rotaloom.scheduling.v1.DayLockService.ApplyCreateDayLocks:output_type -> rotaloom.scheduling.v1.ApplyCreateDayLocksResponse
-	7, // [7:8] is the sub-list for method output_type
-	6, // [6:7] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	1,  // 0: rotaloom.scheduling.v1.ApplyCreateDayLocksRequest.for_employees:type_name -> rotaloom.scheduling.v1.DayLocksForEmployees
+	2,  // 1: rotaloom.scheduling.v1.DayLocksForEmployees.where:type_name -> rotaloom.scheduling.v1.DayLocksWhere
+	8,  // 2: rotaloom.scheduling.v1.DayLocksWhere.employee_refs:type_name -> rotaloom.common.v1.RefList
+	4,  // 3: rotaloom.scheduling.v1.MultiDeleteDayLocksRequest.where:type_name -> rotaloom.scheduling.v1.DeleteDayLocksWhere
+	2,  // 4: rotaloom.scheduling.v1.DeleteDayLocksWhere.employees:type_name -> rotaloom.scheduling.v1.DayLocksWhere
+	6,  // 5: rotaloom.scheduling.v1.ApplyCreateDayLocksResponse.locks:type_name -> rotaloom.scheduling.v1.DayLockList
+	7,  // 6: rotaloom.scheduling.v1.DayLockList.locks:type_name -> rotaloom.scheduling.v1.DayLock
+	9,  // 7: rotaloom.scheduling.v1.DayLock.employee:type_name -> rotaloom.common.v1.Ref
+	0,  // 8: rotaloom.scheduling.v1.DayLockService.ApplyCreateDayLocks:input_type -> rotaloom.scheduling.v1.ApplyCreateDayLocksRequest
+	3,  // 9: rotaloom.scheduling.v1.DayLockService.MultiDeleteDayLocks:input_type -> rotaloom.scheduling.v1.MultiDeleteDayLocksRequest
+	5,  // 10: rotaloom.scheduling.v1.DayLockService.ApplyCreateDayLocks:output_type -> rotaloom.scheduling.v1.ApplyCreateDayLocksResponse
+	6,  // 11: rotaloom.scheduling.v1.DayLockService.MultiDeleteDayLocks:output_type -> rotaloom.scheduling.v1.DayLockList
+	10, // [10:12] is the sub-list for method output_type
+	8,  // [8:10] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_day_lock_proto_init() }
@@ -451,14 +551,14 @@ func file_rotaloom_scheduling_v1_day_lock_proto_init() {
 	if File_rotaloom_scheduling_v1_day_lock_proto != nil {
 		return
 	}
-	file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_day_lock_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_day_lock_proto_rawDesc), len(file_rotaloom_scheduling_v1_day_lock_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

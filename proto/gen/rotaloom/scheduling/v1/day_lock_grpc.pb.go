@@ -22,6 +22,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	DayLockService_ApplyCreateDayLocks_FullMethodName = "/rotaloom.scheduling.v1.DayLockService/ApplyCreateDayLocks"
+	DayLockService_MultiDeleteDayLocks_FullMethodName = "/rotaloom.scheduling.v1.DayLockService/MultiDeleteDayLocks"
 )
 
 // DayLockServiceClient is the client API for DayLockService service.
@@ -33,6 +34,9 @@ const (
 type DayLockServiceClient interface {
 	// Locks the days of up to 1,000 employees.
 	ApplyCreateDayLocks(ctx context.Context, in *ApplyCreateDayLocksRequest, opts ...grpc.CallOption) (*ApplyCreateDayLocksResponse, error)
+	// Unlocks the days of up to 1,000 employees, and returns those that were locked. Their
+	// patterns, terms and leave reach them again.
+	MultiDeleteDayLocks(ctx context.Context, in *MultiDeleteDayLocksRequest, opts ...grpc.CallOption) (*DayLockList, error)
 }
 
 type dayLockServiceClient struct {
@@ -53,6 +57,16 @@ func (c *dayLockServiceClient) ApplyCreateDayLocks(ctx context.Context, in *Appl
 	return out, nil
 }
 
+func (c *dayLockServiceClient) MultiDeleteDayLocks(ctx context.Context, in *MultiDeleteDayLocksRequest, opts ...grpc.CallOption) (*DayLockList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DayLockList)
+	err := c.cc.Invoke(ctx, DayLockService_MultiDeleteDayLocks_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // DayLockServiceServer is the server API for DayLockService service.
 // All implementations must embed UnimplementedDayLockServiceServer
 // for forward compatibility.
@@ -62,6 +76,9 @@ func (c *dayLockServiceClient) ApplyCreateDayLocks(ctx context.Context, in *Appl
 type DayLockServiceServer interface {
 	// Locks the days of up to 1,000 employees.
 	ApplyCreateDayLocks(context.Context, *ApplyCreateDayLocksRequest) (*ApplyCreateDayLocksResponse, error)
+	// Unlocks the days of up to 1,000 employees, and returns those that were locked. Their
+	// patterns, terms and leave reach them again.
+	MultiDeleteDayLocks(context.Context, *MultiDeleteDayLocksRequest) (*DayLockList, error)
 	mustEmbedUnimplementedDayLockServiceServer()
 }
 
@@ -74,6 +91,9 @@ type UnimplementedDayLockServiceServer struct{}
 
 func (UnimplementedDayLockServiceServer) ApplyCreateDayLocks(context.Context, *ApplyCreateDayLocksRequest) (*ApplyCreateDayLocksResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApplyCreateDayLocks not implemented")
+}
+func (UnimplementedDayLockServiceServer) MultiDeleteDayLocks(context.Context, *MultiDeleteDayLocksRequest) (*DayLockList, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiDeleteDayLocks not implemented")
 }
 func (UnimplementedDayLockServiceServer) mustEmbedUnimplementedDayLockServiceServer() {}
 func (UnimplementedDayLockServiceServer) testEmbeddedByValue()                        {}
@@ -114,6 +134,24 @@ func _DayLockService_ApplyCreateDayLocks_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DayLockService_MultiDeleteDayLocks_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiDeleteDayLocksRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DayLockServiceServer).MultiDeleteDayLocks(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DayLockService_MultiDeleteDayLocks_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DayLockServiceServer).MultiDeleteDayLocks(ctx, req.(*MultiDeleteDayLocksRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // DayLockService_ServiceDesc is the grpc.ServiceDesc for DayLockService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -124,6 +162,10 @@ var DayLockService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ApplyCreateDayLocks",
 			Handler:    _DayLockService_ApplyCreateDayLocks_Handler,
+		},
+		{
+			MethodName: "MultiDeleteDayLocks",
+			Handler:    _DayLockService_MultiDeleteDayLocks_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

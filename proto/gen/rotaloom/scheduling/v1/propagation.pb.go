@@ -184,7 +184,7 @@ type PropagationFilter struct {
 	Ids   []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
 	// ACCEPTED, RUNNING, FINISHED, FAILED.
 	States []string `protobuf:"bytes,2,rep,name=states,proto3" json:"states,omitempty"`
-	// PATTERN, INHERITANCE, MEMBERSHIP.
+	// PATTERN, INHERITANCE, MEMBERSHIP, UNLOCKING.
 	Causes []string `protobuf:"bytes,3,rep,name=causes,proto3" json:"causes,omitempty"`
 	// The terms whose patterns or inheritance changed. A change of who is on a
 	// term concerns persons instead.
@@ -382,7 +382,7 @@ type Propagation struct {
 	// ACCEPTED, RUNNING, FINISHED or FAILED. What has failed is tried again from
 	// time to time.
 	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
-	// PATTERN, INHERITANCE or MEMBERSHIP.
+	// PATTERN, INHERITANCE, MEMBERSHIP or UNLOCKING.
 	Cause string `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
 	// Known from the state RUNNING on.
 	EmployeesTotal *int64 `protobuf:"varint,4,opt,name=employees_total,json=employeesTotal,proto3,oneof" json:"employees_total,omitempty"`
@@ -593,7 +593,7 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x03ids\x18\x01 \x03(\x03B'\xa2\xbb\x18#\n" +
 	"!\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\fpropagationsR\x03ids\x12 \n" +
 	"\x06states\x18\x02 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x04R\x06states\x12 \n" +
-	"\x06causes\x18\x03 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x03R\x06causes\x12s\n" +
+	"\x06causes\x18\x03 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x04R\x06causes\x12s\n" +
 	"\x10employment_terms\x18\x04 \x01(\v2\x1b.rotaloom.common.v1.RefListB+\xa2\xbb\x18'\n" +
 	"%\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x10employment termsR\x0femploymentTerms\x12.\n" +
 	"\x0fstart_date_time\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +

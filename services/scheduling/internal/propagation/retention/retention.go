@@ -49,7 +49,7 @@ DELETE FROM pattern_assignment WHERE (tenant_id, id, version) IN (
 
 // pasts are the tables of what held before. They have partitions by the month in
 // which it ceased to hold.
-var pasts = []string{"span_past_block", "schedule_item_past", "day_lock_past", "membership_past", "leave_edit_past"}
+var pasts = []string{"span_past_block", "schedule_item_past", "day_lock_past", "membership_past", "leave_edit_past", "locked_leave_past"}
 
 // every is how often what is too old is looked for.
 const every = time.Hour

@@ -83,6 +83,8 @@ var become = map[string]string{
 		VALUES ($1, $2, 1, 1, '2000-01-01', '2000-02-01', '-infinity')`,
 	"leave_edit_past": `INSERT INTO leave_edit_past (tenant_id, believed_until, id, employee_id, from_day, to_day, version, body, believed_from)
 		VALUES ($1, $2, 1, 1, '2000-01-01', '2000-02-01', 1, '', '-infinity')`,
+	"locked_leave_past": `INSERT INTO locked_leave_past (tenant_id, believed_until, employee_id, lock_from, lock_to, id, from_day, to_day, version, body, believed_from)
+		VALUES ($1, $2, 1, '2000-01-01', '2000-02-01', 1, '2000-01-01', '2000-02-01', 1, '', '-infinity')`,
 }
 
 // old stores a propagation, and rows of every past of two tenants, that ended at a
