@@ -1,6 +1,7 @@
 package scheduleitem
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
 
@@ -29,13 +31,14 @@ type ScheduleEdits struct {
 	Deps
 	shifts *family[*schedulingv1.Shift]
 	edits  *family[*schedulingv1.PayCodeEdit]
+	tags   *family[*schedulingv1.ScheduleTag]
 }
 
 var _ schedulingv1.ScheduleEditServiceServer = (*ScheduleEdits)(nil)
 
 // NewScheduleEdits returns the handler of ScheduleEditService.
 func NewScheduleEdits(deps Deps) *ScheduleEdits {
-	return &ScheduleEdits{Deps: deps, shifts: NewShifts(deps).shifts, edits: NewPayCodeEdits(deps).edits}
+	return &ScheduleEdits{Deps: deps, shifts: NewShifts(deps).shifts, edits: NewPayCodeEdits(deps).edits, tags: NewScheduleTags(deps).tags}
 }
 
 // EditSchedule makes one edit, all of it or nothing.
@@ -55,12 +58,12 @@ func (h *ScheduleEdits) MultiUpdateSchedule(ctx context.Context, req *scheduling
 func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleEdit, partial bool) (*schedulingv1.ScheduleEditResultList, error) {
 	entries := 0
 	for i, e := range list {
-		s, p := e.GetShifts(), e.GetPayCodeEdits()
-		nameEmployees(s.GetCreate()...)
-		nameEmployees(s.GetUpdate()...)
-		n := len(s.GetCreate()) + len(s.GetUpdate()) + len(s.GetDelete()) + len(p.GetCreate()) + len(p.GetUpdate()) + len(p.GetDelete())
+		nameEmployees(e.GetShifts().GetCreate()...)
+		nameEmployees(e.GetShifts().GetUpdate()...)
+		n := count(e.GetShifts()) + count(e.GetPayCodeEdits()) + count(e.GetScheduleTags()) + count(e.GetDayLocks())
 		if n == 0 {
-			return nil, fault.Invalid(CodeMissing, fmt.Sprintf("The edit [%d] changes nothing. Give it shifts or payCodeEdits with create, update or delete.", i))
+			return nil, fault.Invalid(CodeMissing, fmt.Sprintf(
+				"The edit [%d] changes nothing. Give it shifts, payCodeEdits, scheduleTags or dayLocks with create, update or delete.", i))
 		}
 		entries += n
 	}
@@ -103,53 +106,114 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 	if err != nil {
 		return nil, err
 	}
-	shifts, edits := &work[*schedulingv1.Shift]{family: h.shifts}, &work[*schedulingv1.PayCodeEdit]{family: h.edits}
-	for i, e := range list {
-		s, p := e.GetShifts(), e.GetPayCodeEdits()
-		shifts.add(i, s.GetCreate(), s.GetUpdate(), s.GetDelete())
-		edits.add(i, p.GetCreate(), p.GetUpdate(), p.GetDelete())
-		for _, m := range shifts.create[len(shifts.create)-len(s.GetCreate()):] {
-			if m.GetEmployee() == nil {
-				m.Employee = e.GetEmployeeRef()
-			}
-		}
-		for _, m := range edits.create[len(edits.create)-len(p.GetCreate()):] {
-			if m.GetEmployee() == nil {
-				m.Employee = e.GetEmployeeRef()
-			}
+	todo := h.work(list)
+	for _, part := range todo.parts() {
+		if err := part.prepare(ctx, tenantID, visible); err != nil {
+			return nil, err
 		}
 	}
-	if err := shifts.prepare(ctx, tenantID, visible); err != nil {
+	if err := todo.locks.prepare(ctx, tenantID, visible); err != nil {
 		return nil, err
 	}
-	if err := edits.prepare(ctx, tenantID, visible); err != nil {
-		return nil, err
-	}
+	var propagationID int64
 	err = h.shifts.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if err := employeelock.Lock(ctx, tx, tenantID, slices.Concat(shifts.employees(), edits.employees())); err != nil {
+		employees := todo.locks.employees()
+		for _, part := range todo.parts() {
+			employees = append(employees, part.employees()...)
+		}
+		if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
 			return err
 		}
-		if err := shifts.apply(ctx, tx, tenantID, visible); err != nil {
+		if err := todo.locks.unlock(ctx, tx, tenantID); err != nil {
 			return err
 		}
-		return edits.apply(ctx, tx, tenantID, visible)
+		for _, part := range todo.parts() {
+			if err := part.apply(ctx, tx, tenantID, visible); err != nil {
+				return err
+			}
+		}
+		if err := todo.locks.lock(ctx, tx, tenantID); err != nil {
+			return err
+		}
+		propagationID, err = daylock.Propagate(ctx, tx, todo.locks.unlocked)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*schedulingv1.ScheduleEditResult, len(list))
+	if err := daylock.Announce(ctx, propagationID); err != nil {
+		return nil, err
+	}
+	return todo.results(list)
+}
+
+// edits are what the edits of a request do, by the kind of what they change.
+type edits struct {
+	shifts *work[*schedulingv1.Shift]
+	edits  *work[*schedulingv1.PayCodeEdit]
+	tags   *work[*schedulingv1.ScheduleTag]
+	locks  *lockWork
+}
+
+// entries are the work on entries of one kind.
+type entries interface {
+	prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error
+	employees() []int64
+	apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set) error
+}
+
+func (e *edits) parts() []entries { return []entries{e.shifts, e.edits, e.tags} }
+
+// work gathers what edits do. What is created without an employee gets that of its edit.
+func (h *ScheduleEdits) work(list []*schedulingv1.ScheduleEdit) *edits {
+	todo := &edits{
+		shifts: &work[*schedulingv1.Shift]{family: h.shifts}, edits: &work[*schedulingv1.PayCodeEdit]{family: h.edits},
+		tags: &work[*schedulingv1.ScheduleTag]{family: h.tags}, locks: &lockWork{deps: h.Deps},
+	}
 	for i, e := range list {
+		own := e.GetEmployeeRef()
+		todo.shifts.add(i, e.GetShifts(), func(m *schedulingv1.Shift) { m.Employee = cmp.Or(m.GetEmployee(), own) })
+		todo.edits.add(i, e.GetPayCodeEdits(), func(m *schedulingv1.PayCodeEdit) { m.Employee = cmp.Or(m.GetEmployee(), own) })
+		todo.tags.add(i, e.GetScheduleTags(), func(m *schedulingv1.ScheduleTag) { m.Employee = cmp.Or(m.GetEmployee(), own) })
+		todo.locks.add(i, e)
+	}
+	return todo
+}
+
+// results returns for each edit what was created and changed.
+func (e *edits) results(list []*schedulingv1.ScheduleEdit) ([]*schedulingv1.ScheduleEditResult, error) {
+	out := make([]*schedulingv1.ScheduleEditResult, len(list))
+	for i, edit := range list {
 		out[i] = &schedulingv1.ScheduleEditResult{
-			EmployeeRef: e.GetEmployeeRef(), Shifts: &schedulingv1.ShiftList{}, PayCodeEdits: &schedulingv1.PayCodeEditList{},
+			EmployeeRef: edit.GetEmployeeRef(), Shifts: &schedulingv1.ShiftList{}, PayCodeEdits: &schedulingv1.PayCodeEditList{},
+			ScheduleTags: &schedulingv1.ScheduleTagList{}, DayLocks: &schedulingv1.DayLockList{},
 		}
 	}
-	err = shifts.results(func(i int, s *schedulingv1.Shift) { out[i].Shifts.Shifts = append(out[i].Shifts.Shifts, s) })
+	err := e.shifts.results(func(i int, m *schedulingv1.Shift) { out[i].Shifts.Shifts = append(out[i].Shifts.Shifts, m) })
 	if err == nil {
-		err = edits.results(func(i int, e *schedulingv1.PayCodeEdit) {
-			out[i].PayCodeEdits.PayCodeEdits = append(out[i].PayCodeEdits.PayCodeEdits, e)
+		err = e.edits.results(func(i int, m *schedulingv1.PayCodeEdit) {
+			out[i].PayCodeEdits.PayCodeEdits = append(out[i].PayCodeEdits.PayCodeEdits, m)
 		})
 	}
+	if err == nil {
+		err = e.tags.results(func(i int, m *schedulingv1.ScheduleTag) {
+			out[i].ScheduleTags.ScheduleTags = append(out[i].ScheduleTags.ScheduleTags, m)
+		})
+	}
+	e.locks.results(func(i int, l *schedulingv1.DayLock) { out[i].DayLocks.Locks = append(out[i].DayLocks.Locks, l) })
 	return out, err
+}
+
+// changeSet is what an edit changes of one kind.
+type changeSet[M any] interface {
+	GetCreate() []M
+	GetUpdate() []M
+	GetDelete() []int64
+}
+
+// count returns how many entries a set changes.
+func count[M any](c changeSet[M]) int {
+	return len(c.GetCreate()) + len(c.GetUpdate()) + len(c.GetDelete())
 }
 
 // work is what edits do to the entries of one kind.
@@ -164,14 +228,16 @@ type work[M entry] struct {
 	created, replacing []row
 }
 
-func (w *work[M]) add(edit int, create, update []M, remove []int64) {
-	for _, m := range create {
-		w.create, w.createdBy = append(w.create, proto.CloneOf(m)), append(w.createdBy, edit)
+func (w *work[M]) add(edit int, changes changeSet[M], assign func(M)) {
+	for _, m := range changes.GetCreate() {
+		made := proto.CloneOf(m)
+		assign(made)
+		w.create, w.createdBy = append(w.create, made), append(w.createdBy, edit)
 	}
-	for _, m := range update {
+	for _, m := range changes.GetUpdate() {
 		w.update, w.updates = append(w.update, m), append(w.updates, edit)
 	}
-	w.remove = append(w.remove, remove...)
+	w.remove = append(w.remove, changes.GetDelete()...)
 }
 
 // prepare checks what can be checked before the transaction.

@@ -127,9 +127,12 @@ func (x *ScheduleEditList) GetEdits() []*ScheduleEdit {
 type ScheduleEdit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The employee of the entries that are created and name none themselves.
-	EmployeeRef   *v1.Ref             `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
-	Shifts        *ShiftChanges       `protobuf:"bytes,2,opt,name=shifts,proto3" json:"shifts,omitempty"`
-	PayCodeEdits  *PayCodeEditChanges `protobuf:"bytes,3,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	EmployeeRef  *v1.Ref             `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
+	Shifts       *ShiftChanges       `protobuf:"bytes,2,opt,name=shifts,proto3" json:"shifts,omitempty"`
+	PayCodeEdits *PayCodeEditChanges `protobuf:"bytes,3,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	ScheduleTags *ScheduleTagChanges `protobuf:"bytes,4,opt,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
+	// They need the permission scheduling.day_lock.write as well.
+	DayLocks      *DayLockChanges `protobuf:"bytes,5,opt,name=day_locks,json=dayLocks,proto3" json:"day_locks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -181,6 +184,20 @@ func (x *ScheduleEdit) GetShifts() *ShiftChanges {
 func (x *ScheduleEdit) GetPayCodeEdits() *PayCodeEditChanges {
 	if x != nil {
 		return x.PayCodeEdits
+	}
+	return nil
+}
+
+func (x *ScheduleEdit) GetScheduleTags() *ScheduleTagChanges {
+	if x != nil {
+		return x.ScheduleTags
+	}
+	return nil
+}
+
+func (x *ScheduleEdit) GetDayLocks() *DayLockChanges {
+	if x != nil {
+		return x.DayLocks
 	}
 	return nil
 }
@@ -309,6 +326,133 @@ func (x *PayCodeEditChanges) GetDelete() []int64 {
 	return nil
 }
 
+type ScheduleTagChanges struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Create []*ScheduleTag         `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
+	// By their ids.
+	Update []*ScheduleTag `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
+	// Ids.
+	Delete        []int64 `protobuf:"varint,3,rep,packed,name=delete,proto3" json:"delete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScheduleTagChanges) Reset() {
+	*x = ScheduleTagChanges{}
+	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScheduleTagChanges) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScheduleTagChanges) ProtoMessage() {}
+
+func (x *ScheduleTagChanges) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScheduleTagChanges.ProtoReflect.Descriptor instead.
+func (*ScheduleTagChanges) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_edit_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ScheduleTagChanges) GetCreate() []*ScheduleTag {
+	if x != nil {
+		return x.Create
+	}
+	return nil
+}
+
+func (x *ScheduleTagChanges) GetUpdate() []*ScheduleTag {
+	if x != nil {
+		return x.Update
+	}
+	return nil
+}
+
+func (x *ScheduleTagChanges) GetDelete() []int64 {
+	if x != nil {
+		return x.Delete
+	}
+	return nil
+}
+
+// DayLockChanges unlock the days of locks that are deleted before the entries of the request
+// change; days are locked after that.
+type DayLockChanges struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// They lock every day that they touch. Locks that meet or touch are one.
+	Create []*DayLock `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
+	// By their ids: they lock other days. One that has no day of before gets another id.
+	Update []*DayLock `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
+	// Ids.
+	Delete        []int64 `protobuf:"varint,3,rep,packed,name=delete,proto3" json:"delete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DayLockChanges) Reset() {
+	*x = DayLockChanges{}
+	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DayLockChanges) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DayLockChanges) ProtoMessage() {}
+
+func (x *DayLockChanges) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DayLockChanges.ProtoReflect.Descriptor instead.
+func (*DayLockChanges) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_edit_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *DayLockChanges) GetCreate() []*DayLock {
+	if x != nil {
+		return x.Create
+	}
+	return nil
+}
+
+func (x *DayLockChanges) GetUpdate() []*DayLock {
+	if x != nil {
+		return x.Update
+	}
+	return nil
+}
+
+func (x *DayLockChanges) GetDelete() []int64 {
+	if x != nil {
+		return x.Delete
+	}
+	return nil
+}
+
 type ScheduleEditResultList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Results       []*ScheduleEditResult  `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
@@ -319,7 +463,7 @@ type ScheduleEditResultList struct {
 
 func (x *ScheduleEditResultList) Reset() {
 	*x = ScheduleEditResultList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -331,7 +475,7 @@ func (x *ScheduleEditResultList) String() string {
 func (*ScheduleEditResultList) ProtoMessage() {}
 
 func (x *ScheduleEditResultList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -344,7 +488,7 @@ func (x *ScheduleEditResultList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleEditResultList.ProtoReflect.Descriptor instead.
 func (*ScheduleEditResultList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_edit_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_schedule_edit_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ScheduleEditResultList) GetResults() []*ScheduleEditResult {
@@ -367,13 +511,15 @@ type ScheduleEditResult struct {
 	EmployeeRef   *v1.Ref                `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
 	Shifts        *ShiftList             `protobuf:"bytes,2,opt,name=shifts,proto3" json:"shifts,omitempty"`
 	PayCodeEdits  *PayCodeEditList       `protobuf:"bytes,3,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	ScheduleTags  *ScheduleTagList       `protobuf:"bytes,4,opt,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
+	DayLocks      *DayLockList           `protobuf:"bytes,5,opt,name=day_locks,json=dayLocks,proto3" json:"day_locks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ScheduleEditResult) Reset() {
 	*x = ScheduleEditResult{}
-	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -385,7 +531,7 @@ func (x *ScheduleEditResult) String() string {
 func (*ScheduleEditResult) ProtoMessage() {}
 
 func (x *ScheduleEditResult) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -398,7 +544,7 @@ func (x *ScheduleEditResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleEditResult.ProtoReflect.Descriptor instead.
 func (*ScheduleEditResult) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_edit_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_schedule_edit_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ScheduleEditResult) GetEmployeeRef() *v1.Ref {
@@ -422,11 +568,25 @@ func (x *ScheduleEditResult) GetPayCodeEdits() *PayCodeEditList {
 	return nil
 }
 
+func (x *ScheduleEditResult) GetScheduleTags() *ScheduleTagList {
+	if x != nil {
+		return x.ScheduleTags
+	}
+	return nil
+}
+
+func (x *ScheduleEditResult) GetDayLocks() *DayLockList {
+	if x != nil {
+		return x.DayLocks
+	}
+	return nil
+}
+
 var File_rotaloom_scheduling_v1_schedule_edit_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_schedule_edit_proto_rawDesc = "" +
 	"\n" +
-	"*rotaloom/scheduling/v1/schedule_edit.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a*rotaloom/scheduling/v1/pay_code_edit.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\x9c\x01\n" +
+	"*rotaloom/scheduling/v1/schedule_edit.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a%rotaloom/scheduling/v1/day_lock.proto\x1a*rotaloom/scheduling/v1/pay_code_edit.proto\x1a)rotaloom/scheduling/v1/schedule_tag.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\x9c\x01\n" +
 	"\x1aMultiUpdateScheduleRequest\x12<\n" +
 	"\x04body\x18\x01 \x01(\v2(.rotaloom.scheduling.v1.ScheduleEditListR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
@@ -434,11 +594,13 @@ const file_rotaloom_scheduling_v1_schedule_edit_proto_rawDesc = "" +
 	"\x10ScheduleEditList\x12e\n" +
 	"\x05edits\x18\x01 \x03(\v2$.rotaloom.scheduling.v1.ScheduleEditB)\xa2\xbb\x18%\n" +
 	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0eschedule editsR\x05edits:\v\xa2\xbb\x18\a\n" +
-	"\x05edits\"\xfe\x01\n" +
+	"\x05edits\"\x94\x03\n" +
 	"\fScheduleEdit\x12:\n" +
 	"\femployee_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vemployeeRef\x12<\n" +
 	"\x06shifts\x18\x02 \x01(\v2$.rotaloom.scheduling.v1.ShiftChangesR\x06shifts\x12P\n" +
-	"\x0epay_code_edits\x18\x03 \x01(\v2*.rotaloom.scheduling.v1.PayCodeEditChangesR\fpayCodeEdits:\"\xa2\xbb\x18\x1e\x1a\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\aentriesX\x01\"\xad\x01\n" +
+	"\x0epay_code_edits\x18\x03 \x01(\v2*.rotaloom.scheduling.v1.PayCodeEditChangesR\fpayCodeEdits\x12O\n" +
+	"\rschedule_tags\x18\x04 \x01(\v2*.rotaloom.scheduling.v1.ScheduleTagChangesR\fscheduleTags\x12C\n" +
+	"\tday_locks\x18\x05 \x01(\v2&.rotaloom.scheduling.v1.DayLockChangesR\bdayLocks:\"\xa2\xbb\x18\x1e\x1a\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\aentriesX\x01\"\xad\x01\n" +
 	"\fShiftChanges\x125\n" +
 	"\x06create\x18\x01 \x03(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x06create\x125\n" +
 	"\x06update\x18\x02 \x03(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x06update\x12\x16\n" +
@@ -446,15 +608,25 @@ const file_rotaloom_scheduling_v1_schedule_edit_proto_rawDesc = "" +
 	"\x12PayCodeEditChanges\x12;\n" +
 	"\x06create\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.PayCodeEditR\x06create\x12;\n" +
 	"\x06update\x18\x02 \x03(\v2#.rotaloom.scheduling.v1.PayCodeEditR\x06update\x12\x16\n" +
+	"\x06delete\x18\x03 \x03(\x03R\x06delete:\x17\xa2\xbb\x18\x13\"\x11updateWithHistory\"\xbf\x01\n" +
+	"\x12ScheduleTagChanges\x12;\n" +
+	"\x06create\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.ScheduleTagR\x06create\x12;\n" +
+	"\x06update\x18\x02 \x03(\v2#.rotaloom.scheduling.v1.ScheduleTagR\x06update\x12\x16\n" +
+	"\x06delete\x18\x03 \x03(\x03R\x06delete:\x17\xa2\xbb\x18\x13\"\x11updateWithHistory\"\xb3\x01\n" +
+	"\x0eDayLockChanges\x127\n" +
+	"\x06create\x18\x01 \x03(\v2\x1f.rotaloom.scheduling.v1.DayLockR\x06create\x127\n" +
+	"\x06update\x18\x02 \x03(\v2\x1f.rotaloom.scheduling.v1.DayLockR\x06update\x12\x16\n" +
 	"\x06delete\x18\x03 \x03(\x03R\x06delete:\x17\xa2\xbb\x18\x13\"\x11updateWithHistory\"\xaf\x01\n" +
 	"\x16ScheduleEditResultList\x12D\n" +
 	"\aresults\x18\x01 \x03(\v2*.rotaloom.scheduling.v1.ScheduleEditResultR\aresults\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\aresults\x12\afailure\"\xda\x01\n" +
+	"\aresults\x12\afailure\"\xea\x02\n" +
 	"\x12ScheduleEditResult\x12:\n" +
 	"\femployee_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vemployeeRef\x129\n" +
 	"\x06shifts\x18\x02 \x01(\v2!.rotaloom.scheduling.v1.ShiftListR\x06shifts\x12M\n" +
-	"\x0epay_code_edits\x18\x03 \x01(\v2'.rotaloom.scheduling.v1.PayCodeEditListR\fpayCodeEdits2\x92\x03\n" +
+	"\x0epay_code_edits\x18\x03 \x01(\v2'.rotaloom.scheduling.v1.PayCodeEditListR\fpayCodeEdits\x12L\n" +
+	"\rschedule_tags\x18\x04 \x01(\v2'.rotaloom.scheduling.v1.ScheduleTagListR\fscheduleTags\x12@\n" +
+	"\tday_locks\x18\x05 \x01(\v2#.rotaloom.scheduling.v1.DayLockListR\bdayLocks2\x92\x03\n" +
 	"\x13ScheduleEditService\x12\xa9\x01\n" +
 	"\fEditSchedule\x12$.rotaloom.scheduling.v1.ScheduleEdit\x1a..rotaloom.scheduling.v1.ScheduleEditResultList\"C\xa2\xbb\x18\x1d\n" +
 	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/v1/scheduling/schedule\x12\xce\x01\n" +
@@ -474,46 +646,60 @@ func file_rotaloom_scheduling_v1_schedule_edit_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_schedule_edit_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_rotaloom_scheduling_v1_schedule_edit_proto_goTypes = []any{
 	(*MultiUpdateScheduleRequest)(nil), // 0: rotaloom.scheduling.v1.MultiUpdateScheduleRequest
 	(*ScheduleEditList)(nil),           // 1: rotaloom.scheduling.v1.ScheduleEditList
 	(*ScheduleEdit)(nil),               // 2: rotaloom.scheduling.v1.ScheduleEdit
 	(*ShiftChanges)(nil),               // 3: rotaloom.scheduling.v1.ShiftChanges
 	(*PayCodeEditChanges)(nil),         // 4: rotaloom.scheduling.v1.PayCodeEditChanges
-	(*ScheduleEditResultList)(nil),     // 5: rotaloom.scheduling.v1.ScheduleEditResultList
-	(*ScheduleEditResult)(nil),         // 6: rotaloom.scheduling.v1.ScheduleEditResult
-	(*v1.Ref)(nil),                     // 7: rotaloom.common.v1.Ref
-	(*Shift)(nil),                      // 8: rotaloom.scheduling.v1.Shift
-	(*PayCodeEdit)(nil),                // 9: rotaloom.scheduling.v1.PayCodeEdit
-	(*v1.ErrorBody)(nil),               // 10: rotaloom.common.v1.ErrorBody
-	(*ShiftList)(nil),                  // 11: rotaloom.scheduling.v1.ShiftList
-	(*PayCodeEditList)(nil),            // 12: rotaloom.scheduling.v1.PayCodeEditList
+	(*ScheduleTagChanges)(nil),         // 5: rotaloom.scheduling.v1.ScheduleTagChanges
+	(*DayLockChanges)(nil),             // 6: rotaloom.scheduling.v1.DayLockChanges
+	(*ScheduleEditResultList)(nil),     // 7: rotaloom.scheduling.v1.ScheduleEditResultList
+	(*ScheduleEditResult)(nil),         // 8: rotaloom.scheduling.v1.ScheduleEditResult
+	(*v1.Ref)(nil),                     // 9: rotaloom.common.v1.Ref
+	(*Shift)(nil),                      // 10: rotaloom.scheduling.v1.Shift
+	(*PayCodeEdit)(nil),                // 11: rotaloom.scheduling.v1.PayCodeEdit
+	(*ScheduleTag)(nil),                // 12: rotaloom.scheduling.v1.ScheduleTag
+	(*DayLock)(nil),                    // 13: rotaloom.scheduling.v1.DayLock
+	(*v1.ErrorBody)(nil),               // 14: rotaloom.common.v1.ErrorBody
+	(*ShiftList)(nil),                  // 15: rotaloom.scheduling.v1.ShiftList
+	(*PayCodeEditList)(nil),            // 16: rotaloom.scheduling.v1.PayCodeEditList
+	(*ScheduleTagList)(nil),            // 17: rotaloom.scheduling.v1.ScheduleTagList
+	(*DayLockList)(nil),                // 18: rotaloom.scheduling.v1.DayLockList
 }
 var file_rotaloom_scheduling_v1_schedule_edit_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.scheduling.v1.MultiUpdateScheduleRequest.body:type_name -> rotaloom.scheduling.v1.ScheduleEditList
 	2,  // 1: rotaloom.scheduling.v1.ScheduleEditList.edits:type_name -> rotaloom.scheduling.v1.ScheduleEdit
-	7,  // 2: rotaloom.scheduling.v1.ScheduleEdit.employee_ref:type_name -> rotaloom.common.v1.Ref
+	9,  // 2: rotaloom.scheduling.v1.ScheduleEdit.employee_ref:type_name -> rotaloom.common.v1.Ref
 	3,  // 3: rotaloom.scheduling.v1.ScheduleEdit.shifts:type_name -> rotaloom.scheduling.v1.ShiftChanges
 	4,  // 4: rotaloom.scheduling.v1.ScheduleEdit.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditChanges
-	8,  // 5: rotaloom.scheduling.v1.ShiftChanges.create:type_name -> rotaloom.scheduling.v1.Shift
-	8,  // 6: rotaloom.scheduling.v1.ShiftChanges.update:type_name -> rotaloom.scheduling.v1.Shift
-	9,  // 7: rotaloom.scheduling.v1.PayCodeEditChanges.create:type_name -> rotaloom.scheduling.v1.PayCodeEdit
-	9,  // 8: rotaloom.scheduling.v1.PayCodeEditChanges.update:type_name -> rotaloom.scheduling.v1.PayCodeEdit
-	6,  // 9: rotaloom.scheduling.v1.ScheduleEditResultList.results:type_name -> rotaloom.scheduling.v1.ScheduleEditResult
-	10, // 10: rotaloom.scheduling.v1.ScheduleEditResultList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	7,  // 11: rotaloom.scheduling.v1.ScheduleEditResult.employee_ref:type_name -> rotaloom.common.v1.Ref
-	11, // 12: rotaloom.scheduling.v1.ScheduleEditResult.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
-	12, // 13: rotaloom.scheduling.v1.ScheduleEditResult.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
-	2,  // 14: rotaloom.scheduling.v1.ScheduleEditService.EditSchedule:input_type -> rotaloom.scheduling.v1.ScheduleEdit
-	0,  // 15: rotaloom.scheduling.v1.ScheduleEditService.MultiUpdateSchedule:input_type -> rotaloom.scheduling.v1.MultiUpdateScheduleRequest
-	5,  // 16: rotaloom.scheduling.v1.ScheduleEditService.EditSchedule:output_type -> rotaloom.scheduling.v1.ScheduleEditResultList
-	5,  // 17: rotaloom.scheduling.v1.ScheduleEditService.MultiUpdateSchedule:output_type -> rotaloom.scheduling.v1.ScheduleEditResultList
-	16, // [16:18] is the sub-list for method output_type
-	14, // [14:16] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	5,  // 5: rotaloom.scheduling.v1.ScheduleEdit.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagChanges
+	6,  // 6: rotaloom.scheduling.v1.ScheduleEdit.day_locks:type_name -> rotaloom.scheduling.v1.DayLockChanges
+	10, // 7: rotaloom.scheduling.v1.ShiftChanges.create:type_name -> rotaloom.scheduling.v1.Shift
+	10, // 8: rotaloom.scheduling.v1.ShiftChanges.update:type_name -> rotaloom.scheduling.v1.Shift
+	11, // 9: rotaloom.scheduling.v1.PayCodeEditChanges.create:type_name -> rotaloom.scheduling.v1.PayCodeEdit
+	11, // 10: rotaloom.scheduling.v1.PayCodeEditChanges.update:type_name -> rotaloom.scheduling.v1.PayCodeEdit
+	12, // 11: rotaloom.scheduling.v1.ScheduleTagChanges.create:type_name -> rotaloom.scheduling.v1.ScheduleTag
+	12, // 12: rotaloom.scheduling.v1.ScheduleTagChanges.update:type_name -> rotaloom.scheduling.v1.ScheduleTag
+	13, // 13: rotaloom.scheduling.v1.DayLockChanges.create:type_name -> rotaloom.scheduling.v1.DayLock
+	13, // 14: rotaloom.scheduling.v1.DayLockChanges.update:type_name -> rotaloom.scheduling.v1.DayLock
+	8,  // 15: rotaloom.scheduling.v1.ScheduleEditResultList.results:type_name -> rotaloom.scheduling.v1.ScheduleEditResult
+	14, // 16: rotaloom.scheduling.v1.ScheduleEditResultList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	9,  // 17: rotaloom.scheduling.v1.ScheduleEditResult.employee_ref:type_name -> rotaloom.common.v1.Ref
+	15, // 18: rotaloom.scheduling.v1.ScheduleEditResult.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	16, // 19: rotaloom.scheduling.v1.ScheduleEditResult.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
+	17, // 20: rotaloom.scheduling.v1.ScheduleEditResult.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagList
+	18, // 21: rotaloom.scheduling.v1.ScheduleEditResult.day_locks:type_name -> rotaloom.scheduling.v1.DayLockList
+	2,  // 22: rotaloom.scheduling.v1.ScheduleEditService.EditSchedule:input_type -> rotaloom.scheduling.v1.ScheduleEdit
+	0,  // 23: rotaloom.scheduling.v1.ScheduleEditService.MultiUpdateSchedule:input_type -> rotaloom.scheduling.v1.MultiUpdateScheduleRequest
+	7,  // 24: rotaloom.scheduling.v1.ScheduleEditService.EditSchedule:output_type -> rotaloom.scheduling.v1.ScheduleEditResultList
+	7,  // 25: rotaloom.scheduling.v1.ScheduleEditService.MultiUpdateSchedule:output_type -> rotaloom.scheduling.v1.ScheduleEditResultList
+	24, // [24:26] is the sub-list for method output_type
+	22, // [22:24] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_edit_proto_init() }
@@ -521,7 +707,9 @@ func file_rotaloom_scheduling_v1_schedule_edit_proto_init() {
 	if File_rotaloom_scheduling_v1_schedule_edit_proto != nil {
 		return
 	}
+	file_rotaloom_scheduling_v1_day_lock_proto_init()
 	file_rotaloom_scheduling_v1_pay_code_edit_proto_init()
+	file_rotaloom_scheduling_v1_schedule_tag_proto_init()
 	file_rotaloom_scheduling_v1_shift_proto_init()
 	file_rotaloom_scheduling_v1_schedule_edit_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
@@ -530,7 +718,7 @@ func file_rotaloom_scheduling_v1_schedule_edit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_edit_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_edit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

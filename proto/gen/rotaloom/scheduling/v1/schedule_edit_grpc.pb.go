@@ -29,7 +29,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ScheduleEditService creates, changes and deletes shifts and pay code edits together.
+// ScheduleEditService creates, changes and deletes shifts, pay code edits, schedule tags and day
+// locks together.
 type ScheduleEditServiceClient interface {
 	// Changes entries of the schedule, all or none; the answer is a list of one.
 	EditSchedule(ctx context.Context, in *ScheduleEdit, opts ...grpc.CallOption) (*ScheduleEditResultList, error)
@@ -70,7 +71,8 @@ func (c *scheduleEditServiceClient) MultiUpdateSchedule(ctx context.Context, in 
 // All implementations must embed UnimplementedScheduleEditServiceServer
 // for forward compatibility.
 //
-// ScheduleEditService creates, changes and deletes shifts and pay code edits together.
+// ScheduleEditService creates, changes and deletes shifts, pay code edits, schedule tags and day
+// locks together.
 type ScheduleEditServiceServer interface {
 	// Changes entries of the schedule, all or none; the answer is a list of one.
 	EditSchedule(context.Context, *ScheduleEdit) (*ScheduleEditResultList, error)

@@ -1,0 +1,85 @@
+package daylock
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+)
+
+const readByID = `SELECT id, employee_id, from_date, to_date FROM day_lock WHERE tenant_id = $1 AND id = ANY($2)`
+
+// Wanted are days of an employee that shall be locked.
+type Wanted struct {
+	Employee projection.Employee
+	Days     civil.Range
+}
+
+// Find returns the locks with the ids, by id. Those that are not there are absent.
+func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]EmployeeDays, error) {
+	rows, err := db.Query(ctx, readByID, tenantID, ids)
+	if err != nil {
+		return nil, fmt.Errorf("daylock: read: %w", err)
+	}
+	found := make(map[int64]EmployeeDays, len(ids))
+	var id int64
+	var e EmployeeDays
+	_, err = pgx.ForEachRow(rows, []any{&id, &e.EmployeeID, &e.Days.From, &e.Days.To}, func() error {
+		found[id] = e
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("daylock: read: %w", err)
+	}
+	return found, nil
+}
+
+// Lock locks days of employees, whose schedules the transaction has locked, and returns for each
+// the lock that covers them. Those that want the same days are locked at once.
+func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Wanted) ([]*schedulingv1.DayLock, error) {
+	var order []civil.Range
+	byDays := map[civil.Range][]projection.Employee{}
+	for _, w := range list {
+		if byDays[w.Days] == nil {
+			order = append(order, w.Days)
+		}
+		byDays[w.Days] = append(byDays[w.Days], w.Employee)
+	}
+	for _, days := range order {
+		if _, err := lockDays(ctx, tx, tenantID, distinct(byDays[days]), days); err != nil {
+			return nil, err
+		}
+	}
+	// Only now is known which locks have become one.
+	out := make([]*schedulingv1.DayLock, len(list))
+	if len(list) == 0 {
+		return out, nil
+	}
+	ids := make([]int64, len(list))
+	for i := range list {
+		ids[i] = list[i].Employee.ID
+	}
+	locks, err := readRows(ctx, tx, readAllLocks, tenantID, ids, func(l *lock) []any { return []any{&l.id, &l.employeeID, &l.days.From, &l.days.To} })
+	if err != nil {
+		return nil, err
+	}
+	byEmployee := map[int64][]lock{}
+	for _, l := range locks {
+		byEmployee[l.employeeID] = append(byEmployee[l.employeeID], l)
+	}
+	for i := range list {
+		of := byEmployee[list[i].Employee.ID]
+		at := slices.IndexFunc(of, func(l lock) bool { return l.days.From <= list[i].Days.From && l.days.To >= list[i].Days.To })
+		if at < 0 {
+			return nil, fmt.Errorf("daylock: the days %s of employee %d are not locked", list[i].Days, list[i].Employee.ID)
+		}
+		out[i] = message(of[at].id, refOf(&list[i].Employee), of[at].days)
+	}
+	return out, nil
+}

@@ -1,0 +1,215 @@
+package scheduleitem
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
+)
+
+// lockDays is the permission of the operations that lock and unlock days.
+const lockDays = "scheduling.day_lock.write"
+
+// lockWork is what edits do to day locks: those that are deleted unlock their days before the
+// entries change, the others lock theirs when the entries have changed.
+type lockWork struct {
+	deps Deps
+	// The locks, and to which edit each belongs.
+	create, update     []*schedulingv1.DayLock
+	createdBy, updates []int
+	remove             []int64
+
+	had      map[int64]daylock.EmployeeDays // what is updated and removed
+	wanted   []daylock.Wanted               // the created ones, then the updated
+	unlocked []daylock.EmployeeDays
+	locked   []*schedulingv1.DayLock // answers to wanted
+}
+
+func (w *lockWork) add(edit int, e *schedulingv1.ScheduleEdit) {
+	changes := e.GetDayLocks()
+	for _, l := range changes.GetCreate() {
+		made := proto.CloneOf(l)
+		if made.GetEmployee() == nil {
+			made.Employee = e.GetEmployeeRef()
+		}
+		w.create, w.createdBy = append(w.create, made), append(w.createdBy, edit)
+	}
+	for _, l := range changes.GetUpdate() {
+		w.update, w.updates = append(w.update, l), append(w.updates, edit)
+	}
+	w.remove = append(w.remove, changes.GetDelete()...)
+}
+
+// prepare checks what can be checked before the transaction.
+func (w *lockWork) prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error {
+	if len(w.create)+len(w.update)+len(w.remove) == 0 {
+		return nil
+	}
+	if caller, ok := authn.From(ctx); ok && !caller.IsService() && !caller.Has(lockDays) {
+		return fault.Forbidden(fault.CodeNotPermitted, "You need the permission "+lockDays+" for dayLocks.")
+	}
+	slices.Sort(w.remove)
+	w.remove = slices.Compact(w.remove)
+	seen := map[int64]bool{}
+	for i, l := range w.update {
+		_, removed := slices.BinarySearch(w.remove, l.GetId())
+		switch {
+		case l.GetId() == 0:
+			return fault.Invalid(CodeMissing, fmt.Sprintf("dayLocks.update[%d].id is missing.", i))
+		case removed:
+			return fault.Invalid(fault.CodeInput, fmt.Sprintf("The day lock %d cannot be both changed and deleted.", l.GetId()))
+		case seen[l.GetId()]:
+			return fault.Invalid(fault.CodeInput, fmt.Sprintf("The day lock %d comes twice.", l.GetId()))
+		}
+		seen[l.GetId()] = true
+	}
+	if err := w.find(ctx, tenantID, visible); err != nil {
+		return err
+	}
+	return w.want(ctx)
+}
+
+// find reads the locks that are updated and removed.
+func (w *lockWork) find(ctx context.Context, tenantID int64, visible rowvisibility.Set) error {
+	ids := slices.Clone(w.remove)
+	for _, l := range w.update {
+		ids = append(ids, l.GetId())
+	}
+	var err error
+	if w.had, err = daylock.Find(ctx, w.deps.Pool, tenantID, ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		lock, ok := w.had[id]
+		if ok && !visible.Has(lock.EmployeeID) {
+			authn.NoteNotVisible(ctx)
+			ok = false
+		}
+		if !ok {
+			return notFound(unknownInBody, "day lock", id)
+		}
+	}
+	return nil
+}
+
+// want reads whose days are to be locked, and which.
+func (w *lockWork) want(ctx context.Context) error {
+	refs := make([]*commonv1.Ref, 0, len(w.create)+len(w.update))
+	for i, l := range w.create {
+		if !named(l.GetEmployee()) {
+			return fault.Invalid(CodeEmployeeMissing, fmt.Sprintf("dayLocks.create[%d].employee is missing.", i))
+		}
+		refs = append(refs, l.GetEmployee())
+	}
+	for _, l := range w.update {
+		refs = append(refs, &commonv1.Ref{Id: proto.Int64(w.had[l.GetId()].EmployeeID)})
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	employees, err := w.deps.Directory.Employees(ctx, refs)
+	if err != nil {
+		return err
+	}
+	for i, l := range slices.Concat(w.create, w.update) {
+		path := fmt.Sprintf("dayLocks.create[%d].", i)
+		if u := i - len(w.create); u >= 0 {
+			path = fmt.Sprintf("dayLocks.update[%d].", u)
+			if e := l.GetEmployee(); e != nil && (e.Id != nil && e.GetId() != employees[i].ID || e.Id == nil && e.GetQualifier() != employees[i].PersonNumber) {
+				return invalidShift(path+"employee", "must be the one whose days the lock %d locks", l.GetId())
+			}
+		}
+		days, err := lockedPeriod(path, l)
+		if err != nil {
+			return err
+		}
+		w.wanted = append(w.wanted, daylock.Wanted{Employee: employees[i], Days: days})
+	}
+	return nil
+}
+
+// lockedPeriod returns the days that a lock touches.
+func lockedPeriod(path string, l *schedulingv1.DayLock) (civil.Range, error) {
+	p, err := readPeriod(path, l.GetStartDateTime(), l.GetEndDateTime(), nil)
+	if err != nil {
+		return civil.Range{}, err
+	}
+	last, _ := civil.DateTime{Date: p.end.Date, Seconds: p.end.Seconds - 1}.Clock()
+	return civil.Through(p.start.Date, last), nil
+}
+
+// employees are those whose days are locked and unlocked.
+func (w *lockWork) employees() []int64 {
+	var ids []int64
+	for _, lock := range w.had {
+		ids = append(ids, lock.EmployeeID)
+	}
+	for i := range w.wanted {
+		ids = append(ids, w.wanted[i].Employee.ID)
+	}
+	return ids
+}
+
+// unlock deletes locks. The employees are locked.
+func (w *lockWork) unlock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+	w.unlocked, w.locked = nil, nil // a repeated run starts anew
+	return w.release(ctx, tx, tenantID, w.remove, nil)
+}
+
+// lock moves and creates locks.
+func (w *lockWork) lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+	moved := make([]int64, len(w.update))
+	for i, l := range w.update {
+		moved[i] = l.GetId()
+	}
+	err := w.release(ctx, tx, tenantID, moved, w.wanted[len(w.create):])
+	if err == nil {
+		w.locked, err = daylock.Lock(ctx, tx, tenantID, w.wanted)
+	}
+	return err
+}
+
+// release unlocks the days of locks, but for those that they keep.
+func (w *lockWork) release(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, keep []daylock.Wanted) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	now, err := daylock.Find(ctx, tx, tenantID, ids)
+	if err != nil {
+		return err
+	}
+	var list []daylock.EmployeeDays
+	for i, id := range ids {
+		lock, ok := now[id]
+		if !ok {
+			return notFound(unknownInBody, "day lock", id) // It has gone meanwhile.
+		}
+		days := []civil.Range{lock.Days}
+		if keep != nil {
+			days = civil.AppendDifference(nil, days, []civil.Range{keep[i].Days})
+		}
+		for _, d := range days {
+			list = append(list, daylock.EmployeeDays{EmployeeID: lock.EmployeeID, Days: d})
+		}
+	}
+	unlocked, err := daylock.Unlock(ctx, tx, tenantID, list)
+	w.unlocked = append(w.unlocked, unlocked...)
+	return err
+}
+
+// results hands on the locks that were created and changed, with their edits.
+func (w *lockWork) results(add func(edit int, l *schedulingv1.DayLock)) {
+	for i, edit := range slices.Concat(w.createdBy, w.updates) {
+		add(edit, w.locked[i])
+	}
+}
