@@ -50,7 +50,7 @@ var shapers = []string{"span", "schedule_item", "day_lock", "membership", "leave
 
 // unkept are columns that say nothing of what was believed: when it was, and what
 // follows from other tables.
-const unkept = ` - '{believed_from,believed_until,hidden_lane,hidden_ordinal,withdrawn}'::text[]`
+const unkept = ` - '{believed_from,believed_until,hidden_lane,hidden_ordinal}'::text[]`
 
 // employees are in two buckets of locks.
 var employees = []int64{1, 2, 3, employeelock.BucketSize + 1, employeelock.BucketSize + 2}
@@ -62,6 +62,7 @@ type world struct {
 	schedules schedulingv1.ScheduleServiceClient
 	locks     schedulingv1.DayLockServiceClient
 	patterns  []int64
+	reader    *reading.Reader
 }
 
 func newWorld(t *testing.T) *world {
@@ -79,6 +80,7 @@ func newWorld(t *testing.T) *world {
 	wake := w.propagate()
 	directory := projection.NewResolver(env.Pool, nil, nil, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
+	w.reader = reader
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: wake}))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory, nil))
 	schedulingv1.RegisterDayLockServiceServer(env.Local, daylock.New(env.Pool, directory, wake))

@@ -120,6 +120,7 @@ func TestWhereAnEntryHidesIsNoChangeOfTheItem(t *testing.T) {
 	for i, sql := range []string{
 		`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, body) VALUES (1, 7, 1, 'SHIFT', '2026-01-01', '2026-01-01', 'a')`,
 		`UPDATE schedule_item SET hidden_lane = 1, hidden_ordinal = 2 WHERE tenant_id = 1 AND id = 7`,
+		`UPDATE schedule_item SET hidden_lane = 3, withdrawn = false WHERE tenant_id = 1 AND id = 7`,
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			_, err := env.Pool.Exec(env.Ctx, sql)
@@ -132,6 +133,24 @@ func TestWhereAnEntryHidesIsNoChangeOfTheItem(t *testing.T) {
 	var body string
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, "SELECT convert_from(body, 'UTF8') FROM schedule_item_past WHERE id = 7").Scan(&body))
 	assert.Equal(t, "a", body)
+}
+
+// What is withdrawn was shown before.
+func TestThatAnItemIsWithdrawnIsAChangeOfIt(t *testing.T) {
+	t.Parallel()
+	env := schedtest.New(t)
+	for i, sql := range []string{
+		`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, body) VALUES (1, 7, 1, 'SHIFT', '2026-01-01', '2026-01-01', 'a')`,
+		`UPDATE schedule_item SET hidden_lane = NULL, withdrawn = true WHERE tenant_id = 1 AND id = 7`,
+	} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			_, err := env.Pool.Exec(env.Ctx, sql)
+			require.NoError(t, err)
+		})
+	}
+	var withdrawn bool
+	require.NoError(t, env.Pool.QueryRow(env.Ctx, "SELECT withdrawn FROM schedule_item_past WHERE id = 7").Scan(&withdrawn))
+	assert.False(t, withdrawn)
 }
 
 // A column that is missing in the past would be forgotten.

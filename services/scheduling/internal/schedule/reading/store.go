@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 )
 
@@ -27,6 +29,7 @@ const (
 	kindOpen
 	kindLockedLeave
 	kindHoliday
+	kindHide
 )
 
 // MaxItemDays is how many days a stored item may touch at most.
@@ -90,6 +93,9 @@ type Rows struct {
 	// lockedLeave is what covers shifts of locked days, by employee and lock.
 	lockedLeave []lockedLeaveRow
 	holidays    []holidayRow // in no order
+	// hides is what items hid at an earlier time, by employee and day. Where that stood
+	// then follows from the spans.
+	hides []hiddenentry.Hide
 }
 
 // filter says what to read.
@@ -99,6 +105,8 @@ type filter struct {
 	days      civil.Range
 	// leave, open shifts, holidays, and what is known of the employees.
 	leave, open, holidays, known bool
+	// at is an earlier time of which the past is known; nil for now.
+	at *time.Time
 }
 
 // errNotBinary says that the connection is set to a mode without prepared
@@ -112,8 +120,11 @@ func read(ctx context.Context, pool *pg.Pool, w filter) (Rows, error) {
 		return Rows{}, nil
 	}
 	sql, asked := w.statement()
-	found, err := pool.Query(ctx, sql, w.tenantID, asked,
-		w.days.From.AddDays(-encoding.Lookback), w.days.To, w.days.From, MaxItemDays)
+	args := []any{w.tenantID, asked, w.days.From.AddDays(-encoding.Lookback), w.days.To, w.days.From, MaxItemDays}
+	if w.at != nil {
+		args = append(args, *w.at)
+	}
+	found, err := pool.Query(ctx, sql, args...)
 	var out Rows
 	if err == nil {
 		err = out.scan(found)
@@ -153,6 +164,8 @@ func (r *Rows) scan(found pgx.Rows) error {
 			r.hidden = append(r.hidden, hiddenRow{
 				employeeID: employee, day: day, lane: uint8(binary.BigEndian.Uint16(v[9])), ordinal: uint8(int4At(v[8])),
 			})
+		case kindHide:
+			r.hides = append(r.hides, hideAt(v))
 		case kindLock:
 			r.locks = append(r.locks, encoding.Lock{EmployeeID: employee, ID: int8At(v[2]), Days: civil.Range{From: day, To: dateAt(v[7])}})
 		case kindLeaveRow:
@@ -199,6 +212,9 @@ func (r *Rows) sort() {
 	})
 	inOrder(r.hidden, func(a, b hiddenRow) int {
 		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.day, b.day))
+	})
+	inOrder(r.hides, func(a, b hiddenentry.Hide) int {
+		return cmp.Or(cmp.Compare(a.EmployeeID, b.EmployeeID), cmp.Compare(a.Day, b.Day), cmp.Compare(a.ItemID, b.ItemID))
 	})
 	inOrder(r.locks, func(a, b encoding.Lock) int {
 		return cmp.Or(cmp.Compare(a.EmployeeID, b.EmployeeID), cmp.Compare(a.Days.From, b.Days.From))

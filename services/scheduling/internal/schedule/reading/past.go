@@ -1,0 +1,202 @@
+package reading
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
+)
+
+// What reads of an earlier time have instead of tables: the columns that a read needs, as
+// they were believed at the time $7. Spans that are past lie in blocks, and are read apart.
+const (
+	pastItems = `(
+        SELECT {columns} FROM schedule_item WHERE believed_from <= $7
+        UNION ALL SELECT {columns} FROM schedule_item_past WHERE believed_from <= $7 AND believed_until > $7) AS known`
+	itemColumns = `tenant_id, id, employee_id, kind, from_day, to_day, version, body, deleted, withdrawn, covers,
+        hides_employee_id, hides_day, hides_lineage_id, hides_pattern_id, hides_cycle_day, hides_ordinal, hidden_lane, hidden_ordinal`
+
+	pastLocks = `(
+        SELECT {columns} FROM day_lock WHERE believed_from <= $7
+        UNION ALL SELECT {columns} FROM day_lock_past WHERE believed_from <= $7 AND believed_until > $7) AS known`
+	lockColumns = `tenant_id, id, employee_id, from_date, to_date`
+
+	pastLeave = `(
+        SELECT {columns} FROM leave_edit WHERE believed_from <= $7
+        UNION ALL SELECT {columns} FROM leave_edit_past WHERE believed_from <= $7 AND believed_until > $7) AS known`
+	leaveColumns = `tenant_id, id, employee_id, from_day, to_day, version, body`
+
+	pastLockedLeave = `(
+        SELECT {columns} FROM locked_leave WHERE believed_from <= $7
+        UNION ALL SELECT {columns} FROM locked_leave_past WHERE believed_from <= $7 AND believed_until > $7) AS known`
+	lockedLeaveColumns = `tenant_id, employee_id, lock_from, lock_to, id, version, from_day, to_day, body`
+
+	currentSpans = `(SELECT * FROM span WHERE believed_from <= $7) AS known`
+
+	// A block has spans of a thousand employees: it is opened once for all of them.
+	readPastSpans = `
+SELECT 1::smallint, s.employee_id, s.pattern_id, s.assignment_id, s.propagation_id, s.series, s.from_date, s.to_date,
+    s.position, s.lane, s.inherited, NULL, NULL, NULL
+FROM span_past_block b
+CROSS JOIN LATERAL unnest(b.employee_ids, b.lanes, b.from_dates, b.to_dates, b.pattern_ids, b.positions, b.assignment_ids, b.inherited,
+    b.propagation_ids, b.believed_from, b.series)
+    AS s (employee_id, lane, from_date, to_date, pattern_id, position, assignment_id, inherited, propagation_id, believed_from, series)
+WHERE b.tenant_id = $1 AND b.believed_until > $7
+  AND b.last_employee_id >= (SELECT min(e) FROM unnest($2::bigint[]) AS e) AND b.first_employee_id <= (SELECT max(e) FROM unnest($2::bigint[]) AS e)
+  AND s.employee_id IN (SELECT unnest($2::bigint[])) AND s.believed_from <= $7 AND s.from_date < $4 AND s.to_date > $3`
+
+	// What items hid of the employees. Where that stands is written with the spans, and
+	// has no past of its own: it follows from them.
+	readHides = `
+SELECT 9::smallint, i.hides_employee_id, i.id, coalesce(i.hides_lineage_id, 0), coalesce(i.hides_pattern_id, 0), NULL, i.hides_day, NULL,
+    coalesce(i.hides_cycle_day, 0), coalesce(i.hides_ordinal, 0::smallint), NULL, NULL, NULL, NULL
+FROM {asked}(
+    SELECT * FROM {schedule_item} WHERE tenant_id = $1 AND hides_employee_id = {employee}
+    AND hides_day IS NOT NULL AND hides_day < $4 AND hides_day >= $3{apart}
+) AS i`
+
+	readLineages = `SELECT DISTINCT id, coalesce(lineage_id, id) FROM pattern_assignment WHERE tenant_id = $1 AND id = ANY($2)`
+)
+
+// tables returns what stands for each table in braces.
+func (s variant) tables() []string {
+	if !s.past {
+		return []string{"{span}", "span", "{schedule_item}", "schedule_item", "{day_lock}", "day_lock", "{leave_edit}", "leave_edit",
+			"{locked_leave}", "locked_leave"}
+	}
+	known := func(sql, columns string) string { return strings.ReplaceAll(sql, "{columns}", columns) }
+	return []string{
+		"{span}", currentSpans, "{schedule_item}", known(pastItems, itemColumns), "{day_lock}", known(pastLocks, lockColumns),
+		"{leave_edit}", known(pastLeave, leaveColumns), "{locked_leave}", known(pastLockedLeave, lockedLeaveColumns),
+	}
+}
+
+// SettledTime returns the last instant of which everything is known: what is not committed
+// yet is of a later one. Reads as of it, or of an earlier time, always return the same.
+func (r *Reader) SettledTime(ctx context.Context) (at time.Time, err error) {
+	if err := r.pool.QueryRow(ctx, "SELECT settled_time()").Scan(&at); err != nil {
+		return at, fmt.Errorf("schedule: settle: %w", err)
+	}
+	return at, nil
+}
+
+// AsOf returns what the schedules of persons showed at an instant that is settled. Who the
+// persons are, and their primary jobs, are those of today.
+func (r *Reader) AsOf(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, at time.Time) (*encoding.Window, error) {
+	rows, err := read(ctx, r.pool, filter{
+		tenantID: tenantID, employees: encoding.IDsOf(persons), days: q.Days, at: &at,
+		leave: needs(q, encoding.KindShift) || needs(q, encoding.KindLeaveEdit),
+	})
+	if err != nil {
+		return nil, err
+	}
+	patterns, err := r.patternsOf(ctx, tenantID, rows.spans, q.ExcludeBreaks)
+	if err != nil {
+		return nil, err
+	}
+	if rows.hidden, err = r.hidden(ctx, tenantID, &rows, patterns); err != nil {
+		return nil, err
+	}
+	return expand(q, persons, rows, patterns)
+}
+
+// hidden returns where the entries stand that items of an earlier time hid then, by
+// employee and day. patterns[i] belongs to the span i.
+func (r *Reader) hidden(ctx context.Context, tenantID int64, rows *Rows, patterns []*encoding.Pattern) ([]hiddenRow, error) {
+	if len(rows.hides) == 0 {
+		return nil, nil
+	}
+	byEmployee := map[int64][]span.Span{}
+	for i := range rows.hides {
+		byEmployee[rows.hides[i].EmployeeID] = nil
+	}
+	for i := range rows.spans {
+		s := &rows.spans[i]
+		if list, hides := byEmployee[s.employeeID]; hides {
+			byEmployee[s.employeeID] = append(list, s.resolved(patterns[i].Cycle.DayCount()))
+		}
+	}
+	lookup, err := r.lookUp(ctx, tenantID, rows.hides, byEmployee)
+	if err != nil {
+		return nil, err
+	}
+	var out []hiddenRow
+	for i := range rows.hides {
+		h := &rows.hides[i]
+		if slot := h.Resolve(byEmployee[h.EmployeeID], lookup); slot != nil {
+			out = append(out, hiddenRow{employeeID: h.EmployeeID, day: h.Day, lane: slot.Lane, ordinal: slot.Ordinal})
+		}
+	}
+	return out, nil
+}
+
+// resolved returns the span as package span knows it.
+func (s *spanRow) resolved(dayCount int32) span.Span {
+	return span.Span{
+		From: s.days.From, To: s.days.To, Position: s.position, DayCount: dayCount, PatternID: s.patternID,
+		AssignmentID: s.assignmentID, Lane: s.lane, Inherited: s.inherited, Series: s.series,
+	}
+}
+
+// lookUp reads what hides and the spans of employees on their days name.
+func (r *Reader) lookUp(ctx context.Context, tenantID int64, hides []hiddenentry.Hide, spans map[int64][]span.Span) (hiddenentry.Lookup, error) {
+	out := hiddenentry.Lookup{Lineages: map[int64]int64{}, Patterns: map[int64]*hiddenentry.Pattern{}}
+	var assignments, patterns []int64
+	for i := range hides {
+		h := &hides[i]
+		patterns = append(patterns, h.PatternID)
+		for _, s := range spans[h.EmployeeID] {
+			if s.Days().Contains(h.Day) {
+				assignments, patterns = append(assignments, s.AssignmentID), append(patterns, s.PatternID)
+			}
+		}
+	}
+	rows, err := r.pool.Query(ctx, readLineages, tenantID, distinct(assignments))
+	if err != nil {
+		return out, fmt.Errorf("schedule: read lineages: %w", err)
+	}
+	var id, lineage int64
+	if _, err := pgx.ForEachRow(rows, []any{&id, &lineage}, func() error {
+		out.Lineages[id] = lineage
+		return nil
+	}); err != nil {
+		return out, fmt.Errorf("schedule: read lineages: %w", err)
+	}
+	found, err := r.patterns.source.Patterns(ctx, r.pool, tenantID, distinct(patterns))
+	if err != nil {
+		return out, err
+	}
+	for id, pattern := range found {
+		if out.Patterns[id], err = hiddenentry.Compile(pattern); err != nil {
+			return out, fmt.Errorf("schedule: pattern %d: %w", id, err)
+		}
+	}
+	return out, nil
+}
+
+// hideAt returns what an item hides, which a row says.
+func hideAt(v [][]byte) hiddenentry.Hide {
+	h := hiddenentry.Hide{ItemID: int8At(v[2]), Entered: hiddenentry.Entered{
+		EmployeeID: int8At(v[1]), Day: dateAt(v[6]), LineageID: int8At(v[3]), PatternID: int8At(v[4]),
+		CycleDay: int4At(v[8]), Ordinal: uint8(binary.BigEndian.Uint16(v[9])),
+	}}
+	if entry, err := entryid.Decode(h.ItemID); err == nil {
+		h.Series = entry.Series
+	}
+	return h
+}
+
+func distinct(ids []int64) []int64 {
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
