@@ -38,23 +38,25 @@ const (
 	codeFindDays     = "WCO-112010"
 )
 
-// Commons knows whom a hyperfind query and locations stand for, and which days
-// a symbolic period.
+// Commons knows whom a hyperfind query and locations stand for, which days a symbolic
+// period, and what locations are.
 type Commons interface {
 	ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, opts ...grpc.CallOption) (*commonsv1.HyperfindAnswer, error)
 	ReadSymbolicPeriod(ctx context.Context, req *commonsv1.ReadSymbolicPeriodRequest, opts ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error)
+	ResolveLocations(ctx context.Context, req *commonsv1.ResolveLocationsRequest, opts ...grpc.CallOption) (*commonsv1.ResolveLocationsResponse, error)
 }
 
 // commons is Commons over a connection.
 type commons struct {
 	commonsv1.HyperfindServiceClient
 	commonsv1.SymbolicPeriodServiceClient
+	commonsv1.LocationServiceClient
 }
 
 // NewCommons returns the Commons that a connection leads to. The connection
 // hands on whom the call is for: nobody is found whom they may not see.
 func NewCommons(conn grpc.ClientConnInterface) Commons {
-	return commons{commonsv1.NewHyperfindServiceClient(conn), commonsv1.NewSymbolicPeriodServiceClient(conn)}
+	return commons{commonsv1.NewHyperfindServiceClient(conn), commonsv1.NewSymbolicPeriodServiceClient(conn), commonsv1.NewLocationServiceClient(conn)}
 }
 
 // resolve finds what words of a request stand for: the days of a symbolic

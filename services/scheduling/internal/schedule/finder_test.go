@@ -91,3 +91,17 @@ func TestHyperfindsLocationsAndPeriodsStandForEmployeesAndDays(t *testing.T) {
 	_, err = f.client.GetSchedule(f.ctx, &schedulingv1.GetScheduleRequest{HyperfindName: proto.String("Many"), SymbolicPeriodId: proto.Int64(7)})
 	assert.True(t, fault.HasCode(fault.FromError(err), "WCO-112003"), "a limit is answered as it comes: %v", err)
 }
+
+// ResolveLocations knows the dock.
+func (commons) ResolveLocations(_ context.Context, req *commonsv1.ResolveLocationsRequest, _ ...grpc.CallOption) (*commonsv1.ResolveLocationsResponse, error) {
+	out := &commonsv1.ResolveLocationsResponse{}
+	for _, path := range req.GetPaths() {
+		if path == "Acme/Dock" {
+			out.Locations = append(out.Locations, &commonsv1.ResolvedLocation{AskedPath: path, Location: &commonsv1.Location{
+				NodeId: proto.Int64(7), Name: proto.String("Dock"), OrgPath: path,
+				ParentNodeRef: &commonv1.Ref{Id: proto.Int64(1), Qualifier: proto.String("Acme")},
+			}})
+		}
+	}
+	return out, nil
+}

@@ -75,7 +75,7 @@ func (h *Handler) answer(ctx context.Context, q *request.Query) (*schedulingv1.S
 	if err != nil {
 		return nil, err
 	}
-	fields, err := h.reader.Fields(ctx, tenantID, q, persons, rows)
+	fields, err := h.reader.Fields(ctx, tenantID, q, persons, rows, h.expandJobs)
 	if err != nil {
 		return nil, err
 	}

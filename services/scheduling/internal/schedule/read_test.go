@@ -124,8 +124,9 @@ func TestGeneratedEntriesInFull(t *testing.T) {
 			{Employee: employee, Day: "2025-03-03", HasShift: yes, HasPayCodeEdit: yes, HasHoliday: no},
 			{Employee: employee, Day: "2025-03-04", HasShift: no, HasPayCodeEdit: yes, HasHoliday: no},
 		}},
-		Employees:    &schedulingv1.EmployeeRefList{Employees: []*commonv1.Ref{employee}},
-		ExpandedJobs: &schedulingv1.ExpandedJobList{},
+		Employees: &schedulingv1.EmployeeRefList{Employees: []*commonv1.Ref{employee}},
+		// Commons does not know it.
+		ExpandedJobs: &schedulingv1.ExpandedJobList{Jobs: []*schedulingv1.ExpandedJob{{Name: "Picker", Path: "Acme/Plant 1/Packing/Picker"}}},
 	}
 	// Equal bytes are asked for by decode; texts make a difference readable.
 	assert.Empty(t, got.ProtoReflect().GetUnknown())

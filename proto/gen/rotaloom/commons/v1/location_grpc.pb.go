@@ -33,6 +33,7 @@ const (
 	LocationService_MultiReadLocations_FullMethodName             = "/rotaloom.commons.v1.LocationService/MultiReadLocations"
 	LocationService_MultiReadLocationExternalIds_FullMethodName   = "/rotaloom.commons.v1.LocationService/MultiReadLocationExternalIds"
 	LocationService_MultiReadLocationPersistentIds_FullMethodName = "/rotaloom.commons.v1.LocationService/MultiReadLocationPersistentIds"
+	LocationService_ResolveLocations_FullMethodName               = "/rotaloom.commons.v1.LocationService/ResolveLocations"
 )
 
 // LocationServiceClient is the client API for LocationService service.
@@ -71,6 +72,8 @@ type LocationServiceClient interface {
 	MultiReadLocationExternalIds(ctx context.Context, in *MultiReadLocationExternalIdsRequest, opts ...grpc.CallOption) (*LocationExternalIdMappings, error)
 	// Finds locations by their persistent ids: 207 when some are unknown.
 	MultiReadLocationPersistentIds(ctx context.Context, in *MultiReadLocationPersistentIdsRequest, opts ...grpc.CallOption) (*PersistentIdMappings, error)
+	// Finds locations with their types and jobs for another service, up to 1,000 at once.
+	ResolveLocations(ctx context.Context, in *ResolveLocationsRequest, opts ...grpc.CallOption) (*ResolveLocationsResponse, error)
 }
 
 type locationServiceClient struct {
@@ -191,6 +194,16 @@ func (c *locationServiceClient) MultiReadLocationPersistentIds(ctx context.Conte
 	return out, nil
 }
 
+func (c *locationServiceClient) ResolveLocations(ctx context.Context, in *ResolveLocationsRequest, opts ...grpc.CallOption) (*ResolveLocationsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResolveLocationsResponse)
+	err := c.cc.Invoke(ctx, LocationService_ResolveLocations_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // LocationServiceServer is the server API for LocationService service.
 // All implementations must embed UnimplementedLocationServiceServer
 // for forward compatibility.
@@ -227,6 +240,8 @@ type LocationServiceServer interface {
 	MultiReadLocationExternalIds(context.Context, *MultiReadLocationExternalIdsRequest) (*LocationExternalIdMappings, error)
 	// Finds locations by their persistent ids: 207 when some are unknown.
 	MultiReadLocationPersistentIds(context.Context, *MultiReadLocationPersistentIdsRequest) (*PersistentIdMappings, error)
+	// Finds locations with their types and jobs for another service, up to 1,000 at once.
+	ResolveLocations(context.Context, *ResolveLocationsRequest) (*ResolveLocationsResponse, error)
 	mustEmbedUnimplementedLocationServiceServer()
 }
 
@@ -269,6 +284,9 @@ func (UnimplementedLocationServiceServer) MultiReadLocationExternalIds(context.C
 }
 func (UnimplementedLocationServiceServer) MultiReadLocationPersistentIds(context.Context, *MultiReadLocationPersistentIdsRequest) (*PersistentIdMappings, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadLocationPersistentIds not implemented")
+}
+func (UnimplementedLocationServiceServer) ResolveLocations(context.Context, *ResolveLocationsRequest) (*ResolveLocationsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveLocations not implemented")
 }
 func (UnimplementedLocationServiceServer) mustEmbedUnimplementedLocationServiceServer() {}
 func (UnimplementedLocationServiceServer) testEmbeddedByValue()                         {}
@@ -489,6 +507,24 @@ func _LocationService_MultiReadLocationPersistentIds_Handler(srv interface{}, ct
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LocationService_ResolveLocations_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveLocationsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LocationServiceServer).ResolveLocations(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LocationService_ResolveLocations_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LocationServiceServer).ResolveLocations(ctx, req.(*ResolveLocationsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // LocationService_ServiceDesc is the grpc.ServiceDesc for LocationService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -539,6 +575,10 @@ var LocationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiReadLocationPersistentIds",
 			Handler:    _LocationService_MultiReadLocationPersistentIds_Handler,
+		},
+		{
+			MethodName: "ResolveLocations",
+			Handler:    _LocationService_ResolveLocations_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1875,13 +1875,29 @@ func (x *ExpandedJobList) GetJobs() []*ExpandedJob {
 	return nil
 }
 
+// ExpandedJob is a job that entries of the schedule name, as it is on the last day that
+// was asked for. Of one that nobody has set up only the name and the path are known.
 type ExpandedJob struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Path          string                 `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ParentRef     *v1.Ref                `protobuf:"bytes,4,opt,name=parent_ref,json=parentRef,proto3" json:"parent_ref,omitempty"`
+	ParentName    string                 `protobuf:"bytes,5,opt,name=parent_name,json=parentName,proto3" json:"parent_name,omitempty"`
+	ParentPath    string                 `protobuf:"bytes,6,opt,name=parent_path,json=parentPath,proto3" json:"parent_path,omitempty"`
+	GenericJobRef *v1.Ref                `protobuf:"bytes,7,opt,name=generic_job_ref,json=genericJobRef,proto3" json:"generic_job_ref,omitempty"`
+	NodeType      *ExpandedJobType       `protobuf:"bytes,8,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	// Whether it is a job, and no other place.
+	JobType       *bool  `protobuf:"varint,9,opt,name=job_type,json=jobType,proto3,oneof" json:"job_type,omitempty"`
+	Color         string `protobuf:"bytes,10,opt,name=color,proto3" json:"color,omitempty"`
+	DisplayOrder  string `protobuf:"bytes,11,opt,name=display_order,json=displayOrder,proto3" json:"display_order,omitempty"`
+	EffectiveDate string `protobuf:"bytes,12,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The first day without it.
+	ExpirationDate      string `protobuf:"bytes,13,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	DirectWorkPercent   *int32 `protobuf:"varint,14,opt,name=direct_work_percent,json=directWorkPercent,proto3,oneof" json:"direct_work_percent,omitempty"`
+	IndirectWorkPercent *int32 `protobuf:"varint,15,opt,name=indirect_work_percent,json=indirectWorkPercent,proto3,oneof" json:"indirect_work_percent,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *ExpandedJob) Reset() {
@@ -1935,6 +1951,151 @@ func (x *ExpandedJob) GetPath() string {
 	return ""
 }
 
+func (x *ExpandedJob) GetParentRef() *v1.Ref {
+	if x != nil {
+		return x.ParentRef
+	}
+	return nil
+}
+
+func (x *ExpandedJob) GetParentName() string {
+	if x != nil {
+		return x.ParentName
+	}
+	return ""
+}
+
+func (x *ExpandedJob) GetParentPath() string {
+	if x != nil {
+		return x.ParentPath
+	}
+	return ""
+}
+
+func (x *ExpandedJob) GetGenericJobRef() *v1.Ref {
+	if x != nil {
+		return x.GenericJobRef
+	}
+	return nil
+}
+
+func (x *ExpandedJob) GetNodeType() *ExpandedJobType {
+	if x != nil {
+		return x.NodeType
+	}
+	return nil
+}
+
+func (x *ExpandedJob) GetJobType() bool {
+	if x != nil && x.JobType != nil {
+		return *x.JobType
+	}
+	return false
+}
+
+func (x *ExpandedJob) GetColor() string {
+	if x != nil {
+		return x.Color
+	}
+	return ""
+}
+
+func (x *ExpandedJob) GetDisplayOrder() string {
+	if x != nil {
+		return x.DisplayOrder
+	}
+	return ""
+}
+
+func (x *ExpandedJob) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *ExpandedJob) GetExpirationDate() string {
+	if x != nil {
+		return x.ExpirationDate
+	}
+	return ""
+}
+
+func (x *ExpandedJob) GetDirectWorkPercent() int32 {
+	if x != nil && x.DirectWorkPercent != nil {
+		return *x.DirectWorkPercent
+	}
+	return 0
+}
+
+func (x *ExpandedJob) GetIndirectWorkPercent() int32 {
+	if x != nil && x.IndirectWorkPercent != nil {
+		return *x.IndirectWorkPercent
+	}
+	return 0
+}
+
+// ExpandedJobType is the type of a location.
+type ExpandedJobType struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	SortOrder     *int32                 `protobuf:"varint,3,opt,name=sort_order,json=sortOrder,proto3,oneof" json:"sort_order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpandedJobType) Reset() {
+	*x = ExpandedJobType{}
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpandedJobType) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpandedJobType) ProtoMessage() {}
+
+func (x *ExpandedJobType) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpandedJobType.ProtoReflect.Descriptor instead.
+func (*ExpandedJobType) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ExpandedJobType) GetId() int64 {
+	if x != nil && x.Id != nil {
+		return *x.Id
+	}
+	return 0
+}
+
+func (x *ExpandedJobType) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ExpandedJobType) GetSortOrder() int32 {
+	if x != nil && x.SortOrder != nil {
+		return *x.SortOrder
+	}
+	return 0
+}
+
 type MultiReadScheduleStatusRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Select        []string               `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
@@ -1945,7 +2106,7 @@ type MultiReadScheduleStatusRequest struct {
 
 func (x *MultiReadScheduleStatusRequest) Reset() {
 	*x = MultiReadScheduleStatusRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1957,7 +2118,7 @@ func (x *MultiReadScheduleStatusRequest) String() string {
 func (*MultiReadScheduleStatusRequest) ProtoMessage() {}
 
 func (x *MultiReadScheduleStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1970,7 +2131,7 @@ func (x *MultiReadScheduleStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadScheduleStatusRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadScheduleStatusRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MultiReadScheduleStatusRequest) GetSelect() []string {
@@ -1997,7 +2158,7 @@ type ScheduleStatusWhere struct {
 
 func (x *ScheduleStatusWhere) Reset() {
 	*x = ScheduleStatusWhere{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2009,7 +2170,7 @@ func (x *ScheduleStatusWhere) String() string {
 func (*ScheduleStatusWhere) ProtoMessage() {}
 
 func (x *ScheduleStatusWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2022,7 +2183,7 @@ func (x *ScheduleStatusWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleStatusWhere.ProtoReflect.Descriptor instead.
 func (*ScheduleStatusWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ScheduleStatusWhere) GetEmployees() *EmployeeSchedules {
@@ -2048,7 +2209,7 @@ type ScheduleStatus struct {
 
 func (x *ScheduleStatus) Reset() {
 	*x = ScheduleStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2060,7 +2221,7 @@ func (x *ScheduleStatus) String() string {
 func (*ScheduleStatus) ProtoMessage() {}
 
 func (x *ScheduleStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2073,7 +2234,7 @@ func (x *ScheduleStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleStatus.ProtoReflect.Descriptor instead.
 func (*ScheduleStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ScheduleStatus) GetEmployeeStatus() *EmployeeStatusList {
@@ -2092,7 +2253,7 @@ type EmployeeStatusList struct {
 
 func (x *EmployeeStatusList) Reset() {
 	*x = EmployeeStatusList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2104,7 +2265,7 @@ func (x *EmployeeStatusList) String() string {
 func (*EmployeeStatusList) ProtoMessage() {}
 
 func (x *EmployeeStatusList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2117,7 +2278,7 @@ func (x *EmployeeStatusList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeStatusList.ProtoReflect.Descriptor instead.
 func (*EmployeeStatusList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *EmployeeStatusList) GetEmployeeStatus() []*EmployeeStatus {
@@ -2140,7 +2301,7 @@ type EmployeeStatus struct {
 
 func (x *EmployeeStatus) Reset() {
 	*x = EmployeeStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2152,7 +2313,7 @@ func (x *EmployeeStatus) String() string {
 func (*EmployeeStatus) ProtoMessage() {}
 
 func (x *EmployeeStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2165,7 +2326,7 @@ func (x *EmployeeStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeStatus.ProtoReflect.Descriptor instead.
 func (*EmployeeStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *EmployeeStatus) GetEmployee() *v1.Ref {
@@ -2201,7 +2362,7 @@ type ProcessingStatus struct {
 
 func (x *ProcessingStatus) Reset() {
 	*x = ProcessingStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2213,7 +2374,7 @@ func (x *ProcessingStatus) String() string {
 func (*ProcessingStatus) ProtoMessage() {}
 
 func (x *ProcessingStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2226,7 +2387,7 @@ func (x *ProcessingStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProcessingStatus.ProtoReflect.Descriptor instead.
 func (*ProcessingStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ProcessingStatus) GetProcessingType() *ProcessingType {
@@ -2267,7 +2428,7 @@ type ProcessingType struct {
 
 func (x *ProcessingType) Reset() {
 	*x = ProcessingType{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2279,7 +2440,7 @@ func (x *ProcessingType) String() string {
 func (*ProcessingType) ProtoMessage() {}
 
 func (x *ProcessingType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2292,7 +2453,7 @@ func (x *ProcessingType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProcessingType.ProtoReflect.Descriptor instead.
 func (*ProcessingType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ProcessingType) GetId() int64 {
@@ -2540,12 +2701,38 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\x0fExpandedJobList\x127\n" +
 	"\x04jobs\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.ExpandedJobR\x04jobs:\n" +
 	"\xa2\xbb\x18\x06\n" +
-	"\x04jobs\"Q\n" +
+	"\x04jobs\"\xaa\x05\n" +
 	"\vExpandedJob\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
-	"\x04path\x18\x03 \x01(\tR\x04pathB\x05\n" +
-	"\x03_id\"{\n" +
+	"\x04path\x18\x03 \x01(\tR\x04path\x126\n" +
+	"\n" +
+	"parent_ref\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\tparentRef\x12\x1f\n" +
+	"\vparent_name\x18\x05 \x01(\tR\n" +
+	"parentName\x12\x1f\n" +
+	"\vparent_path\x18\x06 \x01(\tR\n" +
+	"parentPath\x12?\n" +
+	"\x0fgeneric_job_ref\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\rgenericJobRef\x12D\n" +
+	"\tnode_type\x18\b \x01(\v2'.rotaloom.scheduling.v1.ExpandedJobTypeR\bnodeType\x12\x1e\n" +
+	"\bjob_type\x18\t \x01(\bH\x01R\ajobType\x88\x01\x01\x12\x14\n" +
+	"\x05color\x18\n" +
+	" \x01(\tR\x05color\x12#\n" +
+	"\rdisplay_order\x18\v \x01(\tR\fdisplayOrder\x12%\n" +
+	"\x0eeffective_date\x18\f \x01(\tR\reffectiveDate\x12'\n" +
+	"\x0fexpiration_date\x18\r \x01(\tR\x0eexpirationDate\x123\n" +
+	"\x13direct_work_percent\x18\x0e \x01(\x05H\x02R\x11directWorkPercent\x88\x01\x01\x127\n" +
+	"\x15indirect_work_percent\x18\x0f \x01(\x05H\x03R\x13indirectWorkPercent\x88\x01\x01B\x05\n" +
+	"\x03_idB\v\n" +
+	"\t_job_typeB\x16\n" +
+	"\x14_direct_work_percentB\x18\n" +
+	"\x16_indirect_work_percent\"t\n" +
+	"\x0fExpandedJobType\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\"\n" +
+	"\n" +
+	"sort_order\x18\x03 \x01(\x05H\x01R\tsortOrder\x88\x01\x01B\x05\n" +
+	"\x03_idB\r\n" +
+	"\v_sort_order\"{\n" +
 	"\x1eMultiReadScheduleStatusRequest\x12\x16\n" +
 	"\x06select\x18\x01 \x03(\tR\x06select\x12A\n" +
 	"\x05where\x18\x02 \x01(\v2+.rotaloom.scheduling.v1.ScheduleStatusWhereR\x05where\"\xa9\x01\n" +
@@ -2594,7 +2781,7 @@ func file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_schedule_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_rotaloom_scheduling_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_rotaloom_scheduling_v1_schedule_proto_goTypes = []any{
 	(*MultiReadScheduleRequest)(nil),       // 0: rotaloom.scheduling.v1.MultiReadScheduleRequest
 	(*MultiReadOptions)(nil),               // 1: rotaloom.scheduling.v1.MultiReadOptions
@@ -2621,21 +2808,22 @@ var file_rotaloom_scheduling_v1_schedule_proto_goTypes = []any{
 	(*EmployeeRefList)(nil),                // 22: rotaloom.scheduling.v1.EmployeeRefList
 	(*ExpandedJobList)(nil),                // 23: rotaloom.scheduling.v1.ExpandedJobList
 	(*ExpandedJob)(nil),                    // 24: rotaloom.scheduling.v1.ExpandedJob
-	(*MultiReadScheduleStatusRequest)(nil), // 25: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
-	(*ScheduleStatusWhere)(nil),            // 26: rotaloom.scheduling.v1.ScheduleStatusWhere
-	(*ScheduleStatus)(nil),                 // 27: rotaloom.scheduling.v1.ScheduleStatus
-	(*EmployeeStatusList)(nil),             // 28: rotaloom.scheduling.v1.EmployeeStatusList
-	(*EmployeeStatus)(nil),                 // 29: rotaloom.scheduling.v1.EmployeeStatus
-	(*ProcessingStatus)(nil),               // 30: rotaloom.scheduling.v1.ProcessingStatus
-	(*ProcessingType)(nil),                 // 31: rotaloom.scheduling.v1.ProcessingType
-	(*v1.RefList)(nil),                     // 32: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                   // 33: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                         // 34: rotaloom.common.v1.Ref
-	(*ShiftList)(nil),                      // 35: rotaloom.scheduling.v1.ShiftList
-	(*PayCodeEditList)(nil),                // 36: rotaloom.scheduling.v1.PayCodeEditList
-	(*DayLockList)(nil),                    // 37: rotaloom.scheduling.v1.DayLockList
-	(*ScheduleTagList)(nil),                // 38: rotaloom.scheduling.v1.ScheduleTagList
-	(*Relation)(nil),                       // 39: rotaloom.scheduling.v1.Relation
+	(*ExpandedJobType)(nil),                // 25: rotaloom.scheduling.v1.ExpandedJobType
+	(*MultiReadScheduleStatusRequest)(nil), // 26: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
+	(*ScheduleStatusWhere)(nil),            // 27: rotaloom.scheduling.v1.ScheduleStatusWhere
+	(*ScheduleStatus)(nil),                 // 28: rotaloom.scheduling.v1.ScheduleStatus
+	(*EmployeeStatusList)(nil),             // 29: rotaloom.scheduling.v1.EmployeeStatusList
+	(*EmployeeStatus)(nil),                 // 30: rotaloom.scheduling.v1.EmployeeStatus
+	(*ProcessingStatus)(nil),               // 31: rotaloom.scheduling.v1.ProcessingStatus
+	(*ProcessingType)(nil),                 // 32: rotaloom.scheduling.v1.ProcessingType
+	(*v1.RefList)(nil),                     // 33: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                   // 34: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                         // 35: rotaloom.common.v1.Ref
+	(*ShiftList)(nil),                      // 36: rotaloom.scheduling.v1.ShiftList
+	(*PayCodeEditList)(nil),                // 37: rotaloom.scheduling.v1.PayCodeEditList
+	(*DayLockList)(nil),                    // 38: rotaloom.scheduling.v1.DayLockList
+	(*ScheduleTagList)(nil),                // 39: rotaloom.scheduling.v1.ScheduleTagList
+	(*Relation)(nil),                       // 40: rotaloom.scheduling.v1.Relation
 }
 var file_rotaloom_scheduling_v1_schedule_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.scheduling.v1.MultiReadScheduleRequest.multi_read_options:type_name -> rotaloom.scheduling.v1.MultiReadOptions
@@ -2643,70 +2831,73 @@ var file_rotaloom_scheduling_v1_schedule_proto_depIdxs = []int32{
 	3,  // 2: rotaloom.scheduling.v1.ScheduleWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
 	4,  // 3: rotaloom.scheduling.v1.ScheduleWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
 	5,  // 4: rotaloom.scheduling.v1.ScheduleWhere.locations:type_name -> rotaloom.scheduling.v1.LocationSchedules
-	32, // 5: rotaloom.scheduling.v1.EmployeeSchedules.employees:type_name -> rotaloom.common.v1.RefList
-	33, // 6: rotaloom.scheduling.v1.EmployeeSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	32, // 7: rotaloom.scheduling.v1.EmployeeSchedules.employee_refs:type_name -> rotaloom.common.v1.RefList
-	34, // 8: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find:type_name -> rotaloom.common.v1.Ref
-	33, // 9: rotaloom.scheduling.v1.HyperFindSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	34, // 10: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find_ref:type_name -> rotaloom.common.v1.Ref
-	32, // 11: rotaloom.scheduling.v1.LocationSchedules.locations:type_name -> rotaloom.common.v1.RefList
-	33, // 12: rotaloom.scheduling.v1.LocationSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	32, // 13: rotaloom.scheduling.v1.LocationSchedules.location_refs:type_name -> rotaloom.common.v1.RefList
+	33, // 5: rotaloom.scheduling.v1.EmployeeSchedules.employees:type_name -> rotaloom.common.v1.RefList
+	34, // 6: rotaloom.scheduling.v1.EmployeeSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	33, // 7: rotaloom.scheduling.v1.EmployeeSchedules.employee_refs:type_name -> rotaloom.common.v1.RefList
+	35, // 8: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find:type_name -> rotaloom.common.v1.Ref
+	34, // 9: rotaloom.scheduling.v1.HyperFindSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	35, // 10: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find_ref:type_name -> rotaloom.common.v1.Ref
+	33, // 11: rotaloom.scheduling.v1.LocationSchedules.locations:type_name -> rotaloom.common.v1.RefList
+	34, // 12: rotaloom.scheduling.v1.LocationSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	33, // 13: rotaloom.scheduling.v1.LocationSchedules.location_refs:type_name -> rotaloom.common.v1.RefList
 	6,  // 14: rotaloom.scheduling.v1.LocationSchedules.workload_spans:type_name -> rotaloom.scheduling.v1.WorkloadSpan
-	35, // 15: rotaloom.scheduling.v1.Schedule.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
-	35, // 16: rotaloom.scheduling.v1.Schedule.open_shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	36, // 15: rotaloom.scheduling.v1.Schedule.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	36, // 16: rotaloom.scheduling.v1.Schedule.open_shifts:type_name -> rotaloom.scheduling.v1.ShiftList
 	9,  // 17: rotaloom.scheduling.v1.Schedule.open_shifts_summary:type_name -> rotaloom.scheduling.v1.OpenShiftsSummary
-	36, // 18: rotaloom.scheduling.v1.Schedule.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
+	37, // 18: rotaloom.scheduling.v1.Schedule.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
 	11, // 19: rotaloom.scheduling.v1.Schedule.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEditList
 	15, // 20: rotaloom.scheduling.v1.Schedule.availabilities:type_name -> rotaloom.scheduling.v1.AvailabilityList
 	18, // 21: rotaloom.scheduling.v1.Schedule.holidays:type_name -> rotaloom.scheduling.v1.HolidayList
-	37, // 22: rotaloom.scheduling.v1.Schedule.day_locks:type_name -> rotaloom.scheduling.v1.DayLockList
-	38, // 23: rotaloom.scheduling.v1.Schedule.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagList
+	38, // 22: rotaloom.scheduling.v1.Schedule.day_locks:type_name -> rotaloom.scheduling.v1.DayLockList
+	39, // 23: rotaloom.scheduling.v1.Schedule.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagList
 	20, // 24: rotaloom.scheduling.v1.Schedule.schedule_day_list:type_name -> rotaloom.scheduling.v1.ScheduleDayList
 	22, // 25: rotaloom.scheduling.v1.Schedule.employees:type_name -> rotaloom.scheduling.v1.EmployeeRefList
 	23, // 26: rotaloom.scheduling.v1.Schedule.expanded_jobs:type_name -> rotaloom.scheduling.v1.ExpandedJobList
 	10, // 27: rotaloom.scheduling.v1.OpenShiftsSummary.counts_by_date:type_name -> rotaloom.scheduling.v1.OpenShiftCount
-	34, // 28: rotaloom.scheduling.v1.OpenShiftCount.org_job:type_name -> rotaloom.common.v1.Ref
+	35, // 28: rotaloom.scheduling.v1.OpenShiftCount.org_job:type_name -> rotaloom.common.v1.Ref
 	12, // 29: rotaloom.scheduling.v1.LeaveEditList.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEdit
-	34, // 30: rotaloom.scheduling.v1.LeaveEdit.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 31: rotaloom.scheduling.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
+	35, // 30: rotaloom.scheduling.v1.LeaveEdit.employee:type_name -> rotaloom.common.v1.Ref
+	35, // 31: rotaloom.scheduling.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
 	13, // 32: rotaloom.scheduling.v1.LeaveEdit.paid_segment:type_name -> rotaloom.scheduling.v1.LeaveEditSegment
 	13, // 33: rotaloom.scheduling.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.scheduling.v1.LeaveEditSegment
 	14, // 34: rotaloom.scheduling.v1.LeaveEdit.override_segments:type_name -> rotaloom.scheduling.v1.LeaveEditOverrideSegment
-	39, // 35: rotaloom.scheduling.v1.LeaveEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
-	34, // 36: rotaloom.scheduling.v1.LeaveEditSegment.symbolic_value:type_name -> rotaloom.common.v1.Ref
-	34, // 37: rotaloom.scheduling.v1.LeaveEditOverrideSegment.leave_type:type_name -> rotaloom.common.v1.Ref
+	40, // 35: rotaloom.scheduling.v1.LeaveEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
+	35, // 36: rotaloom.scheduling.v1.LeaveEditSegment.symbolic_value:type_name -> rotaloom.common.v1.Ref
+	35, // 37: rotaloom.scheduling.v1.LeaveEditOverrideSegment.leave_type:type_name -> rotaloom.common.v1.Ref
 	16, // 38: rotaloom.scheduling.v1.AvailabilityList.availabilities:type_name -> rotaloom.scheduling.v1.Availability
-	34, // 39: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
+	35, // 39: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
 	17, // 40: rotaloom.scheduling.v1.Availability.segments:type_name -> rotaloom.scheduling.v1.AvailabilitySegment
-	39, // 41: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
-	34, // 42: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
+	40, // 41: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
+	35, // 42: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
 	19, // 43: rotaloom.scheduling.v1.HolidayList.holidays:type_name -> rotaloom.scheduling.v1.ScheduledHoliday
-	34, // 44: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 45: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
+	35, // 44: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
+	35, // 45: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
 	21, // 46: rotaloom.scheduling.v1.ScheduleDayList.days:type_name -> rotaloom.scheduling.v1.ScheduleDay
-	34, // 47: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 48: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
+	35, // 47: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
+	35, // 48: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
 	24, // 49: rotaloom.scheduling.v1.ExpandedJobList.jobs:type_name -> rotaloom.scheduling.v1.ExpandedJob
-	26, // 50: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleStatusWhere
-	3,  // 51: rotaloom.scheduling.v1.ScheduleStatusWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
-	4,  // 52: rotaloom.scheduling.v1.ScheduleStatusWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
-	28, // 53: rotaloom.scheduling.v1.ScheduleStatus.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatusList
-	29, // 54: rotaloom.scheduling.v1.EmployeeStatusList.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatus
-	34, // 55: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
-	30, // 56: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatus
-	31, // 57: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
-	0,  // 58: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
-	7,  // 59: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
-	25, // 60: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
-	8,  // 61: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	8,  // 62: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	27, // 63: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
-	61, // [61:64] is the sub-list for method output_type
-	58, // [58:61] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	35, // 50: rotaloom.scheduling.v1.ExpandedJob.parent_ref:type_name -> rotaloom.common.v1.Ref
+	35, // 51: rotaloom.scheduling.v1.ExpandedJob.generic_job_ref:type_name -> rotaloom.common.v1.Ref
+	25, // 52: rotaloom.scheduling.v1.ExpandedJob.node_type:type_name -> rotaloom.scheduling.v1.ExpandedJobType
+	27, // 53: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleStatusWhere
+	3,  // 54: rotaloom.scheduling.v1.ScheduleStatusWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
+	4,  // 55: rotaloom.scheduling.v1.ScheduleStatusWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
+	29, // 56: rotaloom.scheduling.v1.ScheduleStatus.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatusList
+	30, // 57: rotaloom.scheduling.v1.EmployeeStatusList.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatus
+	35, // 58: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
+	31, // 59: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatus
+	32, // 60: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
+	0,  // 61: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
+	7,  // 62: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
+	26, // 63: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
+	8,  // 64: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	8,  // 65: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	28, // 66: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
+	64, // [64:67] is the sub-list for method output_type
+	61, // [61:64] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_proto_init() }
@@ -2733,15 +2924,16 @@ func file_rotaloom_scheduling_v1_schedule_proto_init() {
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[19].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[30].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -33,6 +33,8 @@ type Window struct {
 	Relations [][]byte // the relations field of generated entries, without its tag
 	Locks     []Lock
 	Holidays  []Holiday
+	// ExpandedJobs are the fields of an ExpandedJobList.
+	ExpandedJobs []byte
 }
 
 // End is when the entry ends, in the seconds of its start.

@@ -64,6 +64,8 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 			l.other = w.scheduleDays()
 		case fieldEmployees:
 			l.other = w.employees()
+		case fieldJobs:
+			l.other = w.ExpandedJobs
 		default:
 			sortEntries(l.entries, q.Orders, b.Persons)
 		}
@@ -87,6 +89,14 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 		}
 	}
 	return w.out, nil
+}
+
+// CheckSize refuses an answer of more bytes than the edge takes.
+func CheckSize(size int) error {
+	if size > maxResponseBytes {
+		return tooLarge(size)
+	}
+	return nil
 }
 
 func tooLarge(size int) error {

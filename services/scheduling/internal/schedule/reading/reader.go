@@ -46,9 +46,12 @@ func (r *Reader) Rows(ctx context.Context, tenantID int64, q *request.Query, ids
 	return read(ctx, r.pool, w)
 }
 
+// Expand returns the fields of an ExpandedJobList with the jobs that entries name.
+type Expand func(ctx context.Context, q *request.Query, jobs encoding.JobRefs) ([]byte, error)
+
 // Fields returns the fields of the Schedule that is asked for, of the persons;
 // rows are theirs.
-func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, rows Rows) ([]byte, error) {
+func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, rows Rows, jobs Expand) ([]byte, error) {
 	if len(rows.open) > maxOpenShifts {
 		return nil, tooMany("open shifts", len(rows.open), maxOpenShifts)
 	}
@@ -65,16 +68,21 @@ func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, p
 			return nil, err
 		}
 	}
+	if q.Selected&request.SelectJobs != 0 {
+		if window.ExpandedJobs, err = jobs(ctx, q, window.Jobs()); err != nil {
+			return nil, err
+		}
+	}
 	return encoding.Encode(ctx, q, window)
 }
 
 // needs tells whether entries of a kind must be put together.
 func needs(q *request.Query, k encoding.Kind) bool {
 	part := [encoding.Kinds]request.Selection{
-		encoding.KindShift:        request.SelectShifts | request.SelectDays,
-		encoding.KindPayCodeEdit:  request.SelectPayCodeEdits | request.SelectDays,
+		encoding.KindShift:        request.SelectShifts | request.SelectDays | request.SelectJobs,
+		encoding.KindPayCodeEdit:  request.SelectPayCodeEdits | request.SelectDays | request.SelectJobs,
 		encoding.KindAvailability: request.SelectAvailabilities,
-		encoding.KindTag:          request.SelectTags,
+		encoding.KindTag:          request.SelectTags | request.SelectJobs,
 		encoding.KindLeaveEdit:    request.SelectLeaveEdits,
 	}[k]
 	return q.Selected&part != 0

@@ -1,0 +1,146 @@
+package location
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
+	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
+)
+
+// mostResolved bounds the locations that another service asks for at once.
+const mostResolved = 1000
+
+// ResolveLocations returns the locations that paths and ids name on a day, each with its
+// type and its job. Those that are not there on the day are left out.
+func (h *Handler) ResolveLocations(ctx context.Context, req *commonsv1.ResolveLocationsRequest) (*commonsv1.ResolveLocationsResponse, error) {
+	if len(req.GetPaths())+len(req.GetIds()) > mostResolved {
+		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d locations can be asked for at once.", mostResolved))
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	day, err := structure.Day("day", req.GetDay())
+	if err != nil {
+		return nil, err
+	}
+	var out *commonsv1.ResolveLocationsResponse
+	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		byPath, err := idsByPath(ctx, tx, tenantID, req.GetPaths(), day)
+		if err != nil {
+			return err
+		}
+		places, err := resolved(ctx, tx, tenantID, slices.Concat(req.GetIds(), byPath.ids), day)
+		if err != nil {
+			return err
+		}
+		out = &commonsv1.ResolveLocationsResponse{}
+		for _, id := range req.GetIds() {
+			if found := places[id]; found != nil {
+				out.Locations = append(out.Locations, found)
+			}
+		}
+		for i, id := range byPath.ids {
+			if found := places[id]; found != nil {
+				out.Locations = append(out.Locations, &commonsv1.ResolvedLocation{
+					AskedPath: byPath.paths[i], Location: found.GetLocation(), Type: found.GetType(), Job: found.GetJob(),
+				})
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// pathIDs are paths with the ids of the locations that they name.
+type pathIDs struct {
+	paths []string
+	ids   []int64
+}
+
+func idsByPath(ctx context.Context, db pg.Querier, tenantID int64, paths []string, day civil.Date) (p pathIDs, err error) {
+	rows, err := db.Query(ctx, `SELECT asked.path, coalesce(`+locationpath.AtSQL("$1", "asked.path", "$3")+`, 0)
+		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS asked`, tenantID, paths, day)
+	if err != nil {
+		return p, fmt.Errorf("resolve paths: %w", err)
+	}
+	var path string
+	var id int64
+	if _, err = pgx.ForEachRow(rows, []any{&path, &id}, func() error {
+		if id != 0 {
+			p.paths, p.ids = append(p.paths, path), append(p.ids, id)
+		}
+		return nil
+	}); err != nil {
+		err = fmt.Errorf("resolve paths: %w", err)
+	}
+	return p, err
+}
+
+// resolved returns locations as they are on a day, by id.
+func resolved(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day civil.Date) (map[int64]*commonsv1.ResolvedLocation, error) {
+	list, err := answer(ctx, db, tenantID, question{kind: listed, ids: ids, days: civil.Through(day, day)}, nil, page{})
+	if err != nil {
+		return nil, err
+	}
+	var typeIDs, jobIDs []int64
+	for _, f := range list {
+		typeIDs, jobIDs = append(typeIDs, f.GetOrgNodeTypeRef().GetId()), append(jobIDs, f.GetGenericJobRef().GetId())
+	}
+	types, err := typesByID(ctx, db, tenantID, typeIDs)
+	if err != nil {
+		return nil, fmt.Errorf("read types of locations: %w", err)
+	}
+	jobs, err := jobsByID(ctx, db, tenantID, jobIDs, day)
+	if err != nil {
+		return nil, fmt.Errorf("read jobs of locations: %w", err)
+	}
+	out := make(map[int64]*commonsv1.ResolvedLocation, len(list))
+	for _, f := range list {
+		out[f.GetNodeId()] = &commonsv1.ResolvedLocation{
+			Location: f.Location, Type: types[f.GetOrgNodeTypeRef().GetId()], Job: jobs[f.GetGenericJobRef().GetId()],
+		}
+	}
+	return out, nil
+}
+
+func typesByID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*commonsv1.LocationType, error) {
+	rows, err := db.Query(ctx, `SELECT id, name, display_order FROM location_type WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]*commonsv1.LocationType{}
+	var id int64
+	var name string
+	var order int32
+	_, err = pgx.ForEachRow(rows, []any{&id, &name, &order}, func() error {
+		out[id] = &commonsv1.LocationType{Id: new(id), Name: new(name), DisplayOrder: new(order)}
+		return nil
+	})
+	return out, err
+}
+
+func jobsByID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day civil.Date) (map[int64]*commonsv1.Job, error) {
+	rows, err := db.Query(ctx, `SELECT job_id, name, color, display_order FROM job_version
+		WHERE tenant_id = $1 AND job_id = ANY($2) AND from_date <= $3 AND to_date > $3`, tenantID, ids, day)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]*commonsv1.Job{}
+	var id int64
+	var name, color, order string
+	_, err = pgx.ForEachRow(rows, []any{&id, &name, &color, &order}, func() error {
+		out[id] = &commonsv1.Job{Id: new(id), Name: new(name), Color: new(color), DisplayOrder: new(order)}
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,85 @@
+package schedule
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+)
+
+// mostJobs is how many jobs one call asks for.
+const mostJobs = 1000
+
+// expandJobs returns the jobs that entries name as they are on the last day that is asked
+// for, by path. What commons does not know on that day has the path only: employees and
+// shifts name jobs that may come later.
+func (h *Handler) expandJobs(ctx context.Context, q *request.Query, named encoding.JobRefs) ([]byte, error) {
+	out := &schedulingv1.ExpandedJobList{}
+	day := (q.Days.To - 1).String()
+	add := func(ask *commonsv1.ResolveLocationsRequest) error {
+		found, err := h.commons.ResolveLocations(ctx, ask)
+		if err != nil {
+			return fmt.Errorf("ask for jobs: %w", err)
+		}
+		known := map[string]bool{}
+		for _, l := range found.GetLocations() {
+			known[l.GetAskedPath()] = true
+			out.Jobs = append(out.Jobs, expandedJob(l))
+		}
+		for _, path := range ask.GetPaths() {
+			if !known[path] {
+				out.Jobs = append(out.Jobs, &schedulingv1.ExpandedJob{Name: path[strings.LastIndexByte(path, '/')+1:], Path: path})
+			}
+		}
+		return nil
+	}
+	for paths := range slices.Chunk(named.Paths, mostJobs) {
+		if err := add(&commonsv1.ResolveLocationsRequest{Day: day, Paths: paths}); err != nil {
+			return nil, err
+		}
+	}
+	for ids := range slices.Chunk(named.IDs, mostJobs) {
+		if err := add(&commonsv1.ResolveLocationsRequest{Day: day, Ids: ids}); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(out.Jobs, func(a, b *schedulingv1.ExpandedJob) int {
+		return cmp.Or(cmp.Compare(a.GetPath(), b.GetPath()), cmp.Compare(a.GetId(), b.GetId()))
+	})
+	return proto.MarshalOptions{Deterministic: true}.Marshal(out)
+}
+
+// expandedJob is a location as schedules show it. The path is that which entries name.
+func expandedJob(found *commonsv1.ResolvedLocation) *schedulingv1.ExpandedJob {
+	l := found.GetLocation()
+	path := cmp.Or(found.GetAskedPath(), l.GetOrgPath())
+	out := &schedulingv1.ExpandedJob{
+		Id: l.NodeId, Name: l.GetName(), Path: path, ParentRef: l.GetParentNodeRef(), GenericJobRef: l.GetGenericJobRef(),
+		JobType: proto.Bool(l.GetGenericJobRef() != nil), Color: cmp.Or(l.GetColor(), found.GetJob().GetColor()),
+		DisplayOrder: found.GetJob().GetDisplayOrder(), EffectiveDate: l.GetEffectiveDate(), ExpirationDate: l.GetExpirationDate(),
+		DirectWorkPercent: l.DirectWorkPercent, IndirectWorkPercent: l.IndirectWorkPercent,
+	}
+	if parent := parentOf(l); parent != "" {
+		out.ParentPath, out.ParentName = parent, parent[strings.LastIndexByte(parent, '/')+1:]
+	}
+	if t := found.GetType(); t != nil {
+		out.NodeType = &schedulingv1.ExpandedJobType{Id: t.Id, Name: t.GetName(), SortOrder: t.DisplayOrder}
+	}
+	return out
+}
+
+// parentOf returns the path of what a location lies below, "" at the top.
+func parentOf(l *commonsv1.Location) string {
+	if l.GetParentNodeRef().GetId() == 0 {
+		return ""
+	}
+	return l.GetParentNodeRef().GetQualifier()
+}
