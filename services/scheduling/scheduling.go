@@ -141,7 +141,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		}),
 		termSchedules: employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Directory: resolver, Commons: commons}),
 		employeePatterns: employeeschedulepattern.New(employeeschedulepattern.Deps{
-			Pool: deps.Pool, Definitions: definitions, Directory: resolver, Builder: cfg.Builder.Builder(), Wake: core.Wake,
+			Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Wake: core.Wake,
 		}),
 		schedules:       schedule.New(deps.Pool, reader, resolver, commons),
 		shifts:          scheduleitem.NewShifts(items),

@@ -34,6 +34,7 @@ type Deps struct {
 	Pool        *pg.Pool
 	Definitions *patterndefinition.Definitions
 	Directory   Directory
+	Schedules   Schedules
 	// Builder is the configuration that is shown.
 	Builder *schedulingv1.PatternBuilder
 	// Wake tells the outbox relay that there is something to publish. It is
@@ -46,6 +47,7 @@ type Handler struct {
 	schedulingv1.UnsafeEmployeeSchedulePatternServiceServer
 
 	assignments *patternassignment.Assignments
+	schedules   Schedules
 	builder     *schedulingv1.PatternBuilder
 }
 
@@ -53,7 +55,7 @@ var _ schedulingv1.EmployeeSchedulePatternServiceServer = (*Handler)(nil)
 
 // New returns a Handler.
 func New(deps Deps) *Handler {
-	return &Handler{builder: deps.Builder, assignments: patternassignment.New(patternassignment.Employees(), patternassignment.Deps{
+	return &Handler{builder: deps.Builder, schedules: deps.Schedules, assignments: patternassignment.New(patternassignment.Employees(), patternassignment.Deps{
 		Pool: deps.Pool, Definitions: deps.Definitions, Visible: deps.Directory.Visible, Wake: deps.Wake,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			employees, err := deps.Directory.Employees(ctx, refs)
@@ -107,8 +109,12 @@ func (h *Handler) ApplyCreateEmployeeSchedulePatterns(ctx context.Context, req *
 }
 
 // ApplyUpdateEmployeeSchedulePatterns changes or removes assignments, all or, with
-// partial success, those that can be. It starts one propagation.
+// partial success, those that can be. It starts one propagation. Or it restores schedules,
+// which needs none.
 func (h *Handler) ApplyUpdateEmployeeSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyUpdateEmployeeSchedulePatternsRequest) (*schedulingv1.EmployeeSchedulePatternResults, error) {
+	if req.GetBody().GetRestore() != nil {
+		return h.restore(ctx, req.GetBody(), req.GetPartialSuccess())
+	}
 	outcome, err := h.assignments.Update(ctx, updateOf(req.GetBody()), req.GetPartialSuccess())
 	if err != nil {
 		return nil, err

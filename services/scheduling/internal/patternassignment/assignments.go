@@ -12,10 +12,12 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
@@ -64,9 +66,9 @@ func clientError(err error) (*fault.Error, bool) {
 	return f, f != nil && f.Status < http.StatusInternalServerError
 }
 
-// findOwners finds the owners that refs name. With partial each ref that names none
+// FindOwners finds the owners that refs name. With partial each ref that names none
 // has an error of its own.
-func (s *Assignments) findOwners(ctx context.Context, refs []*commonv1.Ref, partial bool) ([]Owner, []error, error) {
+func (s *Assignments) FindOwners(ctx context.Context, refs []*commonv1.Ref, partial bool) ([]Owner, []error, error) {
 	errs := make([]error, len(refs))
 	if len(refs) == 0 {
 		return nil, errs, nil
@@ -91,6 +93,14 @@ func (s *Assignments) findOwners(ctx context.Context, refs []*commonv1.Ref, part
 		}
 	}
 	return owners, errs, nil
+}
+
+// OneBlock is the refusal of an update with several blocks.
+func (s *Assignments) OneBlock() error { return s.kind.oneBlock() }
+
+// Days reads a range of days, both included, which stands at a path of a request.
+func (s *Assignments) Days(path, start, end string) (civil.Range, error) {
+	return s.kind.removedDays(path, &schedulingv1.RemovedDays{StartDate: start, EndDate: end})
 }
 
 // idsPath is where requests name assignments by their ids.

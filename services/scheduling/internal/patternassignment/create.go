@@ -103,7 +103,7 @@ func (s *Assignments) complete(ctx context.Context, list []creation, partial boo
 			asked = append(asked, patterndefinition.Asked{Path: c.path + ".schedulePattern", Pattern: g.GetSchedulePattern()})
 		}
 	}
-	owners, errs, err := s.findOwners(ctx, refs, partial)
+	owners, errs, err := s.FindOwners(ctx, refs, partial)
 	if err != nil {
 		return err
 	}

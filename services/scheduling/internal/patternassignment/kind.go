@@ -18,6 +18,8 @@ type Kind struct {
 	owner, owners string
 	// What requests call an assignment, and the refs of its owners.
 	pattern, ref, refs, removeByOwners string
+	// lastBlocks ends the list of the blocks of an update.
+	lastBlocks string
 	// codeEnd is for an end that is not after its start, codeStart for a start that
 	// is missing.
 	codeEnd, codeStart string
@@ -50,7 +52,7 @@ func (k *Kind) prepare(column, table string) *Kind {
 func Terms() *Kind {
 	k := &Kind{
 		lock: "patterns of employment terms", owner: "employment term", owners: "employment terms",
-		pattern: "groupSchedulePattern", ref: "groupRef", refs: "groupRefs", removeByOwners: "removeByGroups",
+		pattern: "groupSchedulePattern", ref: "groupRef", refs: "groupRefs", removeByOwners: "removeByGroups", lastBlocks: " and removeByGroups",
 		codeEnd: codeEnd, codeStart: codeMissing, countLocked: countLockedOfTerms,
 		concerned: func(owners []int64) propagation.Request {
 			return propagation.Request{Cause: propagation.CausePattern, TermIDs: owners}
@@ -90,7 +92,7 @@ SELECT id, hire_date FROM employee WHERE tenant_id = $1 AND id = ANY($2) AND hir
 func Employees() *Kind {
 	k := &Kind{
 		lock: "patterns of employees", owner: "employee", owners: "employees", ofEmployees: true,
-		pattern: "employeeSchedulePattern", ref: "employeeRef", refs: "employeeRefs", removeByOwners: "removeByEmployees",
+		pattern: "employeeSchedulePattern", ref: "employeeRef", refs: "employeeRefs", removeByOwners: "removeByEmployees", lastBlocks: ", removeByEmployees and restore",
 		codeEnd: codeEmployeeEnd, codeStart: codeEmployeeStart, countLocked: countLockedOfEmployees,
 		concerned: func(owners []int64) propagation.Request {
 			return propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: owners}

@@ -58,7 +58,7 @@ func (s *Assignments) Read(ctx context.Context, selected Selection, asked Asked)
 	if err != nil {
 		return nil, nil, err
 	}
-	owners, _, err := s.findOwners(ctx, asked.Refs, false)
+	owners, _, err := s.FindOwners(ctx, asked.Refs, false)
 	if err != nil {
 		return nil, nil, err
 	}

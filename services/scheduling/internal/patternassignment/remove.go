@@ -24,7 +24,7 @@ func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial boo
 	if err != nil {
 		return nil, 0, err
 	}
-	owners, errs, err := s.findOwners(ctx, u.refs, partial)
+	owners, errs, err := s.FindOwners(ctx, u.refs, partial)
 	if err != nil {
 		return nil, 0, err
 	}

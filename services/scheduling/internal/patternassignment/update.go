@@ -142,7 +142,7 @@ func (s *Assignments) replacement(ctx context.Context, u *update) (*bringing, er
 		return nil, err
 	}
 	if ref := u.given.GetGroupRef(); patterndefinition.Named(ref) {
-		owners, _, err := s.findOwners(ctx, []*commonv1.Ref{ref}, false)
+		owners, _, err := s.FindOwners(ctx, []*commonv1.Ref{ref}, false)
 		if err != nil {
 			return nil, err
 		}

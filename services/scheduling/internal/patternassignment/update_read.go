@@ -38,12 +38,11 @@ func (k *Kind) readUpdate(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (
 			blocks++
 		}
 	}
-	names := "recreate, updateAsOfDate, updateEndDate, remove and " + k.removeByOwners
 	switch {
 	case blocks == 0:
-		return nil, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, "One of "+names+" is needed.")
+		return nil, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, "One of "+k.blocks()+" is needed.")
 	case blocks > 1:
-		return nil, fault.New(patterndefinition.CodeOnlyOne, http.StatusBadRequest, "Only one of "+names+" can be given.")
+		return nil, k.oneBlock()
 	case body.GetRecreate() != nil:
 		return k.readRecreate(body.GetRecreate())
 	case body.GetUpdateAsOfDate() != nil:
@@ -55,6 +54,15 @@ func (k *Kind) readUpdate(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (
 	default:
 		return k.readRemoveByOwners(body.GetRemoveByGroups())
 	}
+}
+
+// blocks names the blocks of an update.
+func (k *Kind) blocks() string {
+	return "recreate, updateAsOfDate, updateEndDate, remove" + k.lastBlocks
+}
+
+func (k *Kind) oneBlock() error {
+	return fault.New(patterndefinition.CodeOnlyOne, http.StatusBadRequest, "Only one of "+k.blocks()+" can be given.")
 }
 
 func (k *Kind) readRecreate(block *schedulingv1.RecreateGroupSchedulePatterns) (*update, error) {

@@ -521,6 +521,7 @@ type ApplyUpdateEmployeeSchedulePatterns struct {
 	Remove            *RemoveEmployeeSchedulePatterns            `protobuf:"bytes,4,opt,name=remove,proto3" json:"remove,omitempty"`
 	RemoveByEmployees *RemoveEmployeeSchedulePatternsByEmployees `protobuf:"bytes,5,opt,name=remove_by_employees,json=removeByEmployees,proto3" json:"remove_by_employees,omitempty"`
 	Options           *PartialSuccessOptions                     `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
+	Restore           *RestoreEmployeeSchedulePatterns           `protobuf:"bytes,7,opt,name=restore,proto3" json:"restore,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -597,6 +598,121 @@ func (x *ApplyUpdateEmployeeSchedulePatterns) GetOptions() *PartialSuccessOption
 	return nil
 }
 
+func (x *ApplyUpdateEmployeeSchedulePatterns) GetRestore() *RestoreEmployeeSchedulePatterns {
+	if x != nil {
+		return x.Restore
+	}
+	return nil
+}
+
+// RestoreEmployeeSchedulePatterns takes back what people changed or deleted of the entries
+// that the employees' own patterns put on days. What they entered beside them stays, and
+// so do locked days and what is with somebody else now.
+type RestoreEmployeeSchedulePatterns struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Where         *RestoredSchedules     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RestoreEmployeeSchedulePatterns) Reset() {
+	*x = RestoreEmployeeSchedulePatterns{}
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RestoreEmployeeSchedulePatterns) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RestoreEmployeeSchedulePatterns) ProtoMessage() {}
+
+func (x *RestoreEmployeeSchedulePatterns) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RestoreEmployeeSchedulePatterns.ProtoReflect.Descriptor instead.
+func (*RestoreEmployeeSchedulePatterns) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RestoreEmployeeSchedulePatterns) GetWhere() *RestoredSchedules {
+	if x != nil {
+		return x.Where
+	}
+	return nil
+}
+
+type RestoredSchedules struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeRefs []*v1.Ref              `protobuf:"bytes,1,rep,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
+	StartDate    string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// Included.
+	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RestoredSchedules) Reset() {
+	*x = RestoredSchedules{}
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RestoredSchedules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RestoredSchedules) ProtoMessage() {}
+
+func (x *RestoredSchedules) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RestoredSchedules.ProtoReflect.Descriptor instead.
+func (*RestoredSchedules) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *RestoredSchedules) GetEmployeeRefs() []*v1.Ref {
+	if x != nil {
+		return x.EmployeeRefs
+	}
+	return nil
+}
+
+func (x *RestoredSchedules) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *RestoredSchedules) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
 type EmployeeSchedulePatternIds struct {
 	state                      protoimpl.MessageState `protogen:"open.v1"`
 	EmployeeSchedulePatternIds []int64                `protobuf:"varint,1,rep,packed,name=employee_schedule_pattern_ids,json=employeeSchedulePatternIds,proto3" json:"employee_schedule_pattern_ids,omitempty"`
@@ -606,7 +722,7 @@ type EmployeeSchedulePatternIds struct {
 
 func (x *EmployeeSchedulePatternIds) Reset() {
 	*x = EmployeeSchedulePatternIds{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -618,7 +734,7 @@ func (x *EmployeeSchedulePatternIds) String() string {
 func (*EmployeeSchedulePatternIds) ProtoMessage() {}
 
 func (x *EmployeeSchedulePatternIds) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -631,7 +747,7 @@ func (x *EmployeeSchedulePatternIds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeSchedulePatternIds.ProtoReflect.Descriptor instead.
 func (*EmployeeSchedulePatternIds) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EmployeeSchedulePatternIds) GetEmployeeSchedulePatternIds() []int64 {
@@ -652,7 +768,7 @@ type RecreateEmployeeSchedulePatterns struct {
 
 func (x *RecreateEmployeeSchedulePatterns) Reset() {
 	*x = RecreateEmployeeSchedulePatterns{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -664,7 +780,7 @@ func (x *RecreateEmployeeSchedulePatterns) String() string {
 func (*RecreateEmployeeSchedulePatterns) ProtoMessage() {}
 
 func (x *RecreateEmployeeSchedulePatterns) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -677,7 +793,7 @@ func (x *RecreateEmployeeSchedulePatterns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecreateEmployeeSchedulePatterns.ProtoReflect.Descriptor instead.
 func (*RecreateEmployeeSchedulePatterns) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RecreateEmployeeSchedulePatterns) GetWhere() *EmployeeSchedulePatternIds {
@@ -703,7 +819,7 @@ type RecreateEmployeeSchedulePattern struct {
 
 func (x *RecreateEmployeeSchedulePattern) Reset() {
 	*x = RecreateEmployeeSchedulePattern{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -715,7 +831,7 @@ func (x *RecreateEmployeeSchedulePattern) String() string {
 func (*RecreateEmployeeSchedulePattern) ProtoMessage() {}
 
 func (x *RecreateEmployeeSchedulePattern) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -728,7 +844,7 @@ func (x *RecreateEmployeeSchedulePattern) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecreateEmployeeSchedulePattern.ProtoReflect.Descriptor instead.
 func (*RecreateEmployeeSchedulePattern) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RecreateEmployeeSchedulePattern) GetEmployeeSchedulePattern() *EmployeeSchedulePattern {
@@ -750,7 +866,7 @@ type UpdateEmployeeSchedulePatternsAsOfDate struct {
 
 func (x *UpdateEmployeeSchedulePatternsAsOfDate) Reset() {
 	*x = UpdateEmployeeSchedulePatternsAsOfDate{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -762,7 +878,7 @@ func (x *UpdateEmployeeSchedulePatternsAsOfDate) String() string {
 func (*UpdateEmployeeSchedulePatternsAsOfDate) ProtoMessage() {}
 
 func (x *UpdateEmployeeSchedulePatternsAsOfDate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -775,7 +891,7 @@ func (x *UpdateEmployeeSchedulePatternsAsOfDate) ProtoReflect() protoreflect.Mes
 
 // Deprecated: Use UpdateEmployeeSchedulePatternsAsOfDate.ProtoReflect.Descriptor instead.
 func (*UpdateEmployeeSchedulePatternsAsOfDate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UpdateEmployeeSchedulePatternsAsOfDate) GetWhere() *EmployeeSchedulePatternIds {
@@ -802,7 +918,7 @@ type UpdateEmployeeSchedulePatternAsOfDate struct {
 
 func (x *UpdateEmployeeSchedulePatternAsOfDate) Reset() {
 	*x = UpdateEmployeeSchedulePatternAsOfDate{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -814,7 +930,7 @@ func (x *UpdateEmployeeSchedulePatternAsOfDate) String() string {
 func (*UpdateEmployeeSchedulePatternAsOfDate) ProtoMessage() {}
 
 func (x *UpdateEmployeeSchedulePatternAsOfDate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -827,7 +943,7 @@ func (x *UpdateEmployeeSchedulePatternAsOfDate) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use UpdateEmployeeSchedulePatternAsOfDate.ProtoReflect.Descriptor instead.
 func (*UpdateEmployeeSchedulePatternAsOfDate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UpdateEmployeeSchedulePatternAsOfDate) GetDate() string {
@@ -855,7 +971,7 @@ type UpdateEmployeeSchedulePatternsEndDate struct {
 
 func (x *UpdateEmployeeSchedulePatternsEndDate) Reset() {
 	*x = UpdateEmployeeSchedulePatternsEndDate{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -867,7 +983,7 @@ func (x *UpdateEmployeeSchedulePatternsEndDate) String() string {
 func (*UpdateEmployeeSchedulePatternsEndDate) ProtoMessage() {}
 
 func (x *UpdateEmployeeSchedulePatternsEndDate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -880,7 +996,7 @@ func (x *UpdateEmployeeSchedulePatternsEndDate) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use UpdateEmployeeSchedulePatternsEndDate.ProtoReflect.Descriptor instead.
 func (*UpdateEmployeeSchedulePatternsEndDate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UpdateEmployeeSchedulePatternsEndDate) GetWhere() *EmployeeSchedulePatternIds {
@@ -909,7 +1025,7 @@ type RemoveEmployeeSchedulePatterns struct {
 
 func (x *RemoveEmployeeSchedulePatterns) Reset() {
 	*x = RemoveEmployeeSchedulePatterns{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -921,7 +1037,7 @@ func (x *RemoveEmployeeSchedulePatterns) String() string {
 func (*RemoveEmployeeSchedulePatterns) ProtoMessage() {}
 
 func (x *RemoveEmployeeSchedulePatterns) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -934,7 +1050,7 @@ func (x *RemoveEmployeeSchedulePatterns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveEmployeeSchedulePatterns.ProtoReflect.Descriptor instead.
 func (*RemoveEmployeeSchedulePatterns) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RemoveEmployeeSchedulePatterns) GetWhere() *EmployeeSchedulePatternIds {
@@ -963,7 +1079,7 @@ type RemoveEmployeeSchedulePatternsByEmployees struct {
 
 func (x *RemoveEmployeeSchedulePatternsByEmployees) Reset() {
 	*x = RemoveEmployeeSchedulePatternsByEmployees{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -975,7 +1091,7 @@ func (x *RemoveEmployeeSchedulePatternsByEmployees) String() string {
 func (*RemoveEmployeeSchedulePatternsByEmployees) ProtoMessage() {}
 
 func (x *RemoveEmployeeSchedulePatternsByEmployees) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -988,7 +1104,7 @@ func (x *RemoveEmployeeSchedulePatternsByEmployees) ProtoReflect() protoreflect.
 
 // Deprecated: Use RemoveEmployeeSchedulePatternsByEmployees.ProtoReflect.Descriptor instead.
 func (*RemoveEmployeeSchedulePatternsByEmployees) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RemoveEmployeeSchedulePatternsByEmployees) GetWhere() *EmployeeSchedulePatternOwners {
@@ -1014,7 +1130,7 @@ type EmployeeSchedulePatternOwners struct {
 
 func (x *EmployeeSchedulePatternOwners) Reset() {
 	*x = EmployeeSchedulePatternOwners{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1026,7 +1142,7 @@ func (x *EmployeeSchedulePatternOwners) String() string {
 func (*EmployeeSchedulePatternOwners) ProtoMessage() {}
 
 func (x *EmployeeSchedulePatternOwners) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1039,7 +1155,7 @@ func (x *EmployeeSchedulePatternOwners) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeSchedulePatternOwners.ProtoReflect.Descriptor instead.
 func (*EmployeeSchedulePatternOwners) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *EmployeeSchedulePatternOwners) GetEmployeeRefs() []*v1.Ref {
@@ -1059,7 +1175,7 @@ type EmployeeSchedulePatternResults struct {
 
 func (x *EmployeeSchedulePatternResults) Reset() {
 	*x = EmployeeSchedulePatternResults{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1187,7 @@ func (x *EmployeeSchedulePatternResults) String() string {
 func (*EmployeeSchedulePatternResults) ProtoMessage() {}
 
 func (x *EmployeeSchedulePatternResults) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1200,7 @@ func (x *EmployeeSchedulePatternResults) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeSchedulePatternResults.ProtoReflect.Descriptor instead.
 func (*EmployeeSchedulePatternResults) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *EmployeeSchedulePatternResults) GetResults() []*EmployeeSchedulePatternResult {
@@ -1117,7 +1233,7 @@ type EmployeeSchedulePatternResult struct {
 
 func (x *EmployeeSchedulePatternResult) Reset() {
 	*x = EmployeeSchedulePatternResult{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1129,7 +1245,7 @@ func (x *EmployeeSchedulePatternResult) String() string {
 func (*EmployeeSchedulePatternResult) ProtoMessage() {}
 
 func (x *EmployeeSchedulePatternResult) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1142,7 +1258,7 @@ func (x *EmployeeSchedulePatternResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeSchedulePatternResult.ProtoReflect.Descriptor instead.
 func (*EmployeeSchedulePatternResult) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *EmployeeSchedulePatternResult) GetStatus() bool {
@@ -1195,7 +1311,7 @@ type HiddenEmployeePatternDays struct {
 
 func (x *HiddenEmployeePatternDays) Reset() {
 	*x = HiddenEmployeePatternDays{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[21]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1207,7 +1323,7 @@ func (x *HiddenEmployeePatternDays) String() string {
 func (*HiddenEmployeePatternDays) ProtoMessage() {}
 
 func (x *HiddenEmployeePatternDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[21]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1220,7 +1336,7 @@ func (x *HiddenEmployeePatternDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HiddenEmployeePatternDays.ProtoReflect.Descriptor instead.
 func (*HiddenEmployeePatternDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *HiddenEmployeePatternDays) GetEmployeeSchedulePatternId() int64 {
@@ -1270,7 +1386,7 @@ type EmployeeSchedulePatternHistory struct {
 
 func (x *EmployeeSchedulePatternHistory) Reset() {
 	*x = EmployeeSchedulePatternHistory{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1282,7 +1398,7 @@ func (x *EmployeeSchedulePatternHistory) String() string {
 func (*EmployeeSchedulePatternHistory) ProtoMessage() {}
 
 func (x *EmployeeSchedulePatternHistory) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1295,7 +1411,7 @@ func (x *EmployeeSchedulePatternHistory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeSchedulePatternHistory.ProtoReflect.Descriptor instead.
 func (*EmployeeSchedulePatternHistory) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *EmployeeSchedulePatternHistory) GetId() int64 {
@@ -1364,7 +1480,7 @@ type MultiReadEmployeeSchedulePatternsRequest struct {
 
 func (x *MultiReadEmployeeSchedulePatternsRequest) Reset() {
 	*x = MultiReadEmployeeSchedulePatternsRequest{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1492,7 @@ func (x *MultiReadEmployeeSchedulePatternsRequest) String() string {
 func (*MultiReadEmployeeSchedulePatternsRequest) ProtoMessage() {}
 
 func (x *MultiReadEmployeeSchedulePatternsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1505,7 @@ func (x *MultiReadEmployeeSchedulePatternsRequest) ProtoReflect() protoreflect.M
 
 // Deprecated: Use MultiReadEmployeeSchedulePatternsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadEmployeeSchedulePatternsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MultiReadEmployeeSchedulePatternsRequest) GetBody() *MultiReadEmployeeSchedulePatterns {
@@ -1417,7 +1533,7 @@ type MultiReadEmployeeSchedulePatterns struct {
 
 func (x *MultiReadEmployeeSchedulePatterns) Reset() {
 	*x = MultiReadEmployeeSchedulePatterns{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1429,7 +1545,7 @@ func (x *MultiReadEmployeeSchedulePatterns) String() string {
 func (*MultiReadEmployeeSchedulePatterns) ProtoMessage() {}
 
 func (x *MultiReadEmployeeSchedulePatterns) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1442,7 +1558,7 @@ func (x *MultiReadEmployeeSchedulePatterns) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use MultiReadEmployeeSchedulePatterns.ProtoReflect.Descriptor instead.
 func (*MultiReadEmployeeSchedulePatterns) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MultiReadEmployeeSchedulePatterns) GetSelect() []string {
@@ -1468,7 +1584,7 @@ type EmployeeSchedulePatternWhere struct {
 
 func (x *EmployeeSchedulePatternWhere) Reset() {
 	*x = EmployeeSchedulePatternWhere{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1480,7 +1596,7 @@ func (x *EmployeeSchedulePatternWhere) String() string {
 func (*EmployeeSchedulePatternWhere) ProtoMessage() {}
 
 func (x *EmployeeSchedulePatternWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1493,7 +1609,7 @@ func (x *EmployeeSchedulePatternWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeSchedulePatternWhere.ProtoReflect.Descriptor instead.
 func (*EmployeeSchedulePatternWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *EmployeeSchedulePatternWhere) GetEmployees() *EmployeeSchedulePatternEmployees {
@@ -1515,7 +1631,7 @@ type EmployeeSchedulePatternEmployees struct {
 
 func (x *EmployeeSchedulePatternEmployees) Reset() {
 	*x = EmployeeSchedulePatternEmployees{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1643,7 @@ func (x *EmployeeSchedulePatternEmployees) String() string {
 func (*EmployeeSchedulePatternEmployees) ProtoMessage() {}
 
 func (x *EmployeeSchedulePatternEmployees) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1656,7 @@ func (x *EmployeeSchedulePatternEmployees) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeSchedulePatternEmployees.ProtoReflect.Descriptor instead.
 func (*EmployeeSchedulePatternEmployees) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *EmployeeSchedulePatternEmployees) GetEmployeeRefs() []*v1.Ref {
@@ -1576,7 +1692,7 @@ type MultiReadEmployeeSchedulePatternsResponse struct {
 
 func (x *MultiReadEmployeeSchedulePatternsResponse) Reset() {
 	*x = MultiReadEmployeeSchedulePatternsResponse{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1588,7 +1704,7 @@ func (x *MultiReadEmployeeSchedulePatternsResponse) String() string {
 func (*MultiReadEmployeeSchedulePatternsResponse) ProtoMessage() {}
 
 func (x *MultiReadEmployeeSchedulePatternsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1601,7 +1717,7 @@ func (x *MultiReadEmployeeSchedulePatternsResponse) ProtoReflect() protoreflect.
 
 // Deprecated: Use MultiReadEmployeeSchedulePatternsResponse.ProtoReflect.Descriptor instead.
 func (*MultiReadEmployeeSchedulePatternsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *MultiReadEmployeeSchedulePatternsResponse) GetEmployeeSchedulePatterns() *EmployeeSchedulePatternList {
@@ -1627,7 +1743,7 @@ type EmployeeSchedulePatternList struct {
 
 func (x *EmployeeSchedulePatternList) Reset() {
 	*x = EmployeeSchedulePatternList{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1639,7 +1755,7 @@ func (x *EmployeeSchedulePatternList) String() string {
 func (*EmployeeSchedulePatternList) ProtoMessage() {}
 
 func (x *EmployeeSchedulePatternList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1652,7 +1768,7 @@ func (x *EmployeeSchedulePatternList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeSchedulePatternList.ProtoReflect.Descriptor instead.
 func (*EmployeeSchedulePatternList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *EmployeeSchedulePatternList) GetEmployeeSchedulePatterns() []*EmployeeSchedulePattern {
@@ -1671,7 +1787,7 @@ type EmployeeSchedulePatternHistoryList struct {
 
 func (x *EmployeeSchedulePatternHistoryList) Reset() {
 	*x = EmployeeSchedulePatternHistoryList{}
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1683,7 +1799,7 @@ func (x *EmployeeSchedulePatternHistoryList) String() string {
 func (*EmployeeSchedulePatternHistoryList) ProtoMessage() {}
 
 func (x *EmployeeSchedulePatternHistoryList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1696,7 +1812,7 @@ func (x *EmployeeSchedulePatternHistoryList) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use EmployeeSchedulePatternHistoryList.ProtoReflect.Descriptor instead.
 func (*EmployeeSchedulePatternHistoryList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *EmployeeSchedulePatternHistoryList) GetHistories() []*EmployeeSchedulePatternHistory {
@@ -1745,14 +1861,23 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"*ApplyUpdateEmployeeSchedulePatternsRequest\x12O\n" +
 	"\x04body\x18\x01 \x01(\v2;.rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"\xd9\x04\n" +
+	"\x10_partial_success\"\xac\x05\n" +
 	"#ApplyUpdateEmployeeSchedulePatterns\x12T\n" +
 	"\brecreate\x18\x01 \x01(\v28.rotaloom.scheduling.v1.RecreateEmployeeSchedulePatternsR\brecreate\x12i\n" +
 	"\x11update_as_of_date\x18\x02 \x01(\v2>.rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsAsOfDateR\x0eupdateAsOfDate\x12e\n" +
 	"\x0fupdate_end_date\x18\x03 \x01(\v2=.rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsEndDateR\rupdateEndDate\x12N\n" +
 	"\x06remove\x18\x04 \x01(\v26.rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsR\x06remove\x12q\n" +
 	"\x13remove_by_employees\x18\x05 \x01(\v2A.rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsByEmployeesR\x11removeByEmployees\x12G\n" +
-	"\aoptions\x18\x06 \x01(\v2-.rotaloom.scheduling.v1.PartialSuccessOptionsR\aoptions\"\x8d\x01\n" +
+	"\aoptions\x18\x06 \x01(\v2-.rotaloom.scheduling.v1.PartialSuccessOptionsR\aoptions\x12Q\n" +
+	"\arestore\x18\a \x01(\v27.rotaloom.scheduling.v1.RestoreEmployeeSchedulePatternsR\arestore\"b\n" +
+	"\x1fRestoreEmployeeSchedulePatterns\x12?\n" +
+	"\x05where\x18\x01 \x01(\v2).rotaloom.scheduling.v1.RestoredSchedulesR\x05where\"\xee\x01\n" +
+	"\x11RestoredSchedules\x12b\n" +
+	"\remployee_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB$\xa2\xbb\x18 \n" +
+	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\temployeesR\femployeeRefs\x12%\n" +
+	"\n" +
+	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate:+\xa2\xbb\x18'\x1a%\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x10restored entriesX\x01\"\x8d\x01\n" +
 	"\x1aEmployeeSchedulePatternIds\x12o\n" +
 	"\x1demployee_schedule_pattern_ids\x18\x01 \x03(\x03B,\xa2\xbb\x18(\n" +
 	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsR\x1aemployeeSchedulePatternIds\"\xb5\x01\n" +
@@ -1869,7 +1994,7 @@ func file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescGZIP() [
 	return file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_goTypes = []any{
 	(*GetEmployeeSchedulePatternRequest)(nil),          // 0: rotaloom.scheduling.v1.GetEmployeeSchedulePatternRequest
 	(*DeleteEmployeeSchedulePatternRequest)(nil),       // 1: rotaloom.scheduling.v1.DeleteEmployeeSchedulePatternRequest
@@ -1881,95 +2006,100 @@ var file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_goTypes = []any{
 	(*EmployeeSchedulePatternCreate)(nil),              // 7: rotaloom.scheduling.v1.EmployeeSchedulePatternCreate
 	(*ApplyUpdateEmployeeSchedulePatternsRequest)(nil), // 8: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest
 	(*ApplyUpdateEmployeeSchedulePatterns)(nil),        // 9: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns
-	(*EmployeeSchedulePatternIds)(nil),                 // 10: rotaloom.scheduling.v1.EmployeeSchedulePatternIds
-	(*RecreateEmployeeSchedulePatterns)(nil),           // 11: rotaloom.scheduling.v1.RecreateEmployeeSchedulePatterns
-	(*RecreateEmployeeSchedulePattern)(nil),            // 12: rotaloom.scheduling.v1.RecreateEmployeeSchedulePattern
-	(*UpdateEmployeeSchedulePatternsAsOfDate)(nil),     // 13: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsAsOfDate
-	(*UpdateEmployeeSchedulePatternAsOfDate)(nil),      // 14: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternAsOfDate
-	(*UpdateEmployeeSchedulePatternsEndDate)(nil),      // 15: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsEndDate
-	(*RemoveEmployeeSchedulePatterns)(nil),             // 16: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatterns
-	(*RemoveEmployeeSchedulePatternsByEmployees)(nil),  // 17: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsByEmployees
-	(*EmployeeSchedulePatternOwners)(nil),              // 18: rotaloom.scheduling.v1.EmployeeSchedulePatternOwners
-	(*EmployeeSchedulePatternResults)(nil),             // 19: rotaloom.scheduling.v1.EmployeeSchedulePatternResults
-	(*EmployeeSchedulePatternResult)(nil),              // 20: rotaloom.scheduling.v1.EmployeeSchedulePatternResult
-	(*HiddenEmployeePatternDays)(nil),                  // 21: rotaloom.scheduling.v1.HiddenEmployeePatternDays
-	(*EmployeeSchedulePatternHistory)(nil),             // 22: rotaloom.scheduling.v1.EmployeeSchedulePatternHistory
-	(*MultiReadEmployeeSchedulePatternsRequest)(nil),   // 23: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest
-	(*MultiReadEmployeeSchedulePatterns)(nil),          // 24: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns
-	(*EmployeeSchedulePatternWhere)(nil),               // 25: rotaloom.scheduling.v1.EmployeeSchedulePatternWhere
-	(*EmployeeSchedulePatternEmployees)(nil),           // 26: rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees
-	(*MultiReadEmployeeSchedulePatternsResponse)(nil),  // 27: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse
-	(*EmployeeSchedulePatternList)(nil),                // 28: rotaloom.scheduling.v1.EmployeeSchedulePatternList
-	(*EmployeeSchedulePatternHistoryList)(nil),         // 29: rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList
-	(*v1.Ref)(nil),                            // 30: rotaloom.common.v1.Ref
-	(*SchedulePattern)(nil),                   // 31: rotaloom.scheduling.v1.SchedulePattern
-	(*PartialSuccessOptions)(nil),             // 32: rotaloom.scheduling.v1.PartialSuccessOptions
-	(*UpdateGroupSchedulePatternEndDate)(nil), // 33: rotaloom.scheduling.v1.UpdateGroupSchedulePatternEndDate
-	(*RemovedDays)(nil),                       // 34: rotaloom.scheduling.v1.RemovedDays
-	(*v1.ErrorBody)(nil),                      // 35: rotaloom.common.v1.ErrorBody
-	(*GetPatternBuilderRequest)(nil),          // 36: rotaloom.scheduling.v1.GetPatternBuilderRequest
-	(*emptypb.Empty)(nil),                     // 37: google.protobuf.Empty
-	(*PatternBuilder)(nil),                    // 38: rotaloom.scheduling.v1.PatternBuilder
+	(*RestoreEmployeeSchedulePatterns)(nil),            // 10: rotaloom.scheduling.v1.RestoreEmployeeSchedulePatterns
+	(*RestoredSchedules)(nil),                          // 11: rotaloom.scheduling.v1.RestoredSchedules
+	(*EmployeeSchedulePatternIds)(nil),                 // 12: rotaloom.scheduling.v1.EmployeeSchedulePatternIds
+	(*RecreateEmployeeSchedulePatterns)(nil),           // 13: rotaloom.scheduling.v1.RecreateEmployeeSchedulePatterns
+	(*RecreateEmployeeSchedulePattern)(nil),            // 14: rotaloom.scheduling.v1.RecreateEmployeeSchedulePattern
+	(*UpdateEmployeeSchedulePatternsAsOfDate)(nil),     // 15: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsAsOfDate
+	(*UpdateEmployeeSchedulePatternAsOfDate)(nil),      // 16: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternAsOfDate
+	(*UpdateEmployeeSchedulePatternsEndDate)(nil),      // 17: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsEndDate
+	(*RemoveEmployeeSchedulePatterns)(nil),             // 18: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatterns
+	(*RemoveEmployeeSchedulePatternsByEmployees)(nil),  // 19: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsByEmployees
+	(*EmployeeSchedulePatternOwners)(nil),              // 20: rotaloom.scheduling.v1.EmployeeSchedulePatternOwners
+	(*EmployeeSchedulePatternResults)(nil),             // 21: rotaloom.scheduling.v1.EmployeeSchedulePatternResults
+	(*EmployeeSchedulePatternResult)(nil),              // 22: rotaloom.scheduling.v1.EmployeeSchedulePatternResult
+	(*HiddenEmployeePatternDays)(nil),                  // 23: rotaloom.scheduling.v1.HiddenEmployeePatternDays
+	(*EmployeeSchedulePatternHistory)(nil),             // 24: rotaloom.scheduling.v1.EmployeeSchedulePatternHistory
+	(*MultiReadEmployeeSchedulePatternsRequest)(nil),   // 25: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest
+	(*MultiReadEmployeeSchedulePatterns)(nil),          // 26: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns
+	(*EmployeeSchedulePatternWhere)(nil),               // 27: rotaloom.scheduling.v1.EmployeeSchedulePatternWhere
+	(*EmployeeSchedulePatternEmployees)(nil),           // 28: rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees
+	(*MultiReadEmployeeSchedulePatternsResponse)(nil),  // 29: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse
+	(*EmployeeSchedulePatternList)(nil),                // 30: rotaloom.scheduling.v1.EmployeeSchedulePatternList
+	(*EmployeeSchedulePatternHistoryList)(nil),         // 31: rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList
+	(*v1.Ref)(nil),                            // 32: rotaloom.common.v1.Ref
+	(*SchedulePattern)(nil),                   // 33: rotaloom.scheduling.v1.SchedulePattern
+	(*PartialSuccessOptions)(nil),             // 34: rotaloom.scheduling.v1.PartialSuccessOptions
+	(*UpdateGroupSchedulePatternEndDate)(nil), // 35: rotaloom.scheduling.v1.UpdateGroupSchedulePatternEndDate
+	(*RemovedDays)(nil),                       // 36: rotaloom.scheduling.v1.RemovedDays
+	(*v1.ErrorBody)(nil),                      // 37: rotaloom.common.v1.ErrorBody
+	(*GetPatternBuilderRequest)(nil),          // 38: rotaloom.scheduling.v1.GetPatternBuilderRequest
+	(*emptypb.Empty)(nil),                     // 39: google.protobuf.Empty
+	(*PatternBuilder)(nil),                    // 40: rotaloom.scheduling.v1.PatternBuilder
 }
 var file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_depIdxs = []int32{
-	30, // 0: rotaloom.scheduling.v1.EmployeeSchedulePattern.employee_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 1: rotaloom.scheduling.v1.EmployeeSchedulePattern.schedule_pattern:type_name -> rotaloom.scheduling.v1.SchedulePattern
+	32, // 0: rotaloom.scheduling.v1.EmployeeSchedulePattern.employee_ref:type_name -> rotaloom.common.v1.Ref
+	33, // 1: rotaloom.scheduling.v1.EmployeeSchedulePattern.schedule_pattern:type_name -> rotaloom.scheduling.v1.SchedulePattern
 	4,  // 2: rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatterns
-	32, // 3: rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatterns.options:type_name -> rotaloom.scheduling.v1.PartialSuccessOptions
+	34, // 3: rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatterns.options:type_name -> rotaloom.scheduling.v1.PartialSuccessOptions
 	5,  // 4: rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatterns.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternCreation
 	6,  // 5: rotaloom.scheduling.v1.EmployeeSchedulePatternCreation.do:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternCreates
 	7,  // 6: rotaloom.scheduling.v1.EmployeeSchedulePatternCreates.employee_schedule_pattern_creates:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternCreate
 	2,  // 7: rotaloom.scheduling.v1.EmployeeSchedulePatternCreate.employee_schedule_pattern:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
 	9,  // 8: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns
-	11, // 9: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.recreate:type_name -> rotaloom.scheduling.v1.RecreateEmployeeSchedulePatterns
-	13, // 10: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.update_as_of_date:type_name -> rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsAsOfDate
-	15, // 11: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.update_end_date:type_name -> rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsEndDate
-	16, // 12: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.remove:type_name -> rotaloom.scheduling.v1.RemoveEmployeeSchedulePatterns
-	17, // 13: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.remove_by_employees:type_name -> rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsByEmployees
-	32, // 14: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.options:type_name -> rotaloom.scheduling.v1.PartialSuccessOptions
-	10, // 15: rotaloom.scheduling.v1.RecreateEmployeeSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternIds
-	12, // 16: rotaloom.scheduling.v1.RecreateEmployeeSchedulePatterns.do:type_name -> rotaloom.scheduling.v1.RecreateEmployeeSchedulePattern
-	2,  // 17: rotaloom.scheduling.v1.RecreateEmployeeSchedulePattern.employee_schedule_pattern:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
-	10, // 18: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsAsOfDate.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternIds
-	14, // 19: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsAsOfDate.do:type_name -> rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternAsOfDate
-	2,  // 20: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternAsOfDate.employee_schedule_pattern:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
-	10, // 21: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsEndDate.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternIds
-	33, // 22: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsEndDate.do:type_name -> rotaloom.scheduling.v1.UpdateGroupSchedulePatternEndDate
-	10, // 23: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternIds
-	34, // 24: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatterns.do:type_name -> rotaloom.scheduling.v1.RemovedDays
-	18, // 25: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsByEmployees.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternOwners
-	34, // 26: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsByEmployees.do:type_name -> rotaloom.scheduling.v1.RemovedDays
-	30, // 27: rotaloom.scheduling.v1.EmployeeSchedulePatternOwners.employee_refs:type_name -> rotaloom.common.v1.Ref
-	20, // 28: rotaloom.scheduling.v1.EmployeeSchedulePatternResults.results:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternResult
-	35, // 29: rotaloom.scheduling.v1.EmployeeSchedulePatternResults.failure:type_name -> rotaloom.common.v1.ErrorBody
-	2,  // 30: rotaloom.scheduling.v1.EmployeeSchedulePatternResult.employee_schedule_pattern:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
-	22, // 31: rotaloom.scheduling.v1.EmployeeSchedulePatternResult.employee_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistory
-	21, // 32: rotaloom.scheduling.v1.EmployeeSchedulePatternResult.hidden_days:type_name -> rotaloom.scheduling.v1.HiddenEmployeePatternDays
-	24, // 33: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns
-	25, // 34: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternWhere
-	26, // 35: rotaloom.scheduling.v1.EmployeeSchedulePatternWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees
-	30, // 36: rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees.employee_refs:type_name -> rotaloom.common.v1.Ref
-	28, // 37: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternList
-	29, // 38: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList
-	2,  // 39: rotaloom.scheduling.v1.EmployeeSchedulePatternList.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
-	22, // 40: rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistory
-	0,  // 41: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmployeeSchedulePatternRequest
-	1,  // 42: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmployeeSchedulePatternRequest
-	36, // 43: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
-	3,  // 44: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsRequest
-	8,  // 45: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest
-	23, // 46: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest
-	2,  // 47: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePattern
-	37, // 48: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:output_type -> google.protobuf.Empty
-	38, // 49: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
-	19, // 50: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
-	19, // 51: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
-	27, // 52: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse
-	47, // [47:53] is the sub-list for method output_type
-	41, // [41:47] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	13, // 9: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.recreate:type_name -> rotaloom.scheduling.v1.RecreateEmployeeSchedulePatterns
+	15, // 10: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.update_as_of_date:type_name -> rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsAsOfDate
+	17, // 11: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.update_end_date:type_name -> rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsEndDate
+	18, // 12: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.remove:type_name -> rotaloom.scheduling.v1.RemoveEmployeeSchedulePatterns
+	19, // 13: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.remove_by_employees:type_name -> rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsByEmployees
+	34, // 14: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.options:type_name -> rotaloom.scheduling.v1.PartialSuccessOptions
+	10, // 15: rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatterns.restore:type_name -> rotaloom.scheduling.v1.RestoreEmployeeSchedulePatterns
+	11, // 16: rotaloom.scheduling.v1.RestoreEmployeeSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.RestoredSchedules
+	32, // 17: rotaloom.scheduling.v1.RestoredSchedules.employee_refs:type_name -> rotaloom.common.v1.Ref
+	12, // 18: rotaloom.scheduling.v1.RecreateEmployeeSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternIds
+	14, // 19: rotaloom.scheduling.v1.RecreateEmployeeSchedulePatterns.do:type_name -> rotaloom.scheduling.v1.RecreateEmployeeSchedulePattern
+	2,  // 20: rotaloom.scheduling.v1.RecreateEmployeeSchedulePattern.employee_schedule_pattern:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
+	12, // 21: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsAsOfDate.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternIds
+	16, // 22: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsAsOfDate.do:type_name -> rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternAsOfDate
+	2,  // 23: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternAsOfDate.employee_schedule_pattern:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
+	12, // 24: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsEndDate.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternIds
+	35, // 25: rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternsEndDate.do:type_name -> rotaloom.scheduling.v1.UpdateGroupSchedulePatternEndDate
+	12, // 26: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternIds
+	36, // 27: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatterns.do:type_name -> rotaloom.scheduling.v1.RemovedDays
+	20, // 28: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsByEmployees.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternOwners
+	36, // 29: rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsByEmployees.do:type_name -> rotaloom.scheduling.v1.RemovedDays
+	32, // 30: rotaloom.scheduling.v1.EmployeeSchedulePatternOwners.employee_refs:type_name -> rotaloom.common.v1.Ref
+	22, // 31: rotaloom.scheduling.v1.EmployeeSchedulePatternResults.results:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternResult
+	37, // 32: rotaloom.scheduling.v1.EmployeeSchedulePatternResults.failure:type_name -> rotaloom.common.v1.ErrorBody
+	2,  // 33: rotaloom.scheduling.v1.EmployeeSchedulePatternResult.employee_schedule_pattern:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
+	24, // 34: rotaloom.scheduling.v1.EmployeeSchedulePatternResult.employee_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistory
+	23, // 35: rotaloom.scheduling.v1.EmployeeSchedulePatternResult.hidden_days:type_name -> rotaloom.scheduling.v1.HiddenEmployeePatternDays
+	26, // 36: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns
+	27, // 37: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternWhere
+	28, // 38: rotaloom.scheduling.v1.EmployeeSchedulePatternWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees
+	32, // 39: rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees.employee_refs:type_name -> rotaloom.common.v1.Ref
+	30, // 40: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternList
+	31, // 41: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList
+	2,  // 42: rotaloom.scheduling.v1.EmployeeSchedulePatternList.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
+	24, // 43: rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistory
+	0,  // 44: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmployeeSchedulePatternRequest
+	1,  // 45: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmployeeSchedulePatternRequest
+	38, // 46: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
+	3,  // 47: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsRequest
+	8,  // 48: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest
+	25, // 49: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest
+	2,  // 50: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePattern
+	39, // 51: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:output_type -> google.protobuf.Empty
+	40, // 52: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
+	21, // 53: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
+	21, // 54: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
+	29, // 55: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse
+	50, // [50:56] is the sub-list for method output_type
+	44, // [44:50] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_init() }
@@ -1983,17 +2113,17 @@ func file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_init() {
 	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[7].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[8].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[20].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[21].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[22].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[23].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[24].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc), len(file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   30,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,137 @@
+package scheduleitem
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+)
+
+// maxRestored bounds what one request brings back.
+var maxRestored = policy.Max[*schedulingv1.RestoredSchedules]("restored entries")
+
+const (
+	// What people made of entries of the employees' own patterns that are generated
+	// still. Whether its days are locked, and whether it is with somebody else.
+	readChanged = `
+SELECT i.id, i.kind, i.hides_employee_id, i.hides_day, i.from_day, i.to_day, i.covers,
+    EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = i.hides_employee_id
+            AND (l.from_date <= i.hides_day AND l.to_date > i.hides_day
+                 OR l.from_date <= CASE i.kind WHEN 'SHIFT' THEN i.from_day ELSE i.to_day END AND l.to_date > i.from_day)),
+    i.employee_id IS DISTINCT FROM i.hides_employee_id
+FROM schedule_item i
+WHERE i.tenant_id = $1 AND i.hides_employee_id = ANY($2) AND i.hides_day >= $3 AND i.hides_day < $4 AND i.hidden_lane IS NOT NULL
+  AND EXISTS (SELECT FROM pattern_assignment a WHERE a.tenant_id = $1 AND a.id = i.hides_lineage_id AND a.employee_id IS NOT NULL)
+ORDER BY i.id`
+
+	readPatterned = `
+SELECT DISTINCT employee_id FROM pattern_assignment
+WHERE tenant_id = $1 AND employee_id = ANY($2) AND believed_until = 'infinity' AND from_date < $4 AND to_date > $3`
+)
+
+// Restored is what became of the entries of an employee that people had changed or deleted.
+type Restored struct {
+	// Patterned tells whether the employee has a pattern on the days.
+	Patterned bool
+	// Entries is how many stand again as the employee's patterns make them.
+	Entries int
+	// Locked and Moved are how many were left alone: on locked days, and with somebody else.
+	Locked, Moved int
+}
+
+// Restore takes away what people made of the entries that the employees' own patterns
+// generate on some days, all or nothing. What they entered beside them stays.
+func (d Deps) Restore(ctx context.Context, employeeIDs []int64, days civil.Range) (map[int64]*Restored, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out map[int64]*Restored
+	err = pg.InTx(ctx, d.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if err := employeelock.Lock(ctx, tx, tenantID, slices.Clone(employeeIDs)); err != nil {
+			return err
+		}
+		out, err = restore(ctx, tx, tenantID, employeeIDs, days)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.Wake()
+	return out, nil
+}
+
+// restore does it for employees who are locked.
+func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, days civil.Range) (map[int64]*Restored, error) {
+	out, err := patterned(ctx, tx, tenantID, employeeIDs, days)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, readChanged, tenantID, employeeIDs, days.From, days.To)
+	if err != nil {
+		return nil, fmt.Errorf("scheduleitem: read changed entries: %w", err)
+	}
+	var gone []int64
+	var news changes
+	var r row
+	var hides civil.Date
+	var locked, moved bool
+	_, err = pgx.ForEachRow(rows, []any{&r.id, &r.kind, &r.employeeID, &hides, &r.from, &r.to, &r.covers, &locked, &moved}, func() error {
+		switch of := out[r.employeeID]; {
+		case moved:
+			of.Moved++
+		case locked:
+			of.Locked++
+		default:
+			of.Entries++
+			gone = append(gone, r.id)
+			news.add(r.employeeID, hides, hides)
+			news.add(r.employeeID, r.from, r.to)
+			news.cover(r.covers, r.employeeID)
+			return news.gone(r.kind, r.id, r.employeeID, r.from)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("scheduleitem: read changed entries: %w", err)
+	}
+	if len(gone) > maxRestored {
+		return nil, fault.Newf(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
+			"Service limits are exceeded: restored entries in the request: %d, allowed: %d. Name fewer employees or days.", len(gone), maxRestored).
+			WithLimits(int64(len(gone)), int64(maxRestored))
+	}
+	if len(gone) == 0 {
+		return out, nil
+	}
+	if _, err := tx.Exec(ctx, deleteRows, tenantID, gone); err != nil {
+		return nil, fmt.Errorf("scheduleitem: restore: %w", err)
+	}
+	return out, news.publish(ctx, tx, tenantID)
+}
+
+// patterned returns a result for each employee that says whether there are patterns.
+func patterned(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, days civil.Range) (map[int64]*Restored, error) {
+	rows, err := tx.Query(ctx, readPatterned, tenantID, employeeIDs, days.From, days.To)
+	if err != nil {
+		return nil, fmt.Errorf("scheduleitem: read patterns of employees: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("scheduleitem: read patterns of employees: %w", err)
+	}
+	out := make(map[int64]*Restored, len(employeeIDs))
+	for _, id := range employeeIDs {
+		out[id] = &Restored{Patterned: slices.Contains(found, id)}
+	}
+	return out, nil
+}
