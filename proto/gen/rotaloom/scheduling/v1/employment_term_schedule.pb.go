@@ -27,6 +27,150 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// GetEmploymentTermScheduleRequest names terms by exactly one of a group, an employee, a
+// hyperfind query and a location.
+type GetEmploymentTermScheduleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in the body of the read of many.
+	Select    []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	StartDate string   `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// Not included.
+	EndDate            string  `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	SymbolicPeriodId   *int64  `protobuf:"varint,4,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3,oneof" json:"symbolic_period_id,omitempty"`
+	SymbolicPeriodName *string `protobuf:"bytes,5,opt,name=symbolic_period_name,json=symbolicPeriodName,proto3,oneof" json:"symbolic_period_name,omitempty"`
+	GroupId            *int64  `protobuf:"varint,6,opt,name=group_id,json=groupId,proto3,oneof" json:"group_id,omitempty"`
+	GroupName          *string `protobuf:"bytes,7,opt,name=group_name,json=groupName,proto3,oneof" json:"group_name,omitempty"`
+	EmployeeId         *int64  `protobuf:"varint,8,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	PersonNumber       *string `protobuf:"bytes,9,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	HyperfindId        *int64  `protobuf:"varint,10,opt,name=hyperfind_id,json=hyperfindId,proto3,oneof" json:"hyperfind_id,omitempty"`
+	HyperfindName      *string `protobuf:"bytes,11,opt,name=hyperfind_name,json=hyperfindName,proto3,oneof" json:"hyperfind_name,omitempty"`
+	LocationId         *int64  `protobuf:"varint,12,opt,name=location_id,json=locationId,proto3,oneof" json:"location_id,omitempty"`
+	LocationPath       *string `protobuf:"bytes,13,opt,name=location_path,json=locationPath,proto3,oneof" json:"location_path,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *GetEmploymentTermScheduleRequest) Reset() {
+	*x = GetEmploymentTermScheduleRequest{}
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetEmploymentTermScheduleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetEmploymentTermScheduleRequest) ProtoMessage() {}
+
+func (x *GetEmploymentTermScheduleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetEmploymentTermScheduleRequest.ProtoReflect.Descriptor instead.
+func (*GetEmploymentTermScheduleRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetSelect() []string {
+	if x != nil {
+		return x.Select
+	}
+	return nil
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetSymbolicPeriodId() int64 {
+	if x != nil && x.SymbolicPeriodId != nil {
+		return *x.SymbolicPeriodId
+	}
+	return 0
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetSymbolicPeriodName() string {
+	if x != nil && x.SymbolicPeriodName != nil {
+		return *x.SymbolicPeriodName
+	}
+	return ""
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetGroupId() int64 {
+	if x != nil && x.GroupId != nil {
+		return *x.GroupId
+	}
+	return 0
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetGroupName() string {
+	if x != nil && x.GroupName != nil {
+		return *x.GroupName
+	}
+	return ""
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetEmployeeId() int64 {
+	if x != nil && x.EmployeeId != nil {
+		return *x.EmployeeId
+	}
+	return 0
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetPersonNumber() string {
+	if x != nil && x.PersonNumber != nil {
+		return *x.PersonNumber
+	}
+	return ""
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetHyperfindId() int64 {
+	if x != nil && x.HyperfindId != nil {
+		return *x.HyperfindId
+	}
+	return 0
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetHyperfindName() string {
+	if x != nil && x.HyperfindName != nil {
+		return *x.HyperfindName
+	}
+	return ""
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetLocationId() int64 {
+	if x != nil && x.LocationId != nil {
+		return *x.LocationId
+	}
+	return 0
+}
+
+func (x *GetEmploymentTermScheduleRequest) GetLocationPath() string {
+	if x != nil && x.LocationPath != nil {
+		return *x.LocationPath
+	}
+	return ""
+}
+
 type MultiReadEmploymentTermSchedulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// GROUPS, MEMBERSHIPS, GROUPSHIFTS or GROUPPAYCODEEDITS, in any case. Everything
@@ -39,7 +183,7 @@ type MultiReadEmploymentTermSchedulesRequest struct {
 
 func (x *MultiReadEmploymentTermSchedulesRequest) Reset() {
 	*x = MultiReadEmploymentTermSchedulesRequest{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -51,7 +195,7 @@ func (x *MultiReadEmploymentTermSchedulesRequest) String() string {
 func (*MultiReadEmploymentTermSchedulesRequest) ProtoMessage() {}
 
 func (x *MultiReadEmploymentTermSchedulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -64,7 +208,7 @@ func (x *MultiReadEmploymentTermSchedulesRequest) ProtoReflect() protoreflect.Me
 
 // Deprecated: Use MultiReadEmploymentTermSchedulesRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadEmploymentTermSchedulesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *MultiReadEmploymentTermSchedulesRequest) GetSelect() []string {
@@ -94,7 +238,7 @@ type EmploymentTermScheduleWhere struct {
 
 func (x *EmploymentTermScheduleWhere) Reset() {
 	*x = EmploymentTermScheduleWhere{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -106,7 +250,7 @@ func (x *EmploymentTermScheduleWhere) String() string {
 func (*EmploymentTermScheduleWhere) ProtoMessage() {}
 
 func (x *EmploymentTermScheduleWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -119,7 +263,7 @@ func (x *EmploymentTermScheduleWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentTermScheduleWhere.ProtoReflect.Descriptor instead.
 func (*EmploymentTermScheduleWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *EmploymentTermScheduleWhere) GetGroups() *EmploymentTermsAndDays {
@@ -161,7 +305,7 @@ type EmploymentTermsAndDays struct {
 
 func (x *EmploymentTermsAndDays) Reset() {
 	*x = EmploymentTermsAndDays{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -173,7 +317,7 @@ func (x *EmploymentTermsAndDays) String() string {
 func (*EmploymentTermsAndDays) ProtoMessage() {}
 
 func (x *EmploymentTermsAndDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -186,7 +330,7 @@ func (x *EmploymentTermsAndDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentTermsAndDays.ProtoReflect.Descriptor instead.
 func (*EmploymentTermsAndDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *EmploymentTermsAndDays) GetGroups() *v1.RefList {
@@ -214,7 +358,7 @@ type EmployeesAndDays struct {
 
 func (x *EmployeesAndDays) Reset() {
 	*x = EmployeesAndDays{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -226,7 +370,7 @@ func (x *EmployeesAndDays) String() string {
 func (*EmployeesAndDays) ProtoMessage() {}
 
 func (x *EmployeesAndDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -239,7 +383,7 @@ func (x *EmployeesAndDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeesAndDays.ProtoReflect.Descriptor instead.
 func (*EmployeesAndDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *EmployeesAndDays) GetEmployees() *v1.RefList {
@@ -266,7 +410,7 @@ type HyperfindAndDays struct {
 
 func (x *HyperfindAndDays) Reset() {
 	*x = HyperfindAndDays{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -278,7 +422,7 @@ func (x *HyperfindAndDays) String() string {
 func (*HyperfindAndDays) ProtoMessage() {}
 
 func (x *HyperfindAndDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -291,7 +435,7 @@ func (x *HyperfindAndDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HyperfindAndDays.ProtoReflect.Descriptor instead.
 func (*HyperfindAndDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *HyperfindAndDays) GetHyperfind() *v1.Ref {
@@ -318,7 +462,7 @@ type LocationsAndDays struct {
 
 func (x *LocationsAndDays) Reset() {
 	*x = LocationsAndDays{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -330,7 +474,7 @@ func (x *LocationsAndDays) String() string {
 func (*LocationsAndDays) ProtoMessage() {}
 
 func (x *LocationsAndDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -343,7 +487,7 @@ func (x *LocationsAndDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsAndDays.ProtoReflect.Descriptor instead.
 func (*LocationsAndDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *LocationsAndDays) GetLocations() *v1.RefList {
@@ -373,7 +517,7 @@ type EmploymentTermSchedules struct {
 
 func (x *EmploymentTermSchedules) Reset() {
 	*x = EmploymentTermSchedules{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -385,7 +529,7 @@ func (x *EmploymentTermSchedules) String() string {
 func (*EmploymentTermSchedules) ProtoMessage() {}
 
 func (x *EmploymentTermSchedules) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -398,7 +542,7 @@ func (x *EmploymentTermSchedules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmploymentTermSchedules.ProtoReflect.Descriptor instead.
 func (*EmploymentTermSchedules) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *EmploymentTermSchedules) GetGroups() *ScheduledGroupList {
@@ -438,7 +582,7 @@ type ScheduledGroupList struct {
 
 func (x *ScheduledGroupList) Reset() {
 	*x = ScheduledGroupList{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -450,7 +594,7 @@ func (x *ScheduledGroupList) String() string {
 func (*ScheduledGroupList) ProtoMessage() {}
 
 func (x *ScheduledGroupList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -463,7 +607,7 @@ func (x *ScheduledGroupList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduledGroupList.ProtoReflect.Descriptor instead.
 func (*ScheduledGroupList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ScheduledGroupList) GetGroups() []*ScheduledGroup {
@@ -491,7 +635,7 @@ type ScheduledGroup struct {
 
 func (x *ScheduledGroup) Reset() {
 	*x = ScheduledGroup{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -503,7 +647,7 @@ func (x *ScheduledGroup) String() string {
 func (*ScheduledGroup) ProtoMessage() {}
 
 func (x *ScheduledGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -516,7 +660,7 @@ func (x *ScheduledGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduledGroup.ProtoReflect.Descriptor instead.
 func (*ScheduledGroup) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ScheduledGroup) GetId() int64 {
@@ -584,7 +728,7 @@ type GroupShiftList struct {
 
 func (x *GroupShiftList) Reset() {
 	*x = GroupShiftList{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -596,7 +740,7 @@ func (x *GroupShiftList) String() string {
 func (*GroupShiftList) ProtoMessage() {}
 
 func (x *GroupShiftList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -609,7 +753,7 @@ func (x *GroupShiftList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupShiftList.ProtoReflect.Descriptor instead.
 func (*GroupShiftList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GroupShiftList) GetGroupShifts() []*GroupShift {
@@ -637,7 +781,7 @@ type GroupShift struct {
 
 func (x *GroupShift) Reset() {
 	*x = GroupShift{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -649,7 +793,7 @@ func (x *GroupShift) String() string {
 func (*GroupShift) ProtoMessage() {}
 
 func (x *GroupShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -662,7 +806,7 @@ func (x *GroupShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupShift.ProtoReflect.Descriptor instead.
 func (*GroupShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GroupShift) GetGroup() *v1.Ref {
@@ -730,7 +874,7 @@ type GroupPayCodeEditList struct {
 
 func (x *GroupPayCodeEditList) Reset() {
 	*x = GroupPayCodeEditList{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -742,7 +886,7 @@ func (x *GroupPayCodeEditList) String() string {
 func (*GroupPayCodeEditList) ProtoMessage() {}
 
 func (x *GroupPayCodeEditList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -755,7 +899,7 @@ func (x *GroupPayCodeEditList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupPayCodeEditList.ProtoReflect.Descriptor instead.
 func (*GroupPayCodeEditList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GroupPayCodeEditList) GetGroupPayCodeEdits() []*GroupPayCodeEdit {
@@ -789,7 +933,7 @@ type GroupPayCodeEdit struct {
 
 func (x *GroupPayCodeEdit) Reset() {
 	*x = GroupPayCodeEdit{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +945,7 @@ func (x *GroupPayCodeEdit) String() string {
 func (*GroupPayCodeEdit) ProtoMessage() {}
 
 func (x *GroupPayCodeEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +958,7 @@ func (x *GroupPayCodeEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupPayCodeEdit.ProtoReflect.Descriptor instead.
 func (*GroupPayCodeEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GroupPayCodeEdit) GetGroup() *v1.Ref {
@@ -917,7 +1061,7 @@ type GroupMembershipList struct {
 
 func (x *GroupMembershipList) Reset() {
 	*x = GroupMembershipList{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -929,7 +1073,7 @@ func (x *GroupMembershipList) String() string {
 func (*GroupMembershipList) ProtoMessage() {}
 
 func (x *GroupMembershipList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -942,7 +1086,7 @@ func (x *GroupMembershipList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupMembershipList.ProtoReflect.Descriptor instead.
 func (*GroupMembershipList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GroupMembershipList) GetMemberships() []*GroupMembership {
@@ -967,7 +1111,7 @@ type GroupMembership struct {
 
 func (x *GroupMembership) Reset() {
 	*x = GroupMembership{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -979,7 +1123,7 @@ func (x *GroupMembership) String() string {
 func (*GroupMembership) ProtoMessage() {}
 
 func (x *GroupMembership) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -992,7 +1136,7 @@ func (x *GroupMembership) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupMembership.ProtoReflect.Descriptor instead.
 func (*GroupMembership) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GroupMembership) GetGroup() *v1.Ref {
@@ -1027,7 +1171,36 @@ var File_rotaloom_scheduling_v1_employment_term_schedule_proto protoreflect.File
 
 const file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDesc = "" +
 	"\n" +
-	"5rotaloom/scheduling/v1/employment_term_schedule.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\x8c\x01\n" +
+	"5rotaloom/scheduling/v1/employment_term_schedule.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\xda\x05\n" +
+	" GetEmploymentTermScheduleRequest\x12\x16\n" +
+	"\x06select\x18\x01 \x03(\tR\x06select\x12%\n" +
+	"\n" +
+	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x121\n" +
+	"\x12symbolic_period_id\x18\x04 \x01(\x03H\x00R\x10symbolicPeriodId\x88\x01\x01\x125\n" +
+	"\x14symbolic_period_name\x18\x05 \x01(\tH\x01R\x12symbolicPeriodName\x88\x01\x01\x12\x1e\n" +
+	"\bgroup_id\x18\x06 \x01(\x03H\x02R\agroupId\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"group_name\x18\a \x01(\tH\x03R\tgroupName\x88\x01\x01\x12$\n" +
+	"\vemployee_id\x18\b \x01(\x03H\x04R\n" +
+	"employeeId\x88\x01\x01\x12(\n" +
+	"\rperson_number\x18\t \x01(\tH\x05R\fpersonNumber\x88\x01\x01\x12&\n" +
+	"\fhyperfind_id\x18\n" +
+	" \x01(\x03H\x06R\vhyperfindId\x88\x01\x01\x12*\n" +
+	"\x0ehyperfind_name\x18\v \x01(\tH\aR\rhyperfindName\x88\x01\x01\x12$\n" +
+	"\vlocation_id\x18\f \x01(\x03H\bR\n" +
+	"locationId\x88\x01\x01\x12(\n" +
+	"\rlocation_path\x18\r \x01(\tH\tR\flocationPath\x88\x01\x01B\x15\n" +
+	"\x13_symbolic_period_idB\x17\n" +
+	"\x15_symbolic_period_nameB\v\n" +
+	"\t_group_idB\r\n" +
+	"\v_group_nameB\x0e\n" +
+	"\f_employee_idB\x10\n" +
+	"\x0e_person_numberB\x0f\n" +
+	"\r_hyperfind_idB\x11\n" +
+	"\x0f_hyperfind_nameB\x0e\n" +
+	"\f_location_idB\x10\n" +
+	"\x0e_location_path\"\x8c\x01\n" +
 	"'MultiReadEmploymentTermSchedulesRequest\x12\x16\n" +
 	"\x06select\x18\x01 \x03(\tR\x06select\x12I\n" +
 	"\x05where\x18\x02 \x01(\v23.rotaloom.scheduling.v1.EmploymentTermScheduleWhereR\x05where\"\x9e\x03\n" +
@@ -1129,10 +1302,12 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDesc = "" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
 	"\n" +
 	"start_date\x18\x03 \x01(\tR\tstartDate\x12\x19\n" +
-	"\bend_date\x18\x04 \x01(\tR\aendDate2\xa6\x02\n" +
+	"\bend_date\x18\x04 \x01(\tR\aendDate2\x91\x04\n" +
 	"\x1dEmploymentTermScheduleService\x12\x84\x02\n" +
 	" MultiReadEmploymentTermSchedules\x12?.rotaloom.scheduling.v1.MultiReadEmploymentTermSchedulesRequest\x1a/.rotaloom.scheduling.v1.EmploymentTermSchedules\"n\xa2\xbb\x18,\n" +
-	"(scheduling.employment_term_schedule.read\x18\x02\x82\xd3\xe4\x93\x028:\x01*\"3/v1/scheduling/employment_terms_schedule/multi_readB\xff\x01\n" +
+	"(scheduling.employment_term_schedule.read\x18\x02\x82\xd3\xe4\x93\x028:\x01*\"3/v1/scheduling/employment_terms_schedule/multi_read\x12\xe8\x01\n" +
+	"\x19GetEmploymentTermSchedule\x128.rotaloom.scheduling.v1.GetEmploymentTermScheduleRequest\x1a/.rotaloom.scheduling.v1.EmploymentTermSchedules\"`\xa2\xbb\x18,\n" +
+	"(scheduling.employment_term_schedule.read\x18\x01\x82\xd3\xe4\x93\x02*\x12(/v1/scheduling/employment_terms_scheduleB\xff\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x1bEmploymentTermScheduleProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
@@ -1147,67 +1322,70 @@ func file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescGZIP() []
 	return file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_rotaloom_scheduling_v1_employment_term_schedule_proto_goTypes = []any{
-	(*MultiReadEmploymentTermSchedulesRequest)(nil), // 0: rotaloom.scheduling.v1.MultiReadEmploymentTermSchedulesRequest
-	(*EmploymentTermScheduleWhere)(nil),             // 1: rotaloom.scheduling.v1.EmploymentTermScheduleWhere
-	(*EmploymentTermsAndDays)(nil),                  // 2: rotaloom.scheduling.v1.EmploymentTermsAndDays
-	(*EmployeesAndDays)(nil),                        // 3: rotaloom.scheduling.v1.EmployeesAndDays
-	(*HyperfindAndDays)(nil),                        // 4: rotaloom.scheduling.v1.HyperfindAndDays
-	(*LocationsAndDays)(nil),                        // 5: rotaloom.scheduling.v1.LocationsAndDays
-	(*EmploymentTermSchedules)(nil),                 // 6: rotaloom.scheduling.v1.EmploymentTermSchedules
-	(*ScheduledGroupList)(nil),                      // 7: rotaloom.scheduling.v1.ScheduledGroupList
-	(*ScheduledGroup)(nil),                          // 8: rotaloom.scheduling.v1.ScheduledGroup
-	(*GroupShiftList)(nil),                          // 9: rotaloom.scheduling.v1.GroupShiftList
-	(*GroupShift)(nil),                              // 10: rotaloom.scheduling.v1.GroupShift
-	(*GroupPayCodeEditList)(nil),                    // 11: rotaloom.scheduling.v1.GroupPayCodeEditList
-	(*GroupPayCodeEdit)(nil),                        // 12: rotaloom.scheduling.v1.GroupPayCodeEdit
-	(*GroupMembershipList)(nil),                     // 13: rotaloom.scheduling.v1.GroupMembershipList
-	(*GroupMembership)(nil),                         // 14: rotaloom.scheduling.v1.GroupMembership
-	(*v1.RefList)(nil),                              // 15: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                            // 16: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                                  // 17: rotaloom.common.v1.Ref
-	(*ShiftSegment)(nil),                            // 18: rotaloom.scheduling.v1.ShiftSegment
-	(*Relation)(nil),                                // 19: rotaloom.scheduling.v1.Relation
-	(*CommentNote)(nil),                             // 20: rotaloom.scheduling.v1.CommentNote
+	(*GetEmploymentTermScheduleRequest)(nil),        // 0: rotaloom.scheduling.v1.GetEmploymentTermScheduleRequest
+	(*MultiReadEmploymentTermSchedulesRequest)(nil), // 1: rotaloom.scheduling.v1.MultiReadEmploymentTermSchedulesRequest
+	(*EmploymentTermScheduleWhere)(nil),             // 2: rotaloom.scheduling.v1.EmploymentTermScheduleWhere
+	(*EmploymentTermsAndDays)(nil),                  // 3: rotaloom.scheduling.v1.EmploymentTermsAndDays
+	(*EmployeesAndDays)(nil),                        // 4: rotaloom.scheduling.v1.EmployeesAndDays
+	(*HyperfindAndDays)(nil),                        // 5: rotaloom.scheduling.v1.HyperfindAndDays
+	(*LocationsAndDays)(nil),                        // 6: rotaloom.scheduling.v1.LocationsAndDays
+	(*EmploymentTermSchedules)(nil),                 // 7: rotaloom.scheduling.v1.EmploymentTermSchedules
+	(*ScheduledGroupList)(nil),                      // 8: rotaloom.scheduling.v1.ScheduledGroupList
+	(*ScheduledGroup)(nil),                          // 9: rotaloom.scheduling.v1.ScheduledGroup
+	(*GroupShiftList)(nil),                          // 10: rotaloom.scheduling.v1.GroupShiftList
+	(*GroupShift)(nil),                              // 11: rotaloom.scheduling.v1.GroupShift
+	(*GroupPayCodeEditList)(nil),                    // 12: rotaloom.scheduling.v1.GroupPayCodeEditList
+	(*GroupPayCodeEdit)(nil),                        // 13: rotaloom.scheduling.v1.GroupPayCodeEdit
+	(*GroupMembershipList)(nil),                     // 14: rotaloom.scheduling.v1.GroupMembershipList
+	(*GroupMembership)(nil),                         // 15: rotaloom.scheduling.v1.GroupMembership
+	(*v1.RefList)(nil),                              // 16: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                            // 17: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                                  // 18: rotaloom.common.v1.Ref
+	(*ShiftSegment)(nil),                            // 19: rotaloom.scheduling.v1.ShiftSegment
+	(*Relation)(nil),                                // 20: rotaloom.scheduling.v1.Relation
+	(*CommentNote)(nil),                             // 21: rotaloom.scheduling.v1.CommentNote
 }
 var file_rotaloom_scheduling_v1_employment_term_schedule_proto_depIdxs = []int32{
-	1,  // 0: rotaloom.scheduling.v1.MultiReadEmploymentTermSchedulesRequest.where:type_name -> rotaloom.scheduling.v1.EmploymentTermScheduleWhere
-	2,  // 1: rotaloom.scheduling.v1.EmploymentTermScheduleWhere.groups:type_name -> rotaloom.scheduling.v1.EmploymentTermsAndDays
-	3,  // 2: rotaloom.scheduling.v1.EmploymentTermScheduleWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeesAndDays
-	4,  // 3: rotaloom.scheduling.v1.EmploymentTermScheduleWhere.hyperfind:type_name -> rotaloom.scheduling.v1.HyperfindAndDays
-	5,  // 4: rotaloom.scheduling.v1.EmploymentTermScheduleWhere.locations:type_name -> rotaloom.scheduling.v1.LocationsAndDays
-	15, // 5: rotaloom.scheduling.v1.EmploymentTermsAndDays.groups:type_name -> rotaloom.common.v1.RefList
-	16, // 6: rotaloom.scheduling.v1.EmploymentTermsAndDays.date_range:type_name -> rotaloom.common.v1.DateRange
-	15, // 7: rotaloom.scheduling.v1.EmployeesAndDays.employees:type_name -> rotaloom.common.v1.RefList
-	16, // 8: rotaloom.scheduling.v1.EmployeesAndDays.date_range:type_name -> rotaloom.common.v1.DateRange
-	17, // 9: rotaloom.scheduling.v1.HyperfindAndDays.hyperfind:type_name -> rotaloom.common.v1.Ref
-	16, // 10: rotaloom.scheduling.v1.HyperfindAndDays.date_range:type_name -> rotaloom.common.v1.DateRange
-	15, // 11: rotaloom.scheduling.v1.LocationsAndDays.locations:type_name -> rotaloom.common.v1.RefList
-	16, // 12: rotaloom.scheduling.v1.LocationsAndDays.date_range:type_name -> rotaloom.common.v1.DateRange
-	7,  // 13: rotaloom.scheduling.v1.EmploymentTermSchedules.groups:type_name -> rotaloom.scheduling.v1.ScheduledGroupList
-	9,  // 14: rotaloom.scheduling.v1.EmploymentTermSchedules.group_shifts:type_name -> rotaloom.scheduling.v1.GroupShiftList
-	11, // 15: rotaloom.scheduling.v1.EmploymentTermSchedules.group_pay_code_edits:type_name -> rotaloom.scheduling.v1.GroupPayCodeEditList
-	13, // 16: rotaloom.scheduling.v1.EmploymentTermSchedules.memberships:type_name -> rotaloom.scheduling.v1.GroupMembershipList
-	8,  // 17: rotaloom.scheduling.v1.ScheduledGroupList.groups:type_name -> rotaloom.scheduling.v1.ScheduledGroup
-	10, // 18: rotaloom.scheduling.v1.GroupShiftList.group_shifts:type_name -> rotaloom.scheduling.v1.GroupShift
-	17, // 19: rotaloom.scheduling.v1.GroupShift.group:type_name -> rotaloom.common.v1.Ref
-	18, // 20: rotaloom.scheduling.v1.GroupShift.segments:type_name -> rotaloom.scheduling.v1.ShiftSegment
-	19, // 21: rotaloom.scheduling.v1.GroupShift.relations:type_name -> rotaloom.scheduling.v1.Relation
-	20, // 22: rotaloom.scheduling.v1.GroupShift.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	12, // 23: rotaloom.scheduling.v1.GroupPayCodeEditList.group_pay_code_edits:type_name -> rotaloom.scheduling.v1.GroupPayCodeEdit
-	17, // 24: rotaloom.scheduling.v1.GroupPayCodeEdit.group:type_name -> rotaloom.common.v1.Ref
-	17, // 25: rotaloom.scheduling.v1.GroupPayCodeEdit.pay_code_ref:type_name -> rotaloom.common.v1.Ref
-	17, // 26: rotaloom.scheduling.v1.GroupPayCodeEdit.org_job_ref:type_name -> rotaloom.common.v1.Ref
-	19, // 27: rotaloom.scheduling.v1.GroupPayCodeEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
-	20, // 28: rotaloom.scheduling.v1.GroupPayCodeEdit.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	14, // 29: rotaloom.scheduling.v1.GroupMembershipList.memberships:type_name -> rotaloom.scheduling.v1.GroupMembership
-	17, // 30: rotaloom.scheduling.v1.GroupMembership.group:type_name -> rotaloom.common.v1.Ref
-	17, // 31: rotaloom.scheduling.v1.GroupMembership.employee:type_name -> rotaloom.common.v1.Ref
-	0,  // 32: rotaloom.scheduling.v1.EmploymentTermScheduleService.MultiReadEmploymentTermSchedules:input_type -> rotaloom.scheduling.v1.MultiReadEmploymentTermSchedulesRequest
-	6,  // 33: rotaloom.scheduling.v1.EmploymentTermScheduleService.MultiReadEmploymentTermSchedules:output_type -> rotaloom.scheduling.v1.EmploymentTermSchedules
-	33, // [33:34] is the sub-list for method output_type
-	32, // [32:33] is the sub-list for method input_type
+	2,  // 0: rotaloom.scheduling.v1.MultiReadEmploymentTermSchedulesRequest.where:type_name -> rotaloom.scheduling.v1.EmploymentTermScheduleWhere
+	3,  // 1: rotaloom.scheduling.v1.EmploymentTermScheduleWhere.groups:type_name -> rotaloom.scheduling.v1.EmploymentTermsAndDays
+	4,  // 2: rotaloom.scheduling.v1.EmploymentTermScheduleWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeesAndDays
+	5,  // 3: rotaloom.scheduling.v1.EmploymentTermScheduleWhere.hyperfind:type_name -> rotaloom.scheduling.v1.HyperfindAndDays
+	6,  // 4: rotaloom.scheduling.v1.EmploymentTermScheduleWhere.locations:type_name -> rotaloom.scheduling.v1.LocationsAndDays
+	16, // 5: rotaloom.scheduling.v1.EmploymentTermsAndDays.groups:type_name -> rotaloom.common.v1.RefList
+	17, // 6: rotaloom.scheduling.v1.EmploymentTermsAndDays.date_range:type_name -> rotaloom.common.v1.DateRange
+	16, // 7: rotaloom.scheduling.v1.EmployeesAndDays.employees:type_name -> rotaloom.common.v1.RefList
+	17, // 8: rotaloom.scheduling.v1.EmployeesAndDays.date_range:type_name -> rotaloom.common.v1.DateRange
+	18, // 9: rotaloom.scheduling.v1.HyperfindAndDays.hyperfind:type_name -> rotaloom.common.v1.Ref
+	17, // 10: rotaloom.scheduling.v1.HyperfindAndDays.date_range:type_name -> rotaloom.common.v1.DateRange
+	16, // 11: rotaloom.scheduling.v1.LocationsAndDays.locations:type_name -> rotaloom.common.v1.RefList
+	17, // 12: rotaloom.scheduling.v1.LocationsAndDays.date_range:type_name -> rotaloom.common.v1.DateRange
+	8,  // 13: rotaloom.scheduling.v1.EmploymentTermSchedules.groups:type_name -> rotaloom.scheduling.v1.ScheduledGroupList
+	10, // 14: rotaloom.scheduling.v1.EmploymentTermSchedules.group_shifts:type_name -> rotaloom.scheduling.v1.GroupShiftList
+	12, // 15: rotaloom.scheduling.v1.EmploymentTermSchedules.group_pay_code_edits:type_name -> rotaloom.scheduling.v1.GroupPayCodeEditList
+	14, // 16: rotaloom.scheduling.v1.EmploymentTermSchedules.memberships:type_name -> rotaloom.scheduling.v1.GroupMembershipList
+	9,  // 17: rotaloom.scheduling.v1.ScheduledGroupList.groups:type_name -> rotaloom.scheduling.v1.ScheduledGroup
+	11, // 18: rotaloom.scheduling.v1.GroupShiftList.group_shifts:type_name -> rotaloom.scheduling.v1.GroupShift
+	18, // 19: rotaloom.scheduling.v1.GroupShift.group:type_name -> rotaloom.common.v1.Ref
+	19, // 20: rotaloom.scheduling.v1.GroupShift.segments:type_name -> rotaloom.scheduling.v1.ShiftSegment
+	20, // 21: rotaloom.scheduling.v1.GroupShift.relations:type_name -> rotaloom.scheduling.v1.Relation
+	21, // 22: rotaloom.scheduling.v1.GroupShift.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	13, // 23: rotaloom.scheduling.v1.GroupPayCodeEditList.group_pay_code_edits:type_name -> rotaloom.scheduling.v1.GroupPayCodeEdit
+	18, // 24: rotaloom.scheduling.v1.GroupPayCodeEdit.group:type_name -> rotaloom.common.v1.Ref
+	18, // 25: rotaloom.scheduling.v1.GroupPayCodeEdit.pay_code_ref:type_name -> rotaloom.common.v1.Ref
+	18, // 26: rotaloom.scheduling.v1.GroupPayCodeEdit.org_job_ref:type_name -> rotaloom.common.v1.Ref
+	20, // 27: rotaloom.scheduling.v1.GroupPayCodeEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
+	21, // 28: rotaloom.scheduling.v1.GroupPayCodeEdit.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	15, // 29: rotaloom.scheduling.v1.GroupMembershipList.memberships:type_name -> rotaloom.scheduling.v1.GroupMembership
+	18, // 30: rotaloom.scheduling.v1.GroupMembership.group:type_name -> rotaloom.common.v1.Ref
+	18, // 31: rotaloom.scheduling.v1.GroupMembership.employee:type_name -> rotaloom.common.v1.Ref
+	1,  // 32: rotaloom.scheduling.v1.EmploymentTermScheduleService.MultiReadEmploymentTermSchedules:input_type -> rotaloom.scheduling.v1.MultiReadEmploymentTermSchedulesRequest
+	0,  // 33: rotaloom.scheduling.v1.EmploymentTermScheduleService.GetEmploymentTermSchedule:input_type -> rotaloom.scheduling.v1.GetEmploymentTermScheduleRequest
+	7,  // 34: rotaloom.scheduling.v1.EmploymentTermScheduleService.MultiReadEmploymentTermSchedules:output_type -> rotaloom.scheduling.v1.EmploymentTermSchedules
+	7,  // 35: rotaloom.scheduling.v1.EmploymentTermScheduleService.GetEmploymentTermSchedule:output_type -> rotaloom.scheduling.v1.EmploymentTermSchedules
+	34, // [34:36] is the sub-list for method output_type
+	32, // [32:34] is the sub-list for method input_type
 	32, // [32:32] is the sub-list for extension type_name
 	32, // [32:32] is the sub-list for extension extendee
 	0,  // [0:32] is the sub-list for field type_name
@@ -1220,16 +1398,17 @@ func file_rotaloom_scheduling_v1_employment_term_schedule_proto_init() {
 	}
 	file_rotaloom_scheduling_v1_labor_proto_init()
 	file_rotaloom_scheduling_v1_shift_proto_init()
-	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[8].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[10].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[0].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[9].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[11].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[13].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDesc), len(file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

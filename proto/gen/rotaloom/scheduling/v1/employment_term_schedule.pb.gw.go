@@ -62,6 +62,41 @@ func local_request_EmploymentTermScheduleService_MultiReadEmploymentTermSchedule
 	return msg, metadata, err
 }
 
+var filter_EmploymentTermScheduleService_GetEmploymentTermSchedule_0 = &utilities.DoubleArray{Encoding: map[string]int{}, Base: []int(nil), Check: []int(nil)}
+
+func request_EmploymentTermScheduleService_GetEmploymentTermSchedule_0(ctx context.Context, marshaler runtime.Marshaler, client EmploymentTermScheduleServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq GetEmploymentTermScheduleRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_EmploymentTermScheduleService_GetEmploymentTermSchedule_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.GetEmploymentTermSchedule(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_EmploymentTermScheduleService_GetEmploymentTermSchedule_0(ctx context.Context, marshaler runtime.Marshaler, server EmploymentTermScheduleServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq GetEmploymentTermScheduleRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_EmploymentTermScheduleService_GetEmploymentTermSchedule_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.GetEmploymentTermSchedule(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 // RegisterEmploymentTermScheduleServiceHandlerServer registers the http handlers for service EmploymentTermScheduleService to "mux".
 // UnaryRPC     :call EmploymentTermScheduleServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -87,6 +122,26 @@ func RegisterEmploymentTermScheduleServiceHandlerServer(ctx context.Context, mux
 			return
 		}
 		forward_EmploymentTermScheduleService_MultiReadEmploymentTermSchedules_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodGet, pattern_EmploymentTermScheduleService_GetEmploymentTermSchedule_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.scheduling.v1.EmploymentTermScheduleService/GetEmploymentTermSchedule", runtime.WithHTTPPathPattern("/v1/scheduling/employment_terms_schedule"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_EmploymentTermScheduleService_GetEmploymentTermSchedule_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmploymentTermScheduleService_GetEmploymentTermSchedule_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 
 	return nil
@@ -145,13 +200,32 @@ func RegisterEmploymentTermScheduleServiceHandlerClient(ctx context.Context, mux
 		}
 		forward_EmploymentTermScheduleService_MultiReadEmploymentTermSchedules_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_EmploymentTermScheduleService_GetEmploymentTermSchedule_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.scheduling.v1.EmploymentTermScheduleService/GetEmploymentTermSchedule", runtime.WithHTTPPathPattern("/v1/scheduling/employment_terms_schedule"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_EmploymentTermScheduleService_GetEmploymentTermSchedule_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_EmploymentTermScheduleService_GetEmploymentTermSchedule_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
 var (
 	pattern_EmploymentTermScheduleService_MultiReadEmploymentTermSchedules_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v1", "scheduling", "employment_terms_schedule", "multi_read"}, ""))
+	pattern_EmploymentTermScheduleService_GetEmploymentTermSchedule_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "scheduling", "employment_terms_schedule"}, ""))
 )
 
 var (
 	forward_EmploymentTermScheduleService_MultiReadEmploymentTermSchedules_0 = runtime.ForwardResponseMessage
+	forward_EmploymentTermScheduleService_GetEmploymentTermSchedule_0        = runtime.ForwardResponseMessage
 )

@@ -23,6 +23,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	EmploymentTermScheduleService_MultiReadEmploymentTermSchedules_FullMethodName = "/rotaloom.scheduling.v1.EmploymentTermScheduleService/MultiReadEmploymentTermSchedules"
+	EmploymentTermScheduleService_GetEmploymentTermSchedule_FullMethodName        = "/rotaloom.scheduling.v1.EmploymentTermScheduleService/GetEmploymentTermSchedule"
 )
 
 // EmploymentTermScheduleServiceClient is the client API for EmploymentTermScheduleService service.
@@ -34,6 +35,9 @@ type EmploymentTermScheduleServiceClient interface {
 	// Retrieves what employment terms plan for days, and who is on them: of terms that
 	// are named, or of those that employees are on.
 	MultiReadEmploymentTermSchedules(ctx context.Context, in *MultiReadEmploymentTermSchedulesRequest, opts ...grpc.CallOption) (*EmploymentTermSchedules, error)
+	// Retrieves the same of one term, or of the terms that one employee is on, or those of a
+	// hyperfind query or a location. The end date is not included.
+	GetEmploymentTermSchedule(ctx context.Context, in *GetEmploymentTermScheduleRequest, opts ...grpc.CallOption) (*EmploymentTermSchedules, error)
 }
 
 type employmentTermScheduleServiceClient struct {
@@ -54,6 +58,16 @@ func (c *employmentTermScheduleServiceClient) MultiReadEmploymentTermSchedules(c
 	return out, nil
 }
 
+func (c *employmentTermScheduleServiceClient) GetEmploymentTermSchedule(ctx context.Context, in *GetEmploymentTermScheduleRequest, opts ...grpc.CallOption) (*EmploymentTermSchedules, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(EmploymentTermSchedules)
+	err := c.cc.Invoke(ctx, EmploymentTermScheduleService_GetEmploymentTermSchedule_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // EmploymentTermScheduleServiceServer is the server API for EmploymentTermScheduleService service.
 // All implementations must embed UnimplementedEmploymentTermScheduleServiceServer
 // for forward compatibility.
@@ -63,6 +77,9 @@ type EmploymentTermScheduleServiceServer interface {
 	// Retrieves what employment terms plan for days, and who is on them: of terms that
 	// are named, or of those that employees are on.
 	MultiReadEmploymentTermSchedules(context.Context, *MultiReadEmploymentTermSchedulesRequest) (*EmploymentTermSchedules, error)
+	// Retrieves the same of one term, or of the terms that one employee is on, or those of a
+	// hyperfind query or a location. The end date is not included.
+	GetEmploymentTermSchedule(context.Context, *GetEmploymentTermScheduleRequest) (*EmploymentTermSchedules, error)
 	mustEmbedUnimplementedEmploymentTermScheduleServiceServer()
 }
 
@@ -75,6 +92,9 @@ type UnimplementedEmploymentTermScheduleServiceServer struct{}
 
 func (UnimplementedEmploymentTermScheduleServiceServer) MultiReadEmploymentTermSchedules(context.Context, *MultiReadEmploymentTermSchedulesRequest) (*EmploymentTermSchedules, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadEmploymentTermSchedules not implemented")
+}
+func (UnimplementedEmploymentTermScheduleServiceServer) GetEmploymentTermSchedule(context.Context, *GetEmploymentTermScheduleRequest) (*EmploymentTermSchedules, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetEmploymentTermSchedule not implemented")
 }
 func (UnimplementedEmploymentTermScheduleServiceServer) mustEmbedUnimplementedEmploymentTermScheduleServiceServer() {
 }
@@ -116,6 +136,24 @@ func _EmploymentTermScheduleService_MultiReadEmploymentTermSchedules_Handler(srv
 	return interceptor(ctx, in, info, handler)
 }
 
+func _EmploymentTermScheduleService_GetEmploymentTermSchedule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetEmploymentTermScheduleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EmploymentTermScheduleServiceServer).GetEmploymentTermSchedule(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: EmploymentTermScheduleService_GetEmploymentTermSchedule_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EmploymentTermScheduleServiceServer).GetEmploymentTermSchedule(ctx, req.(*GetEmploymentTermScheduleRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // EmploymentTermScheduleService_ServiceDesc is the grpc.ServiceDesc for EmploymentTermScheduleService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -126,6 +164,10 @@ var EmploymentTermScheduleService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiReadEmploymentTermSchedules",
 			Handler:    _EmploymentTermScheduleService_MultiReadEmploymentTermSchedules_Handler,
+		},
+		{
+			MethodName: "GetEmploymentTermSchedule",
+			Handler:    _EmploymentTermScheduleService_GetEmploymentTermSchedule_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

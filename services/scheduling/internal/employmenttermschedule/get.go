@@ -1,0 +1,74 @@
+package employmenttermschedule
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+)
+
+// GetEmploymentTermSchedule returns what is selected of one term, or of those that
+// employees are on whom the query names. The end date is not included, as in the schedule
+// of one employee; equal dates still mean that one day.
+func (h *Handler) GetEmploymentTermSchedule(ctx context.Context, req *schedulingv1.GetEmploymentTermScheduleRequest) (*schedulingv1.EmploymentTermSchedules, error) {
+	days, err := rangeOf(req)
+	if err != nil {
+		return nil, err
+	}
+	where := &schedulingv1.EmploymentTermScheduleWhere{}
+	given := 0
+	for _, by := range []struct {
+		ref *commonv1.Ref
+		put func(ref *commonv1.Ref)
+	}{
+		{&commonv1.Ref{Id: req.GroupId, Qualifier: req.GroupName}, func(ref *commonv1.Ref) {
+			where.Groups = &schedulingv1.EmploymentTermsAndDays{Groups: listOf(ref), DateRange: days}
+		}},
+		{&commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber}, func(ref *commonv1.Ref) {
+			where.Employees = &schedulingv1.EmployeesAndDays{Employees: listOf(ref), DateRange: days}
+		}},
+		{&commonv1.Ref{Id: req.HyperfindId, Qualifier: req.HyperfindName}, func(ref *commonv1.Ref) {
+			where.Hyperfind = &schedulingv1.HyperfindAndDays{Hyperfind: ref, DateRange: days}
+		}},
+		{&commonv1.Ref{Id: req.LocationId, Qualifier: req.LocationPath}, func(ref *commonv1.Ref) {
+			where.Locations = &schedulingv1.LocationsAndDays{Locations: listOf(ref), DateRange: days}
+		}},
+	} {
+		if by.ref.Id != nil || by.ref.GetQualifier() != "" {
+			by.put(by.ref)
+			given++
+		}
+	}
+	const names = "of group_id or group_name, employee_id or person_number, hyperfind_id or hyperfind_name, and location_id or location_path."
+	switch {
+	case given == 0:
+		return nil, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, "The query needs one "+names)
+	case given > 1:
+		return nil, fault.New(patterndefinition.CodeOnlyOne, http.StatusBadRequest, "The query needs only one "+names)
+	}
+	return h.MultiReadEmploymentTermSchedules(ctx, &schedulingv1.MultiReadEmploymentTermSchedulesRequest{Select: req.GetSelect(), Where: where})
+}
+
+func listOf(ref *commonv1.Ref) *commonv1.RefList {
+	return &commonv1.RefList{Refs: []*commonv1.Ref{ref}}
+}
+
+// rangeOf returns the days of a query, of which the last is included, or their period.
+func rangeOf(req *schedulingv1.GetEmploymentTermScheduleRequest) (*commonv1.DateRange, error) {
+	if req.SymbolicPeriodId != nil || req.GetSymbolicPeriodName() != "" {
+		return &commonv1.DateRange{
+			StartDate: req.GetStartDate(), EndDate: req.GetEndDate(),
+			SymbolicPeriod: &commonv1.Ref{Id: req.SymbolicPeriodId, Qualifier: req.SymbolicPeriodName},
+		}, nil
+	}
+	days, _, err := request.ParseRange("query", &commonv1.DateRange{StartDate: req.GetStartDate(), EndDate: req.GetEndDate()})
+	if err != nil {
+		return nil, err
+	}
+	last := max(days.From, days.To.AddDays(-2))
+	return &commonv1.DateRange{StartDate: days.From.String(), EndDate: last.String()}, nil
+}
