@@ -1,0 +1,159 @@
+package request
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// codeForgotten (400): the history does not go back to the startDateTime. Send a later one.
+const codeForgotten = "WRL-00451"
+
+// maxChangeDays bounds the time for which changes are asked.
+var maxChangeDays = policy.Max[*schedulingv1.EmployeeScheduleChanges]("days of changes")
+
+// The days of the schedule that are compared when none are named.
+const (
+	daysBefore = 40
+	daysAfter  = 92
+)
+
+// selectChanges is what changes are known of.
+const selectChanges = SelectShifts | SelectPayCodeEdits | SelectLeaveEdits | SelectDayLocks | SelectTags
+
+// Changes asks what changed in schedules between two instants.
+type Changes struct {
+	// Query says of whom, and on which days: those of no days are chosen by Between.
+	Query
+	// From and Until are the instants; Until is zero for now.
+	From, Until time.Time
+}
+
+// ParseChanges reads the request.
+func ParseChanges(req *schedulingv1.MultiReadScheduleChangesRequest) (*Changes, error) {
+	c := &Changes{Query: Query{Selected: selectChanges}}
+	var err error
+	if len(req.GetSelect()) > 0 {
+		if c.Selected, err = parseChanged(req.GetSelect()); err != nil {
+			return nil, err
+		}
+	}
+	asked := req.GetWhere().GetEmployees()
+	if asked == nil {
+		return nil, fault.Invalid(codeNoCriterion, "where.employees is missing.")
+	}
+	c.Employees = asked.GetEmployees()
+	if asked.GetStartDateTime() == "" {
+		return nil, fault.Invalid(codeNoStartDate, "where.employees.startDateTime is missing.")
+	}
+	if c.From, err = parseInstant("where.employees.startDateTime", asked.GetStartDateTime()); err != nil {
+		return nil, err
+	}
+	if text := asked.GetEndDateTime(); text != "" {
+		if c.Until, err = parseInstant("where.employees.endDateTime", text); err != nil {
+			return nil, err
+		}
+		if c.Until.Before(c.From) {
+			return nil, fault.Newf(codeDateOrder, http.StatusBadRequest, "where.employees.endDateTime %s is before startDateTime %s.",
+				FormatInstant(c.Until), FormatInstant(c.From))
+		}
+	}
+	return c, c.parseSpan("where.employees.entityFilterSpan", asked.GetEntityFilterSpan())
+}
+
+func parseChanged(names []string) (Selection, error) {
+	var selected Selection
+	for _, name := range names {
+		one, err := parseSelect([]string{name})
+		if err != nil || one&selectChanges == 0 {
+			return 0, fault.Newf(codeInvalidValue, http.StatusBadRequest,
+				"select: %.40q is none of SHIFTS, PAYCODEEDITS, LEAVEEDITS, DAYLOCKS, SCHEDULETAGS.", name)
+		}
+		selected |= one
+	}
+	return selected, nil
+}
+
+// parseSpan reads the days of the schedule.
+func (c *Changes) parseSpan(path string, span *schedulingv1.EntityFilterSpan) error {
+	if span == nil {
+		return nil
+	}
+	first, err := parseSpanDay(path+".start", codeNoStartDate, span.GetStart(), false)
+	if err != nil {
+		return err
+	}
+	// What ends at midnight does not touch the day that begins then.
+	last, err := parseSpanDay(path+".end", codeNoEndDate, span.GetEnd(), true)
+	if err != nil {
+		return err
+	}
+	if last < first {
+		return fault.Newf(codeDateOrder, http.StatusBadRequest, "%s.end %s is before start %s.", path, last, first)
+	}
+	c.Days = civil.Through(first, last)
+	return nil
+}
+
+// parseSpanDay reads a day, or the day of a date-time, which may be an end.
+func parseSpanDay(path, missing, text string, end bool) (civil.Date, error) {
+	if text == "" {
+		return 0, fault.Invalid(missing, path+" is missing.")
+	}
+	if day, err := civil.ParseDate(text); err == nil {
+		return day.Clamp(), nil
+	}
+	at, err := civil.ParseDateTime(text)
+	if err != nil {
+		return 0, fault.Invalid(fault.CodeDate, path+" must have the form YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS.")
+	}
+	if end && at.Seconds == 0 {
+		at.Date--
+	}
+	return at.Date.Clamp(), nil
+}
+
+// localForm is a date-time without a zone, which is meant in UTC. A fraction may follow.
+const localForm = "2006-01-02T15:04:05"
+
+// parseInstant reads a date-time in UTC, with or without Z behind it.
+func parseInstant(path, text string) (time.Time, error) {
+	for _, form := range []string{localForm, localForm + "Z07:00"} {
+		if at, err := time.Parse(form, text); err == nil {
+			return at.UTC().Truncate(time.Microsecond), nil
+		}
+	}
+	return time.Time{}, fault.Invalid(fault.CodeTime, path+" must have the form YYYY-MM-DDTHH:MM:SS, in UTC.")
+}
+
+// FormatInstant is the inverse of reading an instant.
+func FormatInstant(at time.Time) string { return at.UTC().Format(localForm + ".999999") }
+
+// Between settles the request: changes are known until now, and since what is kept, or
+// for ever when it is negative. Without days it chooses those around both instants.
+func (c *Changes) Between(now time.Time, keep time.Duration) error {
+	if c.Until.IsZero() || c.Until.After(now) {
+		c.Until = now
+	}
+	if c.From.After(c.Until) {
+		return fault.Newf(codeDateOrder, http.StatusBadRequest, "where.employees.startDateTime %s is later than now.", FormatInstant(c.From))
+	}
+	if keep >= 0 && c.From.Before(now.Add(-keep)) {
+		return fault.Newf(codeForgotten, http.StatusBadRequest, "where.employees.startDateTime must not be before %s: changes are not kept any longer.",
+			FormatInstant(now.Add(-keep)))
+	}
+	if limit := time.Duration(maxChangeDays) * 24 * time.Hour; c.Until.Sub(c.From) > limit {
+		days := int64((c.Until.Sub(c.From) + 24*time.Hour - 1) / (24 * time.Hour))
+		return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
+			"Service limits are exceeded: days of changes in the request: %d, allowed: %d. Ask for shorter times, one after the other.",
+			days, maxChangeDays).WithLimits(days, int64(maxChangeDays))
+	}
+	if c.Days.Days() == 0 {
+		c.Days = civil.Through(civil.FromTime(c.From).AddDays(-daysBefore).Clamp(), civil.FromTime(c.Until).AddDays(daysAfter).Clamp())
+	}
+	return nil
+}
