@@ -114,6 +114,7 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.ScheduleRuleSetService_ServiceDesc, schedulingv1.NewScheduleRuleSetServiceClient, schedulingv1.RegisterScheduleRuleSetServiceHandlerClient),
 			generated(&schedulingv1.ScheduleService_ServiceDesc, schedulingv1.NewScheduleServiceClient, schedulingv1.RegisterScheduleServiceHandlerClient),
 			generated(&schedulingv1.ScheduleTagService_ServiceDesc, schedulingv1.NewScheduleTagServiceClient, schedulingv1.RegisterScheduleTagServiceHandlerClient),
+			generated(&schedulingv1.ScheduleChangeService_ServiceDesc, schedulingv1.NewScheduleChangeServiceClient, schedulingv1.RegisterScheduleChangeServiceHandlerClient),
 			generated(&schedulingv1.ShiftService_ServiceDesc, schedulingv1.NewShiftServiceClient, schedulingv1.RegisterShiftServiceHandlerClient),
 			generated(&schedulingv1.ShiftTemplateService_ServiceDesc, schedulingv1.NewShiftTemplateServiceClient, schedulingv1.RegisterShiftTemplateServiceHandlerClient),
 			generated(&schedulingv1.TagDefinitionService_ServiceDesc, schedulingv1.NewTagDefinitionServiceClient, schedulingv1.RegisterTagDefinitionServiceHandlerClient),

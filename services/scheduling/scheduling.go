@@ -32,6 +32,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleviolation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulechange"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulegroup"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
@@ -80,6 +81,7 @@ type Service struct {
 	employeePatterns *employeeschedulepattern.Handler
 	termSchedules    *employmenttermschedule.Handler
 	schedules        *schedule.Handler
+	scheduleChanges  *schedulechange.Handler
 	shifts           *scheduleitem.Shifts
 	payCodeEdits     *scheduleitem.PayCodeEdits
 	scheduleTags     *scheduleitem.ScheduleTags
@@ -144,6 +146,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Wake: core.Wake,
 		}),
 		schedules:       schedule.New(deps.Pool, reader, resolver, commons),
+		scheduleChanges: schedulechange.New(schedulechange.Deps{Reader: reader, Directory: resolver, KeepHistory: cfg.Propagation.HistoryKept()}),
 		shifts:          scheduleitem.NewShifts(items),
 		payCodeEdits:    payCodeEdits,
 		scheduleTags:    scheduleitem.NewScheduleTags(items),
@@ -172,6 +175,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterEmployeeSchedulePatternServiceServer(server, s.employeePatterns)
 	schedulingv1.RegisterEmploymentTermScheduleServiceServer(server, s.termSchedules)
 	schedulingv1.RegisterScheduleServiceServer(server, s.schedules)
+	schedulingv1.RegisterScheduleChangeServiceServer(server, s.scheduleChanges)
 	schedulingv1.RegisterShiftServiceServer(server, s.shifts)
 	schedulingv1.RegisterPayCodeEditServiceServer(server, s.payCodeEdits)
 	schedulingv1.RegisterScheduleTagServiceServer(server, s.scheduleTags)

@@ -27,6 +27,183 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type ResolveLocationsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// YYYY-MM-DD.
+	Day string `protobuf:"bytes,1,opt,name=day,proto3" json:"day,omitempty"`
+	// Paths that name locations on the day, also of some that had them before.
+	Paths         []string `protobuf:"bytes,2,rep,name=paths,proto3" json:"paths,omitempty"`
+	Ids           []int64  `protobuf:"varint,3,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveLocationsRequest) Reset() {
+	*x = ResolveLocationsRequest{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveLocationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveLocationsRequest) ProtoMessage() {}
+
+func (x *ResolveLocationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveLocationsRequest.ProtoReflect.Descriptor instead.
+func (*ResolveLocationsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *ResolveLocationsRequest) GetDay() string {
+	if x != nil {
+		return x.Day
+	}
+	return ""
+}
+
+func (x *ResolveLocationsRequest) GetPaths() []string {
+	if x != nil {
+		return x.Paths
+	}
+	return nil
+}
+
+func (x *ResolveLocationsRequest) GetIds() []int64 {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+type ResolveLocationsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Those that are there on the day, in no order.
+	Locations     []*ResolvedLocation `protobuf:"bytes,1,rep,name=locations,proto3" json:"locations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveLocationsResponse) Reset() {
+	*x = ResolveLocationsResponse{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveLocationsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveLocationsResponse) ProtoMessage() {}
+
+func (x *ResolveLocationsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveLocationsResponse.ProtoReflect.Descriptor instead.
+func (*ResolveLocationsResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ResolveLocationsResponse) GetLocations() []*ResolvedLocation {
+	if x != nil {
+		return x.Locations
+	}
+	return nil
+}
+
+// ResolvedLocation is a location as it is on a day, with what its references name.
+type ResolvedLocation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The path by which it was asked for; "" for an id.
+	AskedPath     string        `protobuf:"bytes,1,opt,name=asked_path,json=askedPath,proto3" json:"asked_path,omitempty"`
+	Location      *Location     `protobuf:"bytes,2,opt,name=location,proto3" json:"location,omitempty"`
+	Type          *LocationType `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
+	Job           *Job          `protobuf:"bytes,4,opt,name=job,proto3" json:"job,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolvedLocation) Reset() {
+	*x = ResolvedLocation{}
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolvedLocation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolvedLocation) ProtoMessage() {}
+
+func (x *ResolvedLocation) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolvedLocation.ProtoReflect.Descriptor instead.
+func (*ResolvedLocation) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ResolvedLocation) GetAskedPath() string {
+	if x != nil {
+		return x.AskedPath
+	}
+	return ""
+}
+
+func (x *ResolvedLocation) GetLocation() *Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
+func (x *ResolvedLocation) GetType() *LocationType {
+	if x != nil {
+		return x.Type
+	}
+	return nil
+}
+
+func (x *ResolvedLocation) GetJob() *Job {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
 type FindLocationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Path  string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
@@ -39,7 +216,7 @@ type FindLocationRequest struct {
 
 func (x *FindLocationRequest) Reset() {
 	*x = FindLocationRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -51,7 +228,7 @@ func (x *FindLocationRequest) String() string {
 func (*FindLocationRequest) ProtoMessage() {}
 
 func (x *FindLocationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -64,7 +241,7 @@ func (x *FindLocationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindLocationRequest.ProtoReflect.Descriptor instead.
 func (*FindLocationRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *FindLocationRequest) GetPath() string {
@@ -99,7 +276,7 @@ type GetLocationRequest struct {
 
 func (x *GetLocationRequest) Reset() {
 	*x = GetLocationRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -111,7 +288,7 @@ func (x *GetLocationRequest) String() string {
 func (*GetLocationRequest) ProtoMessage() {}
 
 func (x *GetLocationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -124,7 +301,7 @@ func (x *GetLocationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLocationRequest.ProtoReflect.Descriptor instead.
 func (*GetLocationRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetLocationRequest) GetId() int64 {
@@ -158,7 +335,7 @@ type WriteLocationsRequest struct {
 
 func (x *WriteLocationsRequest) Reset() {
 	*x = WriteLocationsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -170,7 +347,7 @@ func (x *WriteLocationsRequest) String() string {
 func (*WriteLocationsRequest) ProtoMessage() {}
 
 func (x *WriteLocationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -183,7 +360,7 @@ func (x *WriteLocationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteLocationsRequest.ProtoReflect.Descriptor instead.
 func (*WriteLocationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *WriteLocationsRequest) GetBody() *LocationList {
@@ -210,7 +387,7 @@ type LocationList struct {
 
 func (x *LocationList) Reset() {
 	*x = LocationList{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -222,7 +399,7 @@ func (x *LocationList) String() string {
 func (*LocationList) ProtoMessage() {}
 
 func (x *LocationList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -235,7 +412,7 @@ func (x *LocationList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationList.ProtoReflect.Descriptor instead.
 func (*LocationList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *LocationList) GetLocations() []*Location {
@@ -296,7 +473,7 @@ type Location struct {
 
 func (x *Location) Reset() {
 	*x = Location{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -308,7 +485,7 @@ func (x *Location) String() string {
 func (*Location) ProtoMessage() {}
 
 func (x *Location) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -321,7 +498,7 @@ func (x *Location) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Location.ProtoReflect.Descriptor instead.
 func (*Location) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Location) GetNodeId() int64 {
@@ -501,7 +678,7 @@ type MoveLocationsRequest struct {
 
 func (x *MoveLocationsRequest) Reset() {
 	*x = MoveLocationsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -513,7 +690,7 @@ func (x *MoveLocationsRequest) String() string {
 func (*MoveLocationsRequest) ProtoMessage() {}
 
 func (x *MoveLocationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -526,7 +703,7 @@ func (x *MoveLocationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveLocationsRequest.ProtoReflect.Descriptor instead.
 func (*MoveLocationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *MoveLocationsRequest) GetMove() *LocationMove {
@@ -547,7 +724,7 @@ type LocationMove struct {
 
 func (x *LocationMove) Reset() {
 	*x = LocationMove{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -559,7 +736,7 @@ func (x *LocationMove) String() string {
 func (*LocationMove) ProtoMessage() {}
 
 func (x *LocationMove) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -572,7 +749,7 @@ func (x *LocationMove) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationMove.ProtoReflect.Descriptor instead.
 func (*LocationMove) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LocationMove) GetWhere() *MovedLocations {
@@ -601,7 +778,7 @@ type MovedLocations struct {
 
 func (x *MovedLocations) Reset() {
 	*x = MovedLocations{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -613,7 +790,7 @@ func (x *MovedLocations) String() string {
 func (*MovedLocations) ProtoMessage() {}
 
 func (x *MovedLocations) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -626,7 +803,7 @@ func (x *MovedLocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedLocations.ProtoReflect.Descriptor instead.
 func (*MovedLocations) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *MovedLocations) GetSourceRef() *v1.Ref {
@@ -657,7 +834,7 @@ type LocationDestination struct {
 
 func (x *LocationDestination) Reset() {
 	*x = LocationDestination{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -669,7 +846,7 @@ func (x *LocationDestination) String() string {
 func (*LocationDestination) ProtoMessage() {}
 
 func (x *LocationDestination) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -682,7 +859,7 @@ func (x *LocationDestination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationDestination.ProtoReflect.Descriptor instead.
 func (*LocationDestination) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LocationDestination) GetDestinationRef() *v1.Ref {
@@ -715,7 +892,7 @@ type CopyLocationsRequest struct {
 
 func (x *CopyLocationsRequest) Reset() {
 	*x = CopyLocationsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -727,7 +904,7 @@ func (x *CopyLocationsRequest) String() string {
 func (*CopyLocationsRequest) ProtoMessage() {}
 
 func (x *CopyLocationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -740,7 +917,7 @@ func (x *CopyLocationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CopyLocationsRequest.ProtoReflect.Descriptor instead.
 func (*CopyLocationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CopyLocationsRequest) GetCopy() *LocationCopy {
@@ -761,7 +938,7 @@ type LocationCopy struct {
 
 func (x *LocationCopy) Reset() {
 	*x = LocationCopy{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -773,7 +950,7 @@ func (x *LocationCopy) String() string {
 func (*LocationCopy) ProtoMessage() {}
 
 func (x *LocationCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -786,7 +963,7 @@ func (x *LocationCopy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationCopy.ProtoReflect.Descriptor instead.
 func (*LocationCopy) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LocationCopy) GetWhere() *CopiedLocations {
@@ -815,7 +992,7 @@ type CopiedLocations struct {
 
 func (x *CopiedLocations) Reset() {
 	*x = CopiedLocations{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -827,7 +1004,7 @@ func (x *CopiedLocations) String() string {
 func (*CopiedLocations) ProtoMessage() {}
 
 func (x *CopiedLocations) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -840,7 +1017,7 @@ func (x *CopiedLocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CopiedLocations.ProtoReflect.Descriptor instead.
 func (*CopiedLocations) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CopiedLocations) GetSourceRef() *v1.Ref {
@@ -873,7 +1050,7 @@ type CopyDestination struct {
 
 func (x *CopyDestination) Reset() {
 	*x = CopyDestination{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -885,7 +1062,7 @@ func (x *CopyDestination) String() string {
 func (*CopyDestination) ProtoMessage() {}
 
 func (x *CopyDestination) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -898,7 +1075,7 @@ func (x *CopyDestination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CopyDestination.ProtoReflect.Descriptor instead.
 func (*CopyDestination) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CopyDestination) GetDestinationRef() *v1.Ref {
@@ -938,7 +1115,7 @@ type MultiDeleteLocationsRequest struct {
 
 func (x *MultiDeleteLocationsRequest) Reset() {
 	*x = MultiDeleteLocationsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1127,7 @@ func (x *MultiDeleteLocationsRequest) String() string {
 func (*MultiDeleteLocationsRequest) ProtoMessage() {}
 
 func (x *MultiDeleteLocationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1140,7 @@ func (x *MultiDeleteLocationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiDeleteLocationsRequest.ProtoReflect.Descriptor instead.
 func (*MultiDeleteLocationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MultiDeleteLocationsRequest) GetWhere() *LocationDeletion {
@@ -984,7 +1161,7 @@ type LocationDeletion struct {
 
 func (x *LocationDeletion) Reset() {
 	*x = LocationDeletion{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -996,7 +1173,7 @@ func (x *LocationDeletion) String() string {
 func (*LocationDeletion) ProtoMessage() {}
 
 func (x *LocationDeletion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1009,7 +1186,7 @@ func (x *LocationDeletion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationDeletion.ProtoReflect.Descriptor instead.
 func (*LocationDeletion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LocationDeletion) GetNodes() *v1.RefList {
@@ -1042,7 +1219,7 @@ type MultiReadLocationsRequest struct {
 
 func (x *MultiReadLocationsRequest) Reset() {
 	*x = MultiReadLocationsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1054,7 +1231,7 @@ func (x *MultiReadLocationsRequest) String() string {
 func (*MultiReadLocationsRequest) ProtoMessage() {}
 
 func (x *MultiReadLocationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1067,7 +1244,7 @@ func (x *MultiReadLocationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadLocationsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadLocationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *MultiReadLocationsRequest) GetWhere() *LocationWhere {
@@ -1116,7 +1293,7 @@ type LocationWhere struct {
 
 func (x *LocationWhere) Reset() {
 	*x = LocationWhere{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1128,7 +1305,7 @@ func (x *LocationWhere) String() string {
 func (*LocationWhere) ProtoMessage() {}
 
 func (x *LocationWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1141,7 +1318,7 @@ func (x *LocationWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationWhere.ProtoReflect.Descriptor instead.
 func (*LocationWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LocationWhere) GetQuery() *LocationQuery {
@@ -1222,7 +1399,7 @@ type LocationQuery struct {
 
 func (x *LocationQuery) Reset() {
 	*x = LocationQuery{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1234,7 +1411,7 @@ func (x *LocationQuery) String() string {
 func (*LocationQuery) ProtoMessage() {}
 
 func (x *LocationQuery) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1247,7 +1424,7 @@ func (x *LocationQuery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationQuery.ProtoReflect.Descriptor instead.
 func (*LocationQuery) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LocationQuery) GetContext() string {
@@ -1294,7 +1471,7 @@ type LocationsOf struct {
 
 func (x *LocationsOf) Reset() {
 	*x = LocationsOf{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1306,7 +1483,7 @@ func (x *LocationsOf) String() string {
 func (*LocationsOf) ProtoMessage() {}
 
 func (x *LocationsOf) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1319,7 +1496,7 @@ func (x *LocationsOf) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsOf.ProtoReflect.Descriptor instead.
 func (*LocationsOf) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *LocationsOf) GetContext() string {
@@ -1376,7 +1553,7 @@ type LocationsOfDuring struct {
 
 func (x *LocationsOfDuring) Reset() {
 	*x = LocationsOfDuring{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1388,7 +1565,7 @@ func (x *LocationsOfDuring) String() string {
 func (*LocationsOfDuring) ProtoMessage() {}
 
 func (x *LocationsOfDuring) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1401,7 +1578,7 @@ func (x *LocationsOfDuring) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsOfDuring.ProtoReflect.Descriptor instead.
 func (*LocationsOfDuring) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LocationsOfDuring) GetContext() string {
@@ -1467,7 +1644,7 @@ type LocationsOfSet struct {
 
 func (x *LocationsOfSet) Reset() {
 	*x = LocationsOfSet{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1479,7 +1656,7 @@ func (x *LocationsOfSet) String() string {
 func (*LocationsOfSet) ProtoMessage() {}
 
 func (x *LocationsOfSet) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1492,7 +1669,7 @@ func (x *LocationsOfSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsOfSet.ProtoReflect.Descriptor instead.
 func (*LocationsOfSet) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *LocationsOfSet) GetContext() string {
@@ -1541,7 +1718,7 @@ type LocationSpan struct {
 
 func (x *LocationSpan) Reset() {
 	*x = LocationSpan{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1553,7 +1730,7 @@ func (x *LocationSpan) String() string {
 func (*LocationSpan) ProtoMessage() {}
 
 func (x *LocationSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1566,7 +1743,7 @@ func (x *LocationSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationSpan.ProtoReflect.Descriptor instead.
 func (*LocationSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *LocationSpan) GetStart() string {
@@ -1598,7 +1775,7 @@ type LocationsSpan struct {
 
 func (x *LocationsSpan) Reset() {
 	*x = LocationsSpan{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1610,7 +1787,7 @@ func (x *LocationsSpan) String() string {
 func (*LocationsSpan) ProtoMessage() {}
 
 func (x *LocationsSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1623,7 +1800,7 @@ func (x *LocationsSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationsSpan.ProtoReflect.Descriptor instead.
 func (*LocationsSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *LocationsSpan) GetContext() string {
@@ -1677,7 +1854,7 @@ type MultiReadLocationExternalIdsRequest struct {
 
 func (x *MultiReadLocationExternalIdsRequest) Reset() {
 	*x = MultiReadLocationExternalIdsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1689,7 +1866,7 @@ func (x *MultiReadLocationExternalIdsRequest) String() string {
 func (*MultiReadLocationExternalIdsRequest) ProtoMessage() {}
 
 func (x *MultiReadLocationExternalIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1702,7 +1879,7 @@ func (x *MultiReadLocationExternalIdsRequest) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use MultiReadLocationExternalIdsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadLocationExternalIdsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *MultiReadLocationExternalIdsRequest) GetWhere() *LocationExternalIdsWhere {
@@ -1724,7 +1901,7 @@ type LocationExternalIdsWhere struct {
 
 func (x *LocationExternalIdsWhere) Reset() {
 	*x = LocationExternalIdsWhere{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1736,7 +1913,7 @@ func (x *LocationExternalIdsWhere) String() string {
 func (*LocationExternalIdsWhere) ProtoMessage() {}
 
 func (x *LocationExternalIdsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[24]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1749,7 +1926,7 @@ func (x *LocationExternalIdsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationExternalIdsWhere.ProtoReflect.Descriptor instead.
 func (*LocationExternalIdsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *LocationExternalIdsWhere) GetContext() string {
@@ -1788,7 +1965,7 @@ type LocationExternalPath struct {
 
 func (x *LocationExternalPath) Reset() {
 	*x = LocationExternalPath{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1800,7 +1977,7 @@ func (x *LocationExternalPath) String() string {
 func (*LocationExternalPath) ProtoMessage() {}
 
 func (x *LocationExternalPath) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[25]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1813,7 +1990,7 @@ func (x *LocationExternalPath) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationExternalPath.ProtoReflect.Descriptor instead.
 func (*LocationExternalPath) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *LocationExternalPath) GetExternalId() string {
@@ -1839,7 +2016,7 @@ type MultiReadLocationPersistentIdsRequest struct {
 
 func (x *MultiReadLocationPersistentIdsRequest) Reset() {
 	*x = MultiReadLocationPersistentIdsRequest{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1851,7 +2028,7 @@ func (x *MultiReadLocationPersistentIdsRequest) String() string {
 func (*MultiReadLocationPersistentIdsRequest) ProtoMessage() {}
 
 func (x *MultiReadLocationPersistentIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[26]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1864,7 +2041,7 @@ func (x *MultiReadLocationPersistentIdsRequest) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use MultiReadLocationPersistentIdsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadLocationPersistentIdsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *MultiReadLocationPersistentIdsRequest) GetWhere() *LocationPersistentIdsWhere {
@@ -1885,7 +2062,7 @@ type LocationPersistentIdsWhere struct {
 
 func (x *LocationPersistentIdsWhere) Reset() {
 	*x = LocationPersistentIdsWhere{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1897,7 +2074,7 @@ func (x *LocationPersistentIdsWhere) String() string {
 func (*LocationPersistentIdsWhere) ProtoMessage() {}
 
 func (x *LocationPersistentIdsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[27]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1910,7 +2087,7 @@ func (x *LocationPersistentIdsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationPersistentIdsWhere.ProtoReflect.Descriptor instead.
 func (*LocationPersistentIdsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *LocationPersistentIdsWhere) GetContext() string {
@@ -1937,7 +2114,7 @@ type LocationExternalIdMappings struct {
 
 func (x *LocationExternalIdMappings) Reset() {
 	*x = LocationExternalIdMappings{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1949,7 +2126,7 @@ func (x *LocationExternalIdMappings) String() string {
 func (*LocationExternalIdMappings) ProtoMessage() {}
 
 func (x *LocationExternalIdMappings) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[28]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1962,7 +2139,7 @@ func (x *LocationExternalIdMappings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationExternalIdMappings.ProtoReflect.Descriptor instead.
 func (*LocationExternalIdMappings) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *LocationExternalIdMappings) GetMappings() []*LocationExternalIdMapping {
@@ -1991,7 +2168,7 @@ type LocationExternalIdMapping struct {
 
 func (x *LocationExternalIdMapping) Reset() {
 	*x = LocationExternalIdMapping{}
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2003,7 +2180,7 @@ func (x *LocationExternalIdMapping) String() string {
 func (*LocationExternalIdMapping) ProtoMessage() {}
 
 func (x *LocationExternalIdMapping) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[29]
+	mi := &file_rotaloom_commons_v1_location_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2016,7 +2193,7 @@ func (x *LocationExternalIdMapping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationExternalIdMapping.ProtoReflect.Descriptor instead.
 func (*LocationExternalIdMapping) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_commons_v1_location_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LocationExternalIdMapping) GetExternalId() string {
@@ -2044,7 +2221,19 @@ var File_rotaloom_commons_v1_location_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\n" +
-	"\"rotaloom/commons/v1/location.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a!rotaloom/options/v1/options.proto\"_\n" +
+	"\"rotaloom/commons/v1/location.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a'rotaloom/commons/v1/location_type.proto\x1a!rotaloom/options/v1/options.proto\"S\n" +
+	"\x17ResolveLocationsRequest\x12\x10\n" +
+	"\x03day\x18\x01 \x01(\tR\x03day\x12\x14\n" +
+	"\x05paths\x18\x02 \x03(\tR\x05paths\x12\x10\n" +
+	"\x03ids\x18\x03 \x03(\x03R\x03ids\"_\n" +
+	"\x18ResolveLocationsResponse\x12C\n" +
+	"\tlocations\x18\x01 \x03(\v2%.rotaloom.commons.v1.ResolvedLocationR\tlocations\"\xcf\x01\n" +
+	"\x10ResolvedLocation\x12\x1d\n" +
+	"\n" +
+	"asked_path\x18\x01 \x01(\tR\taskedPath\x129\n" +
+	"\blocation\x18\x02 \x01(\v2\x1d.rotaloom.commons.v1.LocationR\blocation\x125\n" +
+	"\x04type\x18\x03 \x01(\v2!.rotaloom.commons.v1.LocationTypeR\x04type\x12*\n" +
+	"\x03job\x18\x04 \x01(\v2\x18.rotaloom.commons.v1.JobR\x03job\"_\n" +
 	"\x13FindLocationRequest\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
 	"\acontext\x18\x02 \x01(\tR\acontext\x12\x1a\n" +
@@ -2248,7 +2437,7 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"externalId\x12\x1d\n" +
 	"\n" +
 	"local_path\x18\x03 \x01(\tR\tlocalPath\x12:\n" +
-	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef2\xcc\x0f\n" +
+	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef2\xd4\x10\n" +
 	"\x0fLocationService\x12\x93\x01\n" +
 	"\fFindLocation\x12(.rotaloom.commons.v1.FindLocationRequest\x1a\x1d.rotaloom.commons.v1.Location\":\xa2\xbb\x18\x19\n" +
 	"\x15commons.location.read\x18\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/commons/locations\x12\x96\x01\n" +
@@ -2271,7 +2460,9 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\x1cMultiReadLocationExternalIds\x128.rotaloom.commons.v1.MultiReadLocationExternalIdsRequest\x1a/.rotaloom.commons.v1.LocationExternalIdMappings\"U\xa2\xbb\x18\x19\n" +
 	"\x15commons.location.read\x18\x02\x82\xd3\xe4\x93\x022:\x01*\"-/v1/commons/locations/external_ids/multi_read\x12\xe0\x01\n" +
 	"\x1eMultiReadLocationPersistentIds\x12:.rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest\x1a).rotaloom.commons.v1.PersistentIdMappings\"W\xa2\xbb\x18\x19\n" +
-	"\x15commons.location.read\x18\x02\x82\xd3\xe4\x93\x024:\x01*\"//v1/commons/locations/persistent_ids/multi_readB\xdc\x01\n" +
+	"\x15commons.location.read\x18\x02\x82\xd3\xe4\x93\x024:\x01*\"//v1/commons/locations/persistent_ids/multi_read\x12\x85\x01\n" +
+	"\x10ResolveLocations\x12,.rotaloom.commons.v1.ResolveLocationsRequest\x1a-.rotaloom.commons.v1.ResolveLocationsResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
+	"schedulingB\xdc\x01\n" +
 	"\x17com.rotaloom.commons.v1B\rLocationProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (
@@ -2286,126 +2477,137 @@ func file_rotaloom_commons_v1_location_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_location_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_location_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_rotaloom_commons_v1_location_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_rotaloom_commons_v1_location_proto_goTypes = []any{
-	(*FindLocationRequest)(nil),                   // 0: rotaloom.commons.v1.FindLocationRequest
-	(*GetLocationRequest)(nil),                    // 1: rotaloom.commons.v1.GetLocationRequest
-	(*WriteLocationsRequest)(nil),                 // 2: rotaloom.commons.v1.WriteLocationsRequest
-	(*LocationList)(nil),                          // 3: rotaloom.commons.v1.LocationList
-	(*Location)(nil),                              // 4: rotaloom.commons.v1.Location
-	(*MoveLocationsRequest)(nil),                  // 5: rotaloom.commons.v1.MoveLocationsRequest
-	(*LocationMove)(nil),                          // 6: rotaloom.commons.v1.LocationMove
-	(*MovedLocations)(nil),                        // 7: rotaloom.commons.v1.MovedLocations
-	(*LocationDestination)(nil),                   // 8: rotaloom.commons.v1.LocationDestination
-	(*CopyLocationsRequest)(nil),                  // 9: rotaloom.commons.v1.CopyLocationsRequest
-	(*LocationCopy)(nil),                          // 10: rotaloom.commons.v1.LocationCopy
-	(*CopiedLocations)(nil),                       // 11: rotaloom.commons.v1.CopiedLocations
-	(*CopyDestination)(nil),                       // 12: rotaloom.commons.v1.CopyDestination
-	(*MultiDeleteLocationsRequest)(nil),           // 13: rotaloom.commons.v1.MultiDeleteLocationsRequest
-	(*LocationDeletion)(nil),                      // 14: rotaloom.commons.v1.LocationDeletion
-	(*MultiReadLocationsRequest)(nil),             // 15: rotaloom.commons.v1.MultiReadLocationsRequest
-	(*LocationWhere)(nil),                         // 16: rotaloom.commons.v1.LocationWhere
-	(*LocationQuery)(nil),                         // 17: rotaloom.commons.v1.LocationQuery
-	(*LocationsOf)(nil),                           // 18: rotaloom.commons.v1.LocationsOf
-	(*LocationsOfDuring)(nil),                     // 19: rotaloom.commons.v1.LocationsOfDuring
-	(*LocationsOfSet)(nil),                        // 20: rotaloom.commons.v1.LocationsOfSet
-	(*LocationSpan)(nil),                          // 21: rotaloom.commons.v1.LocationSpan
-	(*LocationsSpan)(nil),                         // 22: rotaloom.commons.v1.LocationsSpan
-	(*MultiReadLocationExternalIdsRequest)(nil),   // 23: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
-	(*LocationExternalIdsWhere)(nil),              // 24: rotaloom.commons.v1.LocationExternalIdsWhere
-	(*LocationExternalPath)(nil),                  // 25: rotaloom.commons.v1.LocationExternalPath
-	(*MultiReadLocationPersistentIdsRequest)(nil), // 26: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
-	(*LocationPersistentIdsWhere)(nil),            // 27: rotaloom.commons.v1.LocationPersistentIdsWhere
-	(*LocationExternalIdMappings)(nil),            // 28: rotaloom.commons.v1.LocationExternalIdMappings
-	(*LocationExternalIdMapping)(nil),             // 29: rotaloom.commons.v1.LocationExternalIdMapping
-	(*v1.ErrorBody)(nil),                          // 30: rotaloom.common.v1.ErrorBody
-	(*v1.Ref)(nil),                                // 31: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                            // 32: rotaloom.common.v1.RefList
-	(*MultiReadOptions)(nil),                      // 33: rotaloom.commons.v1.MultiReadOptions
-	(*emptypb.Empty)(nil),                         // 34: google.protobuf.Empty
-	(*PersistentIdMappings)(nil),                  // 35: rotaloom.commons.v1.PersistentIdMappings
+	(*ResolveLocationsRequest)(nil),               // 0: rotaloom.commons.v1.ResolveLocationsRequest
+	(*ResolveLocationsResponse)(nil),              // 1: rotaloom.commons.v1.ResolveLocationsResponse
+	(*ResolvedLocation)(nil),                      // 2: rotaloom.commons.v1.ResolvedLocation
+	(*FindLocationRequest)(nil),                   // 3: rotaloom.commons.v1.FindLocationRequest
+	(*GetLocationRequest)(nil),                    // 4: rotaloom.commons.v1.GetLocationRequest
+	(*WriteLocationsRequest)(nil),                 // 5: rotaloom.commons.v1.WriteLocationsRequest
+	(*LocationList)(nil),                          // 6: rotaloom.commons.v1.LocationList
+	(*Location)(nil),                              // 7: rotaloom.commons.v1.Location
+	(*MoveLocationsRequest)(nil),                  // 8: rotaloom.commons.v1.MoveLocationsRequest
+	(*LocationMove)(nil),                          // 9: rotaloom.commons.v1.LocationMove
+	(*MovedLocations)(nil),                        // 10: rotaloom.commons.v1.MovedLocations
+	(*LocationDestination)(nil),                   // 11: rotaloom.commons.v1.LocationDestination
+	(*CopyLocationsRequest)(nil),                  // 12: rotaloom.commons.v1.CopyLocationsRequest
+	(*LocationCopy)(nil),                          // 13: rotaloom.commons.v1.LocationCopy
+	(*CopiedLocations)(nil),                       // 14: rotaloom.commons.v1.CopiedLocations
+	(*CopyDestination)(nil),                       // 15: rotaloom.commons.v1.CopyDestination
+	(*MultiDeleteLocationsRequest)(nil),           // 16: rotaloom.commons.v1.MultiDeleteLocationsRequest
+	(*LocationDeletion)(nil),                      // 17: rotaloom.commons.v1.LocationDeletion
+	(*MultiReadLocationsRequest)(nil),             // 18: rotaloom.commons.v1.MultiReadLocationsRequest
+	(*LocationWhere)(nil),                         // 19: rotaloom.commons.v1.LocationWhere
+	(*LocationQuery)(nil),                         // 20: rotaloom.commons.v1.LocationQuery
+	(*LocationsOf)(nil),                           // 21: rotaloom.commons.v1.LocationsOf
+	(*LocationsOfDuring)(nil),                     // 22: rotaloom.commons.v1.LocationsOfDuring
+	(*LocationsOfSet)(nil),                        // 23: rotaloom.commons.v1.LocationsOfSet
+	(*LocationSpan)(nil),                          // 24: rotaloom.commons.v1.LocationSpan
+	(*LocationsSpan)(nil),                         // 25: rotaloom.commons.v1.LocationsSpan
+	(*MultiReadLocationExternalIdsRequest)(nil),   // 26: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
+	(*LocationExternalIdsWhere)(nil),              // 27: rotaloom.commons.v1.LocationExternalIdsWhere
+	(*LocationExternalPath)(nil),                  // 28: rotaloom.commons.v1.LocationExternalPath
+	(*MultiReadLocationPersistentIdsRequest)(nil), // 29: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
+	(*LocationPersistentIdsWhere)(nil),            // 30: rotaloom.commons.v1.LocationPersistentIdsWhere
+	(*LocationExternalIdMappings)(nil),            // 31: rotaloom.commons.v1.LocationExternalIdMappings
+	(*LocationExternalIdMapping)(nil),             // 32: rotaloom.commons.v1.LocationExternalIdMapping
+	(*LocationType)(nil),                          // 33: rotaloom.commons.v1.LocationType
+	(*Job)(nil),                                   // 34: rotaloom.commons.v1.Job
+	(*v1.ErrorBody)(nil),                          // 35: rotaloom.common.v1.ErrorBody
+	(*v1.Ref)(nil),                                // 36: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                            // 37: rotaloom.common.v1.RefList
+	(*MultiReadOptions)(nil),                      // 38: rotaloom.commons.v1.MultiReadOptions
+	(*emptypb.Empty)(nil),                         // 39: google.protobuf.Empty
+	(*PersistentIdMappings)(nil),                  // 40: rotaloom.commons.v1.PersistentIdMappings
 }
 var file_rotaloom_commons_v1_location_proto_depIdxs = []int32{
-	3,  // 0: rotaloom.commons.v1.WriteLocationsRequest.body:type_name -> rotaloom.commons.v1.LocationList
-	4,  // 1: rotaloom.commons.v1.LocationList.locations:type_name -> rotaloom.commons.v1.Location
-	30, // 2: rotaloom.commons.v1.LocationList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	31, // 3: rotaloom.commons.v1.Location.parent_node_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 4: rotaloom.commons.v1.Location.org_node_type_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 5: rotaloom.commons.v1.Location.context_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 6: rotaloom.commons.v1.Location.cost_center_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 7: rotaloom.commons.v1.Location.currency_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 8: rotaloom.commons.v1.Location.generic_job_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 9: rotaloom.commons.v1.Location.timezone_ref:type_name -> rotaloom.common.v1.Ref
-	31, // 10: rotaloom.commons.v1.Location.org_path_hierarchy:type_name -> rotaloom.common.v1.Ref
-	6,  // 11: rotaloom.commons.v1.MoveLocationsRequest.move:type_name -> rotaloom.commons.v1.LocationMove
-	7,  // 12: rotaloom.commons.v1.LocationMove.where:type_name -> rotaloom.commons.v1.MovedLocations
-	8,  // 13: rotaloom.commons.v1.LocationMove.do:type_name -> rotaloom.commons.v1.LocationDestination
-	31, // 14: rotaloom.commons.v1.MovedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
-	32, // 15: rotaloom.commons.v1.MovedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
-	31, // 16: rotaloom.commons.v1.LocationDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
-	10, // 17: rotaloom.commons.v1.CopyLocationsRequest.copy:type_name -> rotaloom.commons.v1.LocationCopy
-	11, // 18: rotaloom.commons.v1.LocationCopy.where:type_name -> rotaloom.commons.v1.CopiedLocations
-	12, // 19: rotaloom.commons.v1.LocationCopy.do:type_name -> rotaloom.commons.v1.CopyDestination
-	31, // 20: rotaloom.commons.v1.CopiedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
-	32, // 21: rotaloom.commons.v1.CopiedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
-	31, // 22: rotaloom.commons.v1.CopyDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
-	14, // 23: rotaloom.commons.v1.MultiDeleteLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationDeletion
-	32, // 24: rotaloom.commons.v1.LocationDeletion.nodes:type_name -> rotaloom.common.v1.RefList
-	16, // 25: rotaloom.commons.v1.MultiReadLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationWhere
-	33, // 26: rotaloom.commons.v1.MultiReadLocationsRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
-	17, // 27: rotaloom.commons.v1.LocationWhere.query:type_name -> rotaloom.commons.v1.LocationQuery
-	18, // 28: rotaloom.commons.v1.LocationWhere.descendants_of:type_name -> rotaloom.commons.v1.LocationsOf
-	19, // 29: rotaloom.commons.v1.LocationWhere.descendants_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
-	18, // 30: rotaloom.commons.v1.LocationWhere.children_of:type_name -> rotaloom.commons.v1.LocationsOf
-	19, // 31: rotaloom.commons.v1.LocationWhere.children_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
-	18, // 32: rotaloom.commons.v1.LocationWhere.ancestors_of:type_name -> rotaloom.commons.v1.LocationsOf
-	18, // 33: rotaloom.commons.v1.LocationWhere.parent_of:type_name -> rotaloom.commons.v1.LocationsOf
-	20, // 34: rotaloom.commons.v1.LocationWhere.location_set:type_name -> rotaloom.commons.v1.LocationsOfSet
-	22, // 35: rotaloom.commons.v1.LocationWhere.locations_span:type_name -> rotaloom.commons.v1.LocationsSpan
-	31, // 36: rotaloom.commons.v1.LocationsOf.location_ref:type_name -> rotaloom.common.v1.Ref
-	32, // 37: rotaloom.commons.v1.LocationsOf.location_refs:type_name -> rotaloom.common.v1.RefList
-	32, // 38: rotaloom.commons.v1.LocationsOf.include_location_types:type_name -> rotaloom.common.v1.RefList
-	31, // 39: rotaloom.commons.v1.LocationsOfDuring.location_ref:type_name -> rotaloom.common.v1.Ref
-	32, // 40: rotaloom.commons.v1.LocationsOfDuring.location_refs:type_name -> rotaloom.common.v1.RefList
-	32, // 41: rotaloom.commons.v1.LocationsOfDuring.include_location_types:type_name -> rotaloom.common.v1.RefList
-	31, // 42: rotaloom.commons.v1.LocationsOfSet.location_set_ref:type_name -> rotaloom.common.v1.Ref
-	32, // 43: rotaloom.commons.v1.LocationsOfSet.expand_to_location_types:type_name -> rotaloom.common.v1.RefList
-	21, // 44: rotaloom.commons.v1.LocationsOfSet.span:type_name -> rotaloom.commons.v1.LocationSpan
-	31, // 45: rotaloom.commons.v1.LocationsSpan.location_ref:type_name -> rotaloom.common.v1.Ref
-	32, // 46: rotaloom.commons.v1.LocationsSpan.location_refs:type_name -> rotaloom.common.v1.RefList
-	24, // 47: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest.where:type_name -> rotaloom.commons.v1.LocationExternalIdsWhere
-	25, // 48: rotaloom.commons.v1.LocationExternalIdsWhere.external_paths:type_name -> rotaloom.commons.v1.LocationExternalPath
-	27, // 49: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest.where:type_name -> rotaloom.commons.v1.LocationPersistentIdsWhere
-	29, // 50: rotaloom.commons.v1.LocationExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.LocationExternalIdMapping
-	30, // 51: rotaloom.commons.v1.LocationExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
-	31, // 52: rotaloom.commons.v1.LocationExternalIdMapping.location_ref:type_name -> rotaloom.common.v1.Ref
-	0,  // 53: rotaloom.commons.v1.LocationService.FindLocation:input_type -> rotaloom.commons.v1.FindLocationRequest
-	1,  // 54: rotaloom.commons.v1.LocationService.GetLocation:input_type -> rotaloom.commons.v1.GetLocationRequest
-	4,  // 55: rotaloom.commons.v1.LocationService.CreateLocation:input_type -> rotaloom.commons.v1.Location
-	2,  // 56: rotaloom.commons.v1.LocationService.MultiCreateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
-	2,  // 57: rotaloom.commons.v1.LocationService.MultiUpdateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
-	5,  // 58: rotaloom.commons.v1.LocationService.MoveLocations:input_type -> rotaloom.commons.v1.MoveLocationsRequest
-	9,  // 59: rotaloom.commons.v1.LocationService.CopyLocations:input_type -> rotaloom.commons.v1.CopyLocationsRequest
-	13, // 60: rotaloom.commons.v1.LocationService.MultiDeleteLocations:input_type -> rotaloom.commons.v1.MultiDeleteLocationsRequest
-	15, // 61: rotaloom.commons.v1.LocationService.MultiReadLocations:input_type -> rotaloom.commons.v1.MultiReadLocationsRequest
-	23, // 62: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:input_type -> rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
-	26, // 63: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:input_type -> rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
-	4,  // 64: rotaloom.commons.v1.LocationService.FindLocation:output_type -> rotaloom.commons.v1.Location
-	4,  // 65: rotaloom.commons.v1.LocationService.GetLocation:output_type -> rotaloom.commons.v1.Location
-	3,  // 66: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 67: rotaloom.commons.v1.LocationService.MultiCreateLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 68: rotaloom.commons.v1.LocationService.MultiUpdateLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 69: rotaloom.commons.v1.LocationService.MoveLocations:output_type -> rotaloom.commons.v1.LocationList
-	3,  // 70: rotaloom.commons.v1.LocationService.CopyLocations:output_type -> rotaloom.commons.v1.LocationList
-	34, // 71: rotaloom.commons.v1.LocationService.MultiDeleteLocations:output_type -> google.protobuf.Empty
-	3,  // 72: rotaloom.commons.v1.LocationService.MultiReadLocations:output_type -> rotaloom.commons.v1.LocationList
-	28, // 73: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:output_type -> rotaloom.commons.v1.LocationExternalIdMappings
-	35, // 74: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
-	64, // [64:75] is the sub-list for method output_type
-	53, // [53:64] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	2,  // 0: rotaloom.commons.v1.ResolveLocationsResponse.locations:type_name -> rotaloom.commons.v1.ResolvedLocation
+	7,  // 1: rotaloom.commons.v1.ResolvedLocation.location:type_name -> rotaloom.commons.v1.Location
+	33, // 2: rotaloom.commons.v1.ResolvedLocation.type:type_name -> rotaloom.commons.v1.LocationType
+	34, // 3: rotaloom.commons.v1.ResolvedLocation.job:type_name -> rotaloom.commons.v1.Job
+	6,  // 4: rotaloom.commons.v1.WriteLocationsRequest.body:type_name -> rotaloom.commons.v1.LocationList
+	7,  // 5: rotaloom.commons.v1.LocationList.locations:type_name -> rotaloom.commons.v1.Location
+	35, // 6: rotaloom.commons.v1.LocationList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	36, // 7: rotaloom.commons.v1.Location.parent_node_ref:type_name -> rotaloom.common.v1.Ref
+	36, // 8: rotaloom.commons.v1.Location.org_node_type_ref:type_name -> rotaloom.common.v1.Ref
+	36, // 9: rotaloom.commons.v1.Location.context_ref:type_name -> rotaloom.common.v1.Ref
+	36, // 10: rotaloom.commons.v1.Location.cost_center_ref:type_name -> rotaloom.common.v1.Ref
+	36, // 11: rotaloom.commons.v1.Location.currency_ref:type_name -> rotaloom.common.v1.Ref
+	36, // 12: rotaloom.commons.v1.Location.generic_job_ref:type_name -> rotaloom.common.v1.Ref
+	36, // 13: rotaloom.commons.v1.Location.timezone_ref:type_name -> rotaloom.common.v1.Ref
+	36, // 14: rotaloom.commons.v1.Location.org_path_hierarchy:type_name -> rotaloom.common.v1.Ref
+	9,  // 15: rotaloom.commons.v1.MoveLocationsRequest.move:type_name -> rotaloom.commons.v1.LocationMove
+	10, // 16: rotaloom.commons.v1.LocationMove.where:type_name -> rotaloom.commons.v1.MovedLocations
+	11, // 17: rotaloom.commons.v1.LocationMove.do:type_name -> rotaloom.commons.v1.LocationDestination
+	36, // 18: rotaloom.commons.v1.MovedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
+	37, // 19: rotaloom.commons.v1.MovedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
+	36, // 20: rotaloom.commons.v1.LocationDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
+	13, // 21: rotaloom.commons.v1.CopyLocationsRequest.copy:type_name -> rotaloom.commons.v1.LocationCopy
+	14, // 22: rotaloom.commons.v1.LocationCopy.where:type_name -> rotaloom.commons.v1.CopiedLocations
+	15, // 23: rotaloom.commons.v1.LocationCopy.do:type_name -> rotaloom.commons.v1.CopyDestination
+	36, // 24: rotaloom.commons.v1.CopiedLocations.source_ref:type_name -> rotaloom.common.v1.Ref
+	37, // 25: rotaloom.commons.v1.CopiedLocations.source_refs:type_name -> rotaloom.common.v1.RefList
+	36, // 26: rotaloom.commons.v1.CopyDestination.destination_ref:type_name -> rotaloom.common.v1.Ref
+	17, // 27: rotaloom.commons.v1.MultiDeleteLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationDeletion
+	37, // 28: rotaloom.commons.v1.LocationDeletion.nodes:type_name -> rotaloom.common.v1.RefList
+	19, // 29: rotaloom.commons.v1.MultiReadLocationsRequest.where:type_name -> rotaloom.commons.v1.LocationWhere
+	38, // 30: rotaloom.commons.v1.MultiReadLocationsRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
+	20, // 31: rotaloom.commons.v1.LocationWhere.query:type_name -> rotaloom.commons.v1.LocationQuery
+	21, // 32: rotaloom.commons.v1.LocationWhere.descendants_of:type_name -> rotaloom.commons.v1.LocationsOf
+	22, // 33: rotaloom.commons.v1.LocationWhere.descendants_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
+	21, // 34: rotaloom.commons.v1.LocationWhere.children_of:type_name -> rotaloom.commons.v1.LocationsOf
+	22, // 35: rotaloom.commons.v1.LocationWhere.children_of_during:type_name -> rotaloom.commons.v1.LocationsOfDuring
+	21, // 36: rotaloom.commons.v1.LocationWhere.ancestors_of:type_name -> rotaloom.commons.v1.LocationsOf
+	21, // 37: rotaloom.commons.v1.LocationWhere.parent_of:type_name -> rotaloom.commons.v1.LocationsOf
+	23, // 38: rotaloom.commons.v1.LocationWhere.location_set:type_name -> rotaloom.commons.v1.LocationsOfSet
+	25, // 39: rotaloom.commons.v1.LocationWhere.locations_span:type_name -> rotaloom.commons.v1.LocationsSpan
+	36, // 40: rotaloom.commons.v1.LocationsOf.location_ref:type_name -> rotaloom.common.v1.Ref
+	37, // 41: rotaloom.commons.v1.LocationsOf.location_refs:type_name -> rotaloom.common.v1.RefList
+	37, // 42: rotaloom.commons.v1.LocationsOf.include_location_types:type_name -> rotaloom.common.v1.RefList
+	36, // 43: rotaloom.commons.v1.LocationsOfDuring.location_ref:type_name -> rotaloom.common.v1.Ref
+	37, // 44: rotaloom.commons.v1.LocationsOfDuring.location_refs:type_name -> rotaloom.common.v1.RefList
+	37, // 45: rotaloom.commons.v1.LocationsOfDuring.include_location_types:type_name -> rotaloom.common.v1.RefList
+	36, // 46: rotaloom.commons.v1.LocationsOfSet.location_set_ref:type_name -> rotaloom.common.v1.Ref
+	37, // 47: rotaloom.commons.v1.LocationsOfSet.expand_to_location_types:type_name -> rotaloom.common.v1.RefList
+	24, // 48: rotaloom.commons.v1.LocationsOfSet.span:type_name -> rotaloom.commons.v1.LocationSpan
+	36, // 49: rotaloom.commons.v1.LocationsSpan.location_ref:type_name -> rotaloom.common.v1.Ref
+	37, // 50: rotaloom.commons.v1.LocationsSpan.location_refs:type_name -> rotaloom.common.v1.RefList
+	27, // 51: rotaloom.commons.v1.MultiReadLocationExternalIdsRequest.where:type_name -> rotaloom.commons.v1.LocationExternalIdsWhere
+	28, // 52: rotaloom.commons.v1.LocationExternalIdsWhere.external_paths:type_name -> rotaloom.commons.v1.LocationExternalPath
+	30, // 53: rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest.where:type_name -> rotaloom.commons.v1.LocationPersistentIdsWhere
+	32, // 54: rotaloom.commons.v1.LocationExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.LocationExternalIdMapping
+	35, // 55: rotaloom.commons.v1.LocationExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
+	36, // 56: rotaloom.commons.v1.LocationExternalIdMapping.location_ref:type_name -> rotaloom.common.v1.Ref
+	3,  // 57: rotaloom.commons.v1.LocationService.FindLocation:input_type -> rotaloom.commons.v1.FindLocationRequest
+	4,  // 58: rotaloom.commons.v1.LocationService.GetLocation:input_type -> rotaloom.commons.v1.GetLocationRequest
+	7,  // 59: rotaloom.commons.v1.LocationService.CreateLocation:input_type -> rotaloom.commons.v1.Location
+	5,  // 60: rotaloom.commons.v1.LocationService.MultiCreateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
+	5,  // 61: rotaloom.commons.v1.LocationService.MultiUpdateLocations:input_type -> rotaloom.commons.v1.WriteLocationsRequest
+	8,  // 62: rotaloom.commons.v1.LocationService.MoveLocations:input_type -> rotaloom.commons.v1.MoveLocationsRequest
+	12, // 63: rotaloom.commons.v1.LocationService.CopyLocations:input_type -> rotaloom.commons.v1.CopyLocationsRequest
+	16, // 64: rotaloom.commons.v1.LocationService.MultiDeleteLocations:input_type -> rotaloom.commons.v1.MultiDeleteLocationsRequest
+	18, // 65: rotaloom.commons.v1.LocationService.MultiReadLocations:input_type -> rotaloom.commons.v1.MultiReadLocationsRequest
+	26, // 66: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:input_type -> rotaloom.commons.v1.MultiReadLocationExternalIdsRequest
+	29, // 67: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:input_type -> rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest
+	0,  // 68: rotaloom.commons.v1.LocationService.ResolveLocations:input_type -> rotaloom.commons.v1.ResolveLocationsRequest
+	7,  // 69: rotaloom.commons.v1.LocationService.FindLocation:output_type -> rotaloom.commons.v1.Location
+	7,  // 70: rotaloom.commons.v1.LocationService.GetLocation:output_type -> rotaloom.commons.v1.Location
+	6,  // 71: rotaloom.commons.v1.LocationService.CreateLocation:output_type -> rotaloom.commons.v1.LocationList
+	6,  // 72: rotaloom.commons.v1.LocationService.MultiCreateLocations:output_type -> rotaloom.commons.v1.LocationList
+	6,  // 73: rotaloom.commons.v1.LocationService.MultiUpdateLocations:output_type -> rotaloom.commons.v1.LocationList
+	6,  // 74: rotaloom.commons.v1.LocationService.MoveLocations:output_type -> rotaloom.commons.v1.LocationList
+	6,  // 75: rotaloom.commons.v1.LocationService.CopyLocations:output_type -> rotaloom.commons.v1.LocationList
+	39, // 76: rotaloom.commons.v1.LocationService.MultiDeleteLocations:output_type -> google.protobuf.Empty
+	6,  // 77: rotaloom.commons.v1.LocationService.MultiReadLocations:output_type -> rotaloom.commons.v1.LocationList
+	31, // 78: rotaloom.commons.v1.LocationService.MultiReadLocationExternalIds:output_type -> rotaloom.commons.v1.LocationExternalIdMappings
+	40, // 79: rotaloom.commons.v1.LocationService.MultiReadLocationPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
+	1,  // 80: rotaloom.commons.v1.LocationService.ResolveLocations:output_type -> rotaloom.commons.v1.ResolveLocationsResponse
+	69, // [69:81] is the sub-list for method output_type
+	57, // [57:69] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_location_proto_init() }
@@ -2414,18 +2616,19 @@ func file_rotaloom_commons_v1_location_proto_init() {
 		return
 	}
 	file_rotaloom_commons_v1_job_proto_init()
-	file_rotaloom_commons_v1_location_proto_msgTypes[2].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_proto_msgTypes[4].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_type_proto_init()
+	file_rotaloom_commons_v1_location_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_proto_msgTypes[7].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_location_proto_msgTypes[15].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_location_proto_msgTypes[19].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_proto_msgTypes[18].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_location_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_location_proto_rawDesc), len(file_rotaloom_commons_v1_location_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   30,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

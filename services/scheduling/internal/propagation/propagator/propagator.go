@@ -38,6 +38,9 @@ func (c Config) withDefaults() Config {
 	return filled
 }
 
+// HistoryKept is how long history is kept; negative for ever.
+func (c Config) HistoryKept() time.Duration { return c.withDefaults().KeepHistory }
+
 // Options is what a Propagator is made of. All fields are required but Config and Clock.
 type Options struct {
 	Pool *pg.Pool

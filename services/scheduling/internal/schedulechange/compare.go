@@ -1,0 +1,202 @@
+package schedulechange
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+)
+
+// change is an entry of an employee at two instants, as messages; nil for none.
+type change struct {
+	employee      int32 // index of the person
+	before, after []byte
+}
+
+// kinds are the kinds of entries that change, with what puts a change into a snapshot.
+var kinds = []struct {
+	selected request.Selection
+	of       encoding.Kind
+	put      func(*schedulingv1.ScheduleChangeSnapshot, *change) error
+}{
+	{request.SelectShifts, encoding.KindShift, putShift},
+	{request.SelectPayCodeEdits, encoding.KindPayCodeEdit, putPayCodeEdit},
+	{request.SelectLeaveEdits, encoding.KindLeaveEdit, putLeaveEdit},
+	{request.SelectTags, encoding.KindTag, putTag},
+}
+
+// compare returns what is different of the same persons and days, by ascending employee.
+// Changes of a kind are in the order of the times of entries.
+func compare(selected request.Selection, before, after *encoding.Window) ([]*schedulingv1.ScheduleChangeSnapshot, error) {
+	persons := after.Persons
+	snapshots := make([]*schedulingv1.ScheduleChangeSnapshot, len(persons))
+	of := func(i int32) (*schedulingv1.ScheduleChangeSnapshot, error) {
+		if snapshots[i] == nil {
+			employee, err := refOf(&persons[i])
+			if err != nil {
+				return nil, err
+			}
+			snapshots[i] = &schedulingv1.ScheduleChangeSnapshot{Employee: employee}
+		}
+		return snapshots[i], nil
+	}
+	size := 0
+	for _, k := range kinds {
+		if selected&k.selected == 0 {
+			continue
+		}
+		for _, c := range changes(before, after, k.of) {
+			size += len(c.before) + len(c.after)
+			if err := encoding.CheckSize(size); err != nil {
+				return nil, err
+			}
+			s, err := of(c.employee)
+			if err == nil {
+				err = k.put(s, &c)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("schedulechange: employee %d: %w", persons[c.employee].ID, err)
+			}
+		}
+	}
+	if selected&request.SelectDayLocks != 0 {
+		for i := range persons {
+			changed := changedLocks(&persons[i], before, after)
+			if changed == nil {
+				continue
+			}
+			s, err := of(int32(i))
+			if err != nil {
+				return nil, err
+			}
+			for _, list := range [][]*schedulingv1.ChangedDayLock{changed.GetCreate(), changed.GetUpdate(), changed.GetDelete()} {
+				for _, l := range list {
+					for _, lock := range []*schedulingv1.DayLock{l.GetBefore(), l.GetAfter()} {
+						if lock != nil {
+							lock.Employee = s.GetEmployee()
+						}
+					}
+				}
+			}
+			s.DayLocks = changed
+		}
+	}
+	return slices.DeleteFunc(snapshots, func(s *schedulingv1.ScheduleChangeSnapshot) bool { return s == nil }), nil
+}
+
+// refOf returns the ref of a person, which has its length before it.
+func refOf(p *encoding.Person) (*commonv1.Ref, error) {
+	_, n := protowire.ConsumeVarint(p.Ref)
+	if n < 0 {
+		return nil, protowire.ParseError(n)
+	}
+	out := &commonv1.Ref{}
+	return out, proto.Unmarshal(p.Ref[n:], out)
+}
+
+// changes returns what is different of the entries of a kind.
+func changes(before, after *encoding.Window, k encoding.Kind) []change {
+	type key struct {
+		employee int32
+		id       int64
+	}
+	was := make(map[key]*encoding.Entry, len(before.Entries[k]))
+	for i := range before.Entries[k] {
+		e := &before.Entries[k][i]
+		was[key{e.Employee, e.ID}] = e
+	}
+	var out []change
+	var starts []int64
+	add := func(e *encoding.Entry, c change) {
+		c.employee = e.Employee
+		out, starts = append(out, c), append(starts, e.Start)
+	}
+	for i := range after.Entries[k] {
+		e := &after.Entries[k][i]
+		at := key{e.Employee, e.ID}
+		b := was[at]
+		delete(was, at)
+		switch {
+		case b == nil:
+			add(e, change{after: after.Message(e)})
+		case !bytes.Equal(shown(before, b), shown(after, e)):
+			add(e, change{before: before.Message(b), after: after.Message(e)})
+		}
+	}
+	for i := range before.Entries[k] {
+		if e := &before.Entries[k][i]; was[key{e.Employee, e.ID}] != nil {
+			add(e, change{before: before.Message(e)})
+		}
+	}
+	order := make([]int, len(out))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(starts[a], starts[b]) })
+	sorted := make([]change, len(out))
+	for i, at := range order {
+		sorted[i] = out[at]
+	}
+	return sorted
+}
+
+// shown is the message of an entry without its version: that of a generated entry grows
+// whenever its pattern is applied again.
+func shown(w *encoding.Window, e *encoding.Entry) []byte {
+	bare := *e
+	bare.Version = 0
+	return w.Message(&bare)
+}
+
+// changedLocks returns what is different of the locked days of a person; nil for nothing.
+func changedLocks(p *encoding.Person, before, after *encoding.Window) *schedulingv1.ChangedDayLocks {
+	now, was := locksOf(p.ID, after), locksOf(p.ID, before)
+	out := &schedulingv1.ChangedDayLocks{}
+	for _, l := range now {
+		at := slices.IndexFunc(was, func(b encoding.Lock) bool { return b.ID == l.ID })
+		switch {
+		case at < 0:
+			out.Create = append(out.Create, &schedulingv1.ChangedDayLock{After: lockOf(l)})
+		case was[at].Days != l.Days:
+			out.Update = append(out.Update, &schedulingv1.ChangedDayLock{Before: lockOf(was[at]), After: lockOf(l)})
+		}
+	}
+	for _, b := range was {
+		if !slices.ContainsFunc(now, func(l encoding.Lock) bool { return b.ID == l.ID }) {
+			out.Delete = append(out.Delete, &schedulingv1.ChangedDayLock{Before: lockOf(b)})
+		}
+	}
+	if len(out.Create)+len(out.Update)+len(out.Delete) == 0 {
+		return nil
+	}
+	return out
+}
+
+// locksOf returns the locks of an employee that touch the days. All are in the order of
+// employees.
+func locksOf(employeeID int64, w *encoding.Window) []encoding.Lock {
+	at, _ := slices.BinarySearchFunc(w.Locks, employeeID, func(l encoding.Lock, id int64) int { return cmp.Compare(l.EmployeeID, id) })
+	var out []encoding.Lock
+	for ; at < len(w.Locks) && w.Locks[at].EmployeeID == employeeID; at++ {
+		if w.Locks[at].Days.Overlaps(w.Days) {
+			out = append(out, w.Locks[at])
+		}
+	}
+	return out
+}
+
+// lockOf is a lock as schedules show it, but for its employee.
+func lockOf(l encoding.Lock) *schedulingv1.DayLock {
+	return &schedulingv1.DayLock{
+		Id: proto.Int64(l.ID), StartDateTime: l.Days.From.At(0).String(), EndDateTime: l.Days.To.At(0).String(),
+		Generated: proto.Bool(false), Posted: proto.Bool(false), Deleted: proto.Bool(false), Version: proto.Int64(1),
+	}
+}
