@@ -383,7 +383,8 @@ type PayrollProcessBasedOn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// PRIMARY, WORKED or POSITION_ASSIGNMENT. Rows name the worked job in any case.
 	Type string `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
-	// JOB.
+	// JOB. LABOR_CATEGORY, COST_CENTER and POSITION_CUSTOM_FIELD are refused: punches and
+	// pay code edits carry none of these.
 	FilterBy      string `protobuf:"bytes,2,opt,name=filter_by,json=filterBy,proto3" json:"filter_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
