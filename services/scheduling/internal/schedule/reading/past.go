@@ -71,8 +71,10 @@ FROM {asked}(
 // tables returns what stands for each table in braces.
 func (s variant) tables() []string {
 	if !s.past {
-		return []string{"{span}", "span", "{schedule_item}", "schedule_item", "{day_lock}", "day_lock", "{leave_edit}", "leave_edit",
-			"{locked_leave}", "locked_leave"}
+		return []string{
+			"{span}", "span", "{schedule_item}", "schedule_item", "{day_lock}", "day_lock", "{leave_edit}", "leave_edit",
+			"{locked_leave}", "locked_leave",
+		}
 	}
 	known := func(sql, columns string) string { return strings.ReplaceAll(sql, "{columns}", columns) }
 	return []string{
