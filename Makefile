@@ -85,6 +85,10 @@ attack: postgres ## Attack the running product; the long form.
 kills: postgres ## Kill the propagator twenty times at 10,000 employees, and overload the product for a minute, as CI does.
 	ROTALOOM_FAULTS=ci go test -count=1 -p 1 -timeout 20m -v -run 'TestPropagatorIsKilled|TestFourTimesTheCapacity' ./tests/faults ./tests/overload
 
+.PHONY: upgrade
+upgrade: postgres ## Run the programs before the last migration on the schema of the tree, then replace them: [ROTALOOM_UPGRADE_FROM=<git ref>].
+	go test -count=1 -tags upgrade -timeout 20m -v ./tests/upgrade
+
 .PHONY: mutate
 mutate: postgres ## Change the code of rules in small ways, and see whether their tests notice: [PKG=pkg/policy].
 	$(withpg) tools/mutate/mutate.sh $(PKG)

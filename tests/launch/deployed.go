@@ -62,6 +62,8 @@ type Deployment struct {
 	natsPort  int
 	// cluster are the servers of a cluster, when the broker is one.
 	cluster []*broker
+	// binaries is the folder of the programs, when they are not those of the tree.
+	binaries string
 }
 
 // Deployed starts every program as a process of its own, and waits until all of
@@ -86,6 +88,34 @@ func DeployedDurably(t testing.TB, settings ...string) *Deployment {
 	return deployed(t, how{}, settings)
 }
 
+// DeployedOnNewSchema is Deployed with the programs in a folder, those of an older version,
+// on databases that the programs of the tree have migrated.
+func DeployedOnNewSchema(t testing.TB, binaries string, settings ...string) *Deployment {
+	t.Helper()
+	return deployed(t, how{disposable: true, binaries: binaries}, settings)
+}
+
+// UseNewPrograms has programs that are started from now on be those of the tree.
+func (d *Deployment) UseNewPrograms() { d.binaries = "" }
+
+// binary is the program of a command.
+func (d *Deployment) binary(t testing.TB, command string) string {
+	t.Helper()
+	if d.binaries != "" {
+		return filepath.Join(d.binaries, filepath.Base(command))
+	}
+	return Build(t, command)
+}
+
+// migrate brings the databases to the schema of the tree.
+func (d *Deployment) migrate(t testing.TB) {
+	t.Helper()
+	for _, p := range programs {
+		_, errs, code := Run(t, Build(t, p.command), nil, append([]string{"migrate"}, d.databaseArgs(p.name)...)...)
+		require.Zero(t, code, "%s: %s", p.name, errs)
+	}
+}
+
 // how is what differs between deployments.
 type how struct {
 	// disposable is a database server that keeps nothing when it crashes.
@@ -96,13 +126,15 @@ type how struct {
 	standby bool
 	// cluster makes the broker a cluster of servers.
 	cluster bool
+	// binaries is the folder of older programs, which find a newer schema.
+	binaries string
 }
 
 func deployed(t testing.TB, how how, settings []string) *Deployment {
 	t.Helper()
 	d := &Deployment{
 		Services: map[string]*Process{}, starts: map[string]func() *Process{}, args: map[string][]string{},
-		natsDir: t.TempDir(), natsPort: freePort(t),
+		natsDir: t.TempDir(), natsPort: freePort(t), binaries: how.binaries,
 	}
 	d.pg = localpg.Config{Dir: filepath.Join(t.TempDir(), "pg"), Disposable: how.disposable}
 	if how.pooled || how.standby {
@@ -116,6 +148,9 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 	}
 	if how.pooled {
 		d.pooler = pgbouncer.Start(t, obs.Secret(d.Postgres.URL("postgres")))
+	}
+	if how.binaries != "" {
+		d.migrate(t)
 	}
 	d.createNATSUsers(t)
 	if how.cluster {
@@ -175,7 +210,7 @@ func keyEncryption(t testing.TB) string {
 // program starts a program, and remembers how.
 func (d *Deployment) program(t testing.TB, name, command string, env []string, args ...string) {
 	t.Helper()
-	d.starts[name] = func() *Process { return Start(t, Build(t, command), env, args...) }
+	d.starts[name] = func() *Process { return Start(t, d.binary(t, command), env, args...) }
 	d.Start(name)
 }
 
@@ -334,9 +369,16 @@ func (d *Deployment) Operate(t testing.TB, service string, command ...string) st
 	t.Helper()
 	i := slices.IndexFunc(programs, func(p program) bool { return p.name == service })
 	require.GreaterOrEqual(t, i, 0, service)
-	out, errs, code := Run(t, Build(t, programs[i].command), append(slices.Clone(d.env), "ROTALOOM_DATABASE_URL="+d.DatabaseURL(service)), command...)
+	out, errs, code := Run(t, d.binary(t, programs[i].command), append(slices.Clone(d.env), "ROTALOOM_DATABASE_URL="+d.DatabaseURL(service)), command...)
 	require.Zero(t, code, errs)
 	return out
+}
+
+// Verify runs the operator's command that compares schedules with the rules, and copies
+// with their owners.
+func (d *Deployment) Verify(t testing.TB) (stdout, stderr string, code int) {
+	t.Helper()
+	return Run(t, d.binary(t, "services/scheduling/cmd/propagator"), nil, "verify", "--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.NATSURL())
 }
 
 func (d *Deployment) startGateway(t testing.TB) {
