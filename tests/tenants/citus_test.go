@@ -203,5 +203,6 @@ var acrossTenants = []exception{
 // triggersOfThePast stand in the way of spreading scheduling's tables (docs/scale.md).
 var triggersOfThePast = []string{
 	"day_lock keep_deleted", "day_lock keep_updated", "leave_edit keep_deleted", "leave_edit keep_updated",
+	"locked_leave keep_deleted", "locked_leave keep_updated",
 	"membership keep_deleted", "membership keep_updated", "schedule_item keep_deleted", "schedule_item keep_updated",
 }
