@@ -44,7 +44,7 @@ func newHook(t *testing.T) *hook {
 		if err != nil {
 			return // The sender was killed.
 		}
-		time.Sleep(rand.N(20 * time.Millisecond)) // The work of a receiver, in which the sender may die.
+		time.Sleep(rand.N(50 * time.Millisecond)) // The work of a receiver, in which the sender may die.
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		key, err := standardwebhooks.NewWebhook(h.secret)
@@ -101,7 +101,10 @@ func TestNotifierIsKilled(t *testing.T) {
 		for message := range 10 {
 			accepted[w.notify(notification.ID, round*10+message)] = true
 		}
-		time.Sleep(time.Duration(random.Int64N(int64(300 * time.Millisecond)))) // Until the crash.
+		if waiting := w.undelivered(); waiting > 0 {
+			left := 1 + random.IntN(waiting)
+			launch.Await(t, patience, fmt.Sprintf("%d of %d wait", left, waiting), func() bool { return w.undelivered() <= left })
+		}
 		w.Services["platform"].Kill(t)
 		if w.undelivered() > 0 {
 			hits++
