@@ -32,6 +32,8 @@ var (
 	// aUUID is one, or all of one but its last twelve digits.
 	aUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-([0-9a-f]{12})?)$`)
 	aPath = regexp.MustCompile(`^/v\d/.*/(\d+)$`)
+	// anInstant is nobody's.
+	anInstant = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d`)
 	// aQuery is the path of a list of what one request has led to.
 	aQuery = regexp.MustCompile(`^(/v\d/.*\?request_id=)(.+)$`)
 )
@@ -71,6 +73,7 @@ func (n *nowhere) of(value string) string {
 		other = fmt.Sprintf("%08x", n.next) + aUUID.FindStringSubmatch(value)[1]
 	case uniques.MatchString(value):
 		other = uniques.ReplaceAllStringFunc(value, func(u string) string { return "f" + u[1:] })
+	case anInstant.MatchString(value):
 	case len(value) > 20: // A secret or a token.
 		other = strings.Repeat("z", len(value)-4) + fmt.Sprintf("%04d", len(n.names))
 	}

@@ -136,6 +136,7 @@ func FormatInstant(at time.Time) string { return at.UTC().Format(localForm + ".9
 // Between settles the request: changes are known until now, and since what is kept, or
 // for ever when it is negative. Without days it chooses those around both instants.
 func (c *Changes) Between(now time.Time, keep time.Duration) error {
+	const day = 24 * time.Hour
 	if c.Until.IsZero() || c.Until.After(now) {
 		c.Until = now
 	}
@@ -144,10 +145,10 @@ func (c *Changes) Between(now time.Time, keep time.Duration) error {
 	}
 	if keep >= 0 && c.From.Before(now.Add(-keep)) {
 		return fault.Newf(codeForgotten, http.StatusBadRequest, "where.employees.startDateTime must not be before %s: changes are not kept any longer.",
-			FormatInstant(now.Add(-keep)))
+			FormatInstant(now.Add(-keep).Truncate(day).Add(day))) // A whole day, which holds for a while.
 	}
-	if limit := time.Duration(maxChangeDays) * 24 * time.Hour; c.Until.Sub(c.From) > limit {
-		days := int64((c.Until.Sub(c.From) + 24*time.Hour - 1) / (24 * time.Hour))
+	if limit := time.Duration(maxChangeDays) * day; c.Until.Sub(c.From) > limit {
+		days := int64((c.Until.Sub(c.From) + day - 1) / day)
 		return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
 			"Service limits are exceeded: days of changes in the request: %d, allowed: %d. Ask for shorter times, one after the other.",
 			days, maxChangeDays).WithLimits(days, int64(maxChangeDays))
