@@ -21,27 +21,27 @@ import (
 // they were believed at the time $7. Spans that are past lie in blocks, and are read apart.
 const (
 	pastItems = `(
-        SELECT {columns} FROM schedule_item WHERE believed_from <= $7
-        UNION ALL SELECT {columns} FROM schedule_item_past WHERE believed_from <= $7 AND believed_until > $7) AS known`
+        SELECT {columns} FROM schedule_item WHERE tenant_id = $1 AND believed_from <= $7
+        UNION ALL SELECT {columns} FROM schedule_item_past WHERE tenant_id = $1 AND believed_from <= $7 AND believed_until > $7) AS known`
 	itemColumns = `tenant_id, id, employee_id, kind, from_day, to_day, version, body, deleted, withdrawn, covers,
         hides_employee_id, hides_day, hides_lineage_id, hides_pattern_id, hides_cycle_day, hides_ordinal, hidden_lane, hidden_ordinal`
 
 	pastLocks = `(
-        SELECT {columns} FROM day_lock WHERE believed_from <= $7
-        UNION ALL SELECT {columns} FROM day_lock_past WHERE believed_from <= $7 AND believed_until > $7) AS known`
+        SELECT {columns} FROM day_lock WHERE tenant_id = $1 AND believed_from <= $7
+        UNION ALL SELECT {columns} FROM day_lock_past WHERE tenant_id = $1 AND believed_from <= $7 AND believed_until > $7) AS known`
 	lockColumns = `tenant_id, id, employee_id, from_date, to_date`
 
 	pastLeave = `(
-        SELECT {columns} FROM leave_edit WHERE believed_from <= $7
-        UNION ALL SELECT {columns} FROM leave_edit_past WHERE believed_from <= $7 AND believed_until > $7) AS known`
+        SELECT {columns} FROM leave_edit WHERE tenant_id = $1 AND believed_from <= $7
+        UNION ALL SELECT {columns} FROM leave_edit_past WHERE tenant_id = $1 AND believed_from <= $7 AND believed_until > $7) AS known`
 	leaveColumns = `tenant_id, id, employee_id, from_day, to_day, version, body`
 
 	pastLockedLeave = `(
-        SELECT {columns} FROM locked_leave WHERE believed_from <= $7
-        UNION ALL SELECT {columns} FROM locked_leave_past WHERE believed_from <= $7 AND believed_until > $7) AS known`
+        SELECT {columns} FROM locked_leave WHERE tenant_id = $1 AND believed_from <= $7
+        UNION ALL SELECT {columns} FROM locked_leave_past WHERE tenant_id = $1 AND believed_from <= $7 AND believed_until > $7) AS known`
 	lockedLeaveColumns = `tenant_id, employee_id, lock_from, lock_to, id, version, from_day, to_day, body`
 
-	currentSpans = `(SELECT * FROM span WHERE believed_from <= $7) AS known`
+	currentSpans = `(SELECT * FROM span WHERE tenant_id = $1 AND believed_from <= $7) AS known`
 
 	// A block has spans of a thousand employees: it is opened once for all of them.
 	readPastSpans = `
