@@ -39,7 +39,7 @@ func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days c
 			Days: c.sheet(), Through: c.through, PayCode: c.setup.find, Calculated: c.zone.At(r.now()),
 			Primary: func(day civil.Date) string { return c.job("", day) },
 		}
-		c.pay(out[i].Days)
+		c.pay(out[i].Days, wages)
 		for _, d := range out[i].Days {
 			day, err := civil.ParseDate(d.GetDate())
 			if err != nil {

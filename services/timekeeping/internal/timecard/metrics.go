@@ -13,14 +13,15 @@ import (
 
 // MultiReadTimecardMetrics returns the sums of timecards.
 func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepingv1.MultiReadTimecardMetricsRequest) (*timekeepingv1.TimecardMetricsList, error) {
-	cards, err := h.cards(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), SeesWages(ctx))
+	wages := SeesWages(ctx)
+	cards, err := h.cards(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), wages)
 	if err != nil {
 		return nil, err
 	}
 	wanted := selection(req.GetSelect())
 	out := &timekeepingv1.TimecardMetricsList{Metrics: make([]*timekeepingv1.TimecardMetrics, len(cards))}
 	for i, c := range cards {
-		out.Metrics[i] = c.metrics(wanted, req.GetPaycodes(), req.GetRollupContext())
+		out.Metrics[i] = c.metrics(wages, wanted, req.GetPaycodes(), req.GetRollupContext())
 	}
 	return out, nil
 }
@@ -48,10 +49,10 @@ func among(list *commonv1.RefList, code *commonv1.Ref) bool {
 	return false
 }
 
-func (c *card) metrics(wanted func(string) bool, codes *commonv1.RefList, by *timekeepingv1.RollupContext) *timekeepingv1.TimecardMetrics {
+func (c *card) metrics(wages bool, wanted func(string) bool, codes *commonv1.RefList, by *timekeepingv1.RollupContext) *timekeepingv1.TimecardMetrics {
 	out := &timekeepingv1.TimecardMetrics{EmployeeId: c.ref()}
 	days := c.sheet()
-	c.pay(days)
+	c.pay(days, wages)
 	totals := func(keep func(correction bool) bool, byDay, byCode, byJob bool) []*timekeepingv1.ActualTotal {
 		var sums rollup
 		for _, d := range days {

@@ -16,13 +16,13 @@ func SeesWages(ctx context.Context) bool {
 	return ok && p.Has("commons.wage_work_rule.read")
 }
 
-// pay writes the wages of the totals of days, if the timecard was read with wages. They
-// follow from the wages that are known now, on days that are signed off as well.
-func (c *card) pay(days []*timekeepingv1.TimecardDay) {
+// pay writes the wages of the totals of days, or takes them away from who may not see
+// them. They follow from the wages that are known now, on days that are signed off as well.
+func (c *card) pay(days []*timekeepingv1.TimecardDay, visible bool) {
 	for _, d := range days {
 		for _, t := range d.GetTotals() {
 			t.Wages = ""
-			if len(c.of.GetWages()) > 0 {
+			if visible {
 				t.Wages = c.wages(t)
 			}
 		}
