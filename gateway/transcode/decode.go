@@ -279,53 +279,6 @@ func (d *decoder) element(f *field) *problem {
 	return nil
 }
 
-// mapObject reads an object whose names are the keys of a map.
-func (d *decoder) mapObject(f *field) *problem {
-	switch d.peek() {
-	case '{':
-	case '[':
-		return problemf(fault.CodeStructure, "is a list, but an object is expected")
-	default:
-		return d.notExpected("an object")
-	}
-	d.depth++
-	defer func() { d.depth-- }()
-	if d.depth > maxDepth {
-		return problemf(fault.CodeStructure, "nests more than %d levels deep", maxDepth)
-	}
-	return d.object(func(d *decoder, name []byte) *problem { return d.mapEntry(f, name) })
-}
-
-func (d *decoder) mapEntry(f *field, name []byte) *problem {
-	label := shorten(name)
-	if bad := d.weigh(f.message.weight); bad != nil {
-		return bad.in(label)
-	}
-	start := len(d.out)
-	d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
-	mark := d.openLength()
-	key := f.entry.key
-	d.out = protowire.AppendTag(d.out, key.number, key.wire)
-	if key.kind == protoreflect.StringKind {
-		d.out = protowire.AppendBytes(d.out, name)
-	} else {
-		bits, bad := key.fromText(name)
-		if bad != nil {
-			return bad.in(label)
-		}
-		d.out = appendBits(d.out, key.wire, bits)
-	}
-	if d.peek() == 'n' && !f.entry.value.nullable() {
-		d.out = d.out[:start]
-		return d.null()
-	}
-	if bad := d.element(f.entry.value); bad != nil {
-		return bad.in(label)
-	}
-	d.closeLength(mark)
-	return nil
-}
-
 // openLength leaves room for a length of one byte, which most values need, and
 // returns where it is.
 func (d *decoder) openLength() int {
