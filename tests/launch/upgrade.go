@@ -1,0 +1,43 @@
+package launch
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// DeployedOnNewSchema is Deployed with the programs in a folder, those of an older version,
+// on databases that the programs of the tree have migrated.
+func DeployedOnNewSchema(t testing.TB, binaries string, settings ...string) *Deployment {
+	t.Helper()
+	return deployed(t, how{disposable: true, binaries: binaries}, settings)
+}
+
+// UseNewPrograms has programs that are started from now on be those of the tree.
+func (d *Deployment) UseNewPrograms() { d.binaries = "" }
+
+// binary is the program of a command.
+func (d *Deployment) binary(t testing.TB, command string) string {
+	t.Helper()
+	if d.binaries != "" {
+		return filepath.Join(d.binaries, filepath.Base(command))
+	}
+	return Build(t, command)
+}
+
+// migrate brings the databases to the schema of the tree.
+func (d *Deployment) migrate(t testing.TB) {
+	t.Helper()
+	for _, p := range programs {
+		_, errs, code := Run(t, Build(t, p.command), nil, append([]string{"migrate"}, d.databaseArgs(p.name)...)...)
+		require.Zero(t, code, "%s: %s", p.name, errs)
+	}
+}
+
+// Verify runs the operator's command that compares schedules with the rules, and copies
+// with their owners.
+func (d *Deployment) Verify(t testing.TB) (stdout, stderr string, code int) {
+	t.Helper()
+	return Run(t, d.binary(t, "services/scheduling/cmd/propagator"), nil, "verify", "--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.NATSURL())
+}
