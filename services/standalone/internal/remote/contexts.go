@@ -84,8 +84,8 @@ func (c *Contexts) read() (file, error) {
 	return f, nil
 }
 
-// change changes the file, or leaves it as it is when fn fails. Two programs that do so
-// take turns.
+// change changes the file, or leaves it as it is when fn fails. While one program does so,
+// another is refused (filelock.ErrLocked).
 func (c *Contexts) change(fn func(f *file) error) (err error) {
 	dir := filepath.Dir(c.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -108,6 +108,10 @@ func (c *Contexts) change(fn func(f *file) error) (err error) {
 		return fmt.Errorf("contexts: %w", err)
 	}
 	part := c.path + ".part"
+	// One that was left behind may be open to others, and would stay so.
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("contexts: %w", err)
+	}
 	if err := os.WriteFile(part, data, 0o600); err != nil {
 		return fmt.Errorf("contexts: %w", err)
 	}

@@ -52,6 +52,18 @@ func TestContextsAreKept(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
+// A program that died may have left a file that others may read.
+func TestSecretsAreTheOwnersAfterACrash(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "contexts.yaml")
+	require.NoError(t, os.WriteFile(path+".part", []byte("contexts: {"), 0o600))
+	require.NoError(t, os.Chmod(path+".part", 0o644)) //nolint:gosec // That is what must not last.
+	require.NoError(t, Open(path).Add("plant", plant))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
 func TestContextsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	with := func(change func(c *Context)) Context {
