@@ -121,7 +121,7 @@ func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.Mul
 	return out, Announce(ctx, propagationID)
 }
 
-// Announce names in the answer the propagation that unlocked days have started, if there is one.
+// Announce names in the response the propagation that unlocked days have started, if there is one.
 func Announce(ctx context.Context, propagationID int64) error {
 	if propagationID == 0 {
 		return nil
