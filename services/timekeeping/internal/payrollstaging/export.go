@@ -77,7 +77,7 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 	}
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		var count int
-		err := tx.QueryRow(ctx, `SELECT count(x.id) FROM (SELECT id FROM payroll_staging WHERE tenant_id = $1 AND id = $2 FOR UPDATE) s
+		err := tx.QueryRow(ctx, `SELECT count(x.id) FROM (SELECT id FROM payroll_staging WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE) s
 			LEFT JOIN payroll_export x ON x.tenant_id = $1 AND x.staging_id = s.id`, tenantID, r.ID).Scan(&count)
 		if err == nil && count >= maxExports {
 			return fault.Conflict(CodeFull, fmt.Sprintf("The run has %d exports, and may have no more.", count))

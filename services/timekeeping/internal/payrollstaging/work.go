@@ -218,8 +218,10 @@ func (w *Worker) finish(ctx context.Context, b *stagedBatch, store func(context.
 			return fmt.Errorf("end batch: %w", err)
 		}
 		// What other batches stored by now counts, so they are waited for by a statement
-		// of their own: one that waits itself looks at the rows that it began with.
-		if _, err := tx.Exec(ctx, `SELECT FROM payroll_staging WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, b.tenantID, b.id); err != nil {
+		// of their own: one that waits itself looks at the rows that it began with. Both
+		// hold the key of the run, to which their rows refer, so that FOR UPDATE would be
+		// a deadlock.
+		if _, err := tx.Exec(ctx, `SELECT FROM payroll_staging WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`, b.tenantID, b.id); err != nil {
 			return fmt.Errorf("lock run: %w", err)
 		}
 		if _, err := tx.Exec(ctx, `UPDATE payroll_staging s SET batches_left = batches_left - 1, moved_at = clock_timestamp(),

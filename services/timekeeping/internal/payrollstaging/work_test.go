@@ -2,6 +2,7 @@ package payrollstaging
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -19,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
@@ -96,6 +99,41 @@ func TestBatchesThatEndTogether(t *testing.T) {
 	}))
 	require.NoError(t, <-failed)
 	r, err := readRun(ctx, pool, 1, batches[0].id)
+	require.NoError(t, err)
+	assert.Equal(t, "success", r.State)
+}
+
+// Two batches that have both stored rows of their run end without one of them being
+// thrown away and staged again.
+func TestBatchesThatStoreTogether(t *testing.T) {
+	t.Parallel()
+	pool, ctx := newPool(t), tenant.With(t.Context(), 1)
+	worker := newWorker(t, Deps{Pool: pool})
+	batches := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7, 8)
+	var stored atomic.Int32
+	both := make(chan struct{})
+	group, ctx := errgroup.WithContext(ctx)
+	for _, b := range batches {
+		group.Go(func() error {
+			return worker.finish(ctx, b, func(ctx context.Context, tx pgx.Tx) error {
+				if err := insertStaged(ctx, tx, b, []stagingEmployee{{Person: person.Person{ID: b.employees[0]}, fields: []string{}}}); err != nil {
+					return err
+				}
+				if stored.Add(1) == int32(len(batches)) {
+					close(both)
+				}
+				select {
+				case <-both:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+		})
+	}
+	require.NoError(t, group.Wait())
+	assert.EqualValues(t, len(batches), stored.Load(), "each batch was stored once")
+	r, err := readRun(tenant.With(t.Context(), 1), pool, 1, batches[0].id)
 	require.NoError(t, err)
 	assert.Equal(t, "success", r.State)
 }
