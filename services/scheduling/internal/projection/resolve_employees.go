@@ -139,35 +139,64 @@ func (r *Resolver) everyone(ctx context.Context) ([]Employee, error) {
 	return employees, nil
 }
 
+// EachEmployee is Employees for those who want to know of each ref whether it names
+// somebody: for each either the employee or, at the same position, why not.
+func (r *Resolver) EachEmployee(ctx context.Context, refs []*commonv1.Ref) (employees []Employee, unknown []*fault.Error, err error) {
+	unknown = make([]*fault.Error, len(refs))
+	var want wanted
+	for i, ref := range refs {
+		if !want.add(ref, i) {
+			unknown[i] = fault.Invalid(codeEmployeeMissing, "An employee is named by neither id nor qualifier.")
+		}
+	}
+	employees, missing, err := r.find(ctx, want, len(refs))
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, id := range missing.ids {
+		at := missing.idPositions[i]
+		employees[at], unknown[at] = Employee{}, unknownEmployee(&wanted{ids: []int64{id}})
+	}
+	for i, number := range missing.keys {
+		at := missing.keyPositions[i]
+		employees[at], unknown[at] = Employee{}, unknownEmployee(&wanted{keys: []string{number}})
+	}
+	return employees, unknown, nil
+}
+
 // employees returns the wanted employees at their positions, of which there
 // are count.
 func (r *Resolver) employees(ctx context.Context, want wanted, count int) ([]Employee, error) {
-	tenantID, err := tenant.Of(ctx)
+	employees, missing, err := r.find(ctx, want, count)
 	if err != nil {
-		return nil, err
-	}
-	visible, err := r.rules.Visible(ctx)
-	if err != nil {
-		return nil, err
-	}
-	employees := make([]Employee, count)
-	missing, err := r.knownEmployees(ctx, tenantID, visible, want, employees)
-	if err != nil {
-		return nil, err
-	}
-	if missing.empty() {
-		return employees, nil
-	}
-	if err := r.fetchEmployees(ctx, tenantID, missing); err != nil {
-		return nil, err
-	}
-	if missing, err = r.knownEmployees(ctx, tenantID, visible, missing, employees); err != nil {
 		return nil, err
 	}
 	if !missing.empty() {
 		return nil, unknownEmployee(&missing)
 	}
 	return employees, nil
+}
+
+// find returns the wanted employees at their positions, and those who are unknown.
+func (r *Resolver) find(ctx context.Context, want wanted, count int) ([]Employee, wanted, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, wanted{}, err
+	}
+	visible, err := r.rules.Visible(ctx)
+	if err != nil {
+		return nil, wanted{}, err
+	}
+	employees := make([]Employee, count)
+	missing, err := r.knownEmployees(ctx, tenantID, visible, want, employees)
+	if err != nil || missing.empty() {
+		return employees, wanted{}, err
+	}
+	if err := r.fetchEmployees(ctx, tenantID, missing); err != nil {
+		return nil, wanted{}, err
+	}
+	missing, err = r.knownEmployees(ctx, tenantID, visible, missing, employees)
+	return employees, missing, err
 }
 
 // knownEmployees fills employees with those that are known and visible, and

@@ -187,6 +187,6 @@ func unknownTerm(w *wanted) error {
 	return fault.Newf(codeTermUnknown, http.StatusBadRequest, "Employment term not found: %s.", w.first())
 }
 
-func unknownEmployee(w *wanted) error {
+func unknownEmployee(w *wanted) *fault.Error {
 	return fault.Newf(codeEmployeeUnknown, http.StatusBadRequest, "Employee not found: %s.", w.first())
 }
