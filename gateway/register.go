@@ -111,6 +111,7 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.SchedulePatternTemplateService_ServiceDesc, schedulingv1.NewSchedulePatternTemplateServiceClient, schedulingv1.RegisterSchedulePatternTemplateServiceHandlerClient),
 			generated(&schedulingv1.ScheduleRuleEvaluationService_ServiceDesc, schedulingv1.NewScheduleRuleEvaluationServiceClient, schedulingv1.RegisterScheduleRuleEvaluationServiceHandlerClient),
 			generated(&schedulingv1.ScheduleRuleService_ServiceDesc, schedulingv1.NewScheduleRuleServiceClient, schedulingv1.RegisterScheduleRuleServiceHandlerClient),
+			generated(&schedulingv1.ScheduleRuleSetAssignmentService_ServiceDesc, schedulingv1.NewScheduleRuleSetAssignmentServiceClient, schedulingv1.RegisterScheduleRuleSetAssignmentServiceHandlerClient),
 			generated(&schedulingv1.ScheduleRuleSetService_ServiceDesc, schedulingv1.NewScheduleRuleSetServiceClient, schedulingv1.RegisterScheduleRuleSetServiceHandlerClient),
 			generated(&schedulingv1.ScheduleService_ServiceDesc, schedulingv1.NewScheduleServiceClient, schedulingv1.RegisterScheduleServiceHandlerClient),
 			generated(&schedulingv1.ScheduleTagService_ServiceDesc, schedulingv1.NewScheduleTagServiceClient, schedulingv1.RegisterScheduleTagServiceHandlerClient),

@@ -78,12 +78,17 @@ type ScheduleRuleEvaluationWhere struct {
 	// The days, both included. A week, or a row of days, that has one of them is
 	// evaluated as a whole.
 	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	// The rule sets; all active ones of the type Organization when none is named.
+	// The rule sets. When none is named, the active ones of the type Organization and,
+	// on their days, those that are assigned to the employee.
 	RuleSets *v1.RefList `protobuf:"bytes,3,opt,name=rule_sets,json=ruleSets,proto3" json:"rule_sets,omitempty"`
 	// The least severity that is wanted; 1 Informational unless it says otherwise.
 	MinimumSeverity *ScheduleRuleProperty `protobuf:"bytes,4,opt,name=minimum_severity,json=minimumSeverity,proto3" json:"minimum_severity,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Whose assignments hold: DEFAULT (-1) unless it says otherwise. With
+	// SCHEDULE_GENERATION_OVERRIDE (-2) those of that context hold on their days, and the
+	// others on the rest. Only when no rule set is named.
+	Context       *v1.Ref `protobuf:"bytes,5,opt,name=context,proto3" json:"context,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ScheduleRuleEvaluationWhere) Reset() {
@@ -144,9 +149,17 @@ func (x *ScheduleRuleEvaluationWhere) GetMinimumSeverity() *ScheduleRuleProperty
 	return nil
 }
 
+func (x *ScheduleRuleEvaluationWhere) GetContext() *v1.Ref {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
 type ScheduleRuleViolations struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By employee in the order of the request, rule set, rule and date.
+	// By employee in the order of the request, rule set, days on which it holds, rule and
+	// date.
 	Violations    []*ScheduleRuleViolation `protobuf:"bytes,1,rep,name=violations,proto3" json:"violations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -317,7 +330,7 @@ const file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc = "" +
 	"\n" +
 	"5rotaloom/scheduling/v1/schedule_rule_evaluation.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a*rotaloom/scheduling/v1/schedule_rule.proto\"i\n" +
 	"\x1cEvaluateScheduleRulesRequest\x12I\n" +
-	"\x05where\x18\x01 \x01(\v23.rotaloom.scheduling.v1.ScheduleRuleEvaluationWhereR\x05where\"\x9d\x03\n" +
+	"\x05where\x18\x01 \x01(\v23.rotaloom.scheduling.v1.ScheduleRuleEvaluationWhereR\x05where\"\xd0\x03\n" +
 	"\x1bScheduleRuleEvaluationWhere\x12Q\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB\x16\xa2\xbb\x18\x12\n" +
 	"\x10\b\xe8\a\x12\tWFP-90003 \x01R\temployees\x12<\n" +
@@ -325,7 +338,8 @@ const file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc = "" +
 	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12O\n" +
 	"\trule_sets\x18\x03 \x01(\v2\x1b.rotaloom.common.v1.RefListB\x15\xa2\xbb\x18\x11\n" +
 	"\x0f\b\x14\x12\tWFP-90003 \x01R\bruleSets\x12W\n" +
-	"\x10minimum_severity\x18\x04 \x01(\v2,.rotaloom.scheduling.v1.ScheduleRulePropertyR\x0fminimumSeverity:C\xa2\xbb\x18?\x1a=\b\xe0\xda\x01\x12\tWFP-90001\x18\x9d\x03 \x01*\temployees2\n" +
+	"\x10minimum_severity\x18\x04 \x01(\v2,.rotaloom.scheduling.v1.ScheduleRulePropertyR\x0fminimumSeverity\x121\n" +
+	"\acontext\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\acontext:C\xa2\xbb\x18?\x1a=\b\xe0\xda\x01\x12\tWFP-90001\x18\x9d\x03 \x01*\temployees2\n" +
 	"date_rangeJ\x10employees * days\"g\n" +
 	"\x16ScheduleRuleViolations\x12M\n" +
 	"\n" +
@@ -380,19 +394,20 @@ var file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_depIdxs = []int32
 	5,  // 2: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.date_range:type_name -> rotaloom.common.v1.DateRange
 	4,  // 3: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.rule_sets:type_name -> rotaloom.common.v1.RefList
 	6,  // 4: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.minimum_severity:type_name -> rotaloom.scheduling.v1.ScheduleRuleProperty
-	3,  // 5: rotaloom.scheduling.v1.ScheduleRuleViolations.violations:type_name -> rotaloom.scheduling.v1.ScheduleRuleViolation
-	7,  // 6: rotaloom.scheduling.v1.ScheduleRuleViolation.employee:type_name -> rotaloom.common.v1.Ref
-	7,  // 7: rotaloom.scheduling.v1.ScheduleRuleViolation.rule_set:type_name -> rotaloom.common.v1.Ref
-	7,  // 8: rotaloom.scheduling.v1.ScheduleRuleViolation.rule:type_name -> rotaloom.common.v1.Ref
-	6,  // 9: rotaloom.scheduling.v1.ScheduleRuleViolation.severity:type_name -> rotaloom.scheduling.v1.ScheduleRuleProperty
-	7,  // 10: rotaloom.scheduling.v1.ScheduleRuleViolation.shifts:type_name -> rotaloom.common.v1.Ref
-	0,  // 11: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateScheduleRules:input_type -> rotaloom.scheduling.v1.EvaluateScheduleRulesRequest
-	2,  // 12: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateScheduleRules:output_type -> rotaloom.scheduling.v1.ScheduleRuleViolations
-	12, // [12:13] is the sub-list for method output_type
-	11, // [11:12] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	7,  // 5: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.context:type_name -> rotaloom.common.v1.Ref
+	3,  // 6: rotaloom.scheduling.v1.ScheduleRuleViolations.violations:type_name -> rotaloom.scheduling.v1.ScheduleRuleViolation
+	7,  // 7: rotaloom.scheduling.v1.ScheduleRuleViolation.employee:type_name -> rotaloom.common.v1.Ref
+	7,  // 8: rotaloom.scheduling.v1.ScheduleRuleViolation.rule_set:type_name -> rotaloom.common.v1.Ref
+	7,  // 9: rotaloom.scheduling.v1.ScheduleRuleViolation.rule:type_name -> rotaloom.common.v1.Ref
+	6,  // 10: rotaloom.scheduling.v1.ScheduleRuleViolation.severity:type_name -> rotaloom.scheduling.v1.ScheduleRuleProperty
+	7,  // 11: rotaloom.scheduling.v1.ScheduleRuleViolation.shifts:type_name -> rotaloom.common.v1.Ref
+	0,  // 12: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateScheduleRules:input_type -> rotaloom.scheduling.v1.EvaluateScheduleRulesRequest
+	2,  // 13: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateScheduleRules:output_type -> rotaloom.scheduling.v1.ScheduleRuleViolations
+	13, // [13:14] is the sub-list for method output_type
+	12, // [12:13] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_init() }

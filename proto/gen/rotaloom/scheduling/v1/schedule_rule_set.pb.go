@@ -313,8 +313,8 @@ type ScheduleRuleSet struct {
 	// True unless it says otherwise. A set that is not active holds for nobody; who
 	// names it can still evaluate it.
 	Active *bool `protobuf:"varint,6,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	// 1 Organization holds for everybody, 2 Employee for those whom an evaluation names
-	// with the set: the assignment of sets to persons is not served. It does not change.
+	// 1 Organization holds for everybody, 2 Employee for those to whom it is assigned
+	// (persons/schedule_rule_sets). It does not change.
 	RuleType *ScheduleRuleProperty `protobuf:"bytes,7,opt,name=rule_type,json=ruleType,proto3" json:"rule_type,omitempty"`
 	// SUNDAY to SATURDAY: the day with which weeks begin; MONDAY, or that of the
 	// anchor date, unless it says otherwise.

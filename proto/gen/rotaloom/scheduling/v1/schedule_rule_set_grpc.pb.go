@@ -46,7 +46,7 @@ type ScheduleRuleSetServiceClient interface {
 	GetScheduleRuleSet(ctx context.Context, in *GetScheduleRuleSetRequest, opts ...grpc.CallOption) (*ScheduleRuleSet, error)
 	// Replaces a rule set.
 	UpdateScheduleRuleSet(ctx context.Context, in *UpdateScheduleRuleSetRequest, opts ...grpc.CallOption) (*ScheduleRuleSet, error)
-	// Deletes a rule set.
+	// Deletes a rule set that is assigned to nobody.
 	DeleteScheduleRuleSet(ctx context.Context, in *DeleteScheduleRuleSetRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Retrieves the rule sets that are named; all, or those of a type, when none
 	// are.
@@ -136,7 +136,7 @@ type ScheduleRuleSetServiceServer interface {
 	GetScheduleRuleSet(context.Context, *GetScheduleRuleSetRequest) (*ScheduleRuleSet, error)
 	// Replaces a rule set.
 	UpdateScheduleRuleSet(context.Context, *UpdateScheduleRuleSetRequest) (*ScheduleRuleSet, error)
-	// Deletes a rule set.
+	// Deletes a rule set that is assigned to nobody.
 	DeleteScheduleRuleSet(context.Context, *DeleteScheduleRuleSetRequest) (*emptypb.Empty, error)
 	// Retrieves the rule sets that are named; all, or those of a type, when none
 	// are.
