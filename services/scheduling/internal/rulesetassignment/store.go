@@ -1,0 +1,156 @@
+package rulesetassignment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+const (
+	readAssignments = `
+SELECT a.employee_id, a.context_id, a.from_date, a.to_date, a.schedule_rule_set_id, s.name
+FROM schedule_rule_set_assignment AS a JOIN schedule_rule_set AS s ON s.tenant_id = a.tenant_id AND s.id = a.schedule_rule_set_id
+WHERE a.tenant_id = $1 AND a.employee_id = ANY($2) ORDER BY a.employee_id, a.context_id DESC, a.from_date`
+
+	readHeads = `
+SELECT employee_id, version FROM schedule_rule_set_assignment_head WHERE tenant_id = $1 AND employee_id = ANY($2)`
+
+	// Rows are locked in the order of the employees: two requests cannot wait for each
+	// other in a circle.
+	lockHeads = `
+INSERT INTO schedule_rule_set_assignment_head AS h (tenant_id, employee_id, version)
+SELECT $1, u.id, 0 FROM unnest($2::bigint[]) AS u (id) ORDER BY u.id
+ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = h.version
+RETURNING h.employee_id, h.version`
+
+	raiseHeads = `
+UPDATE schedule_rule_set_assignment_head SET version = version + 1 WHERE tenant_id = $1 AND employee_id = ANY($2)`
+
+	deleteAssignments = `
+DELETE FROM schedule_rule_set_assignment WHERE tenant_id = $1 AND employee_id = ANY($2)`
+
+	insertAssignments = `
+INSERT INTO schedule_rule_set_assignment (tenant_id, employee_id, context_id, from_date, to_date, schedule_rule_set_id)
+SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[], $6::bigint[]) AS u (employee, context, from_date, to_date, rule_set)`
+
+	keepRuleSets = `
+SELECT id FROM schedule_rule_set WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE`
+
+	findAssigned = `
+SELECT EXISTS (SELECT FROM schedule_rule_set_assignment WHERE tenant_id = $1 AND schedule_rule_set_id = $2)`
+)
+
+// read returns the assignments of employees, each by context and day.
+func read(ctx context.Context, db pg.Querier, tenantID int64, employees []int64) (map[int64][]assignment, error) {
+	rows, err := db.Query(ctx, readAssignments, tenantID, employees)
+	if err != nil {
+		return nil, fmt.Errorf("read rule sets of employees: %w", err)
+	}
+	out := make(map[int64][]assignment, len(employees))
+	var employee int64
+	var a assignment
+	_, err = pgx.ForEachRow(rows, []any{&employee, &a.context, &a.days.From, &a.days.To, &a.ruleSet, &a.name}, func() error {
+		out[employee] = append(out[employee], a)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read rule sets of employees: %w", err)
+	}
+	return out, nil
+}
+
+// versions returns how often the assignments of employees were changed.
+func versions(ctx context.Context, db pg.Querier, tenantID int64, employees []int64) (map[int64]int64, error) {
+	rows, err := db.Query(ctx, readHeads, tenantID, employees)
+	return collectVersions(rows, err, len(employees))
+}
+
+// lock is versions, and keeps others from changing the assignments until the
+// transaction ends.
+func lock(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]int64, error) {
+	rows, err := tx.Query(ctx, lockHeads, tenantID, employees)
+	return collectVersions(rows, err, len(employees))
+}
+
+func collectVersions(rows pgx.Rows, err error, count int) (map[int64]int64, error) {
+	if err != nil {
+		return nil, fmt.Errorf("read versions of rule sets of employees: %w", err)
+	}
+	out := make(map[int64]int64, count)
+	var employee, version int64
+	_, err = pgx.ForEachRow(rows, []any{&employee, &version}, func() error {
+		out[employee] = version
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read versions of rule sets of employees: %w", err)
+	}
+	return out, nil
+}
+
+// replace stores all assignments of employees in the place of those that they have.
+func replace(ctx context.Context, tx pgx.Tx, tenantID int64, wanted map[int64][]assignment) error {
+	ids := slices.Sorted(maps.Keys(wanted))
+	var employees, contexts, sets []int64
+	var from, to []civil.Date
+	for _, id := range ids {
+		for _, a := range wanted[id] {
+			employees, contexts, sets = append(employees, id), append(contexts, a.context), append(sets, a.ruleSet)
+			from, to = append(from, a.days.From), append(to, a.days.To)
+		}
+	}
+	if _, err := tx.Exec(ctx, raiseHeads, tenantID, ids); err != nil {
+		return fmt.Errorf("count changes of rule sets of employees: %w", err)
+	}
+	if _, err := tx.Exec(ctx, deleteAssignments, tenantID, ids); err != nil {
+		return fmt.Errorf("take rule sets off employees: %w", err)
+	}
+	if _, err := tx.Exec(ctx, insertAssignments, tenantID, employees, contexts, from, to, sets); err != nil {
+		return fmt.Errorf("give employees rule sets: %w", err)
+	}
+	return nil
+}
+
+// keep keeps rule sets from being deleted until the transaction ends, and returns those
+// that are there.
+func keep(ctx context.Context, tx pgx.Tx, tenantID int64, ruleSets []int64) ([]int64, error) {
+	rows, err := tx.Query(ctx, keepRuleSets, tenantID, ruleSets)
+	if err != nil {
+		return nil, fmt.Errorf("keep rule sets: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("keep rule sets: %w", err)
+	}
+	return found, nil
+}
+
+// IsAssigned tells whether somebody has a rule set. Whoever asks has locked it.
+func IsAssigned(ctx context.Context, tx pgx.Tx, tenantID, ruleSet int64) (assigned bool, err error) {
+	if err := tx.QueryRow(ctx, findAssigned, tenantID, ruleSet).Scan(&assigned); err != nil {
+		return false, fmt.Errorf("find who has a rule set: %w", err)
+	}
+	return assigned, nil
+}
+
+// HoldingsOf returns which rule sets hold for employees on days in a context, by rule
+// set and day.
+func HoldingsOf(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, inContext int64, days civil.Range) (map[int64][]Holding, error) {
+	found, err := read(ctx, db, tenantID, employees)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64][]Holding, len(found))
+	for id, list := range found {
+		if held := holdings(list, inContext, days); len(held) > 0 {
+			out[id] = held
+		}
+	}
+	return out, nil
+}

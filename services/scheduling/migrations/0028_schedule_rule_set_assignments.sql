@@ -1,0 +1,31 @@
+-- +goose Up
+-- Which rule sets hold for whom, and when. In a context a person has one on a day.
+CREATE TABLE schedule_rule_set_assignment (
+    tenant_id            bigint NOT NULL,
+    employee_id          bigint NOT NULL,
+    -- -1 DEFAULT, -2 SCHEDULE_GENERATION_OVERRIDE.
+    context_id           bigint NOT NULL CHECK (context_id IN (-1, -2)),
+    from_date            date   NOT NULL,
+    to_date              date   NOT NULL CHECK (to_date > from_date),
+    schedule_rule_set_id bigint NOT NULL,
+    PRIMARY KEY (tenant_id, employee_id, context_id, from_date),
+    FOREIGN KEY (tenant_id, schedule_rule_set_id) REFERENCES schedule_rule_set (tenant_id, id)
+);
+CREATE INDEX schedule_rule_set_assignment_set ON schedule_rule_set_assignment (tenant_id, schedule_rule_set_id);
+
+-- How often the assignments of an employee were changed. Who changes them locks the row.
+CREATE TABLE schedule_rule_set_assignment_head (
+    tenant_id   bigint NOT NULL,
+    employee_id bigint NOT NULL,
+    version     bigint NOT NULL,
+    PRIMARY KEY (tenant_id, employee_id)
+);
+
+ALTER TABLE schedule_rule_set_assignment ENABLE ROW LEVEL SECURITY;
+ALTER TABLE schedule_rule_set_assignment FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON schedule_rule_set_assignment
+    USING (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+ALTER TABLE schedule_rule_set_assignment_head ENABLE ROW LEVEL SECURITY;
+ALTER TABLE schedule_rule_set_assignment_head FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON schedule_rule_set_assignment_head
+    USING (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
