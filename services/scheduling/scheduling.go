@@ -29,6 +29,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/requestsubtype"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rulesetassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleviolation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -95,6 +96,7 @@ type Service struct {
 	employeeTimeOff  *timeoff.Employee
 	rules            *schedulerule.Handler
 	ruleSets         *scheduleruleset.Handler
+	ruleAssignments  *rulesetassignment.Handler
 	ruleViolations   *ruleviolation.Handler
 	data             *dataelement.Server
 }
@@ -160,6 +162,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		employeeTimeOff: timeoff.NewEmployee(requests),
 		rules:           &schedulerule.Handler{},
 		ruleSets:        scheduleruleset.New(deps.Pool, ruleSets),
+		ruleAssignments: rulesetassignment.New(deps.Pool, ruleSets, resolver),
 		ruleViolations: ruleviolation.New(ruleviolation.Deps{
 			Pool: deps.Pool, RuleSets: ruleSets, Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
 		}),
@@ -189,6 +192,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterEmployeeTimeOffServiceServer(server, s.employeeTimeOff)
 	schedulingv1.RegisterScheduleRuleServiceServer(server, s.rules)
 	schedulingv1.RegisterScheduleRuleSetServiceServer(server, s.ruleSets)
+	schedulingv1.RegisterScheduleRuleSetAssignmentServiceServer(server, s.ruleAssignments)
 	schedulingv1.RegisterScheduleRuleEvaluationServiceServer(server, s.ruleViolations)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }

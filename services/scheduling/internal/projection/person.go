@@ -39,6 +39,10 @@ WHERE tenant_id = $1 AND employee_id = ANY($2) AND believed_until = 'infinity' O
 SELECT e.id, d.from_date, d.to_date
 FROM employee e, unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_date)
 WHERE e.tenant_id = $1 AND e.id = ANY($2) ORDER BY 1, 2`
+
+	// The rule sets of who is no more; who evaluates their past names rule sets.
+	forgetRuleSets = `
+DELETE FROM schedule_rule_set_assignment WHERE tenant_id = $1 AND employee_id = ANY($2)`
 )
 
 // applyPersons stores persons. Who is no more stays, without number and name,
@@ -49,7 +53,11 @@ func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []pers
 	ids, numbers, names, zones := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
 	hired, jobs := make([]*civil.Date, n), make([][]byte, n)
 	var terminated termination
+	var gone []int64
 	for i, c := range changes {
+		if c.State.GetDeleted() {
+			gone = append(gone, c.Key)
+		}
 		ids[i], numbers[i], names[i] = c.Key, c.State.GetPersonNumber(), c.State.GetFullName()
 		zones[i] = cmp.Or(c.State.GetTimeZone(), defaultZone)
 		encoded, err := proto.Marshal(c.State.GetPrimaryJobs())
@@ -79,6 +87,11 @@ func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []pers
 	_, err = tx.Exec(ctx, upsertEmployees, tenantID, ids, numbers, names, zones, hired, terminated.ids, terminated.from, terminated.to, jobs)
 	if err != nil {
 		return fmt.Errorf("projection: store employees: %w", err)
+	}
+	if len(gone) > 0 {
+		if _, err := tx.Exec(ctx, forgetRuleSets, tenantID, gone); err != nil {
+			return fmt.Errorf("projection: forget rule sets of employees: %w", err)
+		}
 	}
 	after, err := terminations(ctx, tx, tenantID, concerned)
 	if err != nil {

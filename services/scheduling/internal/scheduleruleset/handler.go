@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rulesetassignment"
 )
 
 // Handler serves ScheduleRuleSetService.
@@ -31,8 +32,17 @@ var _ schedulingv1.ScheduleRuleSetServiceServer = (*Handler)(nil)
 // New returns a Handler that keeps rule sets in the database of the pool.
 func New(pool *pg.Pool, store *namedstore.Store[*ruleSet]) *Handler {
 	h := &Handler{}
-	h.resource = namedstore.Resource[*ruleSet]{Store: store, Pool: pool, Prepare: prepare, Within: h.within}
+	h.resource = namedstore.Resource[*ruleSet]{Store: store, Pool: pool, Prepare: prepare, Within: h.within, Unused: unused}
 	return h
+}
+
+// unused refuses to delete a rule set that somebody has.
+func unused(ctx context.Context, tx pgx.Tx, tenantID int64, s *ruleSet) error {
+	assigned, err := rulesetassignment.IsAssigned(ctx, tx, tenantID, s.GetId())
+	if err == nil && assigned {
+		err = fault.Invalid(CodeAssigned, fmt.Sprintf("The schedule rule set %q is assigned to employees. Take it off them first.", s.GetName()))
+	}
+	return err
 }
 
 // lock has those who give rule sets of a tenant persistent ids take turns.

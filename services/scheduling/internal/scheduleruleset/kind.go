@@ -30,6 +30,8 @@ const (
 	CodeRuleType = "WRL-31507"
 	// CodeSeveral (400): rule sets are named in more than one way.
 	CodeSeveral = "WRL-31508"
+	// CodeAssigned (400): a rule set that is to be deleted is assigned to employees.
+	CodeAssigned = "WRL-31509"
 )
 
 type ruleSet = schedulingv1.ScheduleRuleSet

@@ -1,0 +1,166 @@
+package rulesetassignment
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+)
+
+// Directory finds the employees that requests name, of those whom the caller may see,
+// as [projection.Resolver] does. It must not be used in a transaction.
+type Directory interface {
+	EachEmployee(ctx context.Context, refs []*commonv1.Ref) (employees []projection.Employee, unknown []*fault.Error, err error)
+}
+
+// Handler serves ScheduleRuleSetAssignmentService.
+type Handler struct {
+	schedulingv1.UnsafeScheduleRuleSetAssignmentServiceServer
+	pool      *pg.Pool
+	ruleSets  *namedstore.Store[*schedulingv1.ScheduleRuleSet]
+	directory Directory
+}
+
+var _ schedulingv1.ScheduleRuleSetAssignmentServiceServer = (*Handler)(nil)
+
+// New returns a Handler that keeps assignments in the database of the pool, of the rule
+// sets of a store.
+func New(pool *pg.Pool, ruleSets *namedstore.Store[*schedulingv1.ScheduleRuleSet], directory Directory) *Handler {
+	return &Handler{pool: pool, ruleSets: ruleSets, directory: directory}
+}
+
+// ListScheduleRuleSetAssignments returns the assignments of one person.
+func (h *Handler) ListScheduleRuleSetAssignments(ctx context.Context, req *schedulingv1.ListScheduleRuleSetAssignmentsRequest) (*schedulingv1.PersonScheduleRuleSetsList, error) {
+	if req.PersonKey == nil && req.GetPersonNumber() == "" {
+		return nil, fault.Invalid(CodeMissing, "Name the person by person_key or person_number.")
+	}
+	var named *commonv1.Ref
+	if req.ContextId != nil || req.ContextName != nil {
+		named = &commonv1.Ref{Id: req.ContextId, Qualifier: req.ContextName}
+	}
+	refs := []*commonv1.Ref{refOf(&schedulingv1.SchedulingPersonIdentity{PersonKey: req.PersonKey, PersonNumber: req.PersonNumber})}
+	return h.list(ctx, refs, "context", named, "date", req.GetDate(), false)
+}
+
+// MultiReadScheduleRuleSetAssignments returns the assignments of the persons asked for,
+// in that order.
+func (h *Handler) MultiReadScheduleRuleSetAssignments(ctx context.Context, req *schedulingv1.MultiReadScheduleRuleSetAssignmentsRequest) (*schedulingv1.PersonScheduleRuleSetsList, error) {
+	where := req.GetBody().GetWhere()
+	refs, err := refsOf(where.GetEmployees())
+	if err != nil {
+		return nil, err
+	}
+	return h.list(ctx, refs, "where.context", where.GetContext(), "where.date", where.GetDate(), req.GetPartialSuccess())
+}
+
+// refsOf returns whom a list names in one of its three ways.
+func refsOf(list *schedulingv1.SchedulingPersonIdentityList) ([]*commonv1.Ref, error) {
+	given := 0
+	for _, n := range []int{len(list.GetPersonKeys()), len(list.GetPersonNumbers()), len(list.GetPersons())} {
+		if n > 0 {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return nil, fault.Invalid(CodeMissing, "where.employees needs personKeys, personNumbers or persons.")
+	case given > 1:
+		return nil, fault.Invalid(CodeSeveral, "where.employees takes only one of personKeys, personNumbers and persons.")
+	}
+	var refs []*commonv1.Ref
+	for _, key := range list.GetPersonKeys() {
+		refs = append(refs, &commonv1.Ref{Id: proto.Int64(key)})
+	}
+	for _, number := range list.GetPersonNumbers() {
+		refs = append(refs, &commonv1.Ref{Qualifier: proto.String(number)})
+	}
+	for _, identity := range list.GetPersons() {
+		refs = append(refs, refOf(identity))
+	}
+	return refs, nil
+}
+
+func refOf(identity *schedulingv1.SchedulingPersonIdentity) *commonv1.Ref {
+	if identity == nil {
+		return &commonv1.Ref{}
+	}
+	return &commonv1.Ref{Id: identity.PersonKey, Qualifier: identity.PersonNumber}
+}
+
+func (h *Handler) list(ctx context.Context, refs []*commonv1.Ref, contextPath string, named *commonv1.Ref, datePath, date string, partial bool) (*schedulingv1.PersonScheduleRuleSetsList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var inContext int64
+	if named != nil {
+		if inContext, err = ContextOf(contextPath, named); err != nil {
+			return nil, err
+		}
+	}
+	var day *civil.Date
+	if date != "" {
+		parsed, err := civil.ParseDate(date)
+		if err != nil {
+			return nil, fault.Invalid(CodeDay, datePath+": "+err.Error()+".")
+		}
+		day = &parsed
+	}
+	employees, unknown, err := h.directory.EachEmployee(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	// Versions first: who changes what was read in between is told that it is stale.
+	ids := idsOf(employees)
+	counted, err := versions(ctx, h.pool, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	have, err := read(ctx, h.pool, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := bulk.Run(refs, partial, func(i int, _ *commonv1.Ref) (*schedulingv1.PersonScheduleRuleSets, error) {
+		if unknown[i] != nil {
+			return nil, unknown[i]
+		}
+		return message(&employees[i], wire(have[employees[i].ID], inContext, day), counted[employees[i].ID]), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	persons, failure, err := rpc.Settled(ctx, outcome)
+	return &schedulingv1.PersonScheduleRuleSetsList{Persons: persons, Failure: failure}, err
+}
+
+func message(e *projection.Employee, list []*schedulingv1.ScheduleRuleSetAssignment, version int64) *schedulingv1.PersonScheduleRuleSets {
+	out := &schedulingv1.PersonScheduleRuleSets{
+		PersonIdentity: &schedulingv1.SchedulingPersonIdentity{PersonKey: proto.Int64(e.ID), PersonNumber: proto.String(e.PersonNumber)},
+		Assignments:    list,
+	}
+	if version > 0 {
+		out.Version = proto.Int64(version)
+	}
+	return out
+}
+
+// idsOf returns the ids of those who are known.
+func idsOf(employees []projection.Employee) []int64 {
+	ids := make([]int64, 0, len(employees))
+	for i := range employees {
+		if employees[i].ID != 0 {
+			ids = append(ids, employees[i].ID)
+		}
+	}
+	return ids
+}
