@@ -33,38 +33,6 @@ type set struct {
 	stored   []*schedulingv1.ScheduleRuleSetRule
 }
 
-// setsOf returns the rule sets that are named, or else the active ones that hold for
-// everybody, with their rules of a severity or above.
-func (h *Handler) setsOf(ctx context.Context, tenantID int64, named *commonv1.RefList, severity int64) ([]set, error) {
-	refs := named.GetRefs()
-	for _, id := range named.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: proto.Int64(id)})
-	}
-	for _, name := range named.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: proto.String(name)})
-	}
-	found, err := h.RuleSets.Read(ctx, h.Pool, tenantID, "where.ruleSets", refs)
-	if err != nil {
-		return nil, err
-	}
-	var out []set
-	count := 0
-	for _, s := range found {
-		if len(refs) == 0 && (!s.GetActive() || s.GetRuleType().GetId() != schedulerule.Organization) {
-			continue
-		}
-		made, err := newSet(s, severity)
-		if err != nil {
-			return nil, err
-		}
-		if count += len(made.rules); count > maxRules {
-			return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("There are more than %d rules to evaluate. Name fewer rule sets.", maxRules))
-		}
-		out = append(out, made)
-	}
-	return out, nil
-}
-
 func newSet(s *schedulingv1.ScheduleRuleSet, severity int64) (set, error) {
 	out := set{ref: &commonv1.Ref{Id: s.Id, Qualifier: proto.String(s.GetName())}}
 	for day := time.Sunday; day <= time.Saturday; day++ {
@@ -97,45 +65,96 @@ func newSet(s *schedulingv1.ScheduleRuleSet, severity int64) (set, error) {
 	return out, nil
 }
 
+// evaluation evaluates the rule sets of a plan.
+type evaluation struct {
+	plan       *plan
+	days       civil.Range
+	evaluators map[evaluated]*ruleevaluation.Evaluator
+	list       []ruleevaluation.Shift
+	out        *schedulingv1.ScheduleRuleViolations
+}
+
+// evaluated is what an evaluator is for.
+type evaluated struct {
+	zone *civil.Zone
+	set  int
+	days civil.Range
+}
+
 // evaluate returns the violations of employees.
-func evaluate(ctx context.Context, sets []set, days civil.Range, employees []projection.Employee, births map[int64]*civil.Date,
+func evaluate(ctx context.Context, p *plan, days civil.Range, employees []projection.Employee, births map[int64]*civil.Date,
 	shifts map[int64][]reading.TimedShift,
 ) (*schedulingv1.ScheduleRuleViolations, error) {
-	out := &schedulingv1.ScheduleRuleViolations{}
-	type key struct {
-		zone *civil.Zone
-		set  int
-	}
-	evaluators := map[key]*ruleevaluation.Evaluator{}
-	var list []ruleevaluation.Shift
+	e := &evaluation{plan: p, days: days, evaluators: map[evaluated]*ruleevaluation.Evaluator{}, out: &schedulingv1.ScheduleRuleViolations{}}
 	for i := range employees {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		e := &employees[i]
-		list = list[:0]
-		for _, s := range shifts[e.ID] {
-			list = append(list, ruleevaluation.Shift{ID: s.ID, Interval: s.Interval, Work: s.Work})
+		employee := &employees[i]
+		e.list = e.list[:0]
+		for _, s := range shifts[employee.ID] {
+			e.list = append(e.list, ruleevaluation.Shift{ID: s.ID, Interval: s.Interval, Work: s.Work})
 		}
-		for k := range sets {
-			evaluator := evaluators[key{e.Zone, k}]
-			if evaluator == nil {
-				evaluator = ruleevaluation.New(e.Zone, sets[k].calendar, sets[k].rules, days)
-				evaluators[key{e.Zone, k}] = evaluator
+		for k := range p.everybodys {
+			if err := e.add(employee, births[employee.ID], k, days, nil); err != nil {
+				return nil, err
 			}
-			left := maxViolations - len(out.GetViolations())
-			evaluator.Most = max(left, 1)
-			found := evaluator.Evaluate(list, births[e.ID])
-			if len(found) > left {
-				return nil, fault.TooLarge(fault.CodeItemLimit,
-					fmt.Sprintf("There are more than %d violations. Name fewer employees, days or rule sets.", maxViolations))
-			}
-			for _, v := range found {
-				out.Violations = append(out.Violations, sets[k].message(e, &v, list))
-			}
+		}
+		if err := e.addAssigned(employee, births[employee.ID]); err != nil {
+			return nil, err
 		}
 	}
-	return out, nil
+	return e.out, nil
+}
+
+// addAssigned adds the violations of what is assigned to an employee. What two stretches
+// of days measure alike, as a week that has days of both, counts once.
+func (e *evaluation) addAssigned(employee *projection.Employee, birth *civil.Date) error {
+	var seen map[measured]bool
+	last := -1
+	for _, s := range e.plan.assigned[employee.ID] {
+		if s.set != last {
+			seen, last = map[measured]bool{}, s.set
+		}
+		if err := e.add(employee, birth, s.set, s.days, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measured is what a violation measures, of one employee and rule set.
+type measured struct {
+	rule int
+	days civil.Range
+}
+
+func (e *evaluation) add(employee *projection.Employee, birth *civil.Date, set int, days civil.Range, seen map[measured]bool) error {
+	key := evaluated{employee.Zone, set, days}
+	evaluator := e.evaluators[key]
+	s := &e.plan.sets[set]
+	if evaluator == nil {
+		evaluator = ruleevaluation.New(employee.Zone, s.calendar, s.rules, days)
+		e.evaluators[key] = evaluator
+	}
+	left := maxViolations - len(e.out.GetViolations())
+	evaluator.Most = max(left, 1)
+	found := evaluator.Evaluate(e.list, birth)
+	if len(found) > left {
+		return fault.TooLarge(fault.CodeItemLimit,
+			fmt.Sprintf("There are more than %d violations. Name fewer employees, days or rule sets.", maxViolations))
+	}
+	for _, v := range found {
+		what := measured{v.Rule, v.Days}
+		if seen[what] {
+			continue
+		}
+		if seen != nil {
+			seen[what] = true
+		}
+		e.out.Violations = append(e.out.Violations, s.message(employee, &v, e.list))
+	}
+	return nil
 }
 
 func (s *set) message(e *projection.Employee, v *ruleevaluation.Violation, shifts []ruleevaluation.Shift) *schedulingv1.ScheduleRuleViolation {

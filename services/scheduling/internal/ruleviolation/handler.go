@@ -15,6 +15,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rulesetassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
@@ -73,7 +74,11 @@ func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.E
 	if err != nil {
 		return nil, err
 	}
-	sets, err := h.setsOf(ctx, tenantID, where.GetRuleSets(), severity)
+	assigned, err := contextOf(where)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.planOf(ctx, tenantID, where.GetRuleSets(), severity)
 	if err != nil {
 		return nil, err
 	}
@@ -81,20 +86,37 @@ func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.E
 	if err != nil {
 		return nil, err
 	}
-	births, err := h.birthsOf(ctx, sets, employees)
+	if refsOf(where.GetRuleSets()) == nil {
+		if err := h.addAssigned(ctx, tenantID, p, assigned, days, employees, severity); err != nil {
+			return nil, err
+		}
+	}
+	births, err := h.birthsOf(ctx, p.sets, employees)
 	if err != nil {
 		return nil, err
 	}
 	window := days
-	for i := range sets {
-		need := sets[i].calendar.Window(days, sets[i].rules)
+	for i := range p.sets {
+		need := p.sets[i].calendar.Window(days, p.sets[i].rules)
 		window = civil.Range{From: min(window.From, need.From), To: max(window.To, need.To)}
 	}
 	shifts, err := h.Reader.TimedShiftsOf(ctx, tenantID, employees, window)
 	if err != nil {
 		return nil, err
 	}
-	return evaluate(ctx, sets, days, employees, births, shifts)
+	return evaluate(ctx, p, days, employees, births, shifts)
+}
+
+// contextOf returns the context whose assignments hold.
+func contextOf(where *schedulingv1.ScheduleRuleEvaluationWhere) (int64, error) {
+	switch named := where.GetContext(); {
+	case named == nil:
+		return rulesetassignment.Default, nil
+	case refsOf(where.GetRuleSets()) != nil:
+		return 0, fault.Invalid(CodeInvalid, "where.context goes without where.ruleSets: it says which assignments hold.")
+	default:
+		return rulesetassignment.ContextOf("where.context", named)
+	}
 }
 
 func daysOf(r *commonv1.DateRange) (civil.Range, error) {
