@@ -64,6 +64,9 @@ type Deployment struct {
 	cluster []*broker
 	// binaries is the folder of the programs, when they are not those of the tree.
 	binaries string
+	// pairs are the processes that there are two of, and backends what is known of them.
+	pairs    []string
+	backends map[string]*backend
 }
 
 // Deployed starts every program as a process of its own, and waits until all of
@@ -100,13 +103,15 @@ type how struct {
 	cluster bool
 	// binaries is the folder of older programs, which find a newer schema.
 	binaries string
+	// pairs starts two processes of each program.
+	pairs bool
 }
 
 func deployed(t testing.TB, how how, settings []string) *Deployment {
 	t.Helper()
 	d := &Deployment{
 		Services: map[string]*Process{}, starts: map[string]func() *Process{}, args: map[string][]string{},
-		natsDir: t.TempDir(), natsPort: freePort(t), binaries: how.binaries,
+		natsDir: t.TempDir(), natsPort: freePort(t), binaries: how.binaries, backends: map[string]*backend{},
 	}
 	d.pg = localpg.Config{Dir: filepath.Join(t.TempDir(), "pg"), Disposable: how.disposable}
 	if how.pooled || how.standby {
@@ -136,9 +141,13 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 	d.Credentials.Username, d.Credentials.Password = "admin", "a password for tests only"
 	d.Credentials.ClientID, d.Credentials.ClientSecret = "tests", "a secret for tests only"
 
-	targets := map[string]string{}
+	targets, balancers := map[string]string{}, map[string]*balancer{}
 	for _, p := range programs {
 		targets[p.name] = fmt.Sprintf("127.0.0.1:%d", freePort(t))
+		if how.pairs {
+			balancers[p.name] = startBalancer(t)
+			targets[p.name] = balancers[p.name].address()
+		}
 	}
 	env := append(d.environment(targets), settings...)
 	for _, p := range programs {
@@ -151,12 +160,24 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 			args = append(args, "--no-propagate")
 		}
 		d.args[p.name] = args
-		d.program(t, p.name, p.command, env, append(slices.Clone(args), "--listen", targets[p.name])...)
+		if how.pairs {
+			d.startPair(t, balancers[p.name], p.name, p.command, env, true, args...)
+		} else {
+			d.program(t, p.name, p.command, env, append(slices.Clone(args), "--listen", targets[p.name])...)
+		}
 	}
-	d.program(t, "propagator", "services/scheduling/cmd/propagator", env,
-		append(d.databaseArgs("scheduling"), "--nats-url", d.NATSURLOf("propagator"))...)
+	propagator := append(d.databaseArgs("scheduling"), "--nats-url", d.NATSURLOf("propagator"))
 	d.env = env
-	d.startGateway(t)
+	if how.pairs {
+		d.startPair(t, startBalancer(t), "propagator", "services/scheduling/cmd/propagator", env, false, propagator...)
+		edge := startBalancer(t)
+		d.startPair(t, edge, "gateway", "gateway/cmd/gateway", env, true, d.certs["gateway"]...)
+		d.BaseURL = "https://" + edge.address()
+	} else {
+		d.program(t, "propagator", "services/scheduling/cmd/propagator", env, propagator...)
+		d.BaseURL = d.Edge(t, "gateway")
+	}
+	d.awaitEdge(t)
 	return d
 }
 
@@ -346,9 +367,9 @@ func (d *Deployment) Operate(t testing.TB, service string, command ...string) st
 	return out
 }
 
-func (d *Deployment) startGateway(t testing.TB) {
+// awaitEdge waits until the edge reaches all services.
+func (d *Deployment) awaitEdge(t testing.TB) {
 	t.Helper()
-	d.BaseURL = d.Edge(t, "gateway")
 	d.Client = Client(t, d.CAFile)
 	d.AwaitServices(t)
 }
