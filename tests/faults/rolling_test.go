@@ -1,0 +1,87 @@
+package faults
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// rollingLoad is how long callers go on at least.
+const rollingLoad = 60 * time.Second
+
+// Every process is ended and started again, one after the other, while callers go on. No
+// request fails, and what was being applied is applied.
+func TestRollingRestart(t *testing.T) {
+	w := newWorldOf(t, launch.DeployedInPairs(t, withSettings()...))
+	crew, assigned := w.working(300, first)
+	began := time.Now()
+	load := w.steadyLoad(crew)
+	rounds := byForm(1, 2, 2)
+	for round := range rounds {
+		applied := w.recreate(crew, assigned.ID, []rotation{second, first}[round%2])
+		for _, process := range w.Pairs() {
+			w.Services[process].Stop(t)
+			w.Start(process)
+			w.AwaitReady(t, process)
+		}
+		w.finish(applied.Propagation, 300)
+	}
+	restarted := time.Since(began)
+	if rounds > 1 {
+		<-time.After(rollingLoad - restarted) // At once when that took longer.
+	}
+	calls := load()
+	assert.Greater(t, calls, 100)
+	t.Logf("%d processes restarted %d times in %s, %d requests", len(w.Pairs()), rounds, restarted.Round(time.Second), calls)
+	w.verify()
+}
+
+// steadyLoad begins reading and writing, all of which must succeed. What it returns ends
+// that, and returns how many requests there were.
+func (w *world) steadyLoad(crew *scenario.Crew) func() int {
+	counted := make(chan int)
+	end := make(chan struct{})
+	calls := []func() error{
+		func() error {
+			return w.call(http.MethodPost, "/v1/scheduling/schedule/multi_read", scenario.ReadRequest(crew.Persons[:20], lookFrom, lookTo))
+		},
+		func() error {
+			return w.call(http.MethodPost, "/v1/timekeeping/setup/employment_terms", scenario.Object{
+				"name": scenario.Unique("T"), "processType": "ENFORCE_END_DATE", "versions": scenario.Object{
+					"employmentTermVersion": []scenario.Object{{"startDate": "2000-01-01", "endDate": forever}},
+				},
+			})
+		},
+		func() error { return w.call(http.MethodGet, "/v1/scheduling/shift_templates", nil) },
+		func() error { return launch.TryLogin(w.t, w.Client, w.Ready) },
+	}
+	for _, call := range calls {
+		go func() {
+			n := 0
+			for {
+				select {
+				case <-end:
+					counted <- n
+					return
+				default:
+				}
+				assert.NoError(w.t, call())
+				n++
+				time.Sleep(10 * time.Millisecond) // Callers are no flood.
+			}
+		}()
+	}
+	return func() int {
+		close(end)
+		sum := 0
+		for range calls {
+			sum += <-counted
+		}
+		return sum
+	}
+}
