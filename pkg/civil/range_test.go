@@ -21,6 +21,9 @@ func TestRange(t *testing.T) {
 	second := civil.Range{From: january.From.AddDays(7), To: january.From.AddDays(14)}
 	assert.True(t, january.Covers(second))
 	assert.False(t, second.Covers(january))
+	assert.True(t, january.Covers(january))
+	assert.False(t, january.Covers(civil.Range{From: january.From - 1, To: january.To}))
+	assert.False(t, january.Covers(civil.Range{From: january.From, To: january.To + 1}))
 	assert.True(t, second.Overlaps(january))
 	assert.Equal(t, second, january.Intersect(second))
 

@@ -187,6 +187,52 @@ func clockChanges(location *time.Location) (list []int64) {
 	return list
 }
 
+// Both ends of an interval near clock changes, some of them at the change itself, one second before or after it, in either
+// order. One cursor takes them all, so that it stands before, in and behind the change when it is asked.
+func TestIntervalIsTwoInstants(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Europe/Zurich", "America/Santiago", "Africa/Casablanca", "Australia/Lord_Howe", "Pacific/Apia", "UTC"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			location, err := tzdb.Load(name)
+			require.NoError(t, err)
+			z := zone(t, name)
+			cursor := z.Cursor()
+			for _, when := range aroundChanges(location) {
+				for _, length := range []int32{-26 * 3600, -1, 0, 1, 3599, 3600, 3601, 7 * 3600, 48 * 3600} {
+					start, end := when.Seconds, when.Seconds+length
+					from, until := cursor.Interval(when.Date, start, end)
+					require.Equal(t, z.Unix(when.Date.At(start)), from, "%v and %d seconds", when, length)
+					require.Equal(t, z.Unix(when.Date.At(end)), until, "%v and %d seconds", when, length)
+				}
+			}
+		})
+	}
+}
+
+// aroundChanges returns the wall-clock times at which the offset changes, before and after the change, and those a
+// second and an hour next to them; for a location without changes, one midnight.
+func aroundChanges(location *time.Location) (list []civil.DateTime) {
+	list = append(list, civil.Of(2026, 1, 1).At(0))
+	for t, last := civil.Of(2000, 1, 1).Time().In(location), civil.Of(2040, 1, 1).Time(); t.Before(last); {
+		_, change := t.ZoneBounds()
+		if change.IsZero() {
+			break
+		}
+		if t = t.AddDate(0, 0, 1); change.After(t) {
+			t = change
+		}
+		for _, instant := range []time.Time{change.Add(-time.Second), change} {
+			_, offset := instant.In(location).Zone()
+			local := instant.Unix() + int64(offset)
+			for _, near := range []int64{-3600, -1, 0, 1, 3600} {
+				list = append(list, civil.Date((local+near)/civil.SecondsPerDay).At(int32((local+near)%civil.SecondsPerDay)))
+			}
+		}
+	}
+	return list
+}
+
 func TestLoadZoneRefuses(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "Local", "Mars/Olympus", "../etc/passwd", "Europe//Zurich", "./UTC", "Europe/"} {

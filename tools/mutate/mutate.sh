@@ -40,6 +40,8 @@ for folder in "$@"; do
   # A module is changed in a copy of its folder, from which relative paths lead nowhere.
   sed "s|=> \(\.\.[^ ]*\)|=> $root/$module/\1|" "$module/go.mod" > "$work/go.mod"
   cp "$module/go.sum" "$work/go.sum"
+  # What a change may take is a multiple of what the tests take, compiling included: compile before.
+  (cd "$module" && GOWORK=off GOFLAGS="$flags -modfile=$work/go.mod" go test -count=1 -coverprofile="$work/profile" "./${folder#"$module"/}") > "$work/out" 2>&1 || { cat "$work/out"; exit 1; }
   (cd "$module" && GOWORK=off GOFLAGS="$flags -modfile=$work/go.mod" "$gremlins" unleash "./${folder#"$module"/}" \
     --workers "$(nproc)" --timeout-coefficient "${TIMEOUT:-10}" --exclude-files '.*/.*\.pb\.go' --invert-logical --invert-loopctrl) > "$work/out" 2>&1 || { cat "$work/out"; exit 1; }
   survivors "$folder" < "$work/out" | tee "$work/survivors"
