@@ -97,6 +97,87 @@ func TestResolveLooksTemplatesUp(t *testing.T) {
 	requireRefused(t, results[8].Err, patterndefinition.CodeMissing, "p")
 }
 
+// A pattern that stands there is no name of one, and bad patterns do not keep others from
+// being filled.
+func TestResolveTakesPartsAsTheyAre(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	stored := early()
+	stored.Name = "Early"
+	add(t, w, w.shifts, stored)
+	rota := pattern(1, item(1, early()))
+	rota.Name = "Rota"
+	add(t, w, w.patterns, rota)
+
+	noItems, noDays := pattern(7), pattern(7, item(1, early()))
+	noItems.Name, noDays.Name, noDays.DayCount = "Rota", "Rota", nil
+	results := w.resolve(t, noItems, noDays, pattern(7, item(1, early()), item(2, &schedulingv1.ShiftTemplate{Name: "Early"})))
+	requireRefused(t, results[0].Err, patterndefinition.CodeMissing, "p.items")
+	requireRefused(t, results[1].Err, patterndefinition.CodeMissing, "p.dayCount")
+	require.NoError(t, results[2].Err)
+	assert.Equal(t, "Early", results[2].Definition.Pattern.GetItems()[1].GetShiftTemplate().GetName())
+	assert.Len(t, results[2].Definition.Pattern.GetItems()[1].GetShiftTemplate().GetSegments(), len(stored.GetSegments()))
+}
+
+// allDay is an availability of so many segments.
+func allDay(segments int) *schedulingv1.AvailabilityTemplate {
+	a := &schedulingv1.AvailabilityTemplate{}
+	for range segments {
+		a.Segments = append(a.Segments, &schedulingv1.AvailabilityTemplateSegment{AvailabilityType: name("Unavailable"), StartTime: "00:00", EndTime: "12:00"})
+	}
+	return a
+}
+
+func TestSegmentsOfADayAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mixed := item(2, early())
+	mixed.AvailabilityTemplate = allDay(3)
+	mixed.ScheduleTagTemplate = &schedulingv1.ScheduleTagTemplate{}
+	for range 5 {
+		mixed.ScheduleTagTemplate.Segments = append(mixed.ScheduleTagTemplate.Segments, &schedulingv1.ScheduleTagTemplateSegment{TagDefinition: name("On call")})
+	}
+	available := func(segments int) *schedulingv1.SchedulePattern {
+		return pattern(7, &schedulingv1.SchedulePatternItem{Day: proto.Int32(1), AvailabilityTemplate: allDay(segments)})
+	}
+	results := w.resolve(t, pattern(7, mixed), available(1000), available(1001))
+	require.NoError(t, results[0].Err)
+	assert.EqualValues(t, 1+3+5, results[0].Definition.EntriesPerDay)
+	require.NoError(t, results[1].Err)
+	requireRefused(t, results[2].Err, patterndefinition.CodeInvalid, "there are 1001")
+}
+
+func TestPatternsAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sized := func(size int) *schedulingv1.SchedulePattern {
+		p := pattern(7, item(1, early()))
+		require.NoError(t, patterndefinition.NewRules(patterndefinition.Settings{}).Pattern("p", p))
+		p.Name = strings.Repeat("x", size-200)
+		p.Name += strings.Repeat("x", size-proto.Size(p))
+		require.Equal(t, size, proto.Size(p))
+		return p
+	}
+	results := w.resolve(t, sized(2<<20), sized(2<<20+1))
+	require.NoError(t, results[0].Err)
+	requireRefused(t, results[1].Err, patterndefinition.CodeInvalid, "must not be larger than 2097152 bytes")
+}
+
+func TestValidateFillsInWhatMayBeLeftOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	whole, unknown := pattern(7, item(1, early())), pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "Early"}))
+	whole.TimePeriodType = nil
+	errs, err := w.Validate(w.Ctx, w.Pool, tenant.Default, []patterndefinition.Asked{
+		{Path: "a", Pattern: whole}, {Path: "b", Pattern: unknown}, {Path: "c", Pattern: &schedulingv1.SchedulePattern{Name: "Rota"}},
+	})
+	require.NoError(t, err)
+	require.NoError(t, errs[0])
+	assert.Equal(t, "Daily", whole.GetTimePeriodType().GetName())
+	requireRefused(t, errs[1], patterndefinition.CodeUnknown, "b.items[0].shiftTemplate")
+	requireRefused(t, errs[2], patterndefinition.CodeMissing, "c.dayCount")
+}
+
 func TestPutStoresEqualPatternsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -120,6 +120,29 @@ func TestLongestShiftIsASetting(t *testing.T) {
 	requireRefused(t, rules.Shift("shift", shift("1900-01-01T18:00:00", "1900-01-03T06:00:01")), patterndefinition.CodeInvalid, "36h")
 }
 
+// What ends later than the longest shift may is told how long one may be, and what ends on
+// a day that no shift reaches, where to anchor it.
+func TestDaysThatNoShiftReaches(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		longest time.Duration
+		end, at string
+	}{
+		{"a day, which reaches one on", 24 * time.Hour, "1900-01-02T23:59:59", "at most 24h"},
+		{"a day, two on", 24 * time.Hour, "1900-01-03T00:00:00", "anchored"},
+		{"a day and a second, which reaches two on", 24*time.Hour + time.Second, "1900-01-03T00:00:00", "at most 24h"},
+		{"two days, which reach two on", 48 * time.Hour, "1900-01-03T23:59:59", "at most 48h"},
+		{"two days, three on", 48 * time.Hour, "1900-01-04T00:00:00", "anchored"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			rules := patterndefinition.NewRules(patterndefinition.Settings{MaxShift: c.longest})
+			requireRefused(t, rules.Shift("shift", shift("1900-01-01T00:00:00", c.end)), patterndefinition.CodeInvalid, c.at)
+		})
+	}
+}
+
 func item(day int32, t *schedulingv1.ShiftTemplate) *schedulingv1.SchedulePatternItem {
 	return &schedulingv1.SchedulePatternItem{Day: proto.Int32(day), ShiftTemplate: t}
 }
@@ -163,6 +186,9 @@ func TestPatternRules(t *testing.T) {
 		{"a week with a shift", pattern(7, item(1, early())), "", ""},
 		{"the longest cycle", pattern(364, item(364, early())), "", ""},
 		{"a shift that is only named", pattern(1, item(1, &schedulingv1.ShiftTemplate{Name: "Early"})), "", ""},
+		{"a shift that has a name and a start", pattern(1, item(1, &schedulingv1.ShiftTemplate{Name: "Early", StartDateTime: "1900-01-01T06:00:00"})), patterndefinition.CodeMissing, "shiftTemplate.endDateTime"},
+		{"a shift that has a name and an end", pattern(1, item(1, &schedulingv1.ShiftTemplate{Name: "Early", EndDateTime: "1900-01-01T06:00:00"})), patterndefinition.CodeMissing, "shiftTemplate.startDateTime"},
+		{"a shift that has a name and a segment", pattern(1, item(1, &schedulingv1.ShiftTemplate{Name: "Early", Segments: []*schedulingv1.ShiftTemplateSegment{segment("1900-01-01T06:00:00", "1900-01-01T14:00:00", nil)}})), patterndefinition.CodeMissing, "shiftTemplate.startDateTime"},
 		{"nothing", nil, patterndefinition.CodeMissing, "p is missing"},
 		{"a cycle that is too long", pattern(365, item(1, early())), patterndefinition.CodeInvalid, "p.dayCount"},
 		{"a cycle of no day", pattern(0, item(1, early())), patterndefinition.CodeInvalid, "p.dayCount"},
@@ -188,6 +214,12 @@ func TestPatternRules(t *testing.T) {
 		{"a pay code edit on another anchor", payCodeEdit(&schedulingv1.PayCodeEditTemplate{PayCode: training, StartDateTime: "1900-01-02T08:00:00", DurationInTime: proto.Int64(1)}), patterndefinition.CodeInvalid, "startDateTime"},
 		{"a duration of no time", payCodeEdit(&schedulingv1.PayCodeEditTemplate{PayCode: training, DurationInTime: proto.Int64(0)}), patterndefinition.CodeInvalid, "durationInTime"},
 		{"a duration beyond the longest shift", payCodeEdit(&schedulingv1.PayCodeEditTemplate{PayCode: training, DurationInTime: proto.Int64(86401)}), patterndefinition.CodeInvalid, "durationInTime"},
+		{"a pay code by its id", payCodeEdit(&schedulingv1.PayCodeEditTemplate{PayCode: id(7), DurationInDays: proto.Float64(1)}), "", ""},
+		{"a pay code edit that begins at the midnight after", payCodeEdit(&schedulingv1.PayCodeEditTemplate{PayCode: training, StartDateTime: "1900-01-02T00:00:00", DurationInTime: proto.Int64(1)}), patterndefinition.CodeInvalid, "startDateTime"},
+		{"a duration of the longest shift", payCodeEdit(&schedulingv1.PayCodeEditTemplate{PayCode: training, DurationInTime: proto.Int64(86400)}), "", ""},
+		{"a year of days", payCodeEdit(&schedulingv1.PayCodeEditTemplate{PayCode: training, DurationInDays: proto.Float64(366)}), "", ""},
+		{"more than a year of days", payCodeEdit(&schedulingv1.PayCodeEditTemplate{PayCode: training, DurationInDays: proto.Float64(366.5)}), patterndefinition.CodeInvalid, "durationInDays"},
+		{"no days", payCodeEdit(&schedulingv1.PayCodeEditTemplate{PayCode: training, DurationInDays: proto.Float64(0)}), patterndefinition.CodeInvalid, "durationInDays"},
 		{"days that are no number", payCodeEdit(&schedulingv1.PayCodeEditTemplate{PayCode: training, DurationInDays: proto.Float64(math.NaN())}), patterndefinition.CodeInvalid, "durationInDays"},
 		{"money that is no number", payCodeEdit(&schedulingv1.PayCodeEditTemplate{PayCode: training, MoneyAmount: proto.Float64(math.Inf(1))}), patterndefinition.CodeInvalid, "moneyAmount"},
 
@@ -209,6 +241,27 @@ func TestPatternRules(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			requireRefused(t, patterndefinition.NewRules(patterndefinition.Settings{}).Pattern("p", c.pattern), c.code, c.at)
+		})
+	}
+}
+
+func TestPatternsWithoutPeriodNameDays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		given, kept *schedulingv1.TimePeriodType
+	}{
+		{"none", nil, &schedulingv1.TimePeriodType{Name: "Daily"}},
+		{"an empty one", &schedulingv1.TimePeriodType{}, &schedulingv1.TimePeriodType{Name: "Daily"}},
+		{"one by its name", &schedulingv1.TimePeriodType{Name: "Weekly"}, &schedulingv1.TimePeriodType{Name: "Weekly"}},
+		{"one by its id", &schedulingv1.TimePeriodType{Id: proto.Int64(2)}, &schedulingv1.TimePeriodType{Id: proto.Int64(2)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := pattern(7, item(1, early()))
+			p.TimePeriodType = c.given
+			require.NoError(t, patterndefinition.NewRules(patterndefinition.Settings{}).Pattern("p", p))
+			assert.True(t, proto.Equal(c.kept, p.GetTimePeriodType()), "%v", p.GetTimePeriodType())
 		})
 	}
 }
