@@ -47,6 +47,7 @@ var groups = []group{
 	{[]string{applyLarge, applySmall, window, readStandalone}, standalone},
 	{[]string{readDeployed, getDeployed}, deployed},
 	{[]string{getTemplate, getPerson, getWeek, getKeys, getLimits}, smallReads},
+	{[]string{tracing}, tracingFigure},
 	{[]string{spans}, worker},
 	{[]string{toJSON}, transcoding},
 	{[]string{authorise}, authorising},
@@ -76,6 +77,7 @@ const (
 	getWeek        = "get-week"
 	getKeys        = "get-keys"
 	getLimits      = "get-limits"
+	tracing        = "tracing"
 	spans          = "spans"
 	toJSON         = "json"
 	memory         = "memory"
