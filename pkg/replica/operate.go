@@ -7,8 +7,12 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // BackfillCommand is how an operator has copies of a service published once more,
@@ -16,17 +20,23 @@ import (
 type BackfillCommand struct {
 	Topics []string `arg:"" optional:"" name:"topic" help:"What to backfill, as the service keeps it; everything unless one is named."`
 	Tenant int64    `default:"1" help:"The tenant."`
+	Follow bool     `help:"Show how much is still to come, until nothing is."`
+}
+
+// Topics are those that copies are of.
+func Topics(copies []*Replica) []string {
+	topics := make([]string, len(copies))
+	for i, r := range copies {
+		topics[i] = r.contract.Topic
+	}
+	return topics
 }
 
 // Do notes on the service's database that all of the topics is lacking; whoever
 // serves asks the owners within seconds. The copies are those that the service
 // keeps. A topic that is none of theirs is an error.
 func (c *BackfillCommand) Do(ctx context.Context, database pg.Config, copies []*Replica, log *slog.Logger, out io.Writer) error {
-	var known []string
-	for _, r := range copies {
-		known = append(known, r.contract.Topic)
-	}
-	topics := c.Topics
+	known, topics := Topics(copies), c.Topics
 	if len(topics) == 0 {
 		topics = known
 	}
@@ -45,6 +55,54 @@ func (c *BackfillCommand) Do(ctx context.Context, database pg.Config, copies []*
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(out, "tenant %d: %s will be asked for within seconds\n", c.Tenant, strings.Join(topics, ", "))
-	return err
+	if _, err := fmt.Fprintf(out, "tenant %d: %s will be asked for within seconds\n", c.Tenant, strings.Join(topics, ", ")); err != nil || !c.Follow {
+		return err
+	}
+	return c.follow(ctx, pool, topics, out)
+}
+
+// followPause is the time between two looks at what is still to come.
+const followPause = time.Second
+
+// follow prints how many keys of each topic are still to come, whenever that changes, until
+// none is.
+func (c *BackfillCommand) follow(ctx context.Context, pool *pg.Pool, topics []string, out io.Writer) error {
+	look := time.NewTicker(followPause)
+	defer look.Stop()
+	for last := ""; ; {
+		left, err := gapsOf(ctx, pool, c.Tenant, topics)
+		if err != nil {
+			return err
+		}
+		if len(left) == 0 {
+			_, err := fmt.Fprintf(out, "tenant %d: nothing is missing\n", c.Tenant)
+			return err
+		}
+		if now := strings.Join(left, ", "); now != last {
+			last = now
+			if _, err := fmt.Fprintf(out, "tenant %d: still to come: %s\n", c.Tenant, now); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look.C:
+		}
+	}
+}
+
+// gapsOf says for each topic that is not whole how many keys are missing.
+func gapsOf(ctx context.Context, pool *pg.Pool, tenantID int64, topics []string) ([]string, error) {
+	rows, err := pool.Query(tenant.With(ctx, tenantID), `
+SELECT topic, count(*) FILTER (WHERE key <> 0) FROM replica_gap WHERE tenant_id = $1 AND topic = ANY($2) GROUP BY topic ORDER BY topic`, tenantID, topics)
+	if err != nil {
+		return nil, fmt.Errorf("replica: count gaps: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
+		var topic string
+		var keys int64
+		err := row.Scan(&topic, &keys)
+		return fmt.Sprintf("%s %d", topic, keys), err
+	})
 }

@@ -1,6 +1,10 @@
 package replica_test
 
 import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
 // What was never told is found at the start and repaired, for every tenant; more
@@ -153,4 +158,34 @@ func TestWhatIsAmongTheDeadLettersIsRepaired(t *testing.T) {
 	var dead int
 	require.NoError(t, w.pool.QueryRow(tenant.All(t.Context()), `SELECT count(*) FROM dead_letter`).Scan(&dead))
 	assert.Positive(t, dead)
+}
+
+// An operator follows a backfill, from before anybody serves until nothing is missing.
+func TestABackfillIsFollowed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.change(1, true, ids(1, 300)...)
+	var kept []thing
+	for _, id := range ids(1, 300) {
+		kept = append(kept, thing{id: id, version: 1, value: 1})
+	}
+	require.NoError(t, deliver(t, w.copied, 1, tell(things, kept...)))
+
+	printed, out := io.Pipe()
+	command := replica.BackfillCommand{Topics: []string{"things"}, Tenant: 1, Follow: true}
+	w.run(func(context.Context) error {
+		return errors.Join(command.Do(t.Context(), w.pool.Config(), []*replica.Replica{w.copied}, pgtest.Log(t), out), out.Close())
+	})
+	lines := bufio.NewScanner(printed)
+	for _, line := range []string{"tenant 1: things will be asked for within seconds", "tenant 1: still to come: things 300"} {
+		require.True(t, lines.Scan(), line)
+		require.Equal(t, line, lines.Text())
+	}
+	w.serve(time.Hour)
+	last := ""
+	for lines.Scan() {
+		last = lines.Text()
+	}
+	require.Equal(t, "tenant 1: nothing is missing", last)
+	require.Zero(t, w.differing())
 }
