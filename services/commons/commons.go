@@ -121,7 +121,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	replicator, err := core.Replicator(cfg.Replica,
-		copies(deps.Pool), []replica.Topic{store.Topic(), holiday.Topic()})
+		Copies(deps.Pool), []replica.Topic{store.Topic(), holiday.Topic()})
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,8 @@ func TestOperatorsAskForABackfill(t *testing.T) {
 	pool := pgtest.New(t, sets...)
 	backfill := func(tenantID int64, topics ...string) (string, error) {
 		var out bytes.Buffer
-		command := commons.BackfillCommand{BackfillCommand: replica.BackfillCommand{Topics: topics, Tenant: tenantID}}
-		err := command.Do(t.Context(), pool.Config(), pgtest.Log(t), &out)
+		command := replica.BackfillCommand{Topics: topics, Tenant: tenantID}
+		err := command.Do(t.Context(), pool.Config(), commons.Copies(nil), pgtest.Log(t), &out)
 		return out.String(), err
 	}
 	said, err := backfill(2, "schedule_spans")

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
@@ -24,6 +25,9 @@ type CopyDifference struct {
 	Keys  int
 }
 
+// Copies are what scheduling keeps of other domains.
+func Copies(pool *pg.Pool) []*replica.Replica { return projection.NewCopies(pool, func() {}).All() }
+
 // CompareCopies compares what scheduling keeps of other services for a tenant with what
 // they have. What is on its way may come for settle before it counts. It is an
 // error when they do not answer.
@@ -33,7 +37,7 @@ func CompareCopies(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slo
 		return nil, err
 	}
 	var found []CopyDifference
-	for _, c := range projection.NewCopies(pool, func() {}).All() {
+	for _, c := range Copies(pool) {
 		keys, err := c.CountDifferences(ctx, events, tenantID, settle)
 		if err != nil {
 			return nil, err

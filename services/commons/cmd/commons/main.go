@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"io"
-	"log/slog"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/serve"
@@ -19,26 +17,14 @@ type settings struct {
 
 	serve.Commands
 	Deadletter serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
-	Backfill   backfill          `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
-}
-
-// backfill is the command of that name.
-type backfill struct {
-	Command commons.BackfillCommand `embed:""`
-
-	settings *settings `kong:"-"`
-}
-
-// Do does what the command says.
-func (b *backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	return b.Command.Do(ctx, b.settings.Database, log, out)
+	Backfill   serve.Backfill    `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
 }
 
 func main() {
 	s := &settings{}
-	s.Backfill.settings = s
 	s.Migrate.Of(&s.Database, commons.Migrations)
 	s.Deadletter.Of(&s.Database)
+	s.Backfill.Of(&s.Database, commons.Copies)
 	boot.Main("commons", "The commons service of Rotaloom.", s, s.start)
 }
 

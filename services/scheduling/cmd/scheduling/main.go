@@ -15,6 +15,7 @@ type settings struct {
 	serve.Tokens
 	serve.Commands
 	Deadletter        serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
+	Backfill          serve.Backfill    `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
 	scheduling.Config `envprefix:"ROTALOOM_"`
 
 	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the commons service is."`
@@ -26,6 +27,7 @@ func main() {
 	s := &settings{}
 	s.Migrate.Of(&s.Database, scheduling.Migrations)
 	s.Deadletter.Of(&s.Database)
+	s.Backfill.Of(&s.Database, scheduling.Copies)
 	boot.Main("scheduling", "The scheduling service of Rotaloom.", s, s.start)
 }
 

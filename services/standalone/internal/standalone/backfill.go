@@ -2,28 +2,79 @@ package standalone
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/services/commons"
+	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
+	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
-// Backfill is the command of operators that fills again what commons keeps of other
-// services. It works on the database of a process that serves.
+// Backfill is the command of operators that fills again what services keep of
+// others. It works on the databases of a process that serves.
 type Backfill struct {
-	Command  commons.BackfillCommand `embed:""`
+	Command  replica.BackfillCommand `embed:""`
+	Service  string                  `enum:"commons,timekeeping,scheduling,all" default:"all" help:"The service that keeps it: ${enum}."`
 	StateDir string                  `default:".state" type:"path" help:"State folder of the process that serves."`
 	Database privatepg.Config        `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 }
 
-// Do does what the command says.
+// keeper is a service that keeps copies of others.
+type keeper struct {
+	service string
+	copies  []*replica.Replica
+}
+
+// Do does what the command says, one service after the other.
 func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	url, err := privatepg.Running(ctx, b.Database, filepath.Join(b.StateDir, "postgresql"), log, "commons")
-	if err != nil {
+	keepers := []keeper{{"commons", commons.Copies(nil)}, {"timekeeping", timekeeping.Copies(nil)}, {"scheduling", scheduling.Copies(nil)}}
+	if b.Service != "all" {
+		keepers = slices.DeleteFunc(keepers, func(k keeper) bool { return k.service != b.Service })
+	}
+	if err := b.check(keepers); err != nil {
 		return err
 	}
-	return b.Command.Do(ctx, pg.Config{URL: url, AllowInsecure: b.Database.AllowInsecure}, log, out)
+	for _, k := range keepers {
+		command := b.Command
+		if len(b.Command.Topics) > 0 {
+			kept := replica.Topics(k.copies)
+			command.Topics = slices.DeleteFunc(slices.Clone(b.Command.Topics), func(topic string) bool { return !slices.Contains(kept, topic) })
+			if len(command.Topics) == 0 {
+				continue
+			}
+		}
+		url, err := privatepg.Running(ctx, b.Database, filepath.Join(b.StateDir, "postgresql"), log, k.service)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "%s:\n", k.service); err != nil {
+			return err
+		}
+		if err := command.Do(ctx, pg.Config{URL: url, AllowInsecure: b.Database.AllowInsecure}, k.copies, log, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check refuses a topic of which nobody keeps a copy, before anything is asked for.
+func (b *Backfill) check(keepers []keeper) error {
+	var known []string
+	for _, k := range keepers {
+		known = append(known, replica.Topics(k.copies)...)
+	}
+	slices.Sort(known)
+	for _, topic := range b.Command.Topics {
+		if !slices.Contains(known, topic) {
+			return fmt.Errorf("there is no topic %q, but %s", topic, strings.Join(slices.Compact(known), ", "))
+		}
+	}
+	return nil
 }

@@ -14,6 +14,7 @@ type settings struct {
 	serve.Tokens
 	serve.Commands
 	Deadletter         serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
+	Backfill           serve.Backfill    `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
 	timekeeping.Config `envprefix:"ROTALOOM_"`
 
 	CommonsTarget string `default:"dns:///commons:8443" help:"Where the commons service is."`
@@ -23,6 +24,7 @@ func main() {
 	s := &settings{}
 	s.Migrate.Of(&s.Database, timekeeping.Migrations)
 	s.Deadletter.Of(&s.Database)
+	s.Backfill.Of(&s.Database, timekeeping.Copies)
 	boot.Main("timekeeping", "The timekeeping service of Rotaloom.", s, s.start)
 }
 
