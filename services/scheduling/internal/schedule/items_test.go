@@ -179,13 +179,14 @@ func TestStatus(t *testing.T) {
 	require.Len(t, list, 2)
 	want := &schedulingv1.EmployeeStatus{
 		Employee: ref(2, "P2"), Status: "IN_PROGRESS",
-		ProcessingStatus: []*schedulingv1.ProcessingStatus{{
+		ProcessingStatus: &schedulingv1.ProcessingStatusList{Items: []*schedulingv1.ProcessingStatus{{
 			ProcessingType: &schedulingv1.ProcessingType{Id: proto.Int64(1), LocalizedName: "Applying a schedule pattern"},
 			Blocking:       proto.Bool(false), StartDate: "2025-03-03", EndDate: "2025-03-05",
-		}},
+		}}},
 	}
 	assert.Equal(t, want.String(), list[0].String())
-	assert.Equal(t, (&schedulingv1.EmployeeStatus{Employee: ref(1, "P1"), Status: "COMPLETED"}).String(), list[1].String())
+	done := &schedulingv1.EmployeeStatus{Employee: ref(1, "P1"), Status: "COMPLETED", ProcessingStatus: &schedulingv1.ProcessingStatusList{}}
+	assert.Equal(t, done.String(), list[1].String())
 
 	f.exec("UPDATE propagation SET state = 'FINISHED'")
 	got, err = f.client.MultiReadScheduleStatus(f.ctx, &schedulingv1.MultiReadScheduleStatusRequest{Where: where})

@@ -59,11 +59,11 @@ func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1
 func employeeStatus(e *projection.Employee, open []propagation.Open, days civil.Range) *schedulingv1.EmployeeStatus {
 	status := &schedulingv1.EmployeeStatus{
 		Employee: &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)},
-		Status:   statusCompleted,
+		Status:   statusCompleted, ProcessingStatus: &schedulingv1.ProcessingStatusList{},
 	}
 	for _, p := range open {
 		status.Status = statusInProgress
-		status.ProcessingStatus = append(status.ProcessingStatus, &schedulingv1.ProcessingStatus{
+		status.ProcessingStatus.Items = append(status.ProcessingStatus.Items, &schedulingv1.ProcessingStatus{
 			ProcessingType: processingType(p.Cause),
 			Blocking:       proto.Bool(false),
 			StartDate:      days.From.String(),

@@ -2293,8 +2293,9 @@ type EmployeeStatus struct {
 	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
 	// IN_PROGRESS while a propagation has not reached the employee, else
 	// COMPLETED.
-	Status           string              `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
-	ProcessingStatus []*ProcessingStatus `protobuf:"bytes,3,rep,name=processing_status,json=processingStatus,proto3" json:"processing_status,omitempty"`
+	Status string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	// What is open for the employee; always there.
+	ProcessingStatus *ProcessingStatusList `protobuf:"bytes,4,opt,name=processing_status,json=processingStatus,proto3" json:"processing_status,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -2343,9 +2344,53 @@ func (x *EmployeeStatus) GetStatus() string {
 	return ""
 }
 
-func (x *EmployeeStatus) GetProcessingStatus() []*ProcessingStatus {
+func (x *EmployeeStatus) GetProcessingStatus() *ProcessingStatusList {
 	if x != nil {
 		return x.ProcessingStatus
+	}
+	return nil
+}
+
+type ProcessingStatusList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*ProcessingStatus    `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProcessingStatusList) Reset() {
+	*x = ProcessingStatusList{}
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProcessingStatusList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProcessingStatusList) ProtoMessage() {}
+
+func (x *ProcessingStatusList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProcessingStatusList.ProtoReflect.Descriptor instead.
+func (*ProcessingStatusList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ProcessingStatusList) GetItems() []*ProcessingStatus {
+	if x != nil {
+		return x.Items
 	}
 	return nil
 }
@@ -2362,7 +2407,7 @@ type ProcessingStatus struct {
 
 func (x *ProcessingStatus) Reset() {
 	*x = ProcessingStatus{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2374,7 +2419,7 @@ func (x *ProcessingStatus) String() string {
 func (*ProcessingStatus) ProtoMessage() {}
 
 func (x *ProcessingStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2387,7 +2432,7 @@ func (x *ProcessingStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProcessingStatus.ProtoReflect.Descriptor instead.
 func (*ProcessingStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ProcessingStatus) GetProcessingType() *ProcessingType {
@@ -2428,7 +2473,7 @@ type ProcessingType struct {
 
 func (x *ProcessingType) Reset() {
 	*x = ProcessingType{}
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2440,7 +2485,7 @@ func (x *ProcessingType) String() string {
 func (*ProcessingType) ProtoMessage() {}
 
 func (x *ProcessingType) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_schedule_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2453,7 +2498,7 @@ func (x *ProcessingType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProcessingType.ProtoReflect.Descriptor instead.
 func (*ProcessingType) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{32}
+	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ProcessingType) GetId() int64 {
@@ -2744,11 +2789,14 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\x0femployee_status\x18\x01 \x01(\v2*.rotaloom.scheduling.v1.EmployeeStatusListR\x0eemployeeStatus\"|\n" +
 	"\x12EmployeeStatusList\x12O\n" +
 	"\x0femployee_status\x18\x01 \x03(\v2&.rotaloom.scheduling.v1.EmployeeStatusR\x0eemployeeStatus:\x15\xa2\xbb\x18\x11\n" +
-	"\x0femployee_status\"\xb4\x01\n" +
+	"\x0femployee_status\"\xbe\x01\n" +
 	"\x0eEmployeeStatus\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x16\n" +
-	"\x06status\x18\x02 \x01(\tR\x06status\x12U\n" +
-	"\x11processing_status\x18\x03 \x03(\v2(.rotaloom.scheduling.v1.ProcessingStatusR\x10processingStatus\"\xcb\x01\n" +
+	"\x06status\x18\x02 \x01(\tR\x06status\x12Y\n" +
+	"\x11processing_status\x18\x04 \x01(\v2,.rotaloom.scheduling.v1.ProcessingStatusListR\x10processingStatusJ\x04\b\x03\x10\x04\"c\n" +
+	"\x14ProcessingStatusList\x12>\n" +
+	"\x05items\x18\x01 \x03(\v2(.rotaloom.scheduling.v1.ProcessingStatusR\x05items:\v\xa2\xbb\x18\a\n" +
+	"\x05items\"\xcb\x01\n" +
 	"\x10ProcessingStatus\x12O\n" +
 	"\x0fprocessing_type\x18\x01 \x01(\v2&.rotaloom.scheduling.v1.ProcessingTypeR\x0eprocessingType\x12\x1f\n" +
 	"\bblocking\x18\x02 \x01(\bH\x00R\bblocking\x88\x01\x01\x12\x1d\n" +
@@ -2781,7 +2829,7 @@ func file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_schedule_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_rotaloom_scheduling_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_rotaloom_scheduling_v1_schedule_proto_goTypes = []any{
 	(*MultiReadScheduleRequest)(nil),       // 0: rotaloom.scheduling.v1.MultiReadScheduleRequest
 	(*MultiReadOptions)(nil),               // 1: rotaloom.scheduling.v1.MultiReadOptions
@@ -2814,16 +2862,17 @@ var file_rotaloom_scheduling_v1_schedule_proto_goTypes = []any{
 	(*ScheduleStatus)(nil),                 // 28: rotaloom.scheduling.v1.ScheduleStatus
 	(*EmployeeStatusList)(nil),             // 29: rotaloom.scheduling.v1.EmployeeStatusList
 	(*EmployeeStatus)(nil),                 // 30: rotaloom.scheduling.v1.EmployeeStatus
-	(*ProcessingStatus)(nil),               // 31: rotaloom.scheduling.v1.ProcessingStatus
-	(*ProcessingType)(nil),                 // 32: rotaloom.scheduling.v1.ProcessingType
-	(*v1.RefList)(nil),                     // 33: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                   // 34: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                         // 35: rotaloom.common.v1.Ref
-	(*ShiftList)(nil),                      // 36: rotaloom.scheduling.v1.ShiftList
-	(*PayCodeEditList)(nil),                // 37: rotaloom.scheduling.v1.PayCodeEditList
-	(*DayLockList)(nil),                    // 38: rotaloom.scheduling.v1.DayLockList
-	(*ScheduleTagList)(nil),                // 39: rotaloom.scheduling.v1.ScheduleTagList
-	(*Relation)(nil),                       // 40: rotaloom.scheduling.v1.Relation
+	(*ProcessingStatusList)(nil),           // 31: rotaloom.scheduling.v1.ProcessingStatusList
+	(*ProcessingStatus)(nil),               // 32: rotaloom.scheduling.v1.ProcessingStatus
+	(*ProcessingType)(nil),                 // 33: rotaloom.scheduling.v1.ProcessingType
+	(*v1.RefList)(nil),                     // 34: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                   // 35: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                         // 36: rotaloom.common.v1.Ref
+	(*ShiftList)(nil),                      // 37: rotaloom.scheduling.v1.ShiftList
+	(*PayCodeEditList)(nil),                // 38: rotaloom.scheduling.v1.PayCodeEditList
+	(*DayLockList)(nil),                    // 39: rotaloom.scheduling.v1.DayLockList
+	(*ScheduleTagList)(nil),                // 40: rotaloom.scheduling.v1.ScheduleTagList
+	(*Relation)(nil),                       // 41: rotaloom.scheduling.v1.Relation
 }
 var file_rotaloom_scheduling_v1_schedule_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.scheduling.v1.MultiReadScheduleRequest.multi_read_options:type_name -> rotaloom.scheduling.v1.MultiReadOptions
@@ -2831,73 +2880,74 @@ var file_rotaloom_scheduling_v1_schedule_proto_depIdxs = []int32{
 	3,  // 2: rotaloom.scheduling.v1.ScheduleWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
 	4,  // 3: rotaloom.scheduling.v1.ScheduleWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
 	5,  // 4: rotaloom.scheduling.v1.ScheduleWhere.locations:type_name -> rotaloom.scheduling.v1.LocationSchedules
-	33, // 5: rotaloom.scheduling.v1.EmployeeSchedules.employees:type_name -> rotaloom.common.v1.RefList
-	34, // 6: rotaloom.scheduling.v1.EmployeeSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	33, // 7: rotaloom.scheduling.v1.EmployeeSchedules.employee_refs:type_name -> rotaloom.common.v1.RefList
-	35, // 8: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find:type_name -> rotaloom.common.v1.Ref
-	34, // 9: rotaloom.scheduling.v1.HyperFindSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	35, // 10: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find_ref:type_name -> rotaloom.common.v1.Ref
-	33, // 11: rotaloom.scheduling.v1.LocationSchedules.locations:type_name -> rotaloom.common.v1.RefList
-	34, // 12: rotaloom.scheduling.v1.LocationSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
-	33, // 13: rotaloom.scheduling.v1.LocationSchedules.location_refs:type_name -> rotaloom.common.v1.RefList
+	34, // 5: rotaloom.scheduling.v1.EmployeeSchedules.employees:type_name -> rotaloom.common.v1.RefList
+	35, // 6: rotaloom.scheduling.v1.EmployeeSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	34, // 7: rotaloom.scheduling.v1.EmployeeSchedules.employee_refs:type_name -> rotaloom.common.v1.RefList
+	36, // 8: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find:type_name -> rotaloom.common.v1.Ref
+	35, // 9: rotaloom.scheduling.v1.HyperFindSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	36, // 10: rotaloom.scheduling.v1.HyperFindSchedules.hyper_find_ref:type_name -> rotaloom.common.v1.Ref
+	34, // 11: rotaloom.scheduling.v1.LocationSchedules.locations:type_name -> rotaloom.common.v1.RefList
+	35, // 12: rotaloom.scheduling.v1.LocationSchedules.date_range:type_name -> rotaloom.common.v1.DateRange
+	34, // 13: rotaloom.scheduling.v1.LocationSchedules.location_refs:type_name -> rotaloom.common.v1.RefList
 	6,  // 14: rotaloom.scheduling.v1.LocationSchedules.workload_spans:type_name -> rotaloom.scheduling.v1.WorkloadSpan
-	36, // 15: rotaloom.scheduling.v1.Schedule.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
-	36, // 16: rotaloom.scheduling.v1.Schedule.open_shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	37, // 15: rotaloom.scheduling.v1.Schedule.shifts:type_name -> rotaloom.scheduling.v1.ShiftList
+	37, // 16: rotaloom.scheduling.v1.Schedule.open_shifts:type_name -> rotaloom.scheduling.v1.ShiftList
 	9,  // 17: rotaloom.scheduling.v1.Schedule.open_shifts_summary:type_name -> rotaloom.scheduling.v1.OpenShiftsSummary
-	37, // 18: rotaloom.scheduling.v1.Schedule.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
+	38, // 18: rotaloom.scheduling.v1.Schedule.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEditList
 	11, // 19: rotaloom.scheduling.v1.Schedule.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEditList
 	15, // 20: rotaloom.scheduling.v1.Schedule.availabilities:type_name -> rotaloom.scheduling.v1.AvailabilityList
 	18, // 21: rotaloom.scheduling.v1.Schedule.holidays:type_name -> rotaloom.scheduling.v1.HolidayList
-	38, // 22: rotaloom.scheduling.v1.Schedule.day_locks:type_name -> rotaloom.scheduling.v1.DayLockList
-	39, // 23: rotaloom.scheduling.v1.Schedule.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagList
+	39, // 22: rotaloom.scheduling.v1.Schedule.day_locks:type_name -> rotaloom.scheduling.v1.DayLockList
+	40, // 23: rotaloom.scheduling.v1.Schedule.schedule_tags:type_name -> rotaloom.scheduling.v1.ScheduleTagList
 	20, // 24: rotaloom.scheduling.v1.Schedule.schedule_day_list:type_name -> rotaloom.scheduling.v1.ScheduleDayList
 	22, // 25: rotaloom.scheduling.v1.Schedule.employees:type_name -> rotaloom.scheduling.v1.EmployeeRefList
 	23, // 26: rotaloom.scheduling.v1.Schedule.expanded_jobs:type_name -> rotaloom.scheduling.v1.ExpandedJobList
 	10, // 27: rotaloom.scheduling.v1.OpenShiftsSummary.counts_by_date:type_name -> rotaloom.scheduling.v1.OpenShiftCount
-	35, // 28: rotaloom.scheduling.v1.OpenShiftCount.org_job:type_name -> rotaloom.common.v1.Ref
+	36, // 28: rotaloom.scheduling.v1.OpenShiftCount.org_job:type_name -> rotaloom.common.v1.Ref
 	12, // 29: rotaloom.scheduling.v1.LeaveEditList.leave_edits:type_name -> rotaloom.scheduling.v1.LeaveEdit
-	35, // 30: rotaloom.scheduling.v1.LeaveEdit.employee:type_name -> rotaloom.common.v1.Ref
-	35, // 31: rotaloom.scheduling.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
+	36, // 30: rotaloom.scheduling.v1.LeaveEdit.employee:type_name -> rotaloom.common.v1.Ref
+	36, // 31: rotaloom.scheduling.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
 	13, // 32: rotaloom.scheduling.v1.LeaveEdit.paid_segment:type_name -> rotaloom.scheduling.v1.LeaveEditSegment
 	13, // 33: rotaloom.scheduling.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.scheduling.v1.LeaveEditSegment
 	14, // 34: rotaloom.scheduling.v1.LeaveEdit.override_segments:type_name -> rotaloom.scheduling.v1.LeaveEditOverrideSegment
-	40, // 35: rotaloom.scheduling.v1.LeaveEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
-	35, // 36: rotaloom.scheduling.v1.LeaveEditSegment.symbolic_value:type_name -> rotaloom.common.v1.Ref
-	35, // 37: rotaloom.scheduling.v1.LeaveEditOverrideSegment.leave_type:type_name -> rotaloom.common.v1.Ref
+	41, // 35: rotaloom.scheduling.v1.LeaveEdit.relations:type_name -> rotaloom.scheduling.v1.Relation
+	36, // 36: rotaloom.scheduling.v1.LeaveEditSegment.symbolic_value:type_name -> rotaloom.common.v1.Ref
+	36, // 37: rotaloom.scheduling.v1.LeaveEditOverrideSegment.leave_type:type_name -> rotaloom.common.v1.Ref
 	16, // 38: rotaloom.scheduling.v1.AvailabilityList.availabilities:type_name -> rotaloom.scheduling.v1.Availability
-	35, // 39: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
+	36, // 39: rotaloom.scheduling.v1.Availability.employee:type_name -> rotaloom.common.v1.Ref
 	17, // 40: rotaloom.scheduling.v1.Availability.segments:type_name -> rotaloom.scheduling.v1.AvailabilitySegment
-	40, // 41: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
-	35, // 42: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
+	41, // 41: rotaloom.scheduling.v1.Availability.relations:type_name -> rotaloom.scheduling.v1.Relation
+	36, // 42: rotaloom.scheduling.v1.AvailabilitySegment.availability_type:type_name -> rotaloom.common.v1.Ref
 	19, // 43: rotaloom.scheduling.v1.HolidayList.holidays:type_name -> rotaloom.scheduling.v1.ScheduledHoliday
-	35, // 44: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
-	35, // 45: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
+	36, // 44: rotaloom.scheduling.v1.ScheduledHoliday.employee:type_name -> rotaloom.common.v1.Ref
+	36, // 45: rotaloom.scheduling.v1.ScheduledHoliday.holiday:type_name -> rotaloom.common.v1.Ref
 	21, // 46: rotaloom.scheduling.v1.ScheduleDayList.days:type_name -> rotaloom.scheduling.v1.ScheduleDay
-	35, // 47: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
-	35, // 48: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
+	36, // 47: rotaloom.scheduling.v1.ScheduleDay.employee:type_name -> rotaloom.common.v1.Ref
+	36, // 48: rotaloom.scheduling.v1.EmployeeRefList.employees:type_name -> rotaloom.common.v1.Ref
 	24, // 49: rotaloom.scheduling.v1.ExpandedJobList.jobs:type_name -> rotaloom.scheduling.v1.ExpandedJob
-	35, // 50: rotaloom.scheduling.v1.ExpandedJob.parent_ref:type_name -> rotaloom.common.v1.Ref
-	35, // 51: rotaloom.scheduling.v1.ExpandedJob.generic_job_ref:type_name -> rotaloom.common.v1.Ref
+	36, // 50: rotaloom.scheduling.v1.ExpandedJob.parent_ref:type_name -> rotaloom.common.v1.Ref
+	36, // 51: rotaloom.scheduling.v1.ExpandedJob.generic_job_ref:type_name -> rotaloom.common.v1.Ref
 	25, // 52: rotaloom.scheduling.v1.ExpandedJob.node_type:type_name -> rotaloom.scheduling.v1.ExpandedJobType
 	27, // 53: rotaloom.scheduling.v1.MultiReadScheduleStatusRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleStatusWhere
 	3,  // 54: rotaloom.scheduling.v1.ScheduleStatusWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedules
 	4,  // 55: rotaloom.scheduling.v1.ScheduleStatusWhere.hyper_find:type_name -> rotaloom.scheduling.v1.HyperFindSchedules
 	29, // 56: rotaloom.scheduling.v1.ScheduleStatus.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatusList
 	30, // 57: rotaloom.scheduling.v1.EmployeeStatusList.employee_status:type_name -> rotaloom.scheduling.v1.EmployeeStatus
-	35, // 58: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
-	31, // 59: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatus
-	32, // 60: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
-	0,  // 61: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
-	7,  // 62: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
-	26, // 63: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
-	8,  // 64: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	8,  // 65: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
-	28, // 66: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
-	64, // [64:67] is the sub-list for method output_type
-	61, // [61:64] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	36, // 58: rotaloom.scheduling.v1.EmployeeStatus.employee:type_name -> rotaloom.common.v1.Ref
+	31, // 59: rotaloom.scheduling.v1.EmployeeStatus.processing_status:type_name -> rotaloom.scheduling.v1.ProcessingStatusList
+	32, // 60: rotaloom.scheduling.v1.ProcessingStatusList.items:type_name -> rotaloom.scheduling.v1.ProcessingStatus
+	33, // 61: rotaloom.scheduling.v1.ProcessingStatus.processing_type:type_name -> rotaloom.scheduling.v1.ProcessingType
+	0,  // 62: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:input_type -> rotaloom.scheduling.v1.MultiReadScheduleRequest
+	7,  // 63: rotaloom.scheduling.v1.ScheduleService.GetSchedule:input_type -> rotaloom.scheduling.v1.GetScheduleRequest
+	26, // 64: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:input_type -> rotaloom.scheduling.v1.MultiReadScheduleStatusRequest
+	8,  // 65: rotaloom.scheduling.v1.ScheduleService.MultiReadSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	8,  // 66: rotaloom.scheduling.v1.ScheduleService.GetSchedule:output_type -> rotaloom.scheduling.v1.Schedule
+	28, // 67: rotaloom.scheduling.v1.ScheduleService.MultiReadScheduleStatus:output_type -> rotaloom.scheduling.v1.ScheduleStatus
+	65, // [65:68] is the sub-list for method output_type
+	62, // [62:65] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_proto_init() }
@@ -2925,15 +2975,15 @@ func file_rotaloom_scheduling_v1_schedule_proto_init() {
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[21].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[31].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[33].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
