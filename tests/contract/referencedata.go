@@ -23,6 +23,9 @@ const referenceURL = "https://rotaloom.invalid/reference.json"
 type referenceData struct {
 	Types      map[string]*referenceType     `yaml:"types"`
 	Operations map[string]referenceOperation `yaml:"operations"`
+	// Unknown are operations of which it is not known, by the reason; followed by
+	// " takes" or " returns" when only one of both is not.
+	Unknown map[string][]string `yaml:"unknown"`
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
@@ -36,8 +39,10 @@ type referenceType struct {
 	Properties map[string]any `yaml:"properties"`
 	// Own are properties that we have beyond those.
 	Own []string `yaml:"own"`
-	// Missing are properties that we do not have, with the reason.
-	Missing map[string]string `yaml:"missing"`
+	// Missing are properties that we do not have, by the reason.
+	Missing map[string][]string `yaml:"missing"`
+	// Differs are properties that have another type here, by what is different.
+	Differs map[string][]string `yaml:"differs"`
 }
 
 // referenceOperation is a method and path.
@@ -54,7 +59,8 @@ func loadReference(files fs.FS) (*referenceData, error) {
 		return nil, err
 	}
 	all := &referenceData{
-		Types: map[string]*referenceType{}, Operations: map[string]referenceOperation{}, compiled: map[string]*jsonschema.Schema{},
+		Types: map[string]*referenceType{}, Operations: map[string]referenceOperation{}, Unknown: map[string][]string{},
+		compiled: map[string]*jsonschema.Schema{},
 	}
 	for _, name := range names {
 		data, err := fs.ReadFile(files, name)
@@ -78,6 +84,9 @@ func loadReference(files fs.FS) (*referenceData, error) {
 				return nil, fmt.Errorf("%s: %s is there twice", name, key)
 			}
 			all.Operations[key] = o
+		}
+		for reason, list := range one.Unknown {
+			all.Unknown[reason] = append(all.Unknown[reason], list...)
 		}
 	}
 	return all, all.compile()
@@ -131,9 +140,9 @@ func (r *referenceData) object(t *referenceType, way string, required bool) (map
 			always = append(always, name)
 		}
 	}
-	for _, name := range t.Own {
+	for _, name := range slices.Concat(t.Own, slices.Concat(slices.Collect(maps.Values(t.Differs))...)) {
 		if _, there := properties[name]; there {
-			return nil, fmt.Errorf("%s is not our own", name)
+			return nil, fmt.Errorf("%s is there, and listed as our own or as different", name)
 		}
 		properties[name] = true
 	}
@@ -171,6 +180,9 @@ func (r *referenceData) schema(value any, way string) (any, error) {
 			return map[string]any{"$ref": "#/" + way + "/" + v}, nil
 		}
 		if values := strings.Split(v, "|"); len(values) > 1 {
+			if way == "takes" { // In any case.
+				return map[string]any{"type": "string", "pattern": "^(?i:" + v + ")$"}, nil
+			}
 			var enum []any
 			for _, one := range values {
 				enum = append(enum, one)

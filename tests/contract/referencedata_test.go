@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -104,14 +105,16 @@ func (c *comparison) object(path string, t *referenceType, schema map[string]any
 		}
 		c.compare(path+"."+property, want, described)
 	}
-	for property, reason := range t.Missing {
-		if properties[property] != nil || reason == "" {
-			c.problem(path+"."+property, "is described, and listed as missing, or has no reason")
+	for reason, list := range t.Missing {
+		for _, property := range list {
+			if properties[property] != nil || reason == "" {
+				c.problem(path+"."+property, "is described, and listed as missing, or has no reason")
+			}
 		}
 	}
-	for _, property := range t.Own {
+	for _, property := range slices.Concat(t.Own, slices.Concat(slices.Collect(maps.Values(t.Differs))...)) {
 		if properties[property] == nil {
-			c.problem(path+"."+property, "is listed as our own, and not described")
+			c.problem(path+"."+property, "is listed as our own or as different, and not described")
 		}
 	}
 }
@@ -151,7 +154,9 @@ operations:
 		{name: "what is required", way: "returns", value: []any{map[string]any{}}, problem: "missing property 'name'"},
 		{name: "another type", way: "takes", value: map[string]any{"name": true}, problem: "want string"},
 		{name: "a type inside", way: "takes", value: map[string]any{"owners": []any{map[string]any{"id": "x"}}}, problem: "want integer"},
-		{name: "no value of the enumeration", way: "takes", value: map[string]any{"kind": "COW"}, problem: "must be one of"},
+		{name: "no value of the enumeration", way: "takes", value: map[string]any{"kind": "COW"}, problem: "does not match pattern"},
+		{name: "a request in any case", way: "takes", value: map[string]any{"kind": "cat"}},
+		{name: "a response in another case", way: "returns", value: []any{map[string]any{"name": "a", "kind": "cat"}}, problem: "must be one of"},
 		{name: "a property that nobody listed", way: "returns", value: []any{map[string]any{"name": "a", "age": 5}}, problem: "additional properties 'age'"},
 		{name: "an object for a list", way: "returns", value: map[string]any{}, problem: "want array"},
 	}
@@ -175,6 +180,7 @@ operations:
 		"an unknown type":       `types: {a: {properties: {b: foo}}}`,
 		"two in a list":         `types: {a: {properties: {b: [text, text]}}}`,
 		"our own that is there": `types: {a: {properties: {b: text}, own: [b]}}`,
+		"different and there":   `types: {a: {properties: {b: text}, differs: {a text here: [b]}}}`,
 		"an unknown key":        `types: {a: {property: {}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
