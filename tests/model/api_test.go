@@ -191,7 +191,7 @@ func (w *world) assignmentFrom(of *assignment, from day) int64 {
 }
 
 // read reads the window of all employees.
-func (w *world) read() ([]shown, map[int]map[day]bool, error) {
+func (w *world) read() ([]shown, []dayLock, error) {
 	type ref struct{ ID int64 }
 	var response struct {
 		Shifts []struct {
@@ -210,6 +210,7 @@ func (w *world) read() ([]shown, map[int]map[day]bool, error) {
 			Relations         []struct{ From ref }
 		}
 		DayLocks []struct {
+			ID                         int64
 			Employee                   ref
 			StartDateTime, EndDateTime string
 		}
@@ -240,14 +241,9 @@ func (w *world) read() ([]shown, map[int]map[day]bool, error) {
 	for _, p := range response.PayCodeEdits {
 		list = append(list, shown{index[p.Employee.ID], dayOf(p.StartDate), true, p.PayCodeRef.Qualifier, 0, 1440, p.Generated, p.Locked, of(p.Relations), p.ID})
 	}
-	locks := map[int]map[day]bool{}
-	for i := range w.employees {
-		locks[i] = map[day]bool{}
-	}
+	var locks []dayLock
 	for _, l := range response.DayLocks {
-		for d := max(0, dayOf(l.StartDateTime)); d < min(window, dayOf(l.EndDateTime)); d++ {
-			locks[index[l.Employee.ID]][d] = true
-		}
+		locks = append(locks, dayLock{l.ID, index[l.Employee.ID], dayOf(l.StartDateTime), dayOf(l.EndDateTime)})
 	}
 	return list, locks, nil
 }

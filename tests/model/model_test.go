@@ -27,10 +27,11 @@ type world struct {
 	deployment *launch.Deployment
 	api        scenario.API
 	random     *rand.Rand
-	terms      []int64  // by the numbers of the model; 0 is none
-	open       []string // propagations that may not have finished
-	log        []string // what was done, the last at the end
-	last       []shown  // what the last comparison saw
+	terms      []int64   // by the numbers of the model; 0 is none
+	open       []string  // propagations that may not have finished
+	log        []string  // what was done, the last at the end
+	last       []shown   // what the last comparison saw
+	locks      []dayLock // as well
 	labels     int
 	ids        map[int64]shown // what each id of a generated entry ever meant
 	counts     map[string]int
@@ -100,6 +101,8 @@ func (w *world) round() {
 		switch n := w.random.IntN(10); {
 		case n == 0:
 			w.did("locks", w.freeze())
+		case n == 1 && len(w.locks) > 0:
+			w.did("unlocks", w.unfreeze())
 		case n < 3:
 			w.did("entries", w.enter())
 		default:
@@ -147,12 +150,13 @@ func (w *world) compare() {
 	defer func() { w.longest = max(w.longest, time.Since(began)) }()
 	deadline := time.Now().Add(patience)
 	for difference = "nothing was read"; difference != "" && time.Now().Before(deadline); {
-		var locks map[int]map[day]bool
+		var locks []dayLock
 		var err error
 		got, locks, err = w.read()
 		if status(err) != http.StatusServiceUnavailable {
 			require.NoError(w.t, err)
 			difference = w.differences(want, got, locks)
+			w.locks = locks
 		}
 		if difference != "" {
 			time.Sleep(betweenReads) // Reads without a pause use up the rate of their class.
@@ -182,7 +186,7 @@ func lines(list []string) (out string) {
 }
 
 // differences says what is different, or "".
-func (w *world) differences(want, got []shown, locks map[int]map[day]bool) (out string) {
+func (w *world) differences(want, got []shown, locks []dayLock) (out string) {
 	count := map[shown]int{}
 	plain := func(s shown) shown {
 		if s.generated {
@@ -206,8 +210,9 @@ func (w *world) differences(want, got []shown, locks map[int]map[day]bool) (out 
 	}
 	for i, e := range w.employees {
 		for d := day(0); d < window; d++ {
-			if e.locked(d) != locks[i][d] {
-				out += fmt.Sprintf("employee %d, day %d: locked %t\n", i, d, locks[i][d])
+			locked := slices.ContainsFunc(locks, func(l dayLock) bool { return l.on(i, d) })
+			if e.locked(d) != locked {
+				out += fmt.Sprintf("employee %d, day %d: locked %t\n", i, d, locked)
 			}
 		}
 	}

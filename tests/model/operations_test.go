@@ -323,3 +323,22 @@ func (w *world) freeze() string {
 	}
 	return fmt.Sprintf("lock %d to %d of employee %d", from, to, i)
 }
+
+// unfreeze deletes a lock of those that were read last. Days that no other lock holds
+// show again what patterns and edits say.
+func (w *world) unfreeze() string {
+	gone := w.locks[w.random.IntN(len(w.locks))]
+	if gone.from < 0 || gone.to > window {
+		return "" // Others that were not read may lie on its days.
+	}
+	e := w.employees[gone.employee]
+	w.must(http.MethodPost, "/v1/scheduling/schedule", scenario.Object{
+		"employeeRef": scenario.Object{"id": e.id}, "dayLocks": scenario.Object{"delete": []int64{gone.id}},
+	}, nil)
+	for d := gone.from; d < gone.to; d++ {
+		if !slices.ContainsFunc(w.locks, func(l dayLock) bool { return l.id != gone.id && l.on(gone.employee, d) }) {
+			delete(e.frozen, d)
+		}
+	}
+	return fmt.Sprintf("unlock %d to %d of employee %d", gone.from, gone.to, gone.employee)
+}

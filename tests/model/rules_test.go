@@ -250,6 +250,17 @@ func (s shown) String() string {
 		s.employee, s.day, s.label, s.start, s.end, s.generated, s.locked, s.assignment, s.id)
 }
 
+// dayLock is a lock that a schedule shows: the days of an employee from one to another, which is excluded.
+type dayLock struct {
+	id       int64
+	employee int
+	from, to day
+}
+
+func (l dayLock) on(employee int, d day) bool {
+	return l.employee == employee && l.from <= d && d < l.to
+}
+
 // schedule is all that the window shows.
 func (c *company) schedule() []shown {
 	c.withdraw()
