@@ -30,13 +30,14 @@ type stamp struct {
 	terms, requests  string
 }
 
+// An array that the index puts in order costs half as much as an aggregate that sorts.
 const readStamp = `SELECT p.version, p.updated_at,
-    coalesce((SELECT string_agg(ROW(m.*, t.id, t.name)::text, ',' ORDER BY m.from_date)
+    array_to_string(ARRAY(SELECT ROW(m.*, t.id, t.name)::text
         FROM membership m JOIN employment_term t ON t.tenant_id = $1 AND t.id = m.employment_term_id
-        WHERE m.tenant_id = $1 AND m.person_id = $2), ''),
-    coalesce((SELECT string_agg(ROW(r.*, t.id, t.name)::text, ',' ORDER BY r.number, r.position)
+        WHERE m.tenant_id = $1 AND m.person_id = $2 ORDER BY m.from_date), ','),
+    array_to_string(ARRAY(SELECT ROW(r.*, t.id, t.name)::text
         FROM term_request r LEFT JOIN employment_term t ON t.tenant_id = $1 AND t.id = r.employment_term_id
-        WHERE r.tenant_id = $1 AND r.person_id = $2), '')
+        WHERE r.tenant_id = $1 AND r.person_id = $2 ORDER BY r.number, r.position), ',')
 FROM person p WHERE p.tenant_id = $1 AND p.id = $2`
 
 func scanStamp(row pgx.CollectableRow) (s stamp, err error) {
