@@ -58,22 +58,27 @@ func (e *identification) check(ctx context.Context, w *response, r *request) *fa
 	}
 	text := headers.Token(r.Header)
 	// What is remembered is looked up by its hash, and not taken apart again.
-	if !e.verifier.Known(text) && e.verifier.Foreign(text) {
-		if bad := e.take(ctx, w, r, key); bad != nil {
-			return bad
+	p, known, err := e.verifier.VerifyKnown(ctx, text)
+	if !known {
+		if e.verifier.Foreign(text) {
+			if bad := e.take(ctx, w, r, key); bad != nil {
+				return bad
+			}
+			p, err = e.verifier.Verify(ctx, text)
+			return e.identified(r, text, p, err)
 		}
-		return e.identify(ctx, r, text)
+		p, err = e.verifier.Verify(ctx, text)
 	}
-	unknown := e.identify(ctx, r, text)
+	unknown := e.identified(r, text, p, err)
 	if bad := e.take(ctx, w, r, key); bad != nil {
 		return bad
 	}
 	return unknown
 }
 
-// identify finds out who is calling. A path that names nothing asks for no token.
-func (e *identification) identify(ctx context.Context, r *request, text string) *fault.Error {
-	p, err := e.verifier.Verify(ctx, text)
+// identified notes what was found out about who is calling. A path that names nothing
+// asks for no token.
+func (e *identification) identified(r *request, text string, p *authn.Principal, err error) *fault.Error {
 	if err == nil {
 		r.caller, r.token = p, text
 		return nil

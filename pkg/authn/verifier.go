@@ -89,37 +89,39 @@ func NewVerifier(cfg Config, keys KeySource, revocations Revocations, clk clock.
 // Verify returns the principal of an access token. Its errors are faults: 401
 // for a token that is not accepted, 503 when that cannot be told.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error) {
-	if token == "" {
-		return nil, Missing()
+	key, err := keyOf(token)
+	if err != nil {
+		return nil, err
 	}
-	if len(token) > maxToken {
-		return nil, invalid(errors.New("the token is too long"))
+	if p, known, err := v.remembered(ctx, key); known {
+		return p, err
 	}
-	key := hash(token)
 	now := v.clock.Now()
-	known, ok := v.tokens.Get(key)
-	p := known.principal
-	switch {
-	case ok && p == nil:
-		return nil, invalid(errRefused)
-	case ok && known.revoked:
-		return nil, revokedFrom(p)
-	case !ok:
-		var err error
-		if v.Foreign(token) {
-			p, err = v.exchange(ctx, token, key, now)
-		} else {
-			p, err = v.verify(ctx, token, now)
-		}
-		if err != nil {
-			return nil, err
-		}
-		v.tokens.put(key, p, p.Expiry.Add(v.cfg.Leeway))
+	var p *Principal
+	if v.Foreign(token) {
+		p, err = v.exchange(ctx, token, key, now)
+	} else {
+		p, err = v.verify(ctx, token, now)
 	}
+	if err != nil {
+		return nil, err
+	}
+	v.tokens.put(key, p, p.Expiry.Add(v.cfg.Leeway))
 	if err := v.checkRevoked(ctx, p); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// keyOf is what a token is remembered by, or a fault for a text that is none.
+func keyOf(token string) (key [sha256.Size]byte, err error) {
+	switch {
+	case token == "":
+		return key, Missing()
+	case len(token) > maxToken:
+		return key, invalid(errors.New("the token is too long"))
+	}
+	return hash(token), nil
 }
 
 // hash is the SHA-256 of a token. Tokens of the usual length are hashed on
