@@ -54,8 +54,8 @@ type Table[R any] struct {
 	Permission string
 	Kind       datav1.RowKind
 	Entries    []Entry[R]
-	// MostRowDays bounds one reading: rows multiplied by days.
-	MostRowDays int64
+	// MaxRowDays bounds one reading: rows multiplied by days.
+	MaxRowDays int64
 	// Load returns what is known of the rows with the ids, in their order; nil
 	// where nothing is known. Needs is what the elements need, joined.
 	Load func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*R, error)
@@ -124,8 +124,8 @@ func (t *Table[R]) selected(asked []*datav1.DataSelection) ([]*Entry[R], uint64,
 }
 
 func (t *Table[R]) checkLimits(rows, days, cells int64) error {
-	if rows*days > t.MostRowDays {
-		return OverLimit(t.Name, nounOf(t.Kind)+" * days", rows*days, t.MostRowDays)
+	if rows*days > t.MaxRowDays {
+		return OverLimit(t.Name, nounOf(t.Kind)+" * days", rows*days, t.MaxRowDays)
 	}
 	if cells > maxCells {
 		return OverLimit(t.Name, "values", cells, maxCells)

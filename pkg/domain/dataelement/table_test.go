@@ -18,7 +18,7 @@ type thing struct{ name string }
 func things(most int64) *dataelement.Table[thing] {
 	text := []string{"EMPLOYEE"}
 	return &dataelement.Table[thing]{
-		Name: "THINGS", Permission: "things.thing.read", MostRowDays: most,
+		Name: "THINGS", Permission: "things.thing.read", MaxRowDays: most,
 		Entries: []dataelement.Entry[thing]{
 			{
 				Key: "NAME", Label: "Name", Doc: "The name.", Type: dataelement.String, Categories: text, Needs: 1,

@@ -42,8 +42,8 @@ func Decimal(f float64) Value { return Value{number: f, made: Number} }
 // Whole is the value of a Long.
 func Whole(n int64) Value { return Value{integer: n, made: Long} }
 
-// Truth is the value of a Boolean.
-func Truth(b bool) Value {
+// Bool is the value of a Boolean.
+func Bool(b bool) Value {
 	v := Value{made: Boolean}
 	if b {
 		v.integer = 1

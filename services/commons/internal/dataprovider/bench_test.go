@@ -157,7 +157,7 @@ func TestEveryElementOfLocations(t *testing.T) {
 		"LOCATION_FULL_NAME": text("East branch"), "LOCATION_DESCRIPTION": text("Text"), "LOCATION_ADDRESS": text("Elm 1"), "LOCATION_COLOR": text("red"),
 		"LOCATION_TYPE": text("Branch"), "LOCATION_JOB": text("Clerk"), "LOCATION_EXTERNAL_ID": text("x2"), "LOCATION_PARENT_NAME": text("Acme"),
 		"LOCATION_PARENT_PATH": text("Acme"), "LOCATION_COST_CENTER": text("CC"), "LOCATION_CURRENCY": text("USD"), "LOCATION_TIME_ZONE": text("Europe/Zurich"),
-		"LOCATION_PARENT_ID": whole(1), "LOCATION_DEPTH": whole(2), "LOCATION_TRANSFERABLE": dataelement.Truth(true), "LOCATION_DIRECT_WORK_PERCENT": whole(60),
+		"LOCATION_PARENT_ID": whole(1), "LOCATION_DEPTH": whole(2), "LOCATION_TRANSFERABLE": dataelement.Bool(true), "LOCATION_DIRECT_WORK_PERCENT": whole(60),
 		"LOCATION_INDIRECT_WORK_PERCENT": whole(40), "LOCATION_EFFECTIVE_DATE": dataelement.Day(civil.Of(2020, 1, 1)),
 		"LOCATION_EXPIRATION_DATE": dataelement.Day(civil.Of(2026, 12, 31)), "LOCATION_CHILD_COUNT": whole(1), "LOCATION_EMPLOYEE_COUNT": whole(1),
 	}

@@ -61,7 +61,7 @@ func (l *location) on(day civil.Date) *version {
 func newLocations(pool *pg.Pool, rules *rowvisibility.Rules) *dataelement.Table[location] {
 	return &dataelement.Table[location]{
 		Name: "LOCATION", Permission: "commons.location.read", Kind: datav1.RowKind_ROW_KIND_LOCATION,
-		MostRowDays: maxLocationDays, Load: locationLoader{pool, rules}.load, Entries: locationElements(),
+		MaxRowDays: maxLocationDays, Load: locationLoader{pool, rules}.load, Entries: locationElements(),
 	}
 }
 

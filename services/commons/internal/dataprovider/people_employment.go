@@ -179,5 +179,5 @@ func truth(flag *bool) value {
 	if flag == nil {
 		return value{}
 	}
-	return dataelement.Truth(*flag)
+	return dataelement.Bool(*flag)
 }

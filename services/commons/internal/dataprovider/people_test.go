@@ -42,7 +42,7 @@ func adasBody() *commonsv1.Person {
 
 func wantOfAda() map[string]value {
 	text, day := dataelement.Text, func(y, m, d int) value { return dataelement.Day(civil.Of(y, monthOf(m), d)) }
-	number, yes, no := dataelement.Decimal, dataelement.Truth(true), dataelement.Truth(false)
+	number, yes, no := dataelement.Decimal, dataelement.Bool(true), dataelement.Bool(false)
 	moment := func(y, m, d int, seconds int64) value {
 		return dataelement.Moment(int64(civil.Of(y, monthOf(m), d))*civil.SecondsPerDay + seconds)
 	}

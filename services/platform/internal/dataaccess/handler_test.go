@@ -94,7 +94,7 @@ func newProvider(name string, load func(context.Context) error) *dataelement.Tab
 		return dataelement.Entry[thing]{Key: name + key, Label: key, Doc: key, Type: kind, Categories: of, Series: series, Value: value}
 	}
 	return &dataelement.Table[thing]{
-		Name: name, Permission: "test." + name + ".read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE, MostRowDays: 1000,
+		Name: name, Permission: "test." + name + ".read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE, MaxRowDays: 1000,
 		Load: func(ctx context.Context, ids []int64, _ civil.Range, _ uint64) ([]*thing, error) {
 			out := make([]*thing, len(ids))
 			for i, id := range ids {

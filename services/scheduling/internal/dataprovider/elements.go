@@ -140,9 +140,9 @@ func shiftElements() []entry {
 			Key: "SCH_IS_SCHEDULED", Label: "Scheduled", Doc: "Whether there is a shift.", Type: dataelement.Boolean, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
 				for range p.shifts(at.Days) {
-					return dataelement.Truth(true)
+					return dataelement.Bool(true)
 				}
-				return dataelement.Truth(false)
+				return dataelement.Bool(false)
 			},
 		},
 		{
@@ -306,9 +306,9 @@ func editElements() []entry {
 		edit("SCH_PCE_END_TIME", "Pay code edit end", "The time at which the first pay code edit ends: its start and its amount.", dataelement.Time,
 			func(e *reading.Outline) value { return dataelement.Clock((e.Start + e.Seconds) % civil.SecondsPerDay) }),
 		edit("SCH_PCE_IS_GENERATED", "Pay code edit from a pattern", "Whether the first pay code edit comes from a pattern.", dataelement.Boolean,
-			func(e *reading.Outline) value { return dataelement.Truth(e.Generated) }),
+			func(e *reading.Outline) value { return dataelement.Bool(e.Generated) }),
 		edit("SCH_PCE_IS_POSTED", "Pay code edit posted", "Whether the first pay code edit was posted.", dataelement.Boolean,
-			func(e *reading.Outline) value { return dataelement.Truth(e.Posted) }),
+			func(e *reading.Outline) value { return dataelement.Bool(e.Posted) }),
 		edit("SCH_PCE_TRANSFER_STRING", "Pay code edit transfer", "Where the first pay code edit is charged, as its transfer string says.", dataelement.String,
 			func(e *reading.Outline) value { return dataelement.Text(e.Transfer) }),
 		edit("CORE_PAYCODE", "Pay code", "The pay code of the first pay code edit.", dataelement.String,
@@ -316,7 +316,7 @@ func editElements() []entry {
 		ofPayCode("CORE_PAYCODE_TYPE", "Pay code type", "The type of the pay code of the first pay code edit, when it is set up.", dataelement.String,
 			func(p *timekeepingv1.PayCode) value { return dataelement.Text(p.GetType()) }),
 		ofPayCode("CORE_PAYCODE_IS_COMBINED", "Combined pay code", "Whether the pay code of the first pay code edit sums up others, when it is set up.", dataelement.Boolean,
-			func(p *timekeepingv1.PayCode) value { return dataelement.Truth(p.GetCombined()) }),
+			func(p *timekeepingv1.PayCode) value { return dataelement.Bool(p.GetCombined()) }),
 		counted("SCH_LEAVE_COUNT", "Leave on the schedule", "How many leave edits stand on the schedule.", reading.OutlineLeaveEdit),
 		added("SCH_LEAVE_HOURS", "Leave hours on the schedule", "The hours of the leave edits that say how long they are.", reading.OutlineLeaveEdit),
 	}

@@ -48,14 +48,14 @@ func TestEveryElement(t *testing.T) {
 		"SCH_SCHEDULED_HOURS": number(14), "SCH_BREAK_HOURS": number(0.5), "SCH_PRESENCE_HOURS": number(14.5), "SCH_WEEKEND_HOURS": number(6),
 		"SCH_GENERATED_HOURS": number(8), "SCH_ENTERED_HOURS": number(6), "SCH_AVERAGE_SHIFT_HOURS": number(7), "SCH_LONGEST_SHIFT_HOURS": number(8),
 		"SCH_SHORTEST_SHIFT_HOURS": number(6), "SCH_SHIFT_COUNT": whole(2), "SCH_WEEKEND_SHIFT_COUNT": whole(1), "SCH_OVERNIGHT_SHIFT_COUNT": whole(1),
-		"SCH_GENERATED_SHIFT_COUNT": whole(1), "SCH_ENTERED_SHIFT_COUNT": whole(1), "SCH_LOCKED_SHIFT_COUNT": whole(1), "SCH_IS_SCHEDULED": dataelement.Truth(true),
+		"SCH_GENERATED_SHIFT_COUNT": whole(1), "SCH_ENTERED_SHIFT_COUNT": whole(1), "SCH_LOCKED_SHIFT_COUNT": whole(1), "SCH_IS_SCHEDULED": dataelement.Bool(true),
 		"SCH_SCHEDULED_DAYS": whole(2), "SCH_LOCKED_DAYS": whole(3), "SCH_SHIFT_START_DATE": day(monday), "SCH_SHIFT_END_DATE": day(monday + 5),
 		"SCH_FIRST_START": dataelement.Moment(at0(monday, 6)), "SCH_LAST_END": dataelement.Moment(at0(monday+6, 2)),
 		"SCH_FIRST_START_TIME": dataelement.Clock(6 * hour), "SCH_LAST_END_TIME": dataelement.Clock(2 * hour), "SCH_SHIFT_LABEL": text("E"),
 		"SCH_JOB_HOURS": number(6), "SCH_JOB_SHIFT_COUNT": whole(1), "SCH_JOBS": text("Acme/A, Acme/B/Till"), "SCH_JOB_COUNT": whole(2),
 		"CORE_ORGJOB_PATH": text("Acme/B/Till"), "CORE_ORGJOB": text("Till"), "SCH_PCE_COUNT": whole(1), "SCH_PCE_HOURS": number(3),
 		"SCH_PCE_START_DATE": day(monday + 1), "SCH_PCE_START_TIME": dataelement.Clock(9 * hour), "SCH_PCE_END_TIME": dataelement.Clock(12 * hour), "SCH_PCE_END_DATE": day(monday + 1),
-		"SCH_PCE_IS_GENERATED": dataelement.Truth(true), "CORE_PAYCODE": text("Sick"), "CORE_PAYCODE_TYPE": text("CASCADE"), "CORE_PAYCODE_IS_COMBINED": dataelement.Truth(true), "SCH_PCE_IS_POSTED": dataelement.Truth(true), "SCH_PCE_TRANSFER_STRING": text("Acme/A;"), "SCH_LEAVE_COUNT": whole(1), "SCH_LEAVE_HOURS": number(4),
+		"SCH_PCE_IS_GENERATED": dataelement.Bool(true), "CORE_PAYCODE": text("Sick"), "CORE_PAYCODE_TYPE": text("CASCADE"), "CORE_PAYCODE_IS_COMBINED": dataelement.Bool(true), "SCH_PCE_IS_POSTED": dataelement.Bool(true), "SCH_PCE_TRANSFER_STRING": text("Acme/A;"), "SCH_LEAVE_COUNT": whole(1), "SCH_LEAVE_HOURS": number(4),
 	}
 	table := newTable(nil, nil)
 	require.Empty(t, table.Problems())

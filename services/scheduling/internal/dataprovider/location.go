@@ -32,7 +32,7 @@ var ofEmployeesOnly = []string{"SCH_LOCKED_DAYS"}
 // that of everybody who has the primary job there or below on the last day.
 func newLocationTable(reader *reading.Reader, source Locations, payCodes PayCodes) *dataelement.Table[plan] {
 	of := newTable(reader, payCodes)
-	of.Kind, of.MostRowDays = datav1.RowKind_ROW_KIND_LOCATION, maxLocationDays
+	of.Kind, of.MaxRowDays = datav1.RowKind_ROW_KIND_LOCATION, maxLocationDays
 	of.Entries = slices.DeleteFunc(of.Entries, func(e entry) bool { return slices.Contains(ofEmployeesOnly, e.Key) })
 	of.Load = func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*plan, error) {
 		plans, err := loadLocations(ctx, reader, source, ids, days)

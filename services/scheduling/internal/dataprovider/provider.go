@@ -35,7 +35,7 @@ func NewServer(reader *reading.Reader, source Locations, payCodes PayCodes) *dat
 func newTable(reader *reading.Reader, payCodes PayCodes) *dataelement.Table[plan] {
 	return &dataelement.Table[plan]{
 		Name: "SCH", Permission: "scheduling.schedule.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
-		MostRowDays: maxEmployeeDays, Entries: elements(),
+		MaxRowDays: maxEmployeeDays, Entries: elements(),
 		Load: func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*plan, error) {
 			tenantID, err := tenant.Of(ctx)
 			if err != nil {

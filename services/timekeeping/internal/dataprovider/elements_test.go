@@ -66,8 +66,8 @@ func TestEveryElement(t *testing.T) {
 		return loaded
 	}, map[string]value{
 		"PEOPLE_EMP_TERM": text("Second"), "PEOPLE_EMP_TERM_START_DATE": day(3, 4), "PEOPLE_EMP_TERM_END_DATE": day(3, 31), "TK_EMP_TERM_ID": whole(6),
-		"TK_EMP_TERM_ALLOWS_INHERITANCE": dataelement.Truth(true), "TK_NEXT_EMP_TERM": text("Third"), "TK_NEXT_EMP_TERM_START_DATE": day(5, 1),
-		"TK_EMP_TERM_COUNT": whole(2), "TK_EMP_TERM_DAYS": whole(6), "TK_TERMINATED_DAYS": whole(2), "TK_IS_TERMINATED": dataelement.Truth(true),
+		"TK_EMP_TERM_ALLOWS_INHERITANCE": dataelement.Bool(true), "TK_NEXT_EMP_TERM": text("Third"), "TK_NEXT_EMP_TERM_START_DATE": day(5, 1),
+		"TK_EMP_TERM_COUNT": whole(2), "TK_EMP_TERM_DAYS": whole(6), "TK_TERMINATED_DAYS": whole(2), "TK_IS_TERMINATED": dataelement.Bool(true),
 	})
 
 	body, err := proto.Marshal(&timekeepingv1.LeaveCase{
@@ -93,7 +93,7 @@ func TestEveryElement(t *testing.T) {
 		"LEAVE_CASE_STATUS": text("Closed"), "LEAVE_CASE_CATEGORY": text("Family"), "LEAVE_CASE_REASON": text("Birth"), "LEAVE_CASE_FREQUENCY": text("Continuous"),
 		"LEAVE_CASE_APPROVAL_STATUS": text("Approved"), "LEAVE_CASE_START_DATE": day(3, 1), "LEAVE_CASE_END_DATE": day(3, 5), "LEAVE_PAID_HOURS": number(12),
 		"LEAVE_TRACKING_HOURS": number(1.5), "LEAVE_EDIT_COUNT": whole(3), "LEAVE_DAYS": whole(2), "LEAVE_FIRST_DATE": day(3, 2), "LEAVE_LAST_DATE": day(3, 5),
-		"LEAVE_IS_ON_LEAVE": dataelement.Truth(true),
+		"LEAVE_IS_ON_LEAVE": dataelement.Bool(true),
 	})
 }
 
@@ -146,7 +146,7 @@ func TestEveryElementOfTimecards(t *testing.T) {
 		"TIMECARD_TRANS_ACTUAL_HOURS": number(7.5), "TK_DAILY_ACTUAL_DURATION_IN_HOURS": number(7.5), "TK_SHIFT_ACTUAL_DURATION_IN_HOURS": number(8),
 		"TK_GENIE_ACTUAL_TOTAL_HOURS_EXCLUDE_CORRECTIONS": number(8.5), "TIMECARD_TRANS_CORRECTION_HOURS": number(-1),
 		"TIMECARD_TRANS_ACTUAL_DAYS": number(0.5), "TK_DAILY_ACTUAL_TOTAL_DAYS": number(0.5), "TIMECARD_TRANS_MONEY_AMOUNT": number(12.25),
-		"TIMECARD_TRANS_START_DATETIME": moment(8), "TIMECARD_TRANS_END_DATETIME": moment(16), "TK_ACTUAL_SIGNED_OFF": dataelement.Truth(true),
-		"TK_MANAGER_SIGNOFF_THRU_DATE": dataelement.Day(through), "TK_ON_PREMISE": dataelement.Truth(true), "TK_EXCEPTION_COUNT": whole(2), "TK_MISSED_PUNCH_COUNT": whole(1),
+		"TIMECARD_TRANS_START_DATETIME": moment(8), "TIMECARD_TRANS_END_DATETIME": moment(16), "TK_ACTUAL_SIGNED_OFF": dataelement.Bool(true),
+		"TK_MANAGER_SIGNOFF_THRU_DATE": dataelement.Day(through), "TK_ON_PREMISE": dataelement.Bool(true), "TK_EXCEPTION_COUNT": whole(2), "TK_MISSED_PUNCH_COUNT": whole(1),
 	})
 }

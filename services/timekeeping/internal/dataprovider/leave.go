@@ -44,7 +44,7 @@ type leaveEdit struct {
 func newLeave(pool *pg.Pool) *dataelement.Table[leave] {
 	return &dataelement.Table[leave]{
 		Name: "LEAVE", Permission: "timekeeping.leave_case.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
-		MostRowDays: maxEmployeeDays, Entries: leaveElements(),
+		MaxRowDays: maxEmployeeDays, Entries: leaveElements(),
 		Load: func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*leave, error) {
 			return loadLeave(ctx, pool, ids, days, needs)
 		},
@@ -203,7 +203,7 @@ func leaveElements() []dataelement.Entry[leave] {
 			return value{}
 		}),
 		entry("LEAVE_IS_ON_LEAVE", "On leave", "Whether there is leave in the period.", dataelement.Boolean, needEdits,
-			func(l *leave, at at) value { return dataelement.Truth(len(l.of(at.Days)) > 0) }),
+			func(l *leave, at at) value { return dataelement.Bool(len(l.of(at.Days)) > 0) }),
 	}
 }
 

@@ -51,7 +51,7 @@ func (t *terms) next(day civil.Date) *membership {
 func newTerms(pool *pg.Pool) *dataelement.Table[terms] {
 	return &dataelement.Table[terms]{
 		Name: "TK", Permission: "timekeeping.employment_term_assignment.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
-		MostRowDays: maxEmployeeDays, Entries: termElements(),
+		MaxRowDays: maxEmployeeDays, Entries: termElements(),
 		Load: func(ctx context.Context, ids []int64, _ civil.Range, _ uint64) ([]*terms, error) {
 			return loadTerms(ctx, pool, ids)
 		},
@@ -144,7 +144,7 @@ func termElements() []dataelement.Entry[terms] {
 		on("TK_EMP_TERM_ID", "Employment term id", "The id of the employment term.", dataelement.Long,
 			func(m *membership) value { return dataelement.Whole(m.id) }),
 		on("TK_EMP_TERM_ALLOWS_INHERITANCE", "Term passes patterns on", "Whether the patterns of the employment term hold for its employees.", dataelement.Boolean,
-			func(m *membership) value { return dataelement.Truth(m.inherits) }),
+			func(m *membership) value { return dataelement.Bool(m.inherits) }),
 		next("TK_NEXT_EMP_TERM", "Next employment term", "The employment term after that of the last day.", dataelement.String,
 			func(m *membership) value { return dataelement.Text(m.name) }),
 		next("TK_NEXT_EMP_TERM_START_DATE", "Next employment term from", "The first day of the next employment term.", dataelement.Date,
@@ -175,10 +175,10 @@ func termElements() []dataelement.Entry[terms] {
 		entry("TK_IS_TERMINATED", "Terminated", "Whether the employment is terminated on the last day.", dataelement.Boolean, func(t *terms, at at) value {
 			for _, r := range t.terminated {
 				if r.Contains(at.Last()) {
-					return dataelement.Truth(true)
+					return dataelement.Bool(true)
 				}
 			}
-			return dataelement.Truth(false)
+			return dataelement.Bool(false)
 		}),
 	}
 }

@@ -31,7 +31,7 @@ type sheet struct {
 func newTimecards(reader *timecard.Reader, periods Periods) *dataelement.Table[sheet] {
 	return &dataelement.Table[sheet]{
 		Name: "TIMECARD", Permission: "timekeeping.timecard.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
-		MostRowDays: maxEmployeeDays, Entries: slices.Concat(timecardElements(), payElements(), payPeriodElements()),
+		MaxRowDays: maxEmployeeDays, Entries: slices.Concat(timecardElements(), payElements(), payPeriodElements()),
 		Load: func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*sheet, error) {
 			return loadTimecards(ctx, reader, periods, ids, days, needs)
 		},
@@ -169,7 +169,7 @@ func timecardElements() []dataelement.Entry[sheet] {
 			}
 		}),
 		entry("TK_ACTUAL_SIGNED_OFF", "Signed off", "Whether all days are signed off.", dataelement.Boolean, func(s *sheet, at at) value {
-			return dataelement.Truth(s.Through != nil && at.Last() <= *s.Through)
+			return dataelement.Bool(s.Through != nil && at.Last() <= *s.Through)
 		}),
 		entry("TK_MANAGER_SIGNOFF_THRU_DATE", "Signed off through date", "The last day that is signed off.", dataelement.Date, func(s *sheet, _ at) value {
 			if s.Through == nil {
@@ -184,7 +184,7 @@ func timecardElements() []dataelement.Entry[sheet] {
 					running = running || shift.GetIsOpen()
 				}
 			})
-			return dataelement.Truth(running)
+			return dataelement.Bool(running)
 		}),
 		exceptions("TK_EXCEPTION_COUNT", "Exceptions", "How many exceptions there are.", func(worktime.Fault) bool { return true }),
 		exceptions("TK_MISSED_PUNCH_COUNT", "Missed punches", "How many punches are missing.", func(f worktime.Fault) bool {
