@@ -102,8 +102,8 @@ type Size struct {
 	// Storage of all databases without the past and the trails, and Log of a change that
 	// concerns everybody, in bytes.
 	Storage, Log float64
-	// Everybody is how long such a change takes on two cores, in seconds.
-	Everybody float64
+	// ChangeOfAll is how long such a change takes on two cores, in seconds.
+	ChangeOfAll float64
 }
 
 // Of computes what an installation of so many employees needs.
@@ -111,7 +111,7 @@ func (f Figures) Of(employees int, l Load) Size {
 	n := float64(employees)
 	s := Size{
 		Employees: employees, Requests: n * (l.Weeks + l.LogIns + l.Planned/schedules) / 3600,
-		Storage: n * f[storageEach], Log: n * f[logEach], Everybody: n * f[changeEach],
+		Storage: n * f[storageEach], Log: n * f[logEach], ChangeOfAll: n * f[changeEach],
 	}
 	hour := 3600 * busy
 	s.AuthCores = n * l.LogIns * benchCores / f[logIns] / hour
@@ -148,7 +148,7 @@ func (f Figures) Write(out io.Writer, l Load) error {
 	row("their connections to PostgreSQL, at most", func(s Size) string { return fmt.Sprint(s.Connections) })
 	row("storage without the past", func(s Size) string { return bytes(s.Storage) })
 	row("write-ahead log of a change of everybody", func(s Size) string { return bytes(s.Log) })
-	row("a change of everybody, on two cores", func(s Size) string { return number(s.Everybody) + " s" })
+	row("a change of everybody, on two cores", func(s Size) string { return number(s.ChangeOfAll) + " s" })
 	return failure
 }
 

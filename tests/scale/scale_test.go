@@ -84,7 +84,7 @@ func TestSizes(t *testing.T) {
 	assert.Equal(t, 25+12, large.Instances)
 	assert.InDelta(t, 36e9, large.Storage, 1)
 	assert.InDelta(t, 3.6e6*720, large.Log, 1)
-	assert.InDelta(t, 129.6, large.Everybody, 1e-9)
+	assert.InDelta(t, 129.6, large.ChangeOfAll, 1e-9)
 }
 
 func TestAFigureIsMissing(t *testing.T) {

@@ -57,7 +57,7 @@ func TestDelegationsWidenOperationsOfTheDelegator(t *testing.T) {
 		"neither may do anything else":                   {3, "auth.user.write", rowvisibility.Persons(3)},
 		"an operation of the caller alone":               {3, "", rowvisibility.Persons(3)},
 		"what was delegated is not delegated further":    {4, read, rowvisibility.Persons(3, 4)},
-		"somebody who sees everybody":                    {5, read, rowvisibility.Everybody()},
+		"somebody who sees everybody":                    {5, read, rowvisibility.AllPersons()},
 		"somebody who sees everybody, but may not write": {5, write, rowvisibility.Persons(5)},
 		"nobody has delegated":                           {6, read, rowvisibility.Persons(6)},
 	} {

@@ -66,7 +66,7 @@ func (r *Rules) Visible(ctx context.Context) (Set, error) {
 	p, ok := authn.From(ctx)
 	switch {
 	case !ok || p.IsService() || Scope(p.Rows) == All:
-		return Everybody(), nil
+		return AllPersons(), nil
 	case p.PersonID <= 0:
 		return Set{}, nil
 	case r == nil || len(r.sources) == 0 && r.delegations == nil:
@@ -92,7 +92,7 @@ func (r *Rules) ask(ctx context.Context, p *authn.Principal) (sight, error) {
 // seenBy returns whom a principal sees without delegations.
 func (r *Rules) seenBy(ctx context.Context, p *authn.Principal) (Set, error) {
 	if Scope(p.Rows) == All {
-		return Everybody(), nil
+		return AllPersons(), nil
 	}
 	ids := []int64{p.PersonID}
 	for _, source := range r.sources {

@@ -46,10 +46,10 @@ func TestVisible(t *testing.T) {
 		ctx  context.Context
 		want rowvisibility.Set
 	}{
-		"nobody in particular":           {t.Context(), rowvisibility.Everybody()},
-		"a service for itself":           {as(t, authn.Principal{Service: "scheduling"}), rowvisibility.Everybody()},
+		"nobody in particular":           {t.Context(), rowvisibility.AllPersons()},
+		"a service for itself":           {as(t, authn.Principal{Service: "scheduling"}), rowvisibility.AllPersons()},
 		"a service for a user":           {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "own", Service: "scheduling"}), rowvisibility.Persons(4, 7, 9)},
-		"somebody who sees everybody":    {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "all"}), rowvisibility.Everybody()},
+		"somebody who sees everybody":    {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "all"}), rowvisibility.AllPersons()},
 		"somebody who sees more":         {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "group"}), rowvisibility.Persons(4, 7, 9)},
 		"somebody who is no person":      {as(t, authn.Principal{Subject: "a", Rows: "group"}), rowvisibility.Set{}},
 		"a token that does not say":      {as(t, authn.Principal{Subject: "a"}), rowvisibility.Set{}},
@@ -73,7 +73,7 @@ func TestSet(t *testing.T) {
 	set := rowvisibility.Persons(5, 3, 5)
 	assert.Equal(t, []int64{3, 5}, set.IDs())
 	assert.True(t, set.Has(3) && set.Has(5) && !set.Has(4) && !set.All())
-	assert.True(t, rowvisibility.Everybody().Has(4) && rowvisibility.Everybody().All())
+	assert.True(t, rowvisibility.AllPersons().Has(4) && rowvisibility.AllPersons().All())
 	assert.False(t, rowvisibility.Set{}.Has(0))
 }
 
@@ -155,7 +155,7 @@ func TestDigestTellsSetsApart(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, rowvisibility.Persons(3, 1, 3).Digest(), rowvisibility.Persons(1, 3).Digest())
 	seen := map[[32]byte]rowvisibility.Set{}
-	for i, s := range []rowvisibility.Set{{}, rowvisibility.Everybody(), rowvisibility.Persons(1), rowvisibility.Persons(1, 3), rowvisibility.Persons(256)} {
+	for i, s := range []rowvisibility.Set{{}, rowvisibility.AllPersons(), rowvisibility.Persons(1), rowvisibility.Persons(1, 3), rowvisibility.Persons(256)} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			assert.NotContains(t, seen, s.Digest(), "%v", s)
 			seen[s.Digest()] = s

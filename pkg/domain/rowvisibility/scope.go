@@ -52,8 +52,8 @@ type Set struct {
 	note      func(delegator int64)
 }
 
-// Everybody is the Set of all persons.
-func Everybody() Set { return Set{all: true} }
+// AllPersons is the Set of all persons.
+func AllPersons() Set { return Set{all: true} }
 
 // Persons is the Set of some persons.
 func Persons(ids ...int64) Set {

@@ -107,7 +107,7 @@ func (b *bench) round(t *testing.T) {
 
 func (b *bench) read(t *testing.T, d *Delivery) *Delivery {
 	t.Helper()
-	list, err := Read(tenant.With(t.Context(), d.Tenant), b.pool, d.Tenant, Query{IDs: []int64{d.ID}, Limit: 1, Visible: rowvisibility.Everybody()}, false)
+	list, err := Read(tenant.With(t.Context(), d.Tenant), b.pool, d.Tenant, Query{IDs: []int64{d.ID}, Limit: 1, Visible: rowvisibility.AllPersons()}, false)
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	return list[0]
@@ -327,7 +327,7 @@ func TestWhatIsSettledForLongIsForgotten(t *testing.T) {
 	b.read(t, done)
 	b.clock.Advance(2 * time.Hour)
 	b.forget(tenant.All(t.Context()))
-	list, err := Read(tenant.With(t.Context(), 1), b.pool, 1, Query{Limit: 10, Visible: rowvisibility.Everybody()}, false)
+	list, err := Read(tenant.With(t.Context(), 1), b.pool, 1, Query{Limit: 10, Visible: rowvisibility.AllPersons()}, false)
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	assert.Equal(t, waits.ID, list[0].ID)

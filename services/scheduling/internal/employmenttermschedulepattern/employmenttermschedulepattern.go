@@ -89,7 +89,7 @@ func New(settings Settings, deps Deps) *Handler {
 			return owners, err
 		},
 		// Terms are set-up, which everybody sees who may read it at all.
-		Visible: func(context.Context) (rowvisibility.Set, error) { return rowvisibility.Everybody(), nil },
+		Visible: func(context.Context) (rowvisibility.Set, error) { return rowvisibility.AllPersons(), nil },
 	})}
 }
 

@@ -37,7 +37,7 @@ func (h *PayCodeEdits) Cover(ctx context.Context, tx pgx.Tx, tenantID int64, emp
 // Uncover takes pay code edits off the schedule again. Those that are gone already
 // are passed over. It refuses all when a day of one is locked.
 func (h *PayCodeEdits) Uncover(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
-	found, err := h.edits.lockEntries(ctx, tx, tenantID, rowvisibility.Everybody(), ids, nil)
+	found, err := h.edits.lockEntries(ctx, tx, tenantID, rowvisibility.AllPersons(), ids, nil)
 	if err != nil {
 		return err
 	}
