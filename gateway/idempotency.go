@@ -132,7 +132,7 @@ func (w *response) replay(a *platformv1.KeptAnswer) {
 		h.Set("Content-Location", a.GetContentLocation())
 	}
 	if a.GetBodyOmitted() {
-		w.fail(fault.Conflict(fault.CodeAnswerNotKept, "The request with this Idempotency-Key was carried out with status "+
+		w.fail(fault.Conflict(fault.CodeResponseNotStored, "The request with this Idempotency-Key was carried out with status "+
 			strconv.Itoa(int(a.GetStatus()))+". Its response was too large to be given again: read what it changed."))
 		return
 	}

@@ -253,7 +253,7 @@ func TestOnlySmallResponsesAreKept(t *testing.T) {
 	assert.Greater(t, len(first.body), 100_000, "the response is whole")
 	again := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
 	assert.Equal(t, 409, again.status)
-	assert.Contains(t, again.body, fault.CodeAnswerNotKept)
+	assert.Contains(t, again.body, fault.CodeResponseNotStored)
 	assert.Contains(t, again.body, "status 200")
 	assert.Equal(t, "/v1/here", again.header.Get("Content-Location"))
 	assert.Equal(t, 1, calls)

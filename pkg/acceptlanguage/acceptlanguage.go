@@ -60,8 +60,8 @@ func (p Preferences) Choose(available []string) int {
 	return index
 }
 
-// Answered tells the caller that the response depends on Accept-Language, and in
-// which language its texts are, unless that is "".
-func Answered(ctx context.Context, tag string) error {
+// SetContentLanguage sets the headers that say that the response depends on
+// Accept-Language, and in which language its texts are, unless that is "".
+func SetContentLanguage(ctx context.Context, tag string) error {
 	return rpc.SetContentLanguage(ctx, tag)
 }

@@ -34,10 +34,10 @@ const (
 	// CodeKeyRunning (409): the first request with the Idempotency-Key still
 	// runs.
 	CodeKeyRunning = "WRL-00423"
-	// CodeAnswerNotKept (409): the request with the Idempotency-Key was carried
+	// CodeResponseNotStored (409): the request with the Idempotency-Key was carried
 	// out, and its answer is not given again: it was too large, or the caller sees
 	// other persons by now.
-	CodeAnswerNotKept = "WRL-00424"
+	CodeResponseNotStored = "WRL-00424"
 	// CodeFull (409): there are as many things of the kind as a tenant may have.
 	CodeFull = "WRL-00425"
 	// CodeHTTPSOnly (403): the request came over plain HTTP.

@@ -106,7 +106,7 @@ func (k *Kind[T]) taken(name string) error {
 
 // full is the error for a thing more than a tenant may have.
 func (k *Kind[T]) full() error {
-	return fault.Conflict(fault.CodeFull, fmt.Sprintf("There may be at most %d %ss, and this would be one more. Delete those that nobody needs.", MostListed, k.What))
+	return fault.Conflict(fault.CodeFull, fmt.Sprintf("There may be at most %d %ss, and this would be one more. Delete those that nobody needs.", MaxListed, k.What))
 }
 
 // stale is the error for a version that a thing has no more.

@@ -13,9 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// MostListed bounds the things of a kind that a tenant has, and so a list of all of
+// MaxListed bounds the things of a kind that a tenant has, and so a list of all of
 // them. It is far above what planners can oversee.
-const MostListed = 10_000
+const MaxListed = 10_000
 
 // Store keeps the things of one kind. It has no state of its own.
 type Store[T Thing] struct {
@@ -77,9 +77,9 @@ func (s *Store[T]) Find(ctx context.Context, db pg.Querier, tenantID int64, ids 
 }
 
 // All returns all things of the tenant by name. It fails with 413 when there
-// are more than MostListed.
+// are more than MaxListed.
 func (s *Store[T]) All(ctx context.Context, db pg.Querier, tenantID int64) ([]T, error) {
-	rows, err := db.Query(ctx, s.all, tenantID, MostListed+1)
+	rows, err := db.Query(ctx, s.all, tenantID, MaxListed+1)
 	return s.list(rows, err)
 }
 
@@ -88,9 +88,9 @@ func (s *Store[T]) list(rows pgx.Rows, err error) ([]T, error) {
 		return nil, fmt.Errorf("%s: list: %w", s.kind.Table, err)
 	}
 	list, err := s.collect(rows)
-	if err == nil && len(list) > MostListed {
+	if err == nil && len(list) > MaxListed {
 		err = fault.TooLarge(fault.CodeItemLimit,
-			fmt.Sprintf("There are more than %d %ss. Name those you need.", MostListed, s.kind.What))
+			fmt.Sprintf("There are more than %d %ss. Name those you need.", MaxListed, s.kind.What))
 	}
 	return list, err
 }
@@ -124,7 +124,7 @@ func (s *Store[T]) GetForUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int
 
 // Insert stores things and returns, in order, what was stored or why it was
 // not: the name is taken, perhaps by an earlier one of the same list, or there are
-// MostListed already.
+// MaxListed already.
 func (s *Store[T]) Insert(ctx context.Context, tx pgx.Tx, tenantID int64, things []T) ([]T, []error, error) {
 	room, err := s.room(ctx, tx, tenantID, len(things))
 	if err != nil {
@@ -176,17 +176,17 @@ const creation pg.Lock = "creation of named things"
 
 // scarce is how much room must be left, beside what is to be stored, for nobody to wait:
 // far more than is created at the same time.
-const scarce = MostListed / 2
+const scarce = MaxListed / 2
 
 // room returns how many more things the tenant may have. Where it is scarce, whoever else
 // creates some is waited for.
 func (s *Store[T]) room(ctx context.Context, tx pgx.Tx, tenantID int64, wanted int) (room int, err error) {
 	count := func() error {
 		var there int
-		if err := tx.QueryRow(ctx, s.count, tenantID, MostListed).Scan(&there); err != nil {
+		if err := tx.QueryRow(ctx, s.count, tenantID, MaxListed).Scan(&there); err != nil {
 			return fmt.Errorf("%s: count: %w", s.kind.Table, err)
 		}
-		room = MostListed - there
+		room = MaxListed - there
 		return nil
 	}
 	if err := count(); err != nil || room >= wanted+scarce {
@@ -201,7 +201,7 @@ func (s *Store[T]) room(ctx context.Context, tx pgx.Tx, tenantID int64, wanted i
 // AllForUpdate returns what All does, and keeps others from changing it until
 // the transaction ends.
 func (s *Store[T]) AllForUpdate(ctx context.Context, tx pgx.Tx, tenantID int64) ([]T, error) {
-	rows, err := tx.Query(ctx, s.all+` FOR NO KEY UPDATE`, tenantID, MostListed+1)
+	rows, err := tx.Query(ctx, s.all+` FOR NO KEY UPDATE`, tenantID, MaxListed+1)
 	return s.list(rows, err)
 }
 

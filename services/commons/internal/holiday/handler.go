@@ -131,7 +131,7 @@ func localize(ctx context.Context, list ...*commonsv1.Holiday) error {
 			answered = cmp.Or(answered, languages[i])
 		}
 	}
-	return acceptlanguage.Answered(ctx, answered)
+	return acceptlanguage.SetContentLanguage(ctx, answered)
 }
 
 // key is how names are compared.

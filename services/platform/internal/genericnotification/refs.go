@@ -73,5 +73,5 @@ func localize(ctx context.Context, list ...*notification) error {
 		n.Localized = In(n, preferences)
 		answered = cmp.Or(answered, n.GetLocalized().GetLanguage())
 	}
-	return acceptlanguage.Answered(ctx, answered)
+	return acceptlanguage.SetContentLanguage(ctx, answered)
 }

@@ -65,7 +65,7 @@ func TestWhatIsCreatedIsBounded(t *testing.T) {
 	}
 	const filling pg.Unaudited = "the test fills the table"
 	ctx := tenant.With(t.Context(), 1)
-	_, err := filling.Exec(ctx, pool, `INSERT INTO generic_notification (tenant_id, name, body) SELECT 1, 'old ' || n, '' FROM generate_series(1, $1) AS n`, namedstore.MostListed-3)
+	_, err := filling.Exec(ctx, pool, `INSERT INTO generic_notification (tenant_id, name, body) SELECT 1, 'old ' || n, '' FROM generate_series(1, $1) AS n`, namedstore.MaxListed-3)
 	require.NoError(t, err)
 
 	var created, refused atomic.Int64
@@ -88,7 +88,7 @@ func TestWhatIsCreatedIsBounded(t *testing.T) {
 	assert.EqualValues(t, 5, refused.Load())
 	list, err := h.ListGenericNotifications(ctx, &platformv1.ListGenericNotificationsRequest{})
 	require.NoError(t, err, "all of them can be read")
-	assert.Len(t, list.GetItems(), namedstore.MostListed)
+	assert.Len(t, list.GetItems(), namedstore.MaxListed)
 
 	upsert := func(ctx context.Context, items ...*platformv1.GenericNotification) error {
 		_, err := h.MultiUpsertGenericNotifications(ctx, &platformv1.MultiUpsertGenericNotificationsRequest{

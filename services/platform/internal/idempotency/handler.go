@@ -106,7 +106,7 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 		return nil, err
 	}
 	if !found.sameSight {
-		return nil, fault.Conflict(fault.CodeAnswerNotKept, fmt.Sprintf("The request with this Idempotency-Key was carried out with status %d. "+
+		return nil, fault.Conflict(fault.CodeResponseNotStored, fmt.Sprintf("The request with this Idempotency-Key was carried out with status %d. "+
 			"You do not see the same persons as then, so its response is not given again: read what it changed.", found.response.GetStatus()))
 	}
 	return &platformv1.ClaimIdempotencyKeyResponse{Answer: found.response}, nil

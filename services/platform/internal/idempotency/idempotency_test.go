@@ -160,7 +160,7 @@ func TestAResponseIsForWhoMayStillSeeIt(t *testing.T) {
 	seen.mu.Unlock()
 	clk.Advance(time.Minute)
 	_, err = h.ClaimIdempotencyKey(manager(permission), request(opA, "k", 1))
-	assert.True(t, fault.HasCode(err, fault.CodeAnswerNotKept) && fault.HasStatus(err, 409), "%v", err)
+	assert.True(t, fault.HasCode(err, fault.CodeResponseNotStored) && fault.HasStatus(err, 409), "%v", err)
 	assert.ErrorContains(t, err, "carried out with status 200")
 }
 

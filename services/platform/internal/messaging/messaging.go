@@ -85,7 +85,7 @@ func (h *Handler) ListMessagingNotifications(ctx context.Context, req *platformv
 		shown, tag := show(n, preferences)
 		out.Items, answered = append(out.Items, shown), cmp.Or(answered, tag)
 	}
-	return out, acceptlanguage.Answered(ctx, answered)
+	return out, acceptlanguage.SetContentLanguage(ctx, answered)
 }
 
 // GetMessagingNotification returns one generic notification, or 400.
@@ -95,7 +95,7 @@ func (h *Handler) GetMessagingNotification(ctx context.Context, req *platformv1.
 		return nil, err
 	}
 	out, tag := show(n, acceptlanguage.From(ctx))
-	return out, acceptlanguage.Answered(ctx, tag)
+	return out, acceptlanguage.SetContentLanguage(ctx, tag)
 }
 
 func (h *Handler) notification(ctx context.Context, id int64) (*platformv1.GenericNotification, error) {

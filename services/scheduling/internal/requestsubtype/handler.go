@@ -91,7 +91,7 @@ func (h *Handler) find(ctx context.Context, ids []int64, names []string) (*store
 // response is a subtype as the caller gets it, in their language.
 func response(ctx context.Context, s *stored) (*schedulingv1.RequestSubtype, error) {
 	tag := localize(acceptlanguage.From(ctx), s.GetSubtype())
-	return s.GetSubtype(), acceptlanguage.Answered(ctx, tag)
+	return s.GetSubtype(), acceptlanguage.SetContentLanguage(ctx, tag)
 }
 
 // MultiReadRequestSubtypes returns the subtypes of the request types that are
@@ -120,7 +120,7 @@ func (h *Handler) MultiReadRequestSubtypes(ctx context.Context, req *schedulingv
 	for _, w := range found {
 		add(out, w)
 	}
-	return out, acceptlanguage.Answered(ctx, tag)
+	return out, acceptlanguage.SetContentLanguage(ctx, tag)
 }
 
 // typesOf returns the ids of the request types that are named, of all when there

@@ -63,5 +63,5 @@ func (h *Handler) AllTimeOff(ctx context.Context) ([]*schedulingv1.TimeOffReques
 	for i, s := range found {
 		out[i] = s.GetTimeOffRequest()
 	}
-	return out, acceptlanguage.Answered(ctx, tag)
+	return out, acceptlanguage.SetContentLanguage(ctx, tag)
 }

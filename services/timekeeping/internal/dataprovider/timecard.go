@@ -56,7 +56,7 @@ func loadTimecards(ctx context.Context, reader *timecard.Reader, periods Periods
 	}
 	if needs&(needSheets|needWages) != 0 {
 		wages := needs&needWages != 0 && timecard.SeesWages(ctx)
-		for part := range slices.Chunk(slices.Sorted(maps.Keys(found)), timecard.MostEmployees) {
+		for part := range slices.Chunk(slices.Sorted(maps.Keys(found)), timecard.MaxEmployees) {
 			sheets, err := reader.Sheets(ctx, tenantID, part, days, wages)
 			if err != nil {
 				return nil, err

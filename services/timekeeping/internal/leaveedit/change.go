@@ -21,8 +21,8 @@ const (
 	idsInStep   = 5000
 )
 
-// MostOfCase bounds the edits of one case.
-const MostOfCase = 10_000
+// MaxOfCase bounds the edits of one case.
+const MaxOfCase = 10_000
 
 // changes are what happens to the edits of one employee in a transaction, who
 // is locked.
@@ -131,7 +131,7 @@ SELECT min(from_day), max(to_day) FROM leave_edit WHERE tenant_id = $1 AND leave
 
 // PublishEdits publishes the edits of a case again.
 func (OfCases) PublishEdits(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
-	rows, err := ofCases(ctx, tx, tenantID, []int64{c.ID}, MostOfCase)
+	rows, err := ofCases(ctx, tx, tenantID, []int64{c.ID}, MaxOfCase)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (OfCases) DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases [
 		return err
 	}
 	for _, c := range cases {
-		rows, err := ofCases(ctx, tx, tenantID, []int64{c.ID}, MostOfCase)
+		rows, err := ofCases(ctx, tx, tenantID, []int64{c.ID}, MaxOfCase)
 		if err != nil {
 			return err
 		}

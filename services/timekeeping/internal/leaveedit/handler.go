@@ -176,8 +176,8 @@ func room(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, fre
 	if err != nil {
 		return fmt.Errorf("count leave edits: %w", err)
 	}
-	if have+fresh > MostOfCase {
-		return tooMuch("A leave case has at most %d leave edits.", MostOfCase)
+	if have+fresh > MaxOfCase {
+		return tooMuch("A leave case has at most %d leave edits.", MaxOfCase)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// MostEmployees is of how many employees timecards are read at once.
-const MostEmployees = maxEmployees
+// MaxEmployees is of how many employees timecards are read at once.
+const MaxEmployees = maxEmployees
 
 // Sheet is the timecard of an employee: the days that there is something on.
 type Sheet struct {
@@ -25,7 +25,7 @@ type Sheet struct {
 	Calculated civil.DateTime
 }
 
-// Sheets returns the timecards of up to MostEmployees employees on some days, in the order
+// Sheets returns the timecards of up to MaxEmployees employees on some days, in the order
 // of the ids. Totals have wages if these are wanted. It narrows nothing to whom a caller may
 // see, and has no place in a transaction.
 func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days civil.Range, wages bool) ([]*Sheet, error) {

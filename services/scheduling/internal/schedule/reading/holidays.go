@@ -55,5 +55,5 @@ func holidaysOf(ctx context.Context, list []holidayRow) ([]encoding.Holiday, err
 		out = append(out, encoding.Holiday{Start: date.GetStartDateTime(), Days: r.days, Fields: fields})
 	}
 	slices.SortStableFunc(out, func(a, b encoding.Holiday) int { return cmp.Compare(a.Start, b.Start) })
-	return out, acceptlanguage.Answered(ctx, answered)
+	return out, acceptlanguage.SetContentLanguage(ctx, answered)
 }
