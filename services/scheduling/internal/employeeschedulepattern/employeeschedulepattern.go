@@ -144,7 +144,7 @@ func (h *Handler) MultiReadEmployeeSchedulePatterns(ctx context.Context, req *sc
 	if len(employees.GetEmployeeRefs()) == 0 {
 		return nil, fault.Invalid(codeEmpty, "where.employees.employeeRefs needs at least one element.")
 	}
-	patterns, histories, err := h.assignments.Read(ctx, selected, patternassignment.Asked{
+	patterns, histories, err := h.assignments.Read(ctx, selected, patternassignment.ReadOptions{
 		Path: "where.employees", Refs: employees.GetEmployeeRefs(), StartDate: employees.GetStartDate(), EndDate: employees.GetEndDate(),
 	})
 	if err != nil {

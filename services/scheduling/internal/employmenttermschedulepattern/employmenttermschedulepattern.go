@@ -158,7 +158,7 @@ func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, r
 	if len(groups.GetGroupRefs()) == 0 {
 		return nil, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, "where.groups.groupRefs needs at least one element.")
 	}
-	patterns, histories, err := h.assignments.Read(ctx, selected, patternassignment.Asked{
+	patterns, histories, err := h.assignments.Read(ctx, selected, patternassignment.ReadOptions{
 		Path: "where.groups", Refs: groups.GetGroupRefs(), StartDate: groups.GetStartDate(), EndDate: groups.GetEndDate(),
 	})
 	if err != nil {

@@ -94,13 +94,13 @@ func (s *Assignments) complete(ctx context.Context, list []creation, partial boo
 	}
 	var good []*creation
 	var refs []*commonv1.Ref
-	var asked []patterndefinition.Asked
+	var asked []patterndefinition.Request
 	for i := range list {
 		if c := &list[i]; c.err == nil {
 			good = append(good, c)
 			g := c.input.GetGroupSchedulePattern()
 			refs = append(refs, g.GetGroupRef())
-			asked = append(asked, patterndefinition.Asked{Path: c.path + ".schedulePattern", Pattern: g.GetSchedulePattern()})
+			asked = append(asked, patterndefinition.Request{Path: c.path + ".schedulePattern", Pattern: g.GetSchedulePattern()})
 		}
 	}
 	owners, errs, err := s.FindOwners(ctx, refs, partial)

@@ -43,8 +43,8 @@ func (s *Assignments) Get(ctx context.Context, id int64) (*schedulingv1.GroupSch
 // Selection says what a caller wants to see: what holds, what was, or both.
 type Selection struct{ Current, History bool }
 
-// Asked names whose assignments are read, and of which days.
-type Asked struct {
+// ReadOptions names whose assignments are read, and of which days.
+type ReadOptions struct {
 	// Path is where the request has this.
 	Path string
 	Refs []*commonv1.Ref
@@ -53,12 +53,12 @@ type Asked struct {
 }
 
 // Read returns what is selected of the assignments of owners.
-func (s *Assignments) Read(ctx context.Context, selected Selection, asked Asked) ([]*schedulingv1.GroupSchedulePattern, []*schedulingv1.GroupSchedulePatternHistory, error) {
-	window, err := readWindow(asked)
+func (s *Assignments) Read(ctx context.Context, selected Selection, options ReadOptions) ([]*schedulingv1.GroupSchedulePattern, []*schedulingv1.GroupSchedulePatternHistory, error) {
+	window, err := readWindow(options)
 	if err != nil {
 		return nil, nil, err
 	}
-	owners, _, err := s.FindOwners(ctx, asked.Refs, false)
+	owners, _, err := s.FindOwners(ctx, options.Refs, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,16 +134,16 @@ func SelectionOf(names []string, current, history string) (Selection, error) {
 
 // readWindow reads the days that a caller asks about, both ends included. An end
 // that is left out is open.
-func readWindow(asked Asked) (civil.Range, error) {
+func readWindow(options ReadOptions) (civil.Range, error) {
 	window := allDays
-	if text := asked.StartDate; text != "" {
-		from, err := parseDate(asked.Path+".startDate", text)
+	if text := options.StartDate; text != "" {
+		from, err := parseDate(options.Path+".startDate", text)
 		if err != nil {
 			return civil.Range{}, err
 		}
 		window.From = from
 	}
-	to, err := parseEnd(asked.Path+".endDate", asked.EndDate)
+	to, err := parseEnd(options.Path+".endDate", options.EndDate)
 	if err != nil {
 		return civil.Range{}, err
 	}
@@ -153,7 +153,7 @@ func readWindow(asked Asked) (civil.Range, error) {
 		window.From = civil.Forever.AddDays(-1)
 	}
 	if window.Empty() {
-		return civil.Range{}, fault.New(codeRange, http.StatusBadRequest, asked.Path+".endDate must not be before startDate.")
+		return civil.Range{}, fault.New(codeRange, http.StatusBadRequest, options.Path+".endDate must not be before startDate.")
 	}
 	return window, nil
 }

@@ -148,7 +148,7 @@ func (s *Assignments) replacement(ctx context.Context, u *update) (*bringing, er
 		}
 		b.ownerID = owners[0].ID
 	}
-	asked := []patterndefinition.Asked{{Path: u.path + ".schedulePattern", Pattern: u.given.GetSchedulePattern()}}
+	asked := []patterndefinition.Request{{Path: u.path + ".schedulePattern", Pattern: u.given.GetSchedulePattern()}}
 	found, err := s.deps.Definitions.Resolve(ctx, s.deps.Pool, tenantID, asked)
 	if err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func ref(id *int64, name string) *commonv1.Ref {
 // name one. A start date beside the name stays.
 func (d *Definitions) followTemplates(
 	ctx context.Context, db pg.Querier, tenantID int64,
-	asked []Asked, patterns []*schedulingv1.SchedulePattern, results []Result,
+	requests []Request, patterns []*schedulingv1.SchedulePattern, results []Result,
 ) error {
 	want := newWanted()
 	for _, p := range patterns {
@@ -108,7 +108,7 @@ func (d *Definitions) followTemplates(
 		}
 		t, ok := have.get(p.Id, p.GetName())
 		if !ok {
-			results[i].Err = Unknown(asked[i].Path, "schedule pattern template", ref(p.Id, p.GetName()))
+			results[i].Err = Unknown(requests[i].Path, "schedule pattern template", ref(p.Id, p.GetName()))
 			continue
 		}
 		patterns[i] = proto.CloneOf(t)
@@ -122,7 +122,7 @@ func (d *Definitions) followTemplates(
 // fillShifts puts shift templates in the place of those that are only named.
 func (d *Definitions) fillShifts(
 	ctx context.Context, db pg.Querier, tenantID int64,
-	asked []Asked, patterns []*schedulingv1.SchedulePattern, results []Result,
+	requests []Request, patterns []*schedulingv1.SchedulePattern, results []Result,
 ) error {
 	want := newWanted()
 	for i, p := range patterns {
@@ -146,7 +146,7 @@ func (d *Definitions) fillShifts(
 	have := index(list)
 	for i, p := range patterns {
 		if results[i].Err == nil {
-			results[i].Err = fill(asked[i].Path, p, have)
+			results[i].Err = fill(requests[i].Path, p, have)
 		}
 	}
 	return nil

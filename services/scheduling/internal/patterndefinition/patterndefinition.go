@@ -50,8 +50,8 @@ func New(settings Settings, shifts ShiftSource, patterns PatternSource) *Definit
 	return &Definitions{rules: NewRules(settings), shifts: shifts, patterns: patterns}
 }
 
-// Asked is a pattern as a caller describes it.
-type Asked struct {
+// Request is a pattern as a caller describes it.
+type Request struct {
 	// Path is where the pattern stands in the request, for error messages:
 	// "schedulePattern".
 	Path string
@@ -83,22 +83,22 @@ type Result struct {
 // returns a result for each. A pattern that has only an id or a name means the
 // pattern template of that id or name. The error is that of the lookup; what is
 // wrong with a pattern is in its result.
-func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, tenantID int64, asked []Asked) ([]Result, error) {
-	results := make([]Result, len(asked))
-	patterns := make([]*schedulingv1.SchedulePattern, len(asked))
-	for i, a := range asked {
+func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, tenantID int64, requests []Request) ([]Result, error) {
+	results := make([]Result, len(requests))
+	patterns := make([]*schedulingv1.SchedulePattern, len(requests))
+	for i, a := range requests {
 		patterns[i] = proto.CloneOf(a.Pattern)
 	}
-	if err := d.followTemplates(ctx, db, tenantID, asked, patterns, results); err != nil {
+	if err := d.followTemplates(ctx, db, tenantID, requests, patterns, results); err != nil {
 		return nil, err
 	}
-	d.check(asked, patterns, results)
-	if err := d.fillShifts(ctx, db, tenantID, asked, patterns, results); err != nil {
+	d.check(requests, patterns, results)
+	if err := d.fillShifts(ctx, db, tenantID, requests, patterns, results); err != nil {
 		return nil, err
 	}
 	for i, pattern := range patterns {
 		if results[i].Err == nil {
-			results[i].Definition, results[i].Err = seal(asked[i].Path, pattern)
+			results[i].Definition, results[i].Err = seal(requests[i].Path, pattern)
 		}
 	}
 	return results, nil
@@ -106,18 +106,18 @@ func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, tenantID int64
 
 // Validate checks patterns that are to be kept as pattern templates: as
 // Resolve, but a pattern must stand there itself. What may be left out is filled in.
-func (d *Definitions) Validate(ctx context.Context, db pg.Querier, tenantID int64, asked []Asked) ([]error, error) {
-	results := make([]Result, len(asked))
-	patterns := make([]*schedulingv1.SchedulePattern, len(asked))
-	for i, a := range asked {
+func (d *Definitions) Validate(ctx context.Context, db pg.Querier, tenantID int64, requests []Request) ([]error, error) {
+	results := make([]Result, len(requests))
+	patterns := make([]*schedulingv1.SchedulePattern, len(requests))
+	for i, a := range requests {
 		setPeriod(a.Pattern)
 		patterns[i] = proto.CloneOf(a.Pattern)
 	}
-	d.check(asked, patterns, results)
-	if err := d.fillShifts(ctx, db, tenantID, asked, patterns, results); err != nil {
+	d.check(requests, patterns, results)
+	if err := d.fillShifts(ctx, db, tenantID, requests, patterns, results); err != nil {
 		return nil, err
 	}
-	errs := make([]error, len(asked))
+	errs := make([]error, len(requests))
 	for i, result := range results {
 		errs[i] = result.Err
 	}
@@ -125,10 +125,10 @@ func (d *Definitions) Validate(ctx context.Context, db pg.Querier, tenantID int6
 }
 
 // check applies the rules that need nothing but the pattern.
-func (d *Definitions) check(asked []Asked, patterns []*schedulingv1.SchedulePattern, results []Result) {
+func (d *Definitions) check(requests []Request, patterns []*schedulingv1.SchedulePattern, results []Result) {
 	for i, pattern := range patterns {
 		if results[i].Err == nil {
-			results[i].Err = d.rules.Pattern(asked[i].Path, pattern)
+			results[i].Err = d.rules.Pattern(requests[i].Path, pattern)
 		}
 	}
 }

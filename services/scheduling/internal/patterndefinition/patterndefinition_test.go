@@ -45,11 +45,11 @@ func add[T namedstore.Thing](t *testing.T, w *world, store *namedstore.Store[T],
 
 func (w *world) resolve(t *testing.T, patterns ...*schedulingv1.SchedulePattern) []patterndefinition.Result {
 	t.Helper()
-	asked := make([]patterndefinition.Asked, len(patterns))
+	requests := make([]patterndefinition.Request, len(patterns))
 	for i, p := range patterns {
-		asked[i] = patterndefinition.Asked{Path: "p", Pattern: p}
+		requests[i] = patterndefinition.Request{Path: "p", Pattern: p}
 	}
-	results, err := w.Resolve(w.Ctx, w.Pool, tenant.Default, asked)
+	results, err := w.Resolve(w.Ctx, w.Pool, tenant.Default, requests)
 	require.NoError(t, err)
 	require.Len(t, results, len(patterns))
 	return results
@@ -250,8 +250,8 @@ func TestTenantsDoNotShare(t *testing.T) {
 	stored := early()
 	stored.Name = "Early"
 	add(t, w, w.shifts, stored)
-	asked := []patterndefinition.Asked{{Path: "p", Pattern: pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "Early"}))}}
-	results, err := w.Resolve(tenant.With(t.Context(), 2), w.Pool, 2, asked)
+	requests := []patterndefinition.Request{{Path: "p", Pattern: pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "Early"}))}}
+	results, err := w.Resolve(tenant.With(t.Context(), 2), w.Pool, 2, requests)
 	require.NoError(t, err)
 	requireRefused(t, results[0].Err, patterndefinition.CodeUnknown, "Early")
 }

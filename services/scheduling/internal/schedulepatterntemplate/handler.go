@@ -239,9 +239,9 @@ func (h *Handler) prepare(ctx context.Context, given []*schedulingv1.SchedulePat
 	if err != nil {
 		return nil, err
 	}
-	asked := make([]patterndefinition.Asked, len(given))
+	asked := make([]patterndefinition.Request, len(given))
 	for i, p := range given {
-		asked[i] = patterndefinition.Asked{Path: paths[i], Pattern: p}
+		asked[i] = patterndefinition.Request{Path: paths[i], Pattern: p}
 	}
 	errs, err := h.definitions.Validate(ctx, h.pool, tenantID, asked)
 	if err != nil {

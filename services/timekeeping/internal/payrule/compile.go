@@ -37,8 +37,8 @@ func Compile(list []*timekeepingv1.PayRule, payCode func(*commonv1.Ref) worktime
 	named := regular
 	paid := payCode(&commonv1.Ref{Qualifier: &named})
 	out := &Rules{byID: map[int64]*compiled{}, byName: map[string]*compiled{}}
-	out.none = &worktime.Rule{Regular: paid, LongestShift: defaultLongestShift * minute, ShiftGap: defaultLongestBreak * minute, WeekStart: 1, FlagAbsence: true}
-	out.longest = out.none.LongestShift
+	out.none = &worktime.Rule{Regular: paid, MaxShift: defaultLongestShift * minute, ShiftGap: defaultLongestBreak * minute, WeekStart: 1, FlagAbsence: true}
+	out.longest = out.none.MaxShift
 	for _, r := range list {
 		c := &compiled{name: r.GetName()}
 		for _, v := range r.GetEffectiveVersions() {
@@ -47,7 +47,7 @@ func Compile(list []*timekeepingv1.PayRule, payCode func(*commonv1.Ref) worktime
 				return nil, err
 			}
 			rule := compile(v, payCode, paid)
-			out.longest = max(out.longest, rule.LongestShift)
+			out.longest = max(out.longest, rule.MaxShift)
 			c.days = append(c.days, version{from, rule})
 		}
 		out.byID[r.GetId()], out.byName[strings.ToLower(r.GetName())] = c, c
@@ -74,7 +74,7 @@ func compile(v *timekeepingv1.PayRuleVersion, payCode func(*commonv1.Ref) workti
 		limits = &timekeepingv1.PayRuleWindow{}
 	}
 	rule := worktime.Rule{
-		Regular: paid, LongestShift: seconds(v.GetLongestShift()), ShiftGap: seconds(v.GetLongestBreak()),
+		Regular: paid, MaxShift: seconds(v.GetLongestShift()), ShiftGap: seconds(v.GetLongestBreak()),
 		In:        worktime.Rounding{Interval: seconds(v.GetInRounding().GetInterval()), Grace: seconds(v.GetInRounding().GetGrace())},
 		Out:       worktime.Rounding{Interval: seconds(v.GetOutRounding().GetInterval()), Grace: seconds(v.GetOutRounding().GetGrace())},
 		Snap:      worktime.Snap{EarlyIn: seconds(snap.GetEarlyIn()), LateIn: seconds(snap.GetLateIn()), EarlyOut: seconds(snap.GetEarlyOut()), LateOut: seconds(snap.GetLateOut())},

@@ -111,7 +111,7 @@ func (c *card) schedule() {
 		left := &commonsv1.EmployeeShift{Day: shift.GetDay()}
 		var start, end int32
 		for _, segment := range shift.GetSegments() {
-			c.input.Work = append(c.input.Work, worktime.Stretch{Day: day, Start: segment.GetStartSecond(), End: segment.GetEndSecond()})
+			c.input.Work = append(c.input.Work, worktime.Interval{Day: day, Start: segment.GetStartSecond(), End: segment.GetEndSecond()})
 			if segment.GetTaken() {
 				continue
 			}

@@ -2,13 +2,13 @@ package worktime
 
 import "github.com/rotaloom/rotaloom/pkg/civil"
 
-// Stretch is time by the clock, in seconds after the midnight that begins its day.
-type Stretch struct {
+// Interval is time by the clock, in seconds after the midnight that begins its day.
+type Interval struct {
 	Day        civil.Date
 	Start, End int32
 }
 
-// Edit books time on a day without punches. Its time is the first of Seconds, a stretch
+// Edit books time on a day without punches. Its time is the first of Seconds, a interval
 // of the clock (End is not 0) and Halves of the scheduled work of the day.
 type Edit struct {
 	Day        civil.Date
@@ -25,7 +25,7 @@ func (c *calculation) book() {
 		return
 	}
 	cursor := c.in.Zone.Cursor()
-	length := func(s Stretch) int64 {
+	length := func(s Interval) int64 {
 		from, to := cursor.Interval(s.Day, s.Start, s.End)
 		return max(0, to-from)
 	}
@@ -39,7 +39,7 @@ func (c *calculation) book() {
 		case e.Seconds != 0:
 			c.out.Booked[i] = e.Seconds
 		case e.End != 0:
-			c.out.Booked[i] = length(Stretch{e.Day, e.Start, e.End})
+			c.out.Booked[i] = length(Interval{e.Day, e.Start, e.End})
 		default:
 			c.out.Booked[i] = e.Halves * work[e.Day] / 2
 		}

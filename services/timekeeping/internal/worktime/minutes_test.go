@@ -24,13 +24,13 @@ func byMinutes(c *timecard) map[worktime.Key]int64 {
 	return clock.add()
 }
 
-type stretch struct {
+type interval struct {
 	shift, in, out int
 }
 
 type timeClock struct {
 	c      *timecard
-	spans  []stretch
+	spans  []interval
 	shift  int
 	first  int // the punch that began the shift, -1 without one
 	atWork int // the punch since which somebody is at work, -1 when nobody is
@@ -49,9 +49,9 @@ func (k *timeClock) nobody() { k.shift, k.first, k.atWork = k.shift+1, -1, -1 }
 
 func (k *timeClock) punch(i int) {
 	p := k.c.Punches[i]
-	if k.first >= 0 && p.At > k.c.Punches[k.first].At+k.rule(k.first).LongestShift {
+	if k.first >= 0 && p.At > k.c.Punches[k.first].At+k.rule(k.first).MaxShift {
 		if k.atWork >= 0 {
-			k.spans = append(k.spans, stretch{k.shift, k.atWork, -1})
+			k.spans = append(k.spans, interval{k.shift, k.atWork, -1})
 		}
 		k.nobody()
 	}
@@ -70,12 +70,12 @@ func (k *timeClock) punch(i int) {
 		return
 	}
 	if p.Direction == worktime.In {
-		k.spans = append(k.spans, stretch{k.shift, k.atWork, -1})
+		k.spans = append(k.spans, interval{k.shift, k.atWork, -1})
 		k.nobody()
 		k.first, k.atWork = i, i
 		return
 	}
-	k.spans = append(k.spans, stretch{k.shift, k.atWork, i})
+	k.spans = append(k.spans, interval{k.shift, k.atWork, i})
 	k.atWork, k.left = -1, p.At
 	if p.Direction == worktime.Any && p.Transfer {
 		k.atWork = i
@@ -84,7 +84,7 @@ func (k *timeClock) punch(i int) {
 
 func (k *timeClock) close() {
 	if k.atWork >= 0 {
-		k.spans = append(k.spans, stretch{k.shift, k.atWork, -1})
+		k.spans = append(k.spans, interval{k.shift, k.atWork, -1})
 	}
 }
 
@@ -184,7 +184,7 @@ func (k *timeClock) add() map[worktime.Key]int64 {
 // minutesOf returns the minutes of a shift in their order, its day, how long its
 // employee was away in between, and whether breaks may be taken out.
 func (k *timeClock) minutesOf(shift int) (out []workedMinute, day civil.Date, away int64, deduct bool) {
-	var spans []stretch
+	var spans []interval
 	for _, s := range k.spans {
 		if s.shift == shift {
 			spans = append(spans, s)

@@ -22,7 +22,7 @@ type pairing struct {
 
 func (p *pairing) next(i int) {
 	punch := &p.in.Punches[i]
-	if p.shift != nil && punch.At-p.began > p.rule(p.shift.Spans[0].In).LongestShift {
+	if p.shift != nil && punch.At-p.began > p.rule(p.shift.Spans[0].In).MaxShift {
 		p.finishShift()
 	}
 	switch {
@@ -79,7 +79,7 @@ func (p *pairing) finishShift() {
 
 // finish ends the last shift, which goes on while its employee may still punch out.
 func (p *pairing) finish() {
-	if p.shift != nil && p.open && p.in.Now-p.began <= p.rule(p.shift.Spans[0].In).LongestShift {
+	if p.shift != nil && p.open && p.in.Now-p.began <= p.rule(p.shift.Spans[0].In).MaxShift {
 		p.shift.Running = true
 	}
 	p.finishShift()

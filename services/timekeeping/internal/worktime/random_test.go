@@ -62,7 +62,7 @@ type timecard struct {
 func drawRule(t *rapid.T, name string) worktime.Rule {
 	minutes := func(label string, of ...int64) int64 { return minute * rapid.SampledFrom(of).Draw(t, name+label) }
 	rule := worktime.Rule{
-		Regular: code("Regular " + name), LongestShift: minutes("longest", 600, 840, 960, 1440), ShiftGap: minutes("gap", 0, 30, 60, 240),
+		Regular: code("Regular " + name), MaxShift: minutes("longest", 600, 840, 960, 1440), ShiftGap: minutes("gap", 0, 30, 60, 240),
 		In:        worktime.Rounding{Interval: minutes("in", 0, 1, 5, 6, 15, 30), Grace: minutes("graceIn", 0, 2, 7)},
 		Out:       worktime.Rounding{Interval: minutes("out", 0, 1, 5, 6, 15, 30), Grace: minutes("graceOut", 0, 2, 7)},
 		Snap:      worktime.Snap{EarlyIn: minutes("earlyIn", 0, 10), LateIn: minutes("lateIn", 0, 5), EarlyOut: minutes("earlyOut", 0, 5), LateOut: minutes("lateOut", 0, 20)},
@@ -127,8 +127,8 @@ func drawEdits(t *rapid.T, c *timecard) {
 		return c.Zone.At(time.Unix(changes, 0)).Date + civil.Date(rapid.IntRange(-1, 1).Draw(t, "booked day"))
 	}
 	clock := func(from, to int) int32 { return minute * int32(rapid.IntRange(from, to).Draw(t, "clock")) }
-	for range rapid.IntRange(0, 4).Draw(t, "stretches") {
-		s := worktime.Stretch{Day: day(), Start: clock(0, 24*60-1)}
+	for range rapid.IntRange(0, 4).Draw(t, "intervals") {
+		s := worktime.Interval{Day: day(), Start: clock(0, 24*60-1)}
 		s.End = s.Start + clock(1, 16*60)
 		c.Work = append(c.Work, s)
 	}

@@ -82,9 +82,9 @@ type Tolerance struct{ EarlyIn, LateIn, EarlyOut, LateOut *int64 }
 type Rule struct {
 	// Regular is what time is paid as that nothing else is said of.
 	Regular PayCode
-	// LongestShift is how long after the first punch of a shift another one may belong
+	// MaxShift is how long after the first punch of a shift another one may belong
 	// to it.
-	LongestShift int64
+	MaxShift int64
 	// ShiftGap is the longest break: who punches in later begins another shift.
 	ShiftGap int64
 	In, Out  Rounding
@@ -121,7 +121,7 @@ type Input struct {
 	// Edits are what is booked without punches; Work is all scheduled work of their days,
 	// also what leave takes, where Zone is.
 	Edits []Edit
-	Work  []Stretch
+	Work  []Interval
 	Zone  *civil.Zone
 }
 

@@ -27,7 +27,7 @@ func at(zone *civil.Zone, day, hours, minutes int) int64 {
 }
 
 func plainRule() *worktime.Rule {
-	return &worktime.Rule{Regular: code("Regular"), LongestShift: 16 * hour, ShiftGap: 4 * hour, WeekStart: time.Monday}
+	return &worktime.Rule{Regular: code("Regular"), MaxShift: 16 * hour, ShiftGap: 4 * hour, WeekStart: time.Monday}
 }
 
 type faulty struct {
