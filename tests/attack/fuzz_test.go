@@ -153,7 +153,7 @@ func newFuzz(t *testing.T, w *world, seed uint64) *fuzz {
 
 // belongings returns texts of a tenant that are kept secret, and ids and names that are
 // not: those are sent, and may so come back as somebody else's.
-func belongings(asked []contract.Asked) (secrets *regexp.Regexp, known []string) {
+func belongings(asked []contract.RecordedStep) (secrets *regexp.Regexp, known []string) {
 	var hidden []string
 	for _, a := range asked {
 		if unique := a.Values["unique"]; unique != "" && unique[len(unique)-1]%2 == 0 {
@@ -179,11 +179,11 @@ var elsewhere = []string{
 
 // record runs contract cases, up to where they remove what they made; the short form
 // some of them.
-func record(t *testing.T, target contract.Target) []contract.Asked {
+func record(t *testing.T, target contract.Target) []contract.RecordedStep {
 	t.Helper()
 	all, err := contract.Load(cases.FS)
 	require.NoError(t, err)
-	asked := make([][]contract.Asked, len(all))
+	asked := make([][]contract.RecordedStep, len(all))
 	removes := func(s contract.Step) bool {
 		return strings.HasPrefix(s.Do, "DELETE ") || strings.Contains(s.Do, "delete")
 	}

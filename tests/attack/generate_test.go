@@ -18,7 +18,7 @@ import (
 // words are values that were good for properties, by their names.
 type words map[string][]any
 
-func newWords(asked []contract.Asked) words {
+func newWords(asked []contract.RecordedStep) words {
 	w := words{}
 	for _, a := range asked {
 		var body any

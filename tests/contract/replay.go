@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Asked is a step with the values that were at hand for it.
-type Asked struct {
+// RecordedStep is a step with the values that were at hand for it.
+type RecordedStep struct {
 	Case   string
 	Step   Step
 	Values map[string]string
@@ -19,14 +19,14 @@ type Asked struct {
 
 // Record runs a case as Run does, and returns its steps with their values. Steps
 // that last tells, and those behind them, are not run.
-func Record(ctx context.Context, target Target, c Case, last func(Step) bool) ([]Asked, error) {
+func Record(ctx context.Context, target Target, c Case, last func(Step) bool) ([]RecordedStep, error) {
 	values := fresh()
 	maps.Copy(values, target.Values)
-	var asked []Asked
+	var asked []RecordedStep
 	stopped := false
 	for _, step := range c.Steps {
 		stopped = stopped || last(step)
-		asked = append(asked, Asked{Case: c.Path, Step: step, Values: maps.Clone(values)})
+		asked = append(asked, RecordedStep{Case: c.Path, Step: step, Values: maps.Clone(values)})
 		if stopped {
 			continue
 		}
@@ -37,27 +37,27 @@ func Record(ctx context.Context, target Target, c Case, last func(Step) bool) ([
 	return asked, nil
 }
 
-// Answer is what was returned to a step.
-type Answer struct {
+// Response is what was returned to a step.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
 // Send sends a step once, to a host name, and returns whatever comes back.
-func Send(ctx context.Context, target Target, host string, asked Asked) (Answer, error) {
+func Send(ctx context.Context, target Target, host string, asked RecordedStep) (Response, error) {
 	request, err := newRequest(ctx, target, asked.Step, asked.Values)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	request.Host = host
 	response, err := target.Client.Do(request)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	return Answer{Status: response.StatusCode, Header: response.Header, Body: body}, err
+	return Response{Status: response.StatusCode, Header: response.Header, Body: body}, err
 }
 
 // named finds what a step names by ${name}.
@@ -73,7 +73,7 @@ func Names(text string) []string {
 }
 
 // Text is all of a step in which values may be named.
-func (a Asked) Text() string {
+func (a RecordedStep) Text() string {
 	var b strings.Builder
 	fmt.Fprint(&b, a.Step.Do, " ", a.Step.JSON, " ", a.Step.Form, " ", a.Step.Body)
 	for name, value := range a.Step.Header {
@@ -85,14 +85,14 @@ func (a Asked) Text() string {
 }
 
 // Filled is Text with the values.
-func (a Asked) Filled() string {
+func (a RecordedStep) Filled() string {
 	return named.ReplaceAllStringFunc(a.Text(), func(found string) string {
 		return a.Values[named.FindStringSubmatch(found)[1]]
 	})
 }
 
 // Called returns the operation that is called, and the route by which it is.
-func (a Asked) Called(operations []*Operation) (*Operation, *Route) {
+func (a RecordedStep) Called(operations []*Operation) (*Operation, *Route) {
 	step := a.Step
 	step.Do = fill(step.Do, a.Values)
 	return Called(operations, step)
@@ -106,7 +106,7 @@ type Request struct {
 }
 
 // Filled returns what a step sends with its values.
-func Filled(a Asked) Request {
+func Filled(a RecordedStep) Request {
 	method, path, _ := strings.Cut(fill(a.Step.Do, a.Values), " ")
 	// A body that cannot be encoded would have failed when it was recorded.
 	body, _, _ := encode(a.Step, a.Values)

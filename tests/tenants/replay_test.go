@@ -83,7 +83,7 @@ func (n *nowhere) of(value string) string {
 
 // as returns what a tenant asks in place of another: by its own credentials, and by
 // what the other called its objects, which each may change.
-func (m member) as(asked contract.Asked, operation *contract.Operation, each func(string) string) contract.Asked {
+func (m member) as(asked contract.RecordedStep, operation *contract.Operation, each func(string) string) contract.RecordedStep {
 	values := maps.Clone(asked.Values)
 	for name, value := range values {
 		values[name] = each(value)
@@ -104,7 +104,7 @@ func (m member) as(asked contract.Asked, operation *contract.Operation, each fun
 }
 
 // both sends what each tenant asks, at the same time.
-func (r *replayed) both(mine, theirs contract.Asked) (got, want contract.Answer) {
+func (r *replayed) both(mine, theirs contract.RecordedStep) (got, want contract.Response) {
 	r.t.Helper()
 	var group errgroup.Group
 	group.Go(func() (err error) {
@@ -114,7 +114,7 @@ func (r *replayed) both(mine, theirs contract.Asked) (got, want contract.Answer)
 	got, err := contract.Send(r.t.Context(), r.other.Target, r.other.host, mine)
 	require.NoError(r.t, errors.Join(err, group.Wait()), mine.Step.Do)
 	_, as := mine.Step.Header["Authorization"]
-	for _, response := range []contract.Answer{got, want} {
+	for _, response := range []contract.Response{got, want} {
 		// Otherwise nothing would have been shown.
 		require.True(r.t, response.Status != http.StatusUnauthorized || as || mine.Step.Anonymous, "%s: whoever asks is let in", mine.Step.Do)
 		require.NotEqual(r.t, http.StatusTooManyRequests, response.Status, mine.Step.Do)
@@ -124,7 +124,7 @@ func (r *replayed) both(mine, theirs contract.Asked) (got, want contract.Answer)
 }
 
 // complete reports whether all that a step names is known.
-func complete(asked contract.Asked) bool {
+func complete(asked contract.RecordedStep) bool {
 	for _, name := range contract.Names(asked.Text()) {
 		if _, known := asked.Values[name]; !known && name != "token" {
 			return false
@@ -152,7 +152,7 @@ type replayed struct {
 // replay lets one tenant ask for everything that the owner asked for, by the
 // owner's ids and names, and another for the same by ids and names that are nowhere.
 // Both must get the same response, and nothing of the owner may come to light.
-func replay(t *testing.T, owned []contract.Asked, other, blank member) {
+func replay(t *testing.T, owned []contract.RecordedStep, other, blank member) {
 	t.Helper()
 	r := &replayed{
 		t: t, other: other, blank: blank, nowhere: &nowhere{names: map[string]string{}},
@@ -176,7 +176,7 @@ func replay(t *testing.T, owned []contract.Asked, other, blank member) {
 	}
 }
 
-func (r *replayed) ask(asked contract.Asked) {
+func (r *replayed) ask(asked contract.RecordedStep) {
 	r.t.Helper()
 	if !complete(asked) {
 		return
@@ -189,7 +189,7 @@ func (r *replayed) ask(asked contract.Asked) {
 		r.said[u] = true
 	}
 	what := fmt.Sprintf("%s: %s: %s", asked.Case, asked.Step.It, asked.Step.Do)
-	var got, want contract.Answer
+	var got, want contract.Response
 	difference := ""
 	// What was asked for before may take a moment until it is applied.
 	for deadline := time.Now().Add(patience); ; time.Sleep(look) {
@@ -255,7 +255,7 @@ func reads(step contract.Step) bool {
 }
 
 // tellsNothing looks for what only the owner knows.
-func (r *replayed) tellsNothing(what string, asked contract.Asked, got contract.Answer) {
+func (r *replayed) tellsNothing(what string, asked contract.RecordedStep, got contract.Response) {
 	r.t.Helper()
 	body := string(got.Body)
 	for _, u := range uniques.FindAllString(body, -1) {
@@ -269,7 +269,7 @@ func (r *replayed) tellsNothing(what string, asked contract.Asked, got contract.
 
 // ownsID reports whether the path of a step has the id of something that the owner
 // made.
-func (r *replayed) ownsID(asked contract.Asked) bool {
+func (r *replayed) ownsID(asked contract.RecordedStep) bool {
 	path, _, _ := strings.Cut(asked.Step.Do, "?")
 	for _, name := range contract.Names(path) {
 		if digits.MatchString(asked.Values[name]) {
@@ -281,7 +281,7 @@ func (r *replayed) ownsID(asked contract.Asked) bool {
 
 // compare says where two responses differ but for the names of things, and for what
 // the server chose itself. It is "" when they do not.
-func (r *replayed) compare(got, want contract.Answer, asked contract.Asked) string {
+func (r *replayed) compare(got, want contract.Response, asked contract.RecordedStep) string {
 	if got.Status != want.Status {
 		return "the status"
 	}

@@ -57,7 +57,7 @@ func switched(t *testing.T, w *world, m member) {
 		t.Helper()
 		for _, path := range []string{"/v1/auth/clients", "/v1/commons/persons/1", "/v1/timekeeping/setup/employment_terms", "/v1/scheduling/shift_templates/1", "/v1/platform/rate_limits"} {
 			launch.Await(t, time.Second, path, func() bool {
-				got, err := contract.Send(t.Context(), m.Target, m.host, contract.Asked{Step: contract.Step{Do: "GET " + path}})
+				got, err := contract.Send(t.Context(), m.Target, m.host, contract.RecordedStep{Step: contract.Step{Do: "GET " + path}})
 				require.NoError(t, err)
 				return (got.Status == http.StatusUnauthorized) == (status == http.StatusUnauthorized)
 			})

@@ -134,11 +134,11 @@ func begin(t *testing.T, target contract.Target) {
 
 // fill runs all contract cases, up to where they remove what they made, so that a
 // tenant has objects of every resource, and returns what was asked.
-func fill(t *testing.T, target contract.Target) []contract.Asked {
+func fill(t *testing.T, target contract.Target) []contract.RecordedStep {
 	t.Helper()
 	all, err := contract.Load(cases.FS)
 	require.NoError(t, err)
-	asked := make([][]contract.Asked, len(all))
+	asked := make([][]contract.RecordedStep, len(all))
 	t.Run("fill", func(t *testing.T) {
 		for i, c := range all {
 			t.Run(c.Path, func(t *testing.T) {
@@ -149,7 +149,7 @@ func fill(t *testing.T, target contract.Target) []contract.Asked {
 			})
 		}
 	})
-	var flat []contract.Asked
+	var flat []contract.RecordedStep
 	for _, steps := range asked {
 		flat = append(flat, steps...)
 	}
