@@ -21,10 +21,10 @@ import (
 
 // calls calls services: the end of the chain.
 type calls struct {
-	bufs        buffers
-	answerLimit int
-	proxies     headers.Proxies
-	verifier    *authn.Verifier // nil when the services alone say who is let in
+	bufs          buffers
+	responseLimit int
+	proxies       headers.Proxies
+	verifier      *authn.Verifier // nil when the services alone say who is let in
 }
 
 // serviceCall is one call of a service. The generated code hands it back in its context, in

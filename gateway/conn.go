@@ -19,8 +19,8 @@ import (
 
 // transcodingConn calls with the codec of the edge.
 type transcodingConn struct {
-	conn        grpc.ClientConnInterface
-	answerLimit int
+	conn          grpc.ClientConnInterface
+	responseLimit int
 }
 
 // Invoke makes a call.
@@ -28,7 +28,7 @@ func (t transcodingConn) Invoke(ctx context.Context, method string, args, reply 
 	if c := callOf(ctx); c != nil {
 		ctx = c.withParts(ctx)
 	}
-	opts = append(opts, grpc.ForceCodecV2(wire.Codec{}), grpc.MaxCallRecvMsgSize(t.answerLimit))
+	opts = append(opts, grpc.ForceCodecV2(wire.Codec{}), grpc.MaxCallRecvMsgSize(t.responseLimit))
 	return t.conn.Invoke(ctx, method, args, reply, opts...)
 }
 
@@ -72,8 +72,8 @@ func (c *serviceCall) takePart(fields []byte) error {
 		c.joined = transcode.For(c.r.route.Policy.Output).Join(*c.buf, c.w)
 		c.w.Header().Set("Content-Type", contentType)
 	}
-	if c.taken += len(fields); c.taken > c.answerLimit {
-		return status.Errorf(codes.ResourceExhausted, "answer of more than %d bytes", c.answerLimit)
+	if c.taken += len(fields); c.taken > c.responseLimit {
+		return status.Errorf(codes.ResourceExhausted, "answer of more than %d bytes", c.responseLimit)
 	}
 	return c.joined.Add(fields)
 }

@@ -37,9 +37,9 @@ import (
 type Config struct {
 	// BodyLimit is the size of the largest request body, in bytes; 1 MiB.
 	BodyLimit int64 `name:"body-limit" default:"1048576" help:"Largest request body in bytes."`
-	// AnswerLimit is the size of the largest response of a service, in bytes, as
+	// ResponseLimit is the size of the largest response of a service, in bytes, as
 	// it comes over gRPC; 64 MiB.
-	AnswerLimit int `name:"answer-limit" default:"67108864" help:"Largest response of a service in bytes."`
+	ResponseLimit int `name:"response-limit" default:"67108864" help:"Largest response of a service in bytes."`
 	// Timeout is how long a request may take, the reading of its body
 	// included; 60 s.
 	Timeout time.Duration `name:"request-timeout" default:"60s" help:"Time that a request may take."`
@@ -74,9 +74,9 @@ type Config struct {
 	// LargeBodies bounds the bytes of bodies larger than 32 KiB that are worked on at
 	// a time; 1 MiB for each processor. More wait.
 	LargeBodies int64 `name:"large-bodies" help:"Bytes of large request bodies that are worked on at a time, more wait; 1 MiB for each processor when absent."`
-	// KeptAnswer is the size of the largest response that is remembered for an
+	// StoredResponse is the size of the largest response that is remembered for an
 	// Idempotency-Key, in bytes; 256 KiB.
-	KeptAnswer int `name:"idempotency-answer-limit" default:"262144" help:"Largest response in bytes that is remembered for an Idempotency-Key."`
+	StoredResponse int `name:"idempotency-response-limit" default:"262144" help:"Largest response in bytes that is remembered for an Idempotency-Key."`
 	// TrustedProxies are the addresses whose X-Forwarded-Proto: https is
 	// believed when a request comes over plain HTTP. Without them, and that is
 	// the default, only TLS is served.
@@ -98,7 +98,7 @@ func (c Config) withDefaults() Config {
 	if c.HandshakesPerAddress <= 0 {
 		c.HandshakesPerAddress = max(c.MaxHandshakes/partOfAddress, 1)
 	}
-	c.KeptAnswer = min(c.KeptAnswer, maxKeptAnswer)
+	c.StoredResponse = min(c.StoredResponse, maxStoredResponse)
 	return c.withInFlight()
 }
 
@@ -179,8 +179,8 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 		limit: cfg.BodyLimit, stall: cfg.StallTimeout, timeout: cfg.Timeout,
 		bodies: e.bodies, metrics: e.metrics, proxies: trusted, refusals: refusals,
 	}
-	idempotent := &idempotency{keys: keys, lease: cfg.Timeout + leaseMargin, maxKept: cfg.KeptAnswer, log: e.log}
-	service := &calls{answerLimit: cfg.AnswerLimit, proxies: trusted, verifier: verifier}
+	idempotent := &idempotency{keys: keys, lease: cfg.Timeout + leaseMargin, maxKept: cfg.StoredResponse, log: e.log}
+	service := &calls{responseLimit: cfg.ResponseLimit, proxies: trusted, verifier: verifier}
 
 	var steps []step
 	if cfg.Docs {
@@ -226,7 +226,7 @@ func (e *Edge) register(domains []domain) error {
 		if d.conn == nil {
 			return errors.New("the edge has no connection to the domain " + d.name)
 		}
-		conn := transcodingConn{conn: d.conn, answerLimit: e.cfg.AnswerLimit}
+		conn := transcodingConn{conn: d.conn, responseLimit: e.cfg.ResponseLimit}
 		for _, s := range d.services {
 			generated = generated[:0]
 			if err := s.register(context.Background(), mux, conn); err != nil {

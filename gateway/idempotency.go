@@ -20,8 +20,8 @@ import (
 const (
 	// headerReplayed marks a response that was given before.
 	headerReplayed = "Idempotent-Replayed"
-	// maxKeptAnswer is what the service takes, in bytes.
-	maxKeptAnswer = 4 << 20
+	// maxStoredResponse is what the service takes, in bytes.
+	maxStoredResponse = 4 << 20
 	// leaseMargin is what a key is claimed for beyond the time that a request
 	// may take.
 	leaseMargin = 30 * time.Second

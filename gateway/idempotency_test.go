@@ -247,7 +247,7 @@ func TestOnlySmallResponsesAreKept(t *testing.T) {
 		calls++
 		return manyShifts(), rpc.SetContentLocation(ctx, "/v1/here")
 	}}
-	s, _ := serveKeys(t, Config{KeptAnswer: 100}, f)
+	s, _ := serveKeys(t, Config{StoredResponse: 100}, f)
 	first := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
 	require.Equal(t, 200, first.status)
 	assert.Greater(t, len(first.body), 100_000, "the response is whole")
