@@ -16,7 +16,7 @@ const (
 	// The heads lock what is known of the keys, so that of two who bring states of
 	// the same keys neither misses what the other one is about to store; should they
 	// wait for each other in a circle, the database ends one, which is repeated. A
-	// state that is known already is taken once more when something of it is lacking.
+	// state that is known already is taken once more when something of it is missing.
 	//
 	// Mostly a head is there: an update of it logs half of what an upsert would. The
 	// keys ascend, and each head finds its values by a binary search: a join compares
@@ -248,7 +248,7 @@ func lockKeys(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys
 	return known, nil
 }
 
-// openGaps notes that something is lacking of keys.
+// openGaps notes that something is missing of keys.
 func (r *Replica) openGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys []int64) error {
 	if len(keys) == 0 {
 		return nil
@@ -257,7 +257,7 @@ func (r *Replica) openGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys 
 		return fmt.Errorf("replica: note gaps of %s: %w", r.contract.Topic, err)
 	}
 	select {
-	case r.lacking <- struct{}{}:
+	case r.missing <- struct{}{}:
 	default: // Somebody will look soon anyway.
 	}
 	return nil

@@ -27,7 +27,7 @@ type history struct {
 }
 
 // Any order, repetition and loss: the copy has of each thing the newest state
-// that came, and when the owner tells once more what is lacking it has all.
+// that came, and when the owner tells once more what is missing it has all.
 func TestCopyOfWholeStates(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)

@@ -15,7 +15,7 @@ import (
 )
 
 // Change is a state that is newer than what is known of its key, or, when
-// something was lacking, the same.
+// something was missing, the same.
 type Change[S proto.Message] struct {
 	Key, Version int64
 	// State is what the event says of the key, and Event the event itself. Both
@@ -73,8 +73,8 @@ type Replica struct {
 	consumer bus.Consumer
 	pool     *pg.Pool
 	put      func(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) error
-	// lacking is told of gaps that were found while events were applied.
-	lacking chan struct{}
+	// missing is told of gaps that were found while events were applied.
+	missing chan struct{}
 }
 
 // New makes a replica of a declared copy in the database of the pool. That the
@@ -84,7 +84,7 @@ func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 	if err != nil {
 		panic(err)
 	}
-	r := &Replica{contract: contract, service: c.Service, marks: c.Marks, pool: pool, lacking: make(chan struct{}, 1)}
+	r := &Replica{contract: contract, service: c.Service, marks: c.Marks, pool: pool, missing: make(chan struct{}, 1)}
 	if r.marks == "" {
 		r.marks = fmt.Sprintf(headMarks, contract.Topic)
 	}

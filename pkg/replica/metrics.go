@@ -9,7 +9,7 @@ import (
 
 type metrics struct {
 	gaps, compared *prometheus.GaugeVec
-	lacking        *prometheus.CounterVec
+	missing        *prometheus.CounterVec
 }
 
 func newMetrics(registry prometheus.Registerer) (*metrics, error) {
@@ -20,12 +20,12 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		compared: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "rotaloom_replica_compared_timestamp_seconds", Help: "When this process last compared a copy with its owner.",
 		}, []string{"topic"}),
-		lacking: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rotaloom_replica_lacking_total", Help: "Keys of which comparisons found that a copy lacks something.",
+		missing: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rotaloom_replica_missing_total", Help: "Keys of which comparisons found that a copy misses something.",
 		}, []string{"topic"}),
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.gaps, m.compared, m.lacking} {
+	for _, c := range []prometheus.Collector{m.gaps, m.compared, m.missing} {
 		errs = append(errs, registry.Register(c))
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -32,7 +32,7 @@ func Topics(copies []*Replica) []string {
 	return topics
 }
 
-// Do notes on the service's database that all of the topics is lacking; whoever
+// Do notes on the service's database that all of the topics is missing; whoever
 // serves asks the owners within seconds. The copies are those that the service
 // keeps. A topic that is none of theirs is an error.
 func (c *BackfillCommand) Do(ctx context.Context, database pg.Config, copies []*Replica, log *slog.Logger, out io.Writer) error {

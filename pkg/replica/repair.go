@@ -51,7 +51,7 @@ ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), as
 const gapsAtOnce = maxWanted
 
 // Check has a topic of a tenant compared with its owner soon, by whoever serves.
-// It is for who notices that something is lacking.
+// It is for who notices that something is missing.
 func Check(ctx context.Context, db pg.Querier, tenantID int64, topic string) error {
 	if _, err := db.Exec(ctx, requestComparison, tenantID, topic); err != nil {
 		return fmt.Errorf("replica: ask for a comparison of %s: %w", topic, err)
@@ -72,7 +72,7 @@ func Backfill(ctx context.Context, pool *pg.Pool, tenantID int64, topic string) 
 
 var errRefused = errors.New("replica: the owner refused a backfill")
 
-// repair asks the owner for some of what is lacking, of every tenant, and
+// repair asks the owner for some of what is missing, of every tenant, and
 // reports whether there may be more. Tenants whose topic is to be compared go to
 // check.
 func (r *Replica) repair(ctx context.Context, conn *nats.Conn, check func(ctx context.Context, tenantID int64) error) (more bool, err error) {

@@ -109,16 +109,16 @@ func TestCountDifferencesComparesAndChangesNothing(t *testing.T) {
 	w.change(1, false, ids(1, 10)...)
 	w.serve(time.Hour)
 	w.equal()
-	lacking := func() int {
+	missing := func() int {
 		n, err := w.copied.CountDifferences(t.Context(), w.bus, 1, 20*time.Millisecond)
 		require.NoError(t, err)
 		return n
 	}
-	assert.Zero(t, lacking())
+	assert.Zero(t, missing())
 	w.change(1, true, 2, 11)
 	w.exec(`DELETE FROM thing WHERE id = 5`)
-	assert.Equal(t, 3, lacking())
-	assert.Equal(t, 3, lacking())
+	assert.Equal(t, 3, missing())
+	assert.Equal(t, 3, missing())
 	assert.Equal(t, 3, w.differing())
 }
 

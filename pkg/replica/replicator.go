@@ -123,7 +123,7 @@ const (
 )
 
 // keepWhole compares a copy with its owner at once and then regularly, and asks
-// for what is lacking.
+// for what is missing.
 func (r *Replicator) keepWhole(ctx context.Context, c *Replica) error {
 	announced := make(chan *nats.Msg, 1)
 	subscription, err := r.opts.Bus.Conn().ChanSubscribe(announceSubject(c.contract.Owner), announced)
@@ -158,7 +158,7 @@ func (r *Replicator) keepWhole(ctx context.Context, c *Replica) error {
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
-		case <-c.lacking:
+		case <-c.missing:
 		case <-announced:
 			compareAt = time.Now()
 		case <-status:
@@ -201,14 +201,14 @@ func (r *Replicator) compareAll(ctx context.Context, c *Replica) error {
 }
 
 func (r *Replicator) compareTenant(ctx context.Context, c *Replica, tenantID int64) error {
-	lacking, err := c.compare(ctx, r.opts.Bus, tenantID, r.opts.Config.Settle)
+	missing, err := c.compare(ctx, r.opts.Bus, tenantID, r.opts.Config.Settle)
 	if err != nil {
 		return err
 	}
-	if lacking > 0 {
-		r.metrics.lacking.WithLabelValues(c.contract.Topic).Add(float64(lacking))
+	if missing > 0 {
+		r.metrics.missing.WithLabelValues(c.contract.Topic).Add(float64(missing))
 		r.opts.Log.WarnContext(ctx, "a copy lacks what its owner has, and asks for it",
-			"topic", c.contract.Topic, "owner", c.contract.Owner, "tenant", tenantID, "keys", lacking)
+			"topic", c.contract.Topic, "owner", c.contract.Owner, "tenant", tenantID, "keys", missing)
 	}
 	return nil
 }
