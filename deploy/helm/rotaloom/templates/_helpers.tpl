@@ -3,7 +3,7 @@ What the programs are to each other. A newcomer reads here who calls whom; Servi
 certificates, access lists and NetworkPolicies follow from it.
   calls     services that the program calls
   callers   services that call it for themselves, not for a user
-  edge      it is told who the edge is
+  edge      it knows who the edge is
   database  the database that it uses
   nats      it uses the broker
   streams   it keeps streams there
@@ -55,7 +55,7 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end -}}
 
-{{/* Names of Secrets, which the chart makes or is told. */}}
+{{/* Names of Secrets, which the chart makes or is given. */}}
 {{- define "rotaloom.secret.keyEncryption" -}}{{ .Values.auth.keyEncryption.secretName | default (printf "%s-key-encryption" (include "rotaloom.fullname" .)) }}{{- end -}}
 {{- define "rotaloom.secret.administrator" -}}{{ .Values.auth.administrator.secretName | default (printf "%s-administrator" (include "rotaloom.fullname" .)) }}{{- end -}}
 {{- define "rotaloom.secret.database" -}}{{ .Values.database.secretName | default (printf "%s-database" (include "rotaloom.fullname" .)) }}{{- end -}}
