@@ -49,7 +49,7 @@ func (h *accessLog) finish(ctx context.Context, w *response, r *request) {
 		w.fail(fault.Internal(fmt.Errorf("panic: %v", p)))
 		w.recording.end()
 	}
-	h.metrics.answered(r.class(), w.status)
+	h.metrics.served(r.class(), w.status)
 	endSpan(w, r)
 	level := slog.LevelInfo
 	// What the caller left is no failure of ours.

@@ -75,7 +75,7 @@ func newAdmissionQueue(cfg Config) *admissionQueue {
 }
 
 // enter waits for a slot. Who got one must leave.
-// Otherwise reason tells what there was too much of.
+// Otherwise reason says what there was too much of.
 func (q *admissionQueue) enter(ctx context.Context) (reason string, bad *fault.Error) {
 	select {
 	case q.slots <- struct{}{}:

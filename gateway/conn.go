@@ -73,7 +73,7 @@ func (c *serviceCall) takePart(fields []byte) error {
 		c.w.Header().Set("Content-Type", contentType)
 	}
 	if c.taken += len(fields); c.taken > c.responseLimit {
-		return status.Errorf(codes.ResourceExhausted, "answer of more than %d bytes", c.responseLimit)
+		return status.Errorf(codes.ResourceExhausted, "response of more than %d bytes", c.responseLimit)
 	}
 	return c.joined.Add(fields)
 }
@@ -85,8 +85,8 @@ func (c *serviceCall) lastPart() []byte {
 	return last
 }
 
-// takeRawPart writes a part of an answer that is no JSON. Nothing of it is kept, so
-// the whole is not bounded as an answer is.
+// takeRawPart writes a part of a response that is no JSON. Nothing of it is kept, so
+// the whole is not bounded as a response is.
 func (c *serviceCall) takeRawPart(fields []byte) error {
 	if c.w.status == 0 {
 		if err := c.setRawType(fields); err != nil {
@@ -96,7 +96,7 @@ func (c *serviceCall) takeRawPart(fields []byte) error {
 	return c.r.route.Raw.Write(c.w, fields)
 }
 
-// setRawType says of which type a body is that the fields of an answer begin.
+// setRawType says of which type a body is that the fields of a response begin.
 func (c *serviceCall) setRawType(fields []byte) error {
 	contentType, err := c.r.route.Raw.ContentType(fields)
 	if err == nil {

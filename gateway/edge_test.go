@@ -189,10 +189,10 @@ func TestBodyAndQueryTogether(t *testing.T) {
 	f := &fakes{multiCreate: func(_ context.Context, r *schedulingv1.MultiCreateShiftsRequest) (*schedulingv1.ShiftList, error) {
 		got = r
 		// A large read returns bytes that were never a message.
-		answer := &schedulingv1.ShiftList{}
+		list := &schedulingv1.ShiftList{}
 		b, err := proto.Marshal(&schedulingv1.ShiftList{Shifts: r.GetBody().GetShifts()})
-		answer.ProtoReflect().SetUnknown(b)
-		return answer, err
+		list.ProtoReflect().SetUnknown(b)
+		return list, err
 	}}
 	s := serve(t, Config{}, f)
 	re := call(t, s, "POST", shiftsPath+"/multi_create?partial_success=true", `[{"label":"a"},{"label":"b"}]`)
@@ -284,15 +284,15 @@ func TestHeadersToTheServices(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	var answer error
+	var failure error
 	f := &fakes{getShift: func(ctx context.Context, _ *schedulingv1.GetShiftRequest) (*schedulingv1.Shift, error) {
-		if errors.Is(answer, context.DeadlineExceeded) {
+		if errors.Is(failure, context.DeadlineExceeded) {
 			<-ctx.Done()
 		}
-		if e := fault.FromError(answer); e != nil && e.Code != fault.CodeDeadline && e.Code != fault.CodeInternal {
+		if e := fault.FromError(failure); e != nil && e.Code != fault.CodeDeadline && e.Code != fault.CodeInternal {
 			return nil, e.GRPCStatus().Err()
 		}
-		return nil, answer
+		return nil, failure
 	}}
 	s := serve(t, Config{Timeout: 100 * time.Millisecond}, f)
 	tests := []struct {
@@ -312,7 +312,7 @@ func TestErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			answer = test.err
+			failure = test.err
 			re := call(t, s, "GET", shiftsPath+"/1", "")
 			assert.Equal(t, test.status, re.status, re.body)
 			if test.body != "" {

@@ -93,12 +93,12 @@ func FuzzTokenForm(f *testing.F) {
 		edge.ServeHTTP(w, r)
 		require.GreaterOrEqual(t, w.Code, 400, "nobody is let in here")
 		require.Less(t, w.Code, 500, "%s", w.Body)
-		var answer struct {
+		var refusal struct {
 			Error       string `json:"error"`
 			Description string `json:"error_description"`
 		}
-		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), "%s", w.Body)
-		require.NotEmpty(t, answer.Error)
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &refusal), "%s", w.Body)
+		require.NotEmpty(t, refusal.Error)
 		require.Equal(t, "no-store", w.Header().Get("Cache-Control"))
 		if values, _ := url.ParseQuery(body); !namesSecret(values) {
 			require.NotContains(t, w.Body.String(), secret)
@@ -144,9 +144,9 @@ func FuzzAuthorization(f *testing.F) {
 		}
 		require.Equal(t, http.StatusUnauthorized, w.Code, "%s", w.Body)
 		require.NotEmpty(t, w.Header().Get("WWW-Authenticate"))
-		var answer struct{ ErrorCode, Message string }
-		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
-		require.Equal(t, fault.CodeUnauthenticated, answer.ErrorCode)
+		var refusal struct{ ErrorCode, Message string }
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &refusal))
+		require.Equal(t, fault.CodeUnauthenticated, refusal.ErrorCode)
 		require.NotContains(t, w.Body.String(), secret)
 		require.NotContains(t, w.Body.String(), good)
 		if sent := headers.Token(r.Header); sent != "" {

@@ -18,7 +18,7 @@ import (
 
 // newVerifier makes what the edge verifies tokens by, so that it reads no body of
 // strangers and knows whose rate a request takes from. It has no view of revocations:
-// the services have, and tell. Whether a caller may do something is theirs to say, too.
+// the services have. Whether a caller may do something is theirs to decide, too.
 func newVerifier(cfg Config, conns Conns) (*authn.Verifier, error) {
 	tokens := authn.Config{Issuer: cfg.Tokens.Issuer, Audience: cfg.Tokens.Audience}
 	if conns.OwnAuth != nil {

@@ -78,8 +78,8 @@ func className(class int) string {
 	return ratelimit.Name(optionsv1.Throttle(class))
 }
 
-// answered counts a request that ended with a status.
-func (m *metrics) answered(class, status int) {
+// served counts a request that ended with a status.
+func (m *metrics) served(class, status int) {
 	if status < http.StatusContinue || status >= len(m.ofStatus[class]) {
 		status = http.StatusInternalServerError // Nothing was written.
 	}

@@ -182,7 +182,7 @@ func TestResponsesOfOneSmallPart(t *testing.T) {
 }
 
 // An error before anything was written is an error as any other; after that the
-// answer must not look whole.
+// response must not look whole.
 func TestResponsesInPartsThatFail(t *testing.T) {
 	t.Parallel()
 	failure := fault.Invalid("WRL-1", "Wrong.")

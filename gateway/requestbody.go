@@ -199,7 +199,7 @@ func (br *bodyReader) limitLarge(next handler) handler {
 	}
 }
 
-// userOf tells a user apart from all others; it is "" for strangers.
+// userOf identifies a user; it is "" for strangers.
 func userOf(p *authn.Principal) string {
 	if p == nil {
 		return ""

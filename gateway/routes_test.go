@@ -138,13 +138,13 @@ func TestEveryRouteReachesItsOwnMethod(t *testing.T) {
 	require.Greater(t, routes, 30)
 }
 
-// speaksOAuth tells whether a method takes forms.
+// speaksOAuth reports whether a method takes forms.
 func speaksOAuth(method protoreflect.MethodDescriptor) bool {
 	opts, _ := proto.GetExtension(method.Options(), optionsv1.E_Method).(*optionsv1.Method)
 	return opts.GetOauthErrors()
 }
 
-// isBareArray tells whether the JSON of a message is an array.
+// isBareArray reports whether the JSON of a message is an array.
 func isBareArray(message protoreflect.MessageDescriptor) bool {
 	opts, _ := proto.GetExtension(message.Options(), optionsv1.E_Message).(*optionsv1.Message)
 	return opts.GetBareArray() != ""

@@ -77,8 +77,8 @@ func (c *counter) Invoke(ctx context.Context, method string, args, reply any, op
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked[throttle.Key{Tenant: id, Caller: req.GetCaller(), Class: req.GetThrottle()}]++
-	answer := reply.(*platformv1.LeaseRateResponse)
-	answer.Rate, answer.Burst, answer.RetryAfterMs = 0.1, 1, 10_000
+	lease := reply.(*platformv1.LeaseRateResponse)
+	lease.Rate, lease.Burst, lease.RetryAfterMs = 0.1, 1, 10_000
 	return nil
 }
 
@@ -92,20 +92,20 @@ func (c *counter) callers() []string {
 	return out
 }
 
-// telling is a service that responds with an error, or as a recorder.
-type telling struct {
+// failingService is a service that responds with an error, or as a recorder.
+type failingService struct {
 	recorder
 	mu  sync.Mutex
 	err error
 }
 
-func (h *telling) answer(err error) {
+func (h *failingService) failWith(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.err = err
 }
 
-func (h *telling) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+func (h *failingService) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.err != nil {
@@ -118,7 +118,7 @@ type throttled struct {
 	t        *testing.T
 	edge     *Edge
 	counter  *counter
-	services *telling
+	services *failingService
 	token    string
 	foreign  string // the token of an identity provider
 }
@@ -138,7 +138,7 @@ func newThrottled(t *testing.T) *throttled {
 		Claims: jwt.Claims{Issuer: "test", Subject: "ada", Audience: jwt.Audience{"test"}, ID: "1", Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour))},
 		Tenant: 7, Client: "loader",
 	}
-	f := &throttled{t: t, foreign: foreignToken("ada"), counter: &counter{asked: map[throttle.Key]int{}}, services: &telling{}}
+	f := &throttled{t: t, foreign: foreignToken("ada"), counter: &counter{asked: map[throttle.Key]int{}}, services: &failingService{}}
 	f.token, err = claims.Sign(signer)
 	require.NoError(t, err)
 	claims.Client = "idp-3"
@@ -261,7 +261,7 @@ func TestAFederatedTokenHasARateOfItsOwn(t *testing.T) {
 func TestARevokedTokenTakesFromNoClient(t *testing.T) {
 	t.Parallel()
 	f := newThrottled(t)
-	f.services.answer(fault.Unauthenticated(fault.CodeRevoked, "The access token was revoked."))
+	f.services.failWith(fault.Unauthenticated(fault.CodeRevoked, "The access token was revoked."))
 	const path = "/v1/scheduling/employment_term_schedule_patterns/12"
 	f.ask("GET", path, "Bearer "+f.token, "203.0.113.1:1", "")
 	assert.Equal(t, []string{"THROTTLE_READ address:203.0.113.1", "THROTTLE_READ loader"}, slices.Sorted(slices.Values(f.counter.callers())))

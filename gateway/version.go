@@ -15,7 +15,7 @@ import (
 )
 
 // versionField counts the versions of what a versioned operation is about: in its
-// answer, and in the body of its request, or in the request when that has none.
+// response, and in the body of its request, or in the request when that has none.
 const versionField = "version"
 
 // bindVersion reads If-Match (RFC 9110, section 13.1.1) of an operation that
@@ -74,15 +74,15 @@ func (r *request) stale(f *fault.Error) *fault.Error {
 }
 
 // tagVersion gives a response its entity tag.
-func (c *serviceCall) tagVersion(answer proto.Message) {
+func (c *serviceCall) tagVersion(message proto.Message) {
 	if !c.r.route.Policy.Versioned {
 		return
 	}
-	fields, err := wire.Of(answer)
+	fields, err := wire.Of(message)
 	if err != nil {
 		return // The marshaler meets it too, and fails.
 	}
-	field := answer.ProtoReflect().Descriptor().Fields().ByName(versionField)
+	field := message.ProtoReflect().Descriptor().Fields().ByName(versionField)
 	if version := wire.LastVarint(fields, field); version != 0 {
 		c.w.Header().Set("ETag", `"`+strconv.FormatUint(version, 10)+`"`)
 	}

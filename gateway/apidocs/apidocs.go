@@ -100,7 +100,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		// The client may be gone; there is nobody to tell.
+		// The client may be gone; there is nobody to report to.
 		_, _ = w.Write(body)
 	}
 }

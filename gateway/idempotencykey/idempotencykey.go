@@ -1,4 +1,4 @@
-// Package idempotencykey reads the Idempotency-Key of requests, and tells apart the
+// Package idempotencykey reads the Idempotency-Key of requests, and distinguishes the
 // requests that come with one.
 package idempotencykey
 
@@ -63,7 +63,7 @@ func keyText(value string) (string, bool) {
 	return b.String(), true
 }
 
-// Fingerprint tells requests with one key apart. It is made with the key, which
+// Fingerprint distinguishes requests with one key. It is made with the key, which
 // is not kept, so that nobody who reads the fingerprint can find the request by
 // trying.
 func Fingerprint(key, method, path, query string, body []byte) []byte {

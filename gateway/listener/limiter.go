@@ -16,7 +16,7 @@ import (
 // all are taken, further connections wait in the queue of the operating system.
 type Limiter struct {
 	slots chan struct{}
-	// full is told when somebody waits for a slot, and when nobody does any more.
+	// full is called when somebody waits for a slot, and when nobody does any more.
 	full func(bool)
 	open prometheus.Gauge
 
@@ -25,7 +25,7 @@ type Limiter struct {
 }
 
 // NewLimiter returns a limiter of n connections, which counts in open how many there
-// are. It tells full when a connection waits for a slot, and when none does any more.
+// are. It calls full when a connection waits for a slot, and when none does any more.
 func NewLimiter(n int, open prometheus.Gauge, full func(bool)) *Limiter {
 	return &Limiter{slots: make(chan struct{}, n), full: full, open: open}
 }

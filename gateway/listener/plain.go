@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// RefusePlain returns a listener that tells clients which speak plain HTTP where TLS
+// RefusePlain returns a listener that informs clients which speak plain HTTP where TLS
 // is expected what is wrong: they get the response, which is one of HTTP/1.1.
 func RefusePlain(l net.Listener, response []byte) net.Listener {
 	return plainRefuser{Listener: l, response: response}

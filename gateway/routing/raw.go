@@ -24,7 +24,7 @@ type Raw struct {
 	named  protowire.Number
 }
 
-// rawOf returns how answers of a type are written that are no JSON, or nil.
+// rawOf returns how responses of a type are written that are no JSON, or nil.
 func rawOf(desc protoreflect.MessageDescriptor) (*Raw, error) {
 	opts, _ := proto.GetExtension(desc.Options(), optionsv1.E_Message).(*optionsv1.Message)
 	if opts.GetRawField() == "" {
@@ -45,7 +45,7 @@ func rawOf(desc protoreflect.MessageDescriptor) (*Raw, error) {
 	return raw, nil
 }
 
-// ContentType returns the type of the body that the fields of an answer, or of its first
+// ContentType returns the type of the body that the fields of a response, or of its first
 // part, begin. It is one of the contract's.
 func (r *Raw) ContentType(fields []byte) (string, error) {
 	contentType := r.contentType
@@ -86,7 +86,7 @@ func eachField(fields []byte, do func(protowire.Number, protowire.Type, []byte) 
 	return nil
 }
 
-// Write writes what the fields of an answer, or of a part of it, say.
+// Write writes what the fields of a response, or of a part of it, say.
 func (r *Raw) Write(w io.Writer, fields []byte) error {
 	return eachField(fields, func(number protowire.Number, kind protowire.Type, value []byte) error {
 		if number != r.field || kind != protowire.BytesType {
@@ -98,14 +98,14 @@ func (r *Raw) Write(w io.Writer, fields []byte) error {
 	})
 }
 
-// checkParts refuses a contract that gives parts to a method whose answers
+// checkParts refuses a contract that gives parts to a method whose responses
 // cannot be joined.
 func (r *Route) checkParts() (err error) {
 	if r.Raw, err = rawOf(r.Policy.Output); err != nil || r.Raw != nil {
 		return err
 	}
 	if r.Policy.Parts && !transcode.For(r.Policy.Output).Joins() {
-		return fmt.Errorf("answers of type %s cannot come in parts", r.Policy.Output.FullName())
+		return fmt.Errorf("responses of type %s cannot come in parts", r.Policy.Output.FullName())
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ type Plan struct {
 	weight  int               // what one takes in memory, in bytes
 }
 
-// form tells message types apart whose JSON is not an object of their fields.
+// form distinguishes message types whose JSON is not an object of their fields.
 type form uint8
 
 const (
