@@ -60,7 +60,7 @@ func IssuerOf(token string) string {
 // exchange verifies a token of another issuer by the token that auth returns
 // for it. Requests with the same token ask once.
 func (v *Verifier) exchange(ctx context.Context, token string, key [sha256.Size]byte, now time.Time) (*Principal, error) {
-	answered := v.exchanges.DoChan(string(key[:]), func() (any, error) {
+	exchanged := v.exchanges.DoChan(string(key[:]), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exchangeTimeout)
 		defer cancel()
 		return v.askFor(ctx, token, key, now)
@@ -68,7 +68,7 @@ func (v *Verifier) exchange(ctx context.Context, token string, key [sha256.Size]
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case result := <-answered:
+	case result := <-exchanged:
 		p, _ := result.Val.(*Principal)
 		return p, result.Err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // NotVisible is the outcome of a call that named somebody whom the caller may not
-// see. The caller is told that nobody is there.
+// see. The caller learns that nobody is there.
 const NotVisible = "not_visible"
 
 // maxItems bounds the codes that are noted of the items of one call.

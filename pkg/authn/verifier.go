@@ -48,7 +48,7 @@ type Config struct {
 
 // Revocations knows which tokens were revoked before they expired. It is
 // asked on every request, so it responds from memory. An error means that its
-// view is too old to tell.
+// view is too old to know.
 type Revocations interface {
 	// Revoked reports whether the principal's token, or the family that it is
 	// of, was revoked.
@@ -61,7 +61,7 @@ type NoRevocations struct{}
 // Revoked returns false.
 func (NoRevocations) Revoked(context.Context, *Principal) (bool, error) { return false, nil }
 
-// Verifier tells the principal of an access token. It is safe for concurrent
+// Verifier finds the principal of an access token. It is safe for concurrent
 // use.
 type Verifier struct {
 	cfg         Config
@@ -87,7 +87,7 @@ func NewVerifier(cfg Config, keys KeySource, revocations Revocations, clk clock.
 }
 
 // Verify returns the principal of an access token. Its errors are faults: 401
-// for a token that is not accepted, 503 when that cannot be told.
+// for a token that is not accepted, 503 when that cannot be decided.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error) {
 	key, err := keyOf(token)
 	if err != nil {

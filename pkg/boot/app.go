@@ -37,9 +37,9 @@ type App struct {
 	Log *slog.Logger
 	// Registry holds the metrics of the process.
 	Registry *prometheus.Registry
-	// Ready tells whether the program can do its work.
+	// Ready reports whether the program can do its work.
 	Ready *Checks
-	// Out is where the program tells people what they wait for, and what they can do.
+	// Out is where the program prints what people wait for, and what they can do.
 	Out io.Writer
 	// AdminURL is where probes and metrics are; empty without an admin listener.
 	AdminURL string

@@ -12,7 +12,7 @@ import (
 
 const bareMachine = "ROTALOOM_TEST_BARE_MACHINE"
 
-// An image has no /etc/ssl. The test runs itself once more, as a process that is told
+// An image has no /etc/ssl. The test runs itself once more, as a process that is set
 // that its authorities are nowhere.
 func TestAuthoritiesWithoutFiles(t *testing.T) {
 	if os.Getenv(bareMachine) != "" {

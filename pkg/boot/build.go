@@ -49,7 +49,7 @@ func (b Build) String() string {
 	return fmt.Sprintf("Rotaloom %s (revision %s, %s, time zones %s)", b.Version, b.Revision, b.Go, b.TimeZones)
 }
 
-// buildInfo is the metric that tells the build.
+// buildInfo is the metric that names the build.
 func buildInfo() prometheus.Collector {
 	b := CurrentBuild()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{

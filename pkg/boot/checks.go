@@ -28,7 +28,7 @@ const (
 	checkTimeout = 2 * time.Second
 )
 
-// Checks tells whether a program can do its work. It is safe for concurrent
+// Checks reports whether a program can do its work. It is safe for concurrent
 // use.
 type Checks struct {
 	mu      sync.Mutex

@@ -194,7 +194,7 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 	if err := start(ctx, app); err != nil {
 		closing := app.Close()
 		if ctx.Err() != nil {
-			return closing // It was told to stop, and what it had begun was cut off.
+			return closing // It was stopped, and what it had begun was cut off.
 		}
 		return errors.Join(fmt.Errorf("starting: %w", err), closing)
 	}

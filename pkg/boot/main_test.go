@@ -94,7 +94,7 @@ func TestASecondSignalEndsTheProcess(t *testing.T) {
 	<-done
 }
 
-// Who stops a program while it starts is told of no failure.
+// Who stops a program while it starts sees no failure.
 func TestProgramThatIsStoppedWhileItStarts(t *testing.T) {
 	t.Parallel()
 	p, closed := newProgram("--color=red"), false

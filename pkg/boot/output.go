@@ -26,7 +26,7 @@ func (o Output) Print(out io.Writer, value any, rows func(table io.Writer)) erro
 }
 
 // CheckFailed is the error of a task that has looked, and found what should be otherwise.
-// Its exit code is 3, by which scripts tell it from a task that could not look.
+// Its exit code is 3, by which scripts distinguish it from a task that could not look.
 type CheckFailed struct {
 	// Found says what is wrong.
 	Found string

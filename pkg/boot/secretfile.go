@@ -16,7 +16,7 @@ const maxSettingFile = 64 << 10
 // secret stands neither in the arguments nor in the environment of a process. White
 // space around the value does not count: editors end files with a line break.
 // A flag on the command line wins. A variable and its file together are an error,
-// because nobody could tell which one was meant.
+// because nobody could know which one was meant.
 func fileSettings(lookup func(string) (string, bool)) kong.Resolver {
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		for _, name := range flag.Envs {

@@ -42,7 +42,7 @@ type material struct {
 	roots *x509.CertPool
 }
 
-// stamp tells whether files changed.
+// stamp reports whether files changed.
 type stamp struct {
 	cert, key, ca fileStamp
 }

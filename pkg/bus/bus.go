@@ -23,7 +23,7 @@ type Options struct {
 	Limits Limits
 	// DeadLetters keeps the messages that consumers gave up.
 	DeadLetters DeadLetters
-	// Transient tells the errors of handlers that say nothing about the message:
+	// Transient recognises the errors of handlers that say nothing about the message:
 	// the database or a neighbour is away. Such a message is held and tried again
 	// until they are back, however long that takes. nil means that there are none.
 	Transient func(error) bool
@@ -119,7 +119,7 @@ type DeadLetters interface {
 	ReplayFailed(ctx context.Context, letter DeadLetter) error
 
 	// BeginAttempt returns how often a message that comes again has failed, and how often
-	// it was begun without an end; it counts one more beginning if told so. The
+	// it was begun without an end; it counts one more beginning if asked to. The
 	// broker's count of deliveries says neither: a process that dies takes all
 	// messages with it that it was given, handled or not.
 	BeginAttempt(ctx context.Context, consumer string, m Message, count bool) (failed, begun int, err error)

@@ -49,7 +49,7 @@ type Consumer struct {
 	Prefetch int
 	// AckWait is how long the broker waits before it gives the messages of a
 	// process that died to another; 0 means 6 s. A handler may take longer: the
-	// broker is told that it is at work.
+	// broker is notified that it is at work.
 	AckWait time.Duration
 	// MaxDeliver is how often a message may fail; 0 means 8. It may be delivered
 	// more often, to processes that died.

@@ -153,7 +153,7 @@ func (w *workers) acknowledge(d delivery, result string, say func() error) {
 	w.inFlight.remove(d.raw)
 	w.bus.metrics.handled.WithLabelValues(w.consumer.Durable, result).Inc()
 	if err := say(); err != nil {
-		w.bus.log.DebugContext(w.ctx, "broker was not told; the event comes again", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
+		w.bus.log.DebugContext(w.ctx, "broker was not notified; the event comes again", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
 	}
 }
 

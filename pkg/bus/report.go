@@ -21,7 +21,7 @@ func NewReporter(log *slog.Logger) *Reporter {
 	return &Reporter{log: log, away: map[*nats.Conn]bool{}}
 }
 
-// options are those with which a connection tells the Reporter.
+// options are those with which a connection notifies the Reporter.
 func (r *Reporter) options() []nats.Option {
 	return []nats.Option{
 		nats.ConnectHandler(r.connected),

@@ -148,7 +148,7 @@ func (b *Bus) Pending(ctx context.Context, c Consumer) (uint64, error) {
 	return info.NumPending + uint64(max(info.NumAckPending, 0)), nil
 }
 
-// mustRestart tells whether an error means that the consumer has to be set up anew.
+// mustRestart reports whether an error means that the consumer has to be set up anew.
 func mustRestart(err error) bool {
 	for _, target := range []error{
 		jetstream.ErrConsumerDeleted, jetstream.ErrConsumerNotFound, jetstream.ErrConsumerDoesNotExist,
@@ -180,7 +180,7 @@ func (h *inFlight) remove(m jetstream.Msg) {
 	delete(h.messages, m)
 }
 
-// inProgress tells the broker to go on waiting for what is in flight.
+// inProgress asks the broker to go on waiting for what is in flight.
 func (h *inFlight) inProgress() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -118,7 +118,7 @@ func (b *Bus) ensure(ctx context.Context, cfg jetstream.StreamConfig) (jetstream
 	return stream, nil
 }
 
-// configured tells whether a stream has what we set of a configuration. The
+// configured reports whether a stream has what we set of a configuration. The
 // server fills in the rest.
 func configured(has, want jetstream.StreamConfig) bool {
 	return slices.Equal(has.Subjects, want.Subjects) && has.Storage == want.Storage &&

@@ -134,6 +134,6 @@ func daysIn(year, month int) int {
 }
 
 func refuse[T text](s T, form string) error {
-	const longest = 40
-	return &ParseError{Form: form, Text: string(s[:min(len(s), longest)])}
+	const limit = 40
+	return &ParseError{Form: form, Text: string(s[:min(len(s), limit)])}
 }

@@ -24,7 +24,7 @@ type Zone struct {
 	periods  []period // at least one; ascending
 }
 
-// period is a stretch of time with one offset from UTC, in clock-face seconds of that offset. Only the end
+// period is an interval of time with one offset from UTC, in clock-face seconds of that offset. Only the end
 // is needed to find the period of a wall-clock time, because a repeated hour belongs to the period that
 // ends in it.
 type period struct {
@@ -64,7 +64,7 @@ func nextChange(t, horizon time.Time) time.Time {
 		return horizon
 	}
 	if !end.After(t) {
-		// Where a zone follows a rule for all future years, package time ends the last stretch of each year
+		// Where a zone follows a rule for all future years, package time ends the last interval of each year
 		// 365 days after its first: on 31 December of a leap year that is in the past.
 		return t.AddDate(0, 0, 1)
 	}
@@ -106,7 +106,7 @@ func (z *Zone) Adjust(t DateTime) DateTime {
 }
 
 // Elapsed returns the real seconds from start to end. Between two times on both sides of a clock change that
-// is not their difference on the clock face. It is never negative for an end after start: a stretch that
+// is not their difference on the clock face. It is never negative for an end after start: an interval that
 // lies wholly inside a skipped hour takes no time.
 func (z *Zone) Elapsed(start, end DateTime) int64 {
 	seconds := z.Unix(end) - z.Unix(start)
@@ -123,7 +123,7 @@ func (z *Zone) At(instant time.Time) DateTime {
 }
 
 // Cursor returns a resolver for many wall-clock times that mostly follow one another. It remembers the
-// stretch around the last one in which nothing changes, and so costs two comparisons where [Zone.Unix]
+// interval around the last one in which nothing changes, and so costs two comparisons where [Zone.Unix]
 // searches.
 func (z *Zone) Cursor() Cursor { return Cursor{zone: z} }
 
@@ -155,7 +155,7 @@ func (c *Cursor) Interval(day Date, start, end int32) (from, until int64) {
 	return c.Unix(day.At(start)), c.Unix(day.At(end))
 }
 
-// move goes to the stretch of local: a period, without the repeated hour that belongs to the one before, or a gap.
+// move goes to the interval of local: a period, without the repeated hour that belongs to the one before, or a gap.
 func (c *Cursor) move(local int64) {
 	z := c.zone
 	i := z.find(local)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Clock tells the present instant.
+// Clock returns the present instant.
 type Clock interface {
 	// Now returns the present instant in UTC. What day it is somewhere follows
 	// from it and that place's zone, never from the zone of the machine.

@@ -20,7 +20,7 @@ func TestClocksSpeakUTC(t *testing.T) {
 	assert.Equal(t, time.UTC, clock.System{}.Now().Location())
 }
 
-func TestFakeMovesOnlyWhenTold(t *testing.T) {
+func TestFakeMovesOnlyWhenAdvanced(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 	fake := clock.NewFake(start)

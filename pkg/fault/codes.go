@@ -22,7 +22,7 @@ const (
 	CodeSlow = "WRL-00408"
 	// CodeConflict (409): something else stands against the change.
 	CodeConflict = "WRL-00409"
-	// CodeTooLarge (413): the body of the request, or its answer, is too
+	// CodeTooLarge (413): the body of the request, or the response, is too
 	// large.
 	CodeTooLarge = "WRL-00413"
 	// CodeMediaType (415): the content type is not one that is read here.
@@ -35,7 +35,7 @@ const (
 	// runs.
 	CodeKeyRunning = "WRL-00423"
 	// CodeResponseNotStored (409): the request with the Idempotency-Key was carried
-	// out, and its answer is not given again: it was too large, or the caller sees
+	// out, and its response is not given again: it was too large, or the caller sees
 	// other persons by now.
 	CodeResponseNotStored = "WRL-00424"
 	// CodeFull (409): there are as many things of the kind as a tenant may have.
@@ -44,13 +44,13 @@ const (
 	CodeHTTPSOnly = "WRL-00426"
 	// CodeThrottled (429): the caller asks too often.
 	CodeThrottled = "WRL-00429"
-	// CodeCanceled (503): the caller went away before the answer was ready.
+	// CodeCanceled (503): the caller went away before the response was ready.
 	CodeCanceled = "WRL-00499"
 	// CodeInternal (500): something failed that the caller cannot change.
 	CodeInternal = "WRL-00500"
 	// CodeUnavailable (503): something needed is not there at the moment.
 	CodeUnavailable = "WRL-00503"
-	// CodeDeadline (504): the answer was not ready in time.
+	// CodeDeadline (504): the response was not ready in time.
 	CodeDeadline = "WRL-00504"
 	// CodeOverloaded (503): as many requests run as are allowed to.
 	CodeOverloaded = "WRL-00505"

@@ -66,7 +66,7 @@ func (l *logger) Errorf(format string, v ...any) {
 	l.look(v)
 }
 
-// Fatalf is told what keeps the server from starting, which shows in Start too.
+// Fatalf receives what keeps the server from starting, which shows in Start too.
 func (l *logger) Fatalf(format string, v ...any) { l.Errorf(format, v...) }
 
 // look looks for an error of the disk among the values of a line.

@@ -22,7 +22,7 @@ const oldest = pg.MinServerMajor
 
 // NotFound is the error of a machine without a usable PostgreSQL server.
 type NotFound struct {
-	// Named tells that only the folder in Config.BinDir was looked at.
+	// Named says that only the folder in Config.BinDir was looked at.
 	Named bool
 	// Tried says for each folder that was looked at why it would not do.
 	Tried []string
@@ -175,7 +175,7 @@ func checkShare(settings string) error {
 		}
 		return nil
 	}
-	return errors.New("initdb does not tell its share folder")
+	return errors.New("initdb does not print its share folder")
 }
 
 func firstLine(out []byte) string {

@@ -41,7 +41,7 @@ func (l layout) initdb(ctx context.Context, bin binaries, as owner, locale strin
 	return os.Rename(unfinished, l.data)
 }
 
-// maxComplaint is how much is told of what a program printed before it failed.
+// maxComplaint is how much is reported of what a program printed before it failed.
 const maxComplaint = 300
 
 // complaint is what a program of PostgreSQL printed about its failure, which stands

@@ -239,8 +239,8 @@ func TestServerInAFolderWithAnyName(t *testing.T) {
 	}
 }
 
-// What initdb says is told once, without what it did before.
-func TestAFailureOfInitdbIsToldInShort(t *testing.T) {
+// What initdb says is reported once, without what it did before.
+func TestAFailureOfInitdbIsReportedInShort(t *testing.T) {
 	t.Parallel()
 	programs := folder(t)
 	for name, script := range map[string]string{

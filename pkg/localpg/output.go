@@ -48,7 +48,7 @@ func (o *output) line(line string) {
 	o.log.Log(context.Background(), level(line), "postgres", "said", line)
 }
 
-// level maps the server's severities. An ERROR was told to the client that
+// level maps the server's severities. An ERROR was sent to the client that
 // caused it, who knows better what it means.
 func level(line string) slog.Level {
 	severity, _, _ := strings.Cut(line, ":")

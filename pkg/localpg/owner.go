@@ -18,7 +18,7 @@ import (
 type owner struct {
 	uid, gid int
 	name     string
-	// switched tells whether the user differs from that of this process.
+	// switched reports whether the user differs from that of this process.
 	switched bool
 }
 

@@ -14,7 +14,7 @@ func tieToParent(attr *syscall.SysProcAttr, signal syscall.Signal) {
 	attr.Pdeathsig = signal
 }
 
-// runsIn tells whether a process works in the folder, as the first process of a
+// runsIn reports whether a process works in the folder, as the first process of a
 // PostgreSQL server does in its cluster.
 func runsIn(pid int, dir string) bool {
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))

@@ -14,7 +14,7 @@ import (
 // parent; a server that was left behind is ended by the next start.
 func tieToParent(attr *syscall.SysProcAttr, _ syscall.Signal) { attr.Setpgid = true }
 
-// runsIn tells whether a process was started for the cluster in the folder.
+// runsIn reports whether a process was started for the cluster in the folder.
 func runsIn(pid int, dir string) bool {
 	args, err := exec.Command("ps", "-o", "args=", "-p", strconv.Itoa(pid)).Output()
 	return err == nil && strings.Contains(string(args), dir)

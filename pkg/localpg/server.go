@@ -153,7 +153,7 @@ func (s *Server) awaitReady(ctx context.Context) error {
 func (s *Server) Done() <-chan struct{} { return s.done }
 
 // Exit says how the server ended; it is empty before Done is closed, and when the
-// server ended as it was told.
+// server ended as it was asked to.
 func (s *Server) Exit() string {
 	select {
 	case <-s.done:
@@ -177,7 +177,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	return s.cleanUp()
 }
 
-// end tells the process to end, less and less politely.
+// end asks the process to end, less and less politely.
 func (s *Server) end(ctx context.Context) error {
 	for _, step := range []struct {
 		signal syscall.Signal

@@ -16,8 +16,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// longestName bounds names, in characters.
-const longestName = 250
+// maxName bounds names, in characters.
+const maxName = 250
 
 // Thing is a message that is kept under a name.
 type Thing interface {
@@ -65,8 +65,8 @@ func (c Codes) CheckName(path, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
 		return fault.Invalid(c.Missing, path+".name is missing.")
-	case utf8.RuneCountInString(name) > longestName:
-		return fault.Invalid(cmp.Or(c.TooLong, c.Invalid), fmt.Sprintf("%s.name must have at most %d characters.", path, longestName))
+	case utf8.RuneCountInString(name) > maxName:
+		return fault.Invalid(cmp.Or(c.TooLong, c.Invalid), fmt.Sprintf("%s.name must have at most %d characters.", path, maxName))
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return fault.Invalid(c.Invalid, path+".name must not have control characters.")
 	}

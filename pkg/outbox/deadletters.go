@@ -89,7 +89,7 @@ func (l *DeadLetters) ReplayFailed(ctx context.Context, letter bus.DeadLetter) e
 }
 
 // BeginAttempt returns how often a message failed and was begun, and counts one more
-// beginning if told so.
+// beginning if asked to.
 func (l *DeadLetters) BeginAttempt(ctx context.Context, consumer string, m bus.Message, count bool) (failed, begun int, err error) {
 	sql := `SELECT failed, begun FROM delivery_attempt WHERE tenant_id = $1 AND consumer = $2 AND event_id = $3`
 	if count {

@@ -42,7 +42,7 @@ SELECT $1, e.stream, e.subject, e.event, e.payload, $6, $7
 FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[]) AS e (stream, subject, event, payload)`
 
 // Append writes events of one tenant, in one statement however many they are.
-// Given the transaction that writes what the events tell, they are published if
+// Given the transaction that writes what the events hold, they are published if
 // and only if that commits. The request in the context becomes the cause of the
 // events. Call Relay.Wake after the commit.
 //

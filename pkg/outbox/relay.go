@@ -80,7 +80,7 @@ func NewRelay(opts Options) (*Relay, error) {
 	}, nil
 }
 
-// Wake tells the relay that events were committed. It never waits.
+// Wake notifies the relay that events were committed. It never waits.
 func (r *Relay) Wake() {
 	select {
 	case r.wake <- struct{}{}:

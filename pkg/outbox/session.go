@@ -27,7 +27,7 @@ type leaderSession struct {
 	// highest is the last sequence that each stream is known to have reached. It
 	// is empty while nothing was compared since the broker came (back).
 	highest map[string]uint64
-	// compared tells whether the broker was compared with the table since then.
+	// compared reports whether the broker was compared with the table since then.
 	compared          bool
 	sinceHousekeeping clock.Stopwatch
 }

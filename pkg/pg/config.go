@@ -72,7 +72,7 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 	return pc, nil
 }
 
-// pooled tells whether each transaction may get another session.
+// pooled reports whether each transaction may get another session.
 func (c Config) pooled() bool { return c.DirectURL != "" }
 
 // sessionConfig is the configuration of a single connection outside any pool, which is

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// SQLSTATEs that the code of services and of this package tells apart.
+// SQLSTATEs that the code of services and of this package distinguishes.
 const (
 	notNullViolation     = "23502"
 	foreignKeyViolation  = "23503"
@@ -31,27 +31,27 @@ const (
 	connectionException  = "08" // a class
 )
 
-// IsUnique tells whether err is the violation of the named unique constraint
+// IsUnique reports whether err is the violation of the named unique constraint
 // or index; of any, when the name is empty.
 func IsUnique(err error, constraint string) bool { return violates(err, uniqueViolation, constraint) }
 
-// IsForeignKey tells whether err is the violation of the named foreign key; of
+// IsForeignKey reports whether err is the violation of the named foreign key; of
 // any, when the name is empty.
 func IsForeignKey(err error, constraint string) bool {
 	return violates(err, foreignKeyViolation, constraint)
 }
 
-// IsCheck tells whether err is the violation of the named check; of any, when
+// IsCheck reports whether err is the violation of the named check; of any, when
 // the name is empty.
 func IsCheck(err error, constraint string) bool { return violates(err, checkViolation, constraint) }
 
-// IsExclusion tells whether err is the violation of the named exclusion
+// IsExclusion reports whether err is the violation of the named exclusion
 // constraint; of any, when the name is empty.
 func IsExclusion(err error, constraint string) bool {
 	return violates(err, exclusionViolation, constraint)
 }
 
-// IsNull tells whether err says that the named column would have no value.
+// IsNull reports whether err says that the named column would have no value.
 func IsNull(err error, column string) bool {
 	var pgErr *pgconn.PgError
 	return errors.As(err, &pgErr) && pgErr.Code == notNullViolation && pgErr.ColumnName == column
@@ -63,13 +63,13 @@ func violates(err error, state, constraint string) bool {
 		(constraint == "" || pgErr.ConstraintName == constraint)
 }
 
-// TimedOut tells whether the database gave a statement up: it ran longer than
+// TimedOut reports whether the database gave a statement up: it ran longer than
 // the statement timeout, or waited longer for a lock than the lock timeout.
 func TimedOut(err error) bool {
 	return hasState(err, queryCanceled, lockNotAvailable)
 }
 
-// Unavailable tells whether err means that the database cannot be reached or
+// Unavailable reports whether err means that the database cannot be reached or
 // is going down or coming up, so that the same request may succeed a little
 // later. What became of a transaction whose commit ended so is unknown.
 func Unavailable(err error) bool {
@@ -93,7 +93,7 @@ func Unavailable(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// conflict tells whether running the same transaction again may succeed.
+// conflict reports whether running the same transaction again may succeed.
 func conflict(err error) bool {
 	return hasState(err, serializationFailure, deadlockDetected)
 }

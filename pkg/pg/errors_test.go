@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
-func TestViolationsAreToldByConstraint(t *testing.T) {
+func TestViolationsAreRecognisedByConstraint(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, notes())
 	ctx := tenant.With(t.Context(), 1)

@@ -19,7 +19,7 @@ const (
 	fullRetry = 30 * time.Second
 )
 
-// Fault returns what a caller is told of an error that says nothing about the
+// Fault returns what a caller learns of an error that says nothing about the
 // request but that it came at a bad moment: the database is away, gave the
 // statement up, or met too many competitors. It returns nil for all others.
 func Fault(err error) *fault.Error {

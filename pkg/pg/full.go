@@ -16,7 +16,7 @@ const fullFor = 30 * time.Second
 // fullAt is when a statement of this process last failed so, in nanoseconds since 1970.
 var fullAt atomic.Int64
 
-// Full tells whether err means that the server has no room to store anything, or cannot
+// Full reports whether err means that the server has no room to store anything, or cannot
 // write to its disk.
 func Full(err error) bool { return hasState(err, diskFull, ioError) }
 

@@ -71,7 +71,7 @@ func await(ctx context.Context, atMost time.Duration, log *slog.Logger, try func
 // which a connection remembers what it was last set to.
 const tenantSetting = "rotaloom.tenant_id"
 
-// setTenant tells a connection whose rows it may see before it is handed out.
+// setTenant sets on a connection whose rows it may see before it is handed out.
 // The setting belongs to the session and is repeated only when it changes, so
 // that a service that works for one tenant pays nothing.
 func setTenant(ctx context.Context, conn *pgx.Conn) (bool, error) {

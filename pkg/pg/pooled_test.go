@@ -173,7 +173,7 @@ func TestWritesBehindAPooler(t *testing.T) {
 	require.EqualValues(t, 0, pool.Stat().AcquiredConns(), "all were given back")
 }
 
-// What a session would have been told at its start is told to each transaction.
+// What a session would have been set at its start is set in each transaction.
 func TestSettingsGoWithEachTransactionBehindAPooler(t *testing.T) {
 	t.Parallel()
 	cfg := pooledConfig(t, notes())

@@ -14,7 +14,7 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// A measure counts one part of what a message asks for. It answers 1 for a
+// A measure counts one part of what a message asks for. It returns 1 for a
 // part that the message does not name: that part bounds nothing.
 type measure func(m protoreflect.Message) int64
 
@@ -196,7 +196,7 @@ func (l *limit) describe(code, quantity string) {
 	}
 }
 
-// itemsOf adds up the items of the named fields, which it answers too.
+// itemsOf adds up the items of the named fields, which it returns too.
 func itemsOf(desc protoreflect.MessageDescriptor, names []string) (measure, []protoreflect.FieldDescriptor, error) {
 	if len(names) == 0 {
 		return one, nil, nil
@@ -222,7 +222,7 @@ func itemsOf(desc protoreflect.MessageDescriptor, names []string) (measure, []pr
 	}, fields, nil
 }
 
-// countItems counts a repeated field, or all lists of a RefList. It answers
+// countItems counts a repeated field, or all lists of a RefList. It returns
 // nil for fields that hold one thing.
 func countItems(field protoreflect.FieldDescriptor) measure {
 	switch {

@@ -102,8 +102,8 @@ func (d Defaults) Max(class optionsv1.Throttle) Policy {
 }
 
 // Within returns the policy with no more than most.
-func (p Policy) Within(most Policy) Policy {
-	return Policy{Rate: min(p.Rate, most.Rate), Burst: min(p.Burst, most.Burst)}
+func (p Policy) Within(limit Policy) Policy {
+	return Policy{Rate: min(p.Rate, limit.Rate), Burst: min(p.Burst, limit.Burst)}
 }
 
 func (d Defaults) of(class optionsv1.Throttle) Policy {

@@ -29,7 +29,7 @@ func FamilyKey(sid string) string { return "s." + sid }
 // Bucket is the bucket as its filler sees it.
 type Bucket struct {
 	kv jetstream.KeyValue
-	// Created tells one bucket from another that took its place.
+	// Created distinguishes one bucket from another that took its place.
 	Created time.Time
 }
 

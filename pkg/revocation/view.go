@@ -5,7 +5,7 @@
 // key-value bucket that a View watches, which takes milliseconds, and by asking
 // auth now and then, which makes sure: only a response of auth confirms that a
 // view is complete as of the moment of asking. A view that was not confirmed
-// for longer than its bound refuses to tell.
+// for longer than its bound refuses to decide.
 package revocation
 
 import (

@@ -70,7 +70,7 @@ type Deps struct {
 	// that a user needs; nil means what the contract says. Tests of handlers trust
 	// everybody.
 	Trusts func(service string, method *policy.Method) bool
-	// Refused is told what callers from outside were refused; nil for nobody.
+	// Refused receives what callers from outside were refused; nil for nobody.
 	Refused Refused
 }
 
@@ -115,7 +115,7 @@ type call struct {
 	// outside says that no service of ours made the call.
 	outside bool
 	// watched is what is noted of the call for the audit trail; nil when nobody is
-	// told, and for services.
+	// informed, and for services.
 	watched *authn.Watched
 	// err is the error before it became a status; it is for the log.
 	err error

@@ -57,7 +57,7 @@ service {
   method { name: "Write" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
     options { [rotaloom.options.v1.method] { permission: "test.thing.write" callers: "scheduling" } } }
   method { name: "Forgotten" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask" }
-  method { name: "Tell" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
+  method { name: "Recite" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
     options { [rotaloom.options.v1.method] { permission: "test.thing.read" parts: true } } }
   method { name: "Small" input_type: ".rotaloom.common.v1.Ref" output_type: ".rotaloom.common.v1.Ref"
     options { [rotaloom.options.v1.method] { permission: "test.thing.read" } } }
@@ -72,7 +72,7 @@ const (
 	writeMethod     = "/" + service + "/Write"
 	forgottenMethod = "/" + service + "/Forgotten"
 	smallMethod     = "/" + service + "/Small"
-	tellMethod      = "/" + service + "/Tell"
+	reciteMethod    = "/" + service + "/Recite"
 	unknownMethod   = "/" + service + "/Unknown"
 )
 
@@ -191,7 +191,7 @@ func (e *echo) describe() *grpc.ServiceDesc {
 	for _, name := range []string{"Ask", "Open", "Inside", "Edge", "Write", "Forgotten"} {
 		desc.Methods = append(desc.Methods, method(name, func() proto.Message { return dynamicpb.NewMessage(e.desc) }, e.ask))
 	}
-	desc.Methods = append(desc.Methods, method("Tell", func() proto.Message { return dynamicpb.NewMessage(e.desc) }, e.tell))
+	desc.Methods = append(desc.Methods, method("Recite", func() proto.Message { return dynamicpb.NewMessage(e.desc) }, e.recite))
 	desc.Methods = append(desc.Methods, method("Small", func() proto.Message { return &commonv1.Ref{} },
 		func(_ context.Context, req any) (any, error) { return req, nil }))
 	desc.Streams = []grpc.StreamDesc{{StreamName: "Stream", ServerStreams: true, Handler: func(any, grpc.ServerStream) error { return nil }}}

@@ -55,7 +55,7 @@ type fixture struct {
 	stop func()
 
 	mu      sync.Mutex
-	refused []string // what the chain told of refusals
+	refused []string // what the chain noted of refusals
 }
 
 // transports are the ways to reach a service; every case runs on both.

@@ -15,7 +15,7 @@ const (
 	// HeaderHTTPStatus carries the HTTP status of a success that is not the
 	// usual one of its method.
 	HeaderHTTPStatus = "rotaloom-http-status"
-	// HeaderContentLocation carries the path of a resource that tells how
+	// HeaderContentLocation carries the path of a resource that shows how
 	// the work that the request started goes on.
 	HeaderContentLocation = "content-location"
 	// HeaderContentLanguage carries the language of texts that follow
@@ -34,7 +34,7 @@ func PartialSuccess(ctx context.Context) error {
 	return SetHTTPStatus(ctx, http.StatusMultiStatus)
 }
 
-// SetContentLocation names the resource that tells how the work goes on that
+// SetContentLocation names the resource that shows how the work goes on that
 // the request started.
 func SetContentLocation(ctx context.Context, path string) error {
 	return setHeader(ctx, HeaderContentLocation, path)

@@ -21,9 +21,9 @@ import (
 // long is a word that makes a part large enough to be worth packing.
 var long = strings.Repeat("and so on ", 2000)
 
-// tell says ten words, in a part each when the caller takes parts. The mode is
+// recite says ten words, in a part each when the caller takes parts. The mode is
 // where it fails.
-func (e *echo) tell(ctx context.Context, req any) (any, error) {
+func (e *echo) recite(ctx context.Context, req any) (any, error) {
 	mode := req.(protoreflect.ProtoMessage).ProtoReflect().Get(e.desc.Fields().ByName("mode")).String()
 	response := dynamicpb.NewMessage(e.desc)
 	var buf []byte
@@ -77,7 +77,7 @@ func TestResponsesComeInParts(t *testing.T) {
 			joined = append(joined, fields...)
 			return nil
 		})
-		reply, err := f.ask(t, ctx, f.edge, tellMethod, "")
+		reply, err := f.ask(t, ctx, f.edge, reciteMethod, "")
 		require.NoError(t, err)
 		assert.Equal(t, 10, count)
 		assert.Equal(t, story(), f.said(t, joined))
@@ -89,7 +89,7 @@ func TestResponsesComeInParts(t *testing.T) {
 func TestResponsesComeWholeToOthers(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
-		reply, err := f.ask(t, f.user(t.Context()), f.edge, tellMethod, "")
+		reply, err := f.ask(t, f.user(t.Context()), f.edge, reciteMethod, "")
 		require.NoError(t, err)
 		wire, err := proto.Marshal(reply)
 		require.NoError(t, err)
@@ -119,11 +119,11 @@ func TestResponsesInPartsThatFail(t *testing.T) {
 		for mode, want := range map[string]int{"fail at 0": 0, "fail at 5": 5} {
 			count := 0
 			ctx := parts.WithReceiver(f.user(t.Context()), func([]byte) error { count++; return nil })
-			_, err := f.ask(t, ctx, f.edge, tellMethod, `mode: "`+mode+`"`)
+			_, err := f.ask(t, ctx, f.edge, reciteMethod, `mode: "`+mode+`"`)
 			assert.True(t, fault.HasCode(err, "WFP-90004"), "%v", err)
 			assert.Equal(t, want, count)
 		}
-		_, err := f.ask(t, parts.WithReceiver(t.Context(), func([]byte) error { return nil }), f.edge, tellMethod, "")
+		_, err := f.ask(t, parts.WithReceiver(t.Context(), func([]byte) error { return nil }), f.edge, reciteMethod, "")
 		assert.True(t, fault.HasCode(err, fault.CodeUnauthenticated), "%v", err)
 	})
 }
@@ -135,7 +135,7 @@ func TestATakerThatFailsEndsTheCall(t *testing.T) {
 		enough := errors.New("enough")
 		taken := 0
 		ctx := parts.WithReceiver(f.user(t.Context()), func([]byte) error { taken++; return enough })
-		_, err := f.ask(t, ctx, f.edge, tellMethod, "")
+		_, err := f.ask(t, ctx, f.edge, reciteMethod, "")
 		require.Error(t, err)
 		assert.Equal(t, 1, taken)
 	})

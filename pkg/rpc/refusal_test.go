@@ -9,7 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 )
 
-func TestRefusalsOfWhoIsKnownAreTold(t *testing.T) {
+func TestRefusalsOfKnownCallersAreNoted(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		user := f.user(t.Context())

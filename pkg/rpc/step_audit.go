@@ -25,12 +25,12 @@ func (ch *Chain) audit(next handler) handler {
 	}
 }
 
-// Refused is told that somebody known was refused a call: because of a permission
+// Refused is called when somebody known was refused a call: because of a permission
 // or another rule about who may do what (403), a token that is over (401), for asking
 // too often (429), or as authn.RefusedTo says. It must not wait.
 type Refused func(ctx context.Context, method *policy.Method, p *authn.Principal, f *fault.Error)
 
-// noteRefusal tells of refusals of calls from outside. What a service is refused
+// noteRefusal notes refusals of calls from outside. What a service is refused
 // that calls for a user comes back as a refusal of the user's own call.
 func (ch *Chain) noteRefusal(next handler) handler {
 	if ch.refused == nil {
@@ -43,7 +43,7 @@ func (ch *Chain) noteRefusal(next handler) handler {
 			// The service that looks is the one that knows, whoever called it.
 			ch.refused(ctx, c.policy, c.principal, fault.NotFound(authn.NotVisible, ""))
 		case err != nil && c.outside:
-			ch.tellRefusal(ctx, c)
+			ch.reportRefusal(ctx, c)
 		}
 		if c.watched != nil && c.outside {
 			for _, code := range c.watched.Items() {
@@ -54,7 +54,7 @@ func (ch *Chain) noteRefusal(next handler) handler {
 	}
 }
 
-func (ch *Chain) tellRefusal(ctx context.Context, c *call) {
+func (ch *Chain) reportRefusal(ctx context.Context, c *call) {
 	f, p := fault.FromError(c.err), authn.Refused(c.err)
 	if f != nil && p == nil {
 		switch f.Status {

@@ -86,7 +86,7 @@ func (ch *Chain) authorize(next handler) handler {
 }
 
 // operationPermission returns the permission that the operation of the user needs:
-// that of the method which the user called, of which a trusted service tells.
+// that of the method which the user called, which a trusted service names.
 func operationPermission(ctx context.Context, c *call) string {
 	if c.outside || c.policy.Edge {
 		return c.policy.Permission

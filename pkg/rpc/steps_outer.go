@@ -24,7 +24,7 @@ import (
 )
 
 // requestID takes over the id and the trace of the caller's request, of which the call is a span. Without
-// one it makes an id, and tells the caller.
+// one it makes an id, and sends it to the caller.
 func (ch *Chain) requestID(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		r := obs.Request{ID: incoming(ctx, client.HeaderRequestID)}

@@ -44,7 +44,7 @@ func TestNothingIsDecodedForStrangers(t *testing.T) {
 		{"no token", askMethod, true, 401},
 		{"no permission", writeMethod, false, 403},
 		{"between services only", insideMethod, false, 403},
-		{"parts without a token", tellMethod, true, 401},
+		{"parts without a token", reciteMethod, true, 401},
 	}
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		for _, c := range cases {

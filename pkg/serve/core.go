@@ -76,13 +76,13 @@ func (c *Core) Replicator(cfg replica.Config, copies []*replica.Replica, topics 
 	}, copies, topics)
 }
 
-// transient tells the errors that say nothing about an event: the database or a
+// transient recognises the errors that say nothing about an event: the database or a
 // neighbour is away.
 func transient(err error) bool {
 	return pg.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable)
 }
 
-// Wake tells the outbox that events were committed.
+// Wake notifies the outbox that events were committed.
 func (c *Core) Wake() { c.relay.Wake() }
 
 // Relay publishes what the service leaves in its outbox, until ctx ends. It is

@@ -55,7 +55,7 @@ func All(ctx context.Context) context.Context {
 	return context.WithValue(ctx, key{}, scope{all: true})
 }
 
-// IsAll tells whether the context stands for every tenant.
+// IsAll reports whether the context stands for every tenant.
 func IsAll(ctx context.Context) bool {
 	s, _ := ctx.Value(key{}).(scope)
 	return s.all

@@ -21,7 +21,7 @@ type Property struct{ Key, Doc string }
 
 // At is what an element is asked for.
 type At struct {
-	// Days is the period. What holds on a day is told of its last day.
+	// Days is the period. What holds on a day is read on its last day.
 	Days civil.Range
 	// Properties are those of the element, by key.
 	Properties map[string]string
@@ -134,10 +134,10 @@ func (t *Table[R]) checkLimits(rows, days, cells int64) error {
 }
 
 // OverLimit is the fault of a provider whose own limit a request passes.
-func OverLimit(provider, quantity string, actual, most int64) error {
+func OverLimit(provider, quantity string, actual, limit int64) error {
 	return fault.TooLarge(CodeLimit, fmt.Sprintf(
 		"The service limit of the data provider %s is exceeded: %s: %d, allowed: %d. Split the request into several.",
-		provider, quantity, actual, most)).WithLimits(actual, most)
+		provider, quantity, actual, limit)).WithLimits(actual, limit)
 }
 
 func nounOf(kind datav1.RowKind) string {

@@ -22,7 +22,7 @@ type Delegation struct {
 	Permissions []string
 }
 
-// Delegations tell which delegations run at the moment.
+// Delegations returns which delegations run at the moment.
 type Delegations interface {
 	// Running returns the delegations to a principal that run now. Of a delegator
 	// who may not log in none runs.

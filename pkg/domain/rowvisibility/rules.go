@@ -31,7 +31,7 @@ type Source interface {
 	Persons(ctx context.Context, p *authn.Principal) ([]int64, error)
 }
 
-// Rules tell whom callers may see. The zero Rules, and nil, know no source:
+// Rules say whom callers may see. The zero Rules, and nil, know no source:
 // then everybody but those with the scope All sees only themselves.
 type Rules struct {
 	sources     []Source

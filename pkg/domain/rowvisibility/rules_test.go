@@ -102,7 +102,7 @@ func TestVisibleIsRememberedForAMoment(t *testing.T) {
 	clk.Advance(5 * time.Second)
 	s.err = errors.New("down")
 	_, err := rules.Visible(as(t, lead))
-	require.ErrorIs(t, err, s.err, "nobody is shown when it cannot be told")
+	require.ErrorIs(t, err, s.err, "nobody is shown when it cannot be known")
 }
 
 func TestScopes(t *testing.T) {

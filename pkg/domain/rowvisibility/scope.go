@@ -46,7 +46,7 @@ func (s Scope) Within(other Scope) bool {
 type Set struct {
 	all bool
 	ids []int64
-	// delegated is whom others see who delegated to the caller. note is told who
+	// delegated is whom others see who delegated to the caller. note receives who
 	// they are, when they show somebody whom the caller does not see anyway.
 	delegated []delegated
 	note      func(delegator int64)

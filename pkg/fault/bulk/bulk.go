@@ -85,7 +85,7 @@ func (o *Outcome[I, R]) Successes() []R {
 	return out
 }
 
-// Failure tells how the outcome is returned. Both results are nil when no
+// Failure returns how the outcome is returned. Both results are nil when no
 // item failed. When some failed it is the body of a 207 response; when all did,
 // a 400 error with a body of the same shape.
 func (o *Outcome[I, R]) Failure() (*commonv1.ErrorBody, error) {

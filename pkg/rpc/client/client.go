@@ -32,7 +32,7 @@ type Config struct {
 	// TLS returns the client's certificate and the authorities it trusts. It
 	// is called for each connection, so that changed certificates are used.
 	TLS func() *tls.Config
-	// Peer, when it is set, is told how calls end that say something about the
+	// Peer, when it is set, learns how calls end that say something about the
 	// certificates of both ends.
 	Peer *Peer
 	// Insecure permits a connection without TLS, for tests on the loopback.

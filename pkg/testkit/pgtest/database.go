@@ -98,7 +98,7 @@ func (s *server) locked(ctx context.Context, name string, fn func(*pgxpool.Conn)
 	return errors.Join(err, unlockErr)
 }
 
-// fingerprint tells sets of migrations apart by what is in them.
+// fingerprint distinguishes sets of migrations by what is in them.
 func fingerprint(sets []pg.Migrations) (string, error) {
 	hash := sha256.New()
 	for _, set := range sets {

@@ -20,7 +20,7 @@ func removeLeftovers() {
 	}
 }
 
-// abandoned tells whether the process that a folder belonged to is gone: it
+// abandoned reports whether the process that a folder belonged to is gone: it
 // held a lock on a file in it as long as it lived.
 func abandoned(dir string) bool {
 	info, err := os.Stat(dir)

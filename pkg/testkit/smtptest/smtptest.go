@@ -48,7 +48,7 @@ type Server struct {
 }
 
 // Refuse has the server refuse recipients for which the function returns an error; an
-// *smtp.SMTPError is told as it is.
+// *smtp.SMTPError is sent as it is.
 func (s *Server) Refuse(refuse func(to string) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
