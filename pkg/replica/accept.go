@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// headMarks returns the marks that events told.
+	// headMarks returns the marks that events carried.
 	headMarks = `SELECT key, mark FROM replica_head WHERE tenant_id = $1 AND topic = '%s' AND key > $2 AND key <= $3 AND NOT deleted`
 
 	// The heads lock what is known of the keys, so that of two who bring states of
@@ -264,7 +264,7 @@ func (r *Replica) openGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys 
 }
 
 // Lock locks what is known of keys of a topic until the transaction ends, also of
-// keys of which nobody has heard. It is for who tells on what a copy holds.
+// keys of which nobody has heard. It is for who passes on what a copy holds.
 func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys []int64) error {
 	_, err := lockKeys(ctx, tx, tenantID, topic, keys)
 	return err

@@ -19,7 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// history is what happened to things, one after another, as an owner tells it.
+// history is what happened to things, one after another, as an owner publishes it.
 type history struct {
 	random *rand.Rand
 	events []proto.Message
@@ -27,7 +27,7 @@ type history struct {
 }
 
 // Any order, repetition and loss: the copy has of each thing the newest state
-// that came, and when the owner tells once more what is missing it has all.
+// that came, and when the owner publishes once more what is missing it has all.
 func TestCopyOfWholeStates(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
@@ -35,7 +35,7 @@ func TestCopyOfWholeStates(t *testing.T) {
 	for run := range 40 {
 		t.Run(fmt.Sprint(run), func(t *testing.T) {
 			h := &history{random: rand.New(rand.NewPCG(uint64(run), 1)), now: map[int64]thing{}}
-			h.grow(60, func(s, _ thing) proto.Message { return tell(things, s) })
+			h.grow(60, func(s, _ thing) proto.Message { return announce(things, s) })
 			came := h.deliver(t, copied, int64(run+1))
 
 			newest := map[int64]thing{}
@@ -48,7 +48,7 @@ func TestCopyOfWholeStates(t *testing.T) {
 			assert.Equal(t, values(newest), stored(t, pool, int64(run+1)))
 
 			for id, s := range h.now {
-				require.NoError(t, deliver(t, copied, int64(run+1), tell(things, s)), id)
+				require.NoError(t, deliver(t, copied, int64(run+1), announce(things, s)), id)
 			}
 			assert.Equal(t, values(h.now), stored(t, pool, int64(run+1)))
 		})
@@ -56,7 +56,7 @@ func TestCopyOfWholeStates(t *testing.T) {
 }
 
 // The same of steps: one that does not follow is never applied, and leaves a gap
-// unless what it tells came otherwise.
+// unless what it holds came otherwise.
 func TestCopyOfSteps(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
@@ -71,7 +71,7 @@ func TestCopyOfSteps(t *testing.T) {
 				} else {
 					s.value -= before.value
 				}
-				return tell(steps, s)
+				return announce(steps, s)
 			})
 			h.deliver(t, copied, tenantID)
 			versions := headsOf(t, pool, tenantID, "steps")
@@ -82,14 +82,14 @@ func TestCopyOfSteps(t *testing.T) {
 					assert.Equal(t, values(map[int64]thing{id: s})[id], have[id], "thing %d", id)
 				} else if slices.Contains(gaps, id) {
 					s.all = true
-					require.NoError(t, deliver(t, copied, tenantID, tell(steps, s)))
+					require.NoError(t, deliver(t, copied, tenantID, announce(steps, s)))
 				}
 			}
 			assert.Empty(t, gapsOf(t, pool, tenantID), "each gap is closed by the whole state")
 			// The loss of the last events is what comparisons find.
 			for _, s := range h.now {
 				s.all = true
-				require.NoError(t, deliver(t, copied, tenantID, tell(steps, s)))
+				require.NoError(t, deliver(t, copied, tenantID, announce(steps, s)))
 			}
 			assert.Equal(t, values(h.now), stored(t, pool, tenantID))
 		})
@@ -101,7 +101,7 @@ func TestCopyOfGroups(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
 	copied := copyOf(pool, groups)
-	tell := func(revision, value int64, keys ...int64) proto.Message {
+	event := func(revision, value int64, keys ...int64) proto.Message {
 		made := dynamicpb.NewMessage(groups)
 		made.Set(groups.Fields().ByName("revision"), protoreflect.ValueOfInt64(revision))
 		group := made.Mutable(groups.Fields().ByName("groups")).List().AppendMutable().Message()
@@ -111,13 +111,13 @@ func TestCopyOfGroups(t *testing.T) {
 		group.Set(group.Descriptor().Fields().ByName("value"), protoreflect.ValueOfInt64(value))
 		return made
 	}
-	require.NoError(t, deliver(t, copied, 1, tell(5, 50, 3, 1), tell(4, 40, 1, 2)))
-	require.NoError(t, deliver(t, copied, 1, tell(3, 30, 1, 2, 3, 4)))
+	require.NoError(t, deliver(t, copied, 1, event(5, 50, 3, 1), event(4, 40, 1, 2)))
+	require.NoError(t, deliver(t, copied, 1, event(3, 30, 1, 2, 3, 4)))
 	assert.Equal(t, map[int64]int64{1: 50, 2: 40, 3: 50, 4: 30}, stored(t, pool, 1))
 }
 
 // grow adds changes of few things, among them deletions.
-func (h *history) grow(n int, tell func(s, before thing) proto.Message) {
+func (h *history) grow(n int, event func(s, before thing) proto.Message) {
 	for range n {
 		before := h.now[h.random.Int64N(6)+1]
 		if before.id == 0 {
@@ -129,7 +129,7 @@ func (h *history) grow(n int, tell func(s, before thing) proto.Message) {
 			s.gone, s.value = true, 0
 		}
 		h.now[s.id] = s
-		h.events = append(h.events, tell(s, before))
+		h.events = append(h.events, event(s, before))
 	}
 }
 

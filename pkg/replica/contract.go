@@ -104,7 +104,7 @@ func (c *Contract) fields(says *optionsv1.Replication) error {
 	return errors.Join(errs...)
 }
 
-// steps tells whether states may be steps.
+// steps reports whether states may be steps.
 func (c *Contract) steps() bool { return c.complete != nil }
 
 // state is what an event says of one key.

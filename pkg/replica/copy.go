@@ -73,7 +73,7 @@ type Replica struct {
 	consumer bus.Consumer
 	pool     *pg.Pool
 	put      func(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) error
-	// missing is told of gaps that were found while events were applied.
+	// missing is notified of gaps that were found while events were applied.
 	missing chan struct{}
 }
 

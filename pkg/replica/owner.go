@@ -32,15 +32,15 @@ type Topic struct {
 	// compared with the copies, as "key" and "mark", for the tenant $1 and the keys
 	// above $2 up to $3. Its marks are those of the contract.
 	Marks string
-	// States returns the events that tell the whole states of keys, in the
-	// transaction that publishes them. What is not there is told as deleted. The
+	// States returns the events with the whole states of keys, in the
+	// transaction that publishes them. What is not there is published as deleted. The
 	// version of a state must be at least that of the copy: when it is smaller,
 	// because the database was restored from a backup, States makes it larger
 	// than the copy's and stores it; see [Wanted.Raised].
 	States func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []Wanted) ([]proto.Message, error)
 }
 
-// Raised returns the version under which a state is told: that which the owner
+// Raised returns the version under which a state is published: that which the owner
 // has, unless the copy's is larger.
 func (w Wanted) Raised(version int64) int64 {
 	if version >= w.Version {

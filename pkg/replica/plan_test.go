@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/replica"
 )
 
-// tellGroup returns an event with one state of the things 1 to count.
-func tellGroup(revision int64, count int) proto.Message {
+// groupEvent returns an event with one state of the things 1 to count.
+func groupEvent(revision int64, count int) proto.Message {
 	made := dynamicpb.NewMessage(groups)
 	made.Set(groups.Fields().ByName("revision"), protoreflect.ValueOfInt64(revision))
 	group := made.Mutable(groups.Fields().ByName("groups")).List().AppendMutable().Message()
@@ -42,7 +42,7 @@ func TestManyKeysAtOnce(t *testing.T) {
 	deadline := time.Now().Add(patience)
 	for n := range most {
 		for tenantID, count := range []int{few, many} {
-			event := tellGroup(int64(n+1), count)
+			event := groupEvent(int64(n+1), count)
 			began := time.Now()
 			require.NoError(t, deliver(t, copied, int64(tenantID+1), event))
 			if n >= kept {
@@ -68,7 +68,7 @@ func TestFirstStatesOfAKeyMeet(t *testing.T) {
 	for id := range int64(keys) {
 		var both errgroup.Group
 		for version := range int64(2) {
-			event := tell(things, thing{id: id + 1, version: version + 1, value: version + 1})
+			event := announce(things, thing{id: id + 1, version: version + 1, value: version + 1})
 			both.Go(func() error { return deliver(t, copied, 1, event) })
 		}
 		require.NoError(t, both.Wait())

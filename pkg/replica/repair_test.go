@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
-// What was never told is found at the start and repaired, for every tenant; more
+// What was never published is found at the start and repaired, for every tenant; more
 // than one response, or one request, holds.
 func TestWhatACopyLacksIsFoundAndRepaired(t *testing.T) {
 	t.Parallel()
@@ -40,7 +40,7 @@ func TestWhatIsLostLaterIsFoundRegularly(t *testing.T) {
 	w.change(1, true, 3, 4, 60)
 	w.equal()
 
-	// Nobody was told of a deletion.
+	// A deletion was not published.
 	w.exec(`DELETE FROM thing WHERE id IN (7, 50)`)
 	w.equal()
 	// And what comes to be again later is not taken for an old state.
@@ -69,7 +69,7 @@ func TestOwnerIsRestoredFromABackup(t *testing.T) {
 	w.equal()
 }
 
-// The broker loses all that it ever had when nobody can tell it again.
+// The broker loses all that it ever had when nobody can publish it again.
 func TestBrokerForgetsWhatIsNowhereElse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

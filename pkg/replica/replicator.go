@@ -31,7 +31,7 @@ type Config struct {
 type Options struct {
 	Pool *pg.Pool
 	Bus  *bus.Bus
-	// Wake tells the outbox relay that there are events.
+	// Wake notifies the outbox relay that there are events.
 	Wake     func()
 	Log      *slog.Logger
 	Registry prometheus.Registerer

@@ -113,8 +113,8 @@ type thing struct {
 	gone, all          bool
 }
 
-// tell returns an event with things.
-func tell(of protoreflect.MessageDescriptor, states ...thing) proto.Message {
+// announce returns an event with things.
+func announce(of protoreflect.MessageDescriptor, states ...thing) proto.Message {
 	made := dynamicpb.NewMessage(of)
 	to := made.Mutable(of.Fields().ByName("things")).List()
 	fields := file.Messages().ByName("Thing").Fields()
@@ -206,7 +206,7 @@ func topicOf() replica.Topic {
 		Event: dynamicpb.NewMessage(things), Tenants: `SELECT DISTINCT tenant_id FROM thing`,
 		Marks: `SELECT id AS key, version AS mark FROM thing WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
 		States: func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
-			var told []thing
+			var published []thing
 			for _, w := range wanted {
 				s := thing{id: w.Key}
 				err := tx.QueryRow(ctx, `UPDATE thing SET version = CASE WHEN version < $3 THEN $3 + 1 ELSE version END
@@ -217,9 +217,9 @@ func topicOf() replica.Topic {
 				if err != nil {
 					return nil, err
 				}
-				told = append(told, s)
+				published = append(published, s)
 			}
-			return []proto.Message{tell(things, told...)}, nil
+			return []proto.Message{announce(things, published...)}, nil
 		},
 	}
 }
@@ -267,7 +267,7 @@ func (w *world) serve(every time.Duration) {
 	w.run(r.Run)
 }
 
-// change changes things of a tenant, and tells of them unless the events are lost.
+// change changes things of a tenant, and publishes them unless the events are lost.
 func (w *world) change(tenantID int64, lost bool, ids ...int64) {
 	w.t.Helper()
 	ctx := tenant.With(w.t.Context(), tenantID)
@@ -277,13 +277,13 @@ func (w *world) change(tenantID int64, lost bool, ids ...int64) {
 		if err != nil {
 			return err
 		}
-		told, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s thing, err error) {
+		published, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s thing, err error) {
 			return s, row.Scan(&s.id, &s.version, &s.value)
 		})
 		if err != nil || lost {
 			return err
 		}
-		return outbox.Append(ctx, tx, tenantID, tell(things, told...))
+		return outbox.Append(ctx, tx, tenantID, announce(things, published...))
 	}))
 	w.relay.Wake()
 }
