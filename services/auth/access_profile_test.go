@@ -23,9 +23,9 @@ func withToken(ctx context.Context, token string) context.Context {
 // loginAs returns the tokens of a user.
 func (b *bench) loginAs(t *testing.T, name, password string) *authv1.IssueTokenResponse {
 	t.Helper()
-	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
+	response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
 	require.NoError(t, err)
-	return answer
+	return response
 }
 
 // withUser stores a user of a profile.

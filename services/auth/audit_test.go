@@ -30,14 +30,14 @@ const farAway = 32_503_680_000_000_000
 // "operation user client outcome".
 func (b *bench) trail(t *testing.T) (lines []string, raw string) {
 	t.Helper()
-	answer, err := audit.NewTrail(b.pool).ReadAuditTrail(tenant.With(t.Context(), 1), &auditv1.ReadAuditTrailRequest{
+	response, err := audit.NewTrail(b.pool).ReadAuditTrail(tenant.With(t.Context(), 1), &auditv1.ReadAuditTrailRequest{
 		To: farAway, Before: farAway, Count: 1000,
 	})
 	require.NoError(t, err)
-	for _, e := range answer.GetEvents() {
+	for _, e := range response.GetEvents() {
 		lines = append([]string{strings.Join([]string{e.GetOperation(), e.GetUserName(), e.GetClientId(), e.GetOutcome()}, " ")}, lines...)
 	}
-	text, err := json.Marshal(answer)
+	text, err := json.Marshal(response)
 	require.NoError(t, err)
 	return lines, string(text)
 }
@@ -51,7 +51,7 @@ func TestLogInsAndRevocationsAreKept(t *testing.T) {
 		_, err := b.tokens.IssueToken(t.Context(), passwordGrant(change))
 		require.Error(t, err)
 	}
-	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant())
+	response, err := b.tokens.IssueToken(t.Context(), passwordGrant())
 	require.NoError(t, err)
 	refused(func(r *authv1.IssueTokenRequest) { r.Password = "a wrong password" })
 	refused(func(r *authv1.IssueTokenRequest) { r.Username = "a password in the wrong field" })
@@ -61,7 +61,7 @@ func TestLogInsAndRevocationsAreKept(t *testing.T) {
 	b.clock.Advance(time.Second)
 	_, err = b.tokens.IssueToken(t.Context(), refreshGrant("a wrong refresh token"))
 	require.Error(t, err)
-	for _, token := range []string{answer.GetAccessToken(), answer.GetRefreshToken()} {
+	for _, token := range []string{response.GetAccessToken(), response.GetRefreshToken()} {
 		b.clock.Advance(time.Second)
 		_, err = b.tokens.RevokeToken(t.Context(), &authv1.RevokeTokenRequest{Token: token, ClientId: clientID, ClientSecret: clientSecret})
 		require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestLogInsAndRevocationsAreKept(t *testing.T) {
 		"revocation admin client-1 ok",
 		"revocation admin client-1 ok",
 	}, lines)
-	for _, secret := range []string{"wrong", adminPassword, clientSecret, answer.GetAccessToken(), answer.GetRefreshToken()} {
+	for _, secret := range []string{"wrong", adminPassword, clientSecret, response.GetAccessToken(), response.GetRefreshToken()} {
 		assert.NotContains(t, raw, secret)
 	}
 }
@@ -106,31 +106,31 @@ func only(lines []string, part string) (out []string) {
 	return out
 }
 
-// telling returns a client of the token service, and what the chain is told of
+// refusals returns a client of the token service, and what the chain notes of
 // refusals.
-func (b *bench) telling(t *testing.T) (authv1.TokenServiceClient, *[]string) {
+func (b *bench) refusals(t *testing.T) (authv1.TokenServiceClient, *[]string) {
 	t.Helper()
 	verifier, err := authn.NewVerifier(tokens, b.service, b.service, b.clock)
 	require.NoError(t, err)
-	told := &[]string{}
+	noted := &[]string{}
 	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
 		Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: b.clock,
 		Refused: func(_ context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
-			*told = append(*told, fmt.Sprint(method.Name[strings.LastIndexByte(method.Name, '/')+1:], " ", p.Tenant, " ", p.Client, " ", f.OAuth))
+			*noted = append(*noted, fmt.Sprint(method.Name[strings.LastIndexByte(method.Name, '/')+1:], " ", p.Tenant, " ", p.Client, " ", f.OAuth))
 		},
 	})
 	require.NoError(t, err)
 	local := rpc.NewLocal(chain)
 	b.service.Register(local)
-	return authv1.NewTokenServiceClient(local), told
+	return authv1.NewTokenServiceClient(local), noted
 }
 
-// What would be a row for each attempt is told to the chain, which counts it: whose
+// What would be a row for each attempt is left to the chain, which counts it: whose
 // tenant and client it was.
-func TestAttemptsThatLeaveNoRowAreTold(t *testing.T) {
+func TestAttemptsThatLeaveNoRowAreNoted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	client, told := b.telling(t)
+	client, noted := b.refusals(t)
 	var err error
 	for range 11 {
 		_, err = client.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Password = "a wrong password" }))
@@ -140,22 +140,22 @@ func TestAttemptsThatLeaveNoRowAreTold(t *testing.T) {
 	require.Error(t, err)
 	_, err = client.RevokeToken(t.Context(), &authv1.RevokeTokenRequest{ClientId: clientID, ClientSecret: clientSecret})
 	require.Error(t, err, "no request at all")
-	assert.Equal(t, []string{"IssueToken 1  slow_down", "RevokeToken 1  invalid_client"}, *told)
+	assert.Equal(t, []string{"IssueToken 1  slow_down", "RevokeToken 1  invalid_client"}, *noted)
 }
 
 // Nobody fills the disk with refused log-ins, from however many addresses they come.
 func TestRowsOfRefusedLogInsAreBounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	client, told := b.telling(t)
+	client, noted := b.refusals(t)
 	for range 60 {
 		_, err := client.IssueToken(t.Context(), refreshGrant("a wrong refresh token"))
 		assertOAuth(t, err, 400, "invalid_grant")
 	}
 	lines, _ := b.trail(t)
 	assert.Len(t, only(lines, "refresh  client-1 invalid_grant"), 50)
-	require.Len(t, *told, 10)
-	assert.Equal(t, "IssueToken 1 client-1 invalid_grant", (*told)[0])
+	require.Len(t, *noted, 10)
+	assert.Equal(t, "IssueToken 1 client-1 invalid_grant", (*noted)[0])
 	b.clock.Advance(5 * time.Second)
 	_, err := client.IssueToken(t.Context(), refreshGrant("a wrong refresh token"))
 	require.Error(t, err)

@@ -132,16 +132,16 @@ func refreshGrant(token string, change ...func(*authv1.IssueTokenRequest)) *auth
 func TestPasswordGrant(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) {
+	response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) {
 		r.Username, r.Nonce = "ADMIN", "n-1"
 	}))
 	require.NoError(t, err)
-	assert.Equal(t, "Bearer", answer.GetTokenType())
-	assert.Equal(t, "givenName mail nonce openid profile sn uid", answer.GetScope())
-	assert.EqualValues(t, 1800, answer.GetExpiresIn())
-	assert.NotEmpty(t, answer.GetRefreshToken())
+	assert.Equal(t, "Bearer", response.GetTokenType())
+	assert.Equal(t, "givenName mail nonce openid profile sn uid", response.GetScope())
+	assert.EqualValues(t, 1800, response.GetExpiresIn())
+	assert.NotEmpty(t, response.GetRefreshToken())
 
-	p, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
+	p, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
 	require.NoError(t, err)
 	assert.Equal(t, tenant.Default, p.Tenant)
 	assert.Equal(t, adminName, p.Subject, "the name as it is stored")
@@ -151,11 +151,11 @@ func TestPasswordGrant(t *testing.T) {
 	assert.NotEmpty(t, p.SID)
 
 	t.Run("the id token is no access token", func(t *testing.T) {
-		_, err := b.verifier.Verify(t.Context(), answer.GetIdToken())
+		_, err := b.verifier.Verify(t.Context(), response.GetIdToken())
 		assert.True(t, fault.HasStatus(err, 401), err)
 	})
 	t.Run("the id token is for the client", func(t *testing.T) {
-		parsed, err := jwt.ParseSigned(answer.GetIdToken(), []jose.SignatureAlgorithm{jose.EdDSA})
+		parsed, err := jwt.ParseSigned(response.GetIdToken(), []jose.SignatureAlgorithm{jose.EdDSA})
 		require.NoError(t, err)
 		key, err := b.service.Key(t.Context(), parsed.Headers[0].KeyID)
 		require.NoError(t, err)
@@ -168,10 +168,10 @@ func TestPasswordGrant(t *testing.T) {
 		assert.Equal(t, "n-1", claims.Nonce)
 	})
 	t.Run("the access token ends", func(t *testing.T) {
-		_, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
+		_, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
 		require.NoError(t, err)
 		b.clock.Advance(30*time.Minute + time.Second)
-		_, err = b.verifier.Verify(t.Context(), answer.GetAccessToken())
+		_, err = b.verifier.Verify(t.Context(), response.GetAccessToken())
 		assert.True(t, fault.HasStatus(err, 401), err)
 	})
 }
@@ -304,7 +304,7 @@ func TestUsers(t *testing.T) {
 		require.NoError(t, put(&authv1.User{PersonId: 13, Username: "eve"}))
 		assertOAuth(t, login("eve", "anything"), 400, "invalid_grant")
 	})
-	t.Run("taken names are told by their positions, and nothing is stored", func(t *testing.T) {
+	t.Run("taken names are named by their positions, and nothing is stored", func(t *testing.T) {
 		err := put(
 			&authv1.User{PersonId: 21, Username: "fresh", Password: "lamp under water"},
 			&authv1.User{PersonId: 22, Username: "NILS", Password: "lamp under water"},
@@ -374,9 +374,9 @@ func TestKeys(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func kid(t *testing.T, answer *authv1.IssueTokenResponse) string {
+func kid(t *testing.T, response *authv1.IssueTokenResponse) string {
 	t.Helper()
-	parsed, err := jwt.ParseSigned(answer.GetAccessToken(), []jose.SignatureAlgorithm{jose.EdDSA})
+	parsed, err := jwt.ParseSigned(response.GetAccessToken(), []jose.SignatureAlgorithm{jose.EdDSA})
 	require.NoError(t, err)
 	return parsed.Headers[0].KeyID
 }

@@ -47,9 +47,9 @@ func BenchmarkRefreshGrant(b *testing.B) {
 	grants := authv1.NewTokenServiceClient(local.Conn("", nil))
 	refresh := make([]*authv1.IssueTokenRequest, callers)
 	for i := range refresh {
-		answer, err := grants.IssueToken(b.Context(), passwordGrant())
+		response, err := grants.IssueToken(b.Context(), passwordGrant())
 		require.NoError(b, err)
-		refresh[i] = refreshGrant(answer.GetRefreshToken())
+		refresh[i] = refreshGrant(response.GetRefreshToken())
 	}
 	ctx := tenant.With(b.Context(), tenant.Default)
 	_, err = pool.Exec(ctx, `CREATE TABLE plain (tenant_id bigint, id bigint, at timestamptz NOT NULL, PRIMARY KEY (tenant_id, id)) WITH (fillfactor = 70)`)

@@ -94,11 +94,11 @@ func TestScopes(t *testing.T) {
 			r.ClientId, r.ClientSecret, r.Scope = "reader", made.GetClientSecret(), scope
 		}
 	}
-	permissions := func(answer *authv1.IssueTokenResponse) []string {
+	permissions := func(response *authv1.IssueTokenResponse) []string {
 		t.Helper()
-		p, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
+		p, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
 		require.NoError(t, err)
-		assert.Equal(t, answer.GetScope(), p.Scope)
+		assert.Equal(t, response.GetScope(), p.Scope)
 		return b.permitted(p)
 	}
 	whole, err := b.tokens.IssueToken(t.Context(), passwordGrant(by("")))
@@ -128,11 +128,11 @@ func TestScopesOfOwnWork(t *testing.T) {
 	_, err := b.pool.Exec(tenant.With(t.Context(), tenant.Default), `UPDATE client SET client_grant = true, access_profile = 'Super', scopes = '{commons}'
 		WHERE tenant_id = 1`)
 	require.NoError(t, err)
-	answer, err := b.tokens.IssueToken(t.Context(), &authv1.IssueTokenRequest{
+	response, err := b.tokens.IssueToken(t.Context(), &authv1.IssueTokenRequest{
 		GrantType: "client_credentials", ClientId: clientID, ClientSecret: clientSecret, Scope: "commons.person.write",
 	})
 	require.NoError(t, err)
-	p, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
+	p, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"commons.person.write"}, b.permitted(p))
 	assert.Equal(t, "all", p.Rows)

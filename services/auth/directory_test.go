@@ -55,7 +55,7 @@ moduleload back_mdb
 TLSCACertificateFile %s
 TLSCertificateFile %s
 TLSCertificateKeyFile %s
-# Without TLS nothing is answered.
+# Without TLS nothing is served.
 security ssf=128
 database mdb
 maxsize 10485760
@@ -151,7 +151,7 @@ func TestDirectory(t *testing.T) {
 			}
 			for typed, want := range map[string]struct {
 				name string
-				// rows tells the profiles Scheduler and Employee apart.
+				// rows distinguishes the profiles Scheduler and Employee.
 				rows string
 			}{
 				"ada":             {"ada", "all"},
@@ -159,14 +159,14 @@ func TestDirectory(t *testing.T) {
 				"nils":            {"nils", "own"},
 				"star*":           {"star*", "all"},
 			} {
-				answer, err := login(typed, "ldap-"+want.name)
+				response, err := login(typed, "ldap-"+want.name)
 				require.NoError(t, err, typed)
-				p, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
+				p, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
 				require.NoError(t, err)
 				assert.Equal(t, want.name, p.Subject, typed)
 				assert.Equal(t, want.rows, p.Rows, typed)
 				assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, b.permitted(p), typed)
-				b.refresh(t, answer.GetRefreshToken())
+				b.refresh(t, response.GetRefreshToken())
 			}
 			for name, c := range map[string]struct{ user, password string }{
 				"a wrong password":                  {"ada", "x"},
@@ -192,9 +192,9 @@ func TestDirectory(t *testing.T) {
 			Users: []*authv1.User{{PersonId: 7, Username: "Nils", AccessProfile: "Scheduler"}},
 		})
 		require.NoError(t, err)
-		answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "nils", "ldap-nils" }))
+		response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "nils", "ldap-nils" }))
 		require.NoError(t, err)
-		p, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
+		p, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
 		require.NoError(t, err)
 		assert.EqualValues(t, 7, p.PersonID)
 		assert.Equal(t, "own", p.Rows, "the groups decide")

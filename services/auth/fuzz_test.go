@@ -16,7 +16,7 @@ import (
 )
 
 // FuzzFederatedToken holds whatever comes as an access token to one of two
-// answers: a principal whom the provider's key has signed for, or a 401 that says
+// outcomes: a principal whom the provider's key has signed for, or a 401 that says
 // nothing.
 func FuzzFederatedToken(f *testing.F) {
 	b := newBenchWith(f, loopback)
@@ -78,12 +78,12 @@ func FuzzFederatedToken(f *testing.F) {
 			require.Equal(t, adminName, p.Subject, "only what the provider has signed")
 			return
 		}
-		answer := fault.FromError(err)
-		require.Equal(t, http.StatusUnauthorized, answer.Status, err)
+		refusal := fault.FromError(err)
+		require.Equal(t, http.StatusUnauthorized, refusal.Status, err)
 		require.Contains(t, []string{
 			"The access token is not valid, or no longer.", "The operation needs an access token in the Authorization header.",
-		}, answer.Message)
-		require.Nil(t, answer.Details)
+		}, refusal.Message)
+		require.Nil(t, refusal.Details)
 	})
 }
 

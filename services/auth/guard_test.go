@@ -114,7 +114,7 @@ func TestFailuresOfAnAddressAreLimited(t *testing.T) {
 	require.NoError(t, b.try(t.Context(), "2001:db8:0:1::99", adminName, adminPassword))
 }
 
-func TestALockedUserIsToldNothingMore(t *testing.T) {
+func TestALockedUserLearnsNothingMore(t *testing.T) {
 	t.Parallel()
 	b := newBenchWith(t, strict)
 	wrong := b.try(t.Context(), "", adminName, "x")
@@ -134,7 +134,7 @@ func TestALockedUserIsToldNothingMore(t *testing.T) {
 	require.NoError(t, b.try(t.Context(), "", adminName, adminPassword), "it begins anew")
 }
 
-// Guessing side by side gains nothing: whether a password is wrong is told as
+// Guessing side by side gains nothing: whether a password is wrong is returned as
 // often as the limit permits, and a right one that comes later is refused.
 func TestGuessesSideBySide(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
 )
 
-// Operation is what an operator asks for by a command of a program. Out is told
+// Operation is what an operator asks for by a command of a program. Out receives
 // what came of it.
 type Operation interface {
 	Operate(ctx context.Context, s *Service, out io.Writer) error

@@ -46,7 +46,7 @@ type ListedUser struct {
 	// PersonID is nil for users who are no persons.
 	PersonID      *int64 `json:"personId,omitempty"`
 	AccessProfile string `json:"accessProfile"`
-	// LockedOut tells that the person may not log in now.
+	// LockedOut says that the person may not log in now.
 	LockedOut bool `json:"lockedOut"`
 	// LockedUntil is how long wrong passwords keep the name out, nil when they do not.
 	LockedUntil *time.Time `json:"lockedUntil,omitempty"`

@@ -17,11 +17,11 @@ import (
 // as returns a context for what commons does in the name of a user.
 func (b *bench) as(t *testing.T, name, password string) context.Context {
 	t.Helper()
-	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
+	response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
 	require.NoError(t, err)
-	p, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
+	p, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
 	require.NoError(t, err)
-	return authn.With(t.Context(), p, answer.GetAccessToken())
+	return authn.With(t.Context(), p, response.GetAccessToken())
 }
 
 func TestEveryTenantHasTheProfiles(t *testing.T) {

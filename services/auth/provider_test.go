@@ -82,12 +82,12 @@ func (o *openID) token(user, audience string, more ...string) string {
 	resp, err := http.PostForm(o.issuer+"/token", form)
 	require.NoError(o.t, err)
 	defer resp.Body.Close()
-	var answer struct {
+	var response struct {
 		AccessToken string `json:"access_token"`
 	}
-	require.NoError(o.t, json.NewDecoder(resp.Body).Decode(&answer))
+	require.NoError(o.t, json.NewDecoder(resp.Body).Decode(&response))
 	require.Equal(o.t, http.StatusOK, resp.StatusCode)
-	return answer.AccessToken
+	return response.AccessToken
 }
 
 func (o *openID) rotate() {

@@ -24,16 +24,16 @@ import (
 
 func (b *bench) login(t *testing.T) *authv1.IssueTokenResponse {
 	t.Helper()
-	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant())
+	response, err := b.tokens.IssueToken(t.Context(), passwordGrant())
 	require.NoError(t, err)
-	return answer
+	return response
 }
 
 func (b *bench) refresh(t *testing.T, refreshToken string) string {
 	t.Helper()
-	answer, err := b.tokens.IssueToken(t.Context(), refreshGrant(refreshToken))
+	response, err := b.tokens.IssueToken(t.Context(), refreshGrant(refreshToken))
 	require.NoError(t, err)
-	return answer.GetAccessToken()
+	return response.GetAccessToken()
 }
 
 func (b *bench) revoke(t *testing.T, token string) {
@@ -61,44 +61,44 @@ func TestTokenLives(t *testing.T) {
 	t.Run("an access token is good until expires_in seconds have elapsed", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
-		answer := b.login(t)
-		b.clock.Advance(time.Duration(answer.GetExpiresIn())*time.Second - time.Second)
-		assert.True(t, b.good(t, answer.GetAccessToken()))
+		response := b.login(t)
+		b.clock.Advance(time.Duration(response.GetExpiresIn())*time.Second - time.Second)
+		assert.True(t, b.good(t, response.GetAccessToken()))
 		b.clock.Advance(2 * time.Second)
-		assert.False(t, b.good(t, answer.GetAccessToken()))
+		assert.False(t, b.good(t, response.GetAccessToken()))
 	})
 	t.Run("a refresh token makes access tokens for seven days", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
-		answer := b.login(t)
+		response := b.login(t)
 		for range 6 {
 			b.clock.Advance(24 * time.Hour)
-			assert.True(t, b.good(t, b.refresh(t, answer.GetRefreshToken())))
+			assert.True(t, b.good(t, b.refresh(t, response.GetRefreshToken())))
 		}
 		b.clock.Advance(24 * time.Hour)
-		_, err := b.tokens.IssueToken(t.Context(), refreshGrant(answer.GetRefreshToken()))
+		_, err := b.tokens.IssueToken(t.Context(), refreshGrant(response.GetRefreshToken()))
 		assertOAuth(t, err, 400, "invalid_grant")
 	})
 	t.Run("revoking an access token leaves its refresh token", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
-		answer := b.login(t)
-		b.revoke(t, answer.GetAccessToken())
-		assert.False(t, b.good(t, answer.GetAccessToken()))
-		assert.True(t, b.good(t, b.refresh(t, answer.GetRefreshToken())))
+		response := b.login(t)
+		b.revoke(t, response.GetAccessToken())
+		assert.False(t, b.good(t, response.GetAccessToken()))
+		assert.True(t, b.good(t, b.refresh(t, response.GetRefreshToken())))
 	})
 	t.Run("revoking a refresh token ends every access token made by it", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
-		answer := b.login(t)
-		made := []string{answer.GetAccessToken(), b.refresh(t, answer.GetRefreshToken())}
+		response := b.login(t)
+		made := []string{response.GetAccessToken(), b.refresh(t, response.GetRefreshToken())}
 		b.clock.Advance(20 * time.Minute)
-		made = append(made, b.refresh(t, answer.GetRefreshToken()))
-		b.revoke(t, answer.GetRefreshToken())
+		made = append(made, b.refresh(t, response.GetRefreshToken()))
+		b.revoke(t, response.GetRefreshToken())
 		for i, token := range made {
 			assert.False(t, b.good(t, token), i)
 		}
-		_, err := b.tokens.IssueToken(t.Context(), refreshGrant(answer.GetRefreshToken()))
+		_, err := b.tokens.IssueToken(t.Context(), refreshGrant(response.GetRefreshToken()))
 		assertOAuth(t, err, 400, "invalid_grant")
 		b.clock.Advance(29 * time.Minute)
 		assert.False(t, b.good(t, made[2]), "until the last of them would have expired")
@@ -117,7 +117,7 @@ func TestTokenLives(t *testing.T) {
 func TestRevokeErrors(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	answer := b.login(t)
+	response := b.login(t)
 	other := bootstrap()
 	other.ClientID, other.ClientSecret = "client-2", "client-secret-2"
 	require.NoError(t, b.service.EnsureBootstrap(t.Context(), other))
@@ -137,32 +137,32 @@ func TestRevokeErrors(t *testing.T) {
 			r.ClientId, r.ClientSecret = "client-2", "client-secret-2"
 		}, 400, "invalid_grant"},
 		"another client's refresh token": {func(r *authv1.RevokeTokenRequest) {
-			r.ClientId, r.ClientSecret, r.Token = "client-2", "client-secret-2", answer.GetRefreshToken()
+			r.ClientId, r.ClientSecret, r.Token = "client-2", "client-secret-2", response.GetRefreshToken()
 		}, 400, "invalid_grant"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			req := revokeRequest(answer.GetAccessToken())
+			req := revokeRequest(response.GetAccessToken())
 			c.change(req)
 			_, err := b.tokens.RevokeToken(t.Context(), req)
 			assert.NotNil(t, err, name)
 			assertOAuth(t, err, c.status, c.err)
 		})
 	}
-	assert.True(t, b.good(t, answer.GetAccessToken()), "nothing was revoked")
-	b.refresh(t, answer.GetRefreshToken())
+	assert.True(t, b.good(t, response.GetAccessToken()), "nothing was revoked")
+	b.refresh(t, response.GetRefreshToken())
 
-	for name, token := range map[string]string{"unknown": "x", "an id token": answer.GetIdToken()} {
+	for name, token := range map[string]string{"unknown": "x", "an id token": response.GetIdToken()} {
 		t.Run(name, func(t *testing.T) {
 			_, err := b.tokens.RevokeToken(t.Context(), revokeRequest(token))
 			assert.NoError(t, err, name)
 		})
 	}
 	for range 2 {
-		b.revoke(t, answer.GetRefreshToken())
-		b.revoke(t, answer.GetAccessToken())
+		b.revoke(t, response.GetRefreshToken())
+		b.revoke(t, response.GetAccessToken())
 	}
 	b.clock.Advance(time.Hour)
-	b.revoke(t, answer.GetAccessToken()) // An expired one is as good as unknown.
+	b.revoke(t, response.GetAccessToken()) // An expired one is as good as unknown.
 }
 
 func TestTokensEndWithTheirUser(t *testing.T) {
@@ -171,12 +171,12 @@ func TestTokensEndWithTheirUser(t *testing.T) {
 	ctx := tenant.With(t.Context(), tenant.Default)
 	_, err := b.users.PutUsers(ctx, &authv1.PutUsersRequest{Users: []*authv1.User{{PersonId: 11, Username: "ada", Password: "lamp under water"}}})
 	require.NoError(t, err)
-	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "ada", "lamp under water" }))
+	response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "ada", "lamp under water" }))
 	require.NoError(t, err)
-	require.True(t, b.good(t, answer.GetAccessToken()))
+	require.True(t, b.good(t, response.GetAccessToken()))
 	_, err = b.users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: []int64{11}})
 	require.NoError(t, err)
-	assert.False(t, b.good(t, answer.GetAccessToken()))
+	assert.False(t, b.good(t, response.GetAccessToken()))
 }
 
 // Who has only tokens that expired needs no revocation, which would stay until it
@@ -200,15 +200,15 @@ func TestRevocationWinsOverRefresh(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for range 20 {
-		answer := b.login(t)
+		response := b.login(t)
 		made := make(chan string, 1)
 		go func() {
 			defer close(made)
-			if answer, err := b.tokens.IssueToken(context.WithoutCancel(t.Context()), refreshGrant(answer.GetRefreshToken())); err == nil {
-				made <- answer.GetAccessToken()
+			if response, err := b.tokens.IssueToken(context.WithoutCancel(t.Context()), refreshGrant(response.GetRefreshToken())); err == nil {
+				made <- response.GetAccessToken()
 			}
 		}()
-		b.revoke(t, answer.GetRefreshToken())
+		b.revoke(t, response.GetRefreshToken())
 		if token, ok := <-made; ok {
 			assert.False(t, b.good(t, token))
 		}
@@ -277,18 +277,18 @@ func TestRevocationsArePublished(t *testing.T) {
 		return &other
 	}
 	other := open()
-	answer, second := b.login(t), b.login(t)
-	require.True(t, other.good(t, answer.GetAccessToken()))
-	b.revoke(t, answer.GetAccessToken())
+	response, second := b.login(t), b.login(t)
+	require.True(t, other.good(t, response.GetAccessToken()))
+	b.revoke(t, response.GetAccessToken())
 	// The view asks again in ten minutes only, so this came by the bucket.
-	require.Eventually(t, func() bool { return !other.good(t, answer.GetAccessToken()) }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return !other.good(t, response.GetAccessToken()) }, 10*time.Second, 5*time.Millisecond)
 
 	server.Stop()
 	b.revoke(t, second.GetRefreshToken())
 	server.Wipe()
 	server.Start()
 	require.Eventually(t, func() bool { return !other.good(t, second.GetAccessToken()) }, 20*time.Second, 20*time.Millisecond)
-	assert.False(t, open().good(t, answer.GetAccessToken()))
+	assert.False(t, open().good(t, response.GetAccessToken()))
 }
 
 func runWith(t *testing.T, run func(context.Context) error) {
@@ -312,17 +312,17 @@ func TestClientsWorkForThemselves(t *testing.T) {
 	_, err = b.pool.Exec(tenant.With(t.Context(), tenant.Default),
 		`UPDATE client SET client_grant = true, access_profile = 'Scheduler'`)
 	require.NoError(t, err)
-	answer, err := b.tokens.IssueToken(t.Context(), ask)
+	response, err := b.tokens.IssueToken(t.Context(), ask)
 	require.NoError(t, err)
-	assert.Empty(t, answer.GetRefreshToken())
-	assert.Empty(t, answer.GetIdToken())
-	p, err := b.verifier.Verify(t.Context(), answer.GetAccessToken())
+	assert.Empty(t, response.GetRefreshToken())
+	assert.Empty(t, response.GetIdToken())
+	p, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
 	require.NoError(t, err)
 	assert.Equal(t, clientID, p.Subject)
 	assert.Zero(t, p.PersonID)
 	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, b.permitted(p))
-	b.revoke(t, answer.GetAccessToken())
-	assert.False(t, b.good(t, answer.GetAccessToken()))
+	b.revoke(t, response.GetAccessToken())
+	assert.False(t, b.good(t, response.GetAccessToken()))
 
 	t.Run("a refresh may leave the chain out", func(t *testing.T) {
 		refresh := refreshGrant(b.login(t).GetRefreshToken(), func(r *authv1.IssueTokenRequest) { r.AuthChain = "" })

@@ -23,11 +23,11 @@ func scoped(t *testing.T, b *bench, clients authv1.ClientServiceClient, admin co
 	t.Helper()
 	made, err := clients.CreateClient(admin, &authv1.Client{ClientId: id, Scopes: scopes})
 	require.NoError(t, err)
-	answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) {
+	response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) {
 		r.ClientId, r.ClientSecret = id, made.GetClientSecret()
 	}))
 	require.NoError(t, err)
-	return withToken(t.Context(), answer.GetAccessToken())
+	return withToken(t.Context(), response.GetAccessToken())
 }
 
 // A token that is narrowed by a client's scopes makes no wider tokens.
@@ -105,11 +105,11 @@ func TestNarrowTokensMakeNoIdentityProvider(t *testing.T) {
 // adminOf returns a context with a token of a tenant's first administrator.
 func adminOf(t *testing.T, b *bench, made auth.Made) context.Context {
 	t.Helper()
-	answer, err := b.tokens.IssueToken(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", made.Host), passwordGrant(func(r *authv1.IssueTokenRequest) {
+	response, err := b.tokens.IssueToken(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", made.Host), passwordGrant(func(r *authv1.IssueTokenRequest) {
 		r.Username, r.Password, r.ClientId, r.ClientSecret = made.Username, made.Password.Reveal(), made.ClientID, made.ClientSecret.Reveal()
 	}))
 	require.NoError(t, err)
-	return withToken(t.Context(), answer.GetAccessToken())
+	return withToken(t.Context(), response.GetAccessToken())
 }
 
 // One tenant does not switch off another's provider by naming its issuer with a second

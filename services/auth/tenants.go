@@ -72,8 +72,8 @@ func (n NewTenant) check() error {
 	return nil
 }
 
-func printable(text string, most int) bool {
-	return text != "" && len(text) <= most && strings.TrimSpace(text) == text &&
+func printable(text string, limit int) bool {
+	return text != "" && len(text) <= limit && strings.TrimSpace(text) == text &&
 		strings.ToValidUTF8(text, "") == text && !strings.ContainsFunc(text, unicode.IsControl)
 }
 

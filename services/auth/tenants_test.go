@@ -96,9 +96,9 @@ func TestTokensOfAClientsOwnWorkEndWithWhatTheyRestOn(t *testing.T) {
 	secret := made.GetClientSecret()
 	token := func() string {
 		t.Helper()
-		answer, err := b.tokens.IssueToken(t.Context(), &authv1.IssueTokenRequest{GrantType: "client_credentials", ClientId: "robot", ClientSecret: secret})
+		response, err := b.tokens.IssueToken(t.Context(), &authv1.IssueTokenRequest{GrantType: "client_credentials", ClientId: "robot", ClientSecret: secret})
 		require.NoError(t, err)
-		return answer.GetAccessToken()
+		return response.GetAccessToken()
 	}
 	update := func(c *authv1.Client) func() error {
 		return func() error {
@@ -171,17 +171,17 @@ func TestALogInDoesNotOutrunAChangeOfItsProfile(t *testing.T) {
 			locked, err := tx.Exec(ctx, change.lock)
 			require.NoError(t, err)
 			require.EqualValues(t, 1, locked.RowsAffected(), "what is to be locked is there")
-			answers := make(chan *authv1.IssueTokenResponse, 1)
+			responses := make(chan *authv1.IssueTokenResponse, 1)
 			go func() {
-				answer, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "lead", "lamp under water" }))
+				response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = "lead", "lamp under water" }))
 				assert.NoError(t, err)
-				answers <- answer
+				responses <- response
 			}()
 			require.Eventually(t, func() bool { return b.waits(t) }, 20*time.Second, 5*time.Millisecond, "the log-in waits for the change")
 			_, err = tx.Exec(ctx, change.sql)
 			require.NoError(t, err)
 			require.NoError(t, tx.Commit(ctx))
-			p, err := b.verifier.Verify(t.Context(), (<-answers).GetAccessToken())
+			p, err := b.verifier.Verify(t.Context(), (<-responses).GetAccessToken())
 			require.NoError(t, err)
 			assert.Equal(t, change.permitted, b.permitted(p))
 		})

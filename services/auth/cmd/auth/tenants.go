@@ -28,12 +28,12 @@ type signingKeys struct {
 	Rotate task[auth.RotateSigningKeysCommand, *auth.RotateSigningKeysCommand] `cmd:"" help:"Replace the signing keys before their time. No token is refused because of it."`
 }
 
-// of tells the commands the settings of the program.
+// of gives the commands the settings of the program.
 func (t *tenants) of(s *settings) {
 	t.Create.settings, t.List.settings, t.Disable.settings, t.Enable.settings = s, s, s, s
 }
 
-// of tells the commands the settings of the program.
+// of gives the commands the settings of the program.
 func (u *users) of(s *settings) {
 	u.List.settings, u.Unlock.settings, u.Reset.settings = s, s, s
 }

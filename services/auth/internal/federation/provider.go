@@ -137,8 +137,8 @@ func (c Config) checkURL(text string) error {
 	return nil
 }
 
-func isText(text string, most int) bool {
-	return strings.TrimSpace(text) != "" && len(text) <= most && !strings.ContainsRune(text, 0)
+func isText(text string, limit int) bool {
+	return strings.TrimSpace(text) != "" && len(text) <= limit && !strings.ContainsRune(text, 0)
 }
 
 func orText(text, otherwise string) string {

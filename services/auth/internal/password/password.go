@@ -47,7 +47,7 @@ type Hasher struct {
 	// dummy is checked for users who do not exist, so that they take as long
 	// as those who do.
 	dummy string
-	// work counts what was hashed, in KiB times passes, so that a test can tell that
+	// work counts what was hashed, in KiB times passes, so that a test can see that
 	// every log-in costs the same.
 	work atomic.Int64
 }

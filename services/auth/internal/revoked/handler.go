@@ -29,13 +29,13 @@ func (h *Handler) ListRevocations(ctx context.Context, req *authv1.ListRevocatio
 	if err != nil {
 		return nil, err
 	}
-	answer := &authv1.ListRevocationsResponse{Horizon: horizon}
+	response := &authv1.ListRevocationsResponse{Horizon: horizon}
 	for _, r := range rows {
-		answer.Revocations = append(answer.Revocations, &authv1.Revocation{Key: r.key, ExpiresAt: r.expires.Unix() + 1})
+		response.Revocations = append(response.Revocations, &authv1.Revocation{Key: r.key, ExpiresAt: r.expires.Unix() + 1})
 	}
 	if len(rows) == h.page {
 		last := rows[len(rows)-1]
-		answer.Next = &authv1.RevocationPosition{Version: last.version, Key: last.key}
+		response.Next = &authv1.RevocationPosition{Version: last.version, Key: last.key}
 	}
-	return answer, nil
+	return response, nil
 }

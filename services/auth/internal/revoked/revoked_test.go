@@ -39,18 +39,18 @@ func (h *Handler) round(t *testing.T, since int64) (keys []string, horizon int64
 	t.Helper()
 	req := &authv1.ListRevocationsRequest{Since: since}
 	for {
-		answer, err := h.ListRevocations(t.Context(), req)
+		response, err := h.ListRevocations(t.Context(), req)
 		require.NoError(t, err)
-		for _, r := range answer.GetRevocations() {
+		for _, r := range response.GetRevocations() {
 			keys = append(keys, r.GetKey())
 		}
 		if req.GetAfter() == nil {
-			horizon = answer.GetHorizon()
+			horizon = response.GetHorizon()
 		}
-		if answer.GetNext() == nil {
+		if response.GetNext() == nil {
 			return keys, horizon
 		}
-		req.After = answer.GetNext()
+		req.After = response.GetNext()
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package revoked keeps the tokens that ended before their time, and tells the
+// Package revoked keeps the tokens that ended before their time, and lists them for the
 // other services.
 package revoked
 

@@ -165,7 +165,7 @@ func TestRotationRefusesNoToken(t *testing.T) {
 }
 
 // When no process looked after the keys in time, the next one signs as soon as the present
-// one may not, rather than a third one that nobody was told of.
+// one may not, rather than a third one that nobody was notified of.
 func TestThePublishedKeySignsEarlyRatherThanAnUnknownOne(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})

@@ -74,7 +74,7 @@ type Deps struct {
 	Clock  clock.Clock
 	// Scopes knows what scopes mean.
 	Scopes *scopes.Catalog
-	// Verifier tells which tokens are ours, revoked or not.
+	// Verifier decides which tokens are ours, revoked or not.
 	Verifier *authn.Verifier
 	Revoked  *revoked.Store
 	Guard    *guard.Guard

@@ -37,7 +37,7 @@ type Handler struct {
 	pool   *pg.Pool
 	hasher *password.Hasher
 	clock  clock.Clock
-	// revoked is told of the tokens that end with their users.
+	// revoked receives the tokens that end with their users.
 	revoked *revoked.Store
 	// guard counts wrong passwords.
 	guard *guard.Guard
@@ -256,7 +256,7 @@ func columns(users []*authv1.User) (names []string, persons []int64) {
 	return names, persons
 }
 
-// keys are what tells the names of users apart.
+// keys are what distinguishes the names of users.
 func keys(users []*authv1.User) []string {
 	out := make([]string, len(users))
 	for i, u := range users {
