@@ -107,7 +107,7 @@ func as(ctx context.Context, requestID string) context.Context {
 	return authn.With(ctx, &authn.Principal{Tenant: 1, Subject: "chief", PersonID: 77, Client: "portal", Rows: "all", Service: "test"}, "")
 }
 
-// Who asked for it travels with what auth is told later, by the worker and by the
+// Who asked for it travels with what auth is sent later, by the worker and by the
 // sweep.
 func TestIntentsNameTheirInitiators(t *testing.T) {
 	t.Parallel()
@@ -126,7 +126,7 @@ func TestIntentsNameTheirInitiators(t *testing.T) {
 	toldOf := func(what string) *authv1.Initiator {
 		b.users.mu.Lock()
 		defer b.users.mu.Unlock()
-		return b.users.told[what]
+		return b.users.received[what]
 	}
 	require.Eventually(t, func() bool { return toldOf("lock") != nil }, 20*time.Second, 5*time.Millisecond)
 	assert.Empty(t, diff(want, toldOf("lock")))
@@ -135,7 +135,7 @@ func TestIntentsNameTheirInitiators(t *testing.T) {
 	b.users.mu.Lock()
 	b.users.lockErr = nil
 	b.users.mu.Unlock()
-	require.Eventually(t, func() bool { return b.users.lockout(clerk) != nil }, 20*time.Second, 5*time.Millisecond, "auth is told again")
+	require.Eventually(t, func() bool { return b.users.lockout(clerk) != nil }, 20*time.Second, 5*time.Millisecond, "auth is notified again")
 	require.Eventually(t, func() bool {
 		var left int
 		require.NoError(t, b.pool.QueryRow(tenant.All(t.Context()), `SELECT count(*) FROM lockout_intent`).Scan(&left))
@@ -147,7 +147,7 @@ func TestIntentsNameTheirInitiators(t *testing.T) {
 	assert.Empty(t, diff(want, toldOf("delete")))
 }
 
-// An event that somebody forged says nothing to auth: what it is told is read from
+// An event that somebody forged says nothing to auth: what it receives is read from
 // the persons.
 func TestAForgedEventLetsNobodyIn(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ type Service struct {
 	delegations     *delegation.Handler
 	employeeDays    *employeeday.Handler
 
-	// Replicator keeps what queries need of other domains, and tells others what
+	// Replicator keeps what queries need of other domains, and sends others what
 	// they keep of persons.
 	Replicator *replica.Replicator
 

@@ -41,10 +41,10 @@ type users struct {
 	accounts map[int64]*authv1.User
 	lockouts map[int64]*authv1.UserLockout
 	putErr   error
-	// powerful are the persons whose users no caller may change, and told what
+	// powerful are the persons whose users no caller may change, and received what
 	// initiators were named, by operation.
 	powerful map[int64]bool
-	told     map[string]*authv1.Initiator
+	received map[string]*authv1.Initiator
 	// lockErr is what LockOutUsers fails with.
 	lockErr error
 	// afterPut runs when accounts were stored.
@@ -97,7 +97,7 @@ func (u *users) CheckUserChanges(_ context.Context, req *authv1.CheckUserChanges
 func (u *users) DeleteUsers(_ context.Context, req *authv1.DeleteUsersRequest) (*emptypb.Empty, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.told["delete"] = req.GetInitiator()
+	u.received["delete"] = req.GetInitiator()
 	for _, id := range req.GetPersonIds() {
 		delete(u.accounts, id)
 	}
@@ -107,7 +107,7 @@ func (u *users) DeleteUsers(_ context.Context, req *authv1.DeleteUsersRequest) (
 func (u *users) LockOutUsers(_ context.Context, req *authv1.LockOutUsersRequest) (*emptypb.Empty, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.told["lock"] = req.GetInitiator()
+	u.received["lock"] = req.GetInitiator()
 	if u.lockErr != nil {
 		return nil, u.lockErr
 	}
@@ -117,7 +117,7 @@ func (u *users) LockOutUsers(_ context.Context, req *authv1.LockOutUsersRequest)
 	return &emptypb.Empty{}, nil
 }
 
-// lockout returns what was told of a person, or nil.
+// lockout returns what was received of a person, or nil.
 func (u *users) lockout(person int64) *authv1.UserLockout {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -153,7 +153,7 @@ func newBench(t *testing.T) *bench {
 	require.NoError(t, err)
 	b := &bench{pool: pgtest.New(t, sets...), users: &users{
 		accounts: map[int64]*authv1.User{}, lockouts: map[int64]*authv1.UserLockout{},
-		powerful: map[int64]bool{}, told: map[string]*authv1.Initiator{},
+		powerful: map[int64]bool{}, received: map[string]*authv1.Initiator{},
 	}}
 	b.clock = clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	b.nats = natstest.New(t).Conn()
@@ -248,7 +248,7 @@ func TestCreatePerson(t *testing.T) {
 	read, err := b.persons.GetPerson(ctx, &commonsv1.GetPersonRequest{PersonId: id})
 	require.NoError(t, err)
 	created.PersonIdentity.RequestItemId = nil
-	assert.Empty(t, diff(created, read), "what is read is what the creation answered")
+	assert.Empty(t, diff(created, read), "what is read is what the creation returned")
 
 	statuses := read.GetPersonInformation().GetEmploymentStatusList()
 	require.Len(t, statuses, 2)

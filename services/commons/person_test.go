@@ -115,9 +115,9 @@ func TestRenamesAndDeletions(t *testing.T) {
 	assert.Empty(t, last.GetPersonNumber())
 }
 
-// TestAuthIsToldWhoIsLockedOut follows a termination from the request to what
+// TestAuthIsNotifiedOfLockouts follows a termination from the request to what
 // auth gets, in the person's time zone.
-func TestAuthIsToldWhoIsLockedOut(t *testing.T) {
+func TestAuthIsNotifiedOfLockouts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.runs(t)
@@ -132,11 +132,11 @@ func TestAuthIsToldWhoIsLockedOut(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return b.users.lockout(id) != nil }, 20*time.Second, 5*time.Millisecond)
-	told := b.users.lockout(id)
-	assert.EqualValues(t, 2, told.GetVersion())
+	lockout := b.users.lockout(id)
+	assert.EqualValues(t, 2, lockout.GetVersion())
 	newYork, err := tzdb.Load("America/New_York")
 	require.NoError(t, err)
-	require.Len(t, told.GetPeriods(), 1)
-	assert.Equal(t, time.Date(2026, 7, 1, 0, 0, 0, 0, newYork).Unix(), told.GetPeriods()[0].GetFrom())
-	assert.Equal(t, time.Date(2026, 8, 1, 0, 0, 0, 0, newYork).Unix(), told.GetPeriods()[0].GetTo())
+	require.Len(t, lockout.GetPeriods(), 1)
+	assert.Equal(t, time.Date(2026, 7, 1, 0, 0, 0, 0, newYork).Unix(), lockout.GetPeriods()[0].GetFrom())
+	assert.Equal(t, time.Date(2026, 8, 1, 0, 0, 0, 0, newYork).Unix(), lockout.GetPeriods()[0].GetTo())
 }

@@ -1,4 +1,4 @@
-// Package contact tells other services where persons, and their managers, are
+// Package contact serves to other services where persons, and their managers, are
 // reached.
 package contact
 

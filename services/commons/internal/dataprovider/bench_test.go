@@ -112,12 +112,12 @@ func TestFindEmployees(t *testing.T) {
 	finder := NewFinder(b.pool, rowvisibility.New(clock.System{}))
 	ask := func(ctx context.Context) []*datav1.DataRow {
 		t.Helper()
-		answer, err := finder.FindDataRows(ctx, &datav1.FindDataRowsRequest{
+		response, err := finder.FindDataRows(ctx, &datav1.FindDataRowsRequest{
 			RowKind: datav1.RowKind_ROW_KIND_EMPLOYEE, Day: "2026-03-02",
 			Rows: []*datav1.DataRow{{Id: 2}, {Qualifier: "N-1"}, {Id: 99}, {Qualifier: "n-1"}, {Id: 1}},
 		})
 		require.NoError(t, err)
-		return answer.GetRows()
+		return response.GetRows()
 	}
 	named := func(found []*datav1.DataRow) (out []string) {
 		for _, r := range found {

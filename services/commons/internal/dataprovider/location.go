@@ -135,7 +135,7 @@ func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range,
 }
 
 // queueHeads adds the question how many persons a caller sees at locations. Who
-// is hidden from the caller is not counted: a count of one would tell of them.
+// is hidden from the caller is not counted: a count of one would reveal them.
 func queueHeads(snapshot *pg.Snapshot, tenantID int64, ids []int64, day civil.Date, visible rowvisibility.Set, found map[int64]*location) {
 	if visible.All() {
 		snapshot.Queue(counts(found, func(l *location) *int64 { return &l.heads }), countHeads(), tenantID, ids, day)

@@ -184,13 +184,13 @@ func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLoca
 	for range req.GetLocationIds() {
 		out.Locations = append(out.Locations, &datav1.LocationEmployees{})
 	}
-	most := min(req.GetMost(), maxListed)
+	limit := min(req.GetMost(), maxListed)
 	var place, id int64
 	if _, err := pgx.ForEachRow(found, []any{&place, &id}, func() error {
 		if !visible.Has(id) {
 			return nil
 		}
-		if out.Total++; out.Total <= most {
+		if out.Total++; out.Total <= limit {
 			at := out.Locations[place-1]
 			at.EmployeeIds = append(at.EmployeeIds, id)
 		}
@@ -198,7 +198,7 @@ func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLoca
 	}); err != nil {
 		return nil, fmt.Errorf("list the employees of locations: %w", err)
 	}
-	if out.Total > most {
+	if out.Total > limit {
 		out.Locations = nil
 	}
 	return out, nil

@@ -1,4 +1,4 @@
-// Package employeeday tells timekeeping what timecards follow from: primary jobs, pay
+// Package employeeday serves to timekeeping what timecards follow from: primary jobs, pay
 // rules, scheduled shifts and pay code edits from day to day.
 package employeeday
 

@@ -23,7 +23,7 @@ type Handler struct {
 
 	pool  *pg.Pool
 	store *namedstore.Store[*commonsv1.Holiday]
-	// wake tells the relay that there are events to publish.
+	// wake notifies the relay that there are events to publish.
 	wake func()
 }
 
@@ -119,7 +119,7 @@ func (h *Handler) DeleteHoliday(ctx context.Context, req *commonsv1.DeleteHolida
 // localize sets the names that the caller reads, and says in which language they
 // are.
 func localize(ctx context.Context, list ...*commonsv1.Holiday) error {
-	preferences, answered := acceptlanguage.From(ctx), ""
+	preferences, language := acceptlanguage.From(ctx), ""
 	for _, holiday := range list {
 		languages := make([]string, 0, len(holiday.GetTranslations()))
 		for _, t := range holiday.GetTranslations() {
@@ -128,10 +128,10 @@ func localize(ctx context.Context, list ...*commonsv1.Holiday) error {
 		holiday.DisplayName = holiday.GetName()
 		if i := preferences.Choose(languages); i >= 0 {
 			holiday.DisplayName = holiday.GetTranslations()[i].GetDisplayName()
-			answered = cmp.Or(answered, languages[i])
+			language = cmp.Or(language, languages[i])
 		}
 	}
-	return acceptlanguage.SetContentLanguage(ctx, answered)
+	return acceptlanguage.SetContentLanguage(ctx, language)
 }
 
 // key is how names are compared.

@@ -25,7 +25,7 @@ func newStore() *namedstore.Store[*commonsv1.Holiday] {
 	})
 }
 
-// changed is the event that tells of the present state of a holiday.
+// changed is the event with the present state of a holiday.
 func changed(h *commonsv1.Holiday) *commonsv1.HolidayChanged {
 	out := &commonsv1.HolidayChanged{Id: h.GetId(), Version: h.GetVersion(), Name: h.GetName(), Translations: h.GetTranslations()}
 	for _, date := range datesOf(h) {

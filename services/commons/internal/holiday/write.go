@@ -31,7 +31,7 @@ type change struct {
 	byName   map[string]*commonsv1.Holiday
 }
 
-// change runs work in a transaction, and tells others what it stored.
+// change runs work in a transaction, and sends others what it stored.
 func (h *Handler) change(ctx context.Context, work func(ctx context.Context, c *change) error) error {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// most bounds the jobs of a response.
-const most = 5000
+// maxJobs bounds the jobs of a response.
+const maxJobs = 5000
 
 // MultiReadJobs returns the jobs that hold on a day, or every revision that
 // holds on a day of a span, by name and then by date.
@@ -118,12 +118,12 @@ func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day
 	const condition = ` WHERE v.tenant_id = $1 AND ($2::bigint[] IS NULL OR v.job_id = ANY($2))
 		AND v.from_date < $4 AND v.to_date > $3 AND ($5::timestamptz IS NULL OR v.updated_at >= $5)`
 	rows, err := db.Query(ctx, `SELECT `+columns+joined+condition+`
-		ORDER BY v.name, v.from_date LIMIT $6`, tenantID, ids, days.From, days.To, since, most+1)
+		ORDER BY v.name, v.from_date LIMIT $6`, tenantID, ids, days.From, days.To, since, maxJobs+1)
 	if err != nil {
 		return nil, err
 	}
 	list, err := pgx.CollectRows(rows, scan)
-	if err != nil || len(list) <= most {
+	if err != nil || len(list) <= maxJobs {
 		return list, err
 	}
 	var actual int
@@ -131,7 +131,7 @@ func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day
 		days.From, days.To, since).Scan(&actual); err != nil {
 		return nil, err
 	}
-	return nil, structure.TooMany("jobs", actual, most)
+	return nil, structure.TooMany("jobs", actual, maxJobs)
 }
 
 // GetJobByExternalId returns the job that has an external id on a date, or 404.

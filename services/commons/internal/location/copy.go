@@ -19,8 +19,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
 )
 
-// mostCopied bounds the locations that one request copies.
-var mostCopied = policy.Max[*commonsv1.LocationCopy]("locations, with those below them")
+// maxCopied bounds the locations that one request copies.
+var maxCopied = policy.Max[*commonsv1.LocationCopy]("locations, with those below them")
 
 // CopyLocations puts copies of locations, and of what lies below them, below
 // another parent: all or none. The copies are as the originals are on the start
@@ -98,7 +98,7 @@ func subtrees(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, day c
 			  AND p.from_date <= $3 AND p.to_date > $3
 			JOIN location_version v ON v.tenant_id = $1 AND v.location_id = p.location_id AND v.from_date <= $3 AND v.to_date > $3
 			WHERE above.tenant_id = $1 AND above.location_id = $2 AND above.from_date <= $3 AND above.to_date > $3
-			ORDER BY p.depth, p.lineage LIMIT $4`, tenantID, id, day, mostCopied-total+1)
+			ORDER BY p.depth, p.lineage LIMIT $4`, tenantID, id, day, maxCopied-total+1)
 		if err != nil {
 			return nil, err
 		}
@@ -117,10 +117,10 @@ func subtrees(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, day c
 		if len(tree) == 0 {
 			return nil, notThen(id, day)
 		}
-		if total += len(tree); total > mostCopied {
+		if total += len(tree); total > maxCopied {
 			return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf(
-				"Service limits are exceeded: the locations have more than the allowed %d with those below them. Copy them part by part.", mostCopied)).
-				WithLimits(int64(total), int64(mostCopied))
+				"Service limits are exceeded: the locations have more than the allowed %d with those below them. Copy them part by part.", maxCopied)).
+				WithLimits(int64(total), int64(maxCopied))
 		}
 		out = append(out, tree)
 	}

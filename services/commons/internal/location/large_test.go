@@ -157,14 +157,14 @@ func TestALargeTree(t *testing.T) {
 		assert.ErrorContains(t, err, "Ask for pages")
 		seen := map[int64]bool{}
 		for index := int64(0); ; index++ {
-			list, err := h.MultiReadLocations(ctx, &commonsv1.MultiReadLocationsRequest{Index: &index, Count: proto.Int64(most), Where: &commonsv1.LocationWhere{
+			list, err := h.MultiReadLocations(ctx, &commonsv1.MultiReadLocationsRequest{Index: &index, Count: proto.Int64(maxLocations), Where: &commonsv1.LocationWhere{
 				DescendantsOf: &commonsv1.LocationsOf{Context: "ORG", Date: "2026-03-01", LocationRef: &commonv1.Ref{Id: proto.Int64(1)}},
 			}})
 			require.NoError(t, err)
 			for _, l := range list.GetLocations() {
 				seen[l.GetNodeId()] = true
 			}
-			if len(list.GetLocations()) < most {
+			if len(list.GetLocations()) < maxLocations {
 				assert.Len(t, list.GetLocations(), 9999, "all pages but the last are full")
 				break
 			}
@@ -175,9 +175,9 @@ func TestALargeTree(t *testing.T) {
 			for i := range ids {
 				ids[i] = int64(i + 1)
 			}
-			return answer(ctx, pool, 1, question{kind: listed, ids: ids, days: civil.Through(today, today)}, nil, page{})
+			return find(ctx, pool, 1, question{kind: listed, ids: ids, days: civil.Through(today, today)}, nil, page{})
 		}
-		for n, fits := range map[int]bool{most - 1: true, most: true, most + 1: false} {
+		for n, fits := range map[int]bool{maxLocations - 1: true, maxLocations: true, maxLocations + 1: false} {
 			list, err := set(n)
 			if fits {
 				require.NoError(t, err)

@@ -53,7 +53,7 @@ func (m model) path(id int64, d int) (path string, line []int64, ok bool) {
 	return path[1:], line, true
 }
 
-// valid tells whether every day is a tree without two of the same path.
+// valid reports whether every day is a tree without two of the same path.
 func (m model) valid() bool {
 	for d := range span {
 		taken := map[string]bool{}

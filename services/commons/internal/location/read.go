@@ -20,8 +20,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// most bounds the locations of a response, or of a page of one.
-const most = 10_000
+// maxLocations bounds the locations of a response, or of a page of one.
+const maxLocations = 10_000
 
 // page is a part of a response; the zero page is all of it.
 type page struct{ index, count int64 }
@@ -32,8 +32,8 @@ func pageOf(req *commonsv1.MultiReadLocationsRequest, q question) (page, error) 
 	switch {
 	case req.Count == nil && p.index != 0:
 		return p, fault.Invalid(fault.CodeValue, "index needs count, the number of locations in a page.")
-	case req.Count != nil && (p.count < 1 || p.count > most):
-		return p, fault.Invalid(fault.CodeValue, fmt.Sprintf("count must be 1 to %d.", most))
+	case req.Count != nil && (p.count < 1 || p.count > maxLocations):
+		return p, fault.Invalid(fault.CodeValue, fmt.Sprintf("count must be 1 to %d.", maxLocations))
 	case p.index < 0 || p.index > math.MaxInt32:
 		return p, fault.Invalid(fault.CodeValue, "index must be 0 or more.")
 	case p.count > 0 && q.stop != nil:
@@ -65,7 +65,7 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 			return err
 		}
 		q := q // Climbing changes it.
-		list, err = answer(ctx, tx, tenantID, q, since, part)
+		list, err = find(ctx, tx, tenantID, q, since, part)
 		return err
 	})
 	if err != nil {
@@ -86,16 +86,16 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 const onlyLast = ` AND NOT EXISTS (SELECT FROM location_path later WHERE later.tenant_id = $1 AND later.location_id = p.location_id
 	AND later.from_date > p.from_date AND later.from_date < least(v.to_date, $3))`
 
-// answer returns a question, or a page of the answer: 413 for more than an answer
-// may hold.
-func answer(ctx context.Context, db pg.Querier, tenantID int64, q question, since *time.Time, part page) ([]found, error) {
+// find returns the locations that q asks for, or a page of them: 413 for more than a
+// response may hold.
+func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since *time.Time, part page) ([]found, error) {
 	if q.kind == ancestors || q.kind == parent {
 		if err := q.climb(ctx, db, tenantID); err != nil {
 			return nil, err
 		}
 	}
 	where, args := q.sql(tenantID, since)
-	distinct, limit, skipped := "", int64(most+1), int64(0)
+	distinct, limit, skipped := "", int64(maxLocations+1), int64(0)
 	if part.count > 0 {
 		// Each once, also where subtrees overlap.
 		distinct, where, limit, skipped = "DISTINCT ", where+onlyLast, part.count, part.index*part.count
@@ -108,14 +108,14 @@ func answer(ctx context.Context, db pg.Querier, tenantID int64, q question, sinc
 	if err != nil {
 		return nil, fmt.Errorf("read locations: %w", err)
 	}
-	if len(list) > most {
+	if len(list) > maxLocations {
 		var actual int
 		if err := db.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&actual); err != nil {
 			return nil, err
 		}
 		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf(
-			"Service limits are exceeded: locations in the response: %d, allowed: %d. Ask for pages, by index and count.", actual, most)).
-			WithLimits(int64(actual), most)
+			"Service limits are exceeded: locations in the response: %d, allowed: %d. Ask for pages, by index and count.", actual, maxLocations)).
+			WithLimits(int64(actual), maxLocations)
 	}
 	return q.stopped(lastPaths(list)), nil
 }

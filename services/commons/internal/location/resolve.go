@@ -16,14 +16,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// mostResolved bounds the locations that another service asks for at once.
-const mostResolved = 1000
+// maxResolved bounds the locations that another service asks for at once.
+const maxResolved = 1000
 
 // ResolveLocations returns the locations that paths and ids name on a day, each with its
 // type and its job. Those that are not there on the day are left out.
 func (h *Handler) ResolveLocations(ctx context.Context, req *commonsv1.ResolveLocationsRequest) (*commonsv1.ResolveLocationsResponse, error) {
-	if len(req.GetPaths())+len(req.GetIds()) > mostResolved {
-		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d locations can be asked for at once.", mostResolved))
+	if len(req.GetPaths())+len(req.GetIds()) > maxResolved {
+		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d locations can be asked for at once.", maxResolved))
 	}
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func idsByPath(ctx context.Context, db pg.Querier, tenantID int64, paths []strin
 
 // resolved returns locations as they are on a day, by id.
 func resolved(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day civil.Date) (map[int64]*commonsv1.ResolvedLocation, error) {
-	list, err := answer(ctx, db, tenantID, question{kind: listed, ids: ids, days: civil.Through(day, day)}, nil, page{})
+	list, err := find(ctx, db, tenantID, question{kind: listed, ids: ids, days: civil.Through(day, day)}, nil, page{})
 	if err != nil {
 		return nil, err
 	}

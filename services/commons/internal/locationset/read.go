@@ -33,7 +33,7 @@ func (h *Handler) ListLocationSets(ctx context.Context, req *commonsv1.ListLocat
 	if q.day, err = structure.DayOr("date", req.GetDate(), h.today()); err != nil {
 		return nil, err
 	}
-	list, _, err := h.response(ctx, q, 0, most)
+	list, _, err := h.response(ctx, q, 0, maxSets)
 	return &commonsv1.LocationSetList{LocationSets: list}, err
 }
 
@@ -70,9 +70,9 @@ func (h *Handler) MultiReadLocationSets(ctx context.Context, req *commonsv1.Mult
 	if err != nil {
 		return nil, err
 	}
-	list, total, err := h.response(ctx, q, 0, most)
-	if err == nil && total > most {
-		err = structure.TooMany("location sets", total, most)
+	list, total, err := h.response(ctx, q, 0, maxSets)
+	if err == nil && total > maxSets {
+		err = structure.TooMany("location sets", total, maxSets)
 	}
 	return &commonsv1.LocationSetList{LocationSets: list}, err
 }
@@ -83,12 +83,12 @@ func (h *Handler) PageLocationSets(ctx context.Context, req *commonsv1.MultiRead
 	if err != nil {
 		return nil, err
 	}
-	count := int32(most)
+	count := int32(maxSets)
 	if req.Count != nil {
 		count = req.GetCount()
 	}
-	if count < 1 || count > most {
-		return nil, structure.Invalid("count", "must be from 1 to %d", most)
+	if count < 1 || count > maxSets {
+		return nil, structure.Invalid("count", "must be from 1 to %d", maxSets)
 	}
 	if req.GetIndex() < 0 {
 		return nil, structure.Invalid("index", "must not be negative")

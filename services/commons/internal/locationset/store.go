@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// most bounds the sets of a response.
-	most = 1000
+	// maxSets bounds the sets of a response.
+	maxSets = 1000
 	// maxLocations bounds the locations of a set, and of all sets of an
 	// response.
 	maxLocations = 10_000

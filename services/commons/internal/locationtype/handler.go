@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// most bounds the types of a tenant, and so the list of them.
-	most = 1000
+	// maxTypes bounds the types of a tenant, and so the list of them.
+	maxTypes = 1000
 	// maxText bounds descriptions, in characters.
 	maxText = 1000
 )
@@ -103,7 +103,7 @@ func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLoca
 	}
 	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($3 = '' OR name = $3)
 		  AND ($4 = '' OR map_context IN ('', $4)) AND from_date < $6 AND to_date > $5`+inOrder+` LIMIT $2`,
-		tenantID, most, req.GetName(), req.GetContext(), days.From, days.To)
+		tenantID, maxTypes, req.GetName(), req.GetContext(), days.From, days.To)
 	if err != nil {
 		return nil, err
 	}
@@ -185,9 +185,9 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 			(tenant_id, name, description, display_order, persistent_id, from_date, to_date, map_context, hierarchy_order)
 		SELECT $1, $2, $3, $4, $5, $7, $8, $9, $10 WHERE (SELECT count(*) FROM location_type WHERE tenant_id = $1) < $6 RETURNING `+columns,
 		tenantID, given.GetName(), given.GetDescription(), given.GetDisplayOrder(),
-		cmp.Or(given.GetPersistentId(), structure.NewPersistentID()), most, days.From, days.To, mapContext, given.GetHierarchyOrder())
+		cmp.Or(given.GetPersistentId(), structure.NewPersistentID()), maxTypes, days.From, days.To, mapContext, given.GetHierarchyOrder())
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("There are %d location types already, and no more may be.", most))
+		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("There are %d location types already, and no more may be.", maxTypes))
 	}
 	return t, taken(err, given.GetName())
 }

@@ -39,7 +39,7 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 	}
 	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR updated_at >= $2)
 		AND from_date < $5 AND to_date > $4 AND ($6 = '' OR map_context IN ('', $6))`+inOrder+` LIMIT $3`,
-		tenantID, since, most, days.From, days.To, mapContext)
+		tenantID, since, maxTypes, days.From, days.To, mapContext)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ type Deps struct {
 	Hyperfinds reader.Hyperfinds
 	Log        *slog.Logger
 	Clock      clock.Clock
-	// Wake tells the relay that there are events to publish.
+	// Wake notifies the relay that there are events to publish.
 	Wake func()
 }
 

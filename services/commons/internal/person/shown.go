@@ -22,7 +22,7 @@ const (
 	maxCachedBytes = 16 << 10
 )
 
-// stamp tells the states of a person apart. The version goes up with every change
+// stamp distinguishes the states of a person. The version goes up with every change
 // of what the person's row and lists say. Terms are timekeeping's: they stand there
 // as they are.
 type stamp struct {

@@ -85,10 +85,10 @@ func Missing(path string) *fault.Error {
 }
 
 // TooMany is the error for a response of more items than one may hold.
-func TooMany(what string, actual, most int) *fault.Error {
+func TooMany(what string, actual, limit int) *fault.Error {
 	return fault.TooLarge(CodeTooMany,
-		fmt.Sprintf("Service limits are exceeded: %s in the response: %d, allowed: %d. Ask for fewer.", what, actual, most)).
-		WithLimits(int64(actual), int64(most))
+		fmt.Sprintf("Service limits are exceeded: %s in the response: %d, allowed: %d. Ask for fewer.", what, actual, limit)).
+		WithLimits(int64(actual), int64(limit))
 }
 
 // CheckName checks the name of a thing whose path in the request is given.

@@ -49,7 +49,7 @@ func New(pool *pg.Pool, users authv1.UserServiceClient, log *slog.Logger) *Accou
 
 // Create creates and changes the accounts of the items and returns the ids of the
 // persons who got one. An item whose account auth refuses fails. An account that
-// was changed stays so when the person cannot be stored; the caller, who is told
+// was changed stays so when the person cannot be stored; the caller, who is informed
 // that, tries again.
 func (a *Accounts) Create(ctx context.Context, tenantID int64, items []*store.Item) ([]int64, error) {
 	ids := withNewAccount(items)

@@ -2,7 +2,7 @@ package account
 
 import authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 
-// intent is a note that auth has to be told something about a person, and of whom
+// intent is a note that auth has to be notified about a person, and of whom
 // asked for it.
 type intent struct {
 	Tenant, Person, Version int64
@@ -11,7 +11,7 @@ type intent struct {
 	Client, RequestID       string
 }
 
-// intentGroup is what auth is told by one call: intents of one tenant and one request.
+// intentGroup is what auth receives by one call: intents of one tenant and one request.
 type intentGroup struct {
 	tenant    int64
 	initiator *authv1.Initiator

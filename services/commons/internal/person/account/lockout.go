@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// lockoutBatch is the most persons that auth is told of at a time.
+	// lockoutBatch is the most persons that auth receives at a time.
 	lockoutBatch = 500
 	// lockoutEvery is how often the worker looks for what another replica noted
-	// and could not tell, and lockoutRetry when it tells again what failed.
+	// and could not send, and lockoutRetry when it sends again what failed.
 	lockoutEvery = 5 * time.Second
 	lockoutRetry = 5 * time.Second
 	// lockoutTimeout bounds one call.
 	lockoutTimeout = 10 * time.Second
 )
 
-// Lockouts tells auth when persons may not log in. Who changes that of a person
+// Lockouts notifies auth when persons may not log in. Who changes that of a person
 // notes it in the same transaction (lockout_intent), with their name. What auth is
-// told is read from the persons themselves at that moment, never from an event:
+// sent is read from the persons themselves at that moment, never from an event:
 // whoever can publish events must not decide who logs in.
 type Lockouts struct {
 	pool    *pg.Pool
@@ -56,7 +56,7 @@ func ChangesLockout(items []store.Change) []store.Change {
 	})
 }
 
-// InsertIntents keeps, in the transaction that changes persons, that auth has to be told.
+// InsertIntents keeps, in the transaction that changes persons, that auth has to be notified.
 func (l *Lockouts) InsertIntents(ctx context.Context, tx pgx.Tx, tenantID int64, persons []store.Change) error {
 	var ids []int64
 	for _, p := range ChangesLockout(persons) {
@@ -77,7 +77,7 @@ func (l *Lockouts) InsertIntents(ctx context.Context, tx pgx.Tx, tenantID int64,
 	return nil
 }
 
-// Wake hastens that auth is told of what was committed.
+// Wake hastens that auth is notified of what was committed.
 func (l *Lockouts) Wake() {
 	select {
 	case l.pending <- struct{}{}:
@@ -85,14 +85,14 @@ func (l *Lockouts) Wake() {
 	}
 }
 
-// Run tells auth what is noted until ctx ends.
+// Run sends auth what is noted until ctx ends.
 func (l *Lockouts) Run(ctx context.Context) error {
 	ticker := time.NewTicker(lockoutEvery)
 	defer ticker.Stop()
 	for {
 		n, err := l.sendDue(ctx)
 		if err != nil && ctx.Err() == nil {
-			l.log.WarnContext(ctx, "auth could not be told when persons may not log in", "error", err)
+			l.log.WarnContext(ctx, "auth could not be notified when persons may not log in", "error", err)
 		}
 		if err == nil && n == lockoutBatch {
 			continue
@@ -106,8 +106,8 @@ func (l *Lockouts) Run(ctx context.Context) error {
 	}
 }
 
-// sendDue tells auth what is due, and returns how many persons that were: never more
-// than lockoutBatch. What fails is told again, after what else is due.
+// sendDue sends auth what is due, and returns how many persons that were: never more
+// than lockoutBatch. What fails is sent again, after what else is due.
 func (l *Lockouts) sendDue(ctx context.Context) (int, error) {
 	rows, err := l.pool.Query(tenant.All(ctx), `SELECT tenant_id, person_id, version, initiator_user, initiator_person_id, initiator_client, request_id
 		FROM lockout_intent WHERE due_at <= now() ORDER BY due_at, tenant_id, person_id LIMIT $1`, lockoutBatch)
@@ -116,7 +116,7 @@ func (l *Lockouts) sendDue(ctx context.Context) (int, error) {
 	}
 	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[intent])
 	if err != nil {
-		return 0, fmt.Errorf("find lockouts to tell: %w", err)
+		return 0, fmt.Errorf("find lockouts to send: %w", err)
 	}
 	var failed error
 	for _, e := range groupIntents(due) {
@@ -127,7 +127,7 @@ func (l *Lockouts) sendDue(ctx context.Context) (int, error) {
 	return len(due), failed
 }
 
-// send tells auth of some persons as they are now, and forgets that it had to.
+// send notifies auth of some persons as they are now, and forgets that it had to.
 func (l *Lockouts) send(ctx context.Context, e *intentGroup) error {
 	ctx, cancel := context.WithTimeout(ctx, lockoutTimeout)
 	defer cancel()
@@ -156,7 +156,7 @@ func (l *Lockouts) send(ctx context.Context, e *intentGroup) error {
 }
 
 // lockOut sends a request. The last administrator is not locked out, which whoever
-// asked for it was told unless two did it to each other at once.
+// asked for it was notified unless two did it to each other at once.
 func (l *Lockouts) lockOut(ctx context.Context, req *authv1.LockOutUsersRequest) error {
 	for len(req.GetUsers()) > 0 {
 		_, err := l.users.LockOutUsers(ctx, req)
@@ -194,7 +194,7 @@ func (l *Lockouts) postpone(ctx context.Context, e *intentGroup) error {
 	return err
 }
 
-// lockoutOf returns what auth is told of a person.
+// lockoutOf returns what auth receives of a person.
 func (l *Lockouts) lockoutOf(p *store.Person) (*authv1.UserLockout, error) {
 	zone, err := l.zones.Get(p.Zone)
 	if err != nil {

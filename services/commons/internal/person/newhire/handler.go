@@ -127,7 +127,7 @@ func (n *Handler) number(ctx context.Context, persons []*commonsv1.Person) error
 	return err
 }
 
-// GetNewHire returns what the hiring of the person with the id in the path told.
+// GetNewHire returns what the hiring of the person with the id in the path stated.
 func (n *Handler) GetNewHire(ctx context.Context, req *commonsv1.GetNewHireRequest) (*commonsv1.NewHire, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

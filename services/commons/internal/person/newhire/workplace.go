@@ -44,7 +44,7 @@ func (w workplace) checkIowa(name string) error {
 }
 
 // state returns the postal code of the state in which the workplace is, and what
-// says so: the nearest of its places that tells; "" when none of them does.
+// says so: the nearest of its places that has one; "" when none of them does.
 func (w workplace) state() (state, by string) {
 	for _, p := range w {
 		if strings.EqualFold(strings.TrimSpace(p.name), "Iowa") {

@@ -12,7 +12,7 @@ import (
 // DatedElement is an element of a list with the days on which it holds.
 type DatedElement struct {
 	Days civil.Range
-	// key tells apart what may hold at the same time, value also the rest.
+	// key distinguishes what may hold at the same time, value also the rest.
 	key, value string
 	Element    Element
 }

@@ -15,7 +15,7 @@ import (
 type List struct {
 	// Path is the list as callers write it.
 	Path, Table string
-	// Keys is how many of the columns, from the first on, tell apart what may
+	// Keys is how many of the columns, from the first on, distinguish what may
 	// hold at the same time. None: there is at most one element for a day.
 	Keys    int
 	Columns []Column

@@ -8,7 +8,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// NewState returns what other domains are told of a person.
+// NewState returns what other domains receive of a person.
 func NewState(r *Record, id int64, zone string, version int64) *commonsv1.PersonState {
 	return &commonsv1.PersonState{
 		PersonId:     id,

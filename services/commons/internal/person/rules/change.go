@@ -52,7 +52,7 @@ func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []
 	return d, r.complete(d)
 }
 
-// changedAccount returns what auth has to be told of the user account, given
+// changedAccount returns what auth has to receive of the user account, given
 // what was sent of it, or nil.
 func (d *Draft) changedAccount(old *record.Record, sent *UserAccount) *UserAccount {
 	now := &UserAccount{

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxHours are those of a leap year: nothing that hours are told for is
+	// maxHours are those of a leap year: nothing that hours are given for is
 	// longer.
 	maxHours = 366 * 24
 	// maxPercent is far above what anybody works, and below a fraction of hours
@@ -51,11 +51,11 @@ func checkQuantity(path string, e *commonsv1.ExpectedHours) error {
 	if err != nil || math.IsNaN(hours) || strings.ContainsAny(e.GetQuantity(), "xX_") {
 		return fault.Invalid(CodeBadValue, fmt.Sprintf("%s.quantity: %.40q is not a number of hours.", path, e.GetQuantity()))
 	}
-	most := float64(maxHours)
+	limit := float64(maxHours)
 	if strings.EqualFold(e.GetTimePeriodTypeName(), "Daily") {
-		most = 24
+		limit = 24
 	}
-	return within(path+".quantity", hours, most)
+	return within(path+".quantity", hours, limit)
 }
 
 func checkFullTime(path string, standard, fullTime, percentage float64) error {
@@ -68,11 +68,11 @@ func checkFullTime(path string, standard, fullTime, percentage float64) error {
 	return within(path+".fullTimePercentage", percentage, maxPercent)
 }
 
-func within(path string, value, most float64) error {
-	if value >= 0 && value <= most {
+func within(path string, value, limit float64) error {
+	if value >= 0 && value <= limit {
 		return nil
 	}
-	return fault.Invalid(CodeHours, fmt.Sprintf("%s: %v is not between 0 and %v.", path, value, most))
+	return fault.Invalid(CodeHours, fmt.Sprintf("%s: %v is not between 0 and %v.", path, value, limit))
 }
 
 // timekeepingLicense returns the name of an active licence for timekeeping, or "".

@@ -163,9 +163,9 @@ func WithoutPassword(in *commonsv1.Person) *commonsv1.Person {
 }
 
 // checkText refuses what a database text or a log line cannot hold.
-func checkText(path, text string, longest int) error {
-	if utf8.RuneCountInString(text) > longest {
-		return fault.Invalid(CodeTooLong, fmt.Sprintf("%s is longer than %d characters.", path, longest))
+func checkText(path, text string, limit int) error {
+	if utf8.RuneCountInString(text) > limit {
+		return fault.Invalid(CodeTooLong, fmt.Sprintf("%s is longer than %d characters.", path, limit))
 	}
 	if strings.ContainsFunc(text, unicode.IsControl) {
 		return fault.Invalid(CodeBadValue, path+" holds a control character.")

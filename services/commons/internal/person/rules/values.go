@@ -42,14 +42,14 @@ func checkElement(l record.List, i int, e record.Element) error {
 		if !c.IsText() {
 			continue
 		}
-		longest := maxText
+		limit := maxText
 		switch c.Name {
 		case "organization_path":
-			longest = maxPath
+			limit = maxPath
 		case "labor_category_name":
-			longest = maxCategory
+			limit = maxCategory
 		}
-		if err := checkText(fmt.Sprintf("%s[%d].%s", l.Path, i, c.Path), c.Text(e), longest); err != nil {
+		if err := checkText(fmt.Sprintf("%s[%d].%s", l.Path, i, c.Path), c.Text(e), limit); err != nil {
 			return err
 		}
 	}

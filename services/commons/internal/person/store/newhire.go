@@ -9,7 +9,7 @@ type NewHire struct {
 	Body []byte
 }
 
-// queueNewHires adds the statement that keeps what the persons' hiring told.
+// queueNewHires adds the statement that keeps what the persons' hiring stated.
 func queueNewHires(batch *pgx.Batch, tenantID int64, persons []Change) {
 	var ids []int64
 	var resident, work []*int64

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// InsertTermRequests keeps what was asked for about terms, and tells of it.
+// InsertTermRequests keeps what was asked for about terms, and publishes it.
 func InsertTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) error {
 	var owners, numbers []int64
 	var positions []int32

@@ -21,7 +21,7 @@ func Topic() replica.Topic {
 	}
 }
 
-// eventBatch is how many persons an event tells of.
+// eventBatch is how many persons an event holds.
 const eventBatch = 100
 
 // deletedZone is the time zone of persons who are not there.

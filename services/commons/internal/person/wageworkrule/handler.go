@@ -25,7 +25,7 @@ import (
 const (
 	// maxPage bounds the rules of a page.
 	maxPage = 1000
-	// maxShown bounds the rules of an answer: told by stretches of days, a person's few
+	// maxShown bounds the rules of a response: given by ranges of days, a person's few
 	// hundred can be many thousands.
 	maxShown = 100_000
 )
@@ -73,10 +73,10 @@ func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.Mul
 		return nil, err
 	}
 	if shown.left < 0 {
-		return nil, fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf("The answer would have more than %d wage and work rules. "+
+		return nil, fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf("The response would have more than %d wage and work rules. "+
 			"Ask for fewer persons or days, or for pages of the rules (where.index and where.count).", maxShown))
 	}
-	return w.answer(ctx, out)
+	return w.respond(ctx, out)
 }
 
 // daysOf returns the days from a first to a last one; open without them.
@@ -97,7 +97,7 @@ func daysOf(start, end string) (civil.Range, error) {
 
 // MultiUpsertWageWorkRules replaces what persons have for jobs on the days of
 // what is sent. Each person succeeds or fails by themselves. Of persons behind the most
-// rules that an answer holds, only the identity is shown: they were changed all the same.
+// rules that a response holds, only the identity is shown: they were changed all the same.
 func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.PersonWageWorkRulesList) (*commonsv1.PersonWageWorkRulesList, error) {
 	wages := make([][]*commonsv1.WageWorkRule, len(req.GetPersons()))
 	base := make([][]*commonsv1.BaseWageRate, len(wages))
@@ -141,7 +141,7 @@ func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.P
 		}
 		out.Succeed(in, all.person(made[i].ID, made[i].Record))
 	}
-	return w.answer(ctx, out)
+	return w.respond(ctx, out)
 }
 
 // identityOf returns the identity of an employee: by id, when both are given.
@@ -155,8 +155,8 @@ func identityOf(employee *commonv1.Ref) *commonsv1.PersonIdentity {
 	return &commonsv1.PersonIdentity{PersonKey: employee.Id}
 }
 
-// answer fills in the ids of the jobs and returns the outcome.
-func (w *Handler) answer(ctx context.Context, out *bulk.Outcome[*commonsv1.PersonWageWorkRules, *commonsv1.PersonWageWorkRules]) (*commonsv1.PersonWageWorkRulesList, error) {
+// respond fills in the ids of the jobs and returns the outcome.
+func (w *Handler) respond(ctx context.Context, out *bulk.Outcome[*commonsv1.PersonWageWorkRules, *commonsv1.PersonWageWorkRules]) (*commonsv1.PersonWageWorkRulesList, error) {
 	if err := w.fillJobs(ctx, out.Successes()); err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (w *Writer) failOutOfScope(ctx context.Context, keys []store.Key, known map
 	return nil
 }
 
-// deleteAll deletes persons, tells of it, and notes that their accounts go.
+// deleteAll deletes persons, publishes it, and notes that their accounts go.
 // Who is gone already is left out.
 func deleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
 	rows, err := tx.Query(ctx, `WITH locked AS (

@@ -50,7 +50,7 @@ type Deps struct {
 	Rules  *rules.Rules
 	Zones  *civil.Zones
 	Log    *slog.Logger
-	// Wake tells the relay that there are events to publish.
+	// Wake notifies the relay that there are events to publish.
 	Wake func()
 }
 
@@ -194,7 +194,7 @@ func (w *Writer) assignIDs(ctx context.Context, items []*store.Item) error {
 	return nil
 }
 
-// store writes the items that are still good, with the event that tells of
+// store writes the items that are still good, with the event of
 // them, and takes back the intents of their accounts.
 func (w *Writer) store(ctx context.Context, tenantID int64, items []*store.Item, accounts []int64) error {
 	var persons []store.Change

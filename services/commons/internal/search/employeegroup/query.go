@@ -79,7 +79,7 @@ func newQueries(finder Finder, clk clock.Clock) *queries {
 }
 
 // members returns whom the public query of a name finds on a day, by ascending
-// id: nobody when there is no such query. Where it cannot be told, nobody is
+// id: nobody when there is no such query. Where it is unknown, nobody is
 // shown, and the caller learns why.
 func (q *queries) members(ctx context.Context, tenantID int64, name string, day civil.Date) ([]int64, error) {
 	got, err := q.found.Get(ctx, queryDay{tenantID, name, day}, func(ctx context.Context) (found, error) {

@@ -26,7 +26,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
-// counted is a Finder that counts, and fails while it is told to.
+// counted is a Finder that counts, and fails while it is set to.
 type counted struct {
 	finder Finder
 	asked  atomic.Int64

@@ -53,9 +53,9 @@ type waiter struct {
 }
 
 // New makes a Limiter for at most so many at the same time.
-func New(most int) *Limiter {
+func New(limit int) *Limiter {
 	return &Limiter{
-		max: most, maxOfTenant: max(1, most-1), maxOfUser: max(1, most/2),
+		max: limit, maxOfTenant: max(1, limit-1), maxOfUser: max(1, limit/2),
 		tenants: map[int64]*share{}, users: map[Holder]*share{},
 	}
 }

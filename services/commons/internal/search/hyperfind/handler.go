@@ -25,7 +25,7 @@ import (
 // maxDescription bounds descriptions, in characters.
 const maxDescription = 1000
 
-// Periods tells which days symbolic periods stand for.
+// Periods returns which days symbolic periods stand for.
 type Periods interface {
 	// Days returns the days of the period that a reference names, on the
 	// caller's today.

@@ -116,13 +116,13 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *storedQuery, cons
 		tenantID, q.public, q.owner).Scan(&there); err != nil {
 		return 0, err
 	}
-	most := maxPersonal
+	limit := maxPersonal
 	if q.public {
-		most = maxPublic
+		limit = maxPublic
 	}
-	if there >= most {
+	if there >= limit {
 		return 0, fault.TooLarge(CodeFull, fmt.Sprintf("There are %d queries already, as many as may be. Delete some first.", there)).
-			WithLimits(int64(there)+1, int64(most))
+			WithLimits(int64(there)+1, int64(limit))
 	}
 	err = tx.QueryRow(ctx, `INSERT INTO hyperfind_query (tenant_id, name, description, owner, public, home, persistent_id, filter_type, constraints)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,

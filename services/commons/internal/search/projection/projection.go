@@ -18,12 +18,12 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// batch is how many events are applied in one transaction: one can tell of a
+// batch is how many events are applied in one transaction: one can hold a
 // thousand persons.
 const batch = 8
 
-// What is done of spans at a time, and how long after they were told. A change of
-// a rotation tells of thousands of employees within a second, while others wait
+// What is done of spans at a time, and how long after they were published. A change of
+// a rotation publishes thousands of employees within a second, while others wait
 // to see it; what only queries need leaves the machine to them until then.
 const (
 	spansBatch = 64

@@ -67,7 +67,7 @@ func dump(ctx context.Context, t require.TestingT, pool *pg.Pool) []string {
 }
 
 // Whatever the order of the events, and however often they come, the last state
-// is what is known; and what was lost comes back when everything is told.
+// is what is known; and what was lost comes back when everything is published.
 func TestEventsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
@@ -87,7 +87,7 @@ func TestEventsInAnyOrder(t *testing.T) {
 				}
 			}
 			w.events = kept
-			w.tellAll()
+			w.publishAll()
 		}
 		for _, e := range w.events {
 			if rapid.IntRange(0, 3).Draw(t, "again") == 0 {
@@ -113,7 +113,7 @@ func TestEventsInAnyOrder(t *testing.T) {
 
 const persons = 3
 
-// world is what scheduling has, and what it told.
+// world is what scheduling has, and what it published.
 type world struct {
 	revision int64
 	shifts   map[int64]*schedulingv1.EnteredShift
@@ -127,12 +127,12 @@ func (w *world) step(t *rapid.T) {
 	switch rapid.IntRange(0, 4).Draw(t, "kind") {
 	case 0:
 		w.spans[person] = rapid.Int64Range(0, 2).Draw(t, "pattern")
-		w.tellSpans(person)
+		w.publishSpans(person)
 	case 1:
 		w.leave[person] = rapid.Int32Range(0, 2).Draw(t, "leave")
-		w.tellLeave(person)
+		w.publishLeave(person)
 	case 2:
-		w.tellAll()
+		w.publishAll()
 	default:
 		id := rapid.Int64Range(1, 4).Draw(t, "shift")
 		if before := w.shifts[id]; before != nil && before.GetEmployeeId() == 0 {
@@ -148,11 +148,11 @@ func (w *world) step(t *rapid.T) {
 		}
 		w.shifts[id] = s
 		s.Deleted = s.GetEmployeeId() == 0 && s.GetHides() == nil
-		w.tellShifts(s)
+		w.publishShifts(s)
 	}
 }
 
-func (w *world) tellSpans(person int64) {
+func (w *world) publishSpans(person int64) {
 	w.revision++
 	group := &schedulingv1.EqualSpans{EmployeeIds: []int64{person}}
 	if w.spans[person] != 0 {
@@ -161,7 +161,7 @@ func (w *world) tellSpans(person int64) {
 	w.events = append(w.events, &schedulingv1.SpansChanged{Revision: w.revision, Groups: []*schedulingv1.EqualSpans{group}})
 }
 
-func (w *world) tellLeave(person int64) {
+func (w *world) publishLeave(person int64) {
 	w.revision++
 	taken := &schedulingv1.EmployeeLeave{EmployeeId: person}
 	if day := w.leave[person]; day != 0 {
@@ -170,19 +170,19 @@ func (w *world) tellLeave(person int64) {
 	w.events = append(w.events, &schedulingv1.LeaveTaken{Revision: w.revision, Employees: []*schedulingv1.EmployeeLeave{taken}})
 }
 
-func (w *world) tellShifts(shifts ...*schedulingv1.EnteredShift) {
+func (w *world) publishShifts(shifts ...*schedulingv1.EnteredShift) {
 	w.revision++
 	w.events = append(w.events, &schedulingv1.ShiftsEntered{Revision: w.revision, Jobs: []string{"", "A"}, Shifts: shifts})
 }
 
-// tellAll tells everything, as a backfill does: also of what is gone.
-func (w *world) tellAll() {
+// publishAll publishes everything, as a backfill does: also of what is gone.
+func (w *world) publishAll() {
 	for person := range int64(persons) {
-		w.tellSpans(person + 1)
-		w.tellLeave(person + 1)
+		w.publishSpans(person + 1)
+		w.publishLeave(person + 1)
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.shifts)) {
-		w.tellShifts(w.shifts[id])
+		w.publishShifts(w.shifts[id])
 	}
 }
 

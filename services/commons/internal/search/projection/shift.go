@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// A digest of what is told of a shift, the same expression as in scheduling.
+	// A digest of what is published of a shift, the same expression as in scheduling.
 	// What is gone, and hides nothing, is no row here.
 	shiftMarks = `
 SELECT id AS key, hashint8extended(CASE WHEN person_id IS NULL THEN -version ELSE version END, CASE WHEN hides_lane IS NULL THEN 0 ELSE

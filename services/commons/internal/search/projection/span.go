@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// A digest of what is told of a person, the same expression as in scheduling.
+	// A digest of what is published of a person, the same expression as in scheduling.
 	spanMarks = `
 SELECT person_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((from_date - ` + civil.EpochSQL + `)::bigint << 32 | (to_date - ` + civil.EpochSQL + `)::bigint,
     hashint8extended(position::bigint << 32 | day_count::bigint, lane::bigint)))) AS mark

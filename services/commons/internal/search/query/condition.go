@@ -225,7 +225,7 @@ func (k *condition) ofJob(c *compiler) string {
 		WHERE v.tenant_id = $1 AND v.from_date < %s AND v.to_date > %s AND %s`, c.to, c.from, jobs)
 }
 
-// places names the locations of a query: answered is a table of the paths that
+// places names the locations of a query: the result is a table of the paths that
 // name them, and the days on which they do.
 func (c *compiler) places(locations string) string {
 	table := c.name("places")

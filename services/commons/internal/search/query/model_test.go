@@ -229,7 +229,7 @@ func (m *model) condition(p *modelPerson, f *commonsv1.HyperfindFilter, from, to
 	panic(f.GetKey())
 }
 
-// isJob tells whether a location is one of the jobs of a filter on a day.
+// isJob reports whether a location is one of the jobs of a filter on a day.
 func (m *model) isJob(f *commonsv1.HyperfindFilter, l, day int) bool {
 	at := m.locations[day/epochDays][l]
 	return l > 0 && at.path != "" && at.job > 0 && (f.GetOperator() == "IS_NOT_NULL" || slices.ContainsFunc(f.GetRefs(), func(r *commonv1.Ref) bool {
@@ -244,7 +244,7 @@ func (m *model) within(f *commonsv1.HyperfindFilter, path string, day, last int)
 	return m.isBelow(f, m.named(path, day), day, last)
 }
 
-// isBelow tells whether a location is one of those of a filter, or below, on a
+// isBelow reports whether a location is one of those of a filter, or below, on a
 // day.
 func (m *model) isBelow(f *commonsv1.HyperfindFilter, l, day, last int) bool {
 	for ; l > 0 && m.locations[day/epochDays][l].path != ""; l = m.locations[day/epochDays][l].parent {

@@ -165,9 +165,9 @@ func (r *reader) count(f *commonsv1.HyperfindFilter, k key) error {
 	return nil
 }
 
-func tooCostly(what string, actual, most int) error {
+func tooCostly(what string, actual, limit int) error {
 	return fault.TooLarge(CodeCostly, fmt.Sprintf("Service limits are exceeded: %s: at least %d, allowed: %d. "+
-		"Give one filter a list instead of many filters, or ask several times.", what, actual, most)).WithLimits(int64(actual), int64(most))
+		"Give one filter a list instead of many filters, or ask several times.", what, actual, limit)).WithLimits(int64(actual), int64(limit))
 }
 
 func keyNames() []string {
@@ -194,17 +194,17 @@ func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool)
 		return Invalid(path+".values", "must not be given; give refs")
 	}
 	given := len(f.GetValues()) + len(f.GetRefs())
-	least, most := 1, maxValues
+	least, limit := 1, maxValues
 	switch {
 	case k.operator == isNotNull:
-		least, most = 0, 0
+		least, limit = 0, 0
 	case k.operator == between:
-		least, most = 2, 2
+		least, limit = 2, 2
 	case single || k.operator != in:
-		most = 1
+		limit = 1
 	}
-	if given < least || given > most {
-		return Invalid(path, "needs %s", howMany(least, most, k.kind == reference))
+	if given < least || given > limit {
+		return Invalid(path, "needs %s", howMany(least, limit, k.kind == reference))
 	}
 	if err := k.takeRefs(path, f); err != nil {
 		return err
@@ -213,20 +213,20 @@ func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool)
 }
 
 // howMany says how many values, or references, a filter takes.
-func howMany(least, most int, refs bool) string {
+func howMany(least, limit int, refs bool) string {
 	one, many := "value", "values"
 	if refs {
 		one, many = "element of refs", "elements of refs"
 	}
 	switch {
-	case most == 0:
+	case limit == 0:
 		return "no " + many
-	case most == 1:
+	case limit == 1:
 		return "exactly 1 " + one
-	case least == most:
+	case least == limit:
 		return fmt.Sprintf("exactly %d %s", least, many)
 	}
-	return fmt.Sprintf("%d to %d %s", least, most, many)
+	return fmt.Sprintf("%d to %d %s", least, limit, many)
 }
 
 func (k *condition) takeRefs(path string, f *commonsv1.HyperfindFilter) error {

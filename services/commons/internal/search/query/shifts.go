@@ -5,7 +5,7 @@ import "strings"
 // ReadShifts is SQL for the segments of the shifts that persons ($2) of a tenant ($1) have
 // from a day ($3) to before another ($4): what patterns generate, as far as nobody hid it,
 // and what people entered. Its columns are the person, the day, a
-// number that tells the shifts of the day apart, the number of the segment, its start and
+// number that distinguishes the shifts of the day, the number of the segment, its start and
 // end in seconds after the day begins, the job, and whether leave takes the segment.
 var ReadShifts = strings.Join([]string{`
 SELECT s.person_id, d.day, s.lane::bigint << 16 | f.ordinal AS shift, f.segment, f.start_second, f.end_second, f.job,

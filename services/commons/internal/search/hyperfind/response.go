@@ -13,8 +13,8 @@ import (
 
 // Numbers of the fields that are written as bytes.
 var (
-	answerCount       = protofield.MustShort(&commonsv1.HyperfindAnswer{}, "count")
-	answerResult      = protofield.MustShort(&commonsv1.HyperfindAnswer{}, "result")
+	fieldCount        = protofield.MustShort(&commonsv1.HyperfindAnswer{}, "count")
+	fieldResult       = protofield.MustShort(&commonsv1.HyperfindAnswer{}, "result")
 	resultRefs        = protofield.MustShort(&commonsv1.HyperfindResult{}, "refs")
 	resultPersons     = protofield.MustShort(&commonsv1.HyperfindResult{}, "base_persons")
 	refItems          = protofield.MustShort(&commonsv1.HyperfindRefList{}, "refs")
@@ -43,7 +43,7 @@ func (p *pieces) next() *[]byte {
 	return &(*p)[len(*p)-1]
 }
 
-// response collects persons as the wire bytes of a HyperfindAnswer. Those above
+// response collects persons as the wire bytes of a HyperfindResponse. Those above
 // the limit are only counted.
 type response struct {
 	limit, count  int
@@ -78,7 +78,7 @@ func appendNamed(dst []byte, idField, numberField protowire.Number, id int64, nu
 // message returns the collected persons, or the last of them when the caller
 // takes the others in parts. It carries its fields as bytes.
 func (a *response) message(ctx context.Context) (*commonsv1.HyperfindAnswer, error) {
-	fields := protowire.AppendVarint(protowire.AppendTag(nil, answerCount, protowire.VarintType), uint64(a.count))
+	fields := protowire.AppendVarint(protowire.AppendTag(nil, fieldCount, protowire.VarintType), uint64(a.count))
 	for _, list := range []struct {
 		field protowire.Number
 		pieces
@@ -89,7 +89,7 @@ func (a *response) message(ctx context.Context) (*commonsv1.HyperfindAnswer, err
 		for _, piece := range list.pieces {
 			// A HyperfindResult with some of a list: all of them merge.
 			size := 1 + protowire.SizeBytes(len(piece))
-			fields = appendLength(fields, answerResult, size)
+			fields = appendLength(fields, fieldResult, size)
 			fields = append(appendLength(fields, list.field, len(piece)), piece...)
 			if len(fields) < pieceBytes || !parts.Requested(ctx) {
 				continue

@@ -21,7 +21,7 @@ type selection struct {
 	days civil.Range
 	// overridesOnly leaves out base wages.
 	overridesOnly bool
-	// index and count are the page of each stretch; all is on one when count is 0.
+	// index and count are the page of each interval; all is on one when count is 0.
 	index, count int
 	// left is how many more rules are shown. It is below 0 when that was too few.
 	left int
@@ -41,7 +41,7 @@ func selectionOf(where *commonsv1.WageWorkRuleWhere, days civil.Range) (*selecti
 	return s, nil
 }
 
-// person returns what a person has on the days, by stretches on which it stays as it is.
+// person returns what a person has on the days, by intervals on which it stays as it is.
 func (s *selection) person(id int64, r *record.Record) *commonsv1.PersonWageWorkRules {
 	out := &commonsv1.PersonWageWorkRules{Employee: &commonv1.Ref{Id: &id, Qualifier: proto.String(r.Number())}}
 	base := r.Message.GetJobAssignment().GetBaseWageRates()
@@ -64,15 +64,15 @@ func (s *selection) person(id int64, r *record.Record) *commonsv1.PersonWageWork
 		if days.Intersect(s.days).Empty() || s.left < 0 {
 			continue
 		}
-		if stretch := s.stretch(days, base, r.WageRules); stretch != nil {
-			out.EffectiveDatedWageWorkRules = append(out.EffectiveDatedWageWorkRules, stretch)
+		if interval := s.interval(days, base, r.WageRules); interval != nil {
+			out.EffectiveDatedWageWorkRules = append(out.EffectiveDatedWageWorkRules, interval)
 		}
 	}
 	return out
 }
 
-// stretch returns what holds on days on which it stays as it is; nil when that is nothing.
-func (s *selection) stretch(days civil.Range, base []*commonsv1.BaseWageRate, wages []*commonsv1.WageWorkRule) *commonsv1.EffectiveDatedWageWorkRules {
+// interval returns what holds on days on which it stays as it is; nil when that is nothing.
+func (s *selection) interval(days civil.Range, base []*commonsv1.BaseWageRate, wages []*commonsv1.WageWorkRule) *commonsv1.EffectiveDatedWageWorkRules {
 	out := &commonsv1.EffectiveDatedWageWorkRules{EffectiveDate: days.From.String(), ExpirationDate: days.To.String()}
 	for _, rate := range base {
 		if record.RangeOf(record.DatesOf(rate)).Contains(days.From) {
