@@ -47,7 +47,7 @@ type Config struct {
 	SMTP     mailer.Config   `embed:"" prefix:"smtp-" envprefix:"SMTP_"`
 	Webhook  webhook.Config  `embed:"" prefix:"webhook-" envprefix:"WEBHOOK_"`
 	// DefaultTimeZone is where the day of tenants begins.
-	DefaultTimeZone string `name:"default-time-zone" default:"UTC" help:"Time zone, as IANA calls it, by whose days target thresholds expire and repetitions of messages are told."`
+	DefaultTimeZone string `name:"default-time-zone" default:"UTC" help:"Time zone, as IANA calls it, by whose days target thresholds expire and repetitions of messages are recognised."`
 	// BodyBytes is the largest request body that the edge accepts; it is shown
 	// to callers.
 	BodyBytes int64 `kong:"-"`

@@ -50,7 +50,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// event stores one and returns its request id, which tells it apart.
+// event stores one and returns its request id, which identifies it.
 func (b *bench) event(t *testing.T, service string, e audit.Event) string {
 	t.Helper()
 	e.RequestID = fmt.Sprintf("%s-%d", service, rand.Int64())

@@ -127,7 +127,7 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 
 // fits reports whether a result shows nothing but what a caller sees. Each service
 // knows by itself whom that is, some seconds late, so what they found may be of an
-// older set. Of sums over locations nobody can tell afterwards whom they count.
+// older set. Of sums over locations nobody can know afterwards whom they count.
 func fits(r *encoding.Result, visible rowvisibility.Set) bool {
 	if visible.All() {
 		return true

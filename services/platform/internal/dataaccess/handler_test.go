@@ -350,7 +350,7 @@ func TestResultsAreKeptForWhomTheCallerSees(t *testing.T) {
 		})
 	}
 	over := &encoding.Result{View: query.Views()[1], Rows: []*datav1.DataRow{{Id: 2}}}
-	assert.False(t, fits(over, rowvisibility.Persons(2)), "nobody can tell whom a sum over a location counts")
+	assert.False(t, fits(over, rowvisibility.Persons(2)), "nobody can know whom a sum over a location counts")
 	assert.True(t, fits(over, rowvisibility.AllPersons()))
 }
 

@@ -65,7 +65,7 @@ func (r reader) ask(ctx context.Context, p *catalogue.Provider, columns []*table
 		return err
 	}
 	if len(response.GetColumns()) != len(req.Elements) {
-		return fmt.Errorf("dataaccess: %s answered %d columns of %d", p.GetName(), len(response.GetColumns()), len(req.Elements))
+		return fmt.Errorf("dataaccess: %s returned %d columns of %d", p.GetName(), len(response.GetColumns()), len(req.Elements))
 	}
 	for i, c := range columns {
 		cells := len(ids)

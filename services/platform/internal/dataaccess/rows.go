@@ -172,7 +172,7 @@ func (f finder) rollUp(ctx context.Context, q *query.Query, rows []*datav1.DataR
 	return found.GetRows(), q.CheckCount(len(found.GetRows()))
 }
 
-// row is what tells rows apart.
+// row is what distinguishes rows.
 type row struct {
 	id        int64
 	qualifier string

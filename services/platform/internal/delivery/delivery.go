@@ -51,7 +51,7 @@ type Delivery struct {
 	WebhookID    int64
 	Address      string
 	Content      *platformv1.DeliveryContent
-	// Fingerprint tells repetitions from other messages, and Until how long they are
+	// Fingerprint distinguishes repetitions from other messages, and Until how long they are
 	// suppressed. Without Until none are.
 	Fingerprint []byte
 	Until       time.Time

@@ -62,7 +62,7 @@ func NewSender(cfg Config, deps Deps) (*Sender, error) {
 // GiveUpAt is until when a delivery that is stored now is tried.
 func (s *Sender) GiveUpAt() time.Time { return s.deps.Clock.Now().Add(s.cfg.GiveUpAfter) }
 
-// Wake tells the Sender that there is something to send.
+// Wake notifies the Sender that there is something to send.
 func (s *Sender) Wake() {
 	select {
 	case s.wake <- struct{}{}:

@@ -243,7 +243,7 @@ func TestRepetitionsAreSuppressed(t *testing.T) {
 	b.round(t)
 	fourth := repeated()
 	b.store(t, 1, fourth)
-	assert.Equal(t, Pending, b.read(t, fourth).State, "nobody was told anything")
+	assert.Equal(t, Pending, b.read(t, fourth).State, "nothing was sent")
 }
 
 // Messages that are sent at the same moment meet: one of them is no repetition.

@@ -29,7 +29,7 @@ const (
 )
 
 // Append stores deliveries within a transaction, and sets their ids and states: those
-// that would tell somebody the same thing again are suppressed. What waits of a
+// that would send somebody the same thing again are suppressed. What waits of a
 // tenant is bounded: 429.
 func Append(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list []*Delivery) error {
 	if err := checkPending(ctx, tx, tenantID, len(list)); err != nil {
@@ -93,7 +93,7 @@ func suppress(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, lis
 			return fmt.Errorf("note a message: %w", err)
 		}
 		if done.RowsAffected() == 0 {
-			d.State, d.Error = Suppressed, "The recipient was told the same not long ago."
+			d.State, d.Error = Suppressed, "The recipient got the same message not long ago."
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func settle(ctx context.Context, pool *pg.Pool, d *Delivery, o outcome) error {
 		batch.Queue(`DELETE FROM notification_attempt WHERE tenant_id = $1 AND delivery_id = $2 AND started_at < (
 			SELECT started_at FROM notification_attempt WHERE tenant_id = $1 AND delivery_id = $2 ORDER BY started_at DESC OFFSET 99 LIMIT 1)`, d.Tenant, d.ID)
 		if o.state == Failed {
-			// Nobody was told anything, so the next message is no repetition.
+			// Nothing was sent, so the next message is no repetition.
 			batch.Queue(`DELETE FROM notification_repetition WHERE tenant_id = $1 AND fingerprint = $2 AND delivery_id = $3`, d.Tenant, d.Fingerprint, d.UID)
 		}
 		return tx.SendBatch(ctx, batch).Close()

@@ -103,7 +103,7 @@ func (h *Handler) MultiUpsertGenericNotifications(ctx context.Context, req *plat
 }
 
 // MultiReadGenericNotifications returns those that are named. When some are not
-// there, the answer says so for each of them; when all are not, it is 404.
+// there, the response says so for each of them; when all are not, it is 404.
 func (h *Handler) MultiReadGenericNotifications(ctx context.Context, req *platformv1.MultiReadGenericNotificationsRequest) (*platformv1.GenericNotificationList, error) {
 	refs, err := refsOf(req.GetWhere().GetGenericNotifications())
 	if err != nil {

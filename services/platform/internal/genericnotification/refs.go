@@ -68,10 +68,10 @@ func pick(list []*notification, ref *commonv1.Ref) *notification {
 // localize sets the texts that the caller reads, and says in which language they
 // are.
 func localize(ctx context.Context, list ...*notification) error {
-	preferences, answered := acceptlanguage.From(ctx), ""
+	preferences, language := acceptlanguage.From(ctx), ""
 	for _, n := range list {
 		n.Localized = In(n, preferences)
-		answered = cmp.Or(answered, n.GetLocalized().GetLanguage())
+		language = cmp.Or(language, n.GetLocalized().GetLanguage())
 	}
-	return acceptlanguage.SetContentLanguage(ctx, answered)
+	return acceptlanguage.SetContentLanguage(ctx, language)
 }

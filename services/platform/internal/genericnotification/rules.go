@@ -1,4 +1,4 @@
-// Package genericnotification keeps the templates of what people are told.
+// Package genericnotification keeps the templates of the messages that people get.
 package genericnotification
 
 import (
@@ -45,7 +45,7 @@ const (
 	CodeOtherID = "WRL-60504"
 )
 
-// Resend types: when who was told something is told the very same thing again.
+// Resend types: when who got a message gets the very same one again.
 const (
 	ResendEachDay = "Resend each day"
 	ResendEvery   = "Resend every"
@@ -174,7 +174,7 @@ func Addresses(list string) ([]string, error) {
 	return out, nil
 }
 
-// IsAddress tells whether a text is an e-mail address and nothing else: no name, no
+// IsAddress reports whether a text is an e-mail address and nothing else: no name, no
 // comment.
 func IsAddress(text string) bool {
 	parsed, err := mail.ParseAddress(text)
@@ -209,12 +209,12 @@ func checkTexts(path string, m protoreflect.Message) (err error) {
 		if field.Kind() != protoreflect.StringKind || field.IsList() {
 			return true
 		}
-		at, text, longest := path+field.JSONName(), value.String(), maxLine
+		at, text, limit := path+field.JSONName(), value.String(), maxLine
 		if field.Name() == "long_message" {
-			longest = maxMessage
+			limit = maxMessage
 		}
-		if n := utf8.RuneCountInString(text); n > longest {
-			err = invalid(at, fmt.Sprintf("must have at most %d characters", longest))
+		if n := utf8.RuneCountInString(text); n > limit {
+			err = invalid(at, fmt.Sprintf("must have at most %d characters", limit))
 		} else if strings.ContainsFunc(text, control(field.Name())) {
 			err = invalid(at, "must not have control characters")
 		} else if isTemplate(field.Name()) {
@@ -225,7 +225,7 @@ func checkTexts(path string, m protoreflect.Message) (err error) {
 	return err
 }
 
-// control tells the control characters that a text may not have. Messages have lines.
+// control recognises the control characters that a text may not have. Messages have lines.
 func control(name protoreflect.Name) func(rune) bool {
 	lines := strings.HasSuffix(string(name), "message") || name == "description"
 	return func(r rune) bool { return unicode.IsControl(r) && !(lines && (r == '\n' || r == '\r' || r == '\t')) }

@@ -1,4 +1,4 @@
-// Package limit tells callers every limit that applies to them. The limits of
+// Package limit returns to callers every limit that applies to them. The limits of
 // the operations are read from the contracts, where they are enforced from.
 package limit
 

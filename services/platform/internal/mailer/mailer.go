@@ -180,7 +180,7 @@ func (m *Mailer) message(d *delivery.Delivery) (*mail.Msg, error) {
 	return message, nil
 }
 
-// refusal tells what the server refused for good from what it may take later. What it
+// refusal distinguishes what the server refused for good from what it may take later. What it
 // says of the address or the text is for the tenant. Who may send, and how, is between
 // the server and the operator.
 func refusal(err error) error {

@@ -1,5 +1,5 @@
-// Package messaging tells people something: it finds out who is meant, writes what
-// they are told, and leaves the rest to package delivery.
+// Package messaging sends messages to people: it finds out who is meant, writes what
+// they get, and leaves the rest to package delivery.
 package messaging
 
 import (
@@ -80,12 +80,12 @@ func (h *Handler) ListMessagingNotifications(ctx context.Context, req *platformv
 		return nil, err
 	}
 	out := &platformv1.MessagingNotificationList{}
-	preferences, answered := acceptlanguage.From(ctx), ""
+	preferences, language := acceptlanguage.From(ctx), ""
 	for _, n := range list {
 		shown, tag := show(n, preferences)
-		out.Items, answered = append(out.Items, shown), cmp.Or(answered, tag)
+		out.Items, language = append(out.Items, shown), cmp.Or(language, tag)
 	}
-	return out, acceptlanguage.SetContentLanguage(ctx, answered)
+	return out, acceptlanguage.SetContentLanguage(ctx, language)
 }
 
 // GetMessagingNotification returns one generic notification, or 400.

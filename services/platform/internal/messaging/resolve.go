@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
 )
 
-// recipients are what requests say of who is told.
+// recipients are what requests say of the recipients.
 type recipients interface {
 	GetRecipients() []string
 	GetRecipientsByPersonNumber() bool

@@ -16,12 +16,12 @@ import (
 type event struct {
 	Type string `json:"type"`
 	// Timestamp is when it was asked for, not when it is sent.
-	Timestamp string `json:"timestamp"`
-	Data      *told  `json:"data"`
+	Timestamp string   `json:"timestamp"`
+	Data      *payload `json:"data"`
 }
 
-// told is a message as a webhook gets it.
-type told struct {
+// payload is a message as a webhook gets it.
+type payload struct {
 	MessageID      string   `json:"messageId,omitempty"`
 	NotificationID int64    `json:"notificationId"`
 	Name           string   `json:"name"`
@@ -41,7 +41,7 @@ type line struct {
 	Value string `json:"value"`
 }
 
-// maxText bounds what one recipient is told, in bytes: values may come many times.
+// maxText bounds what one recipient gets, in bytes: values may come many times.
 const maxText = 32 << 10
 
 // texts are those of a message in one language, with their values.
@@ -116,9 +116,9 @@ func (t *texts) text() string {
 	return out.String()
 }
 
-func (m *message) event(t *texts, persons []*commonsv1.Contact) *told {
+func (m *message) event(t *texts, persons []*commonsv1.Contact) *payload {
 	n := m.notification
-	out := &told{
+	out := &payload{
 		NotificationID: n.GetId(), Name: n.GetName(), Priority: n.GetPriority(), Domain: n.GetDomain(), Event: n.GetEvent(),
 		Subject: t.subject(), ShortMessage: t.short, LongMessage: t.long, Lines: t.lines,
 	}

@@ -34,8 +34,8 @@ type message struct {
 	// until is how long repetitions are suppressed, and giveUpAt how long is tried.
 	until, giveUpAt time.Time
 	deliveries      []*delivery.Delivery
-	// told are the addresses that have a delivery.
-	told map[string]bool
+	// written are the addresses that have a delivery.
+	written map[string]bool
 	// left is how many bytes the texts of the request may still have.
 	left *int
 }
@@ -45,11 +45,11 @@ func (m *message) write(to *resolved, hooks []*platformv1.Webhook) (err error) {
 	if m.id, err = delivery.NewUID(); err != nil {
 		return fmt.Errorf("name a message: %w", err)
 	}
-	m.told = map[string]bool{}
+	m.written = map[string]bool{}
 	n, names := m.notification, namesOf(to.employees)
 	if n.GetSendToEmployee() || n.GetRecipientListWillBeSuppliedAtRuntime() {
 		for _, e := range to.employees {
-			if err := m.tell(e, names); err != nil {
+			if err := m.writeTo(e, names); err != nil {
 				return err
 			}
 		}
@@ -57,7 +57,7 @@ func (m *message) write(to *resolved, hooks []*platformv1.Webhook) (err error) {
 	if n.GetSendToEmployeesManager() {
 		for _, id := range slices.Sorted(maps.Keys(to.managers)) {
 			staff := slices.DeleteFunc(slices.Clone(to.employees), func(e *commonsv1.Contact) bool { return e.GetManagerId() != id })
-			if err := m.tell(to.managers[id], namesOf(staff)); err != nil {
+			if err := m.writeTo(to.managers[id], namesOf(staff)); err != nil {
 				return err
 			}
 		}
@@ -89,9 +89,9 @@ func namesOf(persons []*commonsv1.Contact) string {
 	return strings.Join(names, "; ")
 }
 
-// tell writes a message to a person, to each of their addresses. Who has none stands
-// in the log as somebody who was not told.
-func (m *message) tell(person *commonsv1.Contact, employees string) error {
+// writeTo writes a message to a person, to each of their addresses. Who has none stands
+// in the log as somebody who got nothing.
+func (m *message) writeTo(person *commonsv1.Contact, employees string) error {
 	if len(person.GetAddresses()) == 0 {
 		d, err := m.delivery(delivery.Email)
 		if err != nil {
@@ -113,10 +113,10 @@ func (m *message) tell(person *commonsv1.Contact, employees string) error {
 // mail writes an e-mail, unless one goes to the address already.
 func (m *message) mail(person *commonsv1.Contact, address, employees string) error {
 	key := strings.ToLower(address)
-	if m.told[key] {
+	if m.written[key] {
 		return nil
 	}
-	m.told[key] = true
+	m.written[key] = true
 	preferences := m.preferences
 	if tag, err := language.Parse(strings.ReplaceAll(person.GetLocale(), "_", "-")); err == nil && person.GetLocale() != "" {
 		preferences = acceptlanguage.Preferences{tag}
@@ -200,7 +200,7 @@ func (m *message) delivery(channel string) (*delivery.Delivery, error) {
 // otherwise have as many texts as there are recipients written, all at once.
 const maxSent = 32 << 20
 
-// add adds a delivery, with what tells whether another one says the same.
+// add adds a delivery, with what reports whether another one says the same.
 func (m *message) add(d *delivery.Delivery, said ...string) error {
 	if *m.left -= proto.Size(d.Content); *m.left < 0 {
 		return fault.TooLarge(fault.CodeItemLimit,

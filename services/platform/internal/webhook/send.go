@@ -29,9 +29,9 @@ import (
 const (
 	// timeout bounds a request, as Standard Webhooks recommends.
 	timeout = 15 * time.Second
-	// maxAnswer bounds what is read of a response, and headers those of one, in bytes.
-	maxAnswer  = 16 << 10
-	maxHeaders = 16 << 10
+	// maxResponse bounds what is read of a response, and headers those of one, in bytes.
+	maxResponse = 16 << 10
+	maxHeaders  = 16 << 10
 )
 
 // Transport brings messages to webhooks.
@@ -125,7 +125,7 @@ func (t *Transport) Send(ctx context.Context, d *delivery.Delivery) (string, err
 	}
 	defer response.Body.Close()
 	// A connection is used again when the response was read.
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer))
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxResponse))
 	switch status := response.StatusCode; {
 	case status >= 200 && status < 300:
 		return response.Status, nil
@@ -139,7 +139,7 @@ func (t *Transport) Send(ctx context.Context, d *delivery.Delivery) (string, err
 	}
 }
 
-// unreachable tells why a webhook could not be called. The URL is left out: that of many
+// unreachable says why a webhook could not be called. The URL is left out: that of many
 // a webhook is a secret. What names point to within the network of the operator, and
 // who resolves them there, is for the operator alone.
 func unreachable(err error) error {

@@ -31,7 +31,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/migrations"
 )
 
-// receiver is a program that is told something.
+// receiver is a program that receives messages.
 type receiver struct {
 	*httptest.Server
 	caFile string
@@ -203,7 +203,7 @@ func TestNamesThatPointInsideAreRefused(t *testing.T) {
 	b := newBench(t, "https://localhost:"+port, r.caFile)
 	_, err = b.send(t)
 	require.ErrorIs(t, err, errNotPublic)
-	assert.NotRegexp(t, `127\.0\.0\.1|::1`, err.Error(), "what names point to inside is told to nobody")
+	assert.NotRegexp(t, `127\.0\.0\.1|::1`, err.Error(), "what names point to inside is shown to nobody")
 	assert.Empty(t, r.requests)
 }
 
@@ -223,7 +223,7 @@ func TestUnreachable(t *testing.T) {
 	lookup := &net.DNSError{Err: "no such host", Name: "db.internal", Server: "10.96.0.10:53", IsNotFound: true}
 	err = unreachable(&url.Error{Op: "Post", URL: "https://db.internal/confidential", Err: &net.OpError{Op: "dial", Net: "tcp", Err: lookup}})
 	assert.NotRegexp(t, `confidential|10\.96`, err.Error())
-	assert.ErrorIs(t, err, lookup, "the operator is told")
+	assert.ErrorIs(t, err, lookup, "the operator sees it")
 }
 
 func TestGuard(t *testing.T) {

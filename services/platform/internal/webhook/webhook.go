@@ -1,4 +1,4 @@
-// Package webhook keeps the programs that tenants have told what their people are,
+// Package webhook keeps the programs that tenants have registered for what their people get,
 // and brings them messages that are signed as the Standard Webhooks specification says.
 package webhook
 

@@ -101,12 +101,12 @@ func (c *Catalogue) Elements(ctx context.Context) *Elements {
 func (c *Catalogue) refresh(ctx context.Context, stale []int) *Elements {
 	ctx, cancel := context.WithTimeout(ctx, describeWithin)
 	defer cancel()
-	answers := make([][]*datav1.DataProvider, len(stale))
+	fetched := make([][]*datav1.DataProvider, len(stale))
 	var running sync.WaitGroup
 	for k, i := range stale {
 		running.Go(func() {
-			if answer, err := c.clients[i].DescribeDataElements(ctx, &datav1.DescribeDataElementsRequest{}); err == nil {
-				answers[k] = answer.GetProviders()
+			if response, err := c.clients[i].DescribeDataElements(ctx, &datav1.DescribeDataElementsRequest{}); err == nil {
+				fetched[k] = response.GetProviders()
 			}
 		})
 	}
@@ -114,8 +114,8 @@ func (c *Catalogue) refresh(ctx context.Context, stale []int) *Elements {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for k, i := range stale {
-		if answers[k] != nil {
-			c.known[i] = described{providers: answers[k], until: c.clock.Now().Add(describedFor)}
+		if fetched[k] != nil {
+			c.known[i] = described{providers: fetched[k], until: c.clock.Now().Add(describedFor)}
 		} else {
 			c.known[i].until = c.clock.Now().Add(describeAgain)
 		}
@@ -147,7 +147,7 @@ func (e *Elements) Find(key string) (byKind, error) {
 		return found, nil
 	}
 	if e.missing {
-		return nil, fault.Unavailable("Not all data providers can be reached at the moment, so that it cannot be told which data elements there are.", 5*time.Second)
+		return nil, fault.Unavailable("Not all data providers can be reached at the moment, so that it cannot be known which data elements there are.", 5*time.Second)
 	}
 	return nil, errcode.Invalid(errcode.CodeBadRequest, "There is no data element %q. GET /v1/commons/data_dictionary/data_elements lists them.", errcode.Shortened(key))
 }

@@ -42,7 +42,7 @@ func TestElementsAreThoseOfTheServicesThatResponded(t *testing.T) {
 		return err
 	}
 	require.NoError(t, find("A"))
-	assert.True(t, fault.HasStatus(find("B"), 503), "it cannot be told whether there is one")
+	assert.True(t, fault.HasStatus(find("B"), 503), "it cannot be known whether there is one")
 	assert.Equal(t, 1, other.asked, "not every request waits for a service that is away")
 	other.away = false
 	clk.Advance(describeAgain)

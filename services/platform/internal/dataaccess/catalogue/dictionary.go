@@ -141,7 +141,7 @@ func (d *Dictionary) GetDataDictionaryMetadata(ctx context.Context, req *platfor
 	return out, nil
 }
 
-// describe adds a part to the answer, and reports whether there is one of the
+// describe adds a part to the response, and reports whether there is one of the
 // name.
 func (e *Elements) describe(out *platformv1.DataDictionaryMetadata, name string) bool {
 	collect := func(of func(*platformv1.DataElementDefinition) []string) *platformv1.DataNames {

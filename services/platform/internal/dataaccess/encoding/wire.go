@@ -57,7 +57,7 @@ func appendEntry(dst []byte, name string, size int) []byte {
 const (
 	// maxNumber is more than any value but a text takes, in either form.
 	maxNumber = 330
-	// maxKeys is more than what tells a node from others takes, but for the
+	// maxKeys is more than what distinguishes a node from others takes, but for the
 	// qualifier of its row.
 	maxKeys = 512
 )

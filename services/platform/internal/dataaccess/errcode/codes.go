@@ -53,7 +53,7 @@ const (
 	CodeEmployees = "WCO-106194"
 	// CodeLocations (413): more than 300 locations.
 	CodeLocations = "WCO-106195"
-	// CodeProvider (in an answer with 200): elements of a provider could not be
+	// CodeProvider (in a response with 200): elements of a provider could not be
 	// read.
 	CodeProvider = "WFM-COMMON-1234"
 )
@@ -92,16 +92,16 @@ func TooManyLocations(n int) *fault.Error {
 	return tooMany(CodeLocations, "locations", n, MaxLocations)
 }
 
-func tooMany(code, what string, actual, most int) *fault.Error {
+func tooMany(code, what string, actual, limit int) *fault.Error {
 	return fault.TooLarge(code, fmt.Sprintf("Service limits are exceeded: %s in the request: %d, allowed: %d. Split the request into several.",
-		what, actual, most)).WithLimits(int64(actual), int64(most))
+		what, actual, limit)).WithLimits(int64(actual), int64(limit))
 }
 
 // Shortened keeps an error from repeating a long text.
 func Shortened(text string) string {
-	const longest = 100
-	if runes := []rune(text); len(runes) > longest {
-		return string(runes[:longest])
+	const maxText = 100
+	if runes := []rune(text); len(runes) > maxText {
+		return string(runes[:maxText])
 	}
 	return text
 }

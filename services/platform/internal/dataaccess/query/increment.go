@@ -1,4 +1,4 @@
-// Package query reads requests for data, and checks what can be told of them alone.
+// Package query reads requests for data, and checks what can be known of them alone.
 package query
 
 import (

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
 )
 
-// View is what the rows of an answer are.
+// View is what the rows of a response are.
 type View struct {
 	Number int32
 	Name   string
@@ -58,7 +58,7 @@ type Query struct {
 	Label   LabelForm
 }
 
-// Parse reads a request. It checks what can be told of it alone, in the order
+// Parse reads a request. It checks what can be known of it alone, in the order
 // in which it is said.
 func Parse(req *platformv1.MultiReadDataRequest) (*Query, error) {
 	q := &Query{MultiReadDataRequest: req}

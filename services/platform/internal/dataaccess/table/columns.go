@@ -74,7 +74,7 @@ func spread[V any](there []bool, from *datav1.DataColumn, values []V) []V {
 	return out
 }
 
-// Name tells what the column asks for: the same element with the same
+// Name identifies what the column asks for: the same element with the same
 // properties is read once.
 func (c *Column) Name() string {
 	if len(c.Properties) == 0 {

@@ -34,7 +34,7 @@ type arity struct{ least, most int }
 const manyValues = 1000
 
 // newFilter reads a filter. Whether there is a value, IS_NULL, IS_NOT_NULL and
-// ALL tell; a cell without one fits no other operator.
+// ALL match; a cell without one fits no other operator.
 func newFilter(path string, f *platformv1.DataFilter, c *Column) (*filter, error) {
 	values := f.GetValues()
 	if len(f.GetRawValues()) > 0 {

@@ -140,7 +140,7 @@ func (t *Table) group(by []grouping) *Table {
 	return out
 }
 
-// appendName appends what tells the value of a node from others.
+// appendName appends what distinguishes the value of a node from others.
 func (t *Table) appendName(dst []byte, c *Column, node int32) []byte {
 	cell := t.Cell(c, node)
 	if !c.There[cell] {
@@ -227,7 +227,7 @@ type Shape struct {
 	sorts   []*platformv1.DataSort
 }
 
-// Apply makes the table of an answer.
+// Apply makes the table of a response.
 func (s *Shape) Apply(t *Table) (*Table, error) {
 	t.keep(s.filters)
 	if len(s.groups) > 0 {

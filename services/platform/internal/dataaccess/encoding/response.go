@@ -20,7 +20,7 @@ import (
 // Numbers of the fields that are written as bytes: a large response is as many
 // attributes as a thousand rows have columns, and no message is built for one.
 var (
-	answerData = protofield.MustShort(&platformv1.DataAnswer{}, "data")
+	responseData = protofield.MustShort(&platformv1.DataAnswer{}, "data")
 
 	nodeKey        = protofield.MustShort(&platformv1.DataNode{}, "key")
 	nodeCoreKey    = protofield.MustShort(&platformv1.DataNode{}, "core_entity_key")
@@ -61,7 +61,7 @@ const pieceBytes = 64 << 10
 // said of all. Whoever takes parts gets a few nodes at a time; all parts merge.
 func (w *Writer) Root(dst []byte, page []int32, totals bool) ([]byte, error) {
 	if w.Nothing() {
-		return appendLength(dst, answerData, 0), nil
+		return appendLength(dst, responseData, 0), nil
 	}
 	key, err := proto.Marshal(&structpb.Struct{Fields: map[string]*structpb.Value{"ROOT": structpb.NewStringValue("-1")}})
 	if err != nil {
@@ -77,13 +77,13 @@ func (w *Writer) Root(dst []byte, page []int32, totals bool) ([]byte, error) {
 	}
 	body := appendLength(appendBytes(nil, nodeKey, key), nodeCoreKey, 0)
 	body = appendLength(body, nodeAttributes, 0)
-	dst = appendBytes(dst, answerData, appendLength(body, nodeChildren, 0))
+	dst = appendBytes(dst, responseData, appendLength(body, nodeChildren, 0))
 	if dst, err = w.children(dst, page); err != nil {
 		return nil, err
 	}
 	body = appendBytes(body[:0], nodeSummaries, summary)
 	body = appendBytes(body, nodeRootEntity, "ROOT")
-	return appendBytes(dst, answerData, appendLength(body, nodeCustom, 0)), nil
+	return appendBytes(dst, responseData, appendLength(body, nodeCustom, 0)), nil
 }
 
 // children appends the nodes of a page, and sends them when they are many.
@@ -94,7 +94,7 @@ func (w *Writer) children(dst []byte, page []int32) ([]byte, error) {
 		if len(nodes) < pieceBytes && i < len(page)-1 {
 			continue
 		}
-		dst = appendBytes(appendLength(dst, answerData, sizeOf(len(nodes))), nodeChildren, nodes)
+		dst = appendBytes(appendLength(dst, responseData, sizeOf(len(nodes))), nodeChildren, nodes)
 		nodes = nodes[:0]
 		if w.Send == nil {
 			continue
@@ -175,7 +175,7 @@ func (w *Writer) rowKey(dst []byte, node int32) ([]byte, string) {
 	return appendBytes(appendBytes(dst, nodeKey, w.key), nodeCoreKey, w.core), entity
 }
 
-// groupKey appends what tells a group from others: its number.
+// groupKey appends what distinguishes a group from others: its number.
 func (w *Writer) groupKey(dst []byte, node int32) []byte {
 	w.key = appendTextEntry(w.key[:0], "GROUP", strconv.Itoa(int(node)))
 	return appendLength(appendBytes(dst, nodeKey, w.key), nodeCoreKey, 0)
