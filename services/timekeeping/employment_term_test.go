@@ -52,14 +52,14 @@ func TestEmploymentTermLife(t *testing.T) {
 	_, err = b.terms.UpdateEmploymentTerm(ctx, &timekeepingv1.UpdateEmploymentTermRequest{Id: id, EmploymentTerm: newTerm("x")})
 	assertCode(t, err, 404, "WTK-82600")
 
-	told := events[*timekeepingv1.EmploymentTermChanged](t, b)
-	require.Len(t, told, 3, "failed changes tell nothing")
+	published := events[*timekeepingv1.EmploymentTermChanged](t, b)
+	require.Len(t, published, 3, "failed changes publish nothing")
 	for i, event := range []*timekeepingv1.EmploymentTermChanged{
 		{Id: id, Name: "Warehouse 38h", AllowsInheritance: true, Version: 1},
 		{Id: id, Name: "Warehouse 38h", Version: 2},
 		{Id: id, Name: "Warehouse 38h", Deleted: true, Version: 3},
 	} {
-		assertSame(t, event, told[i])
+		assertSame(t, event, published[i])
 	}
 }
 
@@ -117,28 +117,28 @@ func TestMultiReadEmploymentTerms(t *testing.T) {
 		return out
 	}
 
-	answer, err := read(&timekeepingv1.EmploymentTermRefList{Qualifiers: []string{"two", "ONE", "two"}})
+	response, err := read(&timekeepingv1.EmploymentTermRefList{Qualifiers: []string{"two", "ONE", "two"}})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"Two", "One", "Two"}, names(answer), "in the order asked for")
-	answer, err = read(&timekeepingv1.EmploymentTermRefList{Refs: []*commonv1.Ref{
+	assert.Equal(t, []string{"Two", "One", "Two"}, names(response), "in the order asked for")
+	response, err = read(&timekeepingv1.EmploymentTermRefList{Refs: []*commonv1.Ref{
 		{Id: &id, Qualifier: proto.String("no such name")}, {Qualifier: proto.String("Two")},
 	}})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"One", "Two"}, names(answer), "the id wins")
+	assert.Equal(t, []string{"One", "Two"}, names(response), "the id wins")
 
-	answer, err = read(&timekeepingv1.EmploymentTermRefList{PersistentIds: []string{"two-1"}}, func(w *timekeepingv1.EmploymentTermWhere) {
+	response, err = read(&timekeepingv1.EmploymentTermRefList{PersistentIds: []string{"two-1"}}, func(w *timekeepingv1.EmploymentTermWhere) {
 		w.StartDate, w.EndDate = "2024-12-01", "2024-12-31"
 	})
 	require.NoError(t, err)
-	versions := answer.GetEmploymentTerms()[0].GetVersions().GetEmploymentTermVersion()
+	versions := response.GetEmploymentTerms()[0].GetVersions().GetEmploymentTermVersion()
 	require.Len(t, versions, 1)
 	assert.Equal(t, "2024-01-01", versions[0].GetStartDate())
 
-	answer, err = read(&timekeepingv1.EmploymentTermRefList{Ids: []int64{999, id}})
+	response, err = read(&timekeepingv1.EmploymentTermRefList{Ids: []int64{999, id}})
 	require.NoError(t, err)
-	assert.Equal(t, "WTK-82612", answer.GetFailure().GetErrorCode())
-	assert.Equal(t, []int32{0}, answer.GetFailure().GetDetails().GetErrorOffsets())
-	assert.Equal(t, "WTK-82609", answer.GetFailure().GetDetails().GetResults()[0].GetError().GetErrorCode())
+	assert.Equal(t, "WTK-82612", response.GetFailure().GetErrorCode())
+	assert.Equal(t, []int32{0}, response.GetFailure().GetDetails().GetErrorOffsets())
+	assert.Equal(t, "WTK-82609", response.GetFailure().GetDetails().GetResults()[0].GetError().GetErrorCode())
 
 	_, err = read(&timekeepingv1.EmploymentTermRefList{PersistentIds: []string{"x"}})
 	assertCode(t, err, 400, "WTK-82612")

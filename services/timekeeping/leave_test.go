@@ -148,13 +148,13 @@ func TestLeaveCaseLife(t *testing.T) {
 	_, err = b.leaveCases.DeleteLeaveCase(ctx, del)
 	assertCode(t, err, 400, "WFL-100029")
 
-	told := events[*timekeepingv1.LeaveEditsChanged](t, b)
-	require.Len(t, told, 4, "made, closed, submitted, deleted")
-	for i, event := range told {
+	published := events[*timekeepingv1.LeaveEditsChanged](t, b)
+	require.Len(t, published, 4, "made, closed, submitted, deleted")
+	for i, event := range published {
 		assert.Equal(t, int64(i+1), event.GetEmployees()[0].GetVersion())
 	}
-	assert.EqualValues(t, 2, told[1].GetEmployees()[0].GetEdits()[0].GetLeaveCaseStatusId(), "closed")
-	assert.Len(t, told[3].GetEmployees()[0].GetDeletedIds(), 2)
+	assert.EqualValues(t, 2, published[1].GetEmployees()[0].GetEdits()[0].GetLeaveCaseStatusId(), "closed")
+	assert.Len(t, published[3].GetEmployees()[0].GetDeletedIds(), 2)
 }
 
 func TestLeaveEditTimes(t *testing.T) {
@@ -289,12 +289,12 @@ func TestLeaveEditLife(t *testing.T) {
 	require.Len(t, left, 1)
 	assert.Equal(t, made[2].GetId(), left[0].GetId())
 
-	told := events[*timekeepingv1.LeaveEditsChanged](t, b)
-	require.Len(t, told, 4)
-	assert.Len(t, told[3].GetEmployees()[0].GetDeletedIds(), 2)
+	published := events[*timekeepingv1.LeaveEditsChanged](t, b)
+	require.Len(t, published, 4)
+	assert.Len(t, published[3].GetEmployees()[0].GetDeletedIds(), 2)
 }
 
-// The largest request is answered, whether or not commons is asked for everybody.
+// The largest request is served, whether or not commons is asked for everybody.
 func TestLeaveOfAsManyEmployeesAsMayBe(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -318,7 +318,7 @@ func TestLeaveOfAsManyEmployeesAsMayBe(t *testing.T) {
 }
 
 // A request of many edits becomes steps that fit into events.
-func TestManyLeaveEditsAreToldInSteps(t *testing.T) {
+func TestManyLeaveEditsArePublishedInSteps(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := inTenant(t, 1)
@@ -329,9 +329,9 @@ func TestManyLeaveEditsAreToldInSteps(t *testing.T) {
 	}
 	_, err := b.take(ctx, c, "08:00", edits...)
 	require.NoError(t, err)
-	told := events[*timekeepingv1.LeaveEditsChanged](t, b)
-	require.Len(t, told, 10)
-	for i, event := range told {
+	published := events[*timekeepingv1.LeaveEditsChanged](t, b)
+	require.Len(t, published, 10)
+	for i, event := range published {
 		assert.Equal(t, int64(i+1), event.GetEmployees()[0].GetVersion())
 	}
 }

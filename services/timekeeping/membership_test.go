@@ -39,13 +39,13 @@ func (b *bench) upsert(ctx context.Context, items ...*timekeepingv1.PersonEmploy
 	return b.assignments.MultiUpsertEmploymentTermAssignments(ctx, &timekeepingv1.PersonEmploymentTermsList{Persons: items})
 }
 
-// memberships returns what another service is told of persons.
+// memberships returns what another service receives of persons.
 func (b *bench) memberships(t *testing.T, ctx context.Context, persons ...int64) []string {
 	t.Helper()
-	answer, err := b.assignments.ListMemberships(ctx, &timekeepingv1.ListMembershipsRequest{PersonIds: persons})
+	response, err := b.assignments.ListMemberships(ctx, &timekeepingv1.ListMembershipsRequest{PersonIds: persons})
 	require.NoError(t, err)
 	var out []string
-	for _, p := range answer.GetPersons() {
+	for _, p := range response.GetPersons() {
 		out = append(out, describe(p))
 	}
 	return out
@@ -71,9 +71,9 @@ func TestUpsertAndRead(t *testing.T) {
 			EmploymentTerm: &commonv1.Ref{Qualifier: proto.String("SECOND")}, EffectiveDate: "2024-01-01", ExpirationDate: "9999-12-31",
 		}},
 	}
-	answer, err := b.upsert(ctx, of(1, nil, on(first, "2024-01-01", "3000-01-01")), byName)
+	response, err := b.upsert(ctx, of(1, nil, on(first, "2024-01-01", "3000-01-01")), byName)
 	require.NoError(t, err)
-	require.Len(t, answer.GetPersons(), 2)
+	require.Len(t, response.GetPersons(), 2)
 	want := &timekeepingv1.PersonEmploymentTerms{
 		PersonIdentity: &commonsv1.PersonIdentity{PersonKey: proto.Int64(2), PersonNumber: proto.String("P2")},
 		Assignments: []*timekeepingv1.EmploymentTermAssignment{{
@@ -81,7 +81,7 @@ func TestUpsertAndRead(t *testing.T) {
 			EffectiveDate:  "2024-01-01", ExpirationDate: "3000-01-01",
 		}},
 	}
-	assertSame(t, want, answer.GetPersons()[1])
+	assertSame(t, want, response.GetPersons()[1])
 
 	read, err := b.assignments.GetEmploymentTermAssignments(ctx, &timekeepingv1.GetEmploymentTermAssignmentsRequest{PersonId: 2})
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestUpsertAndRead(t *testing.T) {
 	all := fmt.Sprintf("1 v2 %d:2024-01-01..2025-01-01 %d:2025-02-01..2025-03-01 %d:2025-07-01..3000-01-01", first, second, first)
 	assert.Equal(t, []string{all}, b.memberships(t, ctx, 1))
 
-	// The same again changes nothing, and nobody is told.
+	// The same again changes nothing, and nothing is published.
 	_, err = b.upsert(ctx, of(1, []string{"2025-01-01", "2025-07-01"}, on(second, "2025-02-01", "2025-03-01")))
 	require.NoError(t, err)
 	assert.Equal(t, []string{all}, b.memberships(t, ctx, 1))
@@ -106,11 +106,11 @@ func TestUpsertAndRead(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1 v3", "2 v1 " + fmt.Sprintf("%d:2024-01-01..3000-01-01", second), "3 v0"}, b.memberships(t, ctx, 3, 2, 1, 2))
 
-	told := events[*timekeepingv1.MembershipsChanged](t, b)
-	require.Len(t, told, 3)
-	assert.Len(t, told[0].GetPersons(), 2, "one event for a transaction")
-	assert.Equal(t, all, describe(told[1].GetPersons()[0]), "the whole list, not the change")
-	assert.Equal(t, "1 v3", describe(told[2].GetPersons()[0]))
+	published := events[*timekeepingv1.MembershipsChanged](t, b)
+	require.Len(t, published, 3)
+	assert.Len(t, published[0].GetPersons(), 2, "one event for a transaction")
+	assert.Equal(t, all, describe(published[1].GetPersons()[0]), "the whole list, not the change")
+	assert.Equal(t, "1 v3", describe(published[2].GetPersons()[0]))
 }
 
 func TestUpsertItemsFailAlone(t *testing.T) {
@@ -142,10 +142,10 @@ func TestUpsertItemsFailAlone(t *testing.T) {
 		"", "WCO-101263", "WTK-82600", "WTK-82615", "API-10001", "API-10001", "API-10001", "API-10001", "API-10001",
 		"WCO-101261", "WCO-101262", "API-10001", "",
 	}
-	answer, err := b.upsert(ctx, items...)
+	response, err := b.upsert(ctx, items...)
 	require.NoError(t, err)
-	assert.Equal(t, "WCO-101271", answer.GetFailure().GetErrorCode())
-	results := answer.GetFailure().GetDetails().GetResults()
+	assert.Equal(t, "WCO-101271", response.GetFailure().GetErrorCode())
+	results := response.GetFailure().GetDetails().GetResults()
 	require.Len(t, results, len(codes))
 	for i, code := range codes {
 		t.Run(code, func(t *testing.T) {
@@ -170,9 +170,9 @@ func TestUpsertOfAHundred(t *testing.T) {
 	for id := range int64(100) {
 		items = append(items, of(id+1, nil, on(term, "2024-01-01", "3000-01-01")))
 	}
-	answer, err := b.upsert(ctx, items...)
+	response, err := b.upsert(ctx, items...)
 	require.NoError(t, err)
-	assert.Len(t, answer.GetPersons(), 100)
+	assert.Len(t, response.GetPersons(), 100)
 	assert.Equal(t, 1, b.commons.asked, "all persons are asked for at once")
 	_, err = b.upsert(ctx, items...)
 	require.NoError(t, err)
@@ -207,10 +207,10 @@ func TestMembersAreCounted(t *testing.T) {
 	ctx := inTenant(t, 1)
 	one, two, none := b.createTerm(t, ctx, "One"), b.createTerm(t, ctx, "Two"), b.createTerm(t, ctx, "None")
 	count := func(ctx context.Context, terms ...int64) map[int64]int64 {
-		answer, err := b.assignments.CountMembers(ctx, &timekeepingv1.CountMembersRequest{EmploymentTermIds: terms})
+		response, err := b.assignments.CountMembers(ctx, &timekeepingv1.CountMembersRequest{EmploymentTermIds: terms})
 		require.NoError(t, err)
 		out := map[int64]int64{}
-		for _, c := range answer.GetCounts() {
+		for _, c := range response.GetCounts() {
 			out[c.GetEmploymentTermId()] = c.GetPersons()
 		}
 		return out
@@ -250,9 +250,9 @@ func TestConcurrentUpserts(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	answer, err := b.assignments.ListMemberships(ctx, &timekeepingv1.ListMembershipsRequest{PersonIds: []int64{1, 2}})
+	response, err := b.assignments.ListMemberships(ctx, &timekeepingv1.ListMembershipsRequest{PersonIds: []int64{1, 2}})
 	require.NoError(t, err)
-	for _, p := range answer.GetPersons() {
+	for _, p := range response.GetPersons() {
 		assert.Len(t, p.GetMemberships(), 10, "no change was lost")
 		assert.EqualValues(t, 10, p.GetVersion())
 	}
@@ -275,13 +275,13 @@ func TestReadErrors(t *testing.T) {
 			Where: &commonsv1.PersonWhere{Employees: &commonsv1.PersonCriterion{Key: key, Values: values}},
 		})
 	}
-	answer, err := read("PersonNumber", "P2", "P1", "P2")
+	response, err := read("PersonNumber", "P2", "P1", "P2")
 	require.NoError(t, err)
-	require.Len(t, answer.GetPersons(), 3)
-	assert.Equal(t, "P2", answer.GetPersons()[0].GetPersonIdentity().GetPersonNumber(), "in the order asked for")
-	answer, err = read("personid", "1", "999")
+	require.Len(t, response.GetPersons(), 3)
+	assert.Equal(t, "P2", response.GetPersons()[0].GetPersonIdentity().GetPersonNumber(), "in the order asked for")
+	response, err = read("personid", "1", "999")
 	require.NoError(t, err)
-	assert.Equal(t, []int32{1}, answer.GetFailure().GetDetails().GetErrorOffsets())
+	assert.Equal(t, []int32{1}, response.GetFailure().GetDetails().GetErrorOffsets())
 	for code, ask := range map[string][]string{
 		"WCO-101202": {"personid"}, "WCO-101271": {"personid", "999"},
 	} {
@@ -301,7 +301,7 @@ func TestTermWithAssignmentsStays(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.terms.DeleteEmploymentTerm(ctx, &timekeepingv1.DeleteEmploymentTermRequest{Id: term})
 	assertCode(t, err, 400, "WRL-20401")
-	assert.Len(t, events[*timekeepingv1.EmploymentTermChanged](t, b), 1, "nothing is told of a refused deletion")
+	assert.Len(t, events[*timekeepingv1.EmploymentTermChanged](t, b), 1, "nothing is published of a refused deletion")
 	_, err = b.upsert(ctx, of(1, nil))
 	require.NoError(t, err)
 	_, err = b.terms.DeleteEmploymentTerm(ctx, &timekeepingv1.DeleteEmploymentTermRequest{Id: term})

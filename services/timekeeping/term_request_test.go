@@ -38,7 +38,7 @@ func (r *termRequests) ListTermRequests(_ context.Context, req *commonsv1.ListTe
 	return out, nil
 }
 
-// ask adds a request of a person, who is told of often enough.
+// ask adds a request of a person, who is named often enough.
 func (b *bench) ask(t *testing.T, person, number int64, terms ...*commonsv1.RequestedTerm) {
 	t.Helper()
 	b.requests.mu.Lock()
@@ -92,7 +92,7 @@ func TestTermRequestsAreCarriedOut(t *testing.T) {
 	_, err := b.upsert(ctx, of(1, []string{"2025-01-01", "3000-01-01"}))
 	require.NoError(t, err)
 	b.ask(t, 1, 2, asked(one, "2024-06-01", "2024-07-01"))
-	require.Eventually(t, func() bool { return heard() == 2 }, 10*time.Second, 5*time.Millisecond, "it changes nothing, and commons is told all the same")
+	require.Eventually(t, func() bool { return heard() == 2 }, 10*time.Second, 5*time.Millisecond, "it changes nothing, and commons is notified all the same")
 	assert.Equal(t, fmt.Sprintf("1 v2 %d:2024-01-01..2025-01-01", one), b.onTerm(ctx, t, 1))
 
 	b.ask(t, 1, 5, asked(two, "2024-12-01", "3000-01-01"), asked(0, "2024-03-01", "2024-04-01"), asked(9999, "2024-05-01", "2024-06-01"))

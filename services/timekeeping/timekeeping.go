@@ -59,7 +59,7 @@ type Deps struct {
 type Service struct {
 	*serve.Core
 
-	// Replicator keeps what timekeeping needs of other domains, and tells others
+	// Replicator keeps what timekeeping needs of other domains, and sends others
 	// what they keep of it.
 	Replicator *replica.Replicator
 
@@ -108,7 +108,7 @@ type Service struct {
 	data *dataelement.Server
 }
 
-// Migrations answers the schema that the service needs.
+// Migrations returns the schema that the service needs.
 func Migrations() ([]pg.Migrations, error) {
 	return serve.Migrations("timekeeping_version", migrations.FS)
 }
@@ -234,7 +234,7 @@ func (s *Service) Consumers() []bus.Consumer {
 	return append(s.Replicator.Consumers(), s.assignments.RequestConsumer(s.requests), s.payrollWorker.Consumer())
 }
 
-// Run consumes the events of other domains, and answers for what they keep copies
+// Run consumes the events of other domains, and serves the backfills of what they keep copies
 // of, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)

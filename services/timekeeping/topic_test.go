@@ -31,12 +31,12 @@ func (b *bench) askOwner(t *testing.T, subject string, request, response proto.M
 	payload, err := proto.Marshal(request)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		answer, err := b.nats.Conn().RequestWithContext(t.Context(), "rotaloom_replica.timekeeping."+subject, payload)
-		return err == nil && proto.Unmarshal(answer.Data, response) == nil
+		reply, err := b.nats.Conn().RequestWithContext(t.Context(), "rotaloom_replica.timekeeping."+subject, payload)
+		return err == nil && proto.Unmarshal(reply.Data, response) == nil
 	}, 20*time.Second, 10*time.Millisecond, "the service responds")
 }
 
-func TestTermsAndMembershipsAreToldOnceMore(t *testing.T) {
+func TestTermsAndMembershipsArePublishedOnceMore(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := inTenant(t, 1)
@@ -89,9 +89,9 @@ func TestTermsAndMembershipsAreToldOnceMore(t *testing.T) {
 	assert.EqualValues(t, 5001, version, "later changes are later")
 }
 
-// Of leave everything is told in steps that follow one another, above what the
+// Of leave everything is published in steps that follow one another, above what the
 // copy has.
-func TestLeaveIsToldOnceMore(t *testing.T) {
+func TestLeaveIsPublishedOnceMore(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := inTenant(t, 1)

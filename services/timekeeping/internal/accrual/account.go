@@ -120,7 +120,7 @@ func (a *account) balance(first, last civil.Date, totals map[civil.Date][]*timek
 	return sum
 }
 
-// shown returns a balance as it is told: in days, and in seconds to the nearest one.
+// shown returns a balance as it is shown: in days, and in seconds to the nearest one.
 func (a *account) shown(balance *big.Rat) *timekeepingv1.AccruedBalance {
 	days, hours := new(big.Rat).Set(balance), new(big.Rat).Set(balance)
 	if a.inDays {

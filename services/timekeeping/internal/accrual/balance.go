@@ -23,7 +23,7 @@ const (
 	daysAtOnce = 366
 )
 
-// Timecards tell what timecards of employees add up to, as [timecard.Reader] does.
+// Timecards returns what timecards of employees add up to, as [timecard.Reader] does.
 type Timecards interface {
 	WorkedTime(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*timekeepingv1.EmployeeWorkedTime, error)
 }
@@ -82,13 +82,13 @@ func (h *Balances) ReadAccrualBalances(ctx context.Context, req *timekeepingv1.R
 // profile returns the name of the accrual profile that an employee has on a day, and the
 // days of it; "" for none.
 func (h *Balances) profile(ctx context.Context, employeeID int64, day civil.Date) (string, civil.Range, error) {
-	answer, err := h.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
+	response, err := h.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
 		EmployeeIds: []int64{employeeID}, From: int32(day), To: int32(day + 1), AccrualProfile: true,
 	})
 	if err != nil {
 		return "", civil.Range{}, fmt.Errorf("read the accrual profile of an employee: %w", err)
 	}
-	for _, e := range answer.GetEmployees() {
+	for _, e := range response.GetEmployees() {
 		p := e.GetAccrualProfile()
 		days := civil.Range{From: civil.Date(p.GetFrom()), To: civil.Date(p.GetTo())}
 		if p != nil && days.Contains(day) {

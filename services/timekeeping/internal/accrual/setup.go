@@ -45,7 +45,7 @@ const (
 const (
 	maxDescription = 1000
 	maxShortName   = 20
-	mostAmount     = 10_000
+	maxAmount      = 10_000
 	perUnit        = 10_000
 
 	unitHour, unitDay     = "HOUR", "DAY"
@@ -92,9 +92,9 @@ func oneOf(path, value string, known ...string) (string, error) {
 	return value, nil
 }
 
-func checkText(path, text string, most int) error {
-	if utf8.RuneCountInString(text) > most {
-		return invalid("%s must have at most %d characters", path, most)
+func checkText(path, text string, limit int) error {
+	if utf8.RuneCountInString(text) > limit {
+		return invalid("%s must have at most %d characters", path, limit)
 	}
 	return nil
 }
@@ -171,8 +171,8 @@ func amount(path string, given *float64) (*big.Rat, error) {
 		return nil, nil
 	}
 	n, ok := new(big.Rat).SetString(strconv.FormatFloat(*given, 'f', -1, 64))
-	if !ok || *given < 0 || *given > mostAmount {
-		return nil, invalid("%s must be from 0 to %d", path, mostAmount)
+	if !ok || *given < 0 || *given > maxAmount {
+		return nil, invalid("%s must be from 0 to %d", path, maxAmount)
 	}
 	if !new(big.Rat).Mul(n, big.NewRat(perUnit, 1)).IsInt() {
 		return nil, invalid("%s must have at most four decimals", path)

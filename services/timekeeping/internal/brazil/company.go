@@ -96,7 +96,7 @@ WHERE o.tenant_id = $1 AND o.company_id = ANY($2)`
 // own stores the identifier where it is unique, and the group that a company has.
 func (h *Companies) own(ctx context.Context, tx pgx.Tx, tenantID int64, given, stored *timekeepingv1.BrazilCompany) error {
 	// An establishment is a company under its own CNPJ; a person may have several
-	// establishments, which CAEPF and CNO tell apart.
+	// establishments, which CAEPF and CNO distinguish.
 	key := strings.Join([]string{stored.GetIdentifier(), stored.GetCaepf(), stored.GetCno()}, " ")
 	_, err := tx.Exec(ctx, setIdentifier, tenantID, stored.GetId(), key)
 	if pg.IsUnique(err, "brazil_company_identifier") {

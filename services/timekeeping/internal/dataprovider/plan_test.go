@@ -21,7 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
-// nothingKnown is commons without anything to tell.
+// nothingKnown is commons without any data.
 type nothingKnown struct{}
 
 func (nothingKnown) ReadEmployeeDays(context.Context, *commonsv1.ReadEmployeeDaysRequest, ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {

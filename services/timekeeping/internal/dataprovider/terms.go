@@ -16,7 +16,7 @@ import (
 )
 
 // terms is what is loaded of an employee: the employment terms, all of them,
-// because elements tell what comes next.
+// because elements show what comes next.
 type terms struct {
 	memberships []membership
 	terminated  []civil.Range

@@ -19,7 +19,7 @@ type Periods interface {
 	ReadSymbolicPeriod(context.Context, *commonsv1.ReadSymbolicPeriodRequest, ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error)
 }
 
-// payPeriods are the symbolic periods that elements tell of.
+// payPeriods are the symbolic periods that elements show.
 var payPeriods = []struct{ symbolicID, key, label string }{
 	{"Previous_Payperiod", "TK_PREV_PAYPERIOD", "Previous pay period"},
 	{"Current_Payperiod", "TK_CURR_PAYPERIOD", "Current pay period"},
@@ -68,7 +68,7 @@ func payPeriodElements() []dataelement.Entry[sheet] {
 	return out
 }
 
-// payElements tell what totals are paid, and for which jobs and days.
+// payElements show what totals are paid, and for which jobs and days.
 func payElements() []dataelement.Entry[sheet] {
 	const worked = timekeepingv1.TotalKind_TOTAL_KIND_WORKED
 	any := func(timekeepingv1.TotalKind) bool { return true }

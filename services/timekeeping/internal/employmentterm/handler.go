@@ -24,7 +24,7 @@ const maxListed = 5000
 type Handler struct {
 	timekeepingv1.UnsafeEmploymentTermServiceServer
 	pool *pg.Pool
-	// wake tells the relay that there are events to publish.
+	// wake notifies the relay that there are events to publish.
 	wake func()
 }
 

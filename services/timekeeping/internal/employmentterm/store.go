@@ -20,7 +20,7 @@ type row struct {
 	term    *timekeepingv1.EmploymentTerm
 }
 
-// changed is the event that tells of the row's present state.
+// changed is the event with the row's present state.
 func (r row) changed(deleted bool) *timekeepingv1.EmploymentTermChanged {
 	return &timekeepingv1.EmploymentTermChanged{
 		Id:                r.id,

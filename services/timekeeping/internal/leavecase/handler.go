@@ -39,7 +39,7 @@ type Handler struct {
 	persons *person.Directory
 	edits   Edits
 	periods Ranges
-	// wake tells the relay that there are events to publish.
+	// wake notifies the relay that there are events to publish.
 	wake func()
 }
 

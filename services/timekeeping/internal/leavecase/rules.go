@@ -157,9 +157,9 @@ func checkHired(d *draft, who person.Person) error {
 }
 
 func checkCode(name, text string) error {
-	longest := map[string]int{"caseCode": maxCaseCode, "code": maxCode}[name]
-	if utf8.RuneCountInString(text) > longest {
-		return fault.Newf(CodeTooLong, http.StatusBadRequest, "%s is longer than %d characters.", name, longest)
+	limit := map[string]int{"caseCode": maxCaseCode, "code": maxCode}[name]
+	if utf8.RuneCountInString(text) > limit {
+		return fault.Newf(CodeTooLong, http.StatusBadRequest, "%s is longer than %d characters.", name, limit)
 	}
 	if strings.ContainsAny(text, reserved) {
 		return fault.Newf(CodeReserved, http.StatusBadRequest, "%s has one of the reserved characters %s.", name, reserved)
@@ -171,7 +171,7 @@ func missing(code, name string) *fault.Error {
 	return fault.Invalid(code, name+" is missing.")
 }
 
-// names tells whether a ref names anything.
+// names reports whether a ref names anything.
 func names(ref *commonv1.Ref) bool { return ref != nil && (ref.Id != nil || ref.GetQualifier() != "") }
 
 // Describe names a ref for people.

@@ -130,7 +130,7 @@ func (h *Grants) GetLeaveGrantData(ctx context.Context, req *timekeepingv1.GetLe
 	return out, err
 }
 
-// isOpen tells whether a case of a category of a profile, or of none, may be granted a
+// isOpen reports whether a case of a category of a profile, or of none, may be granted a
 // leave type.
 func isOpen(t *timekeepingv1.LeaveType, category *timekeepingv1.LeaveProfileCategory) bool {
 	types := category.GetLeaveProfileCategoryType()

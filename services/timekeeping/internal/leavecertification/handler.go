@@ -43,7 +43,7 @@ func New(pool *pg.Pool, persons *person.Directory) *Handler {
 	return &Handler{pool: pool, persons: persons}
 }
 
-// ListLeaveCertifications answers the certifications of a case by their first day.
+// ListLeaveCertifications returns the certifications of a case by their first day.
 func (h *Handler) ListLeaveCertifications(ctx context.Context, req *timekeepingv1.ListLeaveCertificationsRequest) (*timekeepingv1.LeaveCertificationList, error) {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (h *Handler) caseOf(ctx context.Context, ref *commonv1.Ref) (*leavecase.Cas
 	return leavecase.One(ctx, h.pool, tenantID, visible, ref)
 }
 
-// check answers the first day of a certification that may be stored.
+// check returns the first day of a certification that may be stored.
 func check(c *timekeepingv1.LeaveCertification) (civil.Date, error) {
 	if c.GetStartDate() == "" {
 		return 0, fault.Invalid(leavecase.CodeRangeStartMissing, "startDate is missing.")
@@ -143,7 +143,7 @@ func check(c *timekeepingv1.LeaveCertification) (civil.Date, error) {
 	return first, nil
 }
 
-// dates answers the first of two dates, of which the second is not before it.
+// dates returns the first of two dates, of which the second is not before it.
 // Either may be missing.
 func dates(fromName, from, toName, to string) (civil.Date, error) {
 	first, last := civil.Beginning, civil.Forever

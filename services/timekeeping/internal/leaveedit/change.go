@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
 
-// How many edits, and deleted ids, one step tells of: an event has bounds.
+// How many edits, and deleted ids, one step holds: an event has bounds.
 const (
 	editsInStep = 100
 	idsInStep   = 5000
@@ -39,7 +39,7 @@ func (c *changes) step() *timekeepingv1.EmployeeLeaveEdits {
 	return step
 }
 
-// written tells that rows of a case are now as they are, and gives them their
+// written publishes the rows of a case as they are now, and gives them their
 // versions.
 func (c *changes) written(rows []row, of *leavecase.Case) {
 	for first := 0; first < len(rows); first += editsInStep {
@@ -51,7 +51,7 @@ func (c *changes) written(rows []row, of *leavecase.Case) {
 	}
 }
 
-// deleted tells that edits are no more.
+// deleted publishes that edits are no more.
 func (c *changes) deleted(ids []int64) {
 	for part := range slices.Chunk(ids, idsInStep) {
 		c.step().DeletedIds = part
@@ -78,7 +78,7 @@ func begin(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) (*changes
 	return &changes{employeeID: employeeID, version: versions[employeeID]}, nil
 }
 
-// put stores rows of a case, which is locked, and tells of them.
+// put stores rows of a case, which is locked, and publishes them.
 func put(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, rows []row) error {
 	if len(rows) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, rows
 	return changed.finish(ctx, tx, tenantID)
 }
 
-// remove deletes edits of a case, which is locked, and tells of it.
+// remove deletes edits of a case, which is locked, and publishes it.
 func remove(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, ids []int64) error {
 	if len(ids) == 0 {
 		return nil

@@ -28,7 +28,7 @@ type Handler struct {
 	persons *person.Directory
 	zones   civil.Zones
 	periods leavecase.Ranges
-	// wake tells the relay that there are events to publish.
+	// wake notifies the relay that there are events to publish.
 	wake func()
 }
 

@@ -19,8 +19,8 @@ const (
 	fullDay = "FULL_DAY"
 	halfDay = "HALF_DAY"
 
-	// longest is how many days an edit may touch.
-	longest = 366
+	// maxDays is how many days an edit may touch.
+	maxDays = 366
 	// maxOverrides bounds the override segments of an edit, maxPayCode the names
 	// of a pay code in bytes. Events carry them.
 	maxOverrides = 10
@@ -163,8 +163,8 @@ func (d *draft) times(day civil.Date, clock *civil.TimeOfDay, zone *civil.Zone) 
 	lastMoment, _ := civil.DateTime{Date: end.Date, Seconds: end.Seconds - 1}.Clock()
 	d.last = max(day, lastMoment)
 	d.overnight = end.Date == start.Date+1 && end.Seconds <= start.Seconds
-	if civil.Through(d.first, d.last).Days() > longest {
-		return tooMuch("A leave edit touches more than %d days.", longest)
+	if civil.Through(d.first, d.last).Days() > maxDays {
+		return tooMuch("A leave edit touches more than %d days.", maxDays)
 	}
 	body.StartDateTime, body.EndDateTime = withMilliseconds(start), withMilliseconds(end)
 	return nil
@@ -239,8 +239,8 @@ func checkAmount(name string, amount *int64) error {
 		return fault.Invalid(CodeAmountMissing, name+".amountInSeconds is missing.")
 	case *amount < 0:
 		return fault.Invalid(CodeAmountNegative, name+".amountInSeconds is negative.")
-	case *amount > longest*civil.SecondsPerDay:
-		return tooMuch(name+".amountInSeconds is more than %d days.", longest)
+	case *amount > maxDays*civil.SecondsPerDay:
+		return tooMuch(name+".amountInSeconds is more than %d days.", maxDays)
 	}
 	return nil
 }

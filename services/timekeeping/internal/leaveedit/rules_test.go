@@ -66,7 +66,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"no tracking segment", CodeTrackingMissing, func(e *timekeepingv1.LeaveEdit) { e.TrackingSegment = nil }},
 		{"no amount", CodeAmountMissing, func(e *timekeepingv1.LeaveEdit) { e.PaidSegment.AmountInSeconds = nil }},
 		{"a negative amount", CodeAmountNegative, func(e *timekeepingv1.LeaveEdit) { e.TrackingSegment = hours(-1) }},
-		{"an amount of more than a year", CodeTooMuch, func(e *timekeepingv1.LeaveEdit) { e.PaidSegment = hours(longest*24 + 1) }},
+		{"an amount of more than a year", CodeTooMuch, func(e *timekeepingv1.LeaveEdit) { e.PaidSegment = hours(maxDays*24 + 1) }},
 		{"an unknown symbolic value", fault.CodeValue, func(e *timekeepingv1.LeaveEdit) { e.PaidSegment = symbolic("MOST_OF_IT") }},
 		{"no date", CodeDateMissing, func(e *timekeepingv1.LeaveEdit) { e.Date = "" }},
 		{"a date that is none", fault.CodeDate, func(e *timekeepingv1.LeaveEdit) { e.Date = "2026-02-29" }},

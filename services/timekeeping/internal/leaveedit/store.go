@@ -62,12 +62,12 @@ func byIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map
 	return out, nil
 }
 
-// ofCases answers the edits of cases, by employee, day and id; at most limit.
+// ofCases returns the edits of cases, by employee, day and id; at most limit.
 func ofCases(ctx context.Context, db pg.Querier, tenantID int64, cases []int64, limit int) ([]row, error) {
 	return collect(ctx, db, `e.leave_case_id = ANY($2) ORDER BY e.employee_id, e.from_day, e.id LIMIT $3`, tenantID, cases, limit)
 }
 
-// ofEmployees answers the edits of employees that touch the days, as ofCases.
+// ofEmployees returns the edits of employees that touch the days, as ofCases.
 func ofEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, days civil.Range, limit int) ([]row, error) {
 	// Each employee is a search of its own in the index: OFFSET 0 keeps it so
 	// before there are statistics. The lower bound of from_day keeps it short: no
@@ -78,7 +78,7 @@ func ofEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees [
         WHERE tenant_id = $1 AND employee_id = q.employee
         AND from_day < $4 AND from_day > $3::date - $6::int AND to_day >= $3 OFFSET 0
     ) AS x)) ORDER BY e.employee_id, e.from_day, e.id LIMIT $5`,
-		tenantID, employees, days.From, days.To, limit, longest)
+		tenantID, employees, days.From, days.To, limit, maxDays)
 }
 
 // number gives ids to the drafts that have none.
@@ -130,7 +130,7 @@ SET from_day = excluded.from_day, to_day = excluded.to_day, version = excluded.v
 }
 
 // lockHeads keeps others from changing the leave edits of employees until the
-// transaction ends, and answers the employees' versions.
+// transaction ends, and returns the employees' versions.
 func lockHeads(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]int64, error) {
 	batch := &pgx.Batch{}
 	batch.Queue(`INSERT INTO leave_edit_head (tenant_id, employee_id)
@@ -164,7 +164,7 @@ func (r row) state(c *leavecase.Case) *timekeepingv1.LeaveEditState {
 	}
 }
 
-// wire is the edit as answers show it.
+// wire is the edit as responses show it.
 func (r row) wire(c *leavecase.Case) *timekeepingv1.LeaveEdit {
 	out := r.body
 	out.Id, out.LeaveCase, out.LeaveCaseShortName, out.Employee = proto.Int64(r.id), c.Ref(), c.Code(), c.Employee()

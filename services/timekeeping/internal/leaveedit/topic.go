@@ -22,7 +22,7 @@ func Topic() replica.Topic {
 	}
 }
 
-// states tells everything that employees have, in steps of which the first one
+// states returns everything that employees have, in steps of which the first one
 // begins anew. Who has more than one step holds gets new versions for them.
 func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
 	employees := replica.Keys(wanted)

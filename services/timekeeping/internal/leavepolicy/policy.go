@@ -127,9 +127,9 @@ func checkNamed(what string, given setup) (string, error) {
 	return name, checkText("description", given.GetDescription(), maxDescription)
 }
 
-func checkText(path, text string, most int) error {
-	if utf8.RuneCountInString(text) > most {
-		return invalid("%s must have at most %d characters", path, most)
+func checkText(path, text string, limit int) error {
+	if utf8.RuneCountInString(text) > limit {
+		return invalid("%s must have at most %d characters", path, limit)
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }) {
 		return invalid("%s must not have control characters", path)
@@ -200,7 +200,7 @@ func rename[T namedstore.Thing](ctx context.Context, db pg.Querier, tenantID int
 	return nil
 }
 
-// points tells whether one of the refs points to an id.
+// points reports whether one of the refs points to an id.
 func points(refs []*commonv1.Ref, id int64) bool {
 	for _, ref := range refs {
 		if ref.GetId() == id {

@@ -19,7 +19,7 @@ type Handler struct {
 	timekeepingv1.UnsafeEmploymentTermAssignmentServiceServer
 	pool    *pg.Pool
 	persons *person.Directory
-	// wake tells the relay that there are events to publish.
+	// wake notifies the relay that there are events to publish.
 	wake func()
 }
 

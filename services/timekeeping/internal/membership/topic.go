@@ -22,8 +22,8 @@ func Topic() replica.Topic {
 	}
 }
 
-// toldAtOnce is how many persons an event tells of, each with all assignments.
-const toldAtOnce = 100
+// personsPerEvent is how many persons an event holds, each with all assignments.
+const personsPerEvent = 100
 
 func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
 	now, err := lock(ctx, tx, tenantID, replica.Keys(wanted))
@@ -52,7 +52,7 @@ func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wan
 		}
 	}
 	var events []proto.Message
-	for part := range slices.Chunk(lists, toldAtOnce) {
+	for part := range slices.Chunk(lists, personsPerEvent) {
 		events = append(events, &timekeepingv1.MembershipsChanged{Persons: part})
 	}
 	return events, nil

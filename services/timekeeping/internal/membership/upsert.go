@@ -98,7 +98,7 @@ func (h *Handler) findPersons(ctx context.Context, tenantID int64, items []*item
 }
 
 // apply writes the changes of all items that are still good in one
-// transaction, with the event that tells of it. It reports whether anything changed.
+// transaction, with its event. It reports whether anything changed.
 func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) (changes bool, err error) {
 	good := slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.err != nil })
 	if len(good) == 0 {

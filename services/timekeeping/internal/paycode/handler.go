@@ -101,14 +101,14 @@ func (h *Handler) DeletePayCode(ctx context.Context, req *timekeepingv1.DeletePa
 	return &emptypb.Empty{}, nil
 }
 
-// mostResolved bounds the pay codes that another service asks for at once.
-const mostResolved = 1000
+// maxResolved bounds the pay codes that another service asks for at once.
+const maxResolved = 1000
 
 // ResolvePayCodes returns the pay codes with names, compared without case. Those that
 // nobody has set up are left out.
 func (h *Handler) ResolvePayCodes(ctx context.Context, req *timekeepingv1.ResolvePayCodesRequest) (*timekeepingv1.ResolvePayCodesResponse, error) {
-	if len(req.GetNames()) > mostResolved {
-		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d pay codes can be asked for at once.", mostResolved))
+	if len(req.GetNames()) > maxResolved {
+		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d pay codes can be asked for at once.", maxResolved))
 	}
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

@@ -76,7 +76,7 @@ func (h *Handler) ImportPayrollEarnings(ctx context.Context, req *timekeepingv1.
 			return nil, err
 		}
 	}
-	return o.answer(ctx, req.GetFailAllOnRequest())
+	return o.respond(ctx, req.GetFailAllOnRequest())
 }
 
 // prepare checks each earning by itself, and finds the employees.
@@ -165,8 +165,8 @@ func (h *Handler) store(ctx context.Context, tenantID int64, o *outcome, togethe
 	return nil
 }
 
-// answer is what the caller gets.
-func (o *outcome) answer(ctx context.Context, together bool) (*timekeepingv1.PayrollEarningImport, error) {
+// respond returns what the caller gets.
+func (o *outcome) respond(ctx context.Context, together bool) (*timekeepingv1.PayrollEarningImport, error) {
 	failed := int32(o.failed())
 	stored := int32(len(o.errs)) - failed
 	if together && failed > 0 {

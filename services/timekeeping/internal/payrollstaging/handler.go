@@ -68,11 +68,11 @@ func (h *Handler) checkCustomFields(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	answer, err := h.deps.Commons.ReadCustomFields(ctx, &commonsv1.ReadCustomFieldsRequest{Names: names})
+	response, err := h.deps.Commons.ReadCustomFields(ctx, &commonsv1.ReadCustomFieldsRequest{Names: names})
 	if err != nil {
 		return fmt.Errorf("find custom fields: %w", err)
 	}
-	if unknown := answer.GetUnknown(); len(unknown) > 0 {
+	if unknown := response.GetUnknown(); len(unknown) > 0 {
 		return fault.Invalid(CodeCustomField, fmt.Sprintf("customFields: no person has a custom field %q.", unknown[0]))
 	}
 	return nil

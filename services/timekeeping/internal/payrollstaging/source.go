@@ -67,6 +67,6 @@ type Deps struct {
 	Persons *person.Directory
 	Commons commonsv1.PersonServiceClient
 	Source  Source
-	// Wake tells the relay that there are events to publish.
+	// Wake notifies the relay that there are events to publish.
 	Wake func()
 }

@@ -185,11 +185,11 @@ func (w *Worker) customFields(ctx context.Context, b *stagedBatch) (map[int64][]
 	if len(names) == 0 {
 		return out, nil
 	}
-	answer, err := w.deps.Commons.ReadCustomFields(ctx, &commonsv1.ReadCustomFieldsRequest{PersonIds: b.employees, Names: names})
+	response, err := w.deps.Commons.ReadCustomFields(ctx, &commonsv1.ReadCustomFieldsRequest{PersonIds: b.employees, Names: names})
 	if err != nil {
 		return nil, fmt.Errorf("read custom fields: %w", err)
 	}
-	for _, f := range answer.GetFields() {
+	for _, f := range response.GetFields() {
 		if values := out[f.GetPersonId()]; values != nil {
 			values[at[f.GetName()]] = f.GetValue()
 		}

@@ -138,7 +138,7 @@ func TestBatchesThatStoreTogether(t *testing.T) {
 	assert.Equal(t, "success", r.State)
 }
 
-// Earnings are told apart by the pay codes of their names, as all other time is.
+// Earnings are distinguished by the pay codes of their names, as all other time is.
 func TestEarningsByPayCode(t *testing.T) {
 	t.Parallel()
 	pool, ctx := newPool(t), tenant.With(t.Context(), 1)

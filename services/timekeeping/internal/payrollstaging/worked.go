@@ -25,14 +25,14 @@ type timecards struct{ worked WorkedTime }
 // Totals returns the totals of the timecards of employees, in a fixed order. The
 // last day is included.
 func (t timecards) Totals(ctx context.Context, _ int64, employees []int64, days civil.Range) ([]Employee, error) {
-	answer, err := t.worked.ReadWorkedTime(ctx, &timekeepingv1.ReadWorkedTimeRequest{
+	response, err := t.worked.ReadWorkedTime(ctx, &timekeepingv1.ReadWorkedTimeRequest{
 		EmployeeIds: employees, StartDate: days.From.String(), EndDate: days.To.String(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Employee, 0, len(answer.GetEmployees()))
-	for _, e := range answer.GetEmployees() {
+	out := make([]Employee, 0, len(response.GetEmployees()))
+	for _, e := range response.GetEmployees() {
 		employee := Employee{ID: e.GetEmployeeId(), PayRule: e.GetPayRule()}
 		for _, total := range e.GetTotals() {
 			made, err := totalOf(total)

@@ -102,7 +102,7 @@ var (
 	textType   = protofield.MustNumber(&timekeepingv1.PayrollExportText{}, "content_type")
 )
 
-// piece sends what was written, or keeps it for the answer.
+// piece sends what was written, or keeps it for the response.
 func (w *textWriter) piece() error {
 	piece := w.format.taken()
 	if len(piece) == 0 {

@@ -17,8 +17,8 @@ type Rules struct {
 	byID   map[int64]*compiled
 	byName map[string]*compiled
 	// none is how employees without a pay rule are paid.
-	none    *worktime.Rule
-	longest int64
+	none     *worktime.Rule
+	maxShift int64
 }
 
 type compiled struct {
@@ -38,7 +38,7 @@ func Compile(list []*timekeepingv1.PayRule, payCode func(*commonv1.Ref) worktime
 	paid := payCode(&commonv1.Ref{Qualifier: &named})
 	out := &Rules{byID: map[int64]*compiled{}, byName: map[string]*compiled{}}
 	out.none = &worktime.Rule{Regular: paid, MaxShift: defaultLongestShift * minute, ShiftGap: defaultLongestBreak * minute, WeekStart: 1, FlagAbsence: true}
-	out.longest = out.none.MaxShift
+	out.maxShift = out.none.MaxShift
 	for _, r := range list {
 		c := &compiled{name: r.GetName()}
 		for _, v := range r.GetEffectiveVersions() {
@@ -47,7 +47,7 @@ func Compile(list []*timekeepingv1.PayRule, payCode func(*commonv1.Ref) worktime
 				return nil, err
 			}
 			rule := compile(v, payCode, paid)
-			out.longest = max(out.longest, rule.MaxShift)
+			out.maxShift = max(out.maxShift, rule.MaxShift)
 			c.days = append(c.days, version{from, rule})
 		}
 		out.byID[r.GetId()], out.byName[strings.ToLower(r.GetName())] = c, c
@@ -95,8 +95,8 @@ func compile(v *timekeepingv1.PayRuleVersion, payCode func(*commonv1.Ref) workti
 	return rule
 }
 
-// Longest returns the longest that any shift may be, in seconds.
-func (r *Rules) Longest() int64 { return r.longest }
+// MaxShift returns the longest that any shift may be, in seconds.
+func (r *Rules) MaxShift() int64 { return r.maxShift }
 
 // None returns how employees without a pay rule are paid.
 func (r *Rules) None() *worktime.Rule { return r.none }

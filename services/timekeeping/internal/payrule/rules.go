@@ -91,8 +91,8 @@ func check(path string, v *timekeepingv1.PayRuleVersion) error {
 		of   *timekeepingv1.PayRuleWindow
 	}{{"scheduleRounding", v.GetScheduleRounding()}, {"exceptions", v.GetExceptions()}} {
 		if w.of != nil {
-			checks = append(checks, bound{w.name + ".earlyIn", w.of.EarlyIn, 0, longestWindow}, bound{w.name + ".lateIn", w.of.LateIn, 0, longestWindow},
-				bound{w.name + ".earlyOut", w.of.EarlyOut, 0, longestWindow}, bound{w.name + ".lateOut", w.of.LateOut, 0, longestWindow})
+			checks = append(checks, bound{w.name + ".earlyIn", w.of.EarlyIn, 0, maxWindow}, bound{w.name + ".lateIn", w.of.LateIn, 0, maxWindow},
+				bound{w.name + ".earlyOut", w.of.EarlyOut, 0, maxWindow}, bound{w.name + ".lateOut", w.of.LateOut, 0, maxWindow})
 		}
 	}
 	if len(v.GetBreaks()) > maxList || len(v.GetDailyOvertime()) > maxList || len(v.GetWeeklyOvertime()) > maxList {
@@ -121,7 +121,7 @@ func check(path string, v *timekeepingv1.PayRuleVersion) error {
 	return nil
 }
 
-const longestWindow = 720
+const maxWindow = 720
 
 // bound is what a number may be; nil was not given.
 type bound struct {

@@ -13,8 +13,8 @@ type amount int64
 
 const (
 	perUnit = 10_000
-	// mostUnits bounds what a pay code edit is worth, in either direction.
-	mostUnits = 1_000_000_000
+	// maxUnits bounds what a pay code edit is worth, in either direction.
+	maxUnits = 1_000_000_000
 )
 
 // decimal returns the number that a value of a request is.
@@ -29,15 +29,15 @@ func decimal(path string, v *structpb.Value) (*big.Rat, error) {
 	}
 	if at := strings.IndexAny(text, "eE"); at >= 0 {
 		if e, err := strconv.Atoi(text[at+1:]); err != nil || e < -40 || e > 40 {
-			return nil, invalid("%s must be a number from -%d to %d", path, mostUnits, mostUnits)
+			return nil, invalid("%s must be a number from -%d to %d", path, maxUnits, maxUnits)
 		}
 	}
 	n, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return nil, invalid("%s must be a number", path)
 	}
-	if new(big.Rat).Abs(n).Cmp(big.NewRat(mostUnits, 1)) > 0 {
-		return nil, invalid("%s must be from -%d to %d", path, mostUnits, mostUnits)
+	if new(big.Rat).Abs(n).Cmp(big.NewRat(maxUnits, 1)) > 0 {
+		return nil, invalid("%s must be from -%d to %d", path, maxUnits, maxUnits)
 	}
 	return n, nil
 }
@@ -61,16 +61,16 @@ func parseHours(path string, v *structpb.Value) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if new(big.Rat).Abs(n).Cmp(big.NewRat(mostHours, 1)) > 0 {
-		return 0, invalid("%s must be from -%d to %d", path, mostHours, mostHours)
+	if new(big.Rat).Abs(n).Cmp(big.NewRat(maxHours, 1)) > 0 {
+		return 0, invalid("%s must be from -%d to %d", path, maxHours, maxHours)
 	}
 	n.Mul(n, big.NewRat(3600, 1))
 	seconds, err := strconv.ParseInt(n.FloatString(0), 10, 64)
 	return seconds, err
 }
 
-// mostHours bounds the hours of one pay code edit.
-const mostHours = 10_000
+// maxHours bounds the hours of one pay code edit.
+const maxHours = 10_000
 
 // String writes an amount without zeros at its end.
 func (a amount) String() string {

@@ -46,14 +46,14 @@ func (r *Reader) read(ctx context.Context, tenantID int64, ids []int64, w window
 
 // ask asks commons what it knows of employees.
 func (r *Reader) ask(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]*commonsv1.EmployeeDays, error) {
-	answer, err := r.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
+	response, err := r.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
 		EmployeeIds: ids, From: int32(days.From - daysBefore), To: int32(days.To + daysAfter), Wages: wages,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the schedule of employees: %w", err)
 	}
-	known := make(map[int64]*commonsv1.EmployeeDays, len(answer.GetEmployees()))
-	for _, e := range answer.GetEmployees() {
+	known := make(map[int64]*commonsv1.EmployeeDays, len(response.GetEmployees()))
+	for _, e := range response.GetEmployees() {
 		known[e.GetEmployeeId()] = e
 	}
 	return known, nil
@@ -64,7 +64,7 @@ func (r *Reader) readIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []in
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.load(ctx, tx, tenantID, ids, w, setup.rules.Longest())
+	found, err := r.load(ctx, tx, tenantID, ids, w, setup.rules.MaxShift())
 	if err != nil {
 		return nil, err
 	}

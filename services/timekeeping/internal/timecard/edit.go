@@ -142,7 +142,7 @@ func (c *card) excuses(day civil.Date) bool {
 	return false
 }
 
-// totalKey is what totals are told apart by.
+// totalKey is what totals are distinguished by.
 type totalKey struct {
 	worktime.Key
 	kind       timekeepingv1.TotalKind

@@ -124,7 +124,7 @@ func (h *Timecards) cards(ctx context.Context, path string, set *timekeepingv1.T
 
 // found returns the employees whom a hyperfind finds on some days.
 func (h *Timecards) found(ctx context.Context, query *commonv1.Ref, days civil.Range) (*commonv1.RefList, error) {
-	answer, err := h.commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
+	response, err := h.commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
 		Hyperfind: query, Threshold: proto.Int64(maxEmployees),
 		DateRange: &commonv1.DateRange{StartDate: days.From.String(), EndDate: (days.To - 1).String()},
 	})
@@ -139,7 +139,7 @@ func (h *Timecards) found(ctx context.Context, query *commonv1.Ref, days civil.R
 		return nil, err
 	}
 	out := &commonv1.RefList{}
-	for _, ref := range answer.GetResult().GetRefs().GetRefs() {
+	for _, ref := range response.GetResult().GetRefs().GetRefs() {
 		out.Ids = append(out.Ids, ref.GetId())
 	}
 	return out, nil

@@ -110,7 +110,7 @@ ORDER BY e.id, p.at`
 )
 
 // load reads what is stored of employees.
-func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w window, longest int64) (map[int64]*employee, error) {
+func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w window, maxShift int64) (map[int64]*employee, error) {
 	found := make(map[int64]*employee, len(ids))
 	terms := map[int64]*timekeepingv1.EmploymentTerm{}
 	from, to := w.days.From-daysBefore, w.days.To+daysAfter
@@ -119,7 +119,7 @@ func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int6
 	snapshot.Queue(func(rows pgx.Rows) error { return scanTermBodies(rows, terms) }, readTermBodies, tenantID, ids, from, to)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanTerms(rows, found, terms) }, readTerms, tenantID, ids, from, to)
 	snapshot.Queue(func(rows pgx.Rows) error { return r.scanPunches(rows, found) }, readPunches,
-		tenantID, ids, from.Time(), to.Time(), float64(longest), daysBack, w.bodies, w.signed, w.across)
+		tenantID, ids, from.Time(), to.Time(), float64(maxShift), daysBack, w.bodies, w.signed, w.across)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanEdits(rows, found) }, readEdits, tenantID, ids, w.days.From, w.days.To)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanLeave(rows, found) }, leaveedit.ReadPaid, tenantID, ids, w.days.From, w.days.To)
 	if !w.signed {

@@ -67,7 +67,7 @@ func compareTotals(a, b *timekeepingv1.WorkedTimeTotal) int {
 		cmp.Compare(a.GetHistoricalDate(), b.GetHistoricalDate()))
 }
 
-// rollup adds totals up by less than they are told apart by. It keeps the order in
+// rollup adds totals up by less than they are distinguished by. It keeps the order in
 // which it meets them.
 type rollup struct {
 	list  []*timekeepingv1.WorkedTimeTotal

@@ -10,7 +10,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// SeesWages tells whether the caller may see what people are paid.
+// SeesWages reports whether the caller may see what people are paid.
 func SeesWages(ctx context.Context) bool {
 	p, ok := authn.From(ctx)
 	return ok && p.Has("commons.wage_work_rule.read")

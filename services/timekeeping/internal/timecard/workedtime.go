@@ -22,7 +22,7 @@ const (
 	maxDays      = 366
 )
 
-// WorkedTime tells payroll what timecards add up to.
+// WorkedTime serves to payroll what timecards add up to.
 type WorkedTime struct{ reader *Reader }
 
 // NewWorkedTime returns a WorkedTime of the timecards of a reader.
