@@ -26,7 +26,7 @@ const (
 	// Warning works today, and will not for ever.
 	Warning State = "warning"
 	Failed  State = "failed"
-	// Skipped could not be looked at, for a reason that another check tells or that is
+	// Skipped could not be looked at, for a reason that another check names or that is
 	// none of a fault.
 	Skipped State = "skipped"
 )
@@ -48,7 +48,7 @@ type Service struct {
 	Name string
 	// Migrations are the schemas that this program needs.
 	Migrations []pg.Migrations
-	// Letters tells that the service keeps the events that its consumers gave up.
+	// Letters says that the service keeps the events that its consumers gave up.
 	Letters bool
 }
 

@@ -27,7 +27,7 @@ const (
 )
 
 // given prepares a server that is not ours: it makes the databases that are
-// missing, and answers how the services connect.
+// missing, and returns how the services connect.
 //
 // Row-level security keeps tenants apart, and it does not hold for superusers.
 // With the URL of one, the services work as a role without privileges, which is
@@ -65,7 +65,7 @@ func given(ctx context.Context, cfg Config, log *slog.Logger, services []string)
 	return d, nil
 }
 
-// existing answers how a service connects, and prepares nothing.
+// existing returns how a service connects, and prepares nothing.
 func existing(ctx context.Context, cfg Config, service string) (obs.Secret, error) {
 	u, err := parse(cfg.URL)
 	if err != nil {
@@ -134,11 +134,11 @@ func connect(ctx context.Context, u *url.URL, allowInsecure bool, log *slog.Logg
 // working is the role as which the services work.
 type working struct {
 	role string
-	// assumed tells that it is ours, in place of a superuser's.
+	// assumed says that it is ours, in place of a superuser's.
 	assumed bool
 }
 
-// workingRole answers the role of the connection, or ours in place of a
+// workingRole returns the role of the connection, or ours in place of a
 // superuser's.
 func workingRole(ctx context.Context, conn *pgx.Conn) (working, error) {
 	var role string
@@ -211,7 +211,7 @@ func ensureDatabases(ctx context.Context, conn *pgx.Conn, as working, services [
 	return nil
 }
 
-// owners answers who owns the databases that exist.
+// owners returns who owns the databases that exist.
 func owners(ctx context.Context, conn *pgx.Conn, services []string) (map[string]string, error) {
 	var databases []string
 	for _, service := range services {

@@ -56,9 +56,9 @@ func (f foreign) ask(url obs.Secret, query string) string {
 	conn, err := pgx.Connect(f.t.Context(), url.Reveal())
 	require.NoError(f.t, err)
 	defer func() { require.NoError(f.t, conn.Close(context.Background())) }()
-	var answer string
-	require.NoError(f.t, conn.QueryRow(f.t.Context(), query).Scan(&answer))
-	return answer
+	var value string
+	require.NoError(f.t, conn.QueryRow(f.t.Context(), query).Scan(&value))
+	return value
 }
 
 func (f foreign) exec(statement string) {

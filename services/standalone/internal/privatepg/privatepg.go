@@ -32,7 +32,7 @@ type Databases struct {
 	local   *localpg.Server
 	stopped bool
 
-	// full tells that the private server waits for room on its disk.
+	// full says that the private server waits for room on its disk.
 	full atomic.Bool
 }
 
@@ -59,7 +59,7 @@ func Start(ctx context.Context, cfg Config, dir string, log *slog.Logger, servic
 	return d, nil
 }
 
-// Running answers how to connect to the database of a service that another process
+// Running returns how to connect to the database of a service that another process
 // works with, which runs the private server in dir unless one is named.
 func Running(ctx context.Context, cfg Config, dir string, log *slog.Logger, service string) (obs.Secret, error) {
 	if cfg.URL != "" {

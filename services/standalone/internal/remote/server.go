@@ -9,7 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/state"
 )
 
-// localState is where a server on this machine has its state unless it is told otherwise.
+// localState is where a server on this machine has its state unless it is set otherwise.
 const localState = ".state"
 
 // Server says which server a command asks. A command embeds it.

@@ -35,7 +35,7 @@ type refused struct {
 }
 
 func (e *refused) Error() string {
-	return fmt.Sprintf("answered %d: %s", e.status, e.body)
+	return fmt.Sprintf("returned %d: %s", e.status, e.body)
 }
 
 // Login gets an access token by the password grant.
@@ -64,7 +64,7 @@ func (c *Client) Login(ctx context.Context, who Credentials) error {
 	return nil
 }
 
-// call sends body as JSON and decodes the response into answer, when that is not
+// call sends body as JSON and decodes the response into reply, when that is not
 // nil.
 func (c *Client) call(ctx context.Context, method, path string, body, reply any) error {
 	var payload bytes.Buffer

@@ -28,7 +28,7 @@ const (
 func (s site) path() string { return company + "/" + s.name + "/" + job }
 
 // createPlaces creates the job, and the locations: all of them by one call, so
-// that the first tells whether they are there.
+// that the first reports whether they are there.
 func createPlaces(ctx context.Context, c *Client) error {
 	locations := []object{{"name": company}}
 	for _, s := range sites {

@@ -27,7 +27,7 @@ const (
 
 // Demo creates the demonstration. What an earlier, interrupted run has created
 // is left as it is. The schedules begin on the first Monday of the year of
-// now. Each step is told to progress as it begins.
+// now. Each step is reported to progress as it begins.
 func Demo(ctx context.Context, c *Client, now time.Time, progress func(step string)) error {
 	all, err := rotations()
 	if err != nil {

@@ -50,7 +50,7 @@ func (c *oauthClient) grants() string {
 	return strings.Join(names, ",")
 }
 
-// printSecret prints a client as the answer that made its secret shows it.
+// printSecret prints a client as the response that made its secret shows it.
 func printSecret(o boot.Output, out io.Writer, raw json.RawMessage) error {
 	var made oauthClient
 	if err := json.Unmarshal(raw, &made); err != nil {

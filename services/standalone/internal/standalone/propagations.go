@@ -21,7 +21,7 @@ import (
 type Propagations struct {
 	List   listPropagations  `cmd:"" help:"List propagations, the newest first."`
 	Show   showPropagation   `cmd:"" help:"Show one propagation."`
-	Follow followPropagation `cmd:"" help:"Tell how far a propagation has come until it has finished or failed."`
+	Follow followPropagation `cmd:"" help:"Show how far a propagation has come until it has finished or failed."`
 	Replay replayPropagation `cmd:"" help:"Set a failed propagation going again, while the API is served."`
 }
 

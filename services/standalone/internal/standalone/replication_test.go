@@ -99,7 +99,7 @@ func TestTopicsHaveOwnersAndCopies(t *testing.T) {
 		}
 		contract, err := replica.ContractOf(event)
 		require.NoError(t, err)
-		assert.False(t, topics[contract.Topic], "the topic %s is told by two events", contract.Topic)
+		assert.False(t, topics[contract.Topic], "the topic %s is published by two events", contract.Topic)
 		topics[contract.Topic] = true
 		owned = append(owned, contract.Owner+" "+contract.Topic)
 		for _, service := range contract.Consumers {

@@ -138,7 +138,7 @@ func address(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// announce tells the world that the server responds, after the demonstration
+// announce makes known that the server responds, after the demonstration
 // was created when that is wanted. It stays until ctx ends, as a part must.
 func announce(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, ready state.Ready) error {
 	if cfg.Demo && !folder.Seeded() {
@@ -160,7 +160,7 @@ func announce(ctx context.Context, cfg Config, app *boot.App, folder *state.Fold
 	return folder.RemoveReady()
 }
 
-// servingLine tells people that the server is up, whatever is logged.
+// servingLine says that the server is up, whatever is logged.
 func servingLine(url, readyFile, admin string) string {
 	if admin != "" {
 		admin = fmt.Sprintf(" Probes, metrics: %s/readyz, /metrics.", admin)

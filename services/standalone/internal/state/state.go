@@ -120,7 +120,7 @@ type Credentials struct {
 	ClientSecret string `json:"client_secret"`
 }
 
-// Credentials answers those of this folder, which are made at random the first
+// Credentials returns those of this folder, which are made at random the first
 // time. Only the owner of the folder can read them.
 func (f *Folder) Credentials() (Credentials, error) {
 	path := f.Path("credentials.json")
@@ -208,10 +208,10 @@ func ReadReady(dir string) (Ready, error) {
 	return r, nil
 }
 
-// WriteReady tells that the server answers. The file appears whole.
+// WriteReady records that the server answers. The file appears whole.
 func (f *Folder) WriteReady(r Ready) error { return writeJSON(f.readyFile(), r) }
 
-// RemoveReady tells that the server no longer answers.
+// RemoveReady records that the server no longer answers.
 func (f *Folder) RemoveReady() error { return os.RemoveAll(f.readyFile()) }
 
 // Seeded reports whether the demonstration was created.
