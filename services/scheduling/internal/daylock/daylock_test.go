@@ -150,7 +150,7 @@ func TestRefusedLocks(t *testing.T) {
 	assert.Len(t, f.applied("1900-01-01", "9999-12-31", 1), 1, "all days can be locked")
 }
 
-// The leave of days is kept when they are locked for the first time, and told.
+// The leave of days is kept when they are locked for the first time, and published.
 func TestLeaveIsKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -165,7 +165,7 @@ func TestLeaveIsKept(t *testing.T) {
 		require.NoError(t, err)
 		return list
 	}
-	told := func() (n int) {
+	published := func() (n int) {
 		require.NoError(t, f.Pool.QueryRow(f.Ctx, `SELECT count(*) FROM outbox WHERE event LIKE '%LeaveTaken'`).Scan(&n))
 		return n
 	}
@@ -174,13 +174,13 @@ func TestLeaveIsKept(t *testing.T) {
 	leave(3, 1, "2025-03-20", "2025-03-20")
 	f.applied("2025-03-03", "2025-03-05", 1, 2)
 	assert.Equal(t, []string{"1 2025-03-03 2025-03-06 1", "1 2025-03-03 2025-03-06 2"}, kept(), "a shift of the 5th may run for a week")
-	assert.Equal(t, 1, told())
+	assert.Equal(t, 1, published())
 	leave(4, 1, "2025-03-04", "2025-03-10")
 	f.applied("2025-03-04", "2025-03-07", 1, 2)
 	assert.Equal(t, []string{
 		"1 2025-03-03 2025-03-06 1", "1 2025-03-03 2025-03-06 2", "1 2025-03-06 2025-03-08 2", "1 2025-03-06 2025-03-08 4",
 	}, kept(), "only that of the days that were not locked")
-	assert.Equal(t, 2, told())
+	assert.Equal(t, 2, published())
 	f.applied("2025-03-03", "2025-03-07", 1, 2)
-	assert.Equal(t, 2, told(), "nothing was locked anew")
+	assert.Equal(t, 2, published(), "nothing was locked anew")
 }

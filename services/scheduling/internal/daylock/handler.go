@@ -187,7 +187,7 @@ func refOf(e *projection.Employee) *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)}
 }
 
-// message is how answers show a lock.
+// message is how responses show a lock.
 func message(id int64, employee *commonv1.Ref, days civil.Range) *schedulingv1.DayLock {
 	return &schedulingv1.DayLock{
 		Id: proto.Int64(id), Employee: employee, StartDateTime: days.From.At(0).String(), EndDateTime: days.To.At(0).String(),

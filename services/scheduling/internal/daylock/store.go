@@ -102,7 +102,7 @@ func carryOut(ctx context.Context, tx pgx.Tx, tenantID int64, plans []plan) erro
 	return nil
 }
 
-// freeze keeps the leave of days that were not locked before, and tells those who keep a
+// freeze keeps the leave of days that were not locked before, and publishes it to those who keep a
 // copy that leave changes nothing there any more.
 func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, days civil.Range, existing map[int64][]lock) error {
 	var made table

@@ -74,7 +74,7 @@ func Unlock(ctx context.Context, tx pgx.Tx, tenantID int64, list []EmployeeDays)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("daylock: unlock: %w", err)
 	}
-	return unlocked, tellUnlocked(ctx, tx, tenantID, unlocked, kept)
+	return unlocked, publishUnlocked(ctx, tx, tenantID, unlocked, kept)
 }
 
 // readRows reads locks, or what is like one.
@@ -154,9 +154,9 @@ func cutKept(batch *pgx.Batch, tenantID int64, kept []lock, gone map[int64][]civ
 	batch.Queue(deleteKept, tenantID, dropped.keys, dropped.from)
 }
 
-// tellUnlocked tells whose days are no longer locked: patterns and terms reach them again, and
+// publishUnlocked publishes whose days are no longer locked: patterns and terms reach them again, and
 // leave takes what it takes now.
-func tellUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, unlocked []EmployeeDays, kept []lock) error {
+func publishUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, unlocked []EmployeeDays, kept []lock) error {
 	var employees []int64
 	all := unlocked[0].Days
 	for _, u := range unlocked {

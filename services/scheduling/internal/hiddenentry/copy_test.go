@@ -11,7 +11,7 @@ import (
 )
 
 // copied counts the shifts that an employee has on a day according to all that was
-// told to those who keep a copy: of each state the newest.
+// published to those who keep a copy: of each state the newest.
 func (w *world) copied(employee int64, date string) int {
 	w.t.Helper()
 	day, err := civil.ParseDate(date)

@@ -34,9 +34,9 @@ type Hide struct {
 	// OwnerID and OwnDay say whose schedule the item is on, and when; 0 for nobody's.
 	OwnerID int64
 	OwnDay  civil.Date
-	// Withdrawn tells whether the item is not shown; see Withdraw.
+	// Withdrawn reports whether the item is not shown; see Withdraw.
 	Withdrawn bool
-	// OfEmployee tells whether the entry came from a pattern of the employee, and not of
+	// OfEmployee reports whether the entry came from a pattern of the employee, and not of
 	// a term, and Terminated whether the employment is terminated on OwnDay.
 	OfEmployee, Terminated bool
 }
@@ -117,7 +117,7 @@ func (s *Slot) Columns() (lane, ordinal *int16) {
 	return &l, &o
 }
 
-// Shift returns the slot of an employee's day as it is told to those who keep a
+// Shift returns the slot of an employee's day as it is published to those who keep a
 // copy; nil for none.
 func (s *Slot) Shift(employeeID int64, day civil.Date) *schedulingv1.HiddenShift {
 	if s == nil {

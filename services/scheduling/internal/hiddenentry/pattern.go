@@ -2,7 +2,7 @@
 // hand, whatever has become of the patterns since: the deletion stays with the
 // entry, and never comes to another one.
 //
-// What an item hides is told by the employee and the day, the lineage of the
+// What an item hides is identified by the employee and the day, the lineage of the
 // assignment, and the position in a pattern; patterns never change. Where that entry
 // stands now follows from the employee's spans.
 package hiddenentry
@@ -21,7 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
-// Entry is what tells an entry of a cycle day from the others.
+// Entry is what distinguishes an entry of a cycle day from the others.
 type Entry struct {
 	Kind    rotation.Kind
 	Ordinal uint8 // among all entries of the cycle day, as in rotation.Entry

@@ -176,7 +176,7 @@ var shiftNames = map[string]string{"06:00": "EARLY", "14:00": "LATE", "22:00": "
 // assign assigns a pattern to a term and returns the assignment's id.
 func (w *world) assign(term int64, from, to string, override bool, names ...string) int64 {
 	w.t.Helper()
-	answer, err := w.terms.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyCreateGroupSchedulePatternsRequest{
+	response, err := w.terms.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyCreateGroupSchedulePatternsRequest{
 		Body: &schedulingv1.ApplyCreateGroupSchedulePatterns{GroupSchedulePatterns: &schedulingv1.GroupSchedulePatternCreation{
 			Do: &schedulingv1.GroupSchedulePatternCreates{GroupSchedulePatternCreates: []*schedulingv1.GroupSchedulePatternCreate{{
 				Override: &override, GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{
@@ -187,15 +187,15 @@ func (w *world) assign(term int64, from, to string, override bool, names ...stri
 	})
 	require.NoError(w.t, err)
 	w.settle()
-	return answer.GetResults()[0].GetGroupSchedulePattern().GetId()
+	return response.GetResults()[0].GetGroupSchedulePattern().GetId()
 }
 
 func (w *world) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) *schedulingv1.GroupSchedulePatternResult {
 	w.t.Helper()
-	answer, err := w.terms.ApplyUpdateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyUpdateGroupSchedulePatternsRequest{Body: body})
+	response, err := w.terms.ApplyUpdateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyUpdateGroupSchedulePatternsRequest{Body: body})
 	require.NoError(w.t, err)
 	w.settle()
-	return answer.GetResults()[0]
+	return response.GetResults()[0]
 }
 
 func ids(id int64) *schedulingv1.GroupSchedulePatternIds {
@@ -256,14 +256,14 @@ func (w *world) member(employee int64, list ...string) {
 
 func (w *world) read(employee int64, date string) *schedulingv1.Schedule {
 	w.t.Helper()
-	answer, err := w.schedule.MultiReadSchedule(w.Ctx, &schedulingv1.MultiReadScheduleRequest{
+	response, err := w.schedule.MultiReadSchedule(w.Ctx, &schedulingv1.MultiReadScheduleRequest{
 		Select: []string{"SHIFTS", "PAYCODEEDITS"},
 		Where: &schedulingv1.ScheduleWhere{Employees: &schedulingv1.EmployeeSchedules{
 			EmployeeRefs: &commonv1.RefList{Ids: []int64{employee}}, StartDate: date, EndDate: date,
 		}},
 	})
 	require.NoError(w.t, err)
-	wire, err := proto.Marshal(answer)
+	wire, err := proto.Marshal(response)
 	require.NoError(w.t, err)
 	out := &schedulingv1.Schedule{}
 	require.NoError(w.t, proto.Unmarshal(wire, out))

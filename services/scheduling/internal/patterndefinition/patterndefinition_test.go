@@ -196,7 +196,7 @@ func TestPutStoresEqualPatternsOnce(t *testing.T) {
 	again, err := w.Put(w.Ctx, w.Pool, tenant.Default, definitions[1:])
 	require.NoError(t, err)
 	assert.Equal(t, first[1:], again)
-	assert.Equal(t, map[string]int{"schedule_pattern": 2, "outbox": 2}, w.Rows(t, "schedule_pattern", "outbox"), "each is told once")
+	assert.Equal(t, map[string]int{"schedule_pattern": 2, "outbox": 2}, w.Rows(t, "schedule_pattern", "outbox"), "each is published once")
 
 	read, err := w.Patterns(w.Ctx, w.Pool, tenant.Default, first)
 	require.NoError(t, err)

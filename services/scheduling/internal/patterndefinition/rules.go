@@ -93,7 +93,7 @@ func (r Rules) seconds(path, text string) (int, error) {
 	return day*civil.SecondsPerDay + int(at.Seconds), nil
 }
 
-// Named tells whether a ref names something at all.
+// Named reports whether a ref names something at all.
 func Named(ref *commonv1.Ref) bool {
 	return ref != nil && (ref.Id != nil || ref.GetQualifier() != "")
 }

@@ -13,7 +13,7 @@ import (
 // memory while schedules are read.
 const maxPatternBytes = 2 << 20
 
-// namesPattern tells whether a pattern has nothing but the name or the id of a
+// namesPattern reports whether a pattern has nothing but the name or the id of a
 // pattern template.
 func namesPattern(p *schedulingv1.SchedulePattern) bool {
 	return (p.Id != nil || p.GetName() != "") && p.DayCount == nil && len(p.GetItems()) == 0

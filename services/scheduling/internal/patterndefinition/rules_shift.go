@@ -21,7 +21,7 @@ var segmentTypes = [...]string{"REGULAR_SEGMENT", "BREAK_SEGMENT", "TRANSFER_SEG
 // hold copies of it, as many as a cycle has days.
 const maxTemplateBytes = 16 << 10
 
-// namesShift tells whether a shift template has nothing but the name or the id
+// namesShift reports whether a shift template has nothing but the name or the id
 // of one that exists.
 func namesShift(t *schedulingv1.ShiftTemplate) bool {
 	return (t.Id != nil || t.GetName() != "") &&

@@ -42,7 +42,7 @@ const putRounds = 3
 
 // Put stores definitions, equal ones once, and returns the pattern id of each,
 // in order. The ids are good when the transaction of db has committed. What was
-// not there before is told to those who keep a copy.
+// not there before is published to those who keep a copy.
 func (d *Definitions) Put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Definition) ([]int64, error) {
 	ids := make(map[[sha256.Size]byte]int64, len(definitions))
 	for range putRounds {
@@ -98,8 +98,8 @@ func put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Defi
 			return nil
 		}
 		i := slices.IndexFunc(definitions, func(d *Definition) bool { return slices.Equal(d.digest[:], digest) })
-		told, err := scheduleevent.Pattern(id, scheduleevent.Digest(digest), 0, definitions[i].Pattern)
-		events = append(events, told...)
+		published, err := scheduleevent.Pattern(id, scheduleevent.Digest(digest), 0, definitions[i].Pattern)
+		events = append(events, published...)
 		return err
 	}); err != nil {
 		return err

@@ -26,7 +26,7 @@ SELECT key, sum(version)::bigint FROM (
     UNION ALL SELECT employee_id, version FROM time_off_head WHERE tenant_id = $1 AND employee_id = ANY($2)
 ) AS heads GROUP BY key`
 
-// PublishLeave tells all leave of employees, in the transaction that locked
+// PublishLeave publishes all leave of employees, in the transaction that locked
 // their leave and changed it. The ids may come in any order, and repeatedly.
 func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
 	if len(employeeIDs) == 0 {
@@ -43,7 +43,7 @@ func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []
 	return outbox.Append(ctx, tx, tenantID, events...)
 }
 
-// leaveEvents are the events that tell all leave of employees.
+// leaveEvents are the events with all leave of employees.
 func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, revision int64) ([]proto.Message, error) {
 	versions, err := readVersions(ctx, tx, tenantID, employeeIDs)
 	if err != nil {

@@ -68,7 +68,7 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 }
 
 // Leave of now takes no shifts of locked days, and that of then no others.
-func TestLeaveOnLockedDaysIsTold(t *testing.T) {
+func TestLeaveOnLockedDaysIsPublished(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
 	day := civil.Date(20_000)

@@ -9,7 +9,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Pattern returns the events that tell a stored pattern's shifts and pay code edits, as the parts
+// Pattern returns the events with a stored pattern's shifts and pay code edits, as the parts
 // behind one that a copy has, or 0. Their ordinals are those of the entries that
 // the pattern generates.
 func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.Message, error) {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// perUnit are the parts in which days and money are told.
+	// perUnit are the parts in which days and money are given.
 	perUnit = 10_000
-	// mostUnits bounds the days or the money of an edit. An edit of more is worth nothing
+	// maxUnits bounds the days or the money of an edit. An edit of more is worth nothing
 	// to timecards, which have no such amounts.
-	mostUnits = 1_000_000_000
+	maxUnits = 1_000_000_000
 	// maxPayCode bounds the name of a pay code, in bytes.
 	maxPayCode = 1000
 )
@@ -107,7 +107,7 @@ func amountOf(code, job *commonv1.Ref) *schedulingv1.PayCodeAmount {
 
 // parts returns an amount in parts; 0 for one that is out of bounds.
 func parts(amount float64) int64 {
-	if !(math.Abs(amount) <= mostUnits) { // This way round for NaN.
+	if !(math.Abs(amount) <= maxUnits) { // This way round for NaN.
 		return 0
 	}
 	return int64(math.Round(amount * perUnit))

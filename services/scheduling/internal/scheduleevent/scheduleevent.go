@@ -19,7 +19,7 @@ import (
 // employees must be locked already.
 const NextRevision = `SELECT change_revision()`
 
-// eventBytes is the size from which on what is told is divided, well below what
+// eventBytes is the size from which on what is published is divided, well below what
 // an event may have.
 const eventBytes = 256 << 10
 
@@ -109,7 +109,7 @@ func seconds(day civil.Date, start, end string) (from, to int32, err error) {
 	return after(first), after(last), err
 }
 
-// full tells whether an event is large enough to begin another one.
+// full reports whether an event is large enough to begin another one.
 func (p *jobs) full(size int) bool { return size+p.bytes >= eventBytes }
 
 // sizeOf is the room that a message takes in a list.

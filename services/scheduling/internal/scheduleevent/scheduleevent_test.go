@@ -80,16 +80,16 @@ func TestWhatPayCodeEditsAreWorth(t *testing.T) {
 			c.edit.PayCodeRef, c.want.PayCodeId = &commonv1.Ref{Id: proto.Int64(3)}, 3
 			body, err := proto.Marshal(c.edit)
 			require.NoError(t, err)
-			var told scheduleevent.Shifts
+			var published scheduleevent.Shifts
 			last := max(c.last, day)
 			if c.want.GetEndSecond() > civil.SecondsPerDay {
 				last = day + 1 // As the schedule shows it.
 			}
-			require.NoError(t, told.Add(scheduleevent.Shift{ID: 4, Edit: true, EmployeeID: 8, Day: day, Last: last, Body: body}))
+			require.NoError(t, published.Add(scheduleevent.Shift{ID: 4, Edit: true, EmployeeID: 8, Day: day, Last: last, Body: body}))
 			want := &schedulingv1.ShiftsEntered{Revision: 1, Shifts: []*schedulingv1.EnteredShift{
 				{Id: 4, EmployeeId: 8, Day: int32(day), LastDay: int32(c.last), PayCodeEdit: c.want},
 			}}
-			got := told.Events(1)[0]
+			got := published.Events(1)[0]
 			assert.True(t, proto.Equal(want, got), "%v\n%v", want, got)
 		})
 	}
@@ -125,16 +125,16 @@ func TestLargePatternIsDivided(t *testing.T) {
 	assert.Equal(t, 364*16, shifts)
 }
 
-func TestEqualSpansAreToldOnce(t *testing.T) {
+func TestEqualSpansArePublishedOnce(t *testing.T) {
 	t.Parallel()
-	var told scheduleevent.Spans
-	assert.Empty(t, told.Events(1))
+	var published scheduleevent.Spans
+	assert.Empty(t, published.Events(1))
 	same := []span.Span{{From: -5, To: civil.Forever, Position: 1, DayCount: 7, PatternID: 3, AssignmentID: 1}}
-	told.Add(1, same)
-	told.Add(2, nil)
-	same[0].AssignmentID = 2 // It tells nothing of where a span came from.
-	told.Add(3, same)
-	events := told.Events(9)
+	published.Add(1, same)
+	published.Add(2, nil)
+	same[0].AssignmentID = 2 // It says nothing of where a span came from.
+	published.Add(3, same)
+	events := published.Events(9)
 	require.Len(t, events, 1)
 	want := &schedulingv1.SpansChanged{Revision: 9, Groups: []*schedulingv1.EqualSpans{
 		{EmployeeIds: []int64{1, 3}, Spans: []*schedulingv1.SpanState{{From: -5, To: int32(civil.Forever), PatternId: 3, Position: 1, DayCount: 7}}},
@@ -142,15 +142,15 @@ func TestEqualSpansAreToldOnce(t *testing.T) {
 	}}
 	assert.True(t, proto.Equal(want, events[0]), events[0])
 
-	told.Reset()
+	published.Reset()
 	for id := range int64(1024) {
 		many := make([]span.Span, 40)
 		for i := range many {
 			many[i] = span.Span{From: civil.Date(id), To: civil.Date(i), PatternID: 1 << 40, DayCount: 364}
 		}
-		told.Add(id+1, many)
+		published.Add(id+1, many)
 	}
-	events, employees := told.Events(10), 0
+	events, employees := published.Events(10), 0
 	for _, e := range events {
 		assert.Less(t, proto.Size(e), outbox.MaxEvent)
 		for _, g := range e.(*schedulingv1.SpansChanged).GetGroups() {
@@ -177,10 +177,10 @@ func TestEnteredShifts(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	var told scheduleevent.Shifts
-	require.NoError(t, told.Add(scheduleevent.Shift{ID: generated, Version: 3, EmployeeID: 8, Day: day, Body: body, Hides: hides}))
-	require.NoError(t, told.Add(scheduleevent.Shift{ID: 4, Day: day}))
-	events := told.Events(3)
+	var published scheduleevent.Shifts
+	require.NoError(t, published.Add(scheduleevent.Shift{ID: generated, Version: 3, EmployeeID: 8, Day: day, Body: body, Hides: hides}))
+	require.NoError(t, published.Add(scheduleevent.Shift{ID: 4, Day: day}))
+	events := published.Events(3)
 	require.Len(t, events, 1)
 	want := &schedulingv1.ShiftsEntered{Revision: 3, Jobs: []string{job, "\x019", "\x01"}, Shifts: []*schedulingv1.EnteredShift{
 		{
@@ -208,11 +208,11 @@ func TestAnyShiftFitsIntoAnEvent(t *testing.T) {
 	}
 	body, err := proto.Marshal(shift)
 	require.NoError(t, err)
-	var told scheduleevent.Shifts
+	var published scheduleevent.Shifts
 	for range 3 {
-		require.NoError(t, told.Add(scheduleevent.Shift{ID: 4, EmployeeID: 8, Day: day, Body: body}))
+		require.NoError(t, published.Add(scheduleevent.Shift{ID: 4, EmployeeID: 8, Day: day, Body: body}))
 	}
-	for _, e := range told.Events(1) {
+	for _, e := range published.Events(1) {
 		assert.Less(t, proto.Size(e), outbox.MaxEvent)
 	}
 }

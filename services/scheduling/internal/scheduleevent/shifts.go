@@ -83,7 +83,7 @@ func (s *Shifts) Events(revision int64) []proto.Message {
 	return s.full
 }
 
-// Publish tells what was added in the transaction that locked the employees and
+// Publish publishes what was added in the transaction that locked the employees and
 // changed their shifts.
 func (s *Shifts) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	if s.event == nil && len(s.full) == 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // Spans gathers what the spans of employees are. Employees of the same term
-// mostly have the same ones, which are told once. The zero value is ready, and
+// mostly have the same ones, which are published once. The zero value is ready, and
 // again after Reset.
 type Spans struct {
 	full    []proto.Message
@@ -77,7 +77,7 @@ func states(spans []span.Span) []*schedulingv1.SpanState {
 	return out
 }
 
-// appendKey appends what a span tells, so that equal ones have equal keys.
+// appendKey appends what a span holds, so that equal ones have equal keys.
 func appendKey(dst []byte, s *span.Span) []byte {
 	dst = binary.AppendVarint(append(dst, s.Lane), int64(s.From))
 	dst = binary.AppendVarint(dst, int64(s.To))

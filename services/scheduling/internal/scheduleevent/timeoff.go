@@ -23,7 +23,7 @@ SELECT employee_id, from_day, to_day, body FROM schedule_item
 WHERE tenant_id = $1 AND employee_id = ANY($2) AND covers AND NOT deleted AND NOT withdrawn ORDER BY employee_id, from_day, id`
 )
 
-// PublishTimeOff tells that the edits which cover shifts of employees have changed,
+// PublishTimeOff publishes that the edits which cover shifts of employees have changed,
 // in the transaction that locked their schedules and changed them. Each employee
 // comes once.
 func PublishTimeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {

@@ -17,7 +17,7 @@ import (
 )
 
 // Topics are what scheduling owns, and commons keeps copies of. The marks of
-// spans and shifts are digests of what is told, the same expressions as in
+// spans and shifts are digests of what is published, the same expressions as in
 // commons.
 func Topics() []replica.Topic {
 	return []replica.Topic{
@@ -45,7 +45,7 @@ FROM span WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3 GROUP 
 SELECT employee_id, lane, from_date, to_date, pattern_id, position, day_count
 FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date, lane`
 
-	// What nobody is told of is left out: open shifts, schedule tags, and deleted ones that
+	// What is not published is left out: open shifts, schedule tags, and deleted ones that
 	// hide nothing.
 	shiftMarks = `
 SELECT id AS key, hashint8extended(CASE WHEN deleted OR withdrawn THEN -version ELSE version END, CASE WHEN hidden_lane IS NULL THEN 0 ELSE
@@ -101,11 +101,11 @@ func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []repl
 		if err := proto.Unmarshal(s.body, pattern); err != nil {
 			return nil, fmt.Errorf("scheduleevent: read pattern %d: %w", w.Key, err)
 		}
-		told, err := Pattern(w.Key, Digest(s.digest), w.Version, pattern)
+		published, err := Pattern(w.Key, Digest(s.digest), w.Version, pattern)
 		if err != nil {
 			return nil, err
 		}
-		events = append(events, told...)
+		events = append(events, published...)
 	}
 	return events, nil
 }
@@ -134,11 +134,11 @@ func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica
 	}); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read spans: %w", err)
 	}
-	told := &Spans{}
+	published := &Spans{}
 	for _, id := range ids {
-		told.Add(id, found[id])
+		published.Add(id, found[id])
 	}
-	return told.Events(revision), nil
+	return published.Events(revision), nil
 }
 
 func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
@@ -158,7 +158,7 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 	if err != nil {
 		return nil, fmt.Errorf("scheduleevent: read shifts: %w", err)
 	}
-	told, known := &Shifts{}, map[int64]bool{}
+	published, known := &Shifts{}, map[int64]bool{}
 	var s Shift
 	var hidesEmployee *int64
 	var hidesDay *civil.Date
@@ -168,21 +168,21 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 		if hidesEmployee != nil && hidesDay != nil && lane != nil && ordinal != nil {
 			s.Hides = &schedulingv1.HiddenShift{EmployeeId: *hidesEmployee, Day: int32(*hidesDay), Lane: int32(*lane), Ordinal: int32(*ordinal)}
 		}
-		return told.Add(s)
+		return published.Add(s)
 	}); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read shifts: %w", err)
 	}
 	for _, id := range ids {
 		if !known[id] {
-			if err := told.Add(Shift{ID: id}); err != nil {
+			if err := published.Add(Shift{ID: id}); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return told.Events(revision), nil
+	return published.Events(revision), nil
 }
 
-// leaveStates tells the leave of employees. Who has none is locked as well: their
+// leaveStates returns the leave of employees. Who has none is locked as well: their
 // first leave may be on its way, with a smaller revision.
 func leaveStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
 	ids := replica.Keys(wanted)

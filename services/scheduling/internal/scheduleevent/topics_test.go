@@ -21,8 +21,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// told returns the events by which a topic tells the states of keys.
-func told[E proto.Message](t *testing.T, env *schedtest.Env, wanted ...replica.Wanted) (events []E) {
+// published returns the events by which a topic publishes the states of keys.
+func published[E proto.Message](t *testing.T, env *schedtest.Env, wanted ...replica.Wanted) (events []E) {
 	t.Helper()
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		made, err := topicOf[E](t).States(ctx, tx, 1, wanted)
@@ -62,7 +62,7 @@ func exec(t *testing.T, env *schedtest.Env, sql string, args ...any) {
 	require.NoError(t, err)
 }
 
-func TestPatternsAreToldBehindThePartsOfACopy(t *testing.T) {
+func TestPatternsArePublishedBehindThePartsOfACopy(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
 	body, err := proto.Marshal(&schedulingv1.SchedulePattern{Items: []*schedulingv1.SchedulePatternItem{
@@ -76,7 +76,7 @@ func TestPatternsAreToldBehindThePartsOfACopy(t *testing.T) {
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, topicOf[*schedulingv1.PatternStored](t).Marks, 1, 0, 100).Scan(new(int64), &mark))
 	assert.Equal(t, scheduleevent.Digest(digest), mark)
 
-	events := told[*schedulingv1.PatternStored](t, env, replica.Wanted{Key: 5, Version: 2}, replica.Wanted{Key: 6, Version: 1})
+	events := published[*schedulingv1.PatternStored](t, env, replica.Wanted{Key: 5, Version: 2}, replica.Wanted{Key: 6, Version: 1})
 	require.Len(t, events, 2)
 	assert.Equal(t, [2]int64{3, mark}, [2]int64{events[0].GetPart(), events[0].GetDigest()})
 	assert.True(t, events[0].GetFirst())
@@ -85,28 +85,28 @@ func TestPatternsAreToldBehindThePartsOfACopy(t *testing.T) {
 	assert.EqualValues(t, 2, events[1].GetPart())
 }
 
-// A revision that is told is larger than what the copy has, also when the
+// A revision that is published is larger than what the copy has, also when the
 // sequence is behind, as it is in a database that was restored from a backup.
-func TestSpansAreToldAboveTheRevisionOfACopy(t *testing.T) {
+func TestSpansArePublishedAboveTheRevisionOfACopy(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
 	exec(t, env, `INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
 		SELECT 1, n, 0, '2025-01-01', '3000-01-01', 1, n % 7, 7, 1, true, 1 FROM generate_series(1, 3) AS n`)
 	assert.Equal(t, []int64{1, 2, 3}, keys[*schedulingv1.SpansChanged](t, env))
-	first := told[*schedulingv1.SpansChanged](t, env, replica.Wanted{Key: 2}, replica.Wanted{Key: 9})[0]
+	first := published[*schedulingv1.SpansChanged](t, env, replica.Wanted{Key: 2}, replica.Wanted{Key: 9})[0]
 	assert.Positive(t, first.GetRevision())
 	require.Len(t, first.GetGroups(), 2)
 	assert.Len(t, first.GetGroups()[0].GetSpans(), 1)
 	assert.Empty(t, first.GetGroups()[1].GetSpans())
 
 	const ahead = 1 << 60
-	raised := told[*schedulingv1.SpansChanged](t, env, replica.Wanted{Key: 2, Version: ahead})[0]
+	raised := published[*schedulingv1.SpansChanged](t, env, replica.Wanted{Key: 2, Version: ahead})[0]
 	assert.Greater(t, raised.GetRevision(), int64(ahead))
-	next := told[*schedulingv1.SpansChanged](t, env, replica.Wanted{Key: 2})[0]
+	next := published[*schedulingv1.SpansChanged](t, env, replica.Wanted{Key: 2})[0]
 	assert.Greater(t, next.GetRevision(), raised.GetRevision(), "what comes later is later")
 }
 
-func TestShiftsAreToldOneByOne(t *testing.T) {
+func TestShiftsArePublishedOneByOne(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
 	const day, hidden = civil.Date(20_000), 1<<52 + 5
@@ -116,9 +116,9 @@ func TestShiftsAreToldOneByOne(t *testing.T) {
 		(1, 5, 400, 'SHIFT', $1, $1, NULL, NULL, NULL, NULL, false, 4, $2), (1, $3, 9, 'SHIFT', $1, $1, $1, 9, 0, 1, true, 1, ''),
 		(1, $3 + 1, 9, 'SHIFT', $1, $1, $1, 9, NULL, NULL, true, 1, ''),
 		(1, 6, 9, 'PAY_CODE_EDIT', $1, $1, NULL, NULL, NULL, NULL, false, 1, ''), (1, 7, NULL, 'SHIFT', $1, $1, NULL, NULL, NULL, NULL, false, 1, $2)`, day.Time(), shift, hidden)
-	assert.Equal(t, []int64{5, 6, hidden}, keys[*schedulingv1.ShiftsEntered](t, env), "what nobody is told of is left out")
+	assert.Equal(t, []int64{5, 6, hidden}, keys[*schedulingv1.ShiftsEntered](t, env), "what is not published is left out")
 
-	events := told[*schedulingv1.ShiftsEntered](t, env, replica.Wanted{Key: 5}, replica.Wanted{Key: 6}, replica.Wanted{Key: 7}, replica.Wanted{Key: hidden}, replica.Wanted{Key: hidden + 1})
+	events := published[*schedulingv1.ShiftsEntered](t, env, replica.Wanted{Key: 5}, replica.Wanted{Key: 6}, replica.Wanted{Key: 7}, replica.Wanted{Key: hidden}, replica.Wanted{Key: hidden + 1})
 	require.Len(t, events, 1)
 	byID := map[int64]*schedulingv1.EnteredShift{}
 	for _, s := range events[0].GetShifts() {
@@ -135,7 +135,7 @@ func TestShiftsAreToldOneByOne(t *testing.T) {
 	}
 }
 
-// Leave that is being written while it is told is not taken back by what is told:
+// Leave that is being written while it is published is not taken back by what is published:
 // both lock the head.
 func TestLeaveBesideABackfill(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ func (c *changes) cover(covers bool, employeeID int64) {
 	}
 }
 
-// put notes an entry as it is now. Open shifts are not told, which never were on
+// put notes an entry as it is now. Open shifts are not published, which never were on
 // anybody's schedule, nor are tags, of which nobody keeps a copy.
 func (c *changes) put(kind string, r *row) error {
 	if r.employeeID == 0 || kind == kindScheduleTag {

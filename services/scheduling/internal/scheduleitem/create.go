@@ -44,7 +44,7 @@ func (f *family[M]) create(ctx context.Context, sent []M, partial bool) (*bulk.O
 	return f.outcome(sent, drafts, rows, failed)
 }
 
-// insert stores the drafts that no lock stands against. The rows answer to the
+// insert stores the drafts that no lock stands against. The rows belong to the
 // drafts; what failed has none.
 func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*draft, failed []error, partial bool) ([]row, error) {
 	days := make([]employeeDays, len(drafts))
@@ -155,7 +155,7 @@ func (f *family[M]) employeesNamed(ctx context.Context, sent []M, failed []error
 	return out
 }
 
-// concernsItem tells whether an error is about an item, as opposed to the whole
+// concernsItem reports whether an error is about an item, as opposed to the whole
 // request.
 func concernsItem(err error) bool {
 	return fault.FromError(err).Status < http.StatusInternalServerError

@@ -55,7 +55,7 @@ func refOf(e *projection.Employee) *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)}
 }
 
-// named tells whether a ref names something at all.
+// named reports whether a ref names something at all.
 func named(ref *commonv1.Ref) bool {
 	return ref != nil && (ref.GetId() != 0 || ref.GetQualifier() != "")
 }

@@ -75,7 +75,7 @@ type family[M entry] struct {
 	fill func(m M, id int64, employee *projection.Employee, version int64, locked bool)
 	// version is the version that the caller read, nil if not said.
 	version func(sent M) *int64
-	// generated tells whether a generated entry is of this kind, and shows it.
+	// generated reports whether a generated entry is of this kind, and shows it.
 	generated func(g *reading.Generated) bool
 	show      func(g *reading.Generated, employee *projection.Employee) (M, error)
 	// shown returns a stored body as responses show it to be of an employee; nil when it is

@@ -115,14 +115,14 @@ func (f *fixture) lock(employee int64, from, to string) {
 // "<employee> <pay code>".
 func (f *fixture) day(date string) []string {
 	f.t.Helper()
-	answer, err := f.schedule.MultiReadSchedule(f.Ctx, &schedulingv1.MultiReadScheduleRequest{
+	response, err := f.schedule.MultiReadSchedule(f.Ctx, &schedulingv1.MultiReadScheduleRequest{
 		Select: []string{"SHIFTS", "PAYCODEEDITS", "OPENSHIFTS"},
 		Where: &schedulingv1.ScheduleWhere{Employees: &schedulingv1.EmployeeSchedules{
 			EmployeeRefs: &commonv1.RefList{}, StartDate: date, EndDate: date,
 		}},
 	})
 	require.NoError(f.t, err)
-	wire, err := proto.Marshal(answer)
+	wire, err := proto.Marshal(response)
 	require.NoError(f.t, err)
 	got := &schedulingv1.Schedule{}
 	require.NoError(f.t, proto.Unmarshal(wire, got))

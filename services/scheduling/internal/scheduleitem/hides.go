@@ -20,7 +20,7 @@ func hidesOf(g *reading.Generated) *hides {
 	return &hides{Entered: g.Origin, slot: &slot}
 }
 
-// message is the entry as it is told to those who keep a copy.
+// message is the entry as it is published to those who keep a copy.
 func (h *hides) message() *schedulingv1.HiddenShift {
 	if h == nil {
 		return nil

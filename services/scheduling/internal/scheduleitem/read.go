@@ -37,7 +37,7 @@ func (k known) hides() *hides {
 	return hidesOf(k.generated)
 }
 
-// covers tells whether it takes the shifts of its days.
+// covers reports whether it takes the shifts of its days.
 func (k known) covers() bool { return k.row != nil && k.row.covers }
 
 func (k known) version() int64 {

@@ -41,7 +41,7 @@ WHERE tenant_id = $1 AND employee_id = ANY($2) AND believed_until = 'infinity' A
 
 // Restored is what became of the entries of an employee that people had changed or deleted.
 type Restored struct {
-	// Patterned tells whether the employee has a pattern on the days.
+	// Patterned reports whether the employee has a pattern on the days.
 	Patterned bool
 	// Entries is how many stand again as the employee's patterns make them.
 	Entries int

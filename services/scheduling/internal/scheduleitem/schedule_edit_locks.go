@@ -32,7 +32,7 @@ type lockWork struct {
 	had      map[int64]daylock.EmployeeDays // what is updated and removed
 	wanted   []daylock.Wanted               // the created ones, then the updated
 	unlocked []daylock.EmployeeDays
-	locked   []*schedulingv1.DayLock // answers to wanted
+	locked   []*schedulingv1.DayLock // one for each of wanted
 }
 
 func (w *lockWork) add(edit int, e *schedulingv1.ScheduleEdit) {

@@ -26,7 +26,7 @@ func (f *fixture) newTag(employee int64, start, end string) *schedulingv1.Schedu
 }
 
 // A tag is none of the entries that others keep copies of, nor a shift of its day.
-func TestTagsAreNotTold(t *testing.T) {
+func TestTagsAreNotPublished(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.events()
@@ -43,9 +43,9 @@ func TestTagsAreNotTold(t *testing.T) {
 	refused(t, err, "WFP-90004", 409)
 	_, err = f.tags.DeleteScheduleTag(f.Ctx, &schedulingv1.DeleteScheduleTagRequest{Id: id, Version: proto.Int64(2)})
 	require.NoError(t, err)
-	var told, past int
-	require.NoError(t, f.Pool.QueryRow(f.Ctx, `SELECT count(*) FROM outbox WHERE event LIKE '%ShiftsEntered'`).Scan(&told))
-	assert.Zero(t, told)
+	var published, past int
+	require.NoError(t, f.Pool.QueryRow(f.Ctx, `SELECT count(*) FROM outbox WHERE event LIKE '%ShiftsEntered'`).Scan(&published))
+	assert.Zero(t, published)
 	require.NoError(t, f.Pool.QueryRow(f.Ctx, `SELECT count(*) FROM schedule_item_past WHERE kind = 'SCHEDULE_TAG'`).Scan(&past))
 	assert.Equal(t, 2, past, "what it was is kept")
 	assert.Equal(t, []string{"[2] 2025-03-03 2025-03-03", "[1 2] 2025-03-03 2025-03-05", "[1] 2025-03-04 2025-03-05"}, f.events())

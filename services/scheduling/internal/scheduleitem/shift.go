@@ -26,7 +26,7 @@ type period struct{ start, end civil.DateTime }
 // draftShift checks a shift as it was sent and brings it into the form in which
 // it is stored. The employee is nil for an open shift, whose times belong to no
 // zone. The longest shift is a length on the clock face.
-func draftShift(sent *schedulingv1.Shift, employee *projection.Employee, longest time.Duration) (*draft, error) {
+func draftShift(sent *schedulingv1.Shift, employee *projection.Employee, maxLength time.Duration) (*draft, error) {
 	shift := proto.CloneOf(sent)
 	var zone *civil.Zone
 	if employee != nil {
@@ -36,8 +36,8 @@ func draftShift(sent *schedulingv1.Shift, employee *projection.Employee, longest
 	if err != nil {
 		return nil, err
 	}
-	if seconds(whole) > int64(longest/time.Second) {
-		return nil, fault.Invalid(CodeShiftLength, fmt.Sprintf("endDateTime must be at most %s after startDateTime.", longest))
+	if seconds(whole) > int64(maxLength/time.Second) {
+		return nil, fault.Invalid(CodeShiftLength, fmt.Sprintf("endDateTime must be at most %s after startDateTime.", maxLength))
 	}
 	if err := completeSegments(shift, whole, zone); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func applyTransfer(shift *schedulingv1.Shift) {
 	}
 }
 
-// forgetPrimaryJob takes from a shift what answers show of the primary job: it says nothing
+// forgetPrimaryJob takes from a shift what responses show of the primary job: it says nothing
 // when it comes back. What somebody entered stays, also when it is that job.
 func forgetPrimaryJob(shift *schedulingv1.Shift, path string) {
 	shown := func(ref *commonv1.Ref) bool { return ref.GetId() == 0 && path != "" && ref.GetQualifier() == path }

@@ -29,11 +29,11 @@ var _ schedulingv1.ShiftServiceServer = (*Shifts)(nil)
 
 // NewShifts returns the handler of ShiftService.
 func NewShifts(deps Deps) *Shifts {
-	longest := deps.maxShift()
+	maxLength := deps.maxShift()
 	return &Shifts{shifts: &family[*schedulingv1.Shift]{
 		Deps: deps, kind: kindShift, what: "shift",
 		draft: func(sent *schedulingv1.Shift, employee *projection.Employee) (*draft, error) {
-			return draftShift(sent, employee, longest)
+			return draftShift(sent, employee, maxLength)
 		},
 		make:      func() *schedulingv1.Shift { return &schedulingv1.Shift{} },
 		fill:      fillShift,

@@ -105,7 +105,7 @@ func (f *family[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 	return employees, nil
 }
 
-// replaceMany stores the drafts that nothing stands against. The rows answer to
+// replaceMany stores the drafts that nothing stands against. The rows belong to
 // the drafts; what failed has none.
 func (f *family[M]) replaceMany(
 	ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, sent []M, drafts []*draft, failed []error, partial bool,

@@ -27,7 +27,7 @@ func (h *requests) accruals(ctx context.Context, employee *projection.Employee, 
 	if err != nil {
 		return nil, err
 	}
-	answer, err := h.Accruals.ReadAccrualBalances(ctx, &timekeepingv1.ReadAccrualBalancesRequest{EmployeeId: employee.ID, Date: day.String()})
+	response, err := h.Accruals.ReadAccrualBalances(ctx, &timekeepingv1.ReadAccrualBalancesRequest{EmployeeId: employee.ID, Date: day.String()})
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (h *requests) accruals(ctx context.Context, employee *projection.Employee, 
 			codes = append(codes, s.GetDefaultPayCode())
 			continue
 		}
-		for _, b := range answer.GetBalances() {
+		for _, b := range response.GetBalances() {
 			codes = append(codes, b.GetPayCodes()...)
 		}
 	}
@@ -47,7 +47,7 @@ func (h *requests) accruals(ctx context.Context, employee *projection.Employee, 
 			continue
 		}
 		entry := &schedulingv1.TimeOffAccrual{PayCode: code, Balances: &schedulingv1.AccrualBalanceList{}}
-		for _, b := range answer.GetBalances() {
+		for _, b := range response.GetBalances() {
 			if containsCode(b.GetPayCodes(), code) {
 				entry.Balances.Balances = append(entry.Balances.Balances, &schedulingv1.AccrualBalance{AccrualCode: b.GetAccrualCode(), DayBalances: []*schedulingv1.DayBalance{{
 					BalanceDate: day.String(), AvailableBalanceInDays: proto.Float64(b.GetDays()), AvailableBalanceInSeconds: proto.Int64(b.GetSeconds()),
@@ -86,7 +86,7 @@ func (h *requests) dayOf(employee *projection.Employee, date string) (civil.Date
 	return day, nil
 }
 
-// containsCode tells whether a pay code is one of some. Refs with an id on both sides are
+// containsCode reports whether a pay code is one of some. Refs with an id on both sides are
 // compared by it, all others by name without case.
 func containsCode(list []*commonv1.Ref, code *commonv1.Ref) bool {
 	for _, other := range list {

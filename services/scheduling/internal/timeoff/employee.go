@@ -113,7 +113,7 @@ func (h *Employee) self(ctx context.Context, named *commonv1.Ref) (*projection.E
 	return self, nil
 }
 
-// isRefOf tells whether a ref names an employee. The id wins.
+// isRefOf reports whether a ref names an employee. The id wins.
 func isRefOf(ref *commonv1.Ref, employee *projection.Employee) bool {
 	if ref.Id != nil {
 		return ref.GetId() == employee.ID

@@ -81,8 +81,8 @@ func (h *requests) of(ctx context.Context, employees []projection.Employee, days
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) > mostRead {
-		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("There are more than %d requests. Ask for fewer employees or days.", mostRead))
+	if len(rows) > maxRead {
+		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("There are more than %d requests. Ask for fewer employees or days.", maxRead))
 	}
 	byEmployeeID := make(map[int64]*projection.Employee, len(employees))
 	for i := range employees {
@@ -95,7 +95,7 @@ func (h *requests) of(ctx context.Context, employees []projection.Employee, days
 	return out, nil
 }
 
-// list returns rows as answers show them.
+// list returns rows as responses show them.
 func (h *requests) list(ctx context.Context, rows []*row) (*schedulingv1.TimeOffRequestList, error) {
 	refs := make([]*commonv1.Ref, len(rows))
 	for i, r := range rows {

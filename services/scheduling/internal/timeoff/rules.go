@@ -144,7 +144,7 @@ func symbolicAmount(given *commonv1.Ref) (int64, string, bool) {
 	return 0, "", false
 }
 
-// whole tells whether a period takes all of its days.
+// whole reports whether a period takes all of its days.
 func whole(p *schedulingv1.TimeOffPeriod) bool {
 	return p.GetSymbolicAmount().GetQualifier() == coveringedit.FullDay
 }

@@ -59,7 +59,7 @@ var (
 	active    = []status{submitted, pending, approved, cancelSubmitted}
 )
 
-// covers tells whether requests of a status stand on the schedule.
+// covers reports whether requests of a status stand on the schedule.
 func (s status) covers() bool { return s == approved || s == cancelSubmitted }
 
 func (s status) symbolicID() string {

@@ -23,8 +23,8 @@ type row struct {
 	request        *schedulingv1.TimeOffRequest
 }
 
-// mostRead bounds the requests of one answer.
-const mostRead = 10_000
+// maxRead bounds the requests of one response.
+const maxRead = 10_000
 
 const (
 	columns = `
@@ -76,9 +76,9 @@ func forUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int64) (*row, error)
 }
 
 // byEmployee returns the requests of employees that have one of the statuses, and
-// whose first and last day touch some days: one more than mostRead at most.
+// whose first and last day touch some days: one more than maxRead at most.
 func byEmployee(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, statuses []status, days civil.Range) ([]*row, error) {
-	found, err := db.Query(ctx, readByEmployee, tenantID, employees, statuses, days.From, days.To-1, mostRead+1)
+	found, err := db.Query(ctx, readByEmployee, tenantID, employees, statuses, days.From, days.To-1, maxRead+1)
 	list, err := collect(found, err)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func byEmployee(ctx context.Context, db pg.Querier, tenantID int64, employees []
 	return kept, nil
 }
 
-// touches tells whether a period has one of the days.
+// touches reports whether a period has one of the days.
 func (r *row) touches(days civil.Range) (bool, error) {
 	for _, p := range r.request.GetPeriods() {
 		of, err := daysOf("periods", p.GetStartDate(), p.GetEndDate())

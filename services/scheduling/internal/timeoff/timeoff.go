@@ -51,7 +51,7 @@ type Subtypes interface {
 	AllTimeOff(ctx context.Context) ([]*schedulingv1.TimeOffRequestSubtype, error)
 }
 
-// Accruals tell what employees have left of what they were granted.
+// Accruals returns what employees have left of what they were granted.
 type Accruals interface {
 	ReadAccrualBalances(context.Context, *timekeepingv1.ReadAccrualBalancesRequest, ...grpc.CallOption) (*timekeepingv1.ReadAccrualBalancesResponse, error)
 }
@@ -279,7 +279,7 @@ func (h *requests) changed(ctx context.Context, employee *projection.Employee, f
 	return out
 }
 
-// creator is how answers name who makes a request: a person by their number, where
+// creator is how responses name who makes a request: a person by their number, where
 // it is known here, and otherwise by the user name.
 func (h *requests) creator(ctx context.Context, employee *projection.Employee) *commonv1.Ref {
 	p, ok := authn.From(ctx)
@@ -303,7 +303,7 @@ func refOf(e *projection.Employee) *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)}
 }
 
-// present returns a request as answers show it.
+// present returns a request as responses show it.
 func (h *requests) present(ctx context.Context, r *row, employee *projection.Employee) *schedulingv1.TimeOffRequest {
 	out := proto.CloneOf(r.request)
 	out.Id, out.Employee = proto.Int64(r.id), refOf(employee)

@@ -131,9 +131,9 @@ func TestRequestsOfOneDayTakeTurns(t *testing.T) {
 	assert.Equal(t, map[string]int{"time_off_request": 1, "schedule_item": 1}, w.Rows(t, "time_off_request", "schedule_item"))
 }
 
-// told returns how the last event says the leave of the employee: the days that are
+// published returns how the last event shows the leave of the employee: the days that are
 // whole, and the version.
-func (w *world) told() (days, version int64) {
+func (w *world) published() (days, version int64) {
 	w.t.Helper()
 	var payload []byte
 	require.NoError(w.t, w.Pool.QueryRow(w.Ctx, `SELECT payload FROM outbox WHERE event = 'rotaloom.scheduling.v1.LeaveTaken' ORDER BY id DESC LIMIT 1`).Scan(&payload))
@@ -144,13 +144,13 @@ func (w *world) told() (days, version int64) {
 	return int64(len(event.GetEmployees()[0].GetIntervals())), event.GetEmployees()[0].GetVersion()
 }
 
-func TestTimeOffIsToldWithLeave(t *testing.T) {
+func TestTimeOffIsPublishedWithLeave(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.asked("2031-03-03", "2031-03-04")
 	_, err := w.decide(made.GetId(), "APPROVED")
 	require.NoError(t, err)
-	days, version := w.told()
+	days, version := w.published()
 	assert.EqualValues(t, 2, days)
 	assert.EqualValues(t, 1, version)
 
@@ -158,14 +158,14 @@ func TestTimeOffIsToldWithLeave(t *testing.T) {
 	require.NoError(t, w.Pool.QueryRow(w.Ctx, "SELECT min(id) FROM schedule_item").Scan(&id))
 	_, err = w.edits.DeletePayCodeEdit(w.asNine, &schedulingv1.DeletePayCodeEditRequest{Id: id})
 	require.NoError(t, err)
-	days, version = w.told()
+	days, version = w.published()
 	assert.EqualValues(t, 1, days, "a planner took one day back by hand")
 	assert.EqualValues(t, 2, version)
 
 	cancelled, err := w.decide(made.GetId(), "CANCELLED")
 	require.NoError(t, err)
 	assert.Empty(t, cancelled.GetApprovalPeriods())
-	days, version = w.told()
+	days, version = w.published()
 	assert.EqualValues(t, 0, days)
 	assert.EqualValues(t, 3, version)
 	assert.Zero(t, w.items())

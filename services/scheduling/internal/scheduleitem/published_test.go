@@ -11,10 +11,10 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// told returns the shifts and pay code edits that were told of, as "<owner> <segments>
+// published returns the shifts and pay code edits that were published, as "<owner> <segments>
 // <whose it hides>", or "<owner> <days> <pay code>", oldest first, and forgets them.
 // Revisions must grow.
-func (f *fixture) told() []string {
+func (f *fixture) published() []string {
 	f.t.Helper()
 	rows, err := f.Pool.Query(f.Ctx, `WITH gone AS (DELETE FROM outbox RETURNING id, event, payload)
 		SELECT payload FROM gone WHERE event LIKE '%ShiftsEntered' ORDER BY id`)
@@ -42,7 +42,7 @@ func (f *fixture) told() []string {
 
 // Whoever keeps a copy hears of each state of a shift or pay code edit that is, or was, on
 // somebody's schedule, and of nothing else.
-func TestShiftsAreTold(t *testing.T) {
+func TestShiftsArePublished(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	made, err := f.shifts.CreateShift(f.Ctx, newShift(0, "2025-03-03T08:00", "2025-03-03T16:00"))
@@ -53,23 +53,23 @@ func TestShiftsAreTold(t *testing.T) {
 	other, err := f.shifts.CreateShift(f.Ctx, newShift(0, "2025-03-03T08:00", "2025-03-03T16:00"))
 	require.NoError(t, err)
 	require.NoError(t, f.remove(other.GetShifts()[0].GetId()))
-	assert.Empty(t, f.told())
+	assert.Empty(t, f.published())
 
 	edited, err := f.edits.CreatePayCodeEdit(f.Ctx, newEdit(1, "2025-03-01", "2025-03-03"))
 	require.NoError(t, err)
 	_, err = f.edits.DeletePayCodeEdit(f.Ctx, &schedulingv1.DeletePayCodeEditRequest{Id: edited.GetPayCodeEdits()[0].GetId()})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"1 3 " + edited.GetPayCodeEdits()[0].GetPayCodeRef().GetQualifier(), "0 0 0"}, f.told())
+	assert.Equal(t, []string{"1 3 " + edited.GetPayCodeEdits()[0].GetPayCodeRef().GetQualifier(), "0 0 0"}, f.published())
 
 	_, err = f.update(open, newShift(2, "2025-03-03T09:00", "2025-03-03T16:00"))
 	require.NoError(t, err)
 	require.NoError(t, f.remove(open))
-	assert.Equal(t, []string{"2 1 0", "0 0 0"}, f.told())
+	assert.Equal(t, []string{"2 1 0", "0 0 0"}, f.published())
 
 	generated := entryID(t, 1, "2025-03-03", 0)
 	_, err = f.update(generated, newShift(2, "2025-03-05T09:00", "2025-03-05T10:00"))
 	require.NoError(t, err)
 	require.NoError(t, f.remove(generated))
 	require.NoError(t, f.remove(entryID(t, 1, "2025-03-04", 0)))
-	assert.Equal(t, []string{"2 1 1", "0 0 1", "0 0 1"}, f.told())
+	assert.Equal(t, []string{"2 1 1", "0 0 1", "0 0 1"}, f.published())
 }
