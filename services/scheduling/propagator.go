@@ -37,7 +37,7 @@ func NewPropagator(cfg Config, engines serve.Engines) (*Propagator, error) {
 	return &Propagator{Core: core, worker: worker}, nil
 }
 
-// Register adds nothing: a propagator is only told by events.
+// Register adds nothing: a propagator is only woken by events.
 func (p *Propagator) Register(grpc.ServiceRegistrar) {}
 
 // Consumers are what the propagator consumes.

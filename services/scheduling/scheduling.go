@@ -72,7 +72,7 @@ type Service struct {
 	// its own.
 	Propagator *Propagator
 
-	// Replicator keeps what scheduling needs of other domains, and tells others
+	// Replicator keeps what scheduling needs of other domains, and sends others
 	// what they keep of it.
 	Replicator *replica.Replicator
 

@@ -17,8 +17,8 @@ import (
 const (
 	// settle is how long what is on its way to the copies may take.
 	settle = 3 * time.Second
-	// tellEvery is how often the log says how far long work has come.
-	tellEvery = 5 * time.Second
+	// progressEvery is how often the log says how far long work has come.
+	progressEvery = 5 * time.Second
 )
 
 // VerifyCommand compares the schedules of a tenant with what the rules say, and what
@@ -63,7 +63,7 @@ func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker bus.C
 		return err
 	}
 	defer pool.Close()
-	report, err := reconcile.Verify(ctx, pool, v.Tenant, told(ctx, log))
+	report, err := reconcile.Verify(ctx, pool, v.Tenant, logProgress(ctx, log))
 	if err != nil {
 		return err
 	}
@@ -86,11 +86,11 @@ func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker bus.C
 	return found.failure()
 }
 
-// told says in the log from time to time how many employees were looked at.
-func told(ctx context.Context, log *slog.Logger) func(employees int) {
+// logProgress says in the log from time to time how many employees were looked at.
+func logProgress(ctx context.Context, log *slog.Logger) func(employees int) {
 	since := clock.Start()
 	return func(employees int) {
-		if since.Elapsed() >= tellEvery {
+		if since.Elapsed() >= progressEvery {
 			log.InfoContext(ctx, "verifying", "employees", employees)
 			since = clock.Start()
 		}

@@ -21,7 +21,7 @@ const (
 // Symbolics are the symbolic values by their ids.
 func Symbolics() map[int64]string { return map[int64]string{-1: FullDay, -2: HalfDay} }
 
-// Symbolic returns how answers name a symbolic value; nil for none.
+// Symbolic returns how responses name a symbolic value; nil for none.
 func Symbolic(name string) *commonv1.Ref {
 	for id, known := range Symbolics() {
 		if known == name {

@@ -19,11 +19,11 @@ type PayCodes interface {
 	ResolvePayCodes(ctx context.Context, req *timekeepingv1.ResolvePayCodesRequest, opts ...grpc.CallOption) (*timekeepingv1.ResolvePayCodesResponse, error)
 }
 
-// needsPayCodes is the need of elements that tell what a pay code is.
+// needsPayCodes is the need of elements that show what a pay code is.
 const needsPayCodes uint64 = 1
 
-// mostNames is how many pay codes one call asks for.
-const mostNames = 1000
+// maxNames is how many pay codes one call asks for.
+const maxNames = 1000
 
 // ofPayCode is an element of the pay code of the first pay code edit; nothing without
 // an edit, or when nobody has set the pay code up.
@@ -58,7 +58,7 @@ func addPayCodes(ctx context.Context, source PayCodes, plans []*plan, needs uint
 		}
 	}
 	known := make(map[string]*timekeepingv1.PayCode, len(names))
-	for part := range slices.Chunk(slices.Sorted(maps.Keys(names)), mostNames) {
+	for part := range slices.Chunk(slices.Sorted(maps.Keys(names)), maxNames) {
 		found, err := source.ResolvePayCodes(ctx, &timekeepingv1.ResolvePayCodesRequest{Names: part})
 		if err != nil {
 			return fmt.Errorf("ask for pay codes: %w", err)

@@ -37,7 +37,7 @@ type Deps struct {
 	Schedules   Schedules
 	// Builder is the configuration that is shown.
 	Builder *schedulingv1.PatternBuilder
-	// Wake tells the outbox relay that there is something to publish. It is
+	// Wake notifies the outbox relay that there is something to publish. It is
 	// called after the commit.
 	Wake func()
 }

@@ -1,4 +1,4 @@
-// Package employmenttermschedule tells what the patterns of employment terms put on days,
+// Package employmenttermschedule shows what the patterns of employment terms put on days,
 // and who is on the terms. It computes both from the assignments of a term, as the
 // schedule of somebody would be who is on the term and on no other.
 package employmenttermschedule

@@ -61,7 +61,7 @@ type Deps struct {
 	// Members is asked before a change starts a propagation, whose plan waits for
 	// those whom it expects, so that its total has everybody.
 	Members Members
-	// Wake tells the outbox relay that there is something to publish. It is
+	// Wake notifies the outbox relay that there is something to publish. It is
 	// called after the commit.
 	Wake func()
 }

@@ -21,7 +21,7 @@ func hidden(result *schedulingv1.GroupSchedulePatternResult, names map[int64]str
 }
 
 // A base rotation that changes stays below the special one that was put on it
-// later, and the response tells which days do not show it.
+// later, and the response says which days do not show it.
 func TestAChangedBaseStaysBelow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -36,8 +36,8 @@ func TestAChangedBaseStaysBelow(t *testing.T) {
 		names[id] = fmt.Sprint("special ", from)
 		return id, hidden(response.GetResults()[0], names)
 	}
-	xmas, told := special("2025-12-24", "2025-12-26")
-	assert.Equal(t, []string{"base under special 2025-12-24 2025-12-24..2025-12-26"}, told)
+	xmas, reported := special("2025-12-24", "2025-12-26")
+	assert.Equal(t, []string{"base under special 2025-12-24 2025-12-24..2025-12-26"}, reported)
 
 	response, _, err := w.update(asOf("2025-06-02", bare(14), base), false)
 	require.NoError(t, err)
@@ -58,10 +58,10 @@ SELECT array_agg(id ORDER BY seq, id) FROM pattern_assignment WHERE believed_unt
 	response, _, err = w.update(ending("2026-01-06", xmas), false)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"summer under special 2025-12-24 2025-12-27..2026-01-06"}, hidden(response.GetResults()[0], names), "only what comes to be hidden")
-	_, told = special("2026-01-01", "")
+	_, reported = special("2026-01-01", "")
 	assert.ElementsMatch(t, []string{
 		"summer under special 2026-01-01 2026-01-01..", "special 2025-12-24 under special 2026-01-01 2026-01-01..2026-01-06",
-	}, told)
+	}, reported)
 	response, _, err = w.update(ending("2026-03-31", base), false)
 	require.NoError(t, err)
 	assert.Equal(t, []string{

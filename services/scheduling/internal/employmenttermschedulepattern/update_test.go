@@ -276,7 +276,7 @@ func TestAnAssignmentMayNotGrowWhereThereIsNoRoom(t *testing.T) {
 	requireFault(t, err, patterndefinition.CodeInvalid, 400, "too many schedule patterns")
 }
 
-// What was apart when it was made has the same lane: only counting tells that
+// What was apart when it was made has the same lane: only counting shows that
 // there is no room.
 func TestAssignmentsThatWereApartMayNotAllGrowOverOneDay(t *testing.T) {
 	t.Parallel()

@@ -201,6 +201,6 @@ SELECT '/v1/scheduling/propagations/' || id, employment_term_ids, expected_term_
 	assert.Subset(t, w.members.terms, terms)
 	assert.Equal(t, w.members.terms[:1], expected, "the plan waits for their members")
 	rows := w.Rows(t, "propagation", "schedule_pattern", "outbox")
-	assert.Equal(t, rows["propagation"]+rows["schedule_pattern"], rows["outbox"], "each pattern is told once")
+	assert.Equal(t, rows["propagation"]+rows["schedule_pattern"], rows["outbox"], "each pattern is published once")
 	assert.EqualValues(t, rows["propagation"], w.woken.Load())
 }

@@ -30,10 +30,10 @@ type assignment struct {
 	lineage int64
 	version int32
 	ownerID int64
-	// ofEmployee tells whether the owner is an employee, and not a term.
+	// ofEmployee reports whether the owner is an employee, and not a term.
 	ofEmployee bool
 	ownerName  string
-	// inherits tells whether the owner is a term that passes its patterns on, or an
+	// inherits reports whether the owner is a term that passes its patterns on, or an
 	// employee.
 	inherits bool
 	// days end before civil.Forever, or with it: then there is no end.
@@ -51,7 +51,7 @@ type assignment struct {
 	// seq orders the assignments: those that were made later stand above. Changes
 	// leave it as it is.
 	seq int64
-	// applied tells whether the propagation of this version has finished.
+	// applied reports whether the propagation of this version has finished.
 	applied bool
 }
 

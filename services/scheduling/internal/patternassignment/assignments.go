@@ -3,7 +3,7 @@
 // to when. What follows from them for schedules is the work of a propagation, which
 // every change starts in its own transaction.
 //
-// An assignment is told as a GroupSchedulePattern, whoever owns it: what the reference
+// An assignment is shown as a GroupSchedulePattern, whoever owns it: what the reference
 // product calls a group is an employment term, and here any owner.
 package patternassignment
 
@@ -26,7 +26,7 @@ import (
 type Owner struct {
 	ID   int64
 	Name string
-	// Inherits tells whether the patterns reach schedules: those of a term only while
+	// Inherits reports whether the patterns reach schedules: those of a term only while
 	// it passes them on.
 	Inherits bool
 }
@@ -45,7 +45,7 @@ type Deps struct {
 	// so that the plan of a propagation waits for them. It is not called in a
 	// transaction.
 	Expected func(ctx context.Context, owners []int64) []propagation.Members
-	// Wake tells the outbox relay that there is something to publish. It is called
+	// Wake notifies the outbox relay that there is something to publish. It is called
 	// after the commit.
 	Wake func()
 }

@@ -51,7 +51,7 @@ func (l *layers) put(a *assignment) {
 }
 
 // add chooses the lane of a new assignment and puts it in. It refuses one for
-// which there is no room: the ids of entries tell apart no more.
+// which there is no room: the ids of entries distinguish no more.
 func (l *layers) add(path string, a *assignment) error {
 	if err := l.checkHired(path, a.ownerID, a.days.From); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (k *Kind) store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Tim
 	return propagationID, k.insert(ctx, tx, tenantID, propagationID, at, parts)
 }
 
-// announce tells the caller where to watch a propagation, and the relay that
+// announce says to the caller where to watch a propagation, and the relay that
 // there is something to publish. It is called after the commit.
 func (s *Assignments) announce(ctx context.Context, propagationID int64) error {
 	if propagationID == 0 {

@@ -28,7 +28,7 @@ type creation struct {
 }
 
 // Create assigns patterns to owners, all or, with partial success, those that can be.
-// It starts one propagation for all, which the caller is told of.
+// It starts one propagation for all, which the response names.
 func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSchedulePatternCreate, partial bool) (*CreateOutcome, error) {
 	list := make([]creation, len(inputs))
 	for i, input := range inputs {

@@ -22,7 +22,7 @@ type edit struct {
 // same is the edit that changes nothing.
 func same(a assignment) edit { return edit{before: a, after: []assignment{a}} }
 
-// changes tells whether there is anything to store.
+// changes reports whether there is anything to store.
 func (e *edit) changes() bool { return len(e.after) != 1 || e.after[0] != e.before }
 
 // replacement is what a new pattern brings. Dates that are nil stay as they

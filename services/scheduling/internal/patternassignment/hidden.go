@@ -9,7 +9,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// maxHidden bounds what the result of an edit tells of hidden days.
+// maxHidden bounds what the result of an edit says of hidden days.
 const maxHidden = 100
 
 // afterAll is what holds after edits, whose parts are numbered.
@@ -25,7 +25,7 @@ func afterAll(now []assignment, edits []edit) []assignment {
 	return list
 }
 
-// hiddenDays tells the days on which others hide what the edit brings, and those
+// hiddenDays returns the days on which others hide what the edit brings, and those
 // on which it begins to hide others. The list holds what there is after it.
 func (e *edit) hiddenDays(list []assignment) []*schedulingv1.HiddenPatternDays {
 	var out []*schedulingv1.HiddenPatternDays
@@ -56,12 +56,12 @@ func (e *edit) hiddenDays(list []assignment) []*schedulingv1.HiddenPatternDays {
 	return out
 }
 
-// above tells whether a lies above b.
+// above reports whether a lies above b.
 func (a *assignment) above(b *assignment) bool {
 	return a.seq > b.seq || a.seq == b.seq && a.id > b.id
 }
 
-// generatesLike tells whether two versions of an assignment differ in their days
+// generatesLike reports whether two versions of an assignment differ in their days
 // at most.
 func (a *assignment) generatesLike(b *assignment) bool {
 	return a.id != 0 && a.patternID == b.patternID && a.anchor == b.anchor && a.offset == b.offset &&

@@ -39,7 +39,7 @@ type version struct {
 	// The change that made it, and the one that ended it.
 	from  time.Time
 	until *time.Time
-	// continued tells whether another version took its place.
+	// continued reports whether another version took its place.
 	continued bool
 
 	propagationID     int64
@@ -81,9 +81,9 @@ func (v *version) message() (*schedulingv1.GroupSchedulePatternHistory, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := v.from
+	reported := v.from
 	if v.propagationFinish != nil {
-		told = *v.propagationFinish
+		reported = *v.propagationFinish
 	}
 	return &schedulingv1.GroupSchedulePatternHistory{
 		Id:                     proto.Int64(v.id<<versionBits | int64(v.number)),
@@ -91,7 +91,7 @@ func (v *version) message() (*schedulingv1.GroupSchedulePatternHistory, error) {
 		GroupSchedulePatternId: proto.Int64(v.id),
 		Error:                  proto.Bool(v.state == propagation.StateFailed),
 		Report:                 string(report),
-		ReportDate:             civil.FromTime(told.UTC()).String(),
+		ReportDate:             civil.FromTime(reported.UTC()).String(),
 		TransactionDateTime:    moment(v.from),
 	}, nil
 }

@@ -23,11 +23,11 @@ type Kind struct {
 	// codeEnd is for an end that is not after its start, codeStart for a start that
 	// is missing.
 	codeEnd, codeStart string
-	// ofEmployees tells whether the owners are employees.
+	// ofEmployees reports whether the owners are employees.
 	ofEmployees bool
 	// concerned are those whom a change may concern.
 	concerned func(owners []int64) propagation.Request
-	// notice tells of a number of employees with locked days.
+	// notice speaks of a number of employees with locked days.
 	notice func(employees int64) string
 
 	selectOwners, selectOne, selectWindow, selectHistory, insertVersions, countLocked string

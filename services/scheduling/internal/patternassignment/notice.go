@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// maxExamined bounds how many memberships are looked at to tell a planner of
+// maxExamined bounds how many memberships are looked at to notify a planner of
 // locked days. The propagation counts them exactly.
 const maxExamined = 20_000
 
@@ -42,7 +42,7 @@ type concern struct {
 	days    civil.Range
 }
 
-// lockedNotices returns for each concern what to tell about locked days, or "".
+// lockedNotices returns for each concern what to say about locked days, or "".
 func (k *Kind) lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns []concern) ([]string, error) {
 	owners, from, to := make([]int64, len(concerns)), make([]civil.Date, len(concerns)), make([]civil.Date, len(concerns))
 	for i, c := range concerns {

@@ -33,7 +33,7 @@ type UpdateOutcome struct {
 }
 
 // Update changes or removes assignments, all or, with partial success, those that can
-// be. It starts one propagation, which the caller is told of.
+// be. It starts one propagation, which the response names.
 func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdateGroupSchedulePatterns, partial bool) (UpdateOutcome, error) {
 	u, err := s.kind.readUpdate(body)
 	if err != nil {

@@ -19,7 +19,7 @@ type Copies struct {
 // NewCopies makes the copies in the database of the pool. The history of an
 // employee has one order, whatever changes: so memberships and leave are changed
 // under the lock of the employees. What they change starts
-// propagations in the same transaction; wake tells the outbox relay of those.
+// propagations in the same transaction; wake notifies the outbox relay of those.
 func NewCopies(pool *pg.Pool, wake func()) *Copies {
 	return &Copies{
 		persons: replica.New(pool, replica.Copy[*commonsv1.PersonState]{

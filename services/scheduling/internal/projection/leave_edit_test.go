@@ -49,8 +49,8 @@ func (w *world) leaveAfter(steps ...*timekeepingv1.EmployeeLeaveEdits) map[int64
 	return out
 }
 
-// told returns what was published of schedules, oldest first.
-func (w *world) told() []*schedulingv1.ScheduleChanged {
+// published returns what was published of schedules, oldest first.
+func (w *world) published() []*schedulingv1.ScheduleChanged {
 	w.t.Helper()
 	rows, err := w.pool.Query(tenant.All(w.t.Context()), `SELECT payload FROM outbox WHERE event LIKE '%ScheduleChanged' ORDER BY id`)
 	require.NoError(w.t, err)
@@ -91,11 +91,11 @@ func TestLeaveEditsFollowTheirHistory(t *testing.T) {
 	assert.Contains(t, got, int64(21), "others keep theirs")
 	got = w.leaveAfter(leaveStep(7, 7, nil, leaveState(14, 7, "2026-03-07")), leaveStep(7, 8, nil, leaveState(15, 8, "2026-03-08")))
 	assert.Len(t, got, 3, "what the list held already is not applied again, what follows it is")
-	told := w.told()
-	require.Len(t, told, 4, "what changes nothing tells nothing")
-	assert.Equal(t, []int64{7, 8}, told[0].GetEmployeeIds())
-	assert.Equal(t, []string{"2026-03-02", "2026-03-05"}, []string{told[1].GetFrom(), told[1].GetTo()}, "where it was, and where it is")
-	assert.Equal(t, []string{"2026-03-05", "2026-03-06"}, []string{told[2].GetFrom(), told[2].GetTo()})
+	published := w.published()
+	require.Len(t, published, 4, "what changes nothing publishes nothing")
+	assert.Equal(t, []int64{7, 8}, published[0].GetEmployeeIds())
+	assert.Equal(t, []string{"2026-03-02", "2026-03-05"}, []string{published[1].GetFrom(), published[1].GetTo()}, "where it was, and where it is")
+	assert.Equal(t, []string{"2026-03-05", "2026-03-06"}, []string{published[2].GetFrom(), published[2].GetTo()})
 	assert.Empty(t, w.gaps())
 }
 

@@ -35,13 +35,13 @@ func (m *Members) Expected(ctx context.Context, termIDs []int64) (expected []pro
 	termIDs = slices.Compact(slices.Sorted(slices.Values(termIDs)))
 	asking, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
-	for part := range slices.Chunk(termIDs, mostAsked) {
-		answer, err := m.assignments.CountMembers(asking, &timekeepingv1.CountMembersRequest{EmploymentTermIds: part})
+	for part := range slices.Chunk(termIDs, maxAsked) {
+		response, err := m.assignments.CountMembers(asking, &timekeepingv1.CountMembersRequest{EmploymentTermIds: part})
 		if err != nil {
 			return expected
 		}
-		counts := make([]propagation.Members, len(answer.GetCounts()))
-		for i, c := range answer.GetCounts() {
+		counts := make([]propagation.Members, len(response.GetCounts()))
+		for i, c := range response.GetCounts() {
 			counts[i] = propagation.Members{TermID: c.GetEmploymentTermId(), Count: c.GetPersons()}
 		}
 		missing, err := propagation.Missing(ctx, m.pool, counts)

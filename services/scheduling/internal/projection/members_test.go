@@ -23,13 +23,13 @@ type fakeMembers struct {
 
 func (f *fakeMembers) CountMembers(_ context.Context, req *timekeepingv1.CountMembersRequest, _ ...grpc.CallOption) (*timekeepingv1.CountMembersResponse, error) {
 	f.asked = append(f.asked, req.GetEmploymentTermIds())
-	answer := &timekeepingv1.CountMembersResponse{}
+	response := &timekeepingv1.CountMembersResponse{}
 	for _, id := range req.GetEmploymentTermIds() {
 		if n := f.counts[id]; n > 0 {
-			answer.Counts = append(answer.Counts, &timekeepingv1.MemberCount{EmploymentTermId: id, Persons: n})
+			response.Counts = append(response.Counts, &timekeepingv1.MemberCount{EmploymentTermId: id, Persons: n})
 		}
 	}
-	return answer, f.err
+	return response, f.err
 }
 
 // expected asks a Members for terms.
@@ -82,11 +82,11 @@ func TestMembersWhoDidNotComeAreNotExpectedAgain(t *testing.T) {
 
 func TestManyTermsAreAskedForInParts(t *testing.T) {
 	w := newWorld(t)
-	terms := make([]int64, mostAsked+1)
+	terms := make([]int64, maxAsked+1)
 	for i := range terms {
 		terms[i] = int64(i + 1)
 	}
 	f := &fakeMembers{}
 	w.expected(f, terms...)
-	assert.Equal(t, [][]int64{terms[:mostAsked], terms[mostAsked:]}, f.asked)
+	assert.Equal(t, [][]int64{terms[:maxAsked], terms[maxAsked:]}, f.asked)
 }

@@ -116,13 +116,13 @@ type fakeCommons struct {
 
 func (f *fakeCommons) ResolvePersons(_ context.Context, req *commonsv1.ResolvePersonsRequest, _ ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
 	f.calls.Add(1)
-	answer := &commonsv1.ResolvePersonsResponse{}
+	response := &commonsv1.ResolvePersonsResponse{}
 	for _, p := range f.persons {
 		if slices.Contains(req.GetIds(), p.GetPersonId()) || slices.Contains(req.GetPersonNumbers(), p.GetPersonNumber()) {
-			answer.Persons = append(answer.Persons, p)
+			response.Persons = append(response.Persons, p)
 		}
 	}
-	return answer, nil
+	return response, nil
 }
 
 type fakeTimekeeping struct {
@@ -133,12 +133,12 @@ type fakeTimekeeping struct {
 
 func (f *fakeTimekeeping) ResolveEmploymentTerms(_ context.Context, req *timekeepingv1.ResolveEmploymentTermsRequest, _ ...grpc.CallOption) (*timekeepingv1.ResolveEmploymentTermsResponse, error) {
 	f.calls.Add(1)
-	answer := &timekeepingv1.ResolveEmploymentTermsResponse{}
+	response := &timekeepingv1.ResolveEmploymentTermsResponse{}
 	for _, t := range f.terms {
 		named := slices.ContainsFunc(req.GetNames(), func(name string) bool { return strings.EqualFold(name, t.GetName()) })
 		if named || slices.Contains(req.GetIds(), t.GetId()) {
-			answer.EmploymentTerms = append(answer.EmploymentTerms, t)
+			response.EmploymentTerms = append(response.EmploymentTerms, t)
 		}
 	}
-	return answer, nil
+	return response, nil
 }

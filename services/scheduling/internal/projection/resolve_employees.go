@@ -237,8 +237,8 @@ func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible r
 // fetchEmployees asks commons for persons and keeps what it returns.
 func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing wanted) error {
 	return fetch(ctx, r.pool, missing, func(ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
-		answer, err := r.persons.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: ids, PersonNumbers: numbers})
-		return answer.GetPersons(), err
+		response, err := r.persons.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: ids, PersonNumbers: numbers})
+		return response.GetPersons(), err
 	}, func(ctx context.Context, tx pgx.Tx, states []*commonsv1.PersonState) error {
 		return replica.Put(ctx, tx, r.copies.persons, tenantID, states)
 	})

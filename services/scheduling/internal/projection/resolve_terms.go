@@ -80,8 +80,8 @@ func (r *Resolver) knownTerms(ctx context.Context, tenantID int64, want wanted, 
 // fetchTerms asks timekeeping for terms and keeps what it returns.
 func (r *Resolver) fetchTerms(ctx context.Context, tenantID int64, missing wanted) error {
 	return fetch(ctx, r.pool, missing, func(ids []int64, names []string) ([]*timekeepingv1.EmploymentTermChanged, error) {
-		answer, err := r.terms.ResolveEmploymentTerms(ctx, &timekeepingv1.ResolveEmploymentTermsRequest{Ids: ids, Names: names})
-		return answer.GetEmploymentTerms(), err
+		response, err := r.terms.ResolveEmploymentTerms(ctx, &timekeepingv1.ResolveEmploymentTermsRequest{Ids: ids, Names: names})
+		return response.GetEmploymentTerms(), err
 	}, func(ctx context.Context, tx pgx.Tx, states []*timekeepingv1.EmploymentTermChanged) error {
 		return replica.Put(ctx, tx, r.copies.terms, tenantID, states)
 	})

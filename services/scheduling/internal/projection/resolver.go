@@ -29,8 +29,8 @@ const (
 	codeOneCriterion = "WFS-111207"
 )
 
-// mostAsked bounds how many objects one call asks another service for.
-const mostAsked = 1000
+// maxAsked bounds how many objects one call asks another service for.
+const maxAsked = 1000
 
 // Term is an employment term as scheduling knows it.
 type Term struct {
@@ -161,13 +161,13 @@ func fetch[S any](ctx context.Context, pool *pg.Pool, missing wanted,
 	var states []S
 	ids, keys := slices.Concat(missing.ids, missing.suspects), missing.keys
 	for len(ids) > 0 || len(keys) > 0 {
-		i := min(len(ids), mostAsked)
-		k := min(len(keys), mostAsked-i)
-		answer, err := ask(ids[:i], keys[:k])
+		i := min(len(ids), maxAsked)
+		k := min(len(keys), maxAsked-i)
+		response, err := ask(ids[:i], keys[:k])
 		if err != nil {
 			return err
 		}
-		states = append(states, answer...)
+		states = append(states, response...)
 		ids, keys = ids[i:], keys[k:]
 	}
 	if len(states) == 0 {
@@ -178,9 +178,9 @@ func fetch[S any](ctx context.Context, pool *pg.Pool, missing wanted,
 
 // shortened keeps an error from repeating a long text.
 func shortened(text string) string {
-	const longest = 100
-	runes := []rune(text[:min(len(text), 4*longest)])
-	return string(runes[:min(len(runes), longest)])
+	const limit = 100
+	runes := []rune(text[:min(len(text), 4*limit)])
+	return string(runes[:min(len(runes), limit)])
 }
 
 func unknownTerm(w *wanted) error {

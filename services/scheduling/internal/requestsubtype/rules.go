@@ -108,7 +108,7 @@ func kinds() string {
 // localize sets the localized texts of subtypes and returns the language of the
 // first that has one: that in which the response is, or "".
 func localize(preferences acceptlanguage.Preferences, list ...*schedulingv1.RequestSubtype) string {
-	answered := ""
+	language := ""
 	for _, w := range list {
 		held, _ := inner(w)
 		name, description, tag := held.GetName(), held.GetDescription(), ""
@@ -125,9 +125,9 @@ func localize(preferences acceptlanguage.Preferences, list ...*schedulingv1.Requ
 		}
 		set(held.ProtoReflect(), "localized_name", protoreflect.ValueOfString(name))
 		set(held.ProtoReflect(), "localized_description", protoreflect.ValueOfString(description))
-		if answered == "" {
-			answered = tag
+		if language == "" {
+			language = tag
 		}
 	}
-	return answered
+	return language
 }

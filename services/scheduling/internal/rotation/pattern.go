@@ -32,7 +32,7 @@ var (
 	ErrEnd            = errors.New("the entry does not end after its start, or ends too late")
 )
 
-// ItemError tells which of the items given to [New] is wrong.
+// ItemError says which of the items given to [New] is wrong.
 type ItemError struct {
 	Index int // position in the items given
 	Day   int32

@@ -193,7 +193,7 @@ func (e *Evaluator) from(at int64) int {
 // seconds returns a limit of hours in seconds.
 func (r Rule) seconds() int64 { return int64(math.Round(r.Limit * 3600)) }
 
-// holds tells whether a rule holds for the employee on a day.
+// holds reports whether a rule holds for the employee on a day.
 func (e *Evaluator) holds(r Rule, day civil.Date) bool {
 	return r.Age == 0 || e.birth != nil && ageOn(*e.birth, day) < r.Age
 }

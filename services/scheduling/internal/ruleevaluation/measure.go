@@ -4,7 +4,7 @@ import "github.com/rotaloom/rotaloom/pkg/civil"
 
 func inHours(seconds int64) float64 { return float64(seconds) / 3600 }
 
-func (e *Evaluator) mostHours(rule int, r Rule, days civil.Range, in Interval) {
+func (e *Evaluator) maxHours(rule int, r Rule, days civil.Range, in Interval) {
 	if seconds := e.hours(in); seconds > r.seconds() && e.holds(r, days.From) {
 		e.report(rule, days, inHours(seconds), e.during(in))
 	}
@@ -13,19 +13,19 @@ func (e *Evaluator) mostHours(rule int, r Rule, days civil.Range, in Interval) {
 func (e *Evaluator) hoursOfDays(rule int, r Rule) {
 	for day := e.days.From; day < e.days.To; day++ {
 		days := civil.Range{From: day, To: day + 1}
-		e.mostHours(rule, r, days, e.grid.of(days))
+		e.maxHours(rule, r, days, e.grid.of(days))
 	}
 }
 
 func (e *Evaluator) hoursOfWeeks(rule int, r Rule) {
 	for _, week := range e.grid.weeks {
-		e.mostHours(rule, r, week, e.grid.of(week))
+		e.maxHours(rule, r, week, e.grid.of(week))
 	}
 }
 
 func (e *Evaluator) hoursOfNights(rule int, r Rule) {
 	for day := e.days.From; day < e.days.To; day++ {
-		e.mostHours(rule, r, civil.Range{From: day, To: day + 1}, e.grid.nights[day-e.window.From])
+		e.maxHours(rule, r, civil.Range{From: day, To: day + 1}, e.grid.nights[day-e.window.From])
 	}
 }
 
@@ -60,7 +60,7 @@ func (e *Evaluator) rows(rule int, r Rule, counts func(day int) bool, shifts fun
 }
 
 // restBetween reports the rests that are too short, on the days on which they end.
-// Shifts that touch or overlap are one stretch, and have no rest between them.
+// Shifts that touch or overlap are one interval, and have no rest between them.
 func (e *Evaluator) restBetween(rule int, r Rule) {
 	asked := e.grid.of(e.days)
 	day := e.days.From

@@ -51,16 +51,16 @@ func BenchmarkRead(b *testing.B) {
 	b.Run("spans", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			answer, err := f.handler.MultiReadSchedule(f.ctx, req)
+			response, err := f.handler.MultiReadSchedule(f.ctx, req)
 			require.NoError(b, err)
-			b.SetBytes(int64(len(answer.ProtoReflect().GetUnknown())))
+			b.SetBytes(int64(len(response.ProtoReflect().GetUnknown())))
 		}
 		perShift(b)
 	})
 	b.Run("messages", func(b *testing.B) { // what building the response from messages would cost on top
-		answer, err := f.handler.MultiReadSchedule(f.ctx, req)
+		response, err := f.handler.MultiReadSchedule(f.ctx, req)
 		require.NoError(b, err)
-		message := decode(b, answer)
+		message := decode(b, response)
 		require.Len(b, message.GetShifts().GetShifts(), benchEmployees*30)
 		b.ResetTimer()
 		for range b.N {

@@ -15,8 +15,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// mostJobs is how many jobs one call asks for.
-const mostJobs = 1000
+// maxJobs is how many jobs one call asks for.
+const maxJobs = 1000
 
 // expandJobs returns the jobs that entries name as they are on the last day that is asked
 // for, by path. What commons does not know on that day has the path only: employees and
@@ -41,12 +41,12 @@ func (h *Handler) expandJobs(ctx context.Context, q *request.Query, named encodi
 		}
 		return nil
 	}
-	for paths := range slices.Chunk(named.Paths, mostJobs) {
+	for paths := range slices.Chunk(named.Paths, maxJobs) {
 		if err := add(&commonsv1.ResolveLocationsRequest{Day: day, Paths: paths}); err != nil {
 			return nil, err
 		}
 	}
-	for ids := range slices.Chunk(named.IDs, mostJobs) {
+	for ids := range slices.Chunk(named.IDs, maxJobs) {
 		if err := add(&commonsv1.ResolveLocationsRequest{Day: day, Ids: ids}); err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ const (
 	codeBadReference = "WTK-147500"
 )
 
-// Limits of commons that the request itself passes; they are answered as they
+// Limits of commons that the request itself passes; they are returned as they
 // come.
 const (
 	codeFoundTooMany = "WCO-112003"
@@ -83,7 +83,7 @@ func (h *Handler) resolve(ctx context.Context, q *request.Query) error {
 // FindEmployees returns the employees, by id, whom a hyperfind query or locations
 // stand for on some days. Nobody is found whom the caller may not see.
 func FindEmployees(ctx context.Context, commons Commons, hyperfind *commonv1.Ref, locations []*commonv1.Ref, days civil.Range) (*commonv1.RefList, error) {
-	answer, err := commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
+	found, err := commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
 		Hyperfind: hyperfind, Locations: locations, Threshold: proto.Int64(maxFound),
 		// Who leaves inside of the range has a schedule until then.
 		IncludeTerminatedInRangeForLocations: proto.Bool(len(locations) > 0),
@@ -96,7 +96,7 @@ func FindEmployees(ctx context.Context, commons Commons, hyperfind *commonv1.Ref
 		return nil, unknown(err, codeUnknownOrgNode, "Location not found. "+fault.FromError(err).Message)
 	}
 	out := &commonv1.RefList{}
-	for _, ref := range answer.GetResult().GetRefs().GetRefs() {
+	for _, ref := range found.GetResult().GetRefs().GetRefs() {
 		out.Ids = append(out.Ids, ref.GetId())
 	}
 	return out, nil

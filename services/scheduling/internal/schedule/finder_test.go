@@ -89,7 +89,7 @@ func TestHyperfindsLocationsAndPeriodsStandForEmployeesAndDays(t *testing.T) {
 	assert.Len(t, status.GetEmployeeStatus().GetEmployeeStatus(), 2)
 
 	_, err = f.client.GetSchedule(f.ctx, &schedulingv1.GetScheduleRequest{HyperfindName: proto.String("Many"), SymbolicPeriodId: proto.Int64(7)})
-	assert.True(t, fault.HasCode(fault.FromError(err), "WCO-112003"), "a limit is answered as it comes: %v", err)
+	assert.True(t, fault.HasCode(fault.FromError(err), "WCO-112003"), "a limit is returned as it comes: %v", err)
 }
 
 // ResolveLocations knows the dock.

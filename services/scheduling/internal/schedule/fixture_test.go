@@ -147,15 +147,15 @@ func (f *fixture) tombstone(id, employee int64, day string) {
 // read returns what a client decodes.
 func (f *fixture) read(req *schedulingv1.MultiReadScheduleRequest) *schedulingv1.Schedule {
 	f.t.Helper()
-	answer, err := f.client.MultiReadSchedule(f.ctx, req)
+	response, err := f.client.MultiReadSchedule(f.ctx, req)
 	require.NoError(f.t, err)
-	return decode(f.t, answer)
+	return decode(f.t, response)
 }
 
 // decode returns the message that is on the wire.
-func decode(t testing.TB, answer *schedulingv1.Schedule) *schedulingv1.Schedule {
+func decode(t testing.TB, response *schedulingv1.Schedule) *schedulingv1.Schedule {
 	t.Helper()
-	wire, err := proto.Marshal(answer)
+	wire, err := proto.Marshal(response)
 	require.NoError(t, err)
 	out := &schedulingv1.Schedule{}
 	require.NoError(t, proto.Unmarshal(wire, out))

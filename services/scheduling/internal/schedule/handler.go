@@ -42,28 +42,28 @@ func New(pool *pg.Pool, reader *reading.Reader, directory Directory, commons Com
 	return &Handler{pool: pool, reader: reader, directory: directory, commons: commons}
 }
 
-// MultiReadSchedule reads the schedules of employees. The answer carries its
+// MultiReadSchedule reads the schedules of employees. The response carries its
 // fields as bytes.
 func (h *Handler) MultiReadSchedule(ctx context.Context, req *schedulingv1.MultiReadScheduleRequest) (*schedulingv1.Schedule, error) {
 	q, err := request.Parse(req)
 	if err != nil {
 		return nil, err
 	}
-	return h.answer(ctx, q)
+	return h.respond(ctx, q)
 }
 
 // GetSchedule reads the schedule of one employee, or of those of a hyperfind
-// query or a location. The answer carries its fields
+// query or a location. The response carries its fields
 // as bytes.
 func (h *Handler) GetSchedule(ctx context.Context, req *schedulingv1.GetScheduleRequest) (*schedulingv1.Schedule, error) {
 	q, err := request.ParseGet(req)
 	if err != nil {
 		return nil, err
 	}
-	return h.answer(ctx, q)
+	return h.respond(ctx, q)
 }
 
-func (h *Handler) answer(ctx context.Context, q *request.Query) (*schedulingv1.Schedule, error) {
+func (h *Handler) respond(ctx context.Context, q *request.Query) (*schedulingv1.Schedule, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err

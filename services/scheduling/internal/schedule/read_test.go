@@ -246,9 +246,9 @@ func TestTenantsAreApart(t *testing.T) {
 	assert.Len(t, f.read(window("2025-03-02", "2025-03-02", onlyShifts())).GetShifts().GetShifts(), 1)
 
 	other := tenant.With(t.Context(), tenantID+1)
-	answer, err := f.client.MultiReadSchedule(other, window("2025-03-02", "2025-03-02", onlyShifts()))
+	response, err := f.client.MultiReadSchedule(other, window("2025-03-02", "2025-03-02", onlyShifts()))
 	require.NoError(t, err)
-	assert.Empty(t, decode(t, answer).GetShifts().GetShifts())
+	assert.Empty(t, decode(t, response).GetShifts().GetShifts())
 	_, err = f.client.MultiReadSchedule(other, window("2025-03-02", "2025-03-02", onlyShifts(), 1))
 	assert.True(t, fault.HasCode(fault.FromError(err), "WFS-103401"))
 	_, err = f.handler.MultiReadSchedule(t.Context(), window("2025-03-02", "2025-03-02", nil, 1))

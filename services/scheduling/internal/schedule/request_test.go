@@ -44,9 +44,9 @@ func TestDialectsReadTheSame(t *testing.T) {
 	get := func(req *schedulingv1.GetScheduleRequest) *schedulingv1.Schedule {
 		req.StartDate = "2025-03-02"
 		req.EndDate = "2025-03-04"
-		answer, err := f.client.GetSchedule(f.ctx, req)
+		response, err := f.client.GetSchedule(f.ctx, req)
 		require.NoError(t, err)
-		return decode(t, answer)
+		return decode(t, response)
 	}
 	assert.Equal(t, flat.String(), get(&schedulingv1.GetScheduleRequest{EmployeeId: proto.Int64(2)}).String(), "the end is not included")
 	assert.Equal(t, flat.String(), get(&schedulingv1.GetScheduleRequest{PersonNumber: proto.String("P2")}).String())

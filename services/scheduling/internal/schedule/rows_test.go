@@ -26,11 +26,11 @@ func TestCallersReadTheSchedulesOfWhomTheySee(t *testing.T) {
 	}
 	own := schedtest.As(t.Context(), 1, rowvisibility.Own)
 	read := func(ctx context.Context, ids ...int64) (employees []int64, err error) {
-		answer, err := f.handler.MultiReadSchedule(ctx, window("2025-03-03", "2025-03-03", onlyShifts(), ids...))
+		response, err := f.handler.MultiReadSchedule(ctx, window("2025-03-03", "2025-03-03", onlyShifts(), ids...))
 		if err != nil {
 			return nil, err
 		}
-		for _, s := range decode(t, answer).GetShifts().GetShifts() {
+		for _, s := range decode(t, response).GetShifts().GetShifts() {
 			employees = append(employees, s.GetEmployee().GetId())
 		}
 		return employees, nil
@@ -47,9 +47,9 @@ func TestCallersReadTheSchedulesOfWhomTheySee(t *testing.T) {
 	// Everybody is whom the caller sees, and so many count.
 	everybody := window("2025-03-03", "2028-12-01", onlyShifts())
 	everybody.Where.Employees.EmployeeRefs = &commonv1.RefList{}
-	answer, err := f.handler.MultiReadSchedule(own, everybody)
+	response, err := f.handler.MultiReadSchedule(own, everybody)
 	require.NoError(t, err)
-	for _, s := range decode(t, answer).GetShifts().GetShifts() {
+	for _, s := range decode(t, response).GetShifts().GetShifts() {
 		require.EqualValues(t, 1, s.GetEmployee().GetId())
 	}
 	all, err := read(schedtest.As(t.Context(), 1, rowvisibility.All), 2, 1)
@@ -61,9 +61,9 @@ func TestCallersReadTheSchedulesOfWhomTheySee(t *testing.T) {
 			Employees: window("2025-03-03", "2025-03-03", nil, ids...).GetWhere().GetEmployees(),
 		}})
 	}
-	told, err := status()
+	open, err := status()
 	require.NoError(t, err)
-	assert.Len(t, told.GetEmployeeStatus().GetEmployeeStatus(), 1)
+	assert.Len(t, open.GetEmployeeStatus().GetEmployeeStatus(), 1)
 	_, err = status(2)
 	assert.True(t, fault.HasCode(err, "WFS-103401"), "%v", err)
 }

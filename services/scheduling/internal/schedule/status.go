@@ -14,13 +14,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// What is told of an employee's schedule.
+// What is shown of an employee's schedule.
 const (
 	statusInProgress = "IN_PROGRESS"
 	statusCompleted  = "COMPLETED"
 )
 
-// MultiReadScheduleStatus tells for each employee which propagations have not
+// MultiReadScheduleStatus returns for each employee which propagations have not
 // reached the schedule yet.
 func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1.MultiReadScheduleStatusRequest) (*schedulingv1.ScheduleStatus, error) {
 	if _, err := tenant.Of(ctx); err != nil {
@@ -54,7 +54,7 @@ func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1
 	}, nil
 }
 
-// employeeStatus tells what is open for an employee. A propagation may change
+// employeeStatus returns what is open for an employee. A propagation may change
 // any day, so its dates are those that were asked for.
 func employeeStatus(e *projection.Employee, open []propagation.Open, days civil.Range) *schedulingv1.EmployeeStatus {
 	status := &schedulingv1.EmployeeStatus{

@@ -1,4 +1,4 @@
-// Package schedulechange tells what changed in schedules between two instants. It reads
+// Package schedulechange shows what changed in schedules between two instants. It reads
 // what schedules showed at each of them, and compares.
 package schedulechange
 
@@ -44,7 +44,7 @@ var _ schedulingv1.ScheduleChangeServiceServer = (*Handler)(nil)
 func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
 // MultiReadScheduleChanges returns what is different in the schedules of employees at two
-// instants. Whoever asks again from the end of the answer on misses nothing: the end is
+// instants. Whoever asks again from the end of the response on misses nothing: the end is
 // an instant after which nothing is committed that belongs before it.
 func (h *Handler) MultiReadScheduleChanges(ctx context.Context, req *schedulingv1.MultiReadScheduleChangesRequest) (*schedulingv1.ScheduleChanges, error) {
 	tenantID, err := tenant.Of(ctx)

@@ -86,7 +86,7 @@ func (h *Handler) DeleteSchedulePatternTemplate(ctx context.Context, req *schedu
 	return &emptypb.Empty{}, nil
 }
 
-// find returns the id of the template that is meant. A path with an id answers
+// find returns the id of the template that is meant. A path with an id returns
 // 404 when it names nothing, which the store does; a name is a parameter.
 func (h *Handler) find(ctx context.Context, id int64, name *string) (int64, error) {
 	tenantID, err := tenant.Of(ctx)

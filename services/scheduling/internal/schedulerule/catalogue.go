@@ -49,8 +49,8 @@ const (
 	Employee
 )
 
-// mostDays bounds parameters that count days or nights.
-const mostDays = 31
+// maxDays bounds parameters that count days or nights.
+const maxDays = 31
 
 // Parameter is a parameter of a rule.
 type Parameter struct {
@@ -80,12 +80,12 @@ func Rules() []Rule {
 	return []Rule{
 		{MaxHoursDay, "ERULE_MAX_HOURS_DAY", "Most hours a day", categoryHours, []Parameter{hours(MaxHours, 10, 24)}},
 		{MaxHoursWeek, "ERULE_MAX_HOURS_WK", "Most hours a week", categoryHours, []Parameter{hours(MaxHours, 48, 168)}},
-		{MaxDaysInRow, "ERULE_MAX_DAYS_ROW", "Most days in a row", categoryDays, []Parameter{days(MaxDays, 6, mostDays)}},
+		{MaxDaysInRow, "ERULE_MAX_DAYS_ROW", "Most days in a row", categoryDays, []Parameter{days(MaxDays, 6, maxDays)}},
 		{MaxDaysWeek, "ERULE_MAX_DAYS_WK", "Most days a week", categoryDays, []Parameter{days(MaxDays, 6, 7)}},
 		{MinRestBetweenShifts, "ERULE_MIN_REST_SHIFTS", "Least rest between shifts", categoryRest, []Parameter{hours(MinHours, 11, 168)}},
 		{MinRestWeek, "ERULE_MIN_REST_WK", "Least unbroken rest a week", categoryRest, []Parameter{hours(MinHours, 35, 168)}},
 		{MaxHoursNight, "ERULE_MAX_HOURS_NIGHT", "Most hours a night", categoryNight, []Parameter{hours(MaxHours, 8, 24)}},
-		{MaxNightsInRow, "ERULE_MAX_NIGHTS_ROW", "Most nights in a row", categoryNight, []Parameter{days(MaxNights, 5, mostDays)}},
+		{MaxNightsInRow, "ERULE_MAX_NIGHTS_ROW", "Most nights in a row", categoryNight, []Parameter{days(MaxNights, 5, maxDays)}},
 		{MinorMaxHoursDay, "ERULE_MINOR_MAX_HOURS_DAY", "Most hours a day for minors", categoryMinors, []Parameter{hours(MaxHours, 8, 24), minors()}},
 		{MinorMaxHoursWeek, "ERULE_MINOR_MAX_HOURS_WK", "Most hours a week for minors", categoryMinors, []Parameter{hours(MaxHours, 40, 168), minors()}},
 		{MinorNoNightWork, "ERULE_MINOR_NIGHT", "No night work for minors", categoryMinors, []Parameter{minors()}},
@@ -104,7 +104,7 @@ func Find(id int64, name string) (Rule, bool) {
 	return all[i], true
 }
 
-// ForMinors tells whether the rule holds for minors only.
+// ForMinors reports whether the rule holds for minors only.
 func (r *Rule) ForMinors() bool { return r.category == categoryMinors }
 
 // Parameter returns the parameter of a type.

@@ -49,7 +49,7 @@ func LaneFor(existing []Assignment, made Assignment) (uint8, error) {
 }
 
 // CheckDepth reports whether more assignments than there are lanes for them are visible on one of days. existing holds all
-// assignments of one term, or an employee's own, in any order. Lanes alone do not tell: those of assignments that were
+// assignments of one term, or an employee's own, in any order. Lanes alone do not decide: those of assignments that were
 // far apart when they were made may be the same, and one that overrides hides others only while it is there.
 //
 // Errors wrap [ErrTooManyLayers].

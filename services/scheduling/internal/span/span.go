@@ -29,7 +29,7 @@ type Span struct {
 	DayCount     int32      // length of the pattern's cycle: what it takes to cut a span in two
 	PatternID    int64
 	AssignmentID int64
-	Lane         uint8 // tells apart the spans of one day, 0 to 15
+	Lane         uint8 // distinguishes the spans of one day, 0 to 15
 	Inherited    bool  // from an employment term, which has assignments of its own ids
 	// Series numbers what is generated, with the entries that follow the first of a day; 0 for a span that has no number
 	// yet. See Carry.
@@ -119,6 +119,6 @@ func before(a, b *Assignment) int {
 type Membership struct {
 	TermID int64
 	Days   civil.Range
-	// Inherits tells whether the term passes its patterns on. A membership without it has no effect.
+	// Inherits reports whether the term passes its patterns on. A membership without it has no effect.
 	Inherits bool
 }

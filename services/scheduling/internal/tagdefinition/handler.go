@@ -137,7 +137,7 @@ func ofContext(list []*schedulingv1.TagDefinition, ref *commonv1.Ref) ([]*schedu
 	return slices.DeleteFunc(list, func(d *schedulingv1.TagDefinition) bool { return !For(d, context) }), nil
 }
 
-// For tells whether a definition is for the tags of a context.
+// For reports whether a definition is for the tags of a context.
 func For(d *schedulingv1.TagDefinition, context string) bool {
 	return slices.ContainsFunc(d.GetAssignmentContexts(), func(r *commonv1.Ref) bool { return r.GetQualifier() == context })
 }

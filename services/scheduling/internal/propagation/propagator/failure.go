@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// What callers are told of a failure; the cause is in the log.
+// What callers see of a failure; the cause is in the log.
 const (
 	textSlow   = "The database takes longer than it may for a part of the change. The part is tried again, in smaller parts."
 	textFailed = "The change could not be applied to all schedules yet. It is tried again from time to time; the operator finds the reason in the log, and can repeat the change at once."
@@ -52,7 +52,7 @@ RETURNING batches_total - 1`
 // smallestPart is the least number of employees that a batch is divided into.
 const smallestPart = 16
 
-// reasonOf is what is told of employees whose spans cannot be computed.
+// reasonOf is what is reported of employees whose spans cannot be computed.
 func reasonOf(failure error) string {
 	if errors.Is(failure, span.ErrTooManyLayers) {
 		return textLayers

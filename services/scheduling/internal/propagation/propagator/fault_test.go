@@ -236,7 +236,7 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	failed := w.get(id)
 	assert.Equal(t, textFailed, failed.GetError(), "the cause stays inside")
 	assert.Equal(t, int64(3), failed.GetEmployeesDone())
-	assert.Zero(t, w.count("SELECT count(*) FROM dead_letter"), "the propagation itself tells what is left")
+	assert.Zero(t, w.count("SELECT count(*) FROM dead_letter"), "the propagation itself shows what is left")
 	pending, err := propagation.Pending(w.ctx, w.pool, []int64{1, 2, 3, 5000})
 	require.NoError(t, err)
 	assert.Equal(t, map[int64][]propagation.Open{2: {

@@ -45,12 +45,12 @@ func (c Config) HistoryKept() time.Duration { return c.withDefaults().KeepHistor
 type Options struct {
 	Pool *pg.Pool
 	Bus  *bus.Bus
-	// Wake tells the outbox relay that there are events.
+	// Wake notifies the outbox relay that there are events.
 	Wake     func()
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 	Config   Config
-	// Clock tells the present; that of the machine when it is nil.
+	// Clock gives the present; that of the machine when it is nil.
 	Clock clock.Clock
 }
 
@@ -103,7 +103,7 @@ func (p *Propagator) Run(ctx context.Context) error {
 }
 
 // redeliverAfter is how long what a process had in hand waits when it dies; as
-// long as it lives, the broker is told that it is at work.
+// long as it lives, the broker is notified that it is at work.
 const redeliverAfter = 3 * time.Second
 
 // Consumers are the planner and the workers.

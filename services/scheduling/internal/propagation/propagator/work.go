@@ -125,7 +125,7 @@ func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *sc
 	c.QueueSpans(batch, tenantID, newest)
 	events := append(c.Events(newest, d.state.Revision), shifts.Events(d.state.Revision)...)
 	if err := outbox.Queue(ctx, batch, tenantID, events...); err != nil {
-		return fmt.Errorf("propagation: tell of changes: %w", err)
+		return fmt.Errorf("propagation: publish changes: %w", err)
 	}
 	d.claim.finish(batch, tenantID, c)
 	var next []turn

@@ -148,9 +148,9 @@ func (w *world) state(id int64) string {
 
 func (w *world) get(id int64) *schedulingv1.Propagation {
 	w.t.Helper()
-	answer, err := propagation.NewHandler(w.pool).GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
+	response, err := propagation.NewHandler(w.pool).GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
 	require.NoError(w.t, err)
-	return answer
+	return response
 }
 
 func (w *world) await(what string, reached func() bool) {

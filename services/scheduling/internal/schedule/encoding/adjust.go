@@ -36,7 +36,7 @@ func (w *writer) adjust(e *Entry, at [3]int) {
 	}
 }
 
-// skipsAny tells whether a clock change skips one of the entry's times.
+// skipsAny reports whether a clock change skips one of the entry's times.
 func skipsAny(zone *civil.Zone, e *Entry) bool {
 	for i := range e.Template.sections {
 		for _, h := range e.Template.sections[i].holes {

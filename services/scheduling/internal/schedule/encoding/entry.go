@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 )
 
-// Entry is one entry of the answer before it is written.
+// Entry is one entry of the response before it is written.
 type Entry struct {
 	Template  *Template
 	ID        int64

@@ -13,9 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// What others are told of a pattern's shifts has the days, ordinals and times of
+// What others receive of a pattern's shifts has the days, ordinals and times of
 // the entries that it generates, which their ids are made of.
-func TestPatternsAreToldAsTheyAreGenerated(t *testing.T) {
+func TestPatternsArePublishedAsTheyAreGenerated(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := &schedulingv1.SchedulePattern{DayCount: proto.Int32(3)}
@@ -33,10 +33,10 @@ func TestPatternsAreToldAsTheyAreGenerated(t *testing.T) {
 		require.NoError(t, err)
 		events, err := scheduleevent.Pattern(1, 9, 0, p)
 		require.NoError(t, err)
-		told := map[[2]int32]bool{}
+		published := map[[2]int32]bool{}
 		for _, e := range events {
 			for _, s := range e.(*schedulingv1.PatternStored).GetShifts() {
-				told[[2]int32{s.GetCycleDay(), s.GetOrdinal()}] = true
+				published[[2]int32{s.GetCycleDay(), s.GetOrdinal()}] = true
 			}
 		}
 		shifts := 0
@@ -44,10 +44,10 @@ func TestPatternsAreToldAsTheyAreGenerated(t *testing.T) {
 			for _, e := range made.Cycle.Day(day) {
 				if e.Kind == rotation.Shift {
 					shifts++
-					assert.True(t, told[[2]int32{day, int32(e.Ordinal)}], "day %d, ordinal %d", day, e.Ordinal)
+					assert.True(t, published[[2]int32{day, int32(e.Ordinal)}], "day %d, ordinal %d", day, e.Ordinal)
 				}
 			}
 		}
-		assert.Len(t, told, shifts)
+		assert.Len(t, published, shifts)
 	})
 }

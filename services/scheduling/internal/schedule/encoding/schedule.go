@@ -91,7 +91,7 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 	return w.out, nil
 }
 
-// CheckSize refuses an answer of more bytes than the edge takes.
+// CheckSize refuses a response of more bytes than the edge takes.
 func CheckSize(size int) error {
 	if size > maxResponseBytes {
 		return tooLarge(size)
@@ -101,7 +101,7 @@ func CheckSize(size int) error {
 
 func tooLarge(size int) error {
 	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
-		"The answer would have %d bytes, more than the allowed %d. Ask for fewer employees or days.", size, maxResponseBytes))
+		"The response would have %d bytes, more than the allowed %d. Ask for fewer employees or days.", size, maxResponseBytes))
 }
 
 // openSummary counts the open shifts of each day and job.

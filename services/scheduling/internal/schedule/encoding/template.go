@@ -67,8 +67,8 @@ type section struct {
 type Template struct {
 	Kind     Kind
 	sections [3]section
-	// lockedAt is where the first section tells whether the entry is locked;
-	// -1 for kinds that do not tell.
+	// lockedAt is where the first section reports whether the entry is locked;
+	// -1 for kinds that do not say.
 	lockedAt int32
 	size     int32 // of the sections
 	// Start and end are seconds after the midnight of the entry's day. An
@@ -97,7 +97,7 @@ func (t *Template) Text() []byte {
 	return text
 }
 
-// Relative tells whether the times in the text count from the first day there
+// Relative reports whether the times in the text count from the first day there
 // is; else they stand on the entry's own days.
 func (t *Template) Relative() bool { return len(t.sections[0].holes) > 0 }
 

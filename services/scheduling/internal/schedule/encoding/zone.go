@@ -34,7 +34,7 @@ func ClockChanges(zone *civil.Zone, days civil.Range) *ZoneDays {
 	return &ZoneDays{zone: zone, first: first, near: near}
 }
 
-// Touches tells whether a clock change is near one of the days from day to
+// Touches reports whether a clock change is near one of the days from day to
 // days later.
 func (z *ZoneDays) Touches(day civil.Date, days int32) bool {
 	if z == nil {

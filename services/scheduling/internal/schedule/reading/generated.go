@@ -19,7 +19,7 @@ import (
 // nobody has touched.
 type Generated struct {
 	ID, EmployeeID int64
-	// Day is the day that the entry belongs to; Locked tells whether it is.
+	// Day is the day that the entry belongs to; Locked reports whether it is.
 	Day    civil.Date
 	Locked bool
 	// Version is that of the span that generates the entry.
@@ -142,13 +142,13 @@ func (s *slot) generate(pattern *encoding.Pattern) *Generated {
 	}
 }
 
-// IsShift tells whether the entry is a shift.
+// IsShift reports whether the entry is a shift.
 func (g *Generated) IsShift() bool { return g.kind == encoding.KindShift }
 
-// IsPayCodeEdit tells whether the entry is a pay code edit.
+// IsPayCodeEdit reports whether the entry is a pay code edit.
 func (g *Generated) IsPayCodeEdit() bool { return g.kind == encoding.KindPayCodeEdit }
 
-// IsTag tells whether the entry is a schedule tag.
+// IsTag reports whether the entry is a schedule tag.
 func (g *Generated) IsTag() bool { return g.kind == encoding.KindTag }
 
 // Shift returns the entry, without its employee, whose wall-clock times are in

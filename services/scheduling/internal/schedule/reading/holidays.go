@@ -26,7 +26,7 @@ type holidayRow struct {
 // holidaysOf decodes the rows of holidays, names them in the caller's language,
 // and puts them in the order of their times.
 func holidaysOf(ctx context.Context, list []holidayRow) ([]encoding.Holiday, error) {
-	preferences, answered := acceptlanguage.From(ctx), ""
+	preferences, language := acceptlanguage.From(ctx), ""
 	out := make([]encoding.Holiday, 0, len(list))
 	for _, r := range list {
 		var stored commonsv1.HolidayChanged
@@ -41,7 +41,7 @@ func holidaysOf(ctx context.Context, list []holidayRow) ([]encoding.Holiday, err
 			languages = append(languages, t.GetLanguage())
 		}
 		if i := preferences.Choose(languages); i >= 0 {
-			name, answered = stored.GetTranslations()[i].GetDisplayName(), cmp.Or(answered, languages[i])
+			name, language = stored.GetTranslations()[i].GetDisplayName(), cmp.Or(language, languages[i])
 		}
 		date := stored.GetDates()[0]
 		fields, err := proto.Marshal(&schedulingv1.ScheduledHoliday{
@@ -55,5 +55,5 @@ func holidaysOf(ctx context.Context, list []holidayRow) ([]encoding.Holiday, err
 		out = append(out, encoding.Holiday{Start: date.GetStartDateTime(), Days: r.days, Fields: fields})
 	}
 	slices.SortStableFunc(out, func(a, b encoding.Holiday) int { return cmp.Compare(a.Start, b.Start) })
-	return out, acceptlanguage.SetContentLanguage(ctx, answered)
+	return out, acceptlanguage.SetContentLanguage(ctx, language)
 }

@@ -135,7 +135,7 @@ func (e *expansion) gone(shifts []encoding.Entry, timed []segment.Interval, days
 	return segment.Merge(timed), nil
 }
 
-// masked takes from a shift what is gone, and tells whether anything is left.
+// masked takes from a shift what is gone, and reports whether anything is left.
 func (e *expansion) masked(s *encoding.Entry, gone []segment.Interval) (bool, error) {
 	touched := slices.ContainsFunc(gone, func(g segment.Interval) bool { return g.Start < s.End() && g.End > s.Start })
 	if !touched {

@@ -76,7 +76,7 @@ func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, p
 	return encoding.Encode(ctx, q, window)
 }
 
-// needs tells whether entries of a kind must be put together.
+// needs reports whether entries of a kind must be put together.
 func needs(q *request.Query, k encoding.Kind) bool {
 	part := [encoding.Kinds]request.Selection{
 		encoding.KindShift:        request.SelectShifts | request.SelectDays | request.SelectJobs,

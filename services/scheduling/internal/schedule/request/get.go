@@ -53,7 +53,7 @@ func (q *Query) parseGetDays(req *schedulingv1.GetScheduleRequest) error {
 	return err
 }
 
-// given tells whether a ref names something.
+// given reports whether a ref names something.
 func given(ref *commonv1.Ref) bool { return ref.Id != nil || ref.GetQualifier() != "" }
 
 // Describe names what a ref points to, for messages.

@@ -75,7 +75,7 @@ type Query struct {
 	ExcludeOvernight, ExcludeBreaks bool
 }
 
-// OnlyOpen tells whether nothing is asked for that employees have.
+// OnlyOpen reports whether nothing is asked for that employees have.
 func (q *Query) OnlyOpen() bool { return q.Selected&^SelectOpen == 0 }
 
 // Parse reads the request in either of its dialects.

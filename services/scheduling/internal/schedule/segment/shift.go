@@ -32,7 +32,7 @@ func between(start, end string) (Segment, error) {
 	return Segment{Start: Seconds(from), End: Seconds(to)}, err
 }
 
-// Cut takes from a shift the intervals in gone, which are merged, and tells
+// Cut takes from a shift the intervals in gone, which are merged, and reports
 // whether work is left. A shift
 // does not begin or end with a break.
 func Cut(shift *schedulingv1.Shift, gone []Interval) (bool, error) {
