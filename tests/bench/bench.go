@@ -55,7 +55,7 @@ var groups = []group{
 	{[]string{passwordGrants, refreshGrants}, grants},
 	{[]string{memory}, population},
 	{[]string{hyperfind, data, persons}, companyFigures},
-	{[]string{largeAnswer}, largeAnswers},
+	{[]string{largeResponse}, largeResponses},
 	{[]string{stagedMonth}, stagingFigures},
 	{[]string{walBytes, overtaken, otherTenant, amongMany}, queueFigures},
 	{[]string{millionChange}, millionFigures},
@@ -88,7 +88,7 @@ const (
 	hyperfind      = "hyperfind"
 	data           = "data"
 	persons        = "persons"
-	largeAnswer    = "large-answers"
+	largeResponse  = "large-responses"
 	stagedMonth    = "staging"
 	walBytes       = "wal"
 	overtaken      = "overtaken"

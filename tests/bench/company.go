@@ -180,7 +180,7 @@ func (c *company) fillPersons(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// written answers the columns of a table that rows are written with.
+// written returns the columns of a table that rows are written with.
 func written(ctx context.Context, conn *pgx.Conn, table string) ([]string, error) {
 	rows, err := conn.Query(ctx, `SELECT attname::text FROM pg_attribute
 		WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`, table)
@@ -210,13 +210,13 @@ func (c *company) check(ctx context.Context, api scenario.API) error {
 		}
 	}
 	var below struct{ Children []json.RawMessage }
-	_, answer, err := api.Bytes(ctx, http.MethodPost, "/v1/commons/locations/multi_read", scenario.Object{"where": scenario.Object{
+	_, body, err := api.Bytes(ctx, http.MethodPost, "/v1/commons/locations/multi_read", scenario.Object{"where": scenario.Object{
 		"descendantsOf": scenario.Object{"context": "ORG", "date": readFirst, "locationRef": scenario.Object{"id": c.root}},
 	}})
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(answer, &below.Children); err != nil || len(below.Children) != companyLocations-1 {
+	if err := json.Unmarshal(body, &below.Children); err != nil || len(below.Children) != companyLocations-1 {
 		return fmt.Errorf("%d locations are read below %d: %w", len(below.Children), c.root, err)
 	}
 	return nil
@@ -253,12 +253,12 @@ func (c *company) readAll(ctx context.Context, api scenario.API) (map[int64]stri
 
 // checkPerson reads one person and compares them with what was stored.
 func (c *company) checkPerson(ctx context.Context, api scenario.API, n int) error {
-	_, answer, err := api.Bytes(ctx, http.MethodGet, fmt.Sprintf("/v1/commons/persons/%d", c.id(n)), nil)
+	_, body, err := api.Bytes(ctx, http.MethodGet, fmt.Sprintf("/v1/commons/persons/%d", c.id(n)), nil)
 	if err != nil {
 		return err
 	}
 	var read, want any
-	if err := json.Unmarshal(answer, &read); err != nil {
+	if err := json.Unmarshal(body, &read); err != nil {
 		return err
 	}
 	sent, err := json.Marshal(c.typical(c.numbered(n), n))
@@ -269,7 +269,7 @@ func (c *company) checkPerson(ctx context.Context, api scenario.API, n int) erro
 		return err
 	}
 	if !contains(read, want) {
-		return fmt.Errorf("person %d is read as %s instead of %s", c.id(n), answer, sent)
+		return fmt.Errorf("person %d is read as %s instead of %s", c.id(n), body, sent)
 	}
 	return nil
 }
@@ -296,7 +296,7 @@ func contains(has, wants any) bool {
 	}
 }
 
-// logged runs a step and tells how long it took.
+// logged runs a step and logs how long it took.
 func logged[T any](h *host, what string, step func() (T, error)) (T, error) {
 	began := time.Now()
 	out, err := step()

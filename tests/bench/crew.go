@@ -60,11 +60,11 @@ func settled(ctx context.Context, api scenario.API, crew *scenario.Crew, label s
 	const most = 10_000 // of one reading
 	for first := 0; first < len(crew.Persons); {
 		some := crew.Persons[first:min(first+most, len(crew.Persons))]
-		_, answer, err := api.Bytes(ctx, "POST", readPath, scenario.ReadRequest(some, firstDay, firstDay))
+		_, body, err := api.Bytes(ctx, "POST", readPath, scenario.ReadRequest(some, firstDay, firstDay))
 		if err != nil {
 			return err
 		}
-		if showsAll(answer, some, label) == nil {
+		if showsAll(body, some, label) == nil {
 			first += most
 			continue
 		}
@@ -77,7 +77,7 @@ func settled(ctx context.Context, api scenario.API, crew *scenario.Crew, label s
 	return nil
 }
 
-// change puts another pattern on a crew, and answers how long it took from its
+// change puts another pattern on a crew, and returns how long it took from its
 // 200 until it was FINISHED, and, when the schedules are read, until those had
 // arrived.
 func change(ctx context.Context, api scenario.API, crew *scenario.Crew, to string, read bool) (time.Duration, error) {
@@ -93,18 +93,18 @@ func change(ctx context.Context, api scenario.API, crew *scenario.Crew, to strin
 	if !read {
 		return time.Since(began), nil
 	}
-	_, answer, err := api.Bytes(ctx, "POST", readPath, scenario.ReadRequest(crew.Persons, shownDay, shownDay))
+	_, body, err := api.Bytes(ctx, "POST", readPath, scenario.ReadRequest(crew.Persons, shownDay, shownDay))
 	took := time.Since(began)
 	if err != nil {
 		return 0, err
 	}
-	return took, showsAll(answer, crew.Persons, label)
+	return took, showsAll(body, crew.Persons, label)
 }
 
-// showsAll checks that an answer has one shift of the label for each employee.
-func showsAll(answer []byte, employees []int64, label string) error {
+// showsAll checks that a response has one shift of the label for each employee.
+func showsAll(body []byte, employees []int64, label string) error {
 	var read struct{ Shifts []scenario.ShiftOf }
-	if err := json.Unmarshal(answer, &read); err != nil {
+	if err := json.Unmarshal(body, &read); err != nil {
 		return err
 	}
 	shown := make(map[int64]bool, len(employees))

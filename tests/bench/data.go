@@ -58,7 +58,7 @@ func dataFigure(h *host, o Options, p *premises) (figure, error) {
 	if err := product.read(h.ctx); err != nil {
 		return f, err
 	}
-	if err := checkData(product.answer.Bytes()); err != nil {
+	if err := checkData(product.received.Bytes()); err != nil {
 		return f, err
 	}
 	baseline, err := newReplay(h.ctx, p.dataStatements, p.postgres, p.company.tenant)
@@ -81,7 +81,7 @@ func dataFigure(h *host, o Options, p *premises) (figure, error) {
 }
 
 // checkData sees that each employee has a value of each element.
-func checkData(answer []byte) error {
+func checkData(body []byte) error {
 	var read struct {
 		Metadata struct{ Errors []json.RawMessage }
 		Data     struct {
@@ -90,11 +90,11 @@ func checkData(answer []byte) error {
 			}
 		}
 	}
-	if err := json.Unmarshal(answer, &read); err != nil {
+	if err := json.Unmarshal(body, &read); err != nil {
 		return err
 	}
 	if len(read.Metadata.Errors) > 0 || len(read.Data.Children) != dataEmployees {
-		return fmt.Errorf("data of %d employees is read instead of %d: %.500s", len(read.Data.Children), dataEmployees, answer)
+		return fmt.Errorf("data of %d employees is read instead of %d: %.500s", len(read.Data.Children), dataEmployees, body)
 	}
 	for _, node := range read.Data.Children {
 		var missing []string

@@ -14,7 +14,7 @@ import (
 )
 
 // goBench runs the Go benchmarks of a package whose names match the pattern as
-// often as there are rounds, one process each, and answers their metrics as
+// often as there are rounds, one process each, and returns their metrics as
 // "name/metric". The benchmarks bring their baselines along; env is added to their
 // environment.
 func goBench(h *host, o Options, module, pkg, pattern, benchtime string, env ...string) (map[string]sample, error) {

@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// What the product hashes passwords with unless it is told otherwise, which the
+// What the product hashes passwords with unless it is set otherwise, which the
 // baseline does too.
 const (
 	hashTime, hashMemory, hashThreads, hashBytes = 2, 19 << 10, 1, 32
@@ -129,7 +129,7 @@ func logIn(ctx context.Context, client *http.Client, address, form string) error
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("a log-in answers %s", resp.Status)
+		return fmt.Errorf("a log-in returns %s", resp.Status)
 	}
 	return nil
 }

@@ -47,16 +47,16 @@ func hyperfindFigure(h *host, o Options, p *premises) (figure, error) {
 	if err := product.read(h.ctx); err != nil {
 		return f, err
 	}
-	var answer struct {
+	var found struct {
 		Count  int
 		Result struct{ Refs, BasePersons []json.RawMessage }
 	}
-	if err := json.Unmarshal(product.answer.Bytes(), &answer); err != nil {
+	if err := json.Unmarshal(product.received.Bytes(), &found); err != nil {
 		return f, err
 	}
-	if answer.Count != foundPersons || len(answer.Result.Refs) != foundPersons || len(answer.Result.BasePersons) != foundPersons {
-		return f, fmt.Errorf("a hyperfind finds %d persons and answers %d refs and %d persons instead of %d of each",
-			answer.Count, len(answer.Result.Refs), len(answer.Result.BasePersons), foundPersons)
+	if found.Count != foundPersons || len(found.Result.Refs) != foundPersons || len(found.Result.BasePersons) != foundPersons {
+		return f, fmt.Errorf("a hyperfind finds %d persons and returns %d refs and %d persons instead of %d of each",
+			found.Count, len(found.Result.Refs), len(found.Result.BasePersons), foundPersons)
 	}
 	baseline, err := newPsql(h.ctx, p.postgres(commonsDatabase), p.company)
 	if err != nil {
@@ -74,7 +74,7 @@ func hyperfindFigure(h *host, o Options, p *premises) (figure, error) {
 	return f, err
 }
 
-// p50 measures something several times, and answers the median in milliseconds.
+// p50 measures something several times, and returns the median in milliseconds.
 func p50(do func(context.Context) error) measure {
 	return func(ctx context.Context, _ int) (float64, error) {
 		var times sample

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// atOnce is how many ask for the same large answer at a time.
+	// atOnce is how many ask for the same large response at a time.
 	atOnce = 20
 	// largeRounds is how often they do.
 	largeRounds = 3
@@ -29,18 +29,18 @@ const (
 	yearFirst, yearLast = "2026-02-01", "2027-01-31"
 )
 
-// largest is a request with the largest answer that is allowed.
+// largest is a request with the largest response that is allowed.
 type largest struct {
 	path string
 	body scenario.Object
-	// part occurs as often in the answer as times says.
+	// part occurs as often in the response as times says.
 	part  string
 	times int
 }
 
-// largeAnswers measures the memory that each process took at most while the
-// largest allowed answers were given, many at once.
-func largeAnswers(h *host, o Options) ([]figure, error) {
+// largeResponses measures the memory that each process took at most while the
+// largest allowed responses were given, many at once.
+func largeResponses(h *host, o Options) ([]figure, error) {
 	if o.Short {
 		h.Logf("left out by -short")
 		return nil, nil
@@ -63,7 +63,7 @@ func largeAnswers(h *host, o Options) ([]figure, error) {
 		}
 		h.Logf("after %s: %s", l.path, peaks(d))
 	}
-	f := figure{name: largeAnswer, unit: "MiB", atMost: 512, note: "peak of the process that took most; of each: " + peaks(d)}
+	f := figure{name: largeResponse, unit: "MiB", atMost: 512, note: "peak of the process that took most; of each: " + peaks(d)}
 	worst := 0.0
 	for _, p := range d.Services {
 		peak, err := peakMemory(p.Process.Pid)
@@ -85,7 +85,7 @@ func largestRequests(crew *scenario.Crew) []largest {
 	}
 }
 
-// askAtOnce asks once for the answer, to see that it is as large as it may be,
+// askAtOnce asks once for the response, to see that it is as large as it may be,
 // and then by many at once.
 func (l largest) askAtOnce(h *host, api scenario.API) error {
 	_, first, err := api.Bytes(h.ctx, http.MethodPost, l.path, l.body)
@@ -93,7 +93,7 @@ func (l largest) askAtOnce(h *host, api scenario.API) error {
 		return err
 	}
 	if times := bytes.Count(first, []byte(l.part)); times < l.times {
-		return fmt.Errorf("the answer has %s %d times instead of %d: %.300s", l.part, times, l.times, first)
+		return fmt.Errorf("the response has %s %d times instead of %d: %.300s", l.part, times, l.times, first)
 	}
 	body, err := json.Marshal(l.body)
 	if err != nil {
@@ -116,10 +116,10 @@ func (l largest) askAtOnce(h *host, api scenario.API) error {
 				defer response.Body.Close()
 				size, err := io.Copy(io.Discard, response.Body)
 				if err != nil || response.StatusCode != http.StatusOK {
-					return fmt.Errorf("answered %s, %d bytes: %w", response.Status, size, err)
+					return fmt.Errorf("returned %s, %d bytes: %w", response.Status, size, err)
 				}
 				if size != int64(len(first)) {
-					return fmt.Errorf("%d bytes are answered instead of %d", size, len(first))
+					return fmt.Errorf("%d bytes are returned instead of %d", size, len(first))
 				}
 				return nil
 			})

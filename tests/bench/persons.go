@@ -58,7 +58,7 @@ func (u *upserts) round(ctx context.Context) (float64, error) {
 	var took time.Duration
 	for range callsARound {
 		body := u.next()
-		var answer []struct {
+		var created []struct {
 			PersonIdentity struct{ PersonKey int64 }
 		}
 		began := time.Now()
@@ -67,11 +67,11 @@ func (u *upserts) round(ctx context.Context) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if err := json.Unmarshal(text, &answer); err != nil || len(answer) != personsACall {
-			return 0, fmt.Errorf("%d persons are answered instead of %d: %w", len(answer), personsACall, err)
+		if err := json.Unmarshal(text, &created); err != nil || len(created) != personsACall {
+			return 0, fmt.Errorf("%d persons are returned instead of %d: %w", len(created), personsACall, err)
 		}
 		ids := make([]int64, personsACall)
-		for i, person := range answer {
+		for i, person := range created {
 			ids[i] = person.PersonIdentity.PersonKey
 		}
 		u.written = append(u.written, ids)
@@ -170,7 +170,7 @@ func (c *copies) round(ctx context.Context, calls [][]int64) (float64, error) {
 	return float64(len(calls)*personsACall) / took.Seconds(), nil
 }
 
-// inserts answers the INSERTs of the rows that persons have. Sent at once they
+// inserts returns the INSERTs of the rows that persons have. Sent at once they
 // are one transaction.
 func (c *copies) inserts(ctx context.Context, ids []int64) ([]string, error) {
 	var out []string

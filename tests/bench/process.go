@@ -84,7 +84,7 @@ func restFigure(h *host, _ Options) ([]figure, error) {
 // peakMemory is the most memory that a process has taken so far, in MiB.
 func peakMemory(pid int) (float64, error) { return memoryOf(pid, "VmHWM:") }
 
-// memoryOf reads one of the sizes that Linux tells of a process, in MiB.
+// memoryOf reads one of the sizes that Linux shows of a process, in MiB.
 func memoryOf(pid int, size string) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -97,5 +97,5 @@ func memoryOf(pid int, size string) (float64, error) {
 			return kib / 1024, err
 		}
 	}
-	return 0, fmt.Errorf("process %d does not tell its memory", pid)
+	return 0, fmt.Errorf("process %d does not show its memory", pid)
 }

@@ -26,11 +26,11 @@ const (
 
 // reader reads the same window again and again over one connection.
 type reader struct {
-	client *http.Client
-	url    string
-	token  string
-	body   []byte
-	answer bytes.Buffer
+	client   *http.Client
+	url      string
+	token    string
+	body     []byte
+	received bytes.Buffer
 }
 
 func newReader(client *http.Client, baseURL, token string, employees []int64) (*reader, error) {
@@ -38,7 +38,7 @@ func newReader(client *http.Client, baseURL, token string, employees []int64) (*
 	return &reader{client: client, url: baseURL + readPath, token: token, body: body}, err
 }
 
-// read reads the window once. The answer stays until the next time.
+// read reads the window once. The response stays until the next time.
 func (r *reader) read(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(r.body))
 	if err != nil {
@@ -51,18 +51,18 @@ func (r *reader) read(ctx context.Context) error {
 		return err
 	}
 	defer response.Body.Close()
-	r.answer.Reset()
+	r.received.Reset()
 	// Without ReadFrom, whose way depends on what the buffer has room for.
-	if _, err := io.CopyBuffer(struct{ io.Writer }{&r.answer}, struct{ io.Reader }{response.Body}, make([]byte, 64<<10)); err != nil {
+	if _, err := io.CopyBuffer(struct{ io.Writer }{&r.received}, struct{ io.Reader }{response.Body}, make([]byte, 64<<10)); err != nil {
 		return err
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered %d: %.200s", r.url, response.StatusCode, r.answer.Bytes())
+		return fmt.Errorf("%s returned %d: %.200s", r.url, response.StatusCode, r.received.Bytes())
 	}
 	return nil
 }
 
-// alternate reads by all readers in turns, and answers the p50 of each round in
+// alternate reads by all readers in turns, and returns the p50 of each round in
 // milliseconds.
 func alternate(ctx context.Context, rounds int, readers ...*reader) ([]sample, error) {
 	p50 := make([]sample, len(readers))
@@ -120,7 +120,7 @@ func readFigure(h *host, o Options, name string, t target, crew *scenario.Crew) 
 	if err := product.read(h.ctx); err != nil {
 		return f, err
 	}
-	base, err := startYardstick(h, t, crew, product.answer.Bytes())
+	base, err := startYardstick(h, t, crew, product.received.Bytes())
 	if err != nil {
 		return f, err
 	}
@@ -131,8 +131,8 @@ func readFigure(h *host, o Options, name string, t target, crew *scenario.Crew) 
 	if err := baseline.read(h.ctx); err != nil {
 		return f, err
 	}
-	if !bytes.Equal(product.answer.Bytes(), baseline.answer.Bytes()) {
-		return f, fmt.Errorf("the yardstick answers other bytes:\n%.700s\n%.700s", baseline.answer.Bytes(), product.answer.Bytes())
+	if !bytes.Equal(product.received.Bytes(), baseline.received.Bytes()) {
+		return f, fmt.Errorf("the yardstick returns other bytes:\n%.700s\n%.700s", baseline.received.Bytes(), product.received.Bytes())
 	}
 	samples, err := alternate(h.ctx, o.Rounds, product, baseline)
 	if err != nil {

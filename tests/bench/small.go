@@ -92,14 +92,14 @@ func smallObjects(ctx context.Context, api scenario.API) ([]small, error) {
 		{getPerson, fmt.Sprintf("/v1/commons/persons/%d", person), 3},
 		{getWeek, fmt.Sprintf("/v1/scheduling/schedule?employee_id=%d&start_date=2026-03-02&end_date=2026-03-08", person), 3},
 		// Keys change once in weeks, and limits not at all while a process runs: their
-		// answers come from memory.
+		// responses come from memory.
 		{getKeys, "/api/authentication/.well-known/jwks.json", 1},
 		{getLimits, "/v1/platform/limits", 1.8},
 	}, nil
 }
 
-// startSmallYardstick stores the answers of the product, by their positions, in a
-// database, and starts the process that reads them. It answers its URL and its process id.
+// startSmallYardstick stores the responses of the product, by their positions, in a
+// database, and starts the process that reads them. It returns its URL and its process id.
 func startSmallYardstick(h *host, t target, objects []small, database string) (string, int, error) {
 	if err := execute(h.ctx, t.postgres("postgres"), "CREATE DATABASE "+database); err != nil {
 		return "", 0, err
@@ -109,7 +109,7 @@ func startSmallYardstick(h *host, t target, objects []small, database string) (s
 		return "", 0, err
 	}
 	defer conn.Close(h.ctx)
-	if _, err := conn.Exec(h.ctx, "CREATE TABLE answer (id bigint PRIMARY KEY, body bytea NOT NULL)"); err != nil {
+	if _, err := conn.Exec(h.ctx, "CREATE TABLE response (id bigint PRIMARY KEY, body bytea NOT NULL)"); err != nil {
 		return "", 0, err
 	}
 	for i, object := range objects {
@@ -117,7 +117,7 @@ func startSmallYardstick(h *host, t target, objects []small, database string) (s
 		if err != nil {
 			return "", 0, err
 		}
-		if _, err := conn.Exec(h.ctx, "INSERT INTO answer VALUES ($1, $2)", i, body); err != nil {
+		if _, err := conn.Exec(h.ctx, "INSERT INTO response VALUES ($1, $2)", i, body); err != nil {
 			return "", 0, err
 		}
 	}
@@ -140,11 +140,11 @@ type getter struct {
 	client *http.Client
 	url    string
 	token  string
-	// used answers the processor time that was taken so far.
+	// used returns the processor time that was taken so far.
 	used func() (time.Duration, error)
 }
 
-// round answers the processor time of a request in microseconds.
+// round returns the processor time of a request in microseconds.
 func (g *getter) round(ctx context.Context, _ int) (float64, error) {
 	before, err := g.used()
 	if err != nil {
@@ -157,7 +157,7 @@ func (g *getter) round(ctx context.Context, _ int) (float64, error) {
 	return float64((after - before).Microseconds()) / smallRequests, err
 }
 
-// rate answers how many requests are served in a second.
+// rate returns how many requests are served in a second.
 func (g *getter) rate(ctx context.Context, _ int) (float64, error) {
 	began := time.Now()
 	err := g.crowd(ctx)
@@ -195,12 +195,12 @@ func (g *getter) get(ctx context.Context) error {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s answered %d: %.200s", g.url, response.StatusCode, body)
+		err = fmt.Errorf("%s returned %d: %.200s", g.url, response.StatusCode, body)
 	}
 	return err
 }
 
-// tick is the unit in which Linux tells processor time.
+// tick is the unit in which Linux counts processor time.
 const tick = 10 * time.Millisecond
 
 // processorTimes is the processor time that a process has taken, together with a
@@ -232,7 +232,7 @@ func processorTimes(pid, postmaster int) (time.Duration, error) {
 	return sum, nil
 }
 
-// processorTime answers the processor time of a process, that of its children
+// processorTime returns the processor time of a process, that of its children
 // that have ended, and its parent.
 func processorTime(pid int) (own, ended time.Duration, parent int, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -118,7 +118,7 @@ func (t *tap) note(database, sql string, bind *pgproto3.Bind) {
 // tapped are how often something is done to learn its statements.
 const tapped = 3
 
-// statements answers what runs each time that something is done, in order; not
+// statements returns what runs each time that something is done, in order; not
 // what the services do by themselves now and then.
 func (t *tap) statements(do func() error) ([]*statement, error) {
 	var rounds [tapped][]*statement
@@ -167,7 +167,7 @@ func newReplay(ctx context.Context, statements []*statement, server func(databas
 	return r, nil
 }
 
-// run answers how many rows the statements gave.
+// run returns how many rows the statements gave.
 func (r *replay) run(ctx context.Context) (int64, error) {
 	var rows int64
 	for _, s := range r.statements {

@@ -37,18 +37,18 @@ ORDER BY e.id, d`
 // segments are those of everyDay.
 var segments = []byte{1, 480 >> 8, 480 & 0xff, 720 >> 8, 720 & 0xff, 2, 720 >> 8, 720 & 0xff, 750 >> 8, 750 & 0xff, 1, 750 >> 8, 750 & 0xff, 990 >> 8, 990 & 0xff}
 
-// startYardstick stores what an answer of the product shows one row a shift,
+// startYardstick stores what a response of the product shows one row a shift,
 // with rows of the rest of the crew around them, and starts the process that
-// reads it. It answers the process's URL.
-func startYardstick(h *host, t target, crew *scenario.Crew, answer []byte) (string, error) {
-	if err := fillYardstick(h.ctx, t, crew, answer); err != nil {
+// reads it. It returns the process's URL.
+func startYardstick(h *host, t target, crew *scenario.Crew, body []byte) (string, error) {
+	if err := fillYardstick(h.ctx, t, crew, body); err != nil {
 		return "", fmt.Errorf("the yardstick's tables: %w", err)
 	}
 	url, _, err := runYardstick(h, t, "yardstick")
 	return url, err
 }
 
-// runYardstick starts the process on its database, and answers its URL.
+// runYardstick starts the process on its database, and returns its URL.
 func runYardstick(h *host, t target, database string) (string, *launch.Process, error) {
 	ca, err := boot.OpenLocalCA(t.tlsDir, time.Now())
 	if err != nil {
@@ -89,9 +89,9 @@ type shownShift struct {
 	Relations []struct{ From struct{ ID int64 } }
 }
 
-func fillYardstick(ctx context.Context, t target, crew *scenario.Crew, answer []byte) error {
+func fillYardstick(ctx context.Context, t target, crew *scenario.Crew, body []byte) error {
 	var shown struct{ Shifts []shownShift }
-	if err := json.Unmarshal(answer, &shown); err != nil {
+	if err := json.Unmarshal(body, &shown); err != nil {
 		return err
 	}
 	if len(shown.Shifts) == 0 {

@@ -18,14 +18,14 @@ func (o *one) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var body []byte
-	if err := o.pool.QueryRow(r.Context(), "SELECT body FROM answer WHERE id = $1", id).Scan(&body); err != nil {
-		slog.Error("answer", "error", err)
+	if err := o.pool.QueryRow(r.Context(), "SELECT body FROM response WHERE id = $1", id).Scan(&body); err != nil {
+		slog.Error("response", "error", err)
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json;charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	if _, err := w.Write(body); err != nil {
-		slog.Error("answer", "error", err)
+		slog.Error("response", "error", err)
 	}
 }
