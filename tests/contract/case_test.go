@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMatchTellsDifferences(t *testing.T) {
+func TestMatchReportsDifferences(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, expected, actual, problem string
 	}{
 		{"equal numbers", `{"a":1}`, `{"a":1.0}`, ""},
 		{"more members than expected", `{"a":1}`, `{"a":1,"b":2}`, ""},
-		{"a missing member", `{"a":1}`, `{}`, "answer.a is absent"},
+		{"a missing member", `{"a":1}`, `{}`, "response.a is absent"},
 		{"a member that must be absent", `{"a":"<absent>"}`, `{"a":null}`, "must be absent"},
 		{"a longer array", `[1]`, `[1,2]`, "must be [1]"},
 		{"an item somewhere", `{"<contains>":[{"a":2}]}`, `[{"a":1},{"a":2}]`, ""},
@@ -24,7 +24,7 @@ func TestMatchTellsDifferences(t *testing.T) {
 		{"a matching text", `"<matches ^WFS-\\d+$>"`, `"WFS-1"`, ""},
 		{"a text that does not match", `"<matches ^WFS>"`, `"WTK"`, "must be"},
 		{"an unknown placeholder", `"<foo>"`, `"x"`, "unknown placeholder"},
-		{"a deep difference", `{"a":[{"b":true}]}`, `{"a":[{"b":false}]}`, "answer.a[0].b is false"},
+		{"a deep difference", `{"a":[{"b":true}]}`, `{"a":[{"b":false}]}`, "response.a[0].b is false"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

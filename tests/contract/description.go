@@ -46,7 +46,7 @@ var described = sync.OnceValues(func() (*description, error) {
 // checkDescribed holds a step's request and what was returned against the API
 // description, and against what is known of the reference product. Steps that call no operation are left out, and requests that are
 // meant to be refused.
-func checkDescribed(step Step, request []byte, status int, answer []byte) error {
+func checkDescribed(step Step, request []byte, status int, body []byte) error {
 	d, err := described()
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func checkDescribed(step Step, request []byte, status int, answer []byte) error 
 	if !ok {
 		return fmt.Errorf("the API description has no status %d of %s", status, step.Do)
 	}
-	if len(answer) == 0 {
+	if len(body) == 0 {
 		return nil
 	}
 	if _, ok := d.follow(append(response, "content", "text/csv")...); ok {
@@ -75,7 +75,7 @@ func checkDescribed(step Step, request []byte, status int, answer []byte) error 
 	if !ok {
 		return fmt.Errorf("the API description has no body of %d of %s", status, step.Do)
 	}
-	value, err := d.validate(schema, answer)
+	value, err := d.validate(schema, body)
 	if err != nil {
 		return fmt.Errorf("the response is not as the API description says: %w", err)
 	}

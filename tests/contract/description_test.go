@@ -24,19 +24,19 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 func TestDifferencesFromTheDescriptionAreNoticed(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name, do, request, answer, problem string
-		status                             int
+		name, do, request, response, problem string
+		status                               int
 	}{
-		{name: "as described", do: "GET /v1/scheduling/shift_templates/5", status: 200, answer: `{"id":5}`},
-		{name: "under /api", do: "GET /api/v1/scheduling/shift_templates/5", status: 200, answer: `{"id":5,"x":1}`, problem: "additional properties 'x'"},
-		{name: "a member that is not described", do: "GET /v1/scheduling/shift_templates/5", status: 200, answer: `{"id":5,"x":1}`, problem: "additional properties 'x'"},
-		{name: "a member of another type", do: "GET /v1/scheduling/shift_templates/5", status: 200, answer: `{"id":"5"}`, problem: "got string, want integer"},
-		{name: "a status that is not described", do: "GET /v1/scheduling/shift_templates/5", status: 418, answer: `{}`, problem: "no status 418"},
-		{name: "an error of another form", do: "GET /v1/scheduling/shift_templates/5", status: 404, answer: `{"code":5}`, problem: "additional properties 'code'"},
-		{name: "an object for a list", do: "GET /v1/scheduling/shift_templates", status: 200, answer: `{}`, problem: "want array"},
-		{name: "lenient forms of a request", do: "POST /v1/scheduling/shift_templates", status: 200, request: `{"id":"5","name":7,"segments":{"orderNumber":1.5},"label":null}`, answer: `{}`},
-		{name: "a request that is not described", do: "POST /v1/scheduling/shift_templates", status: 200, request: `{"foo":1}`, answer: `{}`, problem: "additional properties 'foo'"},
-		{name: "what is no operation", do: "GET /v1/nothing", status: 404, answer: `nothing`},
+		{name: "as described", do: "GET /v1/scheduling/shift_templates/5", status: 200, response: `{"id":5}`},
+		{name: "under /api", do: "GET /api/v1/scheduling/shift_templates/5", status: 200, response: `{"id":5,"x":1}`, problem: "additional properties 'x'"},
+		{name: "a member that is not described", do: "GET /v1/scheduling/shift_templates/5", status: 200, response: `{"id":5,"x":1}`, problem: "additional properties 'x'"},
+		{name: "a member of another type", do: "GET /v1/scheduling/shift_templates/5", status: 200, response: `{"id":"5"}`, problem: "got string, want integer"},
+		{name: "a status that is not described", do: "GET /v1/scheduling/shift_templates/5", status: 418, response: `{}`, problem: "no status 418"},
+		{name: "an error of another form", do: "GET /v1/scheduling/shift_templates/5", status: 404, response: `{"code":5}`, problem: "additional properties 'code'"},
+		{name: "an object for a list", do: "GET /v1/scheduling/shift_templates", status: 200, response: `{}`, problem: "want array"},
+		{name: "lenient forms of a request", do: "POST /v1/scheduling/shift_templates", status: 200, request: `{"id":"5","name":7,"segments":{"orderNumber":1.5},"label":null}`, response: `{}`},
+		{name: "a request that is not described", do: "POST /v1/scheduling/shift_templates", status: 200, request: `{"foo":1}`, response: `{}`, problem: "additional properties 'foo'"},
+		{name: "what is no operation", do: "GET /v1/nothing", status: 404, response: `nothing`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestDifferencesFromTheDescriptionAreNoticed(t *testing.T) {
 			if test.request != "" {
 				step.JSON = test.request
 			}
-			err := checkDescribed(step, []byte(test.request), test.status, []byte(test.answer))
+			err := checkDescribed(step, []byte(test.request), test.status, []byte(test.response))
 			if test.problem == "" {
 				require.NoError(t, err)
 				return

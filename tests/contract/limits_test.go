@@ -203,8 +203,8 @@ func declare(base declaredLimit, below []string, o *optionsv1.Limit, code string
 	return base
 }
 
-// answered is what came back.
-type answered struct {
+// outcome is what came back.
+type outcome struct {
 	status    int
 	text      []byte
 	ErrorCode string
@@ -216,7 +216,7 @@ type answered struct {
 var inPath = regexp.MustCompile(`\{[^}]*\}`)
 
 // send sends as much as the limit lets pass, and so much more.
-func (l declaredLimit) send(t *testing.T, target contract.Target, more int64) (a answered) {
+func (l declaredLimit) send(t *testing.T, target contract.Target, more int64) (a outcome) {
 	t.Helper()
 	address := target.BaseURL + inPath.ReplaceAllString(l.path, "999999937")
 	var payload []byte
@@ -246,7 +246,7 @@ func (l declaredLimit) send(t *testing.T, target contract.Target, more int64) (a
 	return a
 }
 
-// counts answers the properties that hold so many items, or days.
+// counts returns the properties that hold so many items, or days.
 func (l declaredLimit) counts(n int64) map[string]any {
 	if l.list == nil {
 		first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

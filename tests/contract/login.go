@@ -32,11 +32,11 @@ func Login(ctx context.Context, target Target) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var answer struct {
+	var token struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := json.Unmarshal(body, &answer); err != nil || answer.AccessToken == "" {
-		return "", fmt.Errorf("the password grant answered %d: %s", response.StatusCode, cut(body))
+	if err := json.Unmarshal(body, &token); err != nil || token.AccessToken == "" {
+		return "", fmt.Errorf("the password grant returned %d: %s", response.StatusCode, cut(body))
 	}
-	return answer.AccessToken, nil
+	return token.AccessToken, nil
 }

@@ -22,7 +22,7 @@ import (
 // Numbers compare as numbers. An expected map with the only key "<contains>"
 // holds a list of items of which each must match some item of the array.
 func Match(expected, actual any) error {
-	return match("answer", normalise(expected), actual)
+	return match("response", normalise(expected), actual)
 }
 
 // normalise brings what YAML decoded into the types of encoding/json, with

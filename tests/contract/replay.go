@@ -18,7 +18,7 @@ type RecordedStep struct {
 }
 
 // Record runs a case as Run does, and returns its steps with their values. Steps
-// that last tells, and those behind them, are not run.
+// that last names, and those behind them, are not run.
 func Record(ctx context.Context, target Target, c Case, last func(Step) bool) ([]RecordedStep, error) {
 	values := fresh()
 	maps.Copy(values, target.Values)

@@ -167,14 +167,14 @@ func check(step Step, response *http.Response, body []byte, values map[string]st
 		}
 	}
 	if step.Text != nil && string(body) != fill(*step.Text, values) {
-		return fmt.Errorf("answer is %q, but must be %q", cut(body), *step.Text)
+		return fmt.Errorf("response is %q, but must be %q", cut(body), *step.Text)
 	}
-	var answer any
+	var decoded any
 	if step.Expect != nil || len(step.Keep) > 0 {
 		decoder := json.NewDecoder(bytes.NewReader(body))
 		decoder.UseNumber()
-		if err := decoder.Decode(&answer); err != nil && len(body) > 0 {
-			return fmt.Errorf("answer is not JSON: %w: %s", err, cut(body))
+		if err := decoder.Decode(&decoded); err != nil && len(body) > 0 {
+			return fmt.Errorf("response is not JSON: %w: %s", err, cut(body))
 		}
 	}
 	if step.Expect != nil {
@@ -182,11 +182,11 @@ func check(step Step, response *http.Response, body []byte, values map[string]st
 		if err != nil {
 			return err
 		}
-		if err := Match(expected, answer); err != nil {
+		if err := Match(expected, decoded); err != nil {
 			return err
 		}
 	}
-	return keep(step.Keep, response.Header, answer, values)
+	return keep(step.Keep, response.Header, decoded, values)
 }
 
 // expectation is a copy of what is expected with the values filled in.
@@ -217,13 +217,13 @@ func checkHeader(header http.Header, name, want string) error {
 	return match("header "+name, want, strings.Join(got, ", "))
 }
 
-func keep(wanted map[string]string, header http.Header, answer any, values map[string]string) error {
+func keep(wanted map[string]string, header http.Header, decoded any, values map[string]string) error {
 	for name, path := range wanted {
 		if headerName, ok := strings.CutPrefix(path, "header:"); ok {
 			values[name] = header.Get(headerName)
 			continue
 		}
-		value, err := lookup(answer, path)
+		value, err := lookup(decoded, path)
 		if err != nil {
 			return err
 		}
@@ -232,8 +232,8 @@ func keep(wanted map[string]string, header http.Header, answer any, values map[s
 	return nil
 }
 
-func lookup(answer any, path string) (string, error) {
-	at := answer
+func lookup(decoded any, path string) (string, error) {
+	at := decoded
 	for _, part := range strings.Split(path, ".") {
 		switch v := at.(type) {
 		case map[string]any:
@@ -241,15 +241,15 @@ func lookup(answer any, path string) (string, error) {
 		case []any:
 			i, err := strconv.Atoi(part)
 			if err != nil || i < 0 || i >= len(v) {
-				return "", fmt.Errorf("no %s in %s", path, show(answer))
+				return "", fmt.Errorf("no %s in %s", path, show(decoded))
 			}
 			at = v[i]
 		default:
-			return "", fmt.Errorf("no %s in %s", path, show(answer))
+			return "", fmt.Errorf("no %s in %s", path, show(decoded))
 		}
 	}
 	if at == nil {
-		return "", fmt.Errorf("no %s in %s", path, show(answer))
+		return "", fmt.Errorf("no %s in %s", path, show(decoded))
 	}
 	return fmt.Sprint(at), nil
 }
