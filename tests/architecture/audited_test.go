@@ -68,7 +68,7 @@ func TestNoWriteGoesPastTheAuditTrail(t *testing.T) {
 	assert.Greater(t, unaudited, 5)
 }
 
-// isPool tells whether an expression is named as a pool is everywhere.
+// isPool reports whether an expression is named as a pool is everywhere.
 func isPool(x ast.Expr) bool {
 	return strings.HasSuffix(strings.ToLower(nameOf(x)), "pool")
 }

@@ -24,7 +24,7 @@ var notLimits = map[string]string{
 	"services/commons/internal/symbolicperiod/handler.go 365": "how long a pay period of the settings may be",
 }
 
-// ownBounds are constants that callers are told as limits although no contract has
+// ownBounds are constants that callers see as limits although no contract has
 // them: they bound what is stored, or what a program can do at once.
 var ownBounds = map[string]string{
 	"services/commons/internal/search/hyperfind maxProfiles":   "profiles of a tenant",
@@ -35,13 +35,13 @@ var ownBounds = map[string]string{
 
 // A limit of the contracts stands in the contracts only: whoever enforces it, or what
 // follows from it, asks policy.Max. Round numbers mean many things; so this looks for the
-// others anywhere, and for constants that callers are told as limits.
+// others anywhere, and for constants that callers see as limits.
 func TestLimitsStandInTheContracts(t *testing.T) {
 	t.Parallel()
-	limits := telling(t)
+	limits := distinctLimits(t)
 	seen := map[string]bool{}
 	constants := map[string]string{}
-	told := map[string]string{}
+	reported := map[string]string{}
 	eachFile(t, func(name, file string) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestLimitsStandInTheContracts(t *testing.T) {
 			case *ast.CallExpr:
 				if method, ok := x.Fun.(*ast.SelectorExpr); ok && method.Sel.Name == "WithLimits" && len(x.Args) == 2 {
 					if allowed := unconverted(x.Args[1]); nameOf(allowed) != "" {
-						told[folder+" "+nameOf(allowed)] = name
+						reported[folder+" "+nameOf(allowed)] = name
 					} else if _, ok := allowed.(*ast.BasicLit); ok {
 						assert.Fail(t, "a limit that is no limit of the contract", "%s: use policy.Max", name)
 					}
@@ -75,10 +75,10 @@ func TestLimitsStandInTheContracts(t *testing.T) {
 			return true
 		})
 	})
-	for at, name := range told {
+	for at, name := range reported {
 		if constants[at] != "" {
 			seen[at] = true
-			assert.NotEmpty(t, ownBounds[at], "%s: callers are told %s = %s as a limit: put it into the contract and use policy.Max, or say here what it is",
+			assert.NotEmpty(t, ownBounds[at], "%s: callers see %s = %s as a limit: put it into the contract and use policy.Max, or say here what it is",
 				name, at, constants[at])
 		}
 	}
@@ -89,11 +89,11 @@ func TestLimitsStandInTheContracts(t *testing.T) {
 			}
 		})
 	}
-	assert.Greater(t, len(told), 5)
+	assert.Greater(t, len(reported), 5)
 }
 
-// telling are the limits of the contracts that are no round numbers.
-func telling(t *testing.T) map[string]bool {
+// distinctLimits are the limits of the contracts that are no round numbers.
+func distinctLimits(t *testing.T) map[string]bool {
 	t.Helper()
 	operations, err := policy.NewTable(nil).Operations()
 	require.NoError(t, err)

@@ -33,8 +33,8 @@ const (
 	fuzzers = 8
 	// checkEvery is after how many requests the administrator logs in again.
 	checkEvery = 1_000
-	// mostGrowth is what memory may grow by in the second half, in bytes.
-	mostGrowth = 128 << 20
+	// maxGrowth is what memory may grow by in the second half, in bytes.
+	maxGrowth = 128 << 20
 )
 
 // Every operation is asked by what somebody may send who knows the contract: requests
@@ -69,8 +69,8 @@ func TestEveryOperationIsFuzzed(t *testing.T) {
 	end := f.run(t, last)
 	f.report(t)
 	t.Logf("memory: %d MiB after one half, %d MiB at the end", half>>20, end>>20)
-	assert.Less(t, end, int64(mostMemory))
-	assert.Less(t, end-half, int64(mostGrowth), "memory is flat")
+	assert.Less(t, end, int64(maxMemory))
+	assert.Less(t, end-half, int64(maxGrowth), "memory is flat")
 	w.requireUnharmed(t)
 }
 

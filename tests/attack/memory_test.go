@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// mostMemory is what the product may hold while it is attacked, in bytes.
-	mostMemory = 512 << 20
+	// maxMemory is what the product may hold while it is attacked, in bytes.
+	maxMemory = 512 << 20
 	// senders send at a time.
 	senders = 50
 	// soon is how long others may wait for a response meanwhile.
@@ -61,17 +61,17 @@ func TestWorstBodies(t *testing.T) {
 					}
 				})
 			}
-			most, answered, slowest := w.watch(t, ctx, other.Token)
+			most, served, slowest := w.watch(t, ctx, other.Token)
 			all.Wait()
 			statuses.Range(func(status, n any) bool {
 				t.Logf("%d: %d", status, n.(*atomic.Int64).Load())
 				return true
 			})
 			t.Logf("%d worst bodies: at most %d MiB; %d requests of others were served, the slowest in %s",
-				sent.Load(), most>>20, answered, slowest.Round(time.Millisecond))
+				sent.Load(), most>>20, served, slowest.Round(time.Millisecond))
 			assert.Positive(t, sent.Load())
-			assert.Less(t, most, int64(mostMemory))
-			assert.Positive(t, answered)
+			assert.Less(t, most, int64(maxMemory))
+			assert.Positive(t, served)
 			assert.Less(t, slowest, soon)
 			w.requireUnharmed(t)
 		})
@@ -80,18 +80,18 @@ func TestWorstBodies(t *testing.T) {
 
 // watch asks for something as somebody else until ctx ends, and returns the most memory
 // that the server had, how many requests were served, and how long the slowest took.
-func (w *world) watch(t *testing.T, ctx context.Context, token string) (most int64, answered int, slowest time.Duration) {
+func (w *world) watch(t *testing.T, ctx context.Context, token string) (most int64, served int, slowest time.Duration) {
 	t.Helper()
 	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) { // The pause between two looks.
 		began := time.Now()
 		got, err := w.send(t.Context(), token, http.MethodPost, "/v1/scheduling/shift_templates/multi_read", []byte(`{}`))
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, got.status, "%s", got.body)
-		answered++
+		served++
 		slowest = max(slowest, time.Since(began))
 		most = max(most, memory(t, w.Process.Process.Pid))
 	}
-	return most, answered, slowest
+	return most, served, slowest
 }
 
 // body is a request with a body.

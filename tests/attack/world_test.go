@@ -162,7 +162,7 @@ type reply struct {
 	body   []byte
 }
 
-// send makes a request as it is told to; the token and the body may be empty.
+// send makes a request as it is described; the token and the body may be empty.
 func (w *world) send(ctx context.Context, token, method, path string, body []byte) (reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, w.BaseURL+path, bytes.NewReader(body))
 	if err != nil {

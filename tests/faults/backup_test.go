@@ -54,7 +54,7 @@ func TestRestoredToAMoment(t *testing.T) {
 }
 
 // One database that is restored to an earlier moment than those beside it becomes whole by
-// itself: it asks their owners for what it lacks, and what it tells is believed again.
+// itself: it asks their owners for what it lacks, and what it publishes is believed again.
 func TestOneDatabaseIsRestoredToBeforeItsNeighbours(t *testing.T) {
 	w := newWorld(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=1s")
 	crew, assigned := w.working(200, first)

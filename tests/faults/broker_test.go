@@ -22,9 +22,9 @@ func TestBrokerIsAway(t *testing.T) {
 	w := newWorld(t)
 	for _, forgets := range []bool{false, true} {
 		crew, before := w.working(300, second)
-		late := w.crew(100) // who change to crew's term while nobody is told
+		late := w.crew(100) // who change to crew's term while nothing is published
 		w.put(crew.TermID, late.Persons[:50])
-		w.StopNATS() // before all of that was told
+		w.StopNATS() // before all of that was published
 
 		w.put(crew.TermID, late.Persons[50:])
 		applied := w.recreate(crew, before.ID, first)

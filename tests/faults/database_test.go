@@ -22,7 +22,7 @@ import (
 
 const builder = patterns + "/builder" // needs no database
 
-// While the database is away, callers are told to come again; nothing that was
+// While the database is away, callers are asked to retry later; nothing that was
 // accepted is lost, and no restart of ours is needed.
 func TestDatabaseIsAway(t *testing.T) {
 	w := newWorld(t)
@@ -76,7 +76,7 @@ func (w *world) requireAway(crew *scenario.Crew) {
 	} {
 		err := w.call(c.method, c.path, c.body)
 		require.Error(w.t, err, c.path)
-		require.NoError(w.t, tellsToComeAgain(err))
+		require.NoError(w.t, checkRetryLater(err))
 	}
 	w.requireLoginAway()
 }
@@ -98,7 +98,7 @@ func (w *world) requireLoginAway() {
 		"client_id": w.Credentials.ClientID, "client_secret": w.Credentials.ClientSecret,
 	}}
 	_, err := contract.Login(w.ctx, target)
-	require.ErrorContains(w.t, err, "answered 503")
+	require.ErrorContains(w.t, err, "returned 503")
 	require.ErrorContains(w.t, err, `"error":"temporarily_unavailable"`)
 }
 
@@ -107,9 +107,9 @@ func (w *world) call(method, path string, body any) error {
 	return err
 }
 
-// tellsToComeAgain says what is wrong with the response to a request that came at
+// checkRetryLater says what is wrong with the response to a request that came at
 // a bad moment.
-func tellsToComeAgain(err error) error {
+func checkRetryLater(err error) error {
 	var refused *scenario.Refused
 	if !errors.As(err, &refused) || refused.Status != http.StatusServiceUnavailable {
 		return err
@@ -153,7 +153,7 @@ func (w *world) traffic(crew *scenario.Crew) *traffic {
 		running.callers.Go(func() {
 			for ctx.Err() == nil {
 				if err := call(); err != nil && ctx.Err() == nil {
-					assert.NoError(w.t, tellsToComeAgain(err))
+					assert.NoError(w.t, checkRetryLater(err))
 				}
 				time.Sleep(5 * time.Millisecond) // Callers are no flood.
 			}

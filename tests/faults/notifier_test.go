@@ -23,7 +23,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// hook is a program that is told something, and takes its time.
+// hook is a program that receives messages, and takes its time.
 type hook struct {
 	*httptest.Server
 	caFile string

@@ -16,7 +16,7 @@ import (
 )
 
 // The server of the databases dies while changes run, and the one that follows it takes
-// its place. Callers are told to come again, nothing that was acknowledged is lost, and no
+// its place. Callers are asked to retry later, nothing that was acknowledged is lost, and no
 // restart of ours is needed.
 func TestStandbyIsPromoted(t *testing.T) {
 	w := newWorldOf(t, launch.DeployedWithStandby(t, withSettings()...))
@@ -77,7 +77,7 @@ func (w *world) createTerms() *terms {
 			case err == nil:
 				made.add(created.ID)
 			case ctx.Err() == nil:
-				assert.NoError(w.t, tellsToComeAgain(err))
+				assert.NoError(w.t, checkRetryLater(err))
 			}
 			<-pace.C
 		}

@@ -22,7 +22,7 @@ func TestWhatCopiesLackIsRepaired(t *testing.T) {
 	w.Services["scheduling"].Stop(t)
 	w.put(crew.TermID, lost.Persons)
 	timekeeping := w.connect("timekeeping")
-	launch.Await(t, patience, "timekeeping has told", func() bool {
+	launch.Await(t, patience, "timekeeping has published", func() bool {
 		var waiting int
 		require.NoError(t, timekeeping.QueryRow(t.Context(), `SELECT count(*) FROM outbox WHERE sent_at IS NULL`).Scan(&waiting))
 		return waiting == 0

@@ -134,7 +134,7 @@ type patternResponse []struct {
 	}
 }
 
-// id is that of the one assignment that is told of.
+// id is that of the one assignment that is published.
 func (p patternResponse) id() int64 {
 	return p[0].GroupSchedulePattern.ID + p[0].EmployeeSchedulePattern.ID
 }

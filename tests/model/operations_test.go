@@ -10,9 +10,9 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// mostAssignments bounds those of a term, so that the product's limit of layers is not what
+// maxAssignments bounds those of a term, so that the product's limit of layers is not what
 // is tested.
-const mostAssignments = 6
+const maxAssignments = 6
 
 // menu are the entries that patterns are made of. Some differ in their times only.
 var menu = []entry{
@@ -94,9 +94,9 @@ func (w *world) planner() string {
 	}
 }
 
-// crowded tells whether those who own an assignment have as many as they may.
+// crowded reports whether those who own an assignment have as many as they may.
 func (w *world) crowded(a *assignment) bool {
-	return len(slices.DeleteFunc(slices.Clone(w.assignments), func(b *assignment) bool { return b.term != a.term || b.of != a.of })) >= mostAssignments
+	return len(slices.DeleteFunc(slices.Clone(w.assignments), func(b *assignment) bool { return b.term != a.term || b.of != a.of })) >= maxAssignments
 }
 
 func (w *world) create(owned *assignment) string {

@@ -140,7 +140,7 @@ func (c *company) layers(e *employee, d day) []layer {
 	return layers
 }
 
-// hidden tells whether somebody touched an entry of a layer.
+// hidden reports whether somebody touched an entry of a layer.
 func (c *company) hidden(e int, d day, l layer, index int) bool {
 	for _, t := range c.touched {
 		if t.employee == e && t.day == d && t.lineage == l.lineage && counterpart(t.entries, t.index, l.entries) == index {
@@ -150,7 +150,7 @@ func (c *company) hidden(e int, d day, l layer, index int) bool {
 	return false
 }
 
-// generated tells whether what somebody touched would be there without that.
+// generated reports whether what somebody touched would be there without that.
 func (c *company) generated(t *touched) bool {
 	for _, l := range c.layers(c.employees[t.employee], t.day) {
 		if l.lineage == t.lineage && counterpart(t.entries, t.index, l.entries) >= 0 {
@@ -226,7 +226,7 @@ const (
 	minutesOfTheChange     = int(clockChange) * 1440
 )
 
-// skipped tells whether a time of a day is not there.
+// skipped reports whether a time of a day is not there.
 func skipped(d day, minutes int) bool {
 	at := int(d)*1440 + minutes - minutesOfTheChange
 	return at >= gapStart && at < gapEnd

@@ -191,7 +191,7 @@ func readiness(t *testing.T, url string) string {
 	return string(text)
 }
 
-// writer works with the product without a pause, and keeps what it was told.
+// writer works with the product without a pause, and keeps what was returned.
 type writer struct {
 	t      *testing.T
 	api    scenario.API

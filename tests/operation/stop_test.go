@@ -115,7 +115,7 @@ func TestStopsWhileThereIsWork(t *testing.T) {
 // otherwise what went wrong with it.
 func refusedWhileStopping(err error) error {
 	text := err.Error()
-	for _, fine := range []string{"connection refused", "answered 503", "EOF", "connection reset", "GOAWAY", "server closed", "closed network connection"} {
+	for _, fine := range []string{"connection refused", "returned 503", "EOF", "connection reset", "GOAWAY", "server closed", "closed network connection"} {
 		if strings.Contains(text, fine) {
 			return nil
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// What the rules do not say is found, and told by the exit code.
+// What the rules do not say is found, and reported by the exit code.
 func TestVerifyFindsWhatDiffers(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)

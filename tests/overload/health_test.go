@@ -68,7 +68,7 @@ func look(client *http.Client, url string) string {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Sprintf("%s answers %d", url, response.StatusCode)
+		return fmt.Sprintf("%s returns %d", url, response.StatusCode)
 	}
 	return ""
 }

@@ -20,8 +20,8 @@ import (
 // with as many connections the first of them, made at once, would be cut off.
 const outstanding = 200
 
-// answered is what came of a request.
-type answered struct {
+// outcome is what came of a request.
+type outcome struct {
 	status int
 	took   time.Duration
 	// wrong says what is wrong with the response, or is "".
@@ -51,7 +51,7 @@ func quantile(all []time.Duration, q float64) time.Duration {
 	return all[min(int(q*float64(len(all))), len(all)-1)].Round(time.Millisecond)
 }
 
-func (s *sums) add(a answered) {
+func (s *sums) add(a outcome) {
 	s.statuses[a.status]++
 	switch {
 	case a.wrong != "":
@@ -66,7 +66,7 @@ func (s *sums) add(a answered) {
 }
 
 // ask makes the nth request: most read schedules, some write.
-func (w *world) ask(ctx context.Context, n int) answered {
+func (w *world) ask(ctx context.Context, n int) outcome {
 	method, path, body := http.MethodPost, "/v1/scheduling/schedule/multi_read", any(scenario.ReadRequest(w.persons, "2026-03-02", "2026-03-08"))
 	header := http.Header{}
 	switch n % 10 {
@@ -85,7 +85,7 @@ func (w *world) ask(ctx context.Context, n int) answered {
 	}
 	r, err := http.NewRequestWithContext(ctx, method, w.BaseURL+path, &payload)
 	if err != nil {
-		return answered{wrong: err.Error()}
+		return outcome{wrong: err.Error()}
 	}
 	r.Header = header
 	r.Header.Set("Authorization", "Bearer "+w.api.Token)
@@ -93,11 +93,11 @@ func (w *world) ask(ctx context.Context, n int) answered {
 	began := time.Now()
 	response, err := w.client.Do(r)
 	if err != nil {
-		return answered{wrong: err.Error()}
+		return outcome{wrong: err.Error()}
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	a := answered{status: response.StatusCode, took: time.Since(began)}
+	a := outcome{status: response.StatusCode, took: time.Since(began)}
 	if err != nil {
 		a.wrong = err.Error()
 	} else {
@@ -141,7 +141,7 @@ func (w *world) capacity(during time.Duration) float64 {
 // load sends requests at a rate, whatever comes of them.
 func (w *world) load(rate float64, during time.Duration) *sums {
 	s := &sums{statuses: map[int]int{}}
-	replies := make(chan answered, outstanding)
+	replies := make(chan outcome, outstanding)
 	collected := make(chan struct{})
 	go func() {
 		defer close(collected)

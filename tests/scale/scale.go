@@ -83,7 +83,7 @@ const (
 	instanceCores = 2
 	// programs have two processes at least, so that one may be replaced.
 	programs, atLeast = 7, 2
-	// connections is how many a process opens at most unless it is told otherwise.
+	// connections is how many a process opens at most unless it is set otherwise.
 	connections = 16
 )
 

@@ -24,7 +24,7 @@ type Refused struct {
 	Body   []byte
 }
 
-func (e *Refused) Error() string { return fmt.Sprintf("answered %d: %s", e.Status, e.Body) }
+func (e *Refused) Error() string { return fmt.Sprintf("returned %d: %s", e.Status, e.Body) }
 
 // Object is a JSON object.
 type Object = map[string]any

@@ -202,7 +202,7 @@ func (r *replayed) ask(asked contract.RecordedStep) {
 			break
 		}
 	}
-	r.tellsNothing(what, mine, got)
+	r.leaksNothing(what, mine, got)
 	if r.ownsID(asked) && asked.Step.Status < 400 {
 		assert.GreaterOrEqual(r.t, got.Status, 400, "%s: %s", what, got.Body)
 		if !strings.HasPrefix(asked.Step.Do, "P") && !notFound400[operation.Name] {
@@ -222,7 +222,7 @@ func (r *replayed) ask(asked contract.RecordedStep) {
 	require.Less(r.t, r.differences, 40)
 }
 
-// ownTime tells the operations whose responses depend on when each tenant asked:
+// ownTime names the operations whose responses depend on when each tenant asked:
 // schedules are what became of changes that are applied one after another, with others
 // in between; and the trail has as many rows of a refusal as there were windows of
 // seconds in which it happened.
@@ -249,21 +249,21 @@ var notFound400 = map[string]bool{
 	"rotaloom.scheduling.v1.ScheduleRuleSetService.DeleteScheduleRuleSet": true,
 }
 
-// reads tells the steps that can be repeated.
+// reads reports the steps that can be repeated.
 func reads(step contract.Step) bool {
 	return strings.HasPrefix(step.Do, "GET ") || strings.Contains(step.Do, "read") || strings.Contains(step.Do, "execute")
 }
 
-// tellsNothing looks for what only the owner knows.
-func (r *replayed) tellsNothing(what string, asked contract.RecordedStep, got contract.Response) {
+// leaksNothing looks for what only the owner knows.
+func (r *replayed) leaksNothing(what string, asked contract.RecordedStep, got contract.Response) {
 	r.t.Helper()
 	body := string(got.Body)
 	for _, u := range uniques.FindAllString(body, -1) {
-		assert.True(r.t, r.said[u], "%s: tells the name %s of another tenant", what, u)
+		assert.True(r.t, r.said[u], "%s: shows the name %s of another tenant", what, u)
 	}
 	sent := asked.Filled()
 	for _, id := range ownedIDs.FindAllString(body+got.Header.Get("Content-Location"), -1) {
-		assert.Contains(r.t, sent, id, "%s: tells an id of another tenant: %.500s", what, body)
+		assert.Contains(r.t, sent, id, "%s: shows an id of another tenant: %.500s", what, body)
 	}
 }
 

@@ -83,7 +83,7 @@ func checkCatalog(t *testing.T, admin *pgx.Conn, service string) {
 	for _, index := range list(`SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
 		JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attname = 'tenant_id' AND NOT a.attisdropped
 		WHERE i.indisunique AND c.relnamespace = 'public'::regnamespace AND NOT a.attnum = ANY(i.indkey)`) {
-		assert.NotEmpty(t, ofAll[service+"."+index], "%s.%s tells one tenant what another has", service, index)
+		assert.NotEmpty(t, ofAll[service+"."+index], "%s.%s shows one tenant what another has", service, index)
 	}
 	for _, table := range list(`SELECT c.relname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
 		WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace AND NOT (c.relrowsecurity AND c.relforcerowsecurity)`) {
@@ -136,7 +136,7 @@ func checkTable(t *testing.T, conn, admin *pgx.Conn, name, table, owner, other s
 	return rows > 0
 }
 
-// forbidden tells a refusal by row-level security.
+// forbidden recognises a refusal by row-level security.
 func forbidden(err error) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && refused.Code == "42501"

@@ -117,7 +117,7 @@ func (h hosted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// removes tells the steps that would take away what the others are to be tried on.
+// removes reports the steps that would take away what the others are to be tried on.
 func removes(step contract.Step) bool {
 	return strings.HasPrefix(step.Do, "DELETE ") || strings.Contains(step.Do, "delete")
 }

@@ -88,7 +88,7 @@ func git(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// build builds the programs of a commit, and answers their folder.
+// build builds the programs of a commit, and returns their folder.
 func build(t *testing.T, commit string) (binaries string, err error) {
 	t.Helper()
 	source := t.TempDir()
@@ -105,7 +105,7 @@ func build(t *testing.T, commit string) (binaries string, err error) {
 	return binaries, nil
 }
 
-// load has callers hire people, give them rotations and read their schedules, and answers
+// load has callers hire people, give them rotations and read their schedules, and returns
 // how many changes were applied. No request fails.
 func load(t *testing.T, d *launch.Deployment) int64 {
 	t.Helper()

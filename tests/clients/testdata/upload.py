@@ -1,4 +1,4 @@
-"""Sends so many bytes, and prints the status and the body of the answer."""
+"""Sends so many bytes, and prints the status and the body of the response."""
 import ssl
 import sys
 import urllib.error
@@ -11,7 +11,7 @@ request = urllib.request.Request(
     headers={"Authorization": "Bearer " + token, "Content-Type": "application/json"},
 )
 try:
-    answer = urllib.request.urlopen(request, context=ssl.create_default_context(cafile=ca))
+    response = urllib.request.urlopen(request, context=ssl.create_default_context(cafile=ca))
 except urllib.error.HTTPError as refused:
-    answer = refused
-print(answer.status, answer.read().decode())
+    response = refused
+print(response.status, response.read().decode())
