@@ -123,7 +123,7 @@ func authoriseEdges(b *testing.B) (open, closed *Edge, token string) {
 	conns.Own = local.Conn("gateway", nil)
 	open, err = newTrusting(Config{}, conns, discard())
 	require.NoError(b, err)
-	closed, err = New(Config{Tokens: authn.TokenSettings{Issuer: "test", Audience: "test"}, Throttle: throttle.Config{Enabled: true}}, conns, discard())
+	closed, err = New(Config{Clock: clock.System{}, Tokens: authn.TokenSettings{Issuer: "test", Audience: "test"}, Throttle: throttle.Config{Enabled: true}}, conns, discard())
 	require.NoError(b, err)
 	return open, closed, token
 }

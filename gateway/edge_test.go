@@ -23,6 +23,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -49,6 +50,7 @@ type fakes struct {
 // newTrusting makes an edge that leaves it to the services who is let in, and holds
 // nobody to a rate.
 func newTrusting(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
+	cfg.Clock = clock.System{}
 	return newEdge(cfg, conns, nil, nil, log)
 }
 

@@ -89,6 +89,8 @@ type Config struct {
 	// Tokens are the settings of the tokens by which clients are known that shall be
 	// held to their rates.
 	Tokens authn.TokenSettings `kong:"-"`
+	// Clock gives the present.
+	Clock clock.Clock `kong:"-"`
 	// Metrics is where the edge registers what it counts; nowhere when it is nil.
 	Metrics prometheus.Registerer `kong:"-"`
 }
@@ -146,6 +148,9 @@ func newEdge(cfg Config, conns Conns, verifier *authn.Verifier, throttler *throt
 	if log == nil {
 		return nil, errors.New("an edge needs a log")
 	}
+	if cfg.Clock == nil {
+		return nil, errors.New("an edge needs a clock")
+	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.NewRegistry()
 	}
@@ -158,7 +163,7 @@ func newEdge(cfg Config, conns Conns, verifier *authn.Verifier, throttler *throt
 	if err := e.register(domains(conns)); err != nil {
 		return nil, err
 	}
-	e.denials.clock = clock.System{}
+	e.denials.clock = cfg.Clock
 	var keys platformv1.IdempotencyServiceClient
 	if conns.Own != nil {
 		keys = platformv1.NewIdempotencyServiceClient(conns.Own)

@@ -9,7 +9,6 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
@@ -24,8 +23,8 @@ func newVerifier(cfg Config, conns Conns) (*authn.Verifier, error) {
 	if conns.OwnAuth != nil {
 		tokens.Exchange = authclient.Exchange(conns.OwnAuth)
 	}
-	keys := authn.NewKeySet(authclient.Keys(conns.Auth), clock.System{}, cfg.Tokens.KeySetLife)
-	return authn.NewVerifier(tokens, keys, authn.NoRevocations{}, clock.System{})
+	keys := authn.NewKeySet(authclient.Keys(conns.Auth), cfg.Clock, cfg.Tokens.KeySetLife)
+	return authn.NewVerifier(tokens, keys, authn.NoRevocations{}, cfg.Clock)
 }
 
 // identification finds out who is calling, and takes requests from the rates of

@@ -21,6 +21,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -148,6 +149,7 @@ func newThrottled(t *testing.T) *throttled {
 	auth := &keyring{public: public, foreign: f.foreign, ours: ours}
 	conns.Auth, conns.OwnAuth, conns.Platform, conns.Own = auth, auth, f.counter, f.counter
 	f.edge, err = New(Config{
+		Clock:          clock.System{},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		Tokens:         authn.TokenSettings{Issuer: "test", Audience: "test"},
 		Throttle:       throttle.Config{Enabled: true},

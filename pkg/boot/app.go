@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 // Stage is when a part of a program stops. The parts of a stage stop together,
@@ -35,6 +37,8 @@ const (
 type App struct {
 	// Log is what parts write to.
 	Log *slog.Logger
+	// Clock gives the present to all parts.
+	Clock clock.Clock
 	// Registry holds the metrics of the process.
 	Registry *prometheus.Registry
 	// Ready reports whether the program can do its work.
@@ -64,7 +68,7 @@ type closer struct {
 // NewApp makes an App without parts. It is not ready before Run.
 func NewApp(cfg Common, log *slog.Logger, registry *prometheus.Registry) *App {
 	return &App{
-		Log: log, Registry: registry, Ready: NewChecks(), Out: os.Stdout,
+		Log: log, Clock: clock.System{}, Registry: registry, Ready: NewChecks(), Out: os.Stdout,
 		drainDelay: cfg.DrainDelay, stopTimeout: cfg.StopTimeout,
 	}
 }

@@ -56,6 +56,14 @@ func New[K comparable, V any](clk clock.Clock, cfg Config[V]) *Cache[K, V] {
 	return c
 }
 
+// NewLasting returns an empty cache for entries without an end, which needs no clock.
+func NewLasting[K comparable, V any](cfg Config[V]) *Cache[K, V] { return New[K](stopped{}, cfg) }
+
+// stopped is the clock of caches without expiry.
+type stopped struct{}
+
+func (stopped) Now() time.Time { return time.Time{} }
+
 // Get returns the value of a key, and whether there is one that still counts.
 func (c *Cache[K, V]) Get(key K) (V, bool) {
 	now := c.clock.Now()

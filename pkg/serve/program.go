@@ -15,7 +15,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -66,7 +65,7 @@ type Program struct {
 
 // NewProgram begins the program of the service name.
 func NewProgram(app *boot.App, settings *Settings, name string) (*Program, error) {
-	certificates, err := boot.LoadCertificates(settings.TLSFiles, app.Log, clock.System{})
+	certificates, err := boot.LoadCertificates(settings.TLSFiles, app.Log, app.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +88,7 @@ func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pg.Pool
 
 // Engines opens the service's database, brought up to date, and the broker.
 func (p *Program) Engines(ctx context.Context, sets ...pg.Migrations) (Engines, error) {
-	e := Engines{Clock: clock.System{}, Log: p.Log, Registry: p.Registry}
+	e := Engines{Clock: p.App.Clock, Log: p.Log, Registry: p.Registry}
 	err := bus.Probe(p.settings.NATS)
 	if err != nil {
 		return e, fmt.Errorf("broker: %w", err)
@@ -124,7 +123,7 @@ func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 	if err != nil {
 		return err
 	}
-	keys := authn.NewKeySet(authclient.Keys(conn), clock.System{}, t.KeySetLife)
+	keys := authn.NewKeySet(authclient.Keys(conn), p.App.Clock, t.KeySetLife)
 	tokens := authn.Config{
 		Issuer: t.Issuer, Audience: t.Audience,
 		Exchange: authclient.Exchange(conn),
@@ -135,7 +134,7 @@ func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 // ServeWith is Serve with keys and revocations of one's own, for the auth
 // service itself.
 func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations) error {
-	chain, err := Chain(p.settings.Config, tokens, keys, revocations, p.refusals, p.Log, p.Registry)
+	chain, err := Chain(p.settings.Config, tokens, keys, revocations, p.refusals, p.App.Clock, p.Log, p.Registry)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry promet
 // Trail removes the audit events of a service that are too old. It returns what
 // keeps there what callers are refused.
 func Trail(app *boot.App, cfg audit.Config, pool *pg.Pool, registry prometheus.Registerer, log *slog.Logger) (*denial.Aggregator, error) {
-	app.Go(boot.StageConsumers, "audit trail", audit.NewSweeper(cfg, pool, clock.System{}, log).Run)
+	app.Go(boot.StageConsumers, "audit trail", audit.NewSweeper(cfg, pool, app.Clock, log).Run)
 	refusals, err := denial.New(audit.RecordDenials(pool), log, registry)
 	if err == nil {
 		app.Go(boot.StageRelay, "audit of refusals", refusals.Run)
@@ -104,7 +104,7 @@ func Broker(app *boot.App, cfg bus.Config, name string, log *slog.Logger, more .
 // revoked, and keeps it up to date.
 func Revocations(app *boot.App, cfg revocation.Config, auth grpc.ClientConnInterface, broker *nats.Conn, log *slog.Logger) (*revocation.View, error) {
 	view, err := revocation.New(cfg, revocation.Deps{
-		Auth: authclient.Revocations(auth), NATS: broker, Clock: clock.System{}, Log: log,
+		Auth: authclient.Revocations(auth), NATS: broker, Clock: app.Clock, Log: log,
 	})
 	if err != nil {
 		return nil, err
@@ -117,13 +117,13 @@ func Revocations(app *boot.App, cfg revocation.Config, auth grpc.ClientConnInter
 // Chain makes the interceptors of a service that accepts tokens of one
 // issuer, whose keys come from keys, but for those that were revoked. What it
 // refuses is gathered in refusals.
-func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, refusals *denial.Aggregator, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
-	verifier, err := authn.NewVerifier(tokens, keys, revocations, clock.System{})
+func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, refusals *denial.Aggregator, clk clock.Clock, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
+	verifier, err := authn.NewVerifier(tokens, keys, revocations, clk)
 	if err != nil {
 		return nil, err
 	}
 	return rpc.NewChain(cfg, rpc.Deps{
-		Log: log, Metrics: registry, Verifier: verifier, Clock: clock.System{}, Explain: pg.Fault,
-		Audit: audit.Begin(clock.System{}), Refused: audit.NoteDenials(refusals, clock.System{}),
+		Log: log, Metrics: registry, Verifier: verifier, Clock: clk, Explain: pg.Fault,
+		Audit: audit.Begin(clk), Refused: audit.NoteDenials(refusals, clk),
 	})
 }

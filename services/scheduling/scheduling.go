@@ -9,7 +9,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -115,7 +114,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	core := propagator.Core
 	resolver := projection.NewResolver(deps.Pool,
 		commonsv1.NewPersonServiceClient(deps.Commons), timekeepingv1.NewEmploymentTermServiceClient(deps.Timekeeping),
-		rowvisibility.FromCommons(clock.System{}, deps.Commons, deps.Log))
+		rowvisibility.FromCommons(deps.Clock, deps.Commons, deps.Log))
 	members := projection.NewMembers(deps.Pool, timekeepingv1.NewEmploymentTermAssignmentServiceClient(deps.Timekeeping))
 	replicator, err := core.Replicator(cfg.Replica, projection.NewCopies(deps.Pool, core.Wake).All(), scheduleevent.Topics())
 	if err != nil {
@@ -133,7 +132,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	payCodeEdits, subtypes := scheduleitem.NewPayCodeEdits(items), requestsubtype.New(deps.Pool)
 	requests := timeoff.Deps{
 		Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits, Subtypes: subtypes, Commons: commons,
-		Accruals: timekeepingv1.NewAccrualBalanceServiceClient(deps.Timekeeping), Clock: clock.System{}, Wake: core.Wake,
+		Accruals: timekeepingv1.NewAccrualBalanceServiceClient(deps.Timekeeping), Clock: deps.Clock, Wake: core.Wake,
 	}
 	ruleSets := scheduleruleset.NewStore()
 	return &Service{

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -123,7 +122,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := rowvisibility.FromCommons(clock.System{}, deps.Commons, deps.Log)
+	rules := rowvisibility.FromCommons(deps.Clock, deps.Commons, deps.Log)
 	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rules)
 	assignments := membership.New(deps.Pool, persons, core.Wake)
 	replicator, err := core.Replicator(cfg.Replica, []*replica.Replica{person.NewCopy(deps.Pool, assignments.Terminate)},
@@ -132,7 +131,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	employeeDays := commonsv1.NewEmployeeDayServiceClient(deps.Commons)
-	cards := timecard.NewReader(deps.Pool, employeeDays, clock.System{}.Now)
+	cards := timecard.NewReader(deps.Pool, employeeDays, deps.Clock.Now)
 	periods := commonsv1.NewSymbolicPeriodServiceClient(deps.Commons)
 	timecards := timecard.NewTimecards(cards, persons, asked{periods, commonsv1.NewHyperfindServiceClient(deps.Commons)})
 	leaveDays := leavecase.Ranges{Periods: periods}
@@ -152,7 +151,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		assignments: assignments,
 		leaveCases:  leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, core.Wake),
 		leaveEdits:  leaveedit.New(deps.Pool, persons, leaveDays, core.Wake),
-		leaveNotes:  leavenote.New(deps.Pool, persons, clock.System{}.Now),
+		leaveNotes:  leavenote.New(deps.Pool, persons, deps.Clock.Now),
 		leaveSetup:  leavesetup.New(),
 
 		leaveCertifications: leavecertification.New(deps.Pool, persons),
@@ -175,7 +174,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		signoffs:  timecard.NewSignoffs(timecards),
 		approvals: timecard.NewApprovals(timecards),
 
-		payrollEarnings: payrollearning.New(deps.Pool, persons, clock.System{}),
+		payrollEarnings: payrollearning.New(deps.Pool, persons, deps.Clock),
 		payrollStaging:  payrollstaging.New(payroll),
 		payrollExports:  payrollstaging.NewExports(payroll),
 		payrollWorker:   payrollWorker,

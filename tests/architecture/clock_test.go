@@ -59,22 +59,12 @@ func TestThePresentIsAskedOfAClock(t *testing.T) {
 	}
 }
 
-// ownClocks are the files, apart from commands, that choose the clock of the machine.
+// ownClocks are the files that choose the clock of the machine.
 var ownClocks = map[string]string{
-	"pkg/serve/program.go": "what all programs of services begin with",
-	"pkg/serve/serve.go":   "the same",
-	"services/standalone/internal/standalone/services.go":               "the services of one process",
-	"services/standalone/internal/standalone/standalone.go":             "certificates and the demonstration",
-	"services/standalone/internal/standalone/doctor.go":                 "a command",
-	"services/standalone/internal/standalone/certs.go":                  "a command",
-	"services/auth/operate.go":                                          "commands",
-	"services/auth/internal/scopes/memo.go":                             "a cache whose entries do not expire",
-	"services/scheduling/internal/schedule/reading/patterncache.go":     "the same",
-	"services/scheduling/scheduling.go":                                 "what it makes of the engines; to be given",
-	"services/timekeeping/timekeeping.go":                               "the same",
-	"services/scheduling/internal/propagation/propagator/propagator.go": "when tests give none",
-	"gateway/gateway.go":                                                "the edge as a whole",
-	"gateway/identification.go":                                         "the same",
+	"pkg/boot/app.go": "what every program begins with",
+	"services/standalone/internal/standalone/doctor.go": "a command that runs no program",
+	"services/standalone/internal/standalone/certs.go":  "the same",
+	"services/auth/operate.go":                          "the same",
 }
 
 // A service is given one clock, with what else it works with, and hands it on.
@@ -82,7 +72,7 @@ func TestServicesAreGivenTheirClock(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	look := func(name, path string) {
-		if strings.HasPrefix(name, "pkg/testkit/") || strings.Contains(name, "/cmd/") {
+		if strings.HasPrefix(name, "pkg/testkit/") {
 			return
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)

@@ -14,7 +14,6 @@ import (
 	"github.com/rotaloom/rotaloom/gateway"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
@@ -60,7 +59,7 @@ func main() {
 }
 
 func (s *settings) start(_ context.Context, app *boot.App) error {
-	https, err := boot.LoadCertificates(s.HTTPS, app.Log, clock.System{})
+	https, err := boot.LoadCertificates(s.HTTPS, app.Log, app.Clock)
 	if err != nil {
 		return fmt.Errorf("HTTPS: %w", err)
 	}
@@ -69,7 +68,7 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 		return err
 	}
 	s.Config.Tokens = s.TokenSettings
-	s.Config.Metrics = obs.ForService(app.Registry, "gateway")
+	s.Config.Clock, s.Config.Metrics = app.Clock, obs.ForService(app.Registry, "gateway")
 	edge, err := gateway.New(s.Config, conns, app.Log)
 	if err != nil {
 		return err
@@ -93,7 +92,7 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 // connect makes the connections to the services. They connect with the first
 // call, so the edge starts before what is behind it.
 func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
-	certificates, err := boot.LoadCertificates(s.TLS, app.Log, clock.System{})
+	certificates, err := boot.LoadCertificates(s.TLS, app.Log, app.Clock)
 	if err != nil {
 		return gateway.Conns{}, fmt.Errorf("calls of services: %w", err)
 	}

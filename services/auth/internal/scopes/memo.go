@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/cache"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 // maxMemo bounds what is remembered; a tenant has few profiles, and its clients
@@ -19,7 +18,7 @@ type memo struct {
 }
 
 func newMemo() memo {
-	return memo{cache.New[string](clock.System{}, cache.Config[[]string]{Entries: maxMemo})}
+	return memo{cache.NewLasting[string](cache.Config[[]string]{Entries: maxMemo})}
 }
 
 // get returns what find returns. Nobody changes it.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
@@ -56,7 +55,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 		return err
 	}
 	propagator, err := scheduling.NewPropagator(s.Config, serve.Engines{
-		Pool: pool, NATS: broker, Clock: clock.System{}, Log: app.Log, Registry: registry,
+		Pool: pool, NATS: broker, Clock: app.Clock, Log: app.Log, Registry: registry,
 	})
 	if err != nil {
 		return err

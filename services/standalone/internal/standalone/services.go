@@ -7,7 +7,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -96,7 +95,7 @@ func (h *house) startEngines(ctx context.Context, folder *state.Folder) (err err
 
 // engines opens what one service works with.
 func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) (serve.Engines, error) {
-	e := serve.Engines{Clock: clock.System{}, Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
+	e := serve.Engines{Clock: h.app.Clock, Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
 	var err error
 	e.Pool, err = serve.Database(ctx, h.app, pg.Config{URL: h.databases.URL(name), AllowInsecure: h.cfg.Database.AllowInsecure}, e.Registry, e.Log, sets...)
 	if err != nil {
@@ -116,7 +115,7 @@ func (h *house) open(name string, e serve.Engines, s serve.Service) (*rpc.Local,
 	if err != nil {
 		return nil, err
 	}
-	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, h.revocations, refusals, e.Log, e.Registry)
+	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, h.revocations, refusals, e.Clock, e.Log, e.Registry)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/services/auth"
@@ -99,7 +98,7 @@ func closeListener(l net.Listener) error {
 // serveEdge makes the edge part of the process, and what follows when it
 // answers.
 func serveEdge(cfg Config, app *boot.App, conns gateway.Conns, listener net.Listener, folder *state.Folder, credentials state.Credentials) error {
-	ca, err := boot.OpenLocalCA(folder.Path("tls"), clock.System{}.Now())
+	ca, err := boot.OpenLocalCA(folder.Path("tls"), app.Clock.Now())
 	if err != nil {
 		return err
 	}
@@ -107,12 +106,12 @@ func serveEdge(cfg Config, app *boot.App, conns gateway.Conns, listener net.List
 	if err != nil {
 		return err
 	}
-	certificates, err := boot.LoadCertificates(files, app.Log, clock.System{})
+	certificates, err := boot.LoadCertificates(files, app.Log, app.Clock)
 	if err != nil {
 		return err
 	}
 	cfg.Edge.Tokens = cfg.Auth.TokenSettings
-	cfg.Edge.Metrics = obs.ForService(app.Registry, "gateway")
+	cfg.Edge.Clock, cfg.Edge.Metrics = app.Clock, obs.ForService(app.Registry, "gateway")
 	edge, err := gateway.New(cfg.Edge, conns, app.Log)
 	if err != nil {
 		return err
@@ -143,7 +142,7 @@ func address(l net.Listener) string {
 func announce(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, ready state.Ready) error {
 	if cfg.Demo && !folder.Seeded() {
 		fmt.Fprintln(app.Out, "Creating the demonstration, once; it takes some seconds:")
-		if err := createDemo(ctx, app.Out, folder, ready); err != nil {
+		if err := createDemo(ctx, app.Out, app.Clock.Now(), folder, ready); err != nil {
 			if ctx.Err() != nil {
 				return nil // It is completed by the next start.
 			}
@@ -168,7 +167,7 @@ func servingLine(url, readyFile, admin string) string {
 	return fmt.Sprintf("Rotaloom is serving %s. Credentials, CA: %s.%s Stop: Ctrl-C.", url, readyFile, admin)
 }
 
-func createDemo(ctx context.Context, out io.Writer, folder *state.Folder, ready state.Ready) error {
+func createDemo(ctx context.Context, out io.Writer, now time.Time, folder *state.Folder, ready state.Ready) error {
 	pem, err := os.ReadFile(ready.CAFile)
 	if err != nil {
 		return err
@@ -184,7 +183,7 @@ func createDemo(ctx context.Context, out io.Writer, folder *state.Folder, ready 
 		return err
 	}
 	progress := func(step string) { fmt.Fprintf(out, "  %s\n", step) }
-	if err := seed.Demo(ctx, client, clock.System{}.Now(), progress); err != nil {
+	if err := seed.Demo(ctx, client, now, progress); err != nil {
 		return err
 	}
 	return folder.MarkSeeded()

@@ -41,7 +41,7 @@ func (c Config) withDefaults() Config {
 // HistoryKept is how long history is kept; negative for ever.
 func (c Config) HistoryKept() time.Duration { return c.withDefaults().KeepHistory }
 
-// Options is what a Propagator is made of. All fields are required but Config and Clock.
+// Options is what a Propagator is made of. All fields are required but Config.
 type Options struct {
 	Pool *pg.Pool
 	Bus  *bus.Bus
@@ -49,9 +49,8 @@ type Options struct {
 	Wake     func()
 	Log      *slog.Logger
 	Registry prometheus.Registerer
+	Clock    clock.Clock
 	Config   Config
-	// Clock gives the present; that of the machine when it is nil.
-	Clock clock.Clock
 }
 
 // Propagator plans and works on propagations. Any number of processes may run
@@ -82,9 +81,6 @@ func New(opts Options) (*Propagator, error) {
 		return nil, fmt.Errorf("propagation: register metrics: %w", err)
 	}
 	cfg := opts.Config.withDefaults()
-	if opts.Clock == nil {
-		opts.Clock = clock.System{}
-	}
 	return &Propagator{
 		pool: opts.Pool, bus: opts.Bus, wake: opts.Wake, log: opts.Log, cfg: cfg, metrics: m,
 		retention: retention.New(opts.Pool, opts.Log, opts.Clock, cfg.KeepHistory),

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/cache"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
@@ -34,7 +33,7 @@ type patternKey struct {
 }
 
 func newPatternCache(source PatternSource) *patternCache {
-	return &patternCache{source: source, compiled: cache.New[patternKey](clock.System{}, cache.Config[*encoding.Pattern]{
+	return &patternCache{source: source, compiled: cache.NewLasting[patternKey](cache.Config[*encoding.Pattern]{
 		Entries: maxTemplates, Weight: maxTemplates, WeightOf: func(c *encoding.Pattern) int { return len(c.Templates) },
 	})}
 }
