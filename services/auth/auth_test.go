@@ -13,14 +13,10 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
-	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
-	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth"
 )
@@ -32,102 +28,7 @@ const (
 	clientSecret  = "client-secret-1"
 )
 
-// bench is the service with everything around it but a network.
-type bench struct {
-	permissions []string
-	pool        *pg.Pool
-	clock       *clock.Fake
-	service     *auth.Service
-	verifier    *authn.Verifier
-	tokens      authv1.TokenServiceClient
-	users       authv1.UserServiceClient
-	local       *rpc.Local
-	edge        *rpc.LocalConn
-}
-
 var tokens = authn.Config{Issuer: "rotaloom", Audience: "rotaloom"}
-
-func newBench(t *testing.T) *bench {
-	t.Helper()
-	return newBenchWith(t, auth.Config{})
-}
-
-func newBenchWith(t testing.TB, cfg auth.Config) *bench {
-	t.Helper()
-	return makeBench(t, cfg, "commons.person.read", "commons.person.write", "scheduling.schedule.read")
-}
-
-// permitted returns those of the bench's permissions that a token grants.
-func (b *bench) permitted(p *authn.Principal) (out []string) {
-	for _, permission := range b.permissions {
-		if p.Has(permission) {
-			out = append(out, permission)
-		}
-	}
-	return out
-}
-
-// makeBench makes a bench that knows some permissions.
-func makeBench(t testing.TB, cfg auth.Config, permissions ...string) *bench {
-	t.Helper()
-	b := &bench{
-		pool:        pgtest.New(t, auth.Migrations()...),
-		clock:       clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)),
-		permissions: permissions,
-	}
-	var err error
-	// Few rounds: the tests are about what is hashed, not how hard.
-	cfg.HashMemory, cfg.HashTime = 64, 1
-	b.service, err = auth.New(t.Context(), cfg, auth.Deps{
-		Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock,
-		Permissions: permissions,
-	})
-	require.NoError(t, err)
-	b.verifier = verifierWith(t, b.service, b.service, b.clock)
-	b.local = rpctest.LocalWith(t, tokens, b.service, b.clock)
-	b.service.Register(b.local)
-	b.edge = b.local.Conn("", nil)
-	b.tokens = authv1.NewTokenServiceClient(b.edge)
-	b.users = authv1.NewUserServiceClient(b.local.Conn("commons", nil))
-	require.NoError(t, b.service.EnsureBootstrap(t.Context(), bootstrap()))
-	return b
-}
-
-func verifierWith(t testing.TB, keys authn.KeySource, revocations authn.Revocations, clk clock.Clock) *authn.Verifier {
-	t.Helper()
-	verifier, err := authn.NewVerifier(tokens, keys, revocations, clk)
-	require.NoError(t, err)
-	return verifier
-}
-
-func bootstrap() auth.Bootstrap {
-	return auth.Bootstrap{
-		TenantName: "Default", Username: adminName, Password: adminPassword,
-		ClientID: clientID, ClientSecret: clientSecret,
-	}
-}
-
-func passwordGrant(change ...func(*authv1.IssueTokenRequest)) *authv1.IssueTokenRequest {
-	req := &authv1.IssueTokenRequest{
-		GrantType: "password", ClientId: clientID, ClientSecret: clientSecret, AuthChain: "OAuthLdapService",
-		Username: adminName, Password: adminPassword,
-	}
-	for _, c := range change {
-		c(req)
-	}
-	return req
-}
-
-func refreshGrant(token string, change ...func(*authv1.IssueTokenRequest)) *authv1.IssueTokenRequest {
-	req := &authv1.IssueTokenRequest{
-		GrantType: "refresh_token", ClientId: clientID, ClientSecret: clientSecret, AuthChain: "OAuthLdapService",
-		RefreshToken: token,
-	}
-	for _, c := range change {
-		c(req)
-	}
-	return req
-}
 
 func TestPasswordGrant(t *testing.T) {
 	t.Parallel()
@@ -372,21 +273,6 @@ func TestKeys(t *testing.T) {
 	assert.Len(t, set.GetKeys(), 2)
 	_, err = b.verifier.Verify(t.Context(), fresh.GetAccessToken())
 	assert.NoError(t, err)
-}
-
-func kid(t *testing.T, response *authv1.IssueTokenResponse) string {
-	t.Helper()
-	parsed, err := jwt.ParseSigned(response.GetAccessToken(), []jose.SignatureAlgorithm{jose.EdDSA})
-	require.NoError(t, err)
-	return parsed.Headers[0].KeyID
-}
-
-func assertOAuth(t *testing.T, err error, status int, name string) {
-	t.Helper()
-	require.Error(t, err)
-	f := fault.FromError(err)
-	assert.Equal(t, status, f.Status)
-	assert.Equal(t, name, f.OAuth)
 }
 
 // A process with another key than that of the signing keys is not ready, while operators
