@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
+	"github.com/rotaloom/rotaloom/pkg/domain/targets"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
@@ -44,7 +45,7 @@ type Settings struct {
 type Tokens struct {
 	authn.TokenSettings
 
-	AuthTarget string `default:"dns:///auth:8443" help:"Where the auth service is."`
+	targets.Auth
 
 	Revocations revocation.Config `embed:""`
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/domain/targets"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
@@ -32,11 +33,11 @@ type settings struct {
 
 	authn.TokenSettings
 
-	AuthTarget        string `default:"dns:///auth:8443" help:"Where the service of the domain auth is."`
-	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the service of the domain commons is."`
-	TimekeepingTarget string `default:"dns:///timekeeping:8443" help:"Where the service of the domain timekeeping is."`
-	SchedulingTarget  string `default:"dns:///scheduling:8443" help:"Where the service of the domain scheduling is."`
-	PlatformTarget    string `default:"dns:///platform:8443" help:"Where the service of the domain platform is."`
+	targets.Auth
+	targets.Commons
+	targets.Timekeeping
+	targets.Scheduling
+	targets.Platform
 
 	Serve   struct{} `cmd:"" default:"1" help:"Serve. This is what happens without a command."`
 	Migrate migrate  `cmd:"" help:"Do nothing, because the edge has no database: every program has this command."`

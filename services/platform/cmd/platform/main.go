@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/domain/targets"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // Every limit.
@@ -22,9 +23,9 @@ type settings struct {
 	// BodyLimit is set as that of the edge.
 	BodyLimit int64 `default:"1048576" help:"Largest request body that the edge accepts, in bytes; shown to callers."`
 
-	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the commons service is."`
-	TimekeepingTarget string `default:"dns:///timekeeping:8443" help:"Where the timekeeping service is."`
-	SchedulingTarget  string `default:"dns:///scheduling:8443" help:"Where the scheduling service is."`
+	targets.Commons
+	targets.Timekeeping
+	targets.Scheduling
 }
 
 func main() {

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/domain/targets"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 )
@@ -18,9 +19,10 @@ type settings struct {
 	Backfill          serve.Backfill    `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
 	scheduling.Config `envprefix:"ROTALOOM_"`
 
-	CommonsTarget     string `default:"dns:///commons:8443" help:"Where the commons service is."`
-	TimekeepingTarget string `default:"dns:///timekeeping:8443" help:"Where the timekeeping service is."`
-	Propagate         bool   `default:"true" negatable:"" help:"Apply changes to schedules in this process."`
+	targets.Commons
+	targets.Timekeeping
+
+	Propagate bool `default:"true" negatable:"" help:"Apply changes to schedules in this process."`
 }
 
 func main() {

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/domain/targets"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
@@ -17,7 +18,7 @@ type settings struct {
 	Backfill           serve.Backfill    `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
 	timekeeping.Config `envprefix:"ROTALOOM_"`
 
-	CommonsTarget string `default:"dns:///commons:8443" help:"Where the commons service is."`
+	targets.Commons
 }
 
 func main() {
