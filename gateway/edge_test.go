@@ -22,6 +22,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/sizes"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -213,7 +214,7 @@ func TestBodies(t *testing.T) {
 	f := &fakes{createShifts: func(_ context.Context, r *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
 		return &schedulingv1.ShiftList{Shifts: []*schedulingv1.Shift{r}}, nil
 	}}
-	s := serve(t, Config{BodyLimit: 100}, f)
+	s := serve(t, Config{Body: sizes.Body{BodyLimit: 100}}, f)
 	tests := []struct {
 		name, body, kind string
 		status           int

@@ -22,6 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/sizes"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -55,7 +56,7 @@ func fuzzedEdge(f *testing.F) (edge *Edge, token string) {
 	}
 	authv1.RegisterTokenServiceServer(local, &services.tokens)
 	schedulingv1.RegisterShiftServiceServer(local, services)
-	edge, err = newTrusting(Config{BodyLimit: 1 << 14}, all(local), discard())
+	edge, err = newTrusting(Config{Body: sizes.Body{BodyLimit: 1 << 14}}, all(local), discard())
 	require.NoError(f, err)
 
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: jose.JSONWebKey{Key: private, KeyID: "1"}}, nil)

@@ -30,16 +30,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/sizes"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
 // Config bounds and tunes the edge. Zero values mean the defaults.
 type Config struct {
-	// BodyLimit is the size of the largest request body, in bytes; 1 MiB.
-	BodyLimit int64 `name:"body-limit" default:"1048576" help:"Largest request body in bytes."`
-	// ResponseLimit is the size of the largest response of a service, in bytes, as
-	// it comes over gRPC; 64 MiB.
-	ResponseLimit int `name:"response-limit" default:"67108864" help:"Largest response of a service in bytes."`
+	sizes.Body
+	sizes.Response
 	// Timeout is how long a request may take, the reading of its body
 	// included; 60 s.
 	Timeout time.Duration `name:"request-timeout" default:"60s" help:"Time that a request may take."`
@@ -97,6 +95,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c = defaults.Fill(c)
+	c.Body, c.Response = defaults.Fill(c.Body), defaults.Fill(c.Response)
 	if c.HandshakesPerAddress <= 0 {
 		c.HandshakesPerAddress = max(c.MaxHandshakes/partOfAddress, 1)
 	}
@@ -185,7 +184,7 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 		bodies: e.bodies, metrics: e.metrics, proxies: trusted, refusals: refusals,
 	}
 	idempotent := &idempotency{keys: keys, lease: cfg.Timeout + leaseMargin, maxKept: cfg.StoredResponse, log: e.log}
-	service := &calls{responseLimit: cfg.ResponseLimit, proxies: trusted, verifier: verifier}
+	service := &calls{responseLimit: cfg.MaxResponse, proxies: trusted, verifier: verifier}
 
 	var steps []step
 	if cfg.Docs {
@@ -231,7 +230,7 @@ func (e *Edge) register(domains []domain) error {
 		if d.conn == nil {
 			return errors.New("the edge has no connection to the domain " + d.name)
 		}
-		conn := transcodingConn{conn: d.conn, responseLimit: e.cfg.ResponseLimit}
+		conn := transcodingConn{conn: d.conn, responseLimit: e.cfg.MaxResponse}
 		for _, s := range d.services {
 			generated = generated[:0]
 			if err := s.register(context.Background(), mux, conn); err != nil {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/sizes"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -209,7 +210,7 @@ func isTimeout(err error) bool {
 func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	const size = 2 << 20
-	edge, err := newTrusting(Config{BodyLimit: 1 << 10}, all(&recorder{}), discard())
+	edge, err := newTrusting(Config{Body: sizes.Body{BodyLimit: 1 << 10}}, all(&recorder{}), discard())
 	require.NoError(t, err)
 	for path, status := range map[string]int{
 		shiftsPath:               http.StatusRequestEntityTooLarge,

@@ -48,7 +48,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c = defaults.Fill(c)
-	c.Sizes = defaults.Fill(c.Sizes)
+	c.Sizes = c.Sizes.WithDefaults()
 	return c
 }
 

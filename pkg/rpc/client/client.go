@@ -22,6 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/rpc/compression"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
+	"github.com/rotaloom/rotaloom/pkg/sizes"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -58,15 +59,22 @@ const (
 
 // Sizes bound messages.
 type Sizes struct {
-	// MaxRequest and MaxResponse are in bytes; 8 and 64 MiB.
-	MaxRequest  int `name:"rpc-max-request" default:"8388608" help:"Largest request in bytes."`
-	MaxResponse int `name:"rpc-max-response" default:"67108864" help:"Largest response in bytes."`
+	// MaxRequest is in bytes; 8 MiB.
+	MaxRequest int `name:"rpc-max-request" default:"8388608" help:"Largest request in bytes."`
+	sizes.Response
+}
+
+// WithDefaults returns the sizes with the defaults of what is not set.
+func (s Sizes) WithDefaults() Sizes {
+	s = defaults.Fill(s)
+	s.Response = defaults.Fill(s.Response)
+	return s
 }
 
 // DefaultSizes returns the sizes that hold unless a service sets others.
 func DefaultSizes() Sizes { return defaultSizes }
 
-var defaultSizes = defaults.Fill(Sizes{})
+var defaultSizes = Sizes{}.WithDefaults()
 
 // Dial makes a connection to a service; it connects with the first call.
 // Calls carry the request id, tenant and token of their context, and their

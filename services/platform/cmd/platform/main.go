@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/targets"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/sizes"
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // Every limit.
 	"github.com/rotaloom/rotaloom/services/platform"
 )
@@ -20,8 +21,8 @@ type settings struct {
 	serve.Commands
 	platform.Config `envprefix:"ROTALOOM_"`
 
-	// BodyLimit is set as that of the edge.
-	BodyLimit int64 `default:"1048576" help:"Largest request body that the edge accepts, in bytes; shown to callers."`
+	// Body is set as that of the edge, and shown to callers.
+	sizes.Body
 
 	targets.Commons
 	targets.Timekeeping
