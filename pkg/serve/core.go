@@ -19,8 +19,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/replica"
 )
 
-// Engines are what every service that has events works with.
-type Engines struct {
+// Backends are what every service that has events works with.
+type Backends struct {
 	// Pool is on the service's own database.
 	Pool     *pg.Pool
 	NATS     *nats.Conn
@@ -34,9 +34,9 @@ type Core struct {
 	// Events is what the service consumes from.
 	Events *bus.Bus
 
-	engines Engines
-	sets    []pg.Migrations
-	relay   *outbox.Relay
+	backends Backends
+	sets     []pg.Migrations
+	relay    *outbox.Relay
 }
 
 // Migrations returns the schema of a service with events: that of its own,
@@ -53,7 +53,7 @@ func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {
 
 // NewCore makes the core of a service. It touches neither the database nor the
 // broker.
-func NewCore(e Engines, streams bus.Limits, sets []pg.Migrations) (*Core, error) {
+func NewCore(e Backends, streams bus.Limits, sets []pg.Migrations) (*Core, error) {
 	events, err := bus.New(bus.Options{
 		Conn: e.NATS, Limits: streams, DeadLetters: outbox.NewDeadLetters(e.Pool),
 		Transient: transient, Log: e.Log, Registry: e.Registry,
@@ -65,14 +65,14 @@ func NewCore(e Engines, streams bus.Limits, sets []pg.Migrations) (*Core, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Core{Events: events, engines: e, sets: sets, relay: relay}, nil
+	return &Core{Events: events, backends: e, sets: sets, relay: relay}, nil
 }
 
 // Replicator makes the replicator of the service: of the copies that it keeps
 // and the topics that it owns.
 func (c *Core) Replicator(cfg replica.Config, copies []*replica.Replica, topics []replica.Topic) (*replica.Replicator, error) {
 	return replica.NewReplicator(replica.Options{
-		Pool: c.engines.Pool, Bus: c.Events, Wake: c.Wake, Log: c.engines.Log, Registry: c.engines.Registry, Config: cfg,
+		Pool: c.backends.Pool, Bus: c.Events, Wake: c.Wake, Log: c.backends.Log, Registry: c.backends.Registry, Config: cfg,
 	}, copies, topics)
 }
 
@@ -93,5 +93,5 @@ func (c *Core) Relay(ctx context.Context) error { return c.relay.Run(ctx) }
 // broker that is there does not have its consumers. That the broker is away is no
 // reason: events wait.
 func (c *Core) Check(ctx context.Context) error {
-	return errors.Join(pg.CheckSchema(ctx, c.engines.Pool, c.sets...), c.Events.Check())
+	return errors.Join(pg.CheckSchema(ctx, c.backends.Pool, c.sets...), c.Events.Check())
 }

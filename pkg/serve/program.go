@@ -87,9 +87,9 @@ func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pg.Pool
 	return pool, err
 }
 
-// Engines opens the service's database, brought up to date, and the broker.
-func (p *Program) Engines(ctx context.Context, sets ...pg.Migrations) (Engines, error) {
-	e := Engines{Clock: p.App.Clock, Log: p.Log, Registry: p.Registry}
+// Backends opens the service's database, brought up to date, and the broker.
+func (p *Program) Backends(ctx context.Context, sets ...pg.Migrations) (Backends, error) {
+	e := Backends{Clock: p.App.Clock, Log: p.Log, Registry: p.Registry}
 	err := bus.Probe(p.settings.NATS)
 	if err != nil {
 		return e, fmt.Errorf("broker: %w", err)

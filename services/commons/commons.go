@@ -50,7 +50,7 @@ type Config struct {
 
 // Deps are what the service works with.
 type Deps struct {
-	serve.Engines
+	serve.Backends
 	// Auth leads to the auth service, which trusts this one.
 	Auth grpc.ClientConnInterface
 }
@@ -91,7 +91,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	core, err := serve.NewCore(deps.Engines, cfg.Streams, sets)
+	core, err := serve.NewCore(deps.Backends, cfg.Streams, sets)
 	if err != nil {
 		return nil, err
 	}

@@ -158,7 +158,7 @@ func newBench(t *testing.T) *bench {
 	auth, local := rpctest.Local(t), rpctest.Local(t)
 	authv1.RegisterUserServiceServer(auth, b.users)
 	b.service, err = commons.New(t.Context(), commons.Config{DefaultTimeZone: "Europe/Zurich"}, commons.Deps{
-		Engines: serve.Engines{
+		Backends: serve.Backends{
 			Pool: b.pool, NATS: b.nats, Clock: b.clock, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 		},
 		Auth: auth.Conn("commons", nil),

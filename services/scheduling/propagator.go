@@ -18,18 +18,18 @@ type Propagator struct {
 }
 
 // NewPropagator makes a propagator.
-func NewPropagator(cfg Config, engines serve.Engines) (*Propagator, error) {
+func NewPropagator(cfg Config, backends serve.Backends) (*Propagator, error) {
 	sets, err := Migrations()
 	if err != nil {
 		return nil, err
 	}
-	core, err := serve.NewCore(engines, cfg.Streams, sets)
+	core, err := serve.NewCore(backends, cfg.Streams, sets)
 	if err != nil {
 		return nil, err
 	}
 	worker, err := propagator.New(propagator.Options{
-		Pool: engines.Pool, Bus: core.Events, Wake: core.Wake, Log: engines.Log, Registry: engines.Registry,
-		Config: cfg.Propagation, Clock: engines.Clock,
+		Pool: backends.Pool, Bus: core.Events, Wake: core.Wake, Log: backends.Log, Registry: backends.Registry,
+		Config: cfg.Propagation, Clock: backends.Clock,
 	})
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ type Config struct {
 
 // Deps are what the service works with.
 type Deps struct {
-	serve.Engines
+	serve.Backends
 	// Commons and Timekeeping lead to those services, which trust this one.
 	Commons     grpc.ClientConnInterface
 	Timekeeping grpc.ClientConnInterface
@@ -107,7 +107,7 @@ func Migrations() ([]pg.Migrations, error) {
 
 // New makes the service. It touches neither the database nor the broker.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
-	propagator, err := NewPropagator(cfg, deps.Engines)
+	propagator, err := NewPropagator(cfg, deps.Backends)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func newBench(t *testing.T) *bench {
 	commonsv1.RegisterPersonServiceServer(commons, b.commons)
 	commonsv1.RegisterTermRequestServiceServer(commons, b.requests)
 	b.service, err = timekeeping.New(t.Context(), timekeeping.Config{}, timekeeping.Deps{
-		Engines: serve.Engines{
+		Backends: serve.Backends{
 			Pool: b.pool, NATS: b.nats.Conn(), Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 		},
 		Commons: commons.Conn("timekeeping", nil),

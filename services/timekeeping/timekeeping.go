@@ -49,7 +49,7 @@ type Config struct {
 
 // Deps are what the service works with.
 type Deps struct {
-	serve.Engines
+	serve.Backends
 	// Commons leads to the commons service, which trusts this one.
 	Commons grpc.ClientConnInterface
 }
@@ -118,7 +118,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	core, err := serve.NewCore(deps.Engines, cfg.Streams, sets)
+	core, err := serve.NewCore(deps.Backends, cfg.Streams, sets)
 	if err != nil {
 		return nil, err
 	}

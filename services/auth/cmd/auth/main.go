@@ -52,12 +52,12 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	engines, err := program.Engines(ctx, auth.Migrations()...)
+	backends, err := program.Backends(ctx, auth.Migrations()...)
 	if err != nil {
 		return err
 	}
 	service, err := auth.New(ctx, s.Config, auth.Deps{
-		Pool: engines.Pool, NATS: engines.NATS, Log: program.Log, Clock: engines.Clock, Permissions: policy.NewTable(nil).Permissions(),
+		Pool: backends.Pool, NATS: backends.NATS, Log: program.Log, Clock: backends.Clock, Permissions: policy.NewTable(nil).Permissions(),
 	})
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	engines, err := program.Engines(ctx, sets...)
+	backends, err := program.Backends(ctx, sets...)
 	if err != nil {
 		return err
 	}
@@ -45,9 +45,9 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	service, err := commons.New(ctx, s.Config, commons.Deps{Engines: engines, Auth: auth})
+	service, err := commons.New(ctx, s.Config, commons.Deps{Backends: backends, Auth: auth})
 	if err != nil {
 		return err
 	}
-	return program.Serve(service, s.Tokens, engines.NATS)
+	return program.Serve(service, s.Tokens, backends.NATS)
 }

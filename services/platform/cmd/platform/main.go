@@ -40,12 +40,12 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	engines, err := program.Engines(ctx, platform.Migrations()...)
+	backends, err := program.Backends(ctx, platform.Migrations()...)
 	if err != nil {
 		return err
 	}
 	s.BodyBytes = s.BodyLimit
-	deps := platform.Deps{Pool: engines.Pool, Clock: engines.Clock, Log: engines.Log, Registry: engines.Registry}
+	deps := platform.Deps{Pool: backends.Pool, Clock: backends.Clock, Log: backends.Log, Registry: backends.Registry}
 	for _, to := range []struct {
 		target string
 		conn   *grpc.ClientConnInterface
@@ -60,5 +60,5 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	return program.Serve(service, s.Tokens, engines.NATS)
+	return program.Serve(service, s.Tokens, backends.NATS)
 }

@@ -54,7 +54,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	propagator, err := scheduling.NewPropagator(s.Config, serve.Engines{
+	propagator, err := scheduling.NewPropagator(s.Config, serve.Backends{
 		Pool: pool, NATS: broker, Clock: app.Clock, Log: app.Log, Registry: registry,
 	})
 	if err != nil {

@@ -42,21 +42,21 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	engines, err := program.Engines(ctx, sets...)
+	backends, err := program.Backends(ctx, sets...)
 	if err != nil {
 		return err
 	}
-	service, err := s.service(ctx, program, engines)
+	service, err := s.service(ctx, program, backends)
 	if err != nil {
 		return err
 	}
 	if s.Propagate {
-		return program.Serve(service.WithPropagator(), s.Tokens, engines.NATS)
+		return program.Serve(service.WithPropagator(), s.Tokens, backends.NATS)
 	}
-	return program.Serve(service, s.Tokens, engines.NATS)
+	return program.Serve(service, s.Tokens, backends.NATS)
 }
 
-func (s *settings) service(ctx context.Context, program *serve.Program, engines serve.Engines) (*scheduling.Service, error) {
+func (s *settings) service(ctx context.Context, program *serve.Program, backends serve.Backends) (*scheduling.Service, error) {
 	commons, err := program.Dial(s.CommonsTarget)
 	if err != nil {
 		return nil, err
@@ -65,5 +65,5 @@ func (s *settings) service(ctx context.Context, program *serve.Program, engines 
 	if err != nil {
 		return nil, err
 	}
-	return scheduling.New(ctx, s.Config, scheduling.Deps{Engines: engines, Commons: commons, Timekeeping: timekeeping})
+	return scheduling.New(ctx, s.Config, scheduling.Deps{Backends: backends, Commons: commons, Timekeeping: timekeeping})
 }

@@ -31,20 +31,20 @@ type consumes interface{ Consumers() []bus.Consumer }
 // parts are the services that have events, without a database or a broker.
 func parts(t *testing.T) (consumers map[string]consumes, replicators map[string]*replica.Replicator) {
 	t.Helper()
-	engines := func() serve.Engines {
+	backends := func() serve.Backends {
 		pool, err := pg.NewPool(t.Context(), pg.Config{URL: "postgres://nobody@127.0.0.1:1/nowhere"})
 		require.NoError(t, err)
 		t.Cleanup(pool.Close)
 		conn, err := bus.Connect(bus.Config{URL: obs.Secret("nats://127.0.0.1:1")}, "test", pgtest.Log(t))
 		require.NoError(t, err)
 		t.Cleanup(conn.Close)
-		return serve.Engines{Pool: pool, NATS: conn, Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()}
+		return serve.Backends{Pool: pool, NATS: conn, Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()}
 	}
-	c, err := commons.New(t.Context(), commons.Config{}, commons.Deps{Engines: engines()})
+	c, err := commons.New(t.Context(), commons.Config{}, commons.Deps{Backends: backends()})
 	require.NoError(t, err)
-	tk, err := timekeeping.New(t.Context(), timekeeping.Config{}, timekeeping.Deps{Engines: engines()})
+	tk, err := timekeeping.New(t.Context(), timekeeping.Config{}, timekeeping.Deps{Backends: backends()})
 	require.NoError(t, err)
-	s, err := scheduling.New(t.Context(), scheduling.Config{}, scheduling.Deps{Engines: engines()})
+	s, err := scheduling.New(t.Context(), scheduling.Config{}, scheduling.Deps{Backends: backends()})
 	require.NoError(t, err)
 	return map[string]consumes{"commons": c, "timekeeping": tk, "scheduling": s, "propagator": s.Propagator},
 		map[string]*replica.Replicator{"commons": c.Replicator, "timekeeping": tk.Replicator, "scheduling": s.Replicator}

@@ -44,7 +44,7 @@ type house struct {
 func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, credentials state.Credentials) (gateway.Conns, error) {
 	var conns gateway.Conns
 	h := &house{cfg: cfg, app: app, tokens: authn.Config{Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}}
-	if err := h.startEngines(ctx, folder); err != nil {
+	if err := h.startBackends(ctx, folder); err != nil {
 		return conns, err
 	}
 	authService, err := h.startAuth(ctx, credentials)
@@ -73,7 +73,7 @@ func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state
 	}, nil
 }
 
-func (h *house) startEngines(ctx context.Context, folder *state.Folder) (err error) {
+func (h *house) startBackends(ctx context.Context, folder *state.Folder) (err error) {
 	h.databases, err = privatepg.Start(ctx, h.cfg.Database, folder.Path("postgresql"), h.app.Log.With("part", "postgresql"), serviceNames...)
 	if err != nil {
 		return err
@@ -93,9 +93,9 @@ func (h *house) startEngines(ctx context.Context, folder *state.Folder) (err err
 	return nil
 }
 
-// engines opens what one service works with.
-func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) (serve.Engines, error) {
-	e := serve.Engines{Clock: h.app.Clock, Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
+// backends opens what one service works with.
+func (h *house) backends(ctx context.Context, name string, sets []pg.Migrations) (serve.Backends, error) {
+	e := serve.Backends{Clock: h.app.Clock, Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
 	var err error
 	e.Pool, err = serve.Database(ctx, h.app, pg.Config{URL: h.databases.URL(name), AllowInsecure: h.cfg.Database.AllowInsecure}, e.Registry, e.Log, sets...)
 	if err != nil {
@@ -110,7 +110,7 @@ func (h *house) engines(ctx context.Context, name string, sets []pg.Migrations) 
 }
 
 // open makes a service part of the process, and returns the way to it.
-func (h *house) open(name string, e serve.Engines, s serve.Service) (*rpc.Local, error) {
+func (h *house) open(name string, e serve.Backends, s serve.Service) (*rpc.Local, error) {
 	refusals, err := serve.Trail(h.app, h.cfg.Audit, e.Pool, e.Registry, e.Log)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (h *house) open(name string, e serve.Engines, s serve.Service) (*rpc.Local,
 }
 
 func (h *house) startAuth(ctx context.Context, credentials state.Credentials) (*rpc.Local, error) {
-	e, err := h.engines(ctx, "auth", auth.Migrations())
+	e, err := h.backends(ctx, "auth", auth.Migrations())
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +171,12 @@ func (h *house) startCommons(ctx context.Context, authService *rpc.Local) (*rpc.
 	if err != nil {
 		return nil, err
 	}
-	e, err := h.engines(ctx, "commons", sets)
+	e, err := h.backends(ctx, "commons", sets)
 	if err != nil {
 		return nil, err
 	}
 	service, err := commons.New(ctx, h.cfg.Commons, commons.Deps{
-		Engines: e, Auth: authService.Conn("commons", nil),
+		Backends: e, Auth: authService.Conn("commons", nil),
 	})
 	if err != nil {
 		return nil, err
@@ -189,12 +189,12 @@ func (h *house) startTimekeeping(ctx context.Context, commonsService *rpc.Local)
 	if err != nil {
 		return nil, err
 	}
-	e, err := h.engines(ctx, "timekeeping", sets)
+	e, err := h.backends(ctx, "timekeeping", sets)
 	if err != nil {
 		return nil, err
 	}
 	service, err := timekeeping.New(ctx, h.cfg.Timekeeping, timekeeping.Deps{
-		Engines: e, Commons: commonsService.Conn("timekeeping", nil),
+		Backends: e, Commons: commonsService.Conn("timekeeping", nil),
 	})
 	if err != nil {
 		return nil, err
@@ -207,12 +207,12 @@ func (h *house) startScheduling(ctx context.Context, commonsService, timekeeping
 	if err != nil {
 		return nil, err
 	}
-	e, err := h.engines(ctx, "scheduling", sets)
+	e, err := h.backends(ctx, "scheduling", sets)
 	if err != nil {
 		return nil, err
 	}
 	service, err := scheduling.New(ctx, h.cfg.Scheduling, scheduling.Deps{
-		Engines: e, Commons: commonsService.Conn("scheduling", nil), Timekeeping: timekeepingService.Conn("scheduling", nil),
+		Backends: e, Commons: commonsService.Conn("scheduling", nil), Timekeeping: timekeepingService.Conn("scheduling", nil),
 	})
 	if err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (h *house) startScheduling(ctx context.Context, commonsService, timekeeping
 }
 
 func (h *house) startPlatform(ctx context.Context, authService, commonsService, timekeepingService, schedulingService *rpc.Local) (*rpc.Local, error) {
-	e, err := h.engines(ctx, "platform", platform.Migrations())
+	e, err := h.backends(ctx, "platform", platform.Migrations())
 	if err != nil {
 		return nil, err
 	}

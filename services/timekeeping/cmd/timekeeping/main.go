@@ -38,7 +38,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	engines, err := program.Engines(ctx, sets...)
+	backends, err := program.Backends(ctx, sets...)
 	if err != nil {
 		return err
 	}
@@ -46,9 +46,9 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	service, err := timekeeping.New(ctx, s.Config, timekeeping.Deps{Engines: engines, Commons: commons})
+	service, err := timekeeping.New(ctx, s.Config, timekeeping.Deps{Backends: backends, Commons: commons})
 	if err != nil {
 		return err
 	}
-	return program.Serve(service, s.Tokens, engines.NATS)
+	return program.Serve(service, s.Tokens, backends.NATS)
 }
