@@ -17,9 +17,9 @@ import (
 	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
-// Wanted is a key of which a copy lacks something, and the version that the copy
+// Gap is a key of which a copy lacks something, and the version that the copy
 // has, or 0.
-type Wanted struct{ Key, Version int64 }
+type Gap struct{ Key, Version int64 }
 
 // Topic declares states that this service owns, and others keep copies of.
 type Topic struct {
@@ -36,13 +36,13 @@ type Topic struct {
 	// transaction that publishes them. What is not there is published as deleted. The
 	// version of a state must be at least that of the copy: when it is smaller,
 	// because the database was restored from a backup, States makes it larger
-	// than the copy's and stores it; see [Wanted.Raised].
-	States func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []Wanted) ([]proto.Message, error)
+	// than the copy's and stores it; see [Gap.NextVersion].
+	States func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []Gap) ([]proto.Message, error)
 }
 
-// Raised returns the version under which a state is published: that which the owner
+// NextVersion returns the version under which a state is published: that which the owner
 // has, unless the copy's is larger.
-func (w Wanted) Raised(version int64) int64 {
+func (w Gap) NextVersion(version int64) int64 {
 	if version >= w.Version {
 		return version
 	}
@@ -50,7 +50,7 @@ func (w Wanted) Raised(version int64) int64 {
 }
 
 // Keys returns the keys alone.
-func Keys(wanted []Wanted) []int64 {
+func Keys(wanted []Gap) []int64 {
 	keys := make([]int64, len(wanted))
 	for i, w := range wanted {
 		keys[i] = w.Key
@@ -59,7 +59,7 @@ func Keys(wanted []Wanted) []int64 {
 }
 
 // Largest returns the largest version that a copy has of any of the keys.
-func Largest(wanted []Wanted) (version int64) {
+func Largest(wanted []Gap) (version int64) {
 	for _, w := range wanted {
 		version = max(version, w.Version)
 	}
@@ -201,9 +201,9 @@ func (o *owner) backfill(ctx context.Context, payload []byte) (proto.Message, er
 	if len(request.GetWanted()) > maxWanted {
 		return nil, errTooMany
 	}
-	wanted := make([]Wanted, len(request.GetWanted()))
+	wanted := make([]Gap, len(request.GetWanted()))
 	for i, w := range request.GetWanted() {
-		wanted[i] = Wanted{w.GetKey(), w.GetVersion()}
+		wanted[i] = Gap{w.GetKey(), w.GetVersion()}
 	}
 	err := pg.InTx(tenant.With(ctx, request.GetTenantId()), o.pool, func(ctx context.Context, tx pgx.Tx) error {
 		events, err := o.States(ctx, tx, request.GetTenantId(), wanted)

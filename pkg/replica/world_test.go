@@ -205,14 +205,14 @@ func topicOf() replica.Topic {
 	return replica.Topic{
 		Event: dynamicpb.NewMessage(things), Tenants: `SELECT DISTINCT tenant_id FROM thing`,
 		Marks: `SELECT id AS key, version AS mark FROM thing WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
-		States: func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+		States: func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 			var published []thing
 			for _, w := range wanted {
 				s := thing{id: w.Key}
 				err := tx.QueryRow(ctx, `UPDATE thing SET version = CASE WHEN version < $3 THEN $3 + 1 ELSE version END
 					WHERE tenant_id = $1 AND id = $2 RETURNING version, value`, tenantID, w.Key, w.Version).Scan(&s.version, &s.value)
 				if errors.Is(err, pgx.ErrNoRows) {
-					s.gone, s.version, err = true, w.Raised(0), nil
+					s.gone, s.version, err = true, w.NextVersion(0), nil
 				}
 				if err != nil {
 					return nil, err

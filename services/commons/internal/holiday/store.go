@@ -42,7 +42,7 @@ func Topic() replica.Topic {
 	return replica.Topic{
 		Event: &commonsv1.HolidayChanged{}, Tenants: replica.TenantsOf("holiday"),
 		Marks: `SELECT id AS key, version AS mark FROM holiday WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
-		States: func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+		States: func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 			// First, so that nobody changes them before their version is raised.
 			if _, err := tx.Exec(ctx, `SELECT FROM holiday WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`,
 				tenantID, replica.Keys(wanted)); err != nil {
@@ -63,7 +63,7 @@ func Topic() replica.Topic {
 					events[i] = &commonsv1.HolidayChanged{Id: w.Key, Version: w.Version + 1, Deleted: true}
 					continue
 				}
-				if raised := w.Raised(h.GetVersion()); raised != h.GetVersion() {
+				if raised := w.NextVersion(h.GetVersion()); raised != h.GetVersion() {
 					h.Version = proto.Int64(raised)
 					if _, err := tx.Exec(ctx, `UPDATE holiday SET version = $3 WHERE tenant_id = $1 AND id = $2`, tenantID, w.Key, raised); err != nil {
 						return nil, fmt.Errorf("raise the version of holiday %d: %w", w.Key, err)

@@ -15,8 +15,8 @@ import (
 
 const readByID = `SELECT id, employee_id, from_date, to_date FROM day_lock WHERE tenant_id = $1 AND id = ANY($2)`
 
-// Wanted are days of an employee that shall be locked.
-type Wanted struct {
+// Request are days of an employee that shall be locked.
+type Request struct {
 	Employee projection.Employee
 	Days     civil.Range
 }
@@ -42,7 +42,7 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 
 // Lock locks days of employees, whose schedules the transaction has locked, and returns for each
 // the lock that covers them. Those that want the same days are locked at once.
-func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Wanted) ([]*schedulingv1.DayLock, error) {
+func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Request) ([]*schedulingv1.DayLock, error) {
 	var order []civil.Range
 	byDays := map[civil.Range][]projection.Employee{}
 	for _, w := range list {

@@ -74,7 +74,7 @@ SELECT key, sum(version)::bigint AS mark FROM (
 // Digest is what owner and copies compare of a pattern.
 func Digest(digest []byte) int64 { return int64(binary.BigEndian.Uint64(digest)) }
 
-func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 	rows, err := tx.Query(ctx, readPatterns, tenantID, replica.Keys(wanted))
 	if err != nil {
 		return nil, fmt.Errorf("scheduleevent: read patterns: %w", err)
@@ -110,7 +110,7 @@ func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []repl
 	return events, nil
 }
 
-func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 	ids := replica.Keys(wanted)
 	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica
 	return published.Events(revision), nil
 }
 
-func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 	ids := replica.Keys(wanted)
 	employees, err := readIDs(ctx, tx, employeesOfShifts, tenantID, ids)
 	if err != nil {
@@ -184,7 +184,7 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 
 // leaveStates returns the leave of employees. Who has none is locked as well: their
 // first leave may be on its way, with a smaller revision.
-func leaveStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+func leaveStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 	ids := replica.Keys(wanted)
 	// In the order of those who bring leave.
 	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {

@@ -22,7 +22,7 @@ import (
 )
 
 // published returns the events by which a topic publishes the states of keys.
-func published[E proto.Message](t *testing.T, env *schedtest.Env, wanted ...replica.Wanted) (events []E) {
+func published[E proto.Message](t *testing.T, env *schedtest.Env, wanted ...replica.Gap) (events []E) {
 	t.Helper()
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		made, err := topicOf[E](t).States(ctx, tx, 1, wanted)
@@ -76,7 +76,7 @@ func TestPatternsArePublishedBehindThePartsOfACopy(t *testing.T) {
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, topicOf[*schedulingv1.PatternStored](t).Marks, 1, 0, 100).Scan(new(int64), &mark))
 	assert.Equal(t, scheduleevent.Digest(digest), mark)
 
-	events := published[*schedulingv1.PatternStored](t, env, replica.Wanted{Key: 5, Version: 2}, replica.Wanted{Key: 6, Version: 1})
+	events := published[*schedulingv1.PatternStored](t, env, replica.Gap{Key: 5, Version: 2}, replica.Gap{Key: 6, Version: 1})
 	require.Len(t, events, 2)
 	assert.Equal(t, [2]int64{3, mark}, [2]int64{events[0].GetPart(), events[0].GetDigest()})
 	assert.True(t, events[0].GetFirst())
@@ -93,16 +93,16 @@ func TestSpansArePublishedAboveTheRevisionOfACopy(t *testing.T) {
 	exec(t, env, `INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
 		SELECT 1, n, 0, '2025-01-01', '3000-01-01', 1, n % 7, 7, 1, true, 1 FROM generate_series(1, 3) AS n`)
 	assert.Equal(t, []int64{1, 2, 3}, keys[*schedulingv1.SpansChanged](t, env))
-	first := published[*schedulingv1.SpansChanged](t, env, replica.Wanted{Key: 2}, replica.Wanted{Key: 9})[0]
+	first := published[*schedulingv1.SpansChanged](t, env, replica.Gap{Key: 2}, replica.Gap{Key: 9})[0]
 	assert.Positive(t, first.GetRevision())
 	require.Len(t, first.GetGroups(), 2)
 	assert.Len(t, first.GetGroups()[0].GetSpans(), 1)
 	assert.Empty(t, first.GetGroups()[1].GetSpans())
 
 	const ahead = 1 << 60
-	raised := published[*schedulingv1.SpansChanged](t, env, replica.Wanted{Key: 2, Version: ahead})[0]
+	raised := published[*schedulingv1.SpansChanged](t, env, replica.Gap{Key: 2, Version: ahead})[0]
 	assert.Greater(t, raised.GetRevision(), int64(ahead))
-	next := published[*schedulingv1.SpansChanged](t, env, replica.Wanted{Key: 2})[0]
+	next := published[*schedulingv1.SpansChanged](t, env, replica.Gap{Key: 2})[0]
 	assert.Greater(t, next.GetRevision(), raised.GetRevision(), "what comes later is later")
 }
 
@@ -118,7 +118,7 @@ func TestShiftsArePublishedOneByOne(t *testing.T) {
 		(1, 6, 9, 'PAY_CODE_EDIT', $1, $1, NULL, NULL, NULL, NULL, false, 1, ''), (1, 7, NULL, 'SHIFT', $1, $1, NULL, NULL, NULL, NULL, false, 1, $2)`, day.Time(), shift, hidden)
 	assert.Equal(t, []int64{5, 6, hidden}, keys[*schedulingv1.ShiftsEntered](t, env), "what is not published is left out")
 
-	events := published[*schedulingv1.ShiftsEntered](t, env, replica.Wanted{Key: 5}, replica.Wanted{Key: 6}, replica.Wanted{Key: 7}, replica.Wanted{Key: hidden}, replica.Wanted{Key: hidden + 1})
+	events := published[*schedulingv1.ShiftsEntered](t, env, replica.Gap{Key: 5}, replica.Gap{Key: 6}, replica.Gap{Key: 7}, replica.Gap{Key: hidden}, replica.Gap{Key: hidden + 1})
 	require.Len(t, events, 1)
 	byID := map[int64]*schedulingv1.EnteredShift{}
 	for _, s := range events[0].GetShifts() {
@@ -151,7 +151,7 @@ func TestLeaveBesideABackfill(t *testing.T) {
 		require.NoError(t, scheduleevent.PublishLeave(ctx, live, 1, []int64{7}))
 		go func() {
 			second <- pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
-				events, err := topicOf[*schedulingv1.LeaveTaken](t).States(ctx, tx, 1, []replica.Wanted{{Key: 7}, {Key: 8, Version: 3}})
+				events, err := topicOf[*schedulingv1.LeaveTaken](t).States(ctx, tx, 1, []replica.Gap{{Key: 7}, {Key: 8, Version: 3}})
 				if err != nil {
 					return err
 				}

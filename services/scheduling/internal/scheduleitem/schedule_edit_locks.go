@@ -30,7 +30,7 @@ type lockWork struct {
 	remove             []int64
 
 	had      map[int64]daylock.EmployeeDays // what is updated and removed
-	wanted   []daylock.Wanted               // the created ones, then the updated
+	wanted   []daylock.Request              // the created ones, then the updated
 	unlocked []daylock.EmployeeDays
 	locked   []*schedulingv1.DayLock // one for each of wanted
 }
@@ -133,7 +133,7 @@ func (w *lockWork) want(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.wanted = append(w.wanted, daylock.Wanted{Employee: employees[i], Days: days})
+		w.wanted = append(w.wanted, daylock.Request{Employee: employees[i], Days: days})
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (w *lockWork) lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 }
 
 // release unlocks the days of locks, but for those that they keep.
-func (w *lockWork) release(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, keep []daylock.Wanted) error {
+func (w *lockWork) release(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, keep []daylock.Request) error {
 	if len(ids) == 0 {
 		return nil
 	}

@@ -23,7 +23,7 @@ func Topic() replica.Topic {
 // The lock keeps the version from growing before it is raised.
 const readWanted = `SELECT id, version, body FROM employment_term WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`
 
-func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 	terms, err := collect(ctx, tx, readWanted, tenantID, replica.Keys(wanted))
 	if err != nil {
 		return nil, fmt.Errorf("read employment terms: %w", err)
@@ -39,7 +39,7 @@ func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wan
 			events[i] = &timekeepingv1.EmploymentTermChanged{Id: w.Key, Version: w.Version + 1, Deleted: true}
 			continue
 		}
-		if raised := w.Raised(t.version); raised != t.version {
+		if raised := w.NextVersion(t.version); raised != t.version {
 			t.version = raised
 			if _, err := tx.Exec(ctx, `UPDATE employment_term SET version = $3 WHERE tenant_id = $1 AND id = $2`, tenantID, t.id, raised); err != nil {
 				return nil, fmt.Errorf("raise the version of employment term %d: %w", t.id, err)

@@ -24,7 +24,7 @@ func Topic() replica.Topic {
 
 // states returns everything that employees have, in steps of which the first one
 // begins anew. Who has more than one step holds gets new versions for them.
-func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 	employees := replica.Keys(wanted)
 	versions, err := lockHeads(ctx, tx, tenantID, employees)
 	if err != nil {
@@ -51,7 +51,7 @@ func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wan
 			continue
 		}
 		steps := wholeSteps(w.Key, edits[w.Key])
-		first := w.Raised(versions[w.Key])
+		first := w.NextVersion(versions[w.Key])
 		if len(steps) > 1 {
 			first = max(versions[w.Key], w.Version) + 1
 		}

@@ -25,7 +25,7 @@ func Topic() replica.Topic {
 // personsPerEvent is how many persons an event holds, each with all assignments.
 const personsPerEvent = 100
 
-func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 	now, err := lock(ctx, tx, tenantID, replica.Keys(wanted))
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wan
 			lists[i] = &timekeepingv1.PersonMemberships{PersonId: w.Key, Version: w.Version + 1, Deleted: true}
 			continue
 		}
-		if version := w.Raised(h.version); version != h.version {
+		if version := w.NextVersion(h.version); version != h.version {
 			h.version = version
 			raised, versions = append(raised, w.Key), append(versions, version)
 		}

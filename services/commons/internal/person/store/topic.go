@@ -27,7 +27,7 @@ const eventBatch = 100
 // deletedZone is the time zone of persons who are not there.
 const deletedZone = "UTC"
 
-func backfill(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Wanted) ([]proto.Message, error) {
+func backfill(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 	ids := replica.Keys(wanted)
 	// First, so that nobody changes them before their version is raised.
 	versions := make([]int64, len(wanted))
