@@ -48,8 +48,8 @@ type Service struct {
 	Name string
 	// Migrations are the schemas that this program needs.
 	Migrations []pg.Migrations
-	// Letters says that the service keeps the events that its consumers gave up.
-	Letters bool
+	// DeadLetters says that the service keeps the events that its consumers gave up.
+	DeadLetters bool
 }
 
 // Command is the command of operators.

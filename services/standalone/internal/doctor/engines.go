@@ -41,7 +41,7 @@ func (e *examination) databases(ctx context.Context) {
 			e.databaseServer(ctx, pool)
 		}
 		e.schema(ctx, pool, service)
-		if service.Letters {
+		if service.DeadLetters {
 			e.letters(ctx, pool, service.Name)
 		}
 		pool.Close()

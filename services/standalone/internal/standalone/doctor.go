@@ -22,7 +22,7 @@ func (d *Doctor) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 	}
 	var services []doctor.Service
 	for _, name := range serviceNames {
-		services = append(services, doctor.Service{Name: name, Migrations: sets[name], Letters: name != "auth" && name != "platform"})
+		services = append(services, doctor.Service{Name: name, Migrations: sets[name], DeadLetters: name != "auth" && name != "platform"})
 	}
 	return d.Command.Do(ctx, services, clock.System{}, log, out)
 }

@@ -26,8 +26,8 @@ import (
 // serviceNames are the services of the process, from the lowest to the highest.
 var serviceNames = []string{"auth", "commons", "timekeeping", "scheduling", "platform"}
 
-// house is what the services of the process share.
-type house struct {
+// process is what the services of the process share.
+type process struct {
 	cfg       Config
 	app       *boot.App
 	databases *privatepg.Databases
@@ -43,7 +43,7 @@ type house struct {
 // parts of the process, from the lowest to the highest.
 func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, credentials state.Credentials) (gateway.Conns, error) {
 	var conns gateway.Conns
-	h := &house{cfg: cfg, app: app, tokens: authn.Config{Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}}
+	h := &process{cfg: cfg, app: app, tokens: authn.Config{Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}}
 	if err := h.startBackends(ctx, folder); err != nil {
 		return conns, err
 	}
@@ -73,7 +73,7 @@ func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state
 	}, nil
 }
 
-func (h *house) startBackends(ctx context.Context, folder *state.Folder) (err error) {
+func (h *process) startBackends(ctx context.Context, folder *state.Folder) (err error) {
 	h.databases, err = privatepg.Start(ctx, h.cfg.Database, folder.Path("postgresql"), h.app.Log.With("part", "postgresql"), serviceNames...)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (h *house) startBackends(ctx context.Context, folder *state.Folder) (err er
 }
 
 // backends opens what one service works with.
-func (h *house) backends(ctx context.Context, name string, sets []pg.Migrations) (serve.Backends, error) {
+func (h *process) backends(ctx context.Context, name string, sets []pg.Migrations) (serve.Backends, error) {
 	e := serve.Backends{Clock: h.app.Clock, Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
 	var err error
 	e.Pool, err = serve.Database(ctx, h.app, pg.Config{URL: h.databases.URL(name), AllowInsecure: h.cfg.Database.AllowInsecure}, e.Registry, e.Log, sets...)
@@ -110,7 +110,7 @@ func (h *house) backends(ctx context.Context, name string, sets []pg.Migrations)
 }
 
 // open makes a service part of the process, and returns the way to it.
-func (h *house) open(name string, e serve.Backends, s serve.Service) (*rpc.Local, error) {
+func (h *process) open(name string, e serve.Backends, s serve.Service) (*rpc.Local, error) {
 	refusals, err := serve.Trail(h.app, h.cfg.Audit, e.Pool, e.Registry, e.Log)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (h *house) open(name string, e serve.Backends, s serve.Service) (*rpc.Local
 	return local, nil
 }
 
-func (h *house) startAuth(ctx context.Context, credentials state.Credentials) (*rpc.Local, error) {
+func (h *process) startAuth(ctx context.Context, credentials state.Credentials) (*rpc.Local, error) {
 	e, err := h.backends(ctx, "auth", auth.Migrations())
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (h *house) startAuth(ctx context.Context, credentials state.Credentials) (*
 	return local, err
 }
 
-func (h *house) startCommons(ctx context.Context, authService *rpc.Local) (*rpc.Local, error) {
+func (h *process) startCommons(ctx context.Context, authService *rpc.Local) (*rpc.Local, error) {
 	sets, err := commons.Migrations()
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (h *house) startCommons(ctx context.Context, authService *rpc.Local) (*rpc.
 	return h.open("commons", e, service)
 }
 
-func (h *house) startTimekeeping(ctx context.Context, commonsService *rpc.Local) (*rpc.Local, error) {
+func (h *process) startTimekeeping(ctx context.Context, commonsService *rpc.Local) (*rpc.Local, error) {
 	sets, err := timekeeping.Migrations()
 	if err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func (h *house) startTimekeeping(ctx context.Context, commonsService *rpc.Local)
 	return h.open("timekeeping", e, service)
 }
 
-func (h *house) startScheduling(ctx context.Context, commonsService, timekeepingService *rpc.Local) (*rpc.Local, error) {
+func (h *process) startScheduling(ctx context.Context, commonsService, timekeepingService *rpc.Local) (*rpc.Local, error) {
 	sets, err := scheduling.Migrations()
 	if err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (h *house) startScheduling(ctx context.Context, commonsService, timekeeping
 	return h.open("scheduling", e, service.WithPropagator())
 }
 
-func (h *house) startPlatform(ctx context.Context, authService, commonsService, timekeepingService, schedulingService *rpc.Local) (*rpc.Local, error) {
+func (h *process) startPlatform(ctx context.Context, authService, commonsService, timekeepingService, schedulingService *rpc.Local) (*rpc.Local, error) {
 	e, err := h.backends(ctx, "platform", platform.Migrations())
 	if err != nil {
 		return nil, err
