@@ -98,7 +98,7 @@ func New(keep Keep, log *slog.Logger, registry prometheus.Registerer) (*Aggregat
 	a := &Aggregator{
 		keep: keep, log: log, entries: noEntries(),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "rotaloom_audit_refusals_lost_total",
+			Name: "rotaloom_audit_denials_lost_total",
 			Help: "Refused requests of known tenants that are not in the audit trail: too many tenants had some, or they could not be stored.",
 		}),
 	}
