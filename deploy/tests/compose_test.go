@@ -31,8 +31,10 @@ func TestCompose(t *testing.T) {
 		"auth": "gateway,commons,timekeeping,scheduling,platform", "commons": "gateway,timekeeping,scheduling,platform",
 		"timekeeping": "gateway,scheduling,platform", "scheduling": "gateway,platform", "platform": "gateway",
 	} {
-		require.NotNil(t, project.Services[program].Environment["ROTALOOM_RPC_CLIENTS"], program)
-		assert.Equal(t, want, *project.Services[program].Environment["ROTALOOM_RPC_CLIENTS"], program)
+		t.Run(program, func(t *testing.T) {
+			require.NotNil(t, project.Services[program].Environment["ROTALOOM_RPC_CLIENTS"], program)
+			assert.Equal(t, want, *project.Services[program].Environment["ROTALOOM_RPC_CLIENTS"], program)
+		})
 	}
 	for name, service := range project.Services {
 		for _, port := range service.Ports {

@@ -117,11 +117,13 @@ func TestResponsesInPartsThatFail(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		for mode, want := range map[string]int{"fail at 0": 0, "fail at 5": 5} {
-			count := 0
-			ctx := parts.WithReceiver(f.user(t.Context()), func([]byte) error { count++; return nil })
-			_, err := f.ask(t, ctx, f.edge, reciteMethod, `mode: "`+mode+`"`)
-			assert.True(t, fault.HasCode(err, "WFP-90004"), "%v", err)
-			assert.Equal(t, want, count)
+			t.Run(mode, func(t *testing.T) {
+				count := 0
+				ctx := parts.WithReceiver(f.user(t.Context()), func([]byte) error { count++; return nil })
+				_, err := f.ask(t, ctx, f.edge, reciteMethod, `mode: "`+mode+`"`)
+				assert.True(t, fault.HasCode(err, "WFP-90004"), "%v", err)
+				assert.Equal(t, want, count)
+			})
 		}
 		_, err := f.ask(t, parts.WithReceiver(t.Context(), func([]byte) error { return nil }), f.edge, reciteMethod, "")
 		assert.True(t, fault.HasCode(err, fault.CodeUnauthenticated), "%v", err)

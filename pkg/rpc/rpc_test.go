@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -163,9 +164,11 @@ func TestIdentityTravels(t *testing.T) {
 			{"a service may name one", work, f.trusted, openMethod, []string{"nobody", "", "3", "request-1", trace, "leak:", "an address"}},
 		}
 		for _, c := range cases {
-			reply, err := f.ask(t, c.ctx, c.conn, c.call, `mode: "who"`)
-			require.NoError(t, err, c.name)
-			assert.Equal(t, c.want, words(reply), c.name)
+			t.Run(c.name, func(t *testing.T) {
+				reply, err := f.ask(t, c.ctx, c.conn, c.call, `mode: "who"`)
+				require.NoError(t, err, c.name)
+				assert.Equal(t, c.want, words(reply), c.name)
+			})
 		}
 		// What the caller set itself is kept, and an odd id is not believed.
 		ctx := metadata.AppendToOutgoingContext(work, client.HeaderAuthorization, f.token, client.HeaderRequestID, "odd id")
@@ -288,17 +291,19 @@ func TestCallsAreLoggedAndCounted(t *testing.T) {
 		for i, want := range []struct{ level, code, errorCode string }{
 			{"INFO", "OK", ""}, {"INFO", "Aborted", "WFP-90004"}, {"ERROR", "Internal", fault.CodeInternal}, {"ERROR", "Internal", fault.CodeInternal},
 		} {
-			assert.Equal(t, want.level, lines[i]["level"])
-			assert.Equal(t, want.code, lines[i]["code"])
-			assert.Equal(t, askMethod, lines[i]["method"])
-			assert.Equal(t, "request-1", lines[i]["request_id"])
-			assert.EqualValues(t, 7, lines[i]["tenant"])
-			assert.Equal(t, "ada", lines[i]["subject"])
-			assert.Equal(t, "test.thing.read", lines[i]["permission"])
-			if want.errorCode != "" {
-				assert.Equal(t, want.errorCode, lines[i]["error_code"])
-				assert.Contains(t, lines[i]["error"], "hunter2", "the log knows the cause")
-			}
+			t.Run(fmt.Sprintf("line %d", i), func(t *testing.T) {
+				assert.Equal(t, want.level, lines[i]["level"])
+				assert.Equal(t, want.code, lines[i]["code"])
+				assert.Equal(t, askMethod, lines[i]["method"])
+				assert.Equal(t, "request-1", lines[i]["request_id"])
+				assert.EqualValues(t, 7, lines[i]["tenant"])
+				assert.Equal(t, "ada", lines[i]["subject"])
+				assert.Equal(t, "test.thing.read", lines[i]["permission"])
+				if want.errorCode != "" {
+					assert.Equal(t, want.errorCode, lines[i]["error_code"])
+					assert.Contains(t, lines[i]["error"], "hunter2", "the log knows the cause")
+				}
+			})
 		}
 		panics := f.log.lines(t, "panic")
 		require.Len(t, panics, 1)

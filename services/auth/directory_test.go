@@ -159,14 +159,16 @@ func TestDirectory(t *testing.T) {
 				"nils":            {"nils", "own"},
 				"star*":           {"star*", "all"},
 			} {
-				response, err := login(typed, "ldap-"+want.name)
-				require.NoError(t, err, typed)
-				p, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
-				require.NoError(t, err)
-				assert.Equal(t, want.name, p.Subject, typed)
-				assert.Equal(t, want.rows, p.Rows, typed)
-				assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, b.permitted(p), typed)
-				b.refresh(t, response.GetRefreshToken())
+				t.Run(typed, func(t *testing.T) {
+					response, err := login(typed, "ldap-"+want.name)
+					require.NoError(t, err, typed)
+					p, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
+					require.NoError(t, err)
+					assert.Equal(t, want.name, p.Subject, typed)
+					assert.Equal(t, want.rows, p.Rows, typed)
+					assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, b.permitted(p), typed)
+					b.refresh(t, response.GetRefreshToken())
+				})
 			}
 			for name, c := range map[string]struct{ user, password string }{
 				"a wrong password":                  {"ada", "x"},
@@ -178,9 +180,11 @@ func TestDirectory(t *testing.T) {
 				"our user with the other password":  {adminName, "ldap-admin"},
 				"our user by an address of another": {"admin@example.org", "ldap-admin"},
 			} {
-				_, err := login(c.user, c.password)
-				require.Error(t, err, name)
-				assertOAuth(t, err, 400, "invalid_grant")
+				t.Run(name, func(t *testing.T) {
+					_, err := login(c.user, c.password)
+					require.Error(t, err, name)
+					assertOAuth(t, err, 400, "invalid_grant")
+				})
 			}
 			_, err := login(adminName, adminPassword)
 			require.NoError(t, err, "our own users log in as before")

@@ -31,20 +31,22 @@ func TestReferenceIsDescribed(t *testing.T) {
 			_, ok := d.follow(at...)
 			require.True(t, ok, "there is no such operation")
 			for way, body := range map[string]any{"takes": o.Takes, "returns": o.Returns} {
-				if body == nil {
-					continue
-				}
-				_, err := r.of(way, route)
-				require.NoError(t, err)
-				part := slices.Concat(at, []string{"requestBody"})
-				if way == "returns" {
-					part = slices.Concat(at, []string{"responses", strconv.Itoa(http.StatusOK)})
-				}
-				content, ok := d.follow(append(part, "content", "application/json", "schema")...)
-				require.True(t, ok, "nothing is described that it %s", way)
-				c := comparison{reference: r, description: d, done: map[string]bool{}}
-				c.compare(way, body, d.at(content))
-				assert.Empty(t, c.problems)
+				t.Run(way, func(t *testing.T) {
+					if body == nil {
+						return
+					}
+					_, err := r.of(way, route)
+					require.NoError(t, err)
+					part := slices.Concat(at, []string{"requestBody"})
+					if way == "returns" {
+						part = slices.Concat(at, []string{"responses", strconv.Itoa(http.StatusOK)})
+					}
+					content, ok := d.follow(append(part, "content", "application/json", "schema")...)
+					require.True(t, ok, "nothing is described that it %s", way)
+					c := comparison{reference: r, description: d, done: map[string]bool{}}
+					c.compare(way, body, d.at(content))
+					assert.Empty(t, c.problems)
+				})
 			}
 		})
 	}

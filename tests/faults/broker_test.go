@@ -19,30 +19,32 @@ const (
 // Without the broker changes are accepted, and applied when it is back; also
 // when it has forgotten all that it ever had.
 func TestBrokerIsAway(t *testing.T) {
-	w := newWorld(t)
-	for _, forgets := range []bool{false, true} {
-		crew, before := w.working(300, second)
-		late := w.crew(100) // who change to crew's term while nothing is published
-		w.put(crew.TermID, late.Persons[:50])
-		w.StopNATS() // before all of that was published
+	for name, forgets := range map[string]bool{"and remembers": false, "and has forgotten all": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			crew, before := w.working(300, second)
+			late := w.crew(100) // who change to crew's term while nothing is published
+			w.put(crew.TermID, late.Persons[:50])
+			w.StopNATS() // before all of that was published
 
-		w.put(crew.TermID, late.Persons[50:])
-		applied := w.recreate(crew, before.ID, first)
-		p, ok := w.propagation(applied.Propagation)
-		require.True(t, ok)
-		require.Equal(t, "ACCEPTED", p.State)
-		require.Equal(t, dayBefore, w.populatedThrough(before.ID))
+			w.put(crew.TermID, late.Persons[50:])
+			applied := w.recreate(crew, before.ID, first)
+			p, ok := w.propagation(applied.Propagation)
+			require.True(t, ok)
+			require.Equal(t, "ACCEPTED", p.State)
+			require.Equal(t, dayBefore, w.populatedThrough(before.ID))
 
-		if forgets {
-			w.WipeNATS(t)
-		}
-		w.StartNATS(t)
-		back := time.Now()
-		launch.Await(t, patience, "the change is applied", func() bool { return w.populatedThrough(before.ID) == forever })
-		all := append(sample(crew.Persons, 50), late.Persons...)
-		w.awaitShifts(first, all)
-		w.verify()
-		t.Logf("all is applied %s after the broker is back", time.Since(back))
+			if forgets {
+				w.WipeNATS(t)
+			}
+			w.StartNATS(t)
+			back := time.Now()
+			launch.Await(t, patience, "the change is applied", func() bool { return w.populatedThrough(before.ID) == forever })
+			all := append(sample(crew.Persons, 50), late.Persons...)
+			w.awaitShifts(first, all)
+			w.verify()
+			t.Logf("all is applied %s after the broker is back", time.Since(back))
+		})
 	}
 }
 

@@ -42,9 +42,11 @@ func TestSetupSurvivesARestart(t *testing.T) {
 		"/v2/timekeeping/setup/work_rules":                  {rule},
 		groups:                                              {group},
 	} {
-		var after []scenario.Object
-		call("GET", path, nil, &after)
-		require.Equal(t, before, after)
+		t.Run(path, func(t *testing.T) {
+			var after []scenario.Object
+			call("GET", path, nil, &after)
+			require.Equal(t, before, after)
+		})
 	}
 	_, err := api.Call(t.Context(), "POST", groups, scenario.Object{"name": "Santos", "devices": []scenario.Object{{"qualifier": "Gate"}}}, nil)
 	require.ErrorContains(t, err, "WTK-181613")

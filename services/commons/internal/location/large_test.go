@@ -2,7 +2,9 @@ package location
 
 import (
 	"context"
+	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -92,10 +94,12 @@ func TestALargeTree(t *testing.T) {
 			descendants: {ids: []int64{1100}}, children: {ids: []int64{1100}},
 			listed: {ids: []int64{1100, 1}}, ofSet: {ids: []int64{1}}, belowSet: {ids: []int64{1}, types: []int64{1}},
 		} {
-			q.kind, q.days = kind, civil.Through(today, today)
-			where, args := q.sql(1, nil)
-			plan := explain(t, ctx, pool, `SELECT `+columns+where+` ORDER BY p.path, v.from_date, p.from_date LIMIT 10001`, args...)
-			assert.NotRegexp(t, wholeTable, plan, "kind %d:\n%s", kind, plan)
+			t.Run(fmt.Sprintf("kind %d", kind), func(t *testing.T) {
+				q.kind, q.days = kind, civil.Through(today, today)
+				where, args := q.sql(1, nil)
+				plan := explain(t, ctx, pool, `SELECT `+columns+where+` ORDER BY p.path, v.from_date, p.from_date LIMIT 10001`, args...)
+				assert.NotRegexp(t, wholeTable, plan, "kind %d:\n%s", kind, plan)
+			})
 		}
 		const employees = ` FROM primary_labor_account a WHERE a.tenant_id = $1 AND a.from_date <= $2 AND a.to_date > $2 AND a.organization_path `
 		names, err := locationpath.Names(ctx, pool, 1, []int64{11000}, today)
@@ -178,13 +182,15 @@ func TestALargeTree(t *testing.T) {
 			return find(ctx, pool, 1, question{kind: listed, ids: ids, days: civil.Through(today, today)}, nil, page{})
 		}
 		for n, fits := range map[int]bool{maxLocations - 1: true, maxLocations: true, maxLocations + 1: false} {
-			list, err := set(n)
-			if fits {
-				require.NoError(t, err)
-				assert.Len(t, list, n)
-			} else {
-				assert.True(t, fault.HasStatus(err, 413), err)
-			}
+			t.Run(strconv.Itoa(n), func(t *testing.T) {
+				list, err := set(n)
+				if fits {
+					require.NoError(t, err)
+					assert.Len(t, list, n)
+				} else {
+					assert.True(t, fault.HasStatus(err, 413), err)
+				}
+			})
 		}
 	})
 }

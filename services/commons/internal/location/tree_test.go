@@ -42,9 +42,11 @@ func TestMovesKeepHistory(t *testing.T) {
 		assert.Equal(t, "Acme/West/Store 12", found.GetOrgPath())
 		next := b.has(t, "Acme/East", "Store 12", func(l *commonsv1.Location) { l.EffectiveDate = "2026-03-01" })
 		for day, want := range map[string]int64{"2026-02-28": store, "2026-03-01": next, "2026-01-31": store} {
-			found, err := b.FindLocation(ctx, &commonsv1.FindLocationRequest{Path: "Acme/East/Store 12", Context: "ORG", Date: day})
-			require.NoError(t, err)
-			assert.Equal(t, want, found.GetNodeId(), day)
+			t.Run(day, func(t *testing.T) {
+				found, err := b.FindLocation(ctx, &commonsv1.FindLocationRequest{Path: "Acme/East/Store 12", Context: "ORG", Date: day})
+				require.NoError(t, err)
+				assert.Equal(t, want, found.GetNodeId(), day)
+			})
 		}
 	})
 	t.Run("a move into its own subtree is refused, on whatever day", func(t *testing.T) {
@@ -58,9 +60,11 @@ func TestMovesKeepHistory(t *testing.T) {
 		_, err := b.MoveLocations(ctx, moveTo(store, &commonsv1.LocationDestination{StartDate: "2026-05-01", EndDate: "2026-05-31"}))
 		require.NoError(t, err)
 		for day, want := range map[string]string{"2026-04-30": "Acme/West/Store 12", "2026-05-31": "Store 12", "2026-06-01": "Acme/West/Store 12"} {
-			got, err := b.GetLocation(ctx, &commonsv1.GetLocationRequest{Id: store, Date: day})
-			require.NoError(t, err)
-			assert.Equal(t, want, got.GetOrgPath(), day)
+			t.Run(day, func(t *testing.T) {
+				got, err := b.GetLocation(ctx, &commonsv1.GetLocationRequest{Id: store, Date: day})
+				require.NoError(t, err)
+				assert.Equal(t, want, got.GetOrgPath(), day)
+			})
 		}
 		during := b.reads(t, &commonsv1.LocationWhere{LocationsSpan: &commonsv1.LocationsSpan{
 			Context: "ORG", StartDate: "2026-01-01", EndDate: "2026-12-31", LocationRef: &commonv1.Ref{Id: &store},

@@ -1,0 +1,125 @@
+package architecture
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// sequences are the tests whose cases follow one another, so that none can run alone.
+var sequences = map[string]string{
+	"TestStartsAgainAfterACrash": "one server, which crashes again and again",
+}
+
+// Table tests run each case with t.Run, so that one can be run alone and a failure
+// names it.
+func TestTablesRunTheirCases(t *testing.T) {
+	t.Parallel()
+	tables, found := 0, map[string]bool{}
+	require.NoError(t, filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(f.Name.Name, "Test") {
+				continue
+			}
+			for _, loop := range tablesOf(f.Body) {
+				tables++
+				if calls(loop.Body, "Run") || !calls(loop.Body, "") {
+					continue
+				}
+				found[f.Name.Name] = true
+				assert.NotEmpty(t, sequences[f.Name.Name], "%s: run each case with t.Run", files.Position(loop.Pos()))
+			}
+		}
+		return nil
+	}))
+	assert.Greater(t, tables, 100)
+	for name := range sequences {
+		assert.True(t, found[name], "%s has no sequence", name)
+	}
+}
+
+// tablesOf returns the loops over the cases of tables in a test.
+func tablesOf(body *ast.BlockStmt) []*ast.RangeStmt {
+	literals, loops := map[string]*ast.CompositeLit{}, []*ast.RangeStmt{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.FuncLit:
+			return !drawn(x.Type)
+		case *ast.AssignStmt:
+			for i, left := range x.Lhs {
+				if name, ok := left.(*ast.Ident); ok && i < len(x.Rhs) {
+					if literal, ok := x.Rhs[i].(*ast.CompositeLit); ok {
+						literals[name.Name] = literal
+					}
+				}
+			}
+		case *ast.RangeStmt:
+			literal, ok := x.X.(*ast.CompositeLit)
+			if name, named := x.X.(*ast.Ident); named {
+				literal, ok = literals[name.Name]
+			}
+			if ok && isTable(literal, x.Body) {
+				loops = append(loops, x)
+			}
+		}
+		return true
+	})
+	return loops
+}
+
+// isTable reports whether a literal holds cases: structs, or what is expected of a name,
+// unless all that is done with that is one comparison.
+func isTable(literal *ast.CompositeLit, body *ast.BlockStmt) bool {
+	if len(literal.Elts) < 2 {
+		return false
+	}
+	switch x := literal.Type.(type) {
+	case *ast.ArrayType:
+		_, ok := x.Elt.(*ast.StructType)
+		return ok
+	case *ast.MapType:
+		_, ok := x.Value.(*ast.StructType)
+		return ok || isName(x.Key, "string") && len(body.List) > 1
+	}
+	return false
+}
+
+// drawn reports whether a function is given a *rapid.T, which has no subtests.
+func drawn(f *ast.FuncType) bool {
+	for _, p := range f.Params.List {
+		if star, ok := p.Type.(*ast.StarExpr); ok {
+			if s, ok := star.X.(*ast.SelectorExpr); ok && isName(s.X, "rapid") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// calls reports whether something calls a method, or, for "", an assertion.
+func calls(body ast.Node, method string) bool {
+	found := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			found = found || s.Sel.Name == method || method == "" && (isName(s.X, "assert") || isName(s.X, "require"))
+		}
+		return !found
+	})
+	return found
+}
