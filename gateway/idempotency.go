@@ -105,8 +105,8 @@ func (i *idempotency) claim(ctx context.Context, w *response, r *request, key st
 		}
 		w.fail(f)
 		return false
-	case claim.GetAnswer() != nil:
-		w.replay(claim.GetAnswer())
+	case claim.GetResponse() != nil:
+		w.replay(claim.GetResponse())
 		return false
 	}
 	c.attempt = claim.GetAttempt()
@@ -125,7 +125,7 @@ func asUser(ctx context.Context, r *request) context.Context {
 }
 
 // replay gives a response again.
-func (w *response) replay(a *platformv1.KeptAnswer) {
+func (w *response) replay(a *platformv1.StoredResponse) {
 	h := w.Header()
 	h.Set(headerReplayed, "true")
 	if a.GetContentLocation() != "" {
@@ -198,12 +198,12 @@ func (c *recording) release() {
 func (c *recording) settle(omitted bool) {
 	req := &platformv1.SettleIdempotencyKeyRequest{Operation: c.operation, Key: c.key, Attempt: c.attempt}
 	if lasting(c.w.status) {
-		req.Answer = &platformv1.KeptAnswer{
+		req.Response = &platformv1.StoredResponse{
 			Status: int32(c.w.status), ContentLocation: c.w.Header().Get("Content-Location"),
 			Body: c.body, BodyOmitted: omitted,
 		}
 		if omitted {
-			req.Answer.Body = nil
+			req.Response.Body = nil
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), settleTime)

@@ -216,16 +216,16 @@ type inner struct {
 }
 
 func (i *inner) Invoke(ctx context.Context, _ string, args, reply any, _ ...grpc.CallOption) error {
-	var answer proto.Message
+	var response proto.Message
 	var err error
 	switch r := args.(type) {
 	case *platformv1.ClaimIdempotencyKeyRequest:
-		answer, err = i.book.ClaimIdempotencyKey(ctx, r)
+		response, err = i.book.ClaimIdempotencyKey(ctx, r)
 	case *platformv1.SettleIdempotencyKeyRequest:
-		answer, err = i.book.SettleIdempotencyKey(ctx, r)
+		response, err = i.book.SettleIdempotencyKey(ctx, r)
 	}
 	if err == nil {
-		proto.Merge(reply.(proto.Message), answer)
+		proto.Merge(reply.(proto.Message), response)
 	}
 	return err
 }

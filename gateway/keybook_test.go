@@ -34,7 +34,7 @@ type keyBook struct {
 type keyRow struct {
 	fingerprint []byte
 	attempt     int64
-	answer      *platformv1.KeptAnswer
+	response      *platformv1.StoredResponse
 }
 
 func (b *keyBook) ClaimIdempotencyKey(ctx context.Context, r *platformv1.ClaimIdempotencyKeyRequest) (*platformv1.ClaimIdempotencyKeyResponse, error) {
@@ -51,10 +51,10 @@ func (b *keyBook) ClaimIdempotencyKey(ctx context.Context, r *platformv1.ClaimId
 		return &platformv1.ClaimIdempotencyKeyResponse{Attempt: b.count}, nil
 	case !bytes.Equal(row.fingerprint, r.GetFingerprint()):
 		return nil, fault.New(fault.CodeKeyReused, http.StatusUnprocessableEntity, "Reused.").GRPCStatus().Err()
-	case row.answer == nil:
+	case row.response == nil:
 		return nil, fault.Conflict(fault.CodeKeyRunning, "Runs.").GRPCStatus().Err()
 	}
-	return &platformv1.ClaimIdempotencyKeyResponse{Answer: row.answer}, nil
+	return &platformv1.ClaimIdempotencyKeyResponse{Response: row.response}, nil
 }
 
 func (b *keyBook) SettleIdempotencyKey(_ context.Context, r *platformv1.SettleIdempotencyKeyRequest) (*emptypb.Empty, error) {
@@ -65,8 +65,8 @@ func (b *keyBook) SettleIdempotencyKey(_ context.Context, r *platformv1.SettleId
 		return nil, fault.Unavailable("Away.", 0).GRPCStatus().Err()
 	}
 	if row := b.rows[r.GetOperation()+r.GetKey()]; row.attempt == r.GetAttempt() {
-		row.answer = r.GetAnswer()
-		if row.answer == nil {
+		row.response = r.GetResponse()
+		if row.response == nil {
 			delete(b.rows, r.GetOperation()+r.GetKey())
 		}
 	}

@@ -103,23 +103,23 @@ func TestJoinedMessagesGoOn(t *testing.T) {
 			SummaryListDisplay: &platformv1.DataSummaries{Summaries: []*platformv1.DataSummary{{Key: entity}}},
 		}
 	}
-	m := &platformv1.DataAnswer{Metadata: &platformv1.DataMetadata{CacheKey: "tag", Errors: []*platformv1.DataError{{Code: "a"}, {Code: "b"}}}, Data: node("ROOT")}
+	m := &platformv1.MultiReadDataResponse{Metadata: &platformv1.DataMetadata{CacheKey: "tag", Errors: []*platformv1.DataError{{Code: "a"}, {Code: "b"}}}, Data: node("ROOT")}
 	var parts [][]byte
-	add := func(part *platformv1.DataAnswer) {
+	add := func(part *platformv1.MultiReadDataResponse) {
 		wire, err := proto.MarshalOptions{Deterministic: true}.Marshal(part)
 		require.NoError(t, err)
 		parts = append(parts, wire)
 	}
 	errors := m.Metadata.Errors
-	add(&platformv1.DataAnswer{Metadata: &platformv1.DataMetadata{CacheKey: "tag", Errors: errors[:1]}})
-	add(&platformv1.DataAnswer{Metadata: &platformv1.DataMetadata{Errors: errors[1:]}})
-	add(&platformv1.DataAnswer{Data: &platformv1.DataNode{Key: m.Data.Key, Attributes: m.Data.Attributes}})
+	add(&platformv1.MultiReadDataResponse{Metadata: &platformv1.DataMetadata{CacheKey: "tag", Errors: errors[:1]}})
+	add(&platformv1.MultiReadDataResponse{Metadata: &platformv1.DataMetadata{Errors: errors[1:]}})
+	add(&platformv1.MultiReadDataResponse{Data: &platformv1.DataNode{Key: m.Data.Key, Attributes: m.Data.Attributes}})
 	for i := range 500 {
 		child := node(strings.Repeat("x", i))
 		m.Data.Children.Nodes = append(m.Data.Children.Nodes, child)
-		add(&platformv1.DataAnswer{Data: &platformv1.DataNode{Children: &platformv1.DataNodes{Nodes: []*platformv1.DataNode{child}}}})
+		add(&platformv1.MultiReadDataResponse{Data: &platformv1.DataNode{Children: &platformv1.DataNodes{Nodes: []*platformv1.DataNode{child}}}})
 	}
-	add(&platformv1.DataAnswer{Data: &platformv1.DataNode{
+	add(&platformv1.MultiReadDataResponse{Data: &platformv1.DataNode{
 		SummaryListDisplay: m.Data.SummaryListDisplay, RootEntity: "ROOT", CustomProperties: m.Data.CustomProperties,
 	}})
 	text, err := join(t, m, parts)

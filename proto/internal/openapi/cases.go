@@ -181,7 +181,7 @@ var variable = regexp.MustCompile(`^\$\{(\w+):number\}$`)
 const sampleNumber = 1001
 
 // sample replaces what a case fills in at run time, or leaves open, by examples;
-// ok tells whether the value may be shown.
+// ok reports whether the value may be shown.
 func sample(v any) (value any, ok bool) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -16,7 +16,7 @@ and fractions for integers, which are cut. An unknown property of a body is refu
 
 **Errors** are objects of errorCode, message and details. A bulk operation is all or nothing, unless partial_success=true asks for 207.
 
-**x-origin** tells operations of the reference product from own ones. **x-permission** is what the caller needs, **x-throttling-class** the
+**x-origin** distinguishes operations of the reference product from own ones. **x-permission** is what the caller needs, **x-throttling-class** the
 class of requests that share one rate, and **x-limit** the most that one request may ask for.`
 
 const (

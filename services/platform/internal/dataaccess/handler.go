@@ -86,7 +86,7 @@ func (h *Handler) Dictionary() *catalogue.Dictionary {
 }
 
 // MultiReadData reads data elements. The response carries its nodes as bytes.
-func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDataRequest) (*platformv1.DataAnswer, error) {
+func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDataRequest) (*platformv1.MultiReadDataResponse, error) {
 	q, err := query.Parse(req)
 	if err != nil {
 		return nil, err
@@ -202,13 +202,13 @@ func (h *Handler) rows(ctx context.Context, q *query.Query, read func(ctx contex
 }
 
 // response writes a page of a result, or sends most of it ahead.
-func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Result, tag string, kept bool) (*platformv1.DataAnswer, error) {
+func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Result, tag string, kept bool) (*platformv1.MultiReadDataResponse, error) {
 	page, err := pageOf(r.Table.Nodes, q)
 	if err != nil {
 		return nil, err
 	}
 	total := strconv.Itoa(len(r.Table.Nodes))
-	out := &platformv1.DataAnswer{Metadata: &platformv1.DataMetadata{
+	out := &platformv1.MultiReadDataResponse{Metadata: &platformv1.DataMetadata{
 		LastRefreshed: timeText(r.ReadAt), NumNodes: strconv.Itoa(len(page)), MetadataKey: r.MetadataKey, CacheKey: tag,
 		TotalNodes: total, TotalElements: total, Errors: r.ErrorsOf(),
 	}}
@@ -231,7 +231,7 @@ func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Resu
 		if fields, err = proto.Marshal(out); err != nil {
 			return nil, err
 		}
-		out = &platformv1.DataAnswer{}
+		out = &platformv1.MultiReadDataResponse{}
 	}
 	if fields, err = w.Root(fields, page, q.GetOptions().GetIncludeColumnTotals()); err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func (c *commons) FindDataRows(_ context.Context, req *datav1.FindDataRowsReques
 	return out, nil
 }
 
-func (c *commons) ExecuteHyperfind(_ context.Context, req *commonsv1.ExecuteHyperfindRequest) (*commonsv1.HyperfindAnswer, error) {
+func (c *commons) ExecuteHyperfind(_ context.Context, req *commonsv1.ExecuteHyperfindRequest) (*commonsv1.HyperfindResponse, error) {
 	if req.GetHyperfind().GetQualifier() != "all" {
 		return nil, fault.NotFound("WCO-112007", "unknown")
 	}
@@ -59,7 +59,7 @@ func (c *commons) ExecuteHyperfind(_ context.Context, req *commonsv1.ExecuteHype
 	for id := range c.hyperfind {
 		refs.Refs = append(refs.Refs, &commonv1.Ref{Id: proto.Int64(id + 1)})
 	}
-	return &commonsv1.HyperfindAnswer{Result: &commonsv1.HyperfindResult{Refs: refs}}, nil
+	return &commonsv1.HyperfindResponse{Result: &commonsv1.HyperfindResult{Refs: refs}}, nil
 }
 
 func (c *commons) ReadSymbolicPeriod(_ context.Context, req *commonsv1.ReadSymbolicPeriodRequest) (*commonsv1.SymbolicPeriodSpan, error) {
@@ -151,12 +151,12 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
-func (b *bench) ask(t *testing.T, req *platformv1.MultiReadDataRequest) (*platformv1.DataAnswer, error) {
+func (b *bench) ask(t *testing.T, req *platformv1.MultiReadDataRequest) (*platformv1.MultiReadDataResponse, error) {
 	t.Helper()
 	return b.data.MultiReadData(tenant.With(t.Context(), 1), req)
 }
 
-func (b *bench) mustAsk(t *testing.T, req *platformv1.MultiReadDataRequest) *platformv1.DataAnswer {
+func (b *bench) mustAsk(t *testing.T, req *platformv1.MultiReadDataRequest) *platformv1.MultiReadDataResponse {
 	t.Helper()
 	response, err := b.ask(t, req)
 	require.NoError(t, err)
@@ -185,7 +185,7 @@ func upTo(n int64) []int64 {
 }
 
 // idsOf are the rows of a response, in order.
-func idsOf(response *platformv1.DataAnswer) []string {
+func idsOf(response *platformv1.MultiReadDataResponse) []string {
 	out := []string{}
 	for _, node := range response.GetData().GetChildren().GetNodes() {
 		out = append(out, node.GetKey().GetFields()["PEOPLE"].GetStringValue())

@@ -109,7 +109,7 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 		return nil, fault.Conflict(fault.CodeResponseNotStored, fmt.Sprintf("The request with this Idempotency-Key was carried out with status %d. "+
 			"You do not see the same persons as then, so its response is not given again: read what it changed.", found.response.GetStatus()))
 	}
-	return &platformv1.ClaimIdempotencyKeyResponse{Answer: found.response}, nil
+	return &platformv1.ClaimIdempotencyKeyResponse{Response: found.response}, nil
 }
 
 // permitted refuses callers who may not call the operation by now. Who does not
@@ -128,7 +128,7 @@ func (h *Handler) SettleIdempotencyKey(ctx context.Context, req *platformv1.Sett
 	if err != nil {
 		return nil, err
 	}
-	if a := req.GetAnswer(); a != nil {
+	if a := req.GetResponse(); a != nil {
 		err = h.store.keep(ctx, k, req.GetAttempt(), a, h.clock.Now().Add(h.cfg.Keep))
 	} else {
 		err = h.store.giveBack(ctx, k, req.GetAttempt())

@@ -52,15 +52,15 @@ func request(operation, key string, fingerprint byte) *platformv1.ClaimIdempoten
 	}
 }
 
-func (h *Handler) settle(ctx context.Context, operation, key string, attempt int64, a *platformv1.KeptAnswer) error {
+func (h *Handler) settle(ctx context.Context, operation, key string, attempt int64, a *platformv1.StoredResponse) error {
 	_, err := h.SettleIdempotencyKey(ctx, &platformv1.SettleIdempotencyKeyRequest{
-		Operation: operation, Key: key, Attempt: attempt, Answer: a,
+		Operation: operation, Key: key, Attempt: attempt, Response: a,
 	})
 	return err
 }
 
-func response(body string) *platformv1.KeptAnswer {
-	return &platformv1.KeptAnswer{Status: 200, ContentLocation: "/v1/x/1", Body: []byte(body)}
+func response(body string) *platformv1.StoredResponse {
+	return &platformv1.StoredResponse{Status: 200, ContentLocation: "/v1/x/1", Body: []byte(body)}
 }
 
 func TestTheFirstResponseIsGivenAgain(t *testing.T) {
@@ -69,7 +69,7 @@ func TestTheFirstResponseIsGivenAgain(t *testing.T) {
 	ctx := as(t, 1, "c", "u")
 	first, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
-	require.Nil(t, first.GetAnswer())
+	require.Nil(t, first.GetResponse())
 
 	_, err = h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	assert.True(t, fault.HasCode(err, fault.CodeKeyRunning), "%v", err)
@@ -83,16 +83,16 @@ func TestTheFirstResponseIsGivenAgain(t *testing.T) {
 	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), nil), "what is kept stays")
 	again, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
-	assert.EqualValues(t, 200, again.GetAnswer().GetStatus())
-	assert.Equal(t, "/v1/x/1", again.GetAnswer().GetContentLocation())
-	assert.Equal(t, "{}", string(again.GetAnswer().GetBody()))
+	assert.EqualValues(t, 200, again.GetResponse().GetStatus())
+	assert.Equal(t, "/v1/x/1", again.GetResponse().GetContentLocation())
+	assert.Equal(t, "{}", string(again.GetResponse().GetBody()))
 	_, err = h.ClaimIdempotencyKey(ctx, request(opA, "k", 2))
 	assert.True(t, fault.HasCode(err, fault.CodeKeyReused))
 
 	clk.Advance(24 * time.Hour)
 	fresh, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 2))
 	require.NoError(t, err)
-	assert.Nil(t, fresh.GetAnswer(), "the key has expired")
+	assert.Nil(t, fresh.GetResponse(), "the key has expired")
 }
 
 func TestKeysBelongToTheirCallers(t *testing.T) {
@@ -117,7 +117,7 @@ func TestKeysBelongToTheirCallers(t *testing.T) {
 	}
 	got, err := h.ClaimIdempotencyKey(as(t, 2, "c", "u"), request(opA, "k", 1))
 	require.NoError(t, err)
-	assert.Equal(t, "1", string(got.GetAnswer().GetBody()))
+	assert.Equal(t, "1", string(got.GetResponse().GetBody()))
 
 	service := authn.With(tenant.With(t.Context(), 1), &authn.Principal{Service: "commons", Tenant: 1}, "")
 	_, err = h.ClaimIdempotencyKey(service, request(opA, "k", 1))
@@ -150,7 +150,7 @@ func TestAResponseIsForWhoMayStillSeeIt(t *testing.T) {
 	require.NoError(t, h.settle(manager(permission), opA, "k", first.GetAttempt(), response("{}")))
 	again, err := h.ClaimIdempotencyKey(manager(permission, "more"), request(opA, "k", 1))
 	require.NoError(t, err)
-	assert.Equal(t, "{}", string(again.GetAnswer().GetBody()))
+	assert.Equal(t, "{}", string(again.GetResponse().GetBody()))
 
 	_, err = h.ClaimIdempotencyKey(manager("platform.rate_limit.read"), request(opA, "k", 1))
 	assert.True(t, fault.HasCode(err, fault.CodeNoAccess) && fault.HasStatus(err, 403), "%v", err)
@@ -173,7 +173,7 @@ func TestAKeyThatWasGivenBackIsFree(t *testing.T) {
 	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), nil))
 	second, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 2))
 	require.NoError(t, err)
-	assert.Nil(t, second.GetAnswer())
+	assert.Nil(t, second.GetResponse())
 	assert.NotEqual(t, first.GetAttempt(), second.GetAttempt())
 }
 
@@ -195,7 +195,7 @@ func TestARequestThatDiedMayComeAgain(t *testing.T) {
 	require.NoError(t, h.settle(ctx, opA, "k", second.GetAttempt(), response("right")))
 	got, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
-	assert.Equal(t, "right", string(got.GetAnswer().GetBody()))
+	assert.Equal(t, "right", string(got.GetResponse().GetBody()))
 }
 
 func TestOneOfManyClaimsWins(t *testing.T) {
@@ -245,7 +245,7 @@ func TestKeysAreSwept(t *testing.T) {
 	require.Equal(t, 4, count(), "three of one client and one of another")
 	got, err := h.ClaimIdempotencyKey(as(t, 1, "crowded", "u"), request(opA, "4", 1))
 	require.NoError(t, err)
-	assert.Equal(t, "4", string(got.GetAnswer().GetBody()), "the oldest went")
+	assert.Equal(t, "4", string(got.GetResponse().GetBody()), "the oldest went")
 
 	clk.Advance(2 * time.Hour)
 	require.NoError(t, h.sweep(all, false))

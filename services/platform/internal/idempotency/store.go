@@ -19,7 +19,7 @@ type store struct{ pool *pg.Pool }
 type claim struct {
 	key
 	fingerprint []byte
-	// sight tells whom the caller sees.
+	// sight is whom the caller sees.
 	sight                      []byte
 	attempt                    int64
 	now, leaseUntil, expiresAt time.Time
@@ -31,7 +31,7 @@ type claimed struct {
 	// sameSight says that the caller sees the same persons as then.
 	sameSight bool
 	// response is nil while the request runs.
-	response *platformv1.KeptAnswer
+	response *platformv1.StoredResponse
 }
 
 // claimAttempts bounds how often a key is given back between the two looks of
@@ -71,7 +71,7 @@ func (s store) find(ctx context.Context, c claim) (*claimed, error) {
 	var (
 		fingerprint, sight []byte
 		status             *int32
-		response           platformv1.KeptAnswer
+		response           platformv1.StoredResponse
 	)
 	err := s.pool.QueryRow(ctx, `
 		SELECT fingerprint, sight, status, content_location, body, body_omitted FROM idempotency_key
@@ -89,7 +89,7 @@ func (s store) find(ctx context.Context, c claim) (*claimed, error) {
 }
 
 // keep keeps the response to the request of a claim.
-func (s store) keep(ctx context.Context, k key, attempt int64, a *platformv1.KeptAnswer, expiresAt time.Time) error {
+func (s store) keep(ctx context.Context, k key, attempt int64, a *platformv1.StoredResponse, expiresAt time.Time) error {
 	body := a.GetBody()
 	if body == nil {
 		body = []byte{}

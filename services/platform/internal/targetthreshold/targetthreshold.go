@@ -137,7 +137,7 @@ func (h *Handler) DeleteTargetThreshold(ctx context.Context, req *platformv1.Del
 }
 
 // MultiReadTargetThresholds returns the target thresholds that fit, by name.
-func (h *Handler) MultiReadTargetThresholds(ctx context.Context, req *platformv1.MultiReadTargetThresholdsRequest) (*platformv1.TargetThresholdAnswer, error) {
+func (h *Handler) MultiReadTargetThresholds(ctx context.Context, req *platformv1.MultiReadTargetThresholdsRequest) (*platformv1.TargetThresholdResponse, error) {
 	where := req.GetWhere()
 	if where == nil {
 		return nil, missing("where")
@@ -158,7 +158,7 @@ func (h *Handler) MultiReadTargetThresholds(ctx context.Context, req *platformv1
 	slices.SortStableFunc(list, func(a, b *platformv1.TargetThreshold) int {
 		return cmp.Compare(strings.ToLower(a.GetName()), strings.ToLower(b.GetName()))
 	})
-	return &platformv1.TargetThresholdAnswer{RequestPayload: where, TargetResponse: list}, nil
+	return &platformv1.TargetThresholdResponse{RequestPayload: where, TargetResponse: list}, nil
 }
 
 // MultiUpsertTargetThresholds replaces those that are known and creates the others:
@@ -193,7 +193,7 @@ func (h *Handler) ListMetricSets(context.Context, *platformv1.ListMetricSetsRequ
 }
 
 // ListTargetThresholdShortNames returns the target thresholds that have a short name.
-func (h *Handler) ListTargetThresholdShortNames(ctx context.Context, req *platformv1.ListTargetThresholdShortNamesRequest) (*platformv1.TargetThresholdAnswer, error) {
+func (h *Handler) ListTargetThresholdShortNames(ctx context.Context, req *platformv1.ListTargetThresholdShortNamesRequest) (*platformv1.TargetThresholdResponse, error) {
 	list, err := h.resource.List(ctx, nil, nil)
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (h *Handler) ListTargetThresholdShortNames(ctx context.Context, req *platfo
 	slices.SortStableFunc(list, func(a, b *platformv1.TargetThreshold) int {
 		return cmp.Compare(strings.ToLower(a.GetShortName()), strings.ToLower(b.GetShortName()))
 	})
-	return &platformv1.TargetThresholdAnswer{RequestPayload: &platformv1.TargetThresholdWhere{TargetType: req.GetTargetType()}, TargetResponse: list}, nil
+	return &platformv1.TargetThresholdResponse{RequestPayload: &platformv1.TargetThresholdWhere{TargetType: req.GetTargetType()}, TargetResponse: list}, nil
 }
 
 // ExportTargetThresholds returns a page of the target thresholds of a type.

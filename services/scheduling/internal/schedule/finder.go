@@ -41,7 +41,7 @@ const (
 // Commons knows whom a hyperfind query and locations stand for, which days a symbolic
 // period, and what locations are.
 type Commons interface {
-	ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, opts ...grpc.CallOption) (*commonsv1.HyperfindAnswer, error)
+	ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, opts ...grpc.CallOption) (*commonsv1.HyperfindResponse, error)
 	ReadSymbolicPeriod(ctx context.Context, req *commonsv1.ReadSymbolicPeriodRequest, opts ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error)
 	ResolveLocations(ctx context.Context, req *commonsv1.ResolveLocationsRequest, opts ...grpc.CallOption) (*commonsv1.ResolveLocationsResponse, error)
 }

@@ -20,7 +20,7 @@ import (
 // "Acme/Dock", of P2, and the period 7, which is 2 and 3 March 2025.
 type commons struct{}
 
-func (commons) ExecuteHyperfind(_ context.Context, req *commonsv1.ExecuteHyperfindRequest, _ ...grpc.CallOption) (*commonsv1.HyperfindAnswer, error) {
+func (commons) ExecuteHyperfind(_ context.Context, req *commonsv1.ExecuteHyperfindRequest, _ ...grpc.CallOption) (*commonsv1.HyperfindResponse, error) {
 	found := map[string][]int64{"Two": {1, 2}, "None": {}, "Acme/Dock": {2}, "Many": nil}
 	name := req.GetHyperfind().GetQualifier()
 	if len(req.GetLocations()) == 1 {
@@ -39,7 +39,7 @@ func (commons) ExecuteHyperfind(_ context.Context, req *commonsv1.ExecuteHyperfi
 	for _, id := range ids {
 		list.Refs = append(list.Refs, &commonv1.Ref{Id: proto.Int64(id)})
 	}
-	return &commonsv1.HyperfindAnswer{Result: &commonsv1.HyperfindResult{Refs: list}}, nil
+	return &commonsv1.HyperfindResponse{Result: &commonsv1.HyperfindResult{Refs: list}}, nil
 }
 
 func (commons) ReadSymbolicPeriod(_ context.Context, req *commonsv1.ReadSymbolicPeriodRequest, _ ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error) {

@@ -33,7 +33,7 @@ type Timecards struct {
 // Commons is what timecards ask of commons.
 type Commons interface {
 	ReadSymbolicPeriod(context.Context, *commonsv1.ReadSymbolicPeriodRequest, ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error)
-	ExecuteHyperfind(context.Context, *commonsv1.ExecuteHyperfindRequest, ...grpc.CallOption) (*commonsv1.HyperfindAnswer, error)
+	ExecuteHyperfind(context.Context, *commonsv1.ExecuteHyperfindRequest, ...grpc.CallOption) (*commonsv1.HyperfindResponse, error)
 }
 
 var _ timekeepingv1.TimecardServiceServer = (*Timecards)(nil)

@@ -197,7 +197,7 @@ func (x *TestHyperfindQueryRequest) GetThreshold() int64 {
 	return 0
 }
 
-type HyperfindAnswer struct {
+type HyperfindResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Count         *int64                 `protobuf:"varint,1,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	Result        *HyperfindResult       `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"`
@@ -205,20 +205,20 @@ type HyperfindAnswer struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *HyperfindAnswer) Reset() {
-	*x = HyperfindAnswer{}
+func (x *HyperfindResponse) Reset() {
+	*x = HyperfindResponse{}
 	mi := &file_rotaloom_commons_v1_hyperfind_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *HyperfindAnswer) String() string {
+func (x *HyperfindResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*HyperfindAnswer) ProtoMessage() {}
+func (*HyperfindResponse) ProtoMessage() {}
 
-func (x *HyperfindAnswer) ProtoReflect() protoreflect.Message {
+func (x *HyperfindResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_rotaloom_commons_v1_hyperfind_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -230,19 +230,19 @@ func (x *HyperfindAnswer) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use HyperfindAnswer.ProtoReflect.Descriptor instead.
-func (*HyperfindAnswer) Descriptor() ([]byte, []int) {
+// Deprecated: Use HyperfindResponse.ProtoReflect.Descriptor instead.
+func (*HyperfindResponse) Descriptor() ([]byte, []int) {
 	return file_rotaloom_commons_v1_hyperfind_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *HyperfindAnswer) GetCount() int64 {
+func (x *HyperfindResponse) GetCount() int64 {
 	if x != nil && x.Count != nil {
 		return *x.Count
 	}
 	return 0
 }
 
-func (x *HyperfindAnswer) GetResult() *HyperfindResult {
+func (x *HyperfindResponse) GetResult() *HyperfindResult {
 	if x != nil {
 		return x.Result
 	}
@@ -1346,8 +1346,8 @@ const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"WCO-112010\x18\x90\x03 \x012\n" +
 	"date_rangeJ\x04days`\x01B\f\n" +
 	"\n" +
-	"_threshold\"t\n" +
-	"\x0fHyperfindAnswer\x12\x19\n" +
+	"_threshold\"v\n" +
+	"\x11HyperfindResponse\x12\x19\n" +
 	"\x05count\x18\x01 \x01(\x03H\x00R\x05count\x88\x01\x01\x12<\n" +
 	"\x06result\x18\x02 \x01(\v2$.rotaloom.commons.v1.HyperfindResultR\x06resultB\b\n" +
 	"\x06_count\"\x99\x01\n" +
@@ -1443,12 +1443,12 @@ const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"\ttype_name\x18\x05 \x01(\tR\btypeName\x124\n" +
 	"\x13include_descendants\x18\x06 \x01(\bH\x00R\x12includeDescendants\x88\x01\x01\x12K\n" +
 	"\vconstraints\x18\a \x01(\v2).rotaloom.commons.v1.HyperfindConstraintsR\vconstraintsB\x16\n" +
-	"\x14_include_descendants2\x8f\r\n" +
-	"\x10HyperfindService\x12\xd3\x01\n" +
-	"\x10ExecuteHyperfind\x12,.rotaloom.commons.v1.ExecuteHyperfindRequest\x1a$.rotaloom.commons.v1.HyperfindAnswer\"k\xa2\xbb\x18?\n" +
+	"\x14_include_descendants2\x93\r\n" +
+	"\x10HyperfindService\x12\xd5\x01\n" +
+	"\x10ExecuteHyperfind\x12,.rotaloom.commons.v1.ExecuteHyperfindRequest\x1a&.rotaloom.commons.v1.HyperfindResponse\"k\xa2\xbb\x18?\n" +
 	"\x16commons.hyperfind.read\x18\x028\x01Z\n" +
-	"schedulingZ\bplatformZ\vtimekeeping\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/v1/commons/hyperfind/execute\x12\xb3\x01\n" +
-	"\x12TestHyperfindQuery\x12..rotaloom.commons.v1.TestHyperfindQueryRequest\x1a$.rotaloom.commons.v1.HyperfindAnswer\"G\xa2\xbb\x18\x1e\n" +
+	"schedulingZ\bplatformZ\vtimekeeping\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/v1/commons/hyperfind/execute\x12\xb5\x01\n" +
+	"\x12TestHyperfindQuery\x12..rotaloom.commons.v1.TestHyperfindQueryRequest\x1a&.rotaloom.commons.v1.HyperfindResponse\"G\xa2\xbb\x18\x1e\n" +
 	"\x16commons.hyperfind.read\x18\x028\x01`\x01\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v1/commons/hyperfind/test\x12\xae\x01\n" +
 	"\x14ListHyperfindQueries\x120.rotaloom.commons.v1.ListHyperfindQueriesRequest\x1a'.rotaloom.commons.v1.HyperfindQueryList\";\xa2\xbb\x18\x1a\n" +
 	"\x16commons.hyperfind.read\x18\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/commons/hyperfind\x12\xa9\x01\n" +
@@ -1482,7 +1482,7 @@ var file_rotaloom_commons_v1_hyperfind_proto_msgTypes = make([]protoimpl.Message
 var file_rotaloom_commons_v1_hyperfind_proto_goTypes = []any{
 	(*ExecuteHyperfindRequest)(nil),           // 0: rotaloom.commons.v1.ExecuteHyperfindRequest
 	(*TestHyperfindQueryRequest)(nil),         // 1: rotaloom.commons.v1.TestHyperfindQueryRequest
-	(*HyperfindAnswer)(nil),                   // 2: rotaloom.commons.v1.HyperfindAnswer
+	(*HyperfindResponse)(nil),                 // 2: rotaloom.commons.v1.HyperfindResponse
 	(*HyperfindResult)(nil),                   // 3: rotaloom.commons.v1.HyperfindResult
 	(*HyperfindRefList)(nil),                  // 4: rotaloom.commons.v1.HyperfindRefList
 	(*HyperfindPersonList)(nil),               // 5: rotaloom.commons.v1.HyperfindPersonList
@@ -1513,7 +1513,7 @@ var file_rotaloom_commons_v1_hyperfind_proto_depIdxs = []int32{
 	22, // 3: rotaloom.commons.v1.ExecuteHyperfindRequest.persons:type_name -> rotaloom.common.v1.Ref
 	21, // 4: rotaloom.commons.v1.TestHyperfindQueryRequest.date_range:type_name -> rotaloom.common.v1.DateRange
 	19, // 5: rotaloom.commons.v1.TestHyperfindQueryRequest.constraints:type_name -> rotaloom.commons.v1.HyperfindConstraints
-	3,  // 6: rotaloom.commons.v1.HyperfindAnswer.result:type_name -> rotaloom.commons.v1.HyperfindResult
+	3,  // 6: rotaloom.commons.v1.HyperfindResponse.result:type_name -> rotaloom.commons.v1.HyperfindResult
 	4,  // 7: rotaloom.commons.v1.HyperfindResult.refs:type_name -> rotaloom.commons.v1.HyperfindRefList
 	5,  // 8: rotaloom.commons.v1.HyperfindResult.base_persons:type_name -> rotaloom.commons.v1.HyperfindPersonList
 	22, // 9: rotaloom.commons.v1.HyperfindRefList.refs:type_name -> rotaloom.common.v1.Ref
@@ -1539,8 +1539,8 @@ var file_rotaloom_commons_v1_hyperfind_proto_depIdxs = []int32{
 	17, // 29: rotaloom.commons.v1.HyperfindService.CreateHyperfindQuery:input_type -> rotaloom.commons.v1.HyperfindQuery
 	13, // 30: rotaloom.commons.v1.HyperfindService.UpdateHyperfindQuery:input_type -> rotaloom.commons.v1.UpdateHyperfindQueryRequest
 	14, // 31: rotaloom.commons.v1.HyperfindService.DeleteHyperfindQuery:input_type -> rotaloom.commons.v1.DeleteHyperfindQueryRequest
-	2,  // 32: rotaloom.commons.v1.HyperfindService.ExecuteHyperfind:output_type -> rotaloom.commons.v1.HyperfindAnswer
-	2,  // 33: rotaloom.commons.v1.HyperfindService.TestHyperfindQuery:output_type -> rotaloom.commons.v1.HyperfindAnswer
+	2,  // 32: rotaloom.commons.v1.HyperfindService.ExecuteHyperfind:output_type -> rotaloom.commons.v1.HyperfindResponse
+	2,  // 33: rotaloom.commons.v1.HyperfindService.TestHyperfindQuery:output_type -> rotaloom.commons.v1.HyperfindResponse
 	15, // 34: rotaloom.commons.v1.HyperfindService.ListHyperfindQueries:output_type -> rotaloom.commons.v1.HyperfindQueryList
 	17, // 35: rotaloom.commons.v1.HyperfindService.GetHyperfindQuery:output_type -> rotaloom.commons.v1.HyperfindQuery
 	15, // 36: rotaloom.commons.v1.HyperfindService.ListPublicHyperfindQueries:output_type -> rotaloom.commons.v1.HyperfindQueryList

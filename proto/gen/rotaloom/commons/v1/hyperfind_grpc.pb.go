@@ -42,9 +42,9 @@ type HyperfindServiceClient interface {
 	// Finds the persons of a stored query, of locations, or of a list, on the
 	// days of a range. An answer of more persons than the threshold allows is
 	// an error, never cut.
-	ExecuteHyperfind(ctx context.Context, in *ExecuteHyperfindRequest, opts ...grpc.CallOption) (*HyperfindAnswer, error)
+	ExecuteHyperfind(ctx context.Context, in *ExecuteHyperfindRequest, opts ...grpc.CallOption) (*HyperfindResponse, error)
 	// Finds the persons of a query that is not stored.
-	TestHyperfindQuery(ctx context.Context, in *TestHyperfindQueryRequest, opts ...grpc.CallOption) (*HyperfindAnswer, error)
+	TestHyperfindQuery(ctx context.Context, in *TestHyperfindQueryRequest, opts ...grpc.CallOption) (*HyperfindResponse, error)
 	// Lists the queries that the caller may use.
 	ListHyperfindQueries(ctx context.Context, in *ListHyperfindQueriesRequest, opts ...grpc.CallOption) (*HyperfindQueryList, error)
 	// Retrieves one query.
@@ -69,9 +69,9 @@ func NewHyperfindServiceClient(cc grpc.ClientConnInterface) HyperfindServiceClie
 	return &hyperfindServiceClient{cc}
 }
 
-func (c *hyperfindServiceClient) ExecuteHyperfind(ctx context.Context, in *ExecuteHyperfindRequest, opts ...grpc.CallOption) (*HyperfindAnswer, error) {
+func (c *hyperfindServiceClient) ExecuteHyperfind(ctx context.Context, in *ExecuteHyperfindRequest, opts ...grpc.CallOption) (*HyperfindResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(HyperfindAnswer)
+	out := new(HyperfindResponse)
 	err := c.cc.Invoke(ctx, HyperfindService_ExecuteHyperfind_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
@@ -79,9 +79,9 @@ func (c *hyperfindServiceClient) ExecuteHyperfind(ctx context.Context, in *Execu
 	return out, nil
 }
 
-func (c *hyperfindServiceClient) TestHyperfindQuery(ctx context.Context, in *TestHyperfindQueryRequest, opts ...grpc.CallOption) (*HyperfindAnswer, error) {
+func (c *hyperfindServiceClient) TestHyperfindQuery(ctx context.Context, in *TestHyperfindQueryRequest, opts ...grpc.CallOption) (*HyperfindResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(HyperfindAnswer)
+	out := new(HyperfindResponse)
 	err := c.cc.Invoke(ctx, HyperfindService_TestHyperfindQuery_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
@@ -168,9 +168,9 @@ type HyperfindServiceServer interface {
 	// Finds the persons of a stored query, of locations, or of a list, on the
 	// days of a range. An answer of more persons than the threshold allows is
 	// an error, never cut.
-	ExecuteHyperfind(context.Context, *ExecuteHyperfindRequest) (*HyperfindAnswer, error)
+	ExecuteHyperfind(context.Context, *ExecuteHyperfindRequest) (*HyperfindResponse, error)
 	// Finds the persons of a query that is not stored.
-	TestHyperfindQuery(context.Context, *TestHyperfindQueryRequest) (*HyperfindAnswer, error)
+	TestHyperfindQuery(context.Context, *TestHyperfindQueryRequest) (*HyperfindResponse, error)
 	// Lists the queries that the caller may use.
 	ListHyperfindQueries(context.Context, *ListHyperfindQueriesRequest) (*HyperfindQueryList, error)
 	// Retrieves one query.
@@ -195,10 +195,10 @@ type HyperfindServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedHyperfindServiceServer struct{}
 
-func (UnimplementedHyperfindServiceServer) ExecuteHyperfind(context.Context, *ExecuteHyperfindRequest) (*HyperfindAnswer, error) {
+func (UnimplementedHyperfindServiceServer) ExecuteHyperfind(context.Context, *ExecuteHyperfindRequest) (*HyperfindResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ExecuteHyperfind not implemented")
 }
-func (UnimplementedHyperfindServiceServer) TestHyperfindQuery(context.Context, *TestHyperfindQueryRequest) (*HyperfindAnswer, error) {
+func (UnimplementedHyperfindServiceServer) TestHyperfindQuery(context.Context, *TestHyperfindQueryRequest) (*HyperfindResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method TestHyperfindQuery not implemented")
 }
 func (UnimplementedHyperfindServiceServer) ListHyperfindQueries(context.Context, *ListHyperfindQueriesRequest) (*HyperfindQueryList, error) {

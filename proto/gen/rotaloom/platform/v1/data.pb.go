@@ -909,7 +909,7 @@ func (x *DataOptions) GetExtended() *structpb.Struct {
 	return nil
 }
 
-type DataAnswer struct {
+type MultiReadDataResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Metadata *DataMetadata          `protobuf:"bytes,1,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	// Empty when nothing could be read.
@@ -918,20 +918,20 @@ type DataAnswer struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *DataAnswer) Reset() {
-	*x = DataAnswer{}
+func (x *MultiReadDataResponse) Reset() {
+	*x = MultiReadDataResponse{}
 	mi := &file_rotaloom_platform_v1_data_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *DataAnswer) String() string {
+func (x *MultiReadDataResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*DataAnswer) ProtoMessage() {}
+func (*MultiReadDataResponse) ProtoMessage() {}
 
-func (x *DataAnswer) ProtoReflect() protoreflect.Message {
+func (x *MultiReadDataResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_rotaloom_platform_v1_data_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -943,19 +943,19 @@ func (x *DataAnswer) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use DataAnswer.ProtoReflect.Descriptor instead.
-func (*DataAnswer) Descriptor() ([]byte, []int) {
+// Deprecated: Use MultiReadDataResponse.ProtoReflect.Descriptor instead.
+func (*MultiReadDataResponse) Descriptor() ([]byte, []int) {
 	return file_rotaloom_platform_v1_data_proto_rawDescGZIP(), []int{12}
 }
 
-func (x *DataAnswer) GetMetadata() *DataMetadata {
+func (x *MultiReadDataResponse) GetMetadata() *DataMetadata {
 	if x != nil {
 		return x.Metadata
 	}
 	return nil
 }
 
-func (x *DataAnswer) GetData() *DataNode {
+func (x *MultiReadDataResponse) GetData() *DataNode {
 	if x != nil {
 		return x.Data
 	}
@@ -1720,9 +1720,8 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\b_refreshB\x18\n" +
 	"\x16_include_column_totalsB\x0f\n" +
 	"\r_metadata_keyB\x15\n" +
-	"\x13_is_legacy_response\"\x80\x01\n" +
-	"\n" +
-	"DataAnswer\x12>\n" +
+	"\x13_is_legacy_response\"\x8b\x01\n" +
+	"\x15MultiReadDataResponse\x12>\n" +
 	"\bmetadata\x18\x01 \x01(\v2\".rotaloom.platform.v1.DataMetadataR\bmetadata\x122\n" +
 	"\x04data\x18\x02 \x01(\v2\x1e.rotaloom.platform.v1.DataNodeR\x04data\"\x9f\x03\n" +
 	"\fDataMetadata\x12%\n" +
@@ -1792,9 +1791,9 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\x04_minB\x06\n" +
 	"\x04_maxB\x06\n" +
 	"\x04_avgB\x06\n" +
-	"\x04_sum2\xb1\x01\n" +
-	"\vDataService\x12\xa1\x01\n" +
-	"\rMultiReadData\x12*.rotaloom.platform.v1.MultiReadDataRequest\x1a .rotaloom.platform.v1.DataAnswer\"B\xa2\xbb\x18\x18\n" +
+	"\x04_sum2\xbc\x01\n" +
+	"\vDataService\x12\xac\x01\n" +
+	"\rMultiReadData\x12*.rotaloom.platform.v1.MultiReadDataRequest\x1a+.rotaloom.platform.v1.MultiReadDataResponse\"B\xa2\xbb\x18\x18\n" +
 	"\x12platform.data.read\x18\x028\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/v1/commons/data/multi_readB\xdf\x01\n" +
 	"\x18com.rotaloom.platform.v1B\tDataProtoP\x01ZFgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1;platformv1\xa2\x02\x03RPX\xaa\x02\x14Rotaloom.Platform.V1\xca\x02\x14Rotaloom\\Platform\\V1\xe2\x02 Rotaloom\\Platform\\V1\\GPBMetadata\xea\x02\x16Rotaloom::Platform::V1b\x06proto3"
 
@@ -1812,32 +1811,32 @@ func file_rotaloom_platform_v1_data_proto_rawDescGZIP() []byte {
 
 var file_rotaloom_platform_v1_data_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_rotaloom_platform_v1_data_proto_goTypes = []any{
-	(*MultiReadDataRequest)(nil), // 0: rotaloom.platform.v1.MultiReadDataRequest
-	(*DataSelect)(nil),           // 1: rotaloom.platform.v1.DataSelect
-	(*DataProperty)(nil),         // 2: rotaloom.platform.v1.DataProperty
-	(*DataFrom)(nil),             // 3: rotaloom.platform.v1.DataFrom
-	(*DataEmployeeSet)(nil),      // 4: rotaloom.platform.v1.DataEmployeeSet
-	(*DataLocationSet)(nil),      // 5: rotaloom.platform.v1.DataLocationSet
-	(*DataDateRange)(nil),        // 6: rotaloom.platform.v1.DataDateRange
-	(*DataDateRangeOptions)(nil), // 7: rotaloom.platform.v1.DataDateRangeOptions
-	(*DataFilter)(nil),           // 8: rotaloom.platform.v1.DataFilter
-	(*DataGroup)(nil),            // 9: rotaloom.platform.v1.DataGroup
-	(*DataSort)(nil),             // 10: rotaloom.platform.v1.DataSort
-	(*DataOptions)(nil),          // 11: rotaloom.platform.v1.DataOptions
-	(*DataAnswer)(nil),           // 12: rotaloom.platform.v1.DataAnswer
-	(*DataMetadata)(nil),         // 13: rotaloom.platform.v1.DataMetadata
-	(*DataError)(nil),            // 14: rotaloom.platform.v1.DataError
-	(*DataErrorDetail)(nil),      // 15: rotaloom.platform.v1.DataErrorDetail
-	(*DataElementName)(nil),      // 16: rotaloom.platform.v1.DataElementName
-	(*DataNode)(nil),             // 17: rotaloom.platform.v1.DataNode
-	(*DataNodes)(nil),            // 18: rotaloom.platform.v1.DataNodes
-	(*DataAttributes)(nil),       // 19: rotaloom.platform.v1.DataAttributes
-	(*DataAttribute)(nil),        // 20: rotaloom.platform.v1.DataAttribute
-	(*DataSummaries)(nil),        // 21: rotaloom.platform.v1.DataSummaries
-	(*DataSummary)(nil),          // 22: rotaloom.platform.v1.DataSummary
-	(*structpb.Struct)(nil),      // 23: google.protobuf.Struct
-	(*v1.RefList)(nil),           // 24: rotaloom.common.v1.RefList
-	(*v1.Ref)(nil),               // 25: rotaloom.common.v1.Ref
+	(*MultiReadDataRequest)(nil),  // 0: rotaloom.platform.v1.MultiReadDataRequest
+	(*DataSelect)(nil),            // 1: rotaloom.platform.v1.DataSelect
+	(*DataProperty)(nil),          // 2: rotaloom.platform.v1.DataProperty
+	(*DataFrom)(nil),              // 3: rotaloom.platform.v1.DataFrom
+	(*DataEmployeeSet)(nil),       // 4: rotaloom.platform.v1.DataEmployeeSet
+	(*DataLocationSet)(nil),       // 5: rotaloom.platform.v1.DataLocationSet
+	(*DataDateRange)(nil),         // 6: rotaloom.platform.v1.DataDateRange
+	(*DataDateRangeOptions)(nil),  // 7: rotaloom.platform.v1.DataDateRangeOptions
+	(*DataFilter)(nil),            // 8: rotaloom.platform.v1.DataFilter
+	(*DataGroup)(nil),             // 9: rotaloom.platform.v1.DataGroup
+	(*DataSort)(nil),              // 10: rotaloom.platform.v1.DataSort
+	(*DataOptions)(nil),           // 11: rotaloom.platform.v1.DataOptions
+	(*MultiReadDataResponse)(nil), // 12: rotaloom.platform.v1.MultiReadDataResponse
+	(*DataMetadata)(nil),          // 13: rotaloom.platform.v1.DataMetadata
+	(*DataError)(nil),             // 14: rotaloom.platform.v1.DataError
+	(*DataErrorDetail)(nil),       // 15: rotaloom.platform.v1.DataErrorDetail
+	(*DataElementName)(nil),       // 16: rotaloom.platform.v1.DataElementName
+	(*DataNode)(nil),              // 17: rotaloom.platform.v1.DataNode
+	(*DataNodes)(nil),             // 18: rotaloom.platform.v1.DataNodes
+	(*DataAttributes)(nil),        // 19: rotaloom.platform.v1.DataAttributes
+	(*DataAttribute)(nil),         // 20: rotaloom.platform.v1.DataAttribute
+	(*DataSummaries)(nil),         // 21: rotaloom.platform.v1.DataSummaries
+	(*DataSummary)(nil),           // 22: rotaloom.platform.v1.DataSummary
+	(*structpb.Struct)(nil),       // 23: google.protobuf.Struct
+	(*v1.RefList)(nil),            // 24: rotaloom.common.v1.RefList
+	(*v1.Ref)(nil),                // 25: rotaloom.common.v1.Ref
 }
 var file_rotaloom_platform_v1_data_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.platform.v1.MultiReadDataRequest.select:type_name -> rotaloom.platform.v1.DataSelect
@@ -1861,8 +1860,8 @@ var file_rotaloom_platform_v1_data_proto_depIdxs = []int32{
 	25, // 18: rotaloom.platform.v1.DataDateRange.symbolic_period:type_name -> rotaloom.common.v1.Ref
 	7,  // 19: rotaloom.platform.v1.DataDateRange.options:type_name -> rotaloom.platform.v1.DataDateRangeOptions
 	23, // 20: rotaloom.platform.v1.DataOptions.extended:type_name -> google.protobuf.Struct
-	13, // 21: rotaloom.platform.v1.DataAnswer.metadata:type_name -> rotaloom.platform.v1.DataMetadata
-	17, // 22: rotaloom.platform.v1.DataAnswer.data:type_name -> rotaloom.platform.v1.DataNode
+	13, // 21: rotaloom.platform.v1.MultiReadDataResponse.metadata:type_name -> rotaloom.platform.v1.DataMetadata
+	17, // 22: rotaloom.platform.v1.MultiReadDataResponse.data:type_name -> rotaloom.platform.v1.DataNode
 	14, // 23: rotaloom.platform.v1.DataMetadata.errors:type_name -> rotaloom.platform.v1.DataError
 	15, // 24: rotaloom.platform.v1.DataError.detail:type_name -> rotaloom.platform.v1.DataErrorDetail
 	16, // 25: rotaloom.platform.v1.DataErrorDetail.data_element:type_name -> rotaloom.platform.v1.DataElementName
@@ -1876,7 +1875,7 @@ var file_rotaloom_platform_v1_data_proto_depIdxs = []int32{
 	20, // 33: rotaloom.platform.v1.DataAttributes.attributes:type_name -> rotaloom.platform.v1.DataAttribute
 	22, // 34: rotaloom.platform.v1.DataSummaries.summaries:type_name -> rotaloom.platform.v1.DataSummary
 	0,  // 35: rotaloom.platform.v1.DataService.MultiReadData:input_type -> rotaloom.platform.v1.MultiReadDataRequest
-	12, // 36: rotaloom.platform.v1.DataService.MultiReadData:output_type -> rotaloom.platform.v1.DataAnswer
+	12, // 36: rotaloom.platform.v1.DataService.MultiReadData:output_type -> rotaloom.platform.v1.MultiReadDataResponse
 	36, // [36:37] is the sub-list for method output_type
 	35, // [35:36] is the sub-list for method input_type
 	35, // [35:35] is the sub-list for extension type_name

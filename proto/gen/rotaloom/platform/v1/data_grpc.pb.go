@@ -32,7 +32,7 @@ const (
 type DataServiceClient interface {
 	// Reads data elements. Elements that could not be read are named in
 	// metadata.errors; the others are answered all the same.
-	MultiReadData(ctx context.Context, in *MultiReadDataRequest, opts ...grpc.CallOption) (*DataAnswer, error)
+	MultiReadData(ctx context.Context, in *MultiReadDataRequest, opts ...grpc.CallOption) (*MultiReadDataResponse, error)
 }
 
 type dataServiceClient struct {
@@ -43,9 +43,9 @@ func NewDataServiceClient(cc grpc.ClientConnInterface) DataServiceClient {
 	return &dataServiceClient{cc}
 }
 
-func (c *dataServiceClient) MultiReadData(ctx context.Context, in *MultiReadDataRequest, opts ...grpc.CallOption) (*DataAnswer, error) {
+func (c *dataServiceClient) MultiReadData(ctx context.Context, in *MultiReadDataRequest, opts ...grpc.CallOption) (*MultiReadDataResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(DataAnswer)
+	out := new(MultiReadDataResponse)
 	err := c.cc.Invoke(ctx, DataService_MultiReadData_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (c *dataServiceClient) MultiReadData(ctx context.Context, in *MultiReadData
 type DataServiceServer interface {
 	// Reads data elements. Elements that could not be read are named in
 	// metadata.errors; the others are answered all the same.
-	MultiReadData(context.Context, *MultiReadDataRequest) (*DataAnswer, error)
+	MultiReadData(context.Context, *MultiReadDataRequest) (*MultiReadDataResponse, error)
 	mustEmbedUnimplementedDataServiceServer()
 }
 
@@ -72,7 +72,7 @@ type DataServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedDataServiceServer struct{}
 
-func (UnimplementedDataServiceServer) MultiReadData(context.Context, *MultiReadDataRequest) (*DataAnswer, error) {
+func (UnimplementedDataServiceServer) MultiReadData(context.Context, *MultiReadDataRequest) (*MultiReadDataResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadData not implemented")
 }
 func (UnimplementedDataServiceServer) mustEmbedUnimplementedDataServiceServer() {}

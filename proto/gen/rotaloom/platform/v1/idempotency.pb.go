@@ -104,7 +104,7 @@ type ClaimIdempotencyKeyResponse struct {
 	// Names the claim when it is settled.
 	Attempt int64 `protobuf:"varint,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// What was answered before; absent when the request is to be carried out.
-	Answer        *KeptAnswer `protobuf:"bytes,2,opt,name=answer,proto3" json:"answer,omitempty"`
+	Response      *StoredResponse `protobuf:"bytes,2,opt,name=response,proto3" json:"response,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -146,9 +146,9 @@ func (x *ClaimIdempotencyKeyResponse) GetAttempt() int64 {
 	return 0
 }
 
-func (x *ClaimIdempotencyKeyResponse) GetAnswer() *KeptAnswer {
+func (x *ClaimIdempotencyKeyResponse) GetResponse() *StoredResponse {
 	if x != nil {
-		return x.Answer
+		return x.Response
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ type SettleIdempotencyKeyRequest struct {
 	Key       string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
 	Attempt   int64                  `protobuf:"varint,3,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// What was answered; absent to give the key back.
-	Answer        *KeptAnswer `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
+	Response      *StoredResponse `protobuf:"bytes,4,opt,name=response,proto3" json:"response,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -215,15 +215,15 @@ func (x *SettleIdempotencyKeyRequest) GetAttempt() int64 {
 	return 0
 }
 
-func (x *SettleIdempotencyKeyRequest) GetAnswer() *KeptAnswer {
+func (x *SettleIdempotencyKeyRequest) GetResponse() *StoredResponse {
 	if x != nil {
-		return x.Answer
+		return x.Response
 	}
 	return nil
 }
 
-// KeptAnswer is an HTTP answer.
-type KeptAnswer struct {
+// StoredResponse is an HTTP answer.
+type StoredResponse struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Status          int32                  `protobuf:"varint,1,opt,name=status,proto3" json:"status,omitempty"`
 	ContentLocation string                 `protobuf:"bytes,2,opt,name=content_location,json=contentLocation,proto3" json:"content_location,omitempty"`
@@ -234,20 +234,20 @@ type KeptAnswer struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *KeptAnswer) Reset() {
-	*x = KeptAnswer{}
+func (x *StoredResponse) Reset() {
+	*x = StoredResponse{}
 	mi := &file_rotaloom_platform_v1_idempotency_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *KeptAnswer) String() string {
+func (x *StoredResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*KeptAnswer) ProtoMessage() {}
+func (*StoredResponse) ProtoMessage() {}
 
-func (x *KeptAnswer) ProtoReflect() protoreflect.Message {
+func (x *StoredResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_rotaloom_platform_v1_idempotency_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -259,33 +259,33 @@ func (x *KeptAnswer) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use KeptAnswer.ProtoReflect.Descriptor instead.
-func (*KeptAnswer) Descriptor() ([]byte, []int) {
+// Deprecated: Use StoredResponse.ProtoReflect.Descriptor instead.
+func (*StoredResponse) Descriptor() ([]byte, []int) {
 	return file_rotaloom_platform_v1_idempotency_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *KeptAnswer) GetStatus() int32 {
+func (x *StoredResponse) GetStatus() int32 {
 	if x != nil {
 		return x.Status
 	}
 	return 0
 }
 
-func (x *KeptAnswer) GetContentLocation() string {
+func (x *StoredResponse) GetContentLocation() string {
 	if x != nil {
 		return x.ContentLocation
 	}
 	return ""
 }
 
-func (x *KeptAnswer) GetBody() []byte {
+func (x *StoredResponse) GetBody() []byte {
 	if x != nil {
 		return x.Body
 	}
 	return nil
 }
 
-func (x *KeptAnswer) GetBodyOmitted() bool {
+func (x *StoredResponse) GetBodyOmitted() bool {
 	if x != nil {
 		return x.BodyOmitted
 	}
@@ -303,19 +303,18 @@ const file_rotaloom_platform_v1_idempotency_proto_rawDesc = "" +
 	"\x03key\x18\x02 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xff\x01R\x03key\x12)\n" +
 	"\vfingerprint\x18\x03 \x01(\fB\a\xbaH\x04z\x02h R\vfingerprint\x12'\n" +
-	"\blease_ms\x18\x04 \x01(\x03B\f\xbaH\t\"\a\x18\x80\xdd\xdb\x01(\x01R\aleaseMs\"q\n" +
+	"\blease_ms\x18\x04 \x01(\x03B\f\xbaH\t\"\a\x18\x80\xdd\xdb\x01(\x01R\aleaseMs\"y\n" +
 	"\x1bClaimIdempotencyKeyResponse\x12\x18\n" +
-	"\aattempt\x18\x01 \x01(\x03R\aattempt\x128\n" +
-	"\x06answer\x18\x02 \x01(\v2 .rotaloom.platform.v1.KeptAnswerR\x06answer\"\xb9\x01\n" +
+	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12@\n" +
+	"\bresponse\x18\x02 \x01(\v2$.rotaloom.platform.v1.StoredResponseR\bresponse\"\xc1\x01\n" +
 	"\x1bSettleIdempotencyKeyRequest\x12(\n" +
 	"\toperation\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\toperation\x12\x1c\n" +
 	"\x03key\x18\x02 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xff\x01R\x03key\x12\x18\n" +
-	"\aattempt\x18\x03 \x01(\x03R\aattempt\x128\n" +
-	"\x06answer\x18\x04 \x01(\v2 .rotaloom.platform.v1.KeptAnswerR\x06answer\"\xa9\x01\n" +
-	"\n" +
-	"KeptAnswer\x12#\n" +
+	"\aattempt\x18\x03 \x01(\x03R\aattempt\x12@\n" +
+	"\bresponse\x18\x04 \x01(\v2$.rotaloom.platform.v1.StoredResponseR\bresponse\"\xad\x01\n" +
+	"\x0eStoredResponse\x12#\n" +
 	"\x06status\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xf3\x03(\xc8\x01R\x06status\x123\n" +
 	"\x10content_location\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x0fcontentLocation\x12\x1e\n" +
 	"\x04body\x18\x03 \x01(\fB\n" +
@@ -345,12 +344,12 @@ var file_rotaloom_platform_v1_idempotency_proto_goTypes = []any{
 	(*ClaimIdempotencyKeyRequest)(nil),  // 0: rotaloom.platform.v1.ClaimIdempotencyKeyRequest
 	(*ClaimIdempotencyKeyResponse)(nil), // 1: rotaloom.platform.v1.ClaimIdempotencyKeyResponse
 	(*SettleIdempotencyKeyRequest)(nil), // 2: rotaloom.platform.v1.SettleIdempotencyKeyRequest
-	(*KeptAnswer)(nil),                  // 3: rotaloom.platform.v1.KeptAnswer
+	(*StoredResponse)(nil),              // 3: rotaloom.platform.v1.StoredResponse
 	(*emptypb.Empty)(nil),               // 4: google.protobuf.Empty
 }
 var file_rotaloom_platform_v1_idempotency_proto_depIdxs = []int32{
-	3, // 0: rotaloom.platform.v1.ClaimIdempotencyKeyResponse.answer:type_name -> rotaloom.platform.v1.KeptAnswer
-	3, // 1: rotaloom.platform.v1.SettleIdempotencyKeyRequest.answer:type_name -> rotaloom.platform.v1.KeptAnswer
+	3, // 0: rotaloom.platform.v1.ClaimIdempotencyKeyResponse.response:type_name -> rotaloom.platform.v1.StoredResponse
+	3, // 1: rotaloom.platform.v1.SettleIdempotencyKeyRequest.response:type_name -> rotaloom.platform.v1.StoredResponse
 	0, // 2: rotaloom.platform.v1.IdempotencyService.ClaimIdempotencyKey:input_type -> rotaloom.platform.v1.ClaimIdempotencyKeyRequest
 	2, // 3: rotaloom.platform.v1.IdempotencyService.SettleIdempotencyKey:input_type -> rotaloom.platform.v1.SettleIdempotencyKeyRequest
 	1, // 4: rotaloom.platform.v1.IdempotencyService.ClaimIdempotencyKey:output_type -> rotaloom.platform.v1.ClaimIdempotencyKeyResponse

@@ -651,7 +651,7 @@ func (x *TargetThresholdWhere) GetTargetType() string {
 	return ""
 }
 
-type TargetThresholdAnswer struct {
+type TargetThresholdResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What was asked for.
 	RequestPayload *TargetThresholdWhere `protobuf:"bytes,1,opt,name=request_payload,json=requestPayload,proto3" json:"request_payload,omitempty"`
@@ -660,20 +660,20 @@ type TargetThresholdAnswer struct {
 	sizeCache      protoimpl.SizeCache
 }
 
-func (x *TargetThresholdAnswer) Reset() {
-	*x = TargetThresholdAnswer{}
+func (x *TargetThresholdResponse) Reset() {
+	*x = TargetThresholdResponse{}
 	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *TargetThresholdAnswer) String() string {
+func (x *TargetThresholdResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*TargetThresholdAnswer) ProtoMessage() {}
+func (*TargetThresholdResponse) ProtoMessage() {}
 
-func (x *TargetThresholdAnswer) ProtoReflect() protoreflect.Message {
+func (x *TargetThresholdResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_rotaloom_platform_v1_target_threshold_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -685,19 +685,19 @@ func (x *TargetThresholdAnswer) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use TargetThresholdAnswer.ProtoReflect.Descriptor instead.
-func (*TargetThresholdAnswer) Descriptor() ([]byte, []int) {
+// Deprecated: Use TargetThresholdResponse.ProtoReflect.Descriptor instead.
+func (*TargetThresholdResponse) Descriptor() ([]byte, []int) {
 	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{13}
 }
 
-func (x *TargetThresholdAnswer) GetRequestPayload() *TargetThresholdWhere {
+func (x *TargetThresholdResponse) GetRequestPayload() *TargetThresholdWhere {
 	if x != nil {
 		return x.RequestPayload
 	}
 	return nil
 }
 
-func (x *TargetThresholdAnswer) GetTargetResponse() []*TargetThreshold {
+func (x *TargetThresholdResponse) GetTargetResponse() []*TargetThreshold {
 	if x != nil {
 		return x.TargetResponse
 	}
@@ -1967,8 +1967,8 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11target thresholdsR\n" +
 	"qualifiers\x12\x1f\n" +
 	"\vtarget_type\x18\x03 \x01(\tR\n" +
-	"targetType\"\xbc\x01\n" +
-	"\x15TargetThresholdAnswer\x12S\n" +
+	"targetType\"\xbe\x01\n" +
+	"\x17TargetThresholdResponse\x12S\n" +
 	"\x0frequest_payload\x18\x01 \x01(\v2*.rotaloom.platform.v1.TargetThresholdWhereR\x0erequestPayload\x12N\n" +
 	"\x0ftarget_response\x18\x02 \x03(\v2%.rotaloom.platform.v1.TargetThresholdR\x0etargetResponse\"\xa6\x01\n" +
 	"\"MultiUpsertTargetThresholdsRequest\x12>\n" +
@@ -2091,7 +2091,7 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\fdata_columns\x18\x05 \x03(\tR\vdataColumns\x12A\n" +
 	"\x1aadjustment_switch_required\x18\x06 \x01(\bH\x00R\x18adjustmentSwitchRequired\x88\x01\x01\x12.\n" +
 	"\x13metrics_short_names\x18\a \x03(\tR\x11metricsShortNamesB\x1d\n" +
-	"\x1b_adjustment_switch_required2\xa8\x15\n" +
+	"\x1b_adjustment_switch_required2\xac\x15\n" +
 	"\x16TargetThresholdService\x12\xc9\x01\n" +
 	"\x14ListTargetThresholds\x121.rotaloom.platform.v1.ListTargetThresholdsRequest\x1a0.rotaloom.platform.v1.TargetThresholdSummaryList\"L\xa2\xbb\x18\"\n" +
 	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/platform/target_thresholds\x12\xc1\x01\n" +
@@ -2102,8 +2102,8 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\x15UpdateTargetThreshold\x122.rotaloom.platform.v1.UpdateTargetThresholdRequest\x1a%.rotaloom.platform.v1.TargetThreshold\"Z\xa2\xbb\x18%\n" +
 	"\x1fplatform.target_threshold.write\x18\x03h\x01\x82\xd3\xe4\x93\x02+:\x04body\x1a#/v1/platform/target_thresholds/{id}\x12\xbc\x01\n" +
 	"\x15DeleteTargetThreshold\x122.rotaloom.platform.v1.DeleteTargetThresholdRequest\x1a\x16.google.protobuf.Empty\"W\xa2\xbb\x18(\n" +
-	"\x1fplatform.target_threshold.write\x18\x03 \xcc\x01h\x01\x82\xd3\xe4\x93\x02%*#/v1/platform/target_thresholds/{id}\x12\xdc\x01\n" +
-	"\x19MultiReadTargetThresholds\x126.rotaloom.platform.v1.MultiReadTargetThresholdsRequest\x1a+.rotaloom.platform.v1.TargetThresholdAnswer\"Z\xa2\xbb\x18\"\n" +
+	"\x1fplatform.target_threshold.write\x18\x03 \xcc\x01h\x01\x82\xd3\xe4\x93\x02%*#/v1/platform/target_thresholds/{id}\x12\xde\x01\n" +
+	"\x19MultiReadTargetThresholds\x126.rotaloom.platform.v1.MultiReadTargetThresholdsRequest\x1a-.rotaloom.platform.v1.TargetThresholdResponse\"Z\xa2\xbb\x18\"\n" +
 	"\x1eplatform.target_threshold.read\x18\x02\x82\xd3\xe4\x93\x02.:\x01*\")/v1/platform/target_thresholds/multi_read\x12\xe4\x01\n" +
 	"\x1bMultiUpsertTargetThresholds\x128.rotaloom.platform.v1.MultiUpsertTargetThresholdsRequest\x1a).rotaloom.platform.v1.TargetThresholdList\"`\xa2\xbb\x18#\n" +
 	"\x1fplatform.target_threshold.write\x18\x04\x82\xd3\xe4\x93\x023:\x04body\"+/v1/platform/target_thresholds/multi_upsert\x12\xd1\x01\n" +
@@ -2112,8 +2112,8 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\x16ListThresholdOperators\x123.rotaloom.platform.v1.ListThresholdOperatorsRequest\x1a+.rotaloom.platform.v1.ThresholdOperatorList\"V\xa2\xbb\x18\"\n" +
 	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x02*\x12(/v1/platform/target_thresholds/operators\x12\xbc\x01\n" +
 	"\x0eListMetricSets\x12+.rotaloom.platform.v1.ListMetricSetsRequest\x1a#.rotaloom.platform.v1.MetricSetList\"X\xa2\xbb\x18\"\n" +
-	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x02,\x12*/v1/platform/target_thresholds/metric_sets\x12\xe2\x01\n" +
-	"\x1dListTargetThresholdShortNames\x12:.rotaloom.platform.v1.ListTargetThresholdShortNamesRequest\x1a+.rotaloom.platform.v1.TargetThresholdAnswer\"X\xa2\xbb\x18\"\n" +
+	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x02,\x12*/v1/platform/target_thresholds/metric_sets\x12\xe4\x01\n" +
+	"\x1dListTargetThresholdShortNames\x12:.rotaloom.platform.v1.ListTargetThresholdShortNamesRequest\x1a-.rotaloom.platform.v1.TargetThresholdResponse\"X\xa2\xbb\x18\"\n" +
 	"\x1eplatform.target_threshold.read\x18\x02\x82\xd3\xe4\x93\x02,\x12*/v1/platform/target_thresholds/short_names\x12\xcf\x01\n" +
 	"\x16ExportTargetThresholds\x123.rotaloom.platform.v1.ExportTargetThresholdsRequest\x1a+.rotaloom.platform.v1.TargetThresholdExport\"S\xa2\xbb\x18\"\n" +
 	"\x1eplatform.target_threshold.read\x18\x02\x82\xd3\xe4\x93\x02'\x12%/v1/platform/target_thresholds/export\x12\xcc\x01\n" +
@@ -2148,7 +2148,7 @@ var file_rotaloom_platform_v1_target_threshold_proto_goTypes = []any{
 	(*TargetThresholdExport)(nil),                // 10: rotaloom.platform.v1.TargetThresholdExport
 	(*MultiReadTargetThresholdsRequest)(nil),     // 11: rotaloom.platform.v1.MultiReadTargetThresholdsRequest
 	(*TargetThresholdWhere)(nil),                 // 12: rotaloom.platform.v1.TargetThresholdWhere
-	(*TargetThresholdAnswer)(nil),                // 13: rotaloom.platform.v1.TargetThresholdAnswer
+	(*TargetThresholdResponse)(nil),              // 13: rotaloom.platform.v1.TargetThresholdResponse
 	(*MultiUpsertTargetThresholdsRequest)(nil),   // 14: rotaloom.platform.v1.MultiUpsertTargetThresholdsRequest
 	(*TargetThresholdBatch)(nil),                 // 15: rotaloom.platform.v1.TargetThresholdBatch
 	(*TargetThresholdList)(nil),                  // 16: rotaloom.platform.v1.TargetThresholdList
@@ -2177,8 +2177,8 @@ var file_rotaloom_platform_v1_target_threshold_proto_depIdxs = []int32{
 	19, // 0: rotaloom.platform.v1.UpdateTargetThresholdRequest.body:type_name -> rotaloom.platform.v1.TargetThreshold
 	19, // 1: rotaloom.platform.v1.TargetThresholdExport.records:type_name -> rotaloom.platform.v1.TargetThreshold
 	12, // 2: rotaloom.platform.v1.MultiReadTargetThresholdsRequest.where:type_name -> rotaloom.platform.v1.TargetThresholdWhere
-	12, // 3: rotaloom.platform.v1.TargetThresholdAnswer.request_payload:type_name -> rotaloom.platform.v1.TargetThresholdWhere
-	19, // 4: rotaloom.platform.v1.TargetThresholdAnswer.target_response:type_name -> rotaloom.platform.v1.TargetThreshold
+	12, // 3: rotaloom.platform.v1.TargetThresholdResponse.request_payload:type_name -> rotaloom.platform.v1.TargetThresholdWhere
+	19, // 4: rotaloom.platform.v1.TargetThresholdResponse.target_response:type_name -> rotaloom.platform.v1.TargetThreshold
 	15, // 5: rotaloom.platform.v1.MultiUpsertTargetThresholdsRequest.body:type_name -> rotaloom.platform.v1.TargetThresholdBatch
 	19, // 6: rotaloom.platform.v1.TargetThresholdBatch.items:type_name -> rotaloom.platform.v1.TargetThreshold
 	19, // 7: rotaloom.platform.v1.TargetThresholdList.items:type_name -> rotaloom.platform.v1.TargetThreshold
@@ -2221,12 +2221,12 @@ var file_rotaloom_platform_v1_target_threshold_proto_depIdxs = []int32{
 	19, // 44: rotaloom.platform.v1.TargetThresholdService.CreateTargetThreshold:output_type -> rotaloom.platform.v1.TargetThreshold
 	19, // 45: rotaloom.platform.v1.TargetThresholdService.UpdateTargetThreshold:output_type -> rotaloom.platform.v1.TargetThreshold
 	36, // 46: rotaloom.platform.v1.TargetThresholdService.DeleteTargetThreshold:output_type -> google.protobuf.Empty
-	13, // 47: rotaloom.platform.v1.TargetThresholdService.MultiReadTargetThresholds:output_type -> rotaloom.platform.v1.TargetThresholdAnswer
+	13, // 47: rotaloom.platform.v1.TargetThresholdService.MultiReadTargetThresholds:output_type -> rotaloom.platform.v1.TargetThresholdResponse
 	16, // 48: rotaloom.platform.v1.TargetThresholdService.MultiUpsertTargetThresholds:output_type -> rotaloom.platform.v1.TargetThresholdList
 	24, // 49: rotaloom.platform.v1.TargetThresholdService.ListEvaluationPeriods:output_type -> rotaloom.platform.v1.EvaluationPeriodList
 	26, // 50: rotaloom.platform.v1.TargetThresholdService.ListThresholdOperators:output_type -> rotaloom.platform.v1.ThresholdOperatorList
 	30, // 51: rotaloom.platform.v1.TargetThresholdService.ListMetricSets:output_type -> rotaloom.platform.v1.MetricSetList
-	13, // 52: rotaloom.platform.v1.TargetThresholdService.ListTargetThresholdShortNames:output_type -> rotaloom.platform.v1.TargetThresholdAnswer
+	13, // 52: rotaloom.platform.v1.TargetThresholdService.ListTargetThresholdShortNames:output_type -> rotaloom.platform.v1.TargetThresholdResponse
 	10, // 53: rotaloom.platform.v1.TargetThresholdService.ExportTargetThresholds:output_type -> rotaloom.platform.v1.TargetThresholdExport
 	28, // 54: rotaloom.platform.v1.TargetThresholdService.ListIndicatorTexts:output_type -> rotaloom.platform.v1.IndicatorTextList
 	42, // [42:55] is the sub-list for method output_type

@@ -54,7 +54,7 @@ type TargetThresholdServiceClient interface {
 	// Deletes a target threshold whose expiration date is past.
 	DeleteTargetThreshold(ctx context.Context, in *DeleteTargetThresholdRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Retrieves the target thresholds that are named, with what each aims at.
-	MultiReadTargetThresholds(ctx context.Context, in *MultiReadTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdAnswer, error)
+	MultiReadTargetThresholds(ctx context.Context, in *MultiReadTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdResponse, error)
 	// Replaces the target thresholds that are known, by id or else by name, and
 	// creates the others.
 	MultiUpsertTargetThresholds(ctx context.Context, in *MultiUpsertTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdList, error)
@@ -66,7 +66,7 @@ type TargetThresholdServiceClient interface {
 	// name. Targets may name others.
 	ListMetricSets(ctx context.Context, in *ListMetricSetsRequest, opts ...grpc.CallOption) (*MetricSetList, error)
 	// Retrieves the target thresholds that have a short name, by it.
-	ListTargetThresholdShortNames(ctx context.Context, in *ListTargetThresholdShortNamesRequest, opts ...grpc.CallOption) (*TargetThresholdAnswer, error)
+	ListTargetThresholdShortNames(ctx context.Context, in *ListTargetThresholdShortNamesRequest, opts ...grpc.CallOption) (*TargetThresholdResponse, error)
 	// Retrieves the target thresholds of a type in full, by name, page by page.
 	ExportTargetThresholds(ctx context.Context, in *ExportTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdExport, error)
 	// Retrieves the texts that thresholds show.
@@ -131,9 +131,9 @@ func (c *targetThresholdServiceClient) DeleteTargetThreshold(ctx context.Context
 	return out, nil
 }
 
-func (c *targetThresholdServiceClient) MultiReadTargetThresholds(ctx context.Context, in *MultiReadTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdAnswer, error) {
+func (c *targetThresholdServiceClient) MultiReadTargetThresholds(ctx context.Context, in *MultiReadTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(TargetThresholdAnswer)
+	out := new(TargetThresholdResponse)
 	err := c.cc.Invoke(ctx, TargetThresholdService_MultiReadTargetThresholds_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
@@ -181,9 +181,9 @@ func (c *targetThresholdServiceClient) ListMetricSets(ctx context.Context, in *L
 	return out, nil
 }
 
-func (c *targetThresholdServiceClient) ListTargetThresholdShortNames(ctx context.Context, in *ListTargetThresholdShortNamesRequest, opts ...grpc.CallOption) (*TargetThresholdAnswer, error) {
+func (c *targetThresholdServiceClient) ListTargetThresholdShortNames(ctx context.Context, in *ListTargetThresholdShortNamesRequest, opts ...grpc.CallOption) (*TargetThresholdResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(TargetThresholdAnswer)
+	out := new(TargetThresholdResponse)
 	err := c.cc.Invoke(ctx, TargetThresholdService_ListTargetThresholdShortNames_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ type TargetThresholdServiceServer interface {
 	// Deletes a target threshold whose expiration date is past.
 	DeleteTargetThreshold(context.Context, *DeleteTargetThresholdRequest) (*emptypb.Empty, error)
 	// Retrieves the target thresholds that are named, with what each aims at.
-	MultiReadTargetThresholds(context.Context, *MultiReadTargetThresholdsRequest) (*TargetThresholdAnswer, error)
+	MultiReadTargetThresholds(context.Context, *MultiReadTargetThresholdsRequest) (*TargetThresholdResponse, error)
 	// Replaces the target thresholds that are known, by id or else by name, and
 	// creates the others.
 	MultiUpsertTargetThresholds(context.Context, *MultiUpsertTargetThresholdsRequest) (*TargetThresholdList, error)
@@ -240,7 +240,7 @@ type TargetThresholdServiceServer interface {
 	// name. Targets may name others.
 	ListMetricSets(context.Context, *ListMetricSetsRequest) (*MetricSetList, error)
 	// Retrieves the target thresholds that have a short name, by it.
-	ListTargetThresholdShortNames(context.Context, *ListTargetThresholdShortNamesRequest) (*TargetThresholdAnswer, error)
+	ListTargetThresholdShortNames(context.Context, *ListTargetThresholdShortNamesRequest) (*TargetThresholdResponse, error)
 	// Retrieves the target thresholds of a type in full, by name, page by page.
 	ExportTargetThresholds(context.Context, *ExportTargetThresholdsRequest) (*TargetThresholdExport, error)
 	// Retrieves the texts that thresholds show.
@@ -270,7 +270,7 @@ func (UnimplementedTargetThresholdServiceServer) UpdateTargetThreshold(context.C
 func (UnimplementedTargetThresholdServiceServer) DeleteTargetThreshold(context.Context, *DeleteTargetThresholdRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteTargetThreshold not implemented")
 }
-func (UnimplementedTargetThresholdServiceServer) MultiReadTargetThresholds(context.Context, *MultiReadTargetThresholdsRequest) (*TargetThresholdAnswer, error) {
+func (UnimplementedTargetThresholdServiceServer) MultiReadTargetThresholds(context.Context, *MultiReadTargetThresholdsRequest) (*TargetThresholdResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadTargetThresholds not implemented")
 }
 func (UnimplementedTargetThresholdServiceServer) MultiUpsertTargetThresholds(context.Context, *MultiUpsertTargetThresholdsRequest) (*TargetThresholdList, error) {
@@ -285,7 +285,7 @@ func (UnimplementedTargetThresholdServiceServer) ListThresholdOperators(context.
 func (UnimplementedTargetThresholdServiceServer) ListMetricSets(context.Context, *ListMetricSetsRequest) (*MetricSetList, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMetricSets not implemented")
 }
-func (UnimplementedTargetThresholdServiceServer) ListTargetThresholdShortNames(context.Context, *ListTargetThresholdShortNamesRequest) (*TargetThresholdAnswer, error) {
+func (UnimplementedTargetThresholdServiceServer) ListTargetThresholdShortNames(context.Context, *ListTargetThresholdShortNamesRequest) (*TargetThresholdResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListTargetThresholdShortNames not implemented")
 }
 func (UnimplementedTargetThresholdServiceServer) ExportTargetThresholds(context.Context, *ExportTargetThresholdsRequest) (*TargetThresholdExport, error) {

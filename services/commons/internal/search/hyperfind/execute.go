@@ -28,7 +28,7 @@ var maxThreshold = policy.Max[*commonsv1.ExecuteHyperfindRequest]("employees in 
 
 // ExecuteHyperfind finds the persons of a stored query, of locations or of a
 // list whom the caller may see. The response carries its fields as bytes.
-func (h *Handler) ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest) (*commonsv1.HyperfindAnswer, error) {
+func (h *Handler) ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest) (*commonsv1.HyperfindResponse, error) {
 	days, err := h.days(ctx, req.GetDateRange())
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (h *Handler) ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHy
 }
 
 // TestHyperfindQuery finds the persons of a query that is not stored.
-func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyperfindQueryRequest) (*commonsv1.HyperfindAnswer, error) {
+func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyperfindQueryRequest) (*commonsv1.HyperfindResponse, error) {
 	days, err := h.days(ctx, req.GetDateRange())
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 	return h.response(ctx, root, days, visible, limit)
 }
 
-func (h *Handler) response(ctx context.Context, root *query.Node, days civil.Range, visible rowvisibility.Set, limit int) (*commonsv1.HyperfindAnswer, error) {
+func (h *Handler) response(ctx context.Context, root *query.Node, days civil.Range, visible rowvisibility.Set, limit int) (*commonsv1.HyperfindResponse, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err

@@ -183,7 +183,7 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	finder := NewFinder(query.Config{}, pool)
 	h := New(pool, finder, rules, periods)
 	march := &commonv1.DateRange{StartDate: "2026-03-01", EndDate: "2026-03-31"}
-	numbered := func(upTo int, threshold *int64) (*commonsv1.HyperfindAnswer, error) {
+	numbered := func(upTo int, threshold *int64) (*commonsv1.HyperfindResponse, error) {
 		// Twenty persons were hired on each day.
 		req := &commonsv1.TestHyperfindQueryRequest{DateRange: march, Threshold: threshold, Constraints: &commonsv1.HyperfindConstraints{
 			Comparator: "OR", Filters: []*commonsv1.HyperfindFilter{{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Active"}}},
@@ -201,7 +201,7 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 		}
 		wire, err := proto.Marshal(response)
 		require.NoError(t, err)
-		decoded := &commonsv1.HyperfindAnswer{}
+		decoded := &commonsv1.HyperfindResponse{}
 		return decoded, proto.Unmarshal(wire, decoded)
 	}
 	refused := func(err error, code string, status int, actual, maximum int64) {
@@ -275,7 +275,7 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 		require.NoError(t, err)
 		wire, err := proto.Marshal(response)
 		require.NoError(t, err)
-		decoded := &commonsv1.HyperfindAnswer{}
+		decoded := &commonsv1.HyperfindResponse{}
 		require.NoError(t, proto.Unmarshal(wire, decoded))
 		assert.Equal(t, int64(1), decoded.GetCount())
 		assert.Equal(t, int64(7), decoded.GetResult().GetRefs().GetRefs()[0].GetId())

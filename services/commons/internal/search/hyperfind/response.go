@@ -13,8 +13,8 @@ import (
 
 // Numbers of the fields that are written as bytes.
 var (
-	fieldCount        = protofield.MustShort(&commonsv1.HyperfindAnswer{}, "count")
-	fieldResult       = protofield.MustShort(&commonsv1.HyperfindAnswer{}, "result")
+	fieldCount        = protofield.MustShort(&commonsv1.HyperfindResponse{}, "count")
+	fieldResult       = protofield.MustShort(&commonsv1.HyperfindResponse{}, "result")
 	resultRefs        = protofield.MustShort(&commonsv1.HyperfindResult{}, "refs")
 	resultPersons     = protofield.MustShort(&commonsv1.HyperfindResult{}, "base_persons")
 	refItems          = protofield.MustShort(&commonsv1.HyperfindRefList{}, "refs")
@@ -77,7 +77,7 @@ func appendNamed(dst []byte, idField, numberField protowire.Number, id int64, nu
 
 // message returns the collected persons, or the last of them when the caller
 // takes the others in parts. It carries its fields as bytes.
-func (a *response) message(ctx context.Context) (*commonsv1.HyperfindAnswer, error) {
+func (a *response) message(ctx context.Context) (*commonsv1.HyperfindResponse, error) {
 	fields := protowire.AppendVarint(protowire.AppendTag(nil, fieldCount, protowire.VarintType), uint64(a.count))
 	for _, list := range []struct {
 		field protowire.Number
@@ -100,7 +100,7 @@ func (a *response) message(ctx context.Context) (*commonsv1.HyperfindAnswer, err
 			}
 		}
 	}
-	out := &commonsv1.HyperfindAnswer{}
+	out := &commonsv1.HyperfindResponse{}
 	out.ProtoReflect().SetUnknown(fields)
 	return out, nil
 }

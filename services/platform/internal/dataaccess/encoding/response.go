@@ -20,7 +20,7 @@ import (
 // Numbers of the fields that are written as bytes: a large response is as many
 // attributes as a thousand rows have columns, and no message is built for one.
 var (
-	responseData = protofield.MustShort(&platformv1.DataAnswer{}, "data")
+	responseData = protofield.MustShort(&platformv1.MultiReadDataResponse{}, "data")
 
 	nodeKey        = protofield.MustShort(&platformv1.DataNode{}, "key")
 	nodeCoreKey    = protofield.MustShort(&platformv1.DataNode{}, "core_entity_key")
