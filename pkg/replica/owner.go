@@ -68,7 +68,7 @@ func Largest(wanted []Gap) (version int64) {
 
 // What one request may ask for, and how long a response may take.
 const (
-	maxWanted       = 500
+	maxGaps         = 500
 	maxDiffering    = 8192
 	responseTimeout = 30 * time.Second
 )
@@ -198,11 +198,11 @@ func (o *owner) backfill(ctx context.Context, payload []byte) (proto.Message, er
 	if err := proto.Unmarshal(payload, request); err != nil {
 		return nil, err
 	}
-	if len(request.GetWanted()) > maxWanted {
+	if len(request.GetGaps()) > maxGaps {
 		return nil, errTooMany
 	}
-	wanted := make([]Gap, len(request.GetWanted()))
-	for i, w := range request.GetWanted() {
+	wanted := make([]Gap, len(request.GetGaps()))
+	for i, w := range request.GetGaps() {
 		wanted[i] = Gap{w.GetKey(), w.GetVersion()}
 	}
 	err := pg.InTx(tenant.With(ctx, request.GetTenantId()), o.pool, func(ctx context.Context, tx pgx.Tx) error {

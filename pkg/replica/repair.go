@@ -48,7 +48,7 @@ ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), as
 )
 
 // gapsAtOnce is how many keys are asked for in one request.
-const gapsAtOnce = maxWanted
+const gapsAtOnce = maxGaps
 
 // Check has a topic of a tenant compared with its owner soon, by whoever serves.
 // It is for who notices that something is missing.
@@ -102,7 +102,7 @@ func (r *Replica) repairTenant(ctx context.Context, conn *nats.Conn, tenantID in
 			return false, err
 		}
 	}
-	if len(request.GetWanted()) > 0 {
+	if len(request.GetGaps()) > 0 {
 		reply := &replicationv1.BackfillResponse{}
 		if err := r.ask(ctx, conn, opBackfill, request, reply); err != nil {
 			return false, errors.Join(err, r.returnGaps(ctx, tenantID, keys))
@@ -126,14 +126,14 @@ func (r *Replica) takeGaps(ctx context.Context, tenantID int64) ([]int64, *repli
 	if _, err := pgx.ForEachRow(rows, []any{&key, &version}, func() error {
 		keys = append(keys, key)
 		if key != wholeTopic {
-			request.Wanted = append(request.Wanted, &replicationv1.Wanted{Key: key, Version: version})
+			request.Gaps = append(request.Gaps, &replicationv1.Gap{Key: key, Version: version})
 		}
 		return nil
 	}); err != nil {
 		return nil, nil, fmt.Errorf("replica: read gaps: %w", err)
 	}
 	slices.Sort(keys)
-	slices.SortFunc(request.Wanted, func(a, b *replicationv1.Wanted) int { return int(a.GetKey() - b.GetKey()) })
+	slices.SortFunc(request.Gaps, func(a, b *replicationv1.Gap) int { return int(a.GetKey() - b.GetKey()) })
 	return keys, request, nil
 }
 

@@ -19,7 +19,7 @@ func (b *bench) backfill(t *testing.T, topic string, versions map[int64]int64) {
 	t.Helper()
 	request := &replicationv1.BackfillRequest{TenantId: 1}
 	for key, version := range versions {
-		request.Wanted = append(request.Wanted, &replicationv1.Wanted{Key: key, Version: version})
+		request.Gaps = append(request.Gaps, &replicationv1.Gap{Key: key, Version: version})
 	}
 	response := &replicationv1.BackfillResponse{}
 	b.askOwner(t, topic+".backfill", request, response)
