@@ -35,7 +35,7 @@ type AccessProfile struct {
 	// Whose data: ALL, GROUP (the employee group of the user, and their own) or
 	// OWN. OWN when it is left out.
 	RowScope string `protobuf:"bytes,3,opt,name=row_scope,json=rowScope,proto3" json:"row_scope,omitempty"`
-	// Whether every tenant starts with it. Only in answers.
+	// Whether every tenant starts with it. Only in responses.
 	BuiltIn       *bool `protobuf:"varint,4,opt,name=built_in,json=builtIn,proto3,oneof" json:"built_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

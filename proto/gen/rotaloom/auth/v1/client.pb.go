@@ -31,7 +31,7 @@ type Client struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Unique in the tenant; never changed. Made when it is left out.
 	ClientId string `protobuf:"bytes,1,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
-	// Only in the answer that made it.
+	// Only in the response that made it.
 	ClientSecret string `protobuf:"bytes,2,opt,name=client_secret,json=clientSecret,proto3" json:"client_secret,omitempty"`
 	// True when it is left out.
 	Enabled *bool `protobuf:"varint,3,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`

@@ -42,14 +42,14 @@ type ClientServiceClient interface {
 	ListClients(ctx context.Context, in *ListClientsRequest, opts ...grpc.CallOption) (*ClientList, error)
 	// Retrieves one client.
 	GetClient(ctx context.Context, in *GetClientRequest, opts ...grpc.CallOption) (*Client, error)
-	// Creates a client. The answer is the only one that shows its secret.
+	// Creates a client. The response is the only one that shows its secret.
 	CreateClient(ctx context.Context, in *Client, opts ...grpc.CallOption) (*Client, error)
 	// Replaces the settings of a client. When it may do less than before, its
 	// users must log in again.
 	UpdateClient(ctx context.Context, in *UpdateClientRequest, opts ...grpc.CallOption) (*Client, error)
 	// Deletes a client, and ends the tokens that users got by it.
 	DeleteClient(ctx context.Context, in *DeleteClientRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Gives a client a new secret, which only this answer shows. The old one is
+	// Gives a client a new secret, which only this response shows. The old one is
 	// void at once; tokens live on.
 	RotateClientSecret(ctx context.Context, in *RotateClientSecretRequest, opts ...grpc.CallOption) (*Client, error)
 }
@@ -133,14 +133,14 @@ type ClientServiceServer interface {
 	ListClients(context.Context, *ListClientsRequest) (*ClientList, error)
 	// Retrieves one client.
 	GetClient(context.Context, *GetClientRequest) (*Client, error)
-	// Creates a client. The answer is the only one that shows its secret.
+	// Creates a client. The response is the only one that shows its secret.
 	CreateClient(context.Context, *Client) (*Client, error)
 	// Replaces the settings of a client. When it may do less than before, its
 	// users must log in again.
 	UpdateClient(context.Context, *UpdateClientRequest) (*Client, error)
 	// Deletes a client, and ends the tokens that users got by it.
 	DeleteClient(context.Context, *DeleteClientRequest) (*emptypb.Empty, error)
-	// Gives a client a new secret, which only this answer shows. The old one is
+	// Gives a client a new secret, which only this response shows. The old one is
 	// void at once; tokens live on.
 	RotateClientSecret(context.Context, *RotateClientSecretRequest) (*Client, error)
 	mustEmbedUnimplementedClientServiceServer()

@@ -304,10 +304,10 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// FederationService tells the services what a token of a federated identity
+// FederationService verifies for the services what a token of a federated identity
 // provider stands for.
 type FederationServiceClient interface {
-	// Checks a token of an identity provider and answers an access token of our
+	// Checks a token of an identity provider and returns an access token of our
 	// own in its place, which lives for a minute at most.
 	ResolveFederatedToken(ctx context.Context, in *ResolveFederatedTokenRequest, opts ...grpc.CallOption) (*ResolveFederatedTokenResponse, error)
 }
@@ -334,10 +334,10 @@ func (c *federationServiceClient) ResolveFederatedToken(ctx context.Context, in 
 // All implementations must embed UnimplementedFederationServiceServer
 // for forward compatibility.
 //
-// FederationService tells the services what a token of a federated identity
+// FederationService verifies for the services what a token of a federated identity
 // provider stands for.
 type FederationServiceServer interface {
-	// Checks a token of an identity provider and answers an access token of our
+	// Checks a token of an identity provider and returns an access token of our
 	// own in its place, which lives for a minute at most.
 	ResolveFederatedToken(context.Context, *ResolveFederatedTokenRequest) (*ResolveFederatedTokenResponse, error)
 	mustEmbedUnimplementedFederationServiceServer()

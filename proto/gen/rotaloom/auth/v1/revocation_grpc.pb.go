@@ -28,7 +28,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// RevocationService tells the services which tokens were revoked. They learn
+// RevocationService lists for the services which tokens were revoked. They learn
 // of most revocations by the bus; asking here makes sure that none is missed.
 type RevocationServiceClient interface {
 	// Lists the revocations of all tenants that have not expired, from a point
@@ -58,7 +58,7 @@ func (c *revocationServiceClient) ListRevocations(ctx context.Context, in *ListR
 // All implementations must embed UnimplementedRevocationServiceServer
 // for forward compatibility.
 //
-// RevocationService tells the services which tokens were revoked. They learn
+// RevocationService lists for the services which tokens were revoked. They learn
 // of most revocations by the bus; asking here makes sure that none is missed.
 type RevocationServiceServer interface {
 	// Lists the revocations of all tenants that have not expired, from a point

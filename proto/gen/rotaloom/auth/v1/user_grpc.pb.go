@@ -54,7 +54,7 @@ type UserServiceClient interface {
 	UnlockUser(ctx context.Context, in *UnlockUserRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Lists what persons may do and how far they see, by their function access
 	// profiles as these are now. Persons without a user account, and those who may
-	// not log in now, are missing from the answer.
+	// not log in now, are missing from the response.
 	ListUserRights(ctx context.Context, in *ListUserRightsRequest, opts ...grpc.CallOption) (*ListUserRightsResponse, error)
 	// Removes the user accounts of persons; unknown ones are ignored.
 	DeleteUsers(ctx context.Context, in *DeleteUsersRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -152,7 +152,7 @@ type UserServiceServer interface {
 	UnlockUser(context.Context, *UnlockUserRequest) (*emptypb.Empty, error)
 	// Lists what persons may do and how far they see, by their function access
 	// profiles as these are now. Persons without a user account, and those who may
-	// not log in now, are missing from the answer.
+	// not log in now, are missing from the response.
 	ListUserRights(context.Context, *ListUserRightsRequest) (*ListUserRightsResponse, error)
 	// Removes the user accounts of persons; unknown ones are ignored.
 	DeleteUsers(context.Context, *DeleteUsersRequest) (*emptypb.Empty, error)

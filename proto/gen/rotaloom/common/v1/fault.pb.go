@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Fault is the detail of a gRPC status by which a service tells another one,
+// Fault is the detail of a gRPC status by which a service reports to another one,
 // or the edge, which error the caller shall see.
 type Fault struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -36,7 +36,7 @@ type Fault struct {
 	// Seconds until a retry makes sense; 0 when it never does by itself.
 	RetryAfter int32         `protobuf:"varint,4,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
 	Details    *ErrorDetails `protobuf:"bytes,5,opt,name=details,proto3" json:"details,omitempty"`
-	// The value of "error" in an RFC 6749 answer.
+	// The value of "error" in an RFC 6749 response.
 	OauthError    string `protobuf:"bytes,6,opt,name=oauth_error,json=oauthError,proto3" json:"oauth_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -114,8 +114,8 @@ func (x *Fault) GetOauthError() string {
 	return ""
 }
 
-// ErrorBody is the JSON of an error answer, and of an item's error in a bulk
-// answer.
+// ErrorBody is the JSON of an error response, and of an item's error in a bulk
+// response.
 type ErrorBody struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ErrorCode     string                 `protobuf:"bytes,1,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
@@ -258,7 +258,7 @@ func (x *ErrorDetails) GetInput() *anypb.Any {
 	return nil
 }
 
-// LimitDetail tells how far a request went past a limit.
+// LimitDetail says how far a request went past a limit.
 type LimitDetail struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Actual        int64                  `protobuf:"varint,1,opt,name=actual,proto3" json:"actual,omitempty"`

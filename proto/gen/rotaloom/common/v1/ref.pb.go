@@ -32,7 +32,7 @@ type Ref struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	Qualifier *string                `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
-	// Shown in answers where the reference product shows it; ignored in
+	// Shown in responses where the reference product shows it; ignored in
 	// requests.
 	Name *string `protobuf:"bytes,3,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// As name, in the caller's language.

@@ -28,7 +28,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// EmployeeDayService tells timekeeping what timecards follow from.
+// EmployeeDayService returns to timekeeping what timecards follow from.
 type EmployeeDayServiceClient interface {
 	// Reads primary jobs, pay rules, scheduled shifts and pay code edits of the schedule
 	// of employees on some days, as they are at one moment. Unknown employees are left out.
@@ -57,7 +57,7 @@ func (c *employeeDayServiceClient) ReadEmployeeDays(ctx context.Context, in *Rea
 // All implementations must embed UnimplementedEmployeeDayServiceServer
 // for forward compatibility.
 //
-// EmployeeDayService tells timekeeping what timecards follow from.
+// EmployeeDayService returns to timekeeping what timecards follow from.
 type EmployeeDayServiceServer interface {
 	// Reads primary jobs, pay rules, scheduled shifts and pay code edits of the schedule
 	// of employees on some days, as they are at one moment. Unknown employees are left out.

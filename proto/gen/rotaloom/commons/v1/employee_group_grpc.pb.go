@@ -28,7 +28,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// EmployeeGroupService tells the services who belongs to a manager's employee
+// EmployeeGroupService returns to the services who belongs to a manager's employee
 // group, so that each shows the manager nobody else.
 type EmployeeGroupServiceClient interface {
 	// Lists the persons who are in the employee group of a person today, by
@@ -59,7 +59,7 @@ func (c *employeeGroupServiceClient) ListEmployeeGroupMembers(ctx context.Contex
 // All implementations must embed UnimplementedEmployeeGroupServiceServer
 // for forward compatibility.
 //
-// EmployeeGroupService tells the services who belongs to a manager's employee
+// EmployeeGroupService returns to the services who belongs to a manager's employee
 // group, so that each shows the manager nobody else.
 type EmployeeGroupServiceServer interface {
 	// Lists the persons who are in the employee group of a person today, by

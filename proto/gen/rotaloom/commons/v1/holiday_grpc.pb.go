@@ -36,7 +36,7 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // HolidayService keeps the holidays of a tenant. A holiday that is selected for
-// a year stands on the schedules of all employees. Answers follow
+// a year stands on the schedules of all employees. Texts follow
 // Accept-Language.
 type HolidayServiceClient interface {
 	// Retrieves all holidays, or those of a year, by name.
@@ -46,7 +46,7 @@ type HolidayServiceClient interface {
 	// Creates holidays, and changes those whose id or name is known. What a
 	// holiday leaves out stays; the dates of other years stay too.
 	MultiUpsertHolidays(ctx context.Context, in *MultiUpsertHolidaysRequest, opts ...grpc.CallOption) (*HolidayList, error)
-	// Selects holidays for years, and takes others out of them. The answer has
+	// Selects holidays for years, and takes others out of them. The response has
 	// the holidays that were named.
 	ApplyUpsertHolidayYears(ctx context.Context, in *HolidayYearList, opts ...grpc.CallOption) (*HolidayList, error)
 	// Creates the public holidays of a country or of a part of it, and selects
@@ -129,7 +129,7 @@ func (c *holidayServiceClient) DeleteHoliday(ctx context.Context, in *DeleteHoli
 // for forward compatibility.
 //
 // HolidayService keeps the holidays of a tenant. A holiday that is selected for
-// a year stands on the schedules of all employees. Answers follow
+// a year stands on the schedules of all employees. Texts follow
 // Accept-Language.
 type HolidayServiceServer interface {
 	// Retrieves all holidays, or those of a year, by name.
@@ -139,7 +139,7 @@ type HolidayServiceServer interface {
 	// Creates holidays, and changes those whose id or name is known. What a
 	// holiday leaves out stays; the dates of other years stay too.
 	MultiUpsertHolidays(context.Context, *MultiUpsertHolidaysRequest) (*HolidayList, error)
-	// Selects holidays for years, and takes others out of them. The answer has
+	// Selects holidays for years, and takes others out of them. The response has
 	// the holidays that were named.
 	ApplyUpsertHolidayYears(context.Context, *HolidayYearList) (*HolidayList, error)
 	// Creates the public holidays of a country or of a part of it, and selects

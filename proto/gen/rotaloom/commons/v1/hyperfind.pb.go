@@ -42,7 +42,7 @@ type ExecuteHyperfindRequest struct {
 	IncludeTerminatedInRangeForLocations *bool `protobuf:"varint,5,opt,name=include_terminated_in_range_for_locations,json=includeTerminatedInRangeForLocations,proto3,oneof" json:"include_terminated_in_range_for_locations,omitempty"`
 	// Only persons who have a pay rule on some day of the range.
 	IsEmployee *bool `protobuf:"varint,6,opt,name=is_employee,json=isEmployee,proto3,oneof" json:"is_employee,omitempty"`
-	// Most persons in the answer: 3,500 when absent, 50,000 at most.
+	// Most persons in the response: 3,500 when absent, 50,000 at most.
 	Threshold *int64 `protobuf:"varint,7,opt,name=threshold,proto3,oneof" json:"threshold,omitempty"`
 	// Accepted and without effect: a personal query of somebody else is unknown.
 	ValidateAccessForPrivateHf *bool `protobuf:"varint,8,opt,name=validate_access_for_private_hf,json=validateAccessForPrivateHF,proto3,oneof" json:"validate_access_for_private_hf,omitempty"`
@@ -461,7 +461,7 @@ func (x *HyperfindPerson) GetDisplayName() string {
 
 type ListHyperfindQueriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether the answer has the constraints.
+	// Whether the response has the constraints.
 	AllDetails *bool `protobuf:"varint,1,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	// Regular, Home or All, in any case; All when absent.
 	UsageType     string `protobuf:"bytes,2,opt,name=usage_type,json=usageType,proto3" json:"usage_type,omitempty"`

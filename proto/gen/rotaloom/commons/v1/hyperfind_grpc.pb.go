@@ -40,7 +40,7 @@ const (
 // HyperfindService keeps queries over persons, and executes them.
 type HyperfindServiceClient interface {
 	// Finds the persons of a stored query, of locations, or of a list, on the
-	// days of a range. An answer of more persons than the threshold allows is
+	// days of a range. A response of more persons than the threshold allows is
 	// an error, never cut.
 	ExecuteHyperfind(ctx context.Context, in *ExecuteHyperfindRequest, opts ...grpc.CallOption) (*HyperfindResponse, error)
 	// Finds the persons of a query that is not stored.
@@ -166,7 +166,7 @@ func (c *hyperfindServiceClient) DeleteHyperfindQuery(ctx context.Context, in *D
 // HyperfindService keeps queries over persons, and executes them.
 type HyperfindServiceServer interface {
 	// Finds the persons of a stored query, of locations, or of a list, on the
-	// days of a range. An answer of more persons than the threshold allows is
+	// days of a range. A response of more persons than the threshold allows is
 	// an error, never cut.
 	ExecuteHyperfind(context.Context, *ExecuteHyperfindRequest) (*HyperfindResponse, error)
 	// Finds the persons of a query that is not stored.

@@ -110,7 +110,7 @@ func (x *GetHyperfindProfileRequest) GetId() int64 {
 type MultiReadHyperfindProfilesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Where *v1.RefList            `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// Profiles that the answer leaves out.
+	// Profiles that the response leaves out.
 	ExclusiveObjectRefList []*v1.Ref `protobuf:"bytes,2,rep,name=exclusive_object_ref_list,json=exclusiveObjectRefList,proto3" json:"exclusive_object_ref_list,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache

@@ -469,7 +469,7 @@ func (x *MultiReadJobsRequest) GetMultiReadOptions() *MultiReadOptions {
 	return nil
 }
 
-// MultiReadOptions narrows what a read of many answers.
+// MultiReadOptions narrows what a read of many returns.
 type MultiReadOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// YYYY-MM-DDTHH:MM:SS in UTC: only what was changed since.

@@ -1635,7 +1635,7 @@ type LocationsOfSet struct {
 	Context        string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	Date           string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
 	LocationSetRef *v1.Ref                `protobuf:"bytes,3,opt,name=location_set_ref,json=locationSetRef,proto3" json:"location_set_ref,omitempty"`
-	// Answers what lies at or below the set's locations and has these types.
+	// Returns what lies at or below the set's locations and has these types.
 	ExpandToLocationTypes *v1.RefList   `protobuf:"bytes,4,opt,name=expand_to_location_types,json=expandToLocationTypes,proto3" json:"expand_to_location_types,omitempty"`
 	Span                  *LocationSpan `protobuf:"bytes,5,opt,name=span,proto3" json:"span,omitempty"`
 	unknownFields         protoimpl.UnknownFields

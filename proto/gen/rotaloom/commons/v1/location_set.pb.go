@@ -30,7 +30,7 @@ const (
 type ListLocationSetsRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Context string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// The day whose paths the answer shows; today without one.
+	// The day whose paths the response shows; today without one.
 	Date       string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
 	AllDetails *bool  `protobuf:"varint,3,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	// Only sets with this name.

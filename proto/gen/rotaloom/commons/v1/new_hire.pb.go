@@ -327,7 +327,7 @@ type NewHire struct {
 	I9Verification                                    *structpb.Value `protobuf:"bytes,78,opt,name=i9_verification,json=I9Verification,proto3" json:"i9_verification,omitempty"`
 	PtoPlans                                          *structpb.Value `protobuf:"bytes,79,opt,name=pto_plans,json=PTOPlans,proto3" json:"pto_plans,omitempty"`
 	SelfServiceProperties                             *structpb.Value `protobuf:"bytes,80,opt,name=self_service_properties,json=SelfServiceProperties,proto3" json:"self_service_properties,omitempty"`
-	// Only in answers: the id of the person.
+	// Only in responses: the id of the person.
 	PersonId      int64 `protobuf:"varint,81,opt,name=person_id,json=PersonId,proto3" json:"person_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -36,7 +36,7 @@ type NewHireServiceClient interface {
 	// Creates persons with their assignments, up to 100. Each succeeds or fails by
 	// itself: 207 when some failed.
 	CreateNewHires(ctx context.Context, in *NewHireList, opts ...grpc.CallOption) (*NewHireList, error)
-	// Retrieves what the hiring of a person told.
+	// Retrieves what the hiring of a person stated.
 	GetNewHire(ctx context.Context, in *GetNewHireRequest, opts ...grpc.CallOption) (*NewHire, error)
 }
 
@@ -77,7 +77,7 @@ type NewHireServiceServer interface {
 	// Creates persons with their assignments, up to 100. Each succeeds or fails by
 	// itself: 207 when some failed.
 	CreateNewHires(context.Context, *NewHireList) (*NewHireList, error)
-	// Retrieves what the hiring of a person told.
+	// Retrieves what the hiring of a person stated.
 	GetNewHire(context.Context, *GetNewHireRequest) (*NewHire, error)
 	mustEmbedUnimplementedNewHireServiceServer()
 }

@@ -716,7 +716,7 @@ func (x *GetPersonExtensionRequest) GetIncludeAccrualPolicyDetails() bool {
 
 type GetCurrentUserInfoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether the answer says how the person is reached.
+	// Whether the response says how the person is reached.
 	IncludeContactInformation *bool `protobuf:"varint,1,opt,name=include_contact_information,json=includeContactInformation,proto3,oneof" json:"include_contact_information,omitempty"`
 	unknownFields             protoimpl.UnknownFields
 	sizeCache                 protoimpl.SizeCache

@@ -88,7 +88,7 @@ type PersonServiceClient interface {
 	// Retrieves the short form of up to 1,000 persons, in the order asked for.
 	MultiReadBasePersons(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*BasePersonList, error)
 	// Finds persons for another service by ids or person numbers. Unknown ones
-	// are left out of the answer.
+	// are left out of the response.
 	ResolvePersons(ctx context.Context, in *ResolvePersonsRequest, opts ...grpc.CallOption) (*ResolvePersonsResponse, error)
 	// Finds persons for another service as callers name them: by a criterion, or by
 	// identities. Whom the caller may not see is not found.
@@ -97,7 +97,7 @@ type PersonServiceClient interface {
 	// the tenant has is not known.
 	ReadCustomFields(ctx context.Context, in *ReadCustomFieldsRequest, opts ...grpc.CallOption) (*ReadCustomFieldsResponse, error)
 	// Reads for another service when persons were born. Those of whom it is not
-	// known, and unknown persons, are left out of the answer.
+	// known, and unknown persons, are left out of the response.
 	ReadBirthDates(ctx context.Context, in *ReadBirthDatesRequest, opts ...grpc.CallOption) (*ReadBirthDatesResponse, error)
 }
 
@@ -343,7 +343,7 @@ type PersonServiceServer interface {
 	// Retrieves the short form of up to 1,000 persons, in the order asked for.
 	MultiReadBasePersons(context.Context, *MultiReadPersonsRequest) (*BasePersonList, error)
 	// Finds persons for another service by ids or person numbers. Unknown ones
-	// are left out of the answer.
+	// are left out of the response.
 	ResolvePersons(context.Context, *ResolvePersonsRequest) (*ResolvePersonsResponse, error)
 	// Finds persons for another service as callers name them: by a criterion, or by
 	// identities. Whom the caller may not see is not found.
@@ -352,7 +352,7 @@ type PersonServiceServer interface {
 	// the tenant has is not known.
 	ReadCustomFields(context.Context, *ReadCustomFieldsRequest) (*ReadCustomFieldsResponse, error)
 	// Reads for another service when persons were born. Those of whom it is not
-	// known, and unknown persons, are left out of the answer.
+	// known, and unknown persons, are left out of the response.
 	ReadBirthDates(context.Context, *ReadBirthDatesRequest) (*ReadBirthDatesResponse, error)
 	mustEmbedUnimplementedPersonServiceServer()
 }

@@ -29,7 +29,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// TermRequestService tells timekeeping what callers asked for.
+// TermRequestService returns to timekeeping what callers asked for.
 type TermRequestServiceClient interface {
 	// Lists, for another service, the requests of persons that are not carried
 	// out as far as this service has heard, by person and then by number.
@@ -58,7 +58,7 @@ func (c *termRequestServiceClient) ListTermRequests(ctx context.Context, in *Lis
 // All implementations must embed UnimplementedTermRequestServiceServer
 // for forward compatibility.
 //
-// TermRequestService tells timekeeping what callers asked for.
+// TermRequestService returns to timekeeping what callers asked for.
 type TermRequestServiceServer interface {
 	// Lists, for another service, the requests of persons that are not carried
 	// out as far as this service has heard, by person and then by number.

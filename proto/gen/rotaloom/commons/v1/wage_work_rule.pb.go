@@ -84,7 +84,7 @@ type WageWorkRuleWhere struct {
 	// end the range is open there.
 	StartDate string `protobuf:"bytes,5,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	EndDate   string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// Page of the wage and work rules of each stretch of days, from 0 on; needs count.
+	// Page of the wage and work rules of each range of days, from 0 on; needs count.
 	Index *int64 `protobuf:"varint,7,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	// Wage and work rules in a page, from 1 on. All of them when absent.
 	Count *int64 `protobuf:"varint,8,opt,name=count,proto3,oneof" json:"count,omitempty"`
@@ -372,7 +372,7 @@ func (x *WageWorkRulePosition) GetExternalId() string {
 	return ""
 }
 
-// EffectiveDatedWageWorkRules is what holds on some days: in answers, on days on which
+// EffectiveDatedWageWorkRules is what holds on some days: in responses, on days on which
 // all of it stays as it is.
 type EffectiveDatedWageWorkRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`

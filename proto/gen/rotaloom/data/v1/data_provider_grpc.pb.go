@@ -32,7 +32,7 @@ const (
 //
 // DataProviderService is what every domain with data elements serves.
 type DataProviderServiceClient interface {
-	// Answers the providers of the service with their elements.
+	// Returns the providers of the service with their elements.
 	DescribeDataElements(ctx context.Context, in *DescribeDataElementsRequest, opts ...grpc.CallOption) (*DescribeDataElementsResponse, error)
 	// Reads elements of one provider: a column for each. The rows are not checked
 	// for who may see them.
@@ -73,7 +73,7 @@ func (c *dataProviderServiceClient) ReadDataElements(ctx context.Context, in *Re
 //
 // DataProviderService is what every domain with data elements serves.
 type DataProviderServiceServer interface {
-	// Answers the providers of the service with their elements.
+	// Returns the providers of the service with their elements.
 	DescribeDataElements(context.Context, *DescribeDataElementsRequest) (*DescribeDataElementsResponse, error)
 	// Reads elements of one provider: a column for each. The rows are not checked
 	// for who may see them.

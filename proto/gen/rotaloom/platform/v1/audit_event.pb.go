@@ -32,7 +32,7 @@ type ReadAuditEventsRequest struct {
 	Where *AuditEventFilter      `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	// 1 to 1,000; 100 when it is left out.
 	Count *int32 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	// The next page: "next" of the answer before.
+	// The next page: "next" of the response before.
 	After         string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

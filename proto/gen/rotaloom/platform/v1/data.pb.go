@@ -801,7 +801,7 @@ type DataOptions struct {
 	// Whether to read anew.
 	Refresh             *bool `protobuf:"varint,3,opt,name=refresh,proto3,oneof" json:"refresh,omitempty"`
 	IncludeColumnTotals *bool `protobuf:"varint,4,opt,name=include_column_totals,json=includeColumnTotals,proto3,oneof" json:"include_column_totals,omitempty"`
-	// That of an earlier answer. Accepted and without effect.
+	// That of an earlier response. Accepted and without effect.
 	MetadataKey *string `protobuf:"bytes,5,opt,name=metadata_key,json=metadataKey,proto3,oneof" json:"metadata_key,omitempty"`
 	// TREE or GRID: whether groups show their rows. TREE when absent.
 	ResponseType string `protobuf:"bytes,6,opt,name=response_type,json=responseType,proto3" json:"response_type,omitempty"`
@@ -964,7 +964,7 @@ func (x *MultiReadDataResponse) GetData() *DataNode {
 
 type DataMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When the data was read; it stays while the answer comes from the cache.
+	// When the data was read; it stays while the response comes from the cache.
 	LastRefreshed       string `protobuf:"bytes,1,opt,name=last_refreshed,json=lastRefreshed,proto3" json:"last_refreshed,omitempty"`
 	CacheExpirationTime string `protobuf:"bytes,2,opt,name=cache_expiration_time,json=cacheExpirationTime,proto3" json:"cache_expiration_time,omitempty"`
 	// Rows on this page.

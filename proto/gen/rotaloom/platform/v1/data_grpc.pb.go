@@ -31,7 +31,7 @@ const (
 // DataService reads data elements for employees or locations.
 type DataServiceClient interface {
 	// Reads data elements. Elements that could not be read are named in
-	// metadata.errors; the others are answered all the same.
+	// metadata.errors; the others are returned all the same.
 	MultiReadData(ctx context.Context, in *MultiReadDataRequest, opts ...grpc.CallOption) (*MultiReadDataResponse, error)
 }
 
@@ -60,7 +60,7 @@ func (c *dataServiceClient) MultiReadData(ctx context.Context, in *MultiReadData
 // DataService reads data elements for employees or locations.
 type DataServiceServer interface {
 	// Reads data elements. Elements that could not be read are named in
-	// metadata.errors; the others are answered all the same.
+	// metadata.errors; the others are returned all the same.
 	MultiReadData(context.Context, *MultiReadDataRequest) (*MultiReadDataResponse, error)
 	mustEmbedUnimplementedDataServiceServer()
 }

@@ -28,7 +28,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// LimitService tells callers how far they may go, before they are refused.
+// LimitService shows to callers how far they may go, before they are refused.
 type LimitServiceClient interface {
 	// Retrieves every limit that applies to the caller.
 	GetLimits(ctx context.Context, in *GetLimitsRequest, opts ...grpc.CallOption) (*Limits, error)
@@ -56,7 +56,7 @@ func (c *limitServiceClient) GetLimits(ctx context.Context, in *GetLimitsRequest
 // All implementations must embed UnimplementedLimitServiceServer
 // for forward compatibility.
 //
-// LimitService tells callers how far they may go, before they are refused.
+// LimitService shows to callers how far they may go, before they are refused.
 type LimitServiceServer interface {
 	// Retrieves every limit that applies to the caller.
 	GetLimits(context.Context, *GetLimitsRequest) (*Limits, error)

@@ -44,7 +44,7 @@ type PayCodeEditServiceClient interface {
 	UpdatePayCodeEdit(ctx context.Context, in *UpdatePayCodeEditRequest, opts ...grpc.CallOption) (*PayCodeEdit, error)
 	// Deletes one pay code edit.
 	DeletePayCodeEdit(ctx context.Context, in *DeletePayCodeEditRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Creates one pay code edit; the answer is a list of one.
+	// Creates one pay code edit; the response is a list of one.
 	CreatePayCodeEdit(ctx context.Context, in *PayCodeEdit, opts ...grpc.CallOption) (*PayCodeEditList, error)
 	// Creates up to 1,000 pay code edits, all or none.
 	MultiCreatePayCodeEdits(ctx context.Context, in *MultiCreatePayCodeEditsRequest, opts ...grpc.CallOption) (*PayCodeEditList, error)
@@ -145,7 +145,7 @@ type PayCodeEditServiceServer interface {
 	UpdatePayCodeEdit(context.Context, *UpdatePayCodeEditRequest) (*PayCodeEdit, error)
 	// Deletes one pay code edit.
 	DeletePayCodeEdit(context.Context, *DeletePayCodeEditRequest) (*emptypb.Empty, error)
-	// Creates one pay code edit; the answer is a list of one.
+	// Creates one pay code edit; the response is a list of one.
 	CreatePayCodeEdit(context.Context, *PayCodeEdit) (*PayCodeEditList, error)
 	// Creates up to 1,000 pay code edits, all or none.
 	MultiCreatePayCodeEdits(context.Context, *MultiCreatePayCodeEditsRequest) (*PayCodeEditList, error)

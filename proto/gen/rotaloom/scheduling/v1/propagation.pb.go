@@ -73,7 +73,7 @@ func (x *GetPropagationRequest) GetId() int64 {
 
 type ListPropagationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The X-Request-Id of the answer to the request.
+	// The X-Request-Id of the response to the request.
 	RequestId     string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -121,7 +121,7 @@ type MultiReadPropagationsRequest struct {
 	Where *PropagationFilter     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	// 1 to 1,000; 100 when it is left out.
 	Count *int32 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	// The next page: "next" of the answer before.
+	// The next page: "next" of the response before.
 	Before        *int64 `protobuf:"varint,3,opt,name=before,proto3,oneof" json:"before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -193,7 +193,7 @@ type PropagationFilter struct {
 	StartDateTime string `protobuf:"bytes,5,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
 	// UTC, the first moment that no longer counts.
 	EndDateTime string `protobuf:"bytes,6,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	// The X-Request-Id of the answers to the requests that started them.
+	// The X-Request-Id of the responses to the requests that started them.
 	RequestIds    []string `protobuf:"bytes,7,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

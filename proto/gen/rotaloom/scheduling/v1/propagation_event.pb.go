@@ -180,7 +180,7 @@ func (x *PropagationSmallBatchRequested) GetBatch() int32 {
 	return 0
 }
 
-// ScheduleChanged tells which employees' schedules a propagation or an edit
+// ScheduleChanged names which employees' schedules a propagation or an edit
 // has changed.
 type ScheduleChanged struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`

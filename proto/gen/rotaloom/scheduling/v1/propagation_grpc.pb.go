@@ -30,12 +30,12 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PropagationService tells how far a propagation has come. Answers that start
+// PropagationService shows how far a propagation has come. Responses that start
 // one name it in Content-Location; those of other services name the list of
 // those that the request has started.
 type PropagationServiceClient interface {
 	// Retrieves the propagations that one request has started, newest first: of
-	// changes of who is on which term, which arrive a moment after their answer.
+	// changes of who is on which term, which arrive a moment after their response.
 	// The list is empty until then, and when there was nothing to apply.
 	ListPropagations(ctx context.Context, in *ListPropagationsRequest, opts ...grpc.CallOption) (*PropagationPage, error)
 	// Retrieves propagations, newest first, in pages. All conditions must hold;
@@ -87,12 +87,12 @@ func (c *propagationServiceClient) GetPropagation(ctx context.Context, in *GetPr
 // All implementations must embed UnimplementedPropagationServiceServer
 // for forward compatibility.
 //
-// PropagationService tells how far a propagation has come. Answers that start
+// PropagationService shows how far a propagation has come. Responses that start
 // one name it in Content-Location; those of other services name the list of
 // those that the request has started.
 type PropagationServiceServer interface {
 	// Retrieves the propagations that one request has started, newest first: of
-	// changes of who is on which term, which arrive a moment after their answer.
+	// changes of who is on which term, which arrive a moment after their response.
 	// The list is empty until then, and when there was nothing to apply.
 	ListPropagations(context.Context, *ListPropagationsRequest) (*PropagationPage, error)
 	// Retrieves propagations, newest first, in pages. All conditions must hold;

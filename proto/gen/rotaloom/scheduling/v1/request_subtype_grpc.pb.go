@@ -36,7 +36,7 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // RequestSubtypeService keeps the request subtypes of a tenant, which begins
-// with one of each kind. Answers follow Accept-Language.
+// with one of each kind. Texts follow Accept-Language.
 type RequestSubtypeServiceClient interface {
 	// Retrieves one request subtype.
 	GetRequestSubtype(ctx context.Context, in *GetRequestSubtypeRequest, opts ...grpc.CallOption) (*RequestSubtype, error)
@@ -125,7 +125,7 @@ func (c *requestSubtypeServiceClient) DeleteRequestSubtype(ctx context.Context, 
 // for forward compatibility.
 //
 // RequestSubtypeService keeps the request subtypes of a tenant, which begins
-// with one of each kind. Answers follow Accept-Language.
+// with one of each kind. Texts follow Accept-Language.
 type RequestSubtypeServiceServer interface {
 	// Retrieves one request subtype.
 	GetRequestSubtype(context.Context, *GetRequestSubtypeRequest) (*RequestSubtype, error)

@@ -254,7 +254,7 @@ func (x *EntityFilterSpan) GetEnd() string {
 
 // ScheduleChanges are the moments that were compared, in UTC, and what is different.
 // The next request goes on where this one ended when its startDateTime is the
-// endDateTime of this answer.
+// endDateTime of this response.
 type ScheduleChanges struct {
 	state                   protoimpl.MessageState      `protogen:"open.v1"`
 	StartDateTime           string                      `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`

@@ -28,7 +28,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ScheduleChangeService tells what changed in schedules.
+// ScheduleChangeService returns what changed in schedules.
 type ScheduleChangeServiceClient interface {
 	// Retrieves what changed in the schedules of employees between two moments: of each
 	// entry how it was at the first and how it was at the last, and nothing of what lay
@@ -58,7 +58,7 @@ func (c *scheduleChangeServiceClient) MultiReadScheduleChanges(ctx context.Conte
 // All implementations must embed UnimplementedScheduleChangeServiceServer
 // for forward compatibility.
 //
-// ScheduleChangeService tells what changed in schedules.
+// ScheduleChangeService returns what changed in schedules.
 type ScheduleChangeServiceServer interface {
 	// Retrieves what changed in the schedules of employees between two moments: of each
 	// entry how it was at the first and how it was at the last, and nothing of what lay

@@ -32,7 +32,7 @@ const (
 // ScheduleEditService creates, changes and deletes shifts, pay code edits, schedule tags and day
 // locks together.
 type ScheduleEditServiceClient interface {
-	// Changes entries of the schedule, all or none; the answer is a list of one.
+	// Changes entries of the schedule, all or none; the response is a list of one.
 	EditSchedule(ctx context.Context, in *ScheduleEdit, opts ...grpc.CallOption) (*ScheduleEditResultList, error)
 	// Changes entries of schedules by several edits, all or none; with partial success
 	// those edits that can be made as a whole.
@@ -74,7 +74,7 @@ func (c *scheduleEditServiceClient) MultiUpdateSchedule(ctx context.Context, in 
 // ScheduleEditService creates, changes and deletes shifts, pay code edits, schedule tags and day
 // locks together.
 type ScheduleEditServiceServer interface {
-	// Changes entries of the schedule, all or none; the answer is a list of one.
+	// Changes entries of the schedule, all or none; the response is a list of one.
 	EditSchedule(context.Context, *ScheduleEdit) (*ScheduleEditResultList, error)
 	// Changes entries of schedules by several edits, all or none; with partial success
 	// those edits that can be made as a whole.

@@ -37,7 +37,7 @@ type ScheduleServiceClient interface {
 	MultiReadSchedule(ctx context.Context, in *MultiReadScheduleRequest, opts ...grpc.CallOption) (*Schedule, error)
 	// Retrieves the schedule of one employee. The end date is not included.
 	GetSchedule(ctx context.Context, in *GetScheduleRequest, opts ...grpc.CallOption) (*Schedule, error)
-	// Tells for each employee what is still being applied to the schedule.
+	// Returns for each employee what is still being applied to the schedule.
 	MultiReadScheduleStatus(ctx context.Context, in *MultiReadScheduleStatusRequest, opts ...grpc.CallOption) (*ScheduleStatus, error)
 }
 
@@ -90,7 +90,7 @@ type ScheduleServiceServer interface {
 	MultiReadSchedule(context.Context, *MultiReadScheduleRequest) (*Schedule, error)
 	// Retrieves the schedule of one employee. The end date is not included.
 	GetSchedule(context.Context, *GetScheduleRequest) (*Schedule, error)
-	// Tells for each employee what is still being applied to the schedule.
+	// Returns for each employee what is still being applied to the schedule.
 	MultiReadScheduleStatus(context.Context, *MultiReadScheduleStatusRequest) (*ScheduleStatus, error)
 	mustEmbedUnimplementedScheduleServiceServer()
 }

@@ -31,7 +31,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ScheduleRuleService tells which rules there are.
+// ScheduleRuleService returns which rules there are.
 type ScheduleRuleServiceClient interface {
 	// Retrieves all rules by id, or the one with a name.
 	ListScheduleRules(ctx context.Context, in *ListScheduleRulesRequest, opts ...grpc.CallOption) (*ScheduleRuleList, error)
@@ -83,7 +83,7 @@ func (c *scheduleRuleServiceClient) MultiReadScheduleRules(ctx context.Context, 
 // All implementations must embed UnimplementedScheduleRuleServiceServer
 // for forward compatibility.
 //
-// ScheduleRuleService tells which rules there are.
+// ScheduleRuleService returns which rules there are.
 type ScheduleRuleServiceServer interface {
 	// Retrieves all rules by id, or the one with a name.
 	ListScheduleRules(context.Context, *ListScheduleRulesRequest) (*ScheduleRuleList, error)

@@ -45,7 +45,7 @@ type ScheduleTagServiceClient interface {
 	UpdateScheduleTag(ctx context.Context, in *UpdateScheduleTagRequest, opts ...grpc.CallOption) (*ScheduleTag, error)
 	// Deletes one schedule tag.
 	DeleteScheduleTag(ctx context.Context, in *DeleteScheduleTagRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Creates one schedule tag; the answer is a list of one.
+	// Creates one schedule tag; the response is a list of one.
 	CreateScheduleTag(ctx context.Context, in *ScheduleTag, opts ...grpc.CallOption) (*ScheduleTagList, error)
 	// Creates up to 1,000 schedule tags, all or none.
 	MultiCreateScheduleTags(ctx context.Context, in *MultiCreateScheduleTagsRequest, opts ...grpc.CallOption) (*ScheduleTagList, error)
@@ -158,7 +158,7 @@ type ScheduleTagServiceServer interface {
 	UpdateScheduleTag(context.Context, *UpdateScheduleTagRequest) (*ScheduleTag, error)
 	// Deletes one schedule tag.
 	DeleteScheduleTag(context.Context, *DeleteScheduleTagRequest) (*emptypb.Empty, error)
-	// Creates one schedule tag; the answer is a list of one.
+	// Creates one schedule tag; the response is a list of one.
 	CreateScheduleTag(context.Context, *ScheduleTag) (*ScheduleTagList, error)
 	// Creates up to 1,000 schedule tags, all or none.
 	MultiCreateScheduleTags(context.Context, *MultiCreateScheduleTagsRequest) (*ScheduleTagList, error)

@@ -1064,7 +1064,7 @@ func (x *ShiftList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
-// Shift is a stretch of work. Times are local wall-clock times in the
+// Shift is an interval of work. Times are local wall-clock times in the
 // employee's time zone. A shift that crosses midnight belongs to the day it
 // starts.
 type Shift struct {
@@ -1103,10 +1103,10 @@ type Shift struct {
 	ModifiedDateTime string `protobuf:"bytes,23,opt,name=modified_date_time,json=modifiedDateTime,proto3" json:"modified_date_time,omitempty"`
 	// Names the employee where employee is absent.
 	EmployeeId *int64 `protobuf:"varint,24,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	// What holds for the segments that do not say it themselves. Not shown in answers.
+	// What holds for the segments that do not say it themselves. Not shown in responses.
 	Transfer *ShiftTransfer `protobuf:"bytes,25,opt,name=transfer,proto3" json:"transfer,omitempty"`
 	// The next five are taken and ignored: clients send back what timecards show them of
-	// a shift. Not shown in answers.
+	// a shift. Not shown in responses.
 	ApplyDate       string `protobuf:"bytes,26,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
 	EventDate       string `protobuf:"bytes,27,opt,name=event_date,json=eventDate,proto3" json:"event_date,omitempty"`
 	ElementId       *int64 `protobuf:"varint,28,opt,name=element_id,json=elementId,proto3,oneof" json:"element_id,omitempty"`

@@ -46,7 +46,7 @@ type ShiftServiceClient interface {
 	UpdateShift(ctx context.Context, in *UpdateShiftRequest, opts ...grpc.CallOption) (*Shift, error)
 	// Deletes one shift.
 	DeleteShift(ctx context.Context, in *DeleteShiftRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Creates one shift; the answer is a list of one.
+	// Creates one shift; the response is a list of one.
 	CreateShift(ctx context.Context, in *Shift, opts ...grpc.CallOption) (*ShiftList, error)
 	// Creates up to 1,000 shifts, all or none.
 	MultiCreateShifts(ctx context.Context, in *MultiCreateShiftsRequest, opts ...grpc.CallOption) (*ShiftList, error)
@@ -172,7 +172,7 @@ type ShiftServiceServer interface {
 	UpdateShift(context.Context, *UpdateShiftRequest) (*Shift, error)
 	// Deletes one shift.
 	DeleteShift(context.Context, *DeleteShiftRequest) (*emptypb.Empty, error)
-	// Creates one shift; the answer is a list of one.
+	// Creates one shift; the response is a list of one.
 	CreateShift(context.Context, *Shift) (*ShiftList, error)
 	// Creates up to 1,000 shifts, all or none.
 	MultiCreateShifts(context.Context, *MultiCreateShiftsRequest) (*ShiftList, error)

@@ -28,7 +28,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AccrualBalanceService tells scheduling what employees have left.
+// AccrualBalanceService returns to scheduling what employees have left.
 type AccrualBalanceServiceClient interface {
 	// Reads the balances of an employee at the end of a day: what was granted until then
 	// without what timecards and schedules take until then. There are none without an accrual profile
@@ -58,7 +58,7 @@ func (c *accrualBalanceServiceClient) ReadAccrualBalances(ctx context.Context, i
 // All implementations must embed UnimplementedAccrualBalanceServiceServer
 // for forward compatibility.
 //
-// AccrualBalanceService tells scheduling what employees have left.
+// AccrualBalanceService returns to scheduling what employees have left.
 type AccrualBalanceServiceServer interface {
 	// Reads the balances of an employee at the end of a day: what was granted until then
 	// without what timecards and schedules take until then. There are none without an accrual profile

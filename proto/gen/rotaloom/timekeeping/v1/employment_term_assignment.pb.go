@@ -401,7 +401,7 @@ type ListMembershipsRequest struct {
 	PersonIds        []int64 `protobuf:"varint,2,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
 	// Only persons with a larger id.
 	AfterPersonId int64 `protobuf:"varint,3,opt,name=after_person_id,json=afterPersonId,proto3" json:"after_person_id,omitempty"`
-	// Most persons in the answer; 10,000 when 0.
+	// Most persons in the response; 10,000 when 0.
 	PageSize      int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

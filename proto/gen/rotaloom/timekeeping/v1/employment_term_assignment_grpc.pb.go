@@ -59,7 +59,7 @@ type EmploymentTermAssignmentServiceClient interface {
 	// Takes a person off terms: off those of the assignments on their days.
 	ApplyDeleteEmploymentTermAssignments(ctx context.Context, in *PersonEmploymentTerms, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Lists assignments for another service, by term or by person, in order of
-	// person id. An answer that is full is followed by further pages.
+	// person id. A response that is full is followed by further pages.
 	ListMemberships(ctx context.Context, in *ListMembershipsRequest, opts ...grpc.CallOption) (*ListMembershipsResponse, error)
 	// Counts, for another service, the persons who were, are or will be on terms.
 	CountMembers(ctx context.Context, in *CountMembersRequest, opts ...grpc.CallOption) (*CountMembersResponse, error)
@@ -189,7 +189,7 @@ type EmploymentTermAssignmentServiceServer interface {
 	// Takes a person off terms: off those of the assignments on their days.
 	ApplyDeleteEmploymentTermAssignments(context.Context, *PersonEmploymentTerms) (*emptypb.Empty, error)
 	// Lists assignments for another service, by term or by person, in order of
-	// person id. An answer that is full is followed by further pages.
+	// person id. A response that is full is followed by further pages.
 	ListMemberships(context.Context, *ListMembershipsRequest) (*ListMembershipsResponse, error)
 	// Counts, for another service, the persons who were, are or will be on terms.
 	CountMembers(context.Context, *CountMembersRequest) (*CountMembersResponse, error)

@@ -801,7 +801,7 @@ type LeaveEdit struct {
 	// The day that the edit belongs to, inside the case.
 	Date string `protobuf:"bytes,5,opt,name=date,proto3" json:"date,omitempty"`
 	// Local to the employee. Without one the edit takes its time from the first
-	// shift of its day, which only the schedule knows: answers show none then, where the
+	// shift of its day, which only the schedule knows: responses show none then, where the
 	// reference product always shows one.
 	StartDateTime string `protobuf:"bytes,6,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
 	// Not included. When it is left out it follows from the start and the larger

@@ -550,7 +550,7 @@ func (x *TimecardWhere) GetDateRange() *TimecardDates {
 	return nil
 }
 
-// TimecardDates are the days that the answer shows: dates, of which a time is cut,
+// TimecardDates are the days that the response shows: dates, of which a time is cut,
 // or a symbolic period.
 type TimecardDates struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -2291,7 +2291,7 @@ func (x *TimecardMetrics) GetExceptionCounts() []*ExceptionCount {
 
 type ActualTotal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tells the totals of an answer apart.
+	// Distinguishes the totals of a response.
 	UniqueId    string   `protobuf:"bytes,1,opt,name=unique_id,json=uniqueId,proto3" json:"unique_id,omitempty"`
 	Employee    *v1.Ref  `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
 	Paycode     *v1.Ref  `protobuf:"bytes,3,opt,name=paycode,proto3" json:"paycode,omitempty"`

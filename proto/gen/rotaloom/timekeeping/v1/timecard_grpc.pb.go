@@ -45,11 +45,11 @@ type TimecardServiceClient interface {
 	// Retrieves the timecard of the caller on some days: a list with this one timecard.
 	MultiReadEmployeeTimecards(ctx context.Context, in *MultiReadTimecardsRequest, opts ...grpc.CallOption) (*TimecardList, error)
 	// Adds, changes and removes punches and pay code edits of the caller, all or none.
-	// The answer is the timecard of the days. No built-in profile of employees has the
+	// The response is the timecard of the days. No built-in profile of employees has the
 	// permission.
 	UpdateEmployeeTimecard(ctx context.Context, in *UpdateTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
 	// Adds, changes and removes punches and pay code edits of one employee, all or
-	// none. The answer is the timecard of the days.
+	// none. The response is the timecard of the days.
 	UpdateTimecard(ctx context.Context, in *UpdateTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
 	// Retrieves the sums of timecards.
 	MultiReadTimecardMetrics(ctx context.Context, in *MultiReadTimecardMetricsRequest, opts ...grpc.CallOption) (*TimecardMetricsList, error)
@@ -148,11 +148,11 @@ type TimecardServiceServer interface {
 	// Retrieves the timecard of the caller on some days: a list with this one timecard.
 	MultiReadEmployeeTimecards(context.Context, *MultiReadTimecardsRequest) (*TimecardList, error)
 	// Adds, changes and removes punches and pay code edits of the caller, all or none.
-	// The answer is the timecard of the days. No built-in profile of employees has the
+	// The response is the timecard of the days. No built-in profile of employees has the
 	// permission.
 	UpdateEmployeeTimecard(context.Context, *UpdateTimecardRequest) (*Timecard, error)
 	// Adds, changes and removes punches and pay code edits of one employee, all or
-	// none. The answer is the timecard of the days.
+	// none. The response is the timecard of the days.
 	UpdateTimecard(context.Context, *UpdateTimecardRequest) (*Timecard, error)
 	// Retrieves the sums of timecards.
 	MultiReadTimecardMetrics(context.Context, *MultiReadTimecardMetricsRequest) (*TimecardMetricsList, error)

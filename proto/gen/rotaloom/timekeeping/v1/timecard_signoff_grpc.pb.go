@@ -38,7 +38,7 @@ type TimecardSignoffServiceClient interface {
 	// over. What changes on these days from then on is a correction of the first day
 	// that is not signed off.
 	SignOffTimecard(ctx context.Context, in *SignOffTimecardRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Signs timecards off, each by itself: what fails is told of in its place.
+	// Signs timecards off, each by itself: what fails is reported in its place.
 	ImportTimecardSignoffs(ctx context.Context, in *ImportTimecardSignoffsRequest, opts ...grpc.CallOption) (*ImportTimecardSignoffsResponse, error)
 	// Removes the sign-offs of some days and of all later ones. Their days are
 	// calculated again, with what came later, and their corrections go.
@@ -105,7 +105,7 @@ type TimecardSignoffServiceServer interface {
 	// over. What changes on these days from then on is a correction of the first day
 	// that is not signed off.
 	SignOffTimecard(context.Context, *SignOffTimecardRequest) (*emptypb.Empty, error)
-	// Signs timecards off, each by itself: what fails is told of in its place.
+	// Signs timecards off, each by itself: what fails is reported in its place.
 	ImportTimecardSignoffs(context.Context, *ImportTimecardSignoffsRequest) (*ImportTimecardSignoffsResponse, error)
 	// Removes the sign-offs of some days and of all later ones. Their days are
 	// calculated again, with what came later, and their corrections go.
