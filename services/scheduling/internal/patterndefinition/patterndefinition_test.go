@@ -168,7 +168,7 @@ func TestValidateFillsInWhatMayBeLeftOut(t *testing.T) {
 	w := newWorld(t)
 	whole, unknown := pattern(7, item(1, early())), pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "Early"}))
 	whole.TimePeriodType = nil
-	errs, err := w.Validate(w.Ctx, w.Pool, tenant.Default, []patterndefinition.Asked{
+	errs, err := w.Validate(w.Ctx, w.Pool, tenant.Default, []patterndefinition.Request{
 		{Path: "a", Pattern: whole}, {Path: "b", Pattern: unknown}, {Path: "c", Pattern: &schedulingv1.SchedulePattern{Name: "Rota"}},
 	})
 	require.NoError(t, err)
