@@ -34,7 +34,7 @@ type keyBook struct {
 type keyRow struct {
 	fingerprint []byte
 	attempt     int64
-	response      *platformv1.StoredResponse
+	response    *platformv1.StoredResponse
 }
 
 func (b *keyBook) ClaimIdempotencyKey(ctx context.Context, r *platformv1.ClaimIdempotencyKeyRequest) (*platformv1.ClaimIdempotencyKeyResponse, error) {
