@@ -169,7 +169,7 @@ func TestABackfillIsFollowed(t *testing.T) {
 	for _, id := range ids(1, 300) {
 		kept = append(kept, thing{id: id, version: 1, value: 1})
 	}
-	require.NoError(t, deliver(t, w.copied, 1, tell(things, kept...)))
+	require.NoError(t, deliver(t, w.copied, 1, announce(things, kept...)))
 
 	printed, out := io.Pipe()
 	command := replica.BackfillCommand{Topics: []string{"things"}, Tenant: 1, Follow: true}
