@@ -56,7 +56,7 @@ func (w *lockWork) prepare(ctx context.Context, tenantID int64, visible rowvisib
 		return nil
 	}
 	if caller, ok := authn.From(ctx); ok && !caller.IsService() && !caller.Has(lockDays) {
-		return fault.Forbidden(fault.CodeNotPermitted, "You need the permission "+lockDays+" for dayLocks.")
+		return authn.NeedsPermission(lockDays, "", "")
 	}
 	slices.Sort(w.remove)
 	w.remove = slices.Compact(w.remove)
