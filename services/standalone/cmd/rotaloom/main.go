@@ -24,6 +24,7 @@ type settings struct {
 	Propagation standalone.Propagations `cmd:"" help:"Watch how changes are applied to schedules, by the API, and set failed ones going again."`
 	Verify      standalone.Verify       `cmd:"" help:"Compare the stored schedules with what the rules say, while the API is served. Changes nothing."`
 	Doctor      standalone.Doctor       `cmd:"" help:"Look at databases, broker, clocks, certificates, time zones and disk, and say what to do. Changes nothing."`
+	Demo        standalone.Demo         `cmd:"" help:"Fill a server with a demonstration, by the API: eleven rotations, and two thousand employees on them."`
 	Context     standalone.Contexts     `cmd:"" help:"Say which servers the commands that use the API may ask."`
 
 	Certs           standalone.Certs           `cmd:"" help:"Make certificates for a test installation of separate processes, and print the flags that go with them."`

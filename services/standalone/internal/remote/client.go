@@ -53,18 +53,27 @@ func (e *Refused) Error() string {
 
 // Connect returns a client of a server that has logged in.
 func Connect(ctx context.Context, of Context) (*Client, error) {
-	settings, err := of.tls()
+	own, err := of.HTTPClient()
 	if err != nil {
 		return nil, err
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig = settings
-	c := &Client{of: of, http: &http.Client{Transport: transport, Timeout: callTimeout}}
+	c := &Client{of: of, http: own}
 	if err := c.logIn(ctx); err != nil {
 		c.Close()
 		return nil, fmt.Errorf("log in to %s: %w", of.URL, err)
 	}
 	return c, nil
+}
+
+// HTTPClient returns a client with connections of its own to the server.
+func (c Context) HTTPClient() (*http.Client, error) {
+	settings, err := c.tls()
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = settings
+	return &http.Client{Transport: transport, Timeout: callTimeout}, nil
 }
 
 // tls is whom connections trust.

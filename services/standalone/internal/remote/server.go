@@ -53,9 +53,14 @@ func local(dir string) (Context, error) {
 	if err != nil {
 		return Context{}, err
 	}
+	return Local(ready), nil
+}
+
+// Local is how the first administrator asks a server on this machine.
+func Local(ready state.Ready) Context {
 	who := ready.Credentials
 	return Context{
 		URL: ready.BaseURL, CAFile: ready.CAFile,
 		Username: who.Username, Password: who.Password, ClientID: who.ClientID, ClientSecret: who.ClientSecret,
-	}, nil
+	}
 }

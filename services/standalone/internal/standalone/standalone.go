@@ -5,14 +5,9 @@ package standalone
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
-	"os"
 	"time"
 
 	"github.com/rotaloom/rotaloom/gateway"
@@ -26,7 +21,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
-	"github.com/rotaloom/rotaloom/services/standalone/internal/seed"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/state"
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
@@ -142,7 +136,7 @@ func address(l net.Listener) string {
 func announce(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, ready state.Ready) error {
 	if cfg.Demo && !folder.Seeded() {
 		fmt.Fprintln(app.Out, "Creating the demonstration, once; it takes some seconds:")
-		if err := createDemo(ctx, app.Out, app.Clock.Now(), folder, ready); err != nil {
+		if err := seedOnce(ctx, app.Out, app.Clock.Now(), folder, ready); err != nil {
 			if ctx.Err() != nil {
 				return nil // It is completed by the next start.
 			}
@@ -165,26 +159,4 @@ func servingLine(url, readyFile, admin string) string {
 		admin = fmt.Sprintf(" Probes, metrics: %s/readyz, /metrics.", admin)
 	}
 	return fmt.Sprintf("Rotaloom is serving %s. Credentials, CA: %s.%s Stop: Ctrl-C.", url, readyFile, admin)
-}
-
-func createDemo(ctx context.Context, out io.Writer, now time.Time, folder *state.Folder, ready state.Ready) error {
-	pem, err := os.ReadFile(ready.CAFile)
-	if err != nil {
-		return err
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(pem) {
-		return fmt.Errorf("%s holds no certificate", ready.CAFile)
-	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}}
-	defer transport.CloseIdleConnections()
-	client := &seed.Client{BaseURL: ready.BaseURL, HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
-	if err := client.Login(ctx, seed.Credentials(ready.Credentials)); err != nil {
-		return err
-	}
-	progress := func(step string) { fmt.Fprintf(out, "  %s\n", step) }
-	if err := seed.Demo(ctx, client, now, progress); err != nil {
-		return err
-	}
-	return folder.MarkSeeded()
 }

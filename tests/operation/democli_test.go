@@ -1,0 +1,34 @@
+package operation
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// A server that serves elsewhere gets the demonstration by its API, as often as somebody
+// asks for it.
+func TestDemonstrationIsMadeByTheAPI(t *testing.T) {
+	t.Parallel()
+	server := launch.Standalone(t)
+	o := newOperator(t)
+	for range 2 {
+		require.Contains(t, o.run("demo", "--state-dir", server.StateDir), "pattern assignments")
+	}
+	api := scenario.API{Target: server.Target(t)}
+	var list []struct{ Name string }
+	_, err := api.Call(t.Context(), http.MethodGet, "/v1/scheduling/schedule_pattern_templates", nil, &list)
+	require.NoError(t, err)
+	require.Len(t, list, 11)
+
+	var made struct{ ClientSecret string }
+	o.read(&made, "client", "create", "payroll", "--access-profile", "Administrator", "--no-password", "--state-dir", server.StateDir)
+	o.run("context", "add", "payroll", "--url", server.BaseURL, "--ca-file", server.CAFile, "--client-id", "payroll", "--client-secret", made.ClientSecret)
+	_, errs, code := o.try("demo", "--context", "payroll")
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "--username")
+}
