@@ -52,8 +52,8 @@ func (s Span) cut(days civil.Range) Span {
 
 // continues reports whether b generates from its first day on what a would generate if it went on, under ids that fit.
 func continues(a, b Span) bool {
-	return a.To == b.From && a.Lane == b.Lane && a.AssignmentID == b.AssignmentID && a.Inherited == b.Inherited &&
-		turnsAlike(&a, &b) && (a.Series == b.Series || a.Series == 0 || b.Series == 0)
+	return a.To == b.From && a.Lane == b.Lane && a.AssignmentID == b.AssignmentID && turnsAlike(&a, &b) &&
+		(a.Series == b.Series || a.Series == 0 || b.Series == 0)
 }
 
 // compare orders spans by first day and lane, and spans that share both, which no resolved schedule has, by all the rest.
