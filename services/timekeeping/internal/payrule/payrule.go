@@ -3,7 +3,6 @@ package payrule
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -13,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
@@ -41,15 +39,15 @@ func NewStore() *Store {
 type Handler struct {
 	timekeepingv1.UnsafePayRuleServiceServer
 	resource namedstore.Resource[*timekeepingv1.PayRule]
-	payCodes *paycode.Store
+	payCodes paycode.Refs
 }
 
 var _ timekeepingv1.PayRuleServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps pay rules in the database of the pool.
 func New(pool *pg.Pool) *Handler {
-	h := &Handler{payCodes: paycode.NewStore()}
-	h.resource = namedstore.Resource[*timekeepingv1.PayRule]{Store: NewStore(), Pool: pool, Prepare: prepare, Within: h.bookIt, Unused: unused}
+	h := &Handler{payCodes: paycode.NewRefs()}
+	h.resource = namedstore.Resource[*timekeepingv1.PayRule]{Store: NewStore(), Pool: pool, Prepare: prepare, Within: h.resolve, Unused: unused}
 	return h
 }
 
@@ -68,26 +66,18 @@ func payCodesOf(r *timekeepingv1.PayRule) (refs []*commonv1.Ref, paths []string)
 	return refs, paths
 }
 
-// bookIt writes the pay codes of a pay rule by id and name. It keeps them from being
+// resolve writes the pay codes of a pay rule by id and name. It keeps them from being
 // deleted until the transaction ends.
-func (h *Handler) bookIt(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *timekeepingv1.PayRule) error {
+func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *timekeepingv1.PayRule) error {
 	refs, paths := payCodesOf(r)
 	for i, ref := range refs {
-		found, err := h.payCodes.Read(ctx, tx, tenantID, paths[i], []*commonv1.Ref{ref})
+		code, err := h.payCodes.Resolve(ctx, tx, tenantID, paths[i], ref)
 		if err != nil {
 			return err
 		}
-		id := found[0].GetId()
-		if found[0].GetUnit() != "HOUR" {
-			return invalid("%s must be a pay code of the unit HOUR, not %s", paths[i], found[0].GetUnit())
+		if code.GetUnit() != "HOUR" {
+			return invalid("%s must be a pay code of the unit HOUR, not %s", paths[i], code.GetUnit())
 		}
-		if err := tx.QueryRow(ctx, `SELECT id FROM pay_code WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE`, tenantID, id).Scan(&id); err != nil {
-			if errors.Is(err, pgx.ErrNoRows) {
-				return fault.Invalid(paycode.CodeUnknown, fmt.Sprintf("The pay code (%s) does not exist any more.", paths[i]))
-			}
-			return err
-		}
-		ref.Id, ref.Qualifier, ref.Name = &id, proto.String(found[0].GetName()), nil
 	}
 	return nil
 }
@@ -118,36 +108,14 @@ func Using(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayC
 	return "", nil
 }
 
-// nameThem writes the names that pay codes have now.
-func (h *Handler) nameThem(ctx context.Context, list ...*timekeepingv1.PayRule) error {
+// setNames writes the names that pay codes have now.
+func (h *Handler) setNames(ctx context.Context, list ...*timekeepingv1.PayRule) error {
 	var refs []*commonv1.Ref
-	var ids []int64
 	for _, r := range list {
 		of, _ := payCodesOf(r)
 		refs = append(refs, of...)
 	}
-	for _, ref := range refs {
-		ids = append(ids, ref.GetId())
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := h.payCodes.Find(ctx, h.resource.Pool, tenantID, ids, nil)
-	if err != nil {
-		return err
-	}
-	for _, p := range found {
-		for _, ref := range refs {
-			if ref.GetId() == p.GetId() {
-				ref.Qualifier = proto.String(p.GetName())
-			}
-		}
-	}
-	return nil
+	return h.payCodes.SetNames(ctx, h.resource.Pool, refs...)
 }
 
 // ListPayRules returns all pay rules by name, or the one that is asked for.
@@ -156,7 +124,7 @@ func (h *Handler) ListPayRules(ctx context.Context, req *timekeepingv1.ListPayRu
 	if err != nil {
 		return nil, err
 	}
-	return &timekeepingv1.PayRuleList{Items: list}, h.nameThem(ctx, list...)
+	return &timekeepingv1.PayRuleList{Items: list}, h.setNames(ctx, list...)
 }
 
 // GetPayRule returns one pay rule, or 404.
@@ -165,7 +133,7 @@ func (h *Handler) GetPayRule(ctx context.Context, req *timekeepingv1.GetPayRuleR
 	if err != nil {
 		return nil, err
 	}
-	return r, h.nameThem(ctx, r)
+	return r, h.setNames(ctx, r)
 }
 
 // CreatePayRule stores a new pay rule.

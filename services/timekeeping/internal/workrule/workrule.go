@@ -3,7 +3,6 @@ package workrule
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
@@ -40,15 +38,15 @@ func newStore() *namedstore.Store[*timekeepingv1.WorkRule] {
 type Handler struct {
 	timekeepingv1.UnsafeWorkRuleServiceServer
 	resource namedstore.Resource[*timekeepingv1.WorkRule]
-	payCodes *paycode.Store
+	payCodes paycode.Refs
 }
 
 var _ timekeepingv1.WorkRuleServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps work rules in the database of the pool.
 func New(pool *pg.Pool) *Handler {
-	h := &Handler{payCodes: paycode.NewStore()}
-	h.resource = namedstore.Resource[*timekeepingv1.WorkRule]{Store: newStore(), Pool: pool, Prepare: prepare, Within: h.bookIt, Unused: unused}
+	h := &Handler{payCodes: paycode.NewRefs()}
+	h.resource = namedstore.Resource[*timekeepingv1.WorkRule]{Store: newStore(), Pool: pool, Prepare: prepare, Within: h.resolve, Unused: unused}
 	return h
 }
 
@@ -69,25 +67,14 @@ func prepare(given *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, error) {
 	return r, nil
 }
 
-// bookIt writes the pay code of a work rule by id and name. It keeps the pay code
+// resolve writes the pay code of a work rule by id and name. It keeps the pay code
 // from being deleted until the transaction ends.
-func (h *Handler) bookIt(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *timekeepingv1.WorkRule) error {
+func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *timekeepingv1.WorkRule) error {
 	if r.GetDefaultPayCode() == nil {
 		return nil
 	}
-	found, err := h.payCodes.Read(ctx, tx, tenantID, "defaultPayCode", []*commonv1.Ref{r.GetDefaultPayCode()})
-	if err != nil {
-		return err
-	}
-	id := found[0].GetId()
-	if err := tx.QueryRow(ctx, `SELECT id FROM pay_code WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE`, tenantID, id).Scan(&id); err != nil {
-		if errors.Is(err, pgx.ErrNoRows) {
-			return fault.Invalid(paycode.CodeUnknown, "The pay code (defaultPayCode) does not exist any more.")
-		}
-		return err
-	}
-	r.DefaultPayCode = &commonv1.Ref{Id: &id, Qualifier: proto.String(found[0].GetName())}
-	return nil
+	_, err := h.payCodes.Resolve(ctx, tx, tenantID, "defaultPayCode", r.GetDefaultPayCode())
+	return err
 }
 
 func unused(ctx context.Context, tx pgx.Tx, tenantID int64, r *timekeepingv1.WorkRule) error {
@@ -113,35 +100,15 @@ func Using(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayC
 	return "", nil
 }
 
-// nameThem writes the names that pay codes have now.
-func (h *Handler) nameThem(ctx context.Context, list ...*timekeepingv1.WorkRule) error {
-	var ids []int64
+// setNames writes the names that pay codes have now.
+func (h *Handler) setNames(ctx context.Context, list ...*timekeepingv1.WorkRule) error {
+	var refs []*commonv1.Ref
 	for _, r := range list {
 		if r.GetDefaultPayCode() != nil {
-			ids = append(ids, r.GetDefaultPayCode().GetId())
+			refs = append(refs, r.GetDefaultPayCode())
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := h.payCodes.Find(ctx, h.resource.Pool, tenantID, ids, nil)
-	if err != nil {
-		return err
-	}
-	names := make(map[int64]string, len(found))
-	for _, p := range found {
-		names[p.GetId()] = p.GetName()
-	}
-	for _, r := range list {
-		if name, ok := names[r.GetDefaultPayCode().GetId()]; ok {
-			r.DefaultPayCode.Qualifier = &name
-		}
-	}
-	return nil
+	return h.payCodes.SetNames(ctx, h.resource.Pool, refs...)
 }
 
 // ListWorkRules returns all work rules by name, or the one that is asked for.
@@ -150,7 +117,7 @@ func (h *Handler) ListWorkRules(ctx context.Context, req *timekeepingv1.ListWork
 	if err != nil {
 		return nil, err
 	}
-	return &timekeepingv1.WorkRuleList{Items: list}, h.nameThem(ctx, list...)
+	return &timekeepingv1.WorkRuleList{Items: list}, h.setNames(ctx, list...)
 }
 
 // GetWorkRule returns one work rule, or 404.
@@ -159,7 +126,7 @@ func (h *Handler) GetWorkRule(ctx context.Context, req *timekeepingv1.GetWorkRul
 	if err != nil {
 		return nil, err
 	}
-	return r, h.nameThem(ctx, r)
+	return r, h.setNames(ctx, r)
 }
 
 // CreateWorkRule stores a new work rule.

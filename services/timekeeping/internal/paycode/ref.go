@@ -1,0 +1,74 @@
+package paycode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// Refs are the references to pay codes that others store. They name a pay code by its
+// id, and by the name that it has now.
+type Refs struct{ store *Store }
+
+// NewRefs returns Refs.
+func NewRefs() Refs { return Refs{NewStore()} }
+
+// Resolve returns the pay code that a ref at a path of the request names, gives the ref
+// its id and name, and keeps the pay code from being deleted until tx ends. An unknown one
+// is an error of the request.
+func (r Refs) Resolve(ctx context.Context, tx pgx.Tx, tenantID int64, path string, ref *commonv1.Ref) (*timekeepingv1.PayCode, error) {
+	found, err := r.store.Read(ctx, tx, tenantID, path, []*commonv1.Ref{ref})
+	if err != nil {
+		return nil, err
+	}
+	id := found[0].GetId()
+	err = tx.QueryRow(ctx, `SELECT id FROM pay_code WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE`, tenantID, id).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("The pay code (%s) does not exist any more.", path))
+	}
+	if err != nil {
+		return nil, err
+	}
+	ref.Id, ref.Qualifier = &id, proto.String(found[0].GetName())
+	ref.Name, ref.LocalizedQualifier = nil, nil
+	return found[0], nil
+}
+
+// SetNames gives refs that were resolved before the names that their pay codes have now.
+// The tenant is that of the context.
+func (r Refs) SetNames(ctx context.Context, db pg.Querier, refs ...*commonv1.Ref) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	ids := make([]int64, len(refs))
+	for i, ref := range refs {
+		ids[i] = ref.GetId()
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := r.store.Find(ctx, db, tenantID, ids, nil)
+	if err != nil {
+		return err
+	}
+	names := make(map[int64]string, len(found))
+	for _, p := range found {
+		names[p.GetId()] = p.GetName()
+	}
+	for _, ref := range refs {
+		if name, ok := names[ref.GetId()]; ok {
+			ref.Qualifier = &name
+		}
+	}
+	return nil
+}
