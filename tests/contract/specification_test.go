@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/tests/contract/cases"
 )
 
 // specified is an operation that the specification names.
@@ -19,10 +20,12 @@ type specified struct {
 	Route string `yaml:"route"`
 	// Open says why it is not served yet.
 	Open string `yaml:"open"`
+	// Language says that the operation takes Accept-Language.
+	Language bool `yaml:"language"`
 }
 
-func TestOperationsOfTheSpecification(t *testing.T) {
-	t.Parallel()
+func readSpecification(t *testing.T) []specified {
+	t.Helper()
 	text, err := os.ReadFile("testdata/specification.yaml")
 	require.NoError(t, err)
 	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
@@ -30,6 +33,12 @@ func TestOperationsOfTheSpecification(t *testing.T) {
 	var list []specified
 	require.NoError(t, decoder.Decode(&list))
 	require.NotEmpty(t, list)
+	return list
+}
+
+func TestOperationsOfTheSpecification(t *testing.T) {
+	t.Parallel()
+	list := readSpecification(t)
 	operations, err := policy.NewTable(nil).Operations()
 	require.NoError(t, err)
 	served := map[string]bool{}
@@ -49,6 +58,36 @@ func TestOperationsOfTheSpecification(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of each operation that takes Accept-Language a case asks in a language, gets the
+// response in it, and is told so.
+func TestLanguagesOfTheSpecification(t *testing.T) {
+	t.Parallel()
+	all, err := Load(cases.FS)
+	require.NoError(t, err)
+	operations := Operations()
+	shown := map[string]bool{}
+	for _, c := range all {
+		for _, step := range c.Steps {
+			language := step.ExpectHeader["Content-Language"]
+			if step.Header["Accept-Language"] == "" || language == "" || strings.HasPrefix(language, "<") || step.ExpectHeader["Vary"] != "Accept-Language" {
+				continue
+			}
+			if _, route := Called(operations, step); route != nil {
+				path := strings.ReplaceAll("/"+strings.Join(route.segments, "/")+"/", "//", "/{}/")
+				shown[route.method+" "+strings.TrimSuffix(path, "/")] = true
+			}
+		}
+	}
+	asked := 0
+	for _, s := range readSpecification(t) {
+		if s.Language {
+			asked++
+			assert.True(t, shown[unnamed(s.Route)], "%s: no case shows it in a language, with Vary and Content-Language", s.Route)
+		}
+	}
+	assert.Equal(t, 11, asked)
 }
 
 // unnamed is a route whose parameters have no names.
