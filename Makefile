@@ -164,6 +164,10 @@ kube-validate: ## Hold the chart and the overlays to a real API server of Kubern
 	@tools/kubernetes/build.sh >/dev/null
 	@set -o pipefail; GOWORK=off go -C deploy/tests test -count=1 -tags kube -run '^TestServer$$' -v . 2>&1 | { grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME))' || true; }
 
+.PHONY: kube-test
+kube-test: ## Run the product in a fresh cluster, and upgrade, kill, drain and scale it under load; as root: [ROTALOOM_KUBE_EMPLOYEES=10000].
+	@tools/kubernetes/test.sh
+
 .PHONY: kustomize
 kustomize: ## Render the base of deploy/kustomize from the chart, and write the broker's users for the chart.
 	GOWORK=off go -C deploy/tests test -count=1 -run 'TestTheBaseIsTheChart' . -update

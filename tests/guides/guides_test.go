@@ -1,4 +1,3 @@
-// Package guides runs the commands of README and of docs/guides as they stand there.
 package guides
 
 import (
@@ -17,9 +16,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
-
-// address is where the pages say that the server is.
-const address = "https://127.0.0.1:8443"
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
 
@@ -55,7 +51,7 @@ var shortened = []string{"PEOPLE=1000"}
 func (p place) bash(t *testing.T, curl, commands string) string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "page.sh")
-	text := "set -euo pipefail\n" + strings.ReplaceAll(commands, address, p.url)
+	text := "set -euo pipefail\n" + strings.ReplaceAll(commands, Address, p.url)
 	require.NoError(t, os.WriteFile(script, []byte(text), 0o600))
 	return p.run(t, curl, shortened, "bash", script)
 }
@@ -67,10 +63,7 @@ var versions = []string{"http1.1", "http2"}
 func TestREADME(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t, "--demo")
-	page, err := os.ReadFile(filepath.Join(launch.Root(t), "README.md"))
-	require.NoError(t, err)
-	commands := indented(section(t, string(page), "## A first session"))
-	require.Contains(t, commands, address)
+	commands := FirstSession(t)
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			out := newPlace(t, server).bash(t, version, commands)
@@ -143,24 +136,4 @@ func (p place) typescript(t *testing.T, curl, file, program string) {
 	require.Empty(t, made.Errors)
 	require.NoError(t, os.WriteFile(file+".mjs", made.Code, 0o600))
 	p.run(t, curl, env, "node", file+".mjs")
-}
-
-// section is what stands under a heading of a page.
-func section(t *testing.T, page, heading string) string {
-	t.Helper()
-	_, rest, found := strings.Cut(page, heading+"\n")
-	require.True(t, found, "%s is not there", heading)
-	text, _, _ := strings.Cut(rest, "\n## ")
-	return text
-}
-
-// indented is the code of a section whose code is indented.
-func indented(text string) string {
-	var code strings.Builder
-	for line := range strings.Lines(text) {
-		if rest, ok := strings.CutPrefix(line, "    "); ok {
-			code.WriteString(rest)
-		}
-	}
-	return code.String()
 }

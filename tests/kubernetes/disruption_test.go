@@ -1,0 +1,167 @@
+//go:build kubecluster
+
+package kubernetes
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+)
+
+// programs are the components that Deployments keep, and servers those of StatefulSets.
+var (
+	programs = []string{"auth", "commons", "timekeeping", "scheduling", "platform", "propagator", "gateway"}
+	servers  = []string{"nats", "database"}
+)
+
+// upgrade replaces every pod by one of another image, and takes that back. The nodes know
+// each image by two tags.
+func (c *cluster) upgrade(t *testing.T, _ *load) {
+	images := func() []string {
+		list := strings.Fields(c.kubectl(t, "get", "deployments", "--output", "jsonpath={.items[*].spec.template.spec.containers[*].image}"))
+		require.Len(t, list, len(programs))
+		return list
+	}
+	before := c.pods(t, programs...)
+	c.helm(t, "upgrade", release, filepath.Join(launch.Root(t), "deploy/helm/rotaloom"), "--values", "testdata/values.yaml",
+		"--set", "image.tag=next", "--wait", "--timeout", patience.String())
+	c.awaitReady(t)
+	for _, image := range images() {
+		assert.True(t, strings.HasSuffix(image, ":next"), image)
+	}
+	c.requireReplaced(t, before)
+	before = c.pods(t, programs...)
+	c.helm(t, "rollback", release, "1", "--wait", "--timeout", patience.String())
+	c.awaitReady(t)
+	for _, image := range images() {
+		assert.True(t, strings.HasSuffix(image, ":test"), image)
+	}
+	c.requireReplaced(t, before)
+}
+
+// requireReplaced fails when a pod is still there.
+func (c *cluster) requireReplaced(t *testing.T, before []pod) {
+	t.Helper()
+	require.NotEmpty(t, before)
+	for _, now := range c.pods(t) {
+		for _, was := range before {
+			assert.NotEqual(t, was.Metadata.UID, now.Metadata.UID, was.Metadata.Name)
+		}
+	}
+}
+
+// kill ends the process of each pod at once, as a crash would, one pod after the other.
+func (c *cluster) kill(t *testing.T, l *load) {
+	for _, component := range append(slices.Clone(programs), servers...) {
+		for _, victim := range c.pods(t, component) {
+			t.Run(victim.Metadata.Name, func(t *testing.T) {
+				l.cutting.Store(component == "gateway")
+				processes := processesOf(t, victim)
+				require.Len(t, processes, 1)
+				require.NoError(t, syscall.Kill(processes[0], syscall.SIGKILL))
+				launch.Await(t, patience, "the container is started again", func() bool {
+					for _, now := range c.pods(t, component) {
+						if now.Metadata.UID == victim.Metadata.UID {
+							return now.restarts() > victim.restarts() && now.ready()
+						}
+					}
+					return false
+				})
+				c.awaitReady(t)
+				l.cutting.Store(false)
+				l.requireNone(t)
+			})
+		}
+	}
+}
+
+// processesOf returns the first processes of the pod's containers, without that which keeps
+// the pod's namespaces. Those that they have started are not among them.
+func processesOf(t *testing.T, victim pod) []int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	require.NoError(t, err)
+	inPod := map[int]int{} // With the parent of each.
+	for _, entry := range entries {
+		id, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", id))
+		if err != nil || !strings.Contains(string(groups), "pod"+victim.Metadata.UID) {
+			continue // It has ended, or is another's.
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
+		if err != nil {
+			continue
+		}
+		// The name is in parentheses, and may hold anything.
+		name, rest, _ := strings.Cut(string(stat), ") ")
+		if strings.HasSuffix(name, "(busybox") {
+			continue
+		}
+		parent, err := strconv.Atoi(strings.Fields(rest)[1])
+		require.NoError(t, err)
+		inPod[id] = parent
+	}
+	var first []int
+	for id, parent := range inPod {
+		if _, child := inPod[parent]; !child {
+			first = append(first, id)
+		}
+	}
+	return first
+}
+
+// evict asks for two pods of each program at once. The second must stay until there is
+// another in the place of the first.
+func (c *cluster) evict(t *testing.T, l *load) {
+	for _, component := range append(slices.Clone(programs), "nats") {
+		t.Run(component, func(t *testing.T) {
+			pods := c.pods(t, component)
+			require.GreaterOrEqual(t, len(pods), 2)
+			require.NoError(t, c.tryEvict(t, pods[0]))
+			err := c.tryEvict(t, pods[1])
+			require.ErrorContains(t, err, "TooManyRequests")
+			require.ErrorContains(t, err, "disruption budget")
+			launch.Await(t, patience, "a second pod may be evicted", func() bool { return c.tryEvict(t, pods[1]) == nil })
+			c.awaitReady(t)
+			c.requireReplaced(t, pods[:2])
+			l.requireNone(t)
+		})
+	}
+}
+
+// tryEvict asks the API server for an eviction, as those do who drain nodes.
+func (c *cluster) tryEvict(t *testing.T, victim pod) error {
+	t.Helper()
+	name := victim.Metadata.Name
+	_, err := tool(t, fmt.Sprintf(`{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"namespace": %q, "name": %q}}`, namespace, name),
+		"kubectl", "create", "--raw", fmt.Sprintf("/api/v1/namespaces/%s/pods/%s/eviction", namespace, name), "--filename", "-")
+	return err
+}
+
+// drain takes everything off each node in turn.
+func (c *cluster) drain(t *testing.T, l *load) {
+	for _, node := range []string{"node1", "node2"} {
+		t.Run(node, func(t *testing.T) {
+			c.kubectl(t, "drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout", patience.String())
+			for _, pod := range c.pods(t) {
+				assert.NotEqual(t, node, pod.Spec.NodeName, pod.Metadata.Name)
+			}
+			c.kubectl(t, "uncordon", node)
+			c.awaitReady(t)
+			l.requireNone(t)
+		})
+	}
+}

@@ -1,0 +1,150 @@
+//go:build kubecluster
+
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
+)
+
+const (
+	host = "rotaloom.test"
+	// heldFor is how long a request may be put off altogether, by 503 and Retry-After.
+	heldFor = 2 * time.Minute
+	// longestPause bounds what a client makes of Retry-After here.
+	longestPause = 5 * time.Second
+	// again is the pause before a connection that was cut is made anew.
+	again = 100 * time.Millisecond
+)
+
+// connections returns what makes connections of its own. Which pod of the edge they lead
+// to is the choice of the edge's Service.
+func connections(t *testing.T, ready launch.Ready, http2 bool) *http.Transport {
+	t.Helper()
+	transport := launch.Client(t, ready.CAFile).Transport.(*http.Transport).Clone()
+	transport.ForceAttemptHTTP2 = http2
+	t.Cleanup(transport.CloseIdleConnections)
+	return transport
+}
+
+// tally is what came of the requests of all clients.
+type tally struct {
+	served, held, cut atomic.Int64
+	// cutting is set while pods of the edge are killed: what was on its way through them
+	// cannot come back, and a client repeats what may be repeated.
+	cutting atomic.Bool
+
+	mu     sync.Mutex
+	failed []string
+}
+
+func (l *tally) fail(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed = append(l.failed, time.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+}
+
+// requireNone fails the test when a request has failed since the last call.
+func (l *tally) requireNone(t *testing.T) {
+	t.Helper()
+	l.mu.Lock()
+	failed := l.failed
+	l.failed = nil
+	l.mu.Unlock()
+	t.Logf("so far %d requests were served; %d were put off by 429 or 503 with Retry-After, %d lost their connection to an edge that was killed",
+		l.served.Load(), l.held.Load(), l.cut.Load())
+	require.Empty(t, failed[:min(len(failed), 20)], "of %d requests that failed", len(failed))
+}
+
+// client sends requests as a program does that minds Retry-After and gives each change an
+// Idempotency-Key. It notes what no client should meet.
+type client struct {
+	transport http.RoundTripper
+	*tally
+}
+
+// RoundTrip sends a request until it is neither put off nor cut.
+func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/multi_read") && !strings.Contains(r.URL.Path, "authentication") {
+		r.Header.Set("Idempotency-Key", uuid.NewString())
+	}
+	for end := time.Now().Add(heldFor); ; {
+		attempt := r.Clone(r.Context())
+		if r.GetBody != nil {
+			body, err := r.GetBody()
+			if err != nil {
+				return nil, err
+			}
+			attempt.Body = body
+		}
+		response, err := c.transport.RoundTrip(attempt)
+		pause, why := c.judge(response, err)
+		if pause == 0 {
+			return response, err
+		}
+		if time.Now().Add(pause).After(end) {
+			c.fail("%s %s is not served within %s: %s", r.Method, r.URL.Path, heldFor, why)
+			return response, err
+		}
+		if response != nil {
+			_, _ = io.Copy(io.Discard, response.Body) // It is of no use any more.
+			_ = response.Body.Close()
+		}
+		select {
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// judge says how long to wait before a request is sent again, 0 when it is not.
+func (c *client) judge(response *http.Response, err error) (pause time.Duration, why string) {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return 0, "" // The load has been ended.
+	case err != nil && c.cutting.Load():
+		c.cut.Add(1)
+		return again, err.Error()
+	case err != nil:
+		c.fail("%v", err)
+		return 0, ""
+	case response.StatusCode < http.StatusMultipleChoices:
+		c.served.Add(1)
+		return 0, ""
+	}
+	text, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	response.Body = io.NopCloser(strings.NewReader(string(text)))
+	said := fmt.Sprintf("%s %s: %d %.500s", response.Request.Method, response.Request.URL.Path, response.StatusCode, text)
+	// The token endpoint says error, as OAuth has it.
+	var body struct{ ErrorCode, Error string }
+	seconds, noSeconds := strconv.Atoi(response.Header.Get("Retry-After"))
+	switch {
+	case err != nil:
+	case response.StatusCode == http.StatusServiceUnavailable || response.StatusCode == http.StatusTooManyRequests:
+		if noSeconds == nil && json.Unmarshal(text, &body) == nil && body.ErrorCode+body.Error != "" {
+			c.held.Add(1)
+			return min(max(again, time.Duration(seconds)*time.Second), longestPause), said
+		}
+	case json.Unmarshal(text, &body) == nil && body.ErrorCode == "WRL-00423" && c.cutting.Load():
+		return again, said // The first attempt still runs, and its response was cut off.
+	}
+	c.fail("%s", said)
+	return 0, ""
+}
