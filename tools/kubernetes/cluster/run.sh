@@ -38,8 +38,8 @@ clean() {
   cp -r "$work/log" "$repository/build/kubernetes/log" 2>/dev/null || true
   # Processes take a moment to end.
   for _ in {1..100}; do
-    find "${controllers[@]}" -depth -type d -path "*/$group*" -exec rmdir {} + 2>/dev/null || true
-    [ -z "$(find "${controllers[@]}" -maxdepth 1 -name "$group")" ] && break
+    find /sys/fs/cgroup -depth -type d -path "*/$group*" -exec rmdir {} + 2>/dev/null || true
+    [ -z "$(find /sys/fs/cgroup -maxdepth 2 -name "$group")" ] && break
     sleep 0.1
   done
   rm -rf --one-file-system "$work"
