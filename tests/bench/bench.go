@@ -61,6 +61,7 @@ var groups = []group{
 	{[]string{millionChange}, millionFigures},
 	{[]string{start}, startFigures},
 	{[]string{restMemory}, restFigure},
+	{[]string{image}, imageFigures},
 	{[]string{storage}, storageFigure},
 }
 
@@ -97,6 +98,7 @@ const (
 	millionChange  = "million"
 	start          = "start"
 	restMemory     = "rest-memory"
+	image          = "image"
 	storage        = "storage"
 )
 

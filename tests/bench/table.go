@@ -56,7 +56,7 @@ func (f *figure) row() string {
 // write prints the table and reports whether every target is met.
 func write(out io.Writer, figures []figure) (bool, error) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "figure\tmeasured\tfloor\tratio\tbar\t\tnote")
+	fmt.Fprintln(w, "figure\tmeasured\tbaseline\tratio\ttarget\t\tnote")
 	all := len(figures) > 0
 	for i := range figures {
 		fmt.Fprintln(w, figures[i].row())
