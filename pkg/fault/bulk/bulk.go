@@ -76,7 +76,7 @@ func (o *Outcome[I, R]) Failed() int { return o.failed }
 
 // Successes are the results of the items that did not fail, in input order.
 func (o *Outcome[I, R]) Successes() []R {
-	out := make([]R, 0, len(o.Results)-o.failed)
+	out := make([]R, 0, len(o.Results))
 	for _, r := range o.Results {
 		if r.Err == nil {
 			out = append(out, r.Success)
