@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
@@ -102,7 +104,8 @@ func TestClientsMustBeOnTheList(t *testing.T) {
 	assert.Contains(t, said, "stranger")
 	assert.Contains(t, said, "--rpc-clients")
 	var log bytes.Buffer
-	callee := client.NewPeer("dns:///echo:8443", slog.New(slog.NewTextHandler(&log, nil)))
+	now := clock.NewFake(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC))
+	callee := client.NewPeer("dns:///echo:8443", now, slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, callee.Check(t.Context()), "nothing was called")
 	dialed, err := client.Dial(client.Config{Target: listener.Addr().String(), TLS: certificates(t, ca, "stranger").ClientConfig, Peer: callee})
 	require.NoError(t, err)
@@ -113,6 +116,42 @@ func TestClientsMustBeOnTheList(t *testing.T) {
 	}
 	require.ErrorContains(t, callee.Check(t.Context()), "(stranger, localhost) is in --rpc-clients")
 	assert.Equal(t, 1, strings.Count(log.String(), "refuses this process for its certificate"))
+
+	// Whoever is not ready is not called, so it must become ready without a call.
+	now.Advance(10 * time.Second)
+	require.NoError(t, callee.Check(t.Context()))
+	_, err = f.ask(t, f.user(t.Context()), dialed, openMethod, "")
+	require.Error(t, err)
+	require.Error(t, callee.Check(t.Context()))
+}
+
+// A connection that ends before a certificate was looked at is no refusal: that of a service
+// which stops, or of a balancer that has no process to pass it on to.
+func TestAConnectionThatEndsIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	ca, err := boot.OpenLocalCA(t.TempDir(), time.Now())
+	require.NoError(t, err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var accepting sync.WaitGroup
+	accepting.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return // The listener is closed.
+			}
+			_ = conn.Close()
+		}
+	})
+	defer func() { _ = listener.Close(); accepting.Wait() }()
+	callee := client.NewPeer("dns:///echo:8443", clock.System{}, slog.New(slog.DiscardHandler))
+	dialed, err := client.Dial(client.Config{Target: listener.Addr().String(), TLS: certificates(t, ca, "edge").ClientConfig, Peer: callee})
+	require.NoError(t, err)
+	defer dialed.Close()
+	f := newFixture(t, "in process", rpc.Config{})
+	_, err = f.ask(t, f.user(t.Context()), dialed, openMethod, "")
+	require.ErrorContains(t, err, "authentication handshake failed")
+	require.NoError(t, callee.Check(t.Context()))
 }
 
 // An edge speaks for whoever asks it, so it is a service only where no user can

@@ -103,7 +103,7 @@ func (p *Program) Backends(ctx context.Context, sets ...pg.Migrations) (Backends
 
 // Dial connects to another service, which sees this one by its certificate.
 func (p *Program) Dial(target string) (grpc.ClientConnInterface, error) {
-	callee := client.NewPeer(target, p.Log)
+	callee := client.NewPeer(target, p.App.Clock, p.Log)
 	conn, err := client.Dial(client.Config{Target: target, TLS: p.certificates.ClientConfig, Peer: callee})
 	if err != nil {
 		return nil, err

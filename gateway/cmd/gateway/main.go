@@ -108,7 +108,7 @@ func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
 		{s.SchedulingTarget, &conns.Scheduling},
 		{s.PlatformTarget, &conns.Platform},
 	} {
-		callee := client.NewPeer(d.target, app.Log)
+		callee := client.NewPeer(d.target, app.Clock, app.Log)
 		conn, err := client.Dial(client.Config{Target: d.target, TLS: certificates.ClientConfig, Peer: callee})
 		if err != nil {
 			return gateway.Conns{}, err
