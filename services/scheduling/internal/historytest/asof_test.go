@@ -77,10 +77,7 @@ func TestReadsAsOfAnInstantShowWhatWasShownThen(t *testing.T) {
 		if err := w.change(random); err != nil {
 			require.Less(t, fault.FromError(err).Status, 500, "%v", err)
 		}
-		for deadline := time.Now().Add(time.Minute); !w.applied(); {
-			require.True(t, time.Now().Before(deadline), "not applied")
-			time.Sleep(5 * time.Millisecond)
-		}
+		require.Eventually(t, w.applied, time.Minute, 5*time.Millisecond, "not applied")
 		now := w.shownNow()
 		// A change is settled shortly after it is seen: its lock is given back after the commit.
 		var at time.Time
