@@ -37,9 +37,9 @@ type Violation struct {
 // Evaluator measures the schedules of employees of one time zone. It belongs to one
 // goroutine.
 type Evaluator struct {
-	// Most is how many violations are enough: once there are more, no further rule is
+	// Max is how many violations are enough: once there are more, no further rule is
 	// measured. Zero means no bound.
-	Most int
+	Max int
 
 	rules  []Rule
 	days   civil.Range
@@ -67,7 +67,7 @@ func New(zone *civil.Zone, calendar Calendar, rules []Rule, days civil.Range) *E
 func (e *Evaluator) Evaluate(shifts []Shift, birth *civil.Date) []Violation {
 	e.prepare(shifts, birth)
 	for i, r := range e.rules {
-		if e.Most > 0 && len(e.found) > e.Most {
+		if e.Max > 0 && len(e.found) > e.Max {
 			break
 		}
 		switch r.ID {

@@ -55,10 +55,10 @@ func TestEnoughViolations(t *testing.T) {
 	require.NoError(t, err)
 	days, shifts := everyDay(zone, 100)
 	evaluator := ruleevaluation.New(zone, ruleevaluation.Calendar{WeekStart: time.Monday, NightEnd: 6 * 3600}, broken, days)
-	evaluator.Most = 50
+	evaluator.Max = 50
 	assert.Len(t, evaluator.Evaluate(shifts, nil), 100, "those of the first rule")
-	evaluator.Most = 100
+	evaluator.Max = 100
 	assert.Len(t, evaluator.Evaluate(shifts, nil), 199)
-	evaluator.Most = 0
+	evaluator.Max = 0
 	assert.Len(t, evaluator.Evaluate(shifts, nil), 213)
 }

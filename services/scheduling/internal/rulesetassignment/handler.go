@@ -120,7 +120,7 @@ func (h *Handler) list(ctx context.Context, refs []*commonv1.Ref, contextPath st
 	if err != nil {
 		return nil, err
 	}
-	// Versions first: who changes what was read in between is told that it is stale.
+	// Versions first: who writes what was read before a change gets 409.
 	ids := idsOf(employees)
 	counted, err := versions(ctx, h.pool, tenantID, ids)
 	if err != nil {

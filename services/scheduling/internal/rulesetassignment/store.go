@@ -131,7 +131,7 @@ func keep(ctx context.Context, tx pgx.Tx, tenantID int64, ruleSets []int64) ([]i
 	return found, nil
 }
 
-// IsAssigned tells whether somebody has a rule set. Whoever asks has locked it.
+// IsAssigned reports whether somebody has a rule set. Whoever asks has locked it.
 func IsAssigned(ctx context.Context, tx pgx.Tx, tenantID, ruleSet int64) (assigned bool, err error) {
 	if err := tx.QueryRow(ctx, findAssigned, tenantID, ruleSet).Scan(&assigned); err != nil {
 		return false, fmt.Errorf("find who has a rule set: %w", err)

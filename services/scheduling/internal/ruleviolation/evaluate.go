@@ -95,7 +95,7 @@ func evaluate(ctx context.Context, p *plan, days civil.Range, employees []projec
 		for _, s := range shifts[employee.ID] {
 			e.list = append(e.list, ruleevaluation.Shift{ID: s.ID, Interval: s.Interval, Work: s.Work})
 		}
-		for k := range p.everybodys {
+		for k := range p.forEverybody {
 			if err := e.add(employee, births[employee.ID], k, days, nil); err != nil {
 				return nil, err
 			}
@@ -107,7 +107,7 @@ func evaluate(ctx context.Context, p *plan, days civil.Range, employees []projec
 	return e.out, nil
 }
 
-// addAssigned adds the violations of what is assigned to an employee. What two stretches
+// addAssigned adds the violations of what is assigned to an employee. What two intervals
 // of days measure alike, as a week that has days of both, counts once.
 func (e *evaluation) addAssigned(employee *projection.Employee, birth *civil.Date) error {
 	var seen map[measured]bool
@@ -138,7 +138,7 @@ func (e *evaluation) add(employee *projection.Employee, birth *civil.Date, set i
 		e.evaluators[key] = evaluator
 	}
 	left := maxViolations - len(e.out.GetViolations())
-	evaluator.Most = max(left, 1)
+	evaluator.Max = max(left, 1)
 	found := evaluator.Evaluate(e.list, birth)
 	if len(found) > left {
 		return fault.TooLarge(fault.CodeItemLimit,

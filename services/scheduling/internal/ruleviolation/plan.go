@@ -18,15 +18,15 @@ import (
 // plan says which rule sets are evaluated for whom.
 type plan struct {
 	sets []set
-	// everybodys are how many of the sets, from the first on, hold for everybody on all
+	// forEverybody is how many of the sets, from the first on, hold for everybody on all
 	// days.
-	everybodys int
+	forEverybody int
 	// assigned are the other ones that hold for employees, by set and day.
-	assigned map[int64][]stretch
+	assigned map[int64][]assignedSet
 }
 
-// stretch is a set that holds on days.
-type stretch struct {
+// assignedSet is a set that holds for an employee on days.
+type assignedSet struct {
 	set  int
 	days civil.Range
 }
@@ -62,14 +62,14 @@ func (h *Handler) planOf(ctx context.Context, tenantID int64, named *commonv1.Re
 		}
 		p.sets = append(p.sets, made)
 	}
-	p.everybodys = len(p.sets)
+	p.forEverybody = len(p.sets)
 	return p, p.check(nil)
 }
 
 // check bounds the rules that are evaluated for one employee.
-func (p *plan) check(assigned []stretch) error {
+func (p *plan) check(assigned []assignedSet) error {
 	count := 0
-	for _, s := range p.sets[:p.everybodys] {
+	for _, s := range p.sets[:p.forEverybody] {
 		count += len(s.rules)
 	}
 	for _, s := range assigned {
@@ -114,11 +114,11 @@ func (h *Handler) addAssigned(ctx context.Context, tenantID int64, p *plan, inCo
 		at[s.GetId()] = len(p.sets)
 		p.sets = append(p.sets, made)
 	}
-	p.assigned = make(map[int64][]stretch, len(held))
+	p.assigned = make(map[int64][]assignedSet, len(held))
 	for id, list := range held {
 		for _, holding := range list {
 			if set, active := at[holding.RuleSet]; active {
-				p.assigned[id] = append(p.assigned[id], stretch{set: set, days: holding.Days})
+				p.assigned[id] = append(p.assigned[id], assignedSet{set: set, days: holding.Days})
 			}
 		}
 		if err := p.check(p.assigned[id]); err != nil {

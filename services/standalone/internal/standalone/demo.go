@@ -19,7 +19,7 @@ type Demo struct {
 	remote.Server
 }
 
-// Do creates what is not there yet, and tells each step as it begins.
+// Do creates what is not there yet, and prints each step as it begins.
 func (d *Demo) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	of, err := d.Resolve()
 	if err != nil {
