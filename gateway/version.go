@@ -9,14 +9,12 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/rotaloom/rotaloom/gateway/wire"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 )
-
-// versionField counts the versions of what a versioned operation is about: in its
-// response, and in the body of its request, or in the request when that has none.
-const versionField = "version"
 
 // bindVersion reads If-Match (RFC 9110, section 13.1.1) of an operation that
 // replaces or deletes what has a version. It goes before the version that the
@@ -49,19 +47,37 @@ func bindVersion(_ context.Context, _ *response, r *request) *fault.Error {
 	if r.query == nil {
 		r.query = url.Values{}
 	}
-	r.query.Set(versionField, text)
+	r.query.Set(policy.Version, text)
 	return nil
 }
 
 // withVersion appends the version that If-Match names to the bytes of a body: the
-// last value of a field wins.
-func (r *request) withVersion(wire []byte, m proto.Message) []byte {
-	field := m.ProtoReflect().Descriptor().Fields().ByName(versionField)
-	if r.version == 0 || field == nil {
-		return wire
+// last value of a field wins, and what comes twice of a message is merged.
+func (r *request) withVersion(body []byte, m proto.Message) []byte {
+	if r.version == 0 {
+		return body
 	}
-	wire = protowire.AppendTag(wire, field.Number(), protowire.VarintType)
-	return protowire.AppendVarint(wire, uint64(r.version))
+	desc := m.ProtoReflect().Descriptor()
+	if field := policy.VersionField(desc); field != nil {
+		return append(body, r.versionAs(field)...)
+	}
+	for number := range wire.Texts(body) {
+		if field := policy.WrappedVersion(desc, number); field != nil {
+			body = protowire.AppendTag(body, number, protowire.BytesType)
+			body = protowire.AppendBytes(body, r.versionAs(field))
+		}
+	}
+	return body
+}
+
+// versionAs is the version that If-Match names, as a field of a message.
+func (r *request) versionAs(field protoreflect.FieldDescriptor) []byte {
+	if field.Kind() == protoreflect.StringKind {
+		text := protowire.AppendTag(nil, field.Number(), protowire.BytesType)
+		return protowire.AppendString(text, strconv.FormatInt(r.version, 10))
+	}
+	count := protowire.AppendTag(nil, field.Number(), protowire.VarintType)
+	return protowire.AppendVarint(count, uint64(r.version))
 }
 
 // stale is a fault as the caller of this request gets it: what does not match
@@ -82,8 +98,30 @@ func (c *serviceCall) tagVersion(message proto.Message) {
 	if err != nil {
 		return // The marshaler meets it too, and fails.
 	}
-	field := message.ProtoReflect().Descriptor().Fields().ByName(versionField)
-	if version := wire.LastVarint(fields, field); version != 0 {
-		c.w.Header().Set("ETag", `"`+strconv.FormatUint(version, 10)+`"`)
+	if version := versionOf(fields, message.ProtoReflect().Descriptor()); version != "" {
+		c.w.Header().Set("ETag", `"`+version+`"`)
 	}
+}
+
+// versionOf is the version in the bytes of a message, or "" when it has none.
+func versionOf(fields []byte, desc protoreflect.MessageDescriptor) string {
+	if field := policy.VersionField(desc); field != nil {
+		return versionIn(fields, field)
+	}
+	for number, inner := range wire.Texts(fields) {
+		if field := policy.WrappedVersion(desc, number); field != nil {
+			return versionIn(inner, field)
+		}
+	}
+	return ""
+}
+
+func versionIn(fields []byte, field protoreflect.FieldDescriptor) string {
+	if field.Kind() == protoreflect.StringKind {
+		return string(wire.LastText(fields, field))
+	}
+	if version := wire.LastVarint(fields, field); version != 0 {
+		return strconv.FormatUint(version, 10)
+	}
+	return ""
 }

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"iter"
+
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -33,4 +35,38 @@ func LastVarint(fields []byte, field protoreflect.FieldDescriptor) (value uint64
 		fields = fields[n:]
 	}
 	return value
+}
+
+// LastText returns the last value of a field in the bytes of a message, when it is a
+// text or a message itself, or nil.
+func LastText(fields []byte, field protoreflect.FieldDescriptor) (value []byte) {
+	for number, text := range Texts(fields) {
+		if number == field.Number() {
+			value = text
+		}
+	}
+	return value
+}
+
+// Texts yields the fields in the bytes of a message that are texts or messages
+// themselves.
+func Texts(fields []byte) iter.Seq2[protowire.Number, []byte] {
+	return func(yield func(protowire.Number, []byte) bool) {
+		for len(fields) > 0 {
+			number, kind, tag := protowire.ConsumeTag(fields)
+			if tag < 0 {
+				return
+			}
+			n := protowire.ConsumeFieldValue(number, kind, fields[tag:])
+			if n < 0 {
+				return
+			}
+			if kind == protowire.BytesType {
+				if text, _ := protowire.ConsumeBytes(fields[tag:]); !yield(number, text) {
+					return
+				}
+			}
+			fields = fields[tag+n:]
+		}
+	}
 }

@@ -75,30 +75,32 @@ func auditMethod(desc protoreflect.MethodDescriptor) []string {
 	case m.Permission != "" && !permissionForm.MatchString(m.Permission):
 		report("permission %q is not <domain>.<resource>.<read|write>", m.Permission)
 	}
-	if m.Versioned {
-		problems = append(problems, auditVersions(desc, m)...)
-	}
-	return problems
+	return append(problems, auditVersions(desc, m)...)
 }
 
 // auditVersions checks that what is versioned has a version, where the edge
-// writes and reads it.
+// writes and reads it, and that what has a version and can be replaced is versioned.
 func auditVersions(desc protoreflect.MethodDescriptor, m *Method) []string {
-	counted := func(d protoreflect.MessageDescriptor) bool {
-		field := d.Fields().ByName("version")
-		return field != nil && field.Kind() == protoreflect.Int64Kind && !field.IsList()
-	}
-	var problems []string
-	if m.SuccessStatus != http.StatusNoContent && !counted(m.Output) {
-		problems = append(problems, fmt.Sprintf("%s is versioned, and its response has no int64 version", desc.FullName()))
-	}
 	rule, _ := proto.GetExtension(desc.Options(), annotations.E_Http).(*annotations.HttpRule)
+	var problems []string
+	report := func(what string) {
+		problems = append(problems, string(desc.FullName())+" "+what)
+	}
 	input := m.Input
 	if m.bodyField != nil {
 		input = m.bodyField.Message()
 	}
-	if (rule.GetPut() != "" || rule.GetDelete() != "") && !counted(input) {
-		problems = append(problems, fmt.Sprintf("%s is versioned, and its request has no int64 version", desc.FullName()))
+	changes := rule.GetPut() != "" || rule.GetDelete() != ""
+	switch {
+	case !m.Versioned:
+		if rule.GetPut() != "" && hasVersion(m.Output) {
+			report("replaces what has a version, and is not versioned")
+		}
+		return problems
+	case m.SuccessStatus != http.StatusNoContent && !hasVersion(m.Output):
+		report("is versioned, and its response has no version")
+	case changes && !hasVersion(input):
+		report("is versioned, and its request has no version")
 	}
 	return problems
 }

@@ -239,6 +239,16 @@ func TestAuditNamesEveryProblem(t *testing.T) {
 		service { name: "S" method { name: "Do" input_type: ".rotaloom.audit.v1.M" output_type: ".rotaloom.audit.v1.M" %s } }`
 	const route = `[google.api.http] { get: "/v1/x" }`
 	const good = `options { ` + route + ` [rotaloom.options.v1.method] { permission: "test.thing.read" } }`
+	const replaced = `options { [google.api.http] { put: "/v1/x" } [rotaloom.options.v1.method] { permission: "test.thing.write" } }`
+	versioned := func(verb string) string {
+		return `options { [google.api.http] { ` + verb + `: "/v1/x" } [rotaloom.options.v1.method] { permission: "test.thing.write" versioned: true } }`
+	}
+	const (
+		number = `field { name: "version" number: 2 label: LABEL_OPTIONAL type: TYPE_INT64 json_name: "version" }`
+		text   = `field { name: "version" number: 2 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "version" }`
+		small  = `field { name: "version" number: 2 label: LABEL_OPTIONAL type: TYPE_INT32 json_name: "version" }`
+		list   = `field { name: "version" number: 2 label: LABEL_REPEATED type: TYPE_INT64 json_name: "version" }`
+	)
 	cases := []struct{ message, field, method, problem string }{
 		{"", "", good, ""},
 		{"", "", `options { [rotaloom.options.v1.method] { internal: true callers: "commons" } }`, ""},
@@ -266,6 +276,12 @@ func TestAuditNamesEveryProblem(t *testing.T) {
 		{`options { [rotaloom.options.v1.message] { limits { max: 1 code: "WRL-1" by_method: true } } }`, "", good, "needs a quantity"},
 		{`options { [rotaloom.options.v1.message] { limits { max: 1 items: "text" by_method: true } } }`, "", good, "the method enforces"},
 		{"", `options { [rotaloom.options.v1.field] { limit { max: 1 by_method: true } } }`, good, "belongs to the message"},
+		{"", "", versioned("get"), "its response has no version"},
+		{number, "", versioned("get"), ""},
+		{text, "", versioned("delete"), ""},
+		{list, "", versioned("get"), "its response has no version"},
+		{small, "", versioned("put"), "its response has no version"},
+		{number, "", replaced, "is not versioned"},
 		{`options { [rotaloom.options.v1.message] { bare_array: "text" } }`, "", good, "bare_array"},
 		{`options { [rotaloom.options.v1.message] { failure: "nope" } }`, "", good, "failure"},
 	}

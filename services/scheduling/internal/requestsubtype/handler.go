@@ -218,7 +218,7 @@ func (h *Handler) DeleteRequestSubtype(ctx context.Context, req *schedulingv1.De
 	if err != nil {
 		return nil, err
 	}
-	if err := h.store.Delete(ctx, h.pool, tenantID, req.GetId(), nil); err != nil {
+	if err := h.store.Delete(ctx, h.pool, tenantID, req.GetId(), req.Version); err != nil {
 		if fault.FromError(err).Code == patterndefinition.CodeUnknown {
 			err = unknownID(req.GetId())
 		}

@@ -84,13 +84,14 @@ func (h *Handler) UpdateShiftTemplate(ctx context.Context, req *schedulingv1.Upd
 	return h.store.Replace(ctx, h.pool, tenantID, req.GetId(), template, version)
 }
 
-// DeleteShiftTemplate deletes a template, or returns 404.
+// DeleteShiftTemplate deletes a template, which must have the version in the request
+// when there is one, or returns 404.
 func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.DeleteShiftTemplateRequest) (*emptypb.Empty, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.store.Delete(ctx, h.pool, tenantID, req.GetId(), nil); err != nil {
+	if err := h.store.Delete(ctx, h.pool, tenantID, req.GetId(), req.Version); err != nil {
 		return nil, err
 	}
 	return &emptypb.Empty{}, nil

@@ -170,8 +170,10 @@ func (x *UpdateRequestSubtypeRequest) GetRequestSubtype() *RequestSubtype {
 }
 
 type DeleteRequestSubtypeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// When given, the subtype must still have this version.
+	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -209,6 +211,13 @@ func (*DeleteRequestSubtypeRequest) Descriptor() ([]byte, []int) {
 func (x *DeleteRequestSubtypeRequest) GetId() int64 {
 	if x != nil {
 		return x.Id
+	}
+	return 0
+}
+
+func (x *DeleteRequestSubtypeRequest) GetVersion() int64 {
+	if x != nil && x.Version != nil {
+		return *x.Version
 	}
 	return 0
 }
@@ -2863,9 +2872,12 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"~\n" +
 	"\x1bUpdateRequestSubtypeRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12O\n" +
-	"\x0frequest_subtype\x18\x02 \x01(\v2&.rotaloom.scheduling.v1.RequestSubtypeR\x0erequestSubtype\"-\n" +
+	"\x0frequest_subtype\x18\x02 \x01(\v2&.rotaloom.scheduling.v1.RequestSubtypeR\x0erequestSubtype\"X\n" +
 	"\x1bDeleteRequestSubtypeRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"d\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1d\n" +
+	"\aversion\x18\x02 \x01(\x03H\x00R\aversion\x88\x01\x01B\n" +
+	"\n" +
+	"\b_version\"d\n" +
 	"\x1fMultiReadRequestSubtypesRequest\x12A\n" +
 	"\x05where\x18\x01 \x01(\v2+.rotaloom.scheduling.v1.RequestSubtypeWhereR\x05where\"c\n" +
 	"\x13RequestSubtypeWhere\x12L\n" +
@@ -3203,21 +3215,21 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\"_answer_eligibility_questions_stepB\x1d\n" +
 	"\x1b_enter_additional_info_stepB \n" +
 	"\x1e_specify_paid_leave_types_stepB$\n" +
-	"\"_specify_tracking_leave_types_step2\x82\n" +
+	"\"_specify_tracking_leave_types_step2\x8c\n" +
 	"\n" +
-	"\x15RequestSubtypeService\x12\xc8\x01\n" +
-	"\x11GetRequestSubtype\x120.rotaloom.scheduling.v1.GetRequestSubtypeRequest\x1a&.rotaloom.scheduling.v1.RequestSubtype\"Y\xa2\xbb\x18#\n" +
-	"\x1fscheduling.request_subtype.read\x18\x01\x82\xd3\xe4\x93\x02,\x12*/v1/scheduling/setup/request_subtypes/{id}\x12\xc5\x01\n" +
-	"\x12FindRequestSubtype\x121.rotaloom.scheduling.v1.FindRequestSubtypeRequest\x1a&.rotaloom.scheduling.v1.RequestSubtype\"T\xa2\xbb\x18#\n" +
-	"\x1fscheduling.request_subtype.read\x18\x01\x82\xd3\xe4\x93\x02'\x12%/v1/scheduling/setup/request_subtypes\x12\xe4\x01\n" +
+	"\x15RequestSubtypeService\x12\xca\x01\n" +
+	"\x11GetRequestSubtype\x120.rotaloom.scheduling.v1.GetRequestSubtypeRequest\x1a&.rotaloom.scheduling.v1.RequestSubtype\"[\xa2\xbb\x18%\n" +
+	"\x1fscheduling.request_subtype.read\x18\x01h\x01\x82\xd3\xe4\x93\x02,\x12*/v1/scheduling/setup/request_subtypes/{id}\x12\xc7\x01\n" +
+	"\x12FindRequestSubtype\x121.rotaloom.scheduling.v1.FindRequestSubtypeRequest\x1a&.rotaloom.scheduling.v1.RequestSubtype\"V\xa2\xbb\x18%\n" +
+	"\x1fscheduling.request_subtype.read\x18\x01h\x01\x82\xd3\xe4\x93\x02'\x12%/v1/scheduling/setup/request_subtypes\x12\xe4\x01\n" +
 	"\x18MultiReadRequestSubtypes\x127.rotaloom.scheduling.v1.MultiReadRequestSubtypesRequest\x1a+.rotaloom.scheduling.v1.RequestSubtypeLists\"b\xa2\xbb\x18#\n" +
-	"\x1fscheduling.request_subtype.read\x18\x02\x82\xd3\xe4\x93\x025:\x01*\"0/v1/scheduling/setup/request_subtypes/multi_read\x12\xc2\x01\n" +
-	"\x14CreateRequestSubtype\x12&.rotaloom.scheduling.v1.RequestSubtype\x1a&.rotaloom.scheduling.v1.RequestSubtype\"Z\xa2\xbb\x18&\n" +
-	" scheduling.request_subtype.write\x18\x03`\x01\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/scheduling/setup/request_subtypes\x12\xe2\x01\n" +
-	"\x14UpdateRequestSubtype\x123.rotaloom.scheduling.v1.UpdateRequestSubtypeRequest\x1a&.rotaloom.scheduling.v1.RequestSubtype\"m\xa2\xbb\x18&\n" +
-	" scheduling.request_subtype.write\x18\x03`\x01\x82\xd3\xe4\x93\x02=:\x0frequest_subtype\x1a*/v1/scheduling/setup/request_subtypes/{id}\x12\xc4\x01\n" +
-	"\x14DeleteRequestSubtype\x123.rotaloom.scheduling.v1.DeleteRequestSubtypeRequest\x1a\x16.google.protobuf.Empty\"_\xa2\xbb\x18)\n" +
-	" scheduling.request_subtype.write\x18\x03 \xcc\x01`\x01\x82\xd3\xe4\x93\x02,**/v1/scheduling/setup/request_subtypes/{id}B\xf7\x01\n" +
+	"\x1fscheduling.request_subtype.read\x18\x02\x82\xd3\xe4\x93\x025:\x01*\"0/v1/scheduling/setup/request_subtypes/multi_read\x12\xc4\x01\n" +
+	"\x14CreateRequestSubtype\x12&.rotaloom.scheduling.v1.RequestSubtype\x1a&.rotaloom.scheduling.v1.RequestSubtype\"\\\xa2\xbb\x18(\n" +
+	" scheduling.request_subtype.write\x18\x03`\x01h\x01\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/scheduling/setup/request_subtypes\x12\xe4\x01\n" +
+	"\x14UpdateRequestSubtype\x123.rotaloom.scheduling.v1.UpdateRequestSubtypeRequest\x1a&.rotaloom.scheduling.v1.RequestSubtype\"o\xa2\xbb\x18(\n" +
+	" scheduling.request_subtype.write\x18\x03`\x01h\x01\x82\xd3\xe4\x93\x02=:\x0frequest_subtype\x1a*/v1/scheduling/setup/request_subtypes/{id}\x12\xc6\x01\n" +
+	"\x14DeleteRequestSubtype\x123.rotaloom.scheduling.v1.DeleteRequestSubtypeRequest\x1a\x16.google.protobuf.Empty\"a\xa2\xbb\x18+\n" +
+	" scheduling.request_subtype.write\x18\x03 \xcc\x01`\x01h\x01\x82\xd3\xe4\x93\x02,**/v1/scheduling/setup/request_subtypes/{id}B\xf7\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x13RequestSubtypeProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
@@ -3405,6 +3417,7 @@ func file_rotaloom_scheduling_v1_request_subtype_proto_init() {
 	if File_rotaloom_scheduling_v1_request_subtype_proto != nil {
 		return
 	}
+	file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[12].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[13].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[14].OneofWrappers = []any{}

@@ -208,6 +208,8 @@ func local_request_RequestSubtypeService_UpdateRequestSubtype_0(ctx context.Cont
 	return msg, metadata, err
 }
 
+var filter_RequestSubtypeService_DeleteRequestSubtype_0 = &utilities.DoubleArray{Encoding: map[string]int{"id": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
 func request_RequestSubtypeService_DeleteRequestSubtype_0(ctx context.Context, marshaler runtime.Marshaler, client RequestSubtypeServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq DeleteRequestSubtypeRequest
@@ -221,6 +223,12 @@ func request_RequestSubtypeService_DeleteRequestSubtype_0(ctx context.Context, m
 	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_RequestSubtypeService_DeleteRequestSubtype_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -242,6 +250,12 @@ func local_request_RequestSubtypeService_DeleteRequestSubtype_0(ctx context.Cont
 	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_RequestSubtypeService_DeleteRequestSubtype_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	msg, err := server.DeleteRequestSubtype(ctx, &protoReq)
 	return msg, metadata, err

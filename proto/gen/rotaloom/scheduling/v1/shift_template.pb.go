@@ -442,8 +442,10 @@ func (x *UpdateShiftTemplateRequest) GetShiftTemplate() *ShiftTemplate {
 }
 
 type DeleteShiftTemplateRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// When given, the template must still have this version.
+	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -481,6 +483,13 @@ func (*DeleteShiftTemplateRequest) Descriptor() ([]byte, []int) {
 func (x *DeleteShiftTemplateRequest) GetId() int64 {
 	if x != nil {
 		return x.Id
+	}
+	return 0
+}
+
+func (x *DeleteShiftTemplateRequest) GetVersion() int64 {
+	if x != nil && x.Version != nil {
+		return *x.Version
 	}
 	return 0
 }
@@ -1177,9 +1186,12 @@ const file_rotaloom_scheduling_v1_shift_template_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"z\n" +
 	"\x1aUpdateShiftTemplateRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12L\n" +
-	"\x0eshift_template\x18\x02 \x01(\v2%.rotaloom.scheduling.v1.ShiftTemplateR\rshiftTemplate\",\n" +
+	"\x0eshift_template\x18\x02 \x01(\v2%.rotaloom.scheduling.v1.ShiftTemplateR\rshiftTemplate\"W\n" +
 	"\x1aDeleteShiftTemplateRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"=\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1d\n" +
+	"\aversion\x18\x02 \x01(\x03H\x00R\aversion\x88\x01\x01B\n" +
+	"\n" +
+	"\b_version\"=\n" +
 	"\x19ListShiftTemplatesRequest\x12\x17\n" +
 	"\x04name\x18\x01 \x01(\tH\x00R\x04name\x88\x01\x01B\a\n" +
 	"\x05_name\"\xa3\x01\n" +
@@ -1241,18 +1253,18 @@ const file_rotaloom_scheduling_v1_shift_template_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x14\n" +
 	"\x05color\x18\x02 \x01(\tR\x05color\x12E\n" +
 	"\x12tag_definition_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x10tagDefinitionRefB\x05\n" +
-	"\x03_id2\xb6\x10\n" +
-	"\x14ShiftTemplateService\x12\xbd\x01\n" +
-	"\x10GetShiftTemplate\x12/.rotaloom.scheduling.v1.GetShiftTemplateRequest\x1a%.rotaloom.scheduling.v1.ShiftTemplate\"Q\xa2\xbb\x18\"\n" +
-	"\x1escheduling.shift_template.read\x18\x01\x82\xd3\xe4\x93\x02%\x12#/v1/scheduling/shift_templates/{id}\x12\xd4\x01\n" +
-	"\x13UpdateShiftTemplate\x122.rotaloom.scheduling.v1.UpdateShiftTemplateRequest\x1a%.rotaloom.scheduling.v1.ShiftTemplate\"b\xa2\xbb\x18#\n" +
-	"\x1fscheduling.shift_template.write\x18\x03\x82\xd3\xe4\x93\x025:\x0eshift_template\x1a#/v1/scheduling/shift_templates/{id}\x12\xb8\x01\n" +
-	"\x13DeleteShiftTemplate\x122.rotaloom.scheduling.v1.DeleteShiftTemplateRequest\x1a\x16.google.protobuf.Empty\"U\xa2\xbb\x18&\n" +
-	"\x1fscheduling.shift_template.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02%*#/v1/scheduling/shift_templates/{id}\x12\xc0\x01\n" +
+	"\x03_id2\xbe\x10\n" +
+	"\x14ShiftTemplateService\x12\xbf\x01\n" +
+	"\x10GetShiftTemplate\x12/.rotaloom.scheduling.v1.GetShiftTemplateRequest\x1a%.rotaloom.scheduling.v1.ShiftTemplate\"S\xa2\xbb\x18$\n" +
+	"\x1escheduling.shift_template.read\x18\x01h\x01\x82\xd3\xe4\x93\x02%\x12#/v1/scheduling/shift_templates/{id}\x12\xd6\x01\n" +
+	"\x13UpdateShiftTemplate\x122.rotaloom.scheduling.v1.UpdateShiftTemplateRequest\x1a%.rotaloom.scheduling.v1.ShiftTemplate\"d\xa2\xbb\x18%\n" +
+	"\x1fscheduling.shift_template.write\x18\x03h\x01\x82\xd3\xe4\x93\x025:\x0eshift_template\x1a#/v1/scheduling/shift_templates/{id}\x12\xba\x01\n" +
+	"\x13DeleteShiftTemplate\x122.rotaloom.scheduling.v1.DeleteShiftTemplateRequest\x1a\x16.google.protobuf.Empty\"W\xa2\xbb\x18(\n" +
+	"\x1fscheduling.shift_template.write\x18\x03 \xcc\x01h\x01\x82\xd3\xe4\x93\x02%*#/v1/scheduling/shift_templates/{id}\x12\xc0\x01\n" +
 	"\x12ListShiftTemplates\x121.rotaloom.scheduling.v1.ListShiftTemplatesRequest\x1a).rotaloom.scheduling.v1.ShiftTemplateList\"L\xa2\xbb\x18\"\n" +
-	"\x1escheduling.shift_template.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/scheduling/shift_templates\x12\xb5\x01\n" +
-	"\x13CreateShiftTemplate\x12%.rotaloom.scheduling.v1.ShiftTemplate\x1a%.rotaloom.scheduling.v1.ShiftTemplate\"P\xa2\xbb\x18#\n" +
-	"\x1fscheduling.shift_template.write\x18\x03\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/scheduling/shift_templates\x12\xe2\x01\n" +
+	"\x1escheduling.shift_template.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/scheduling/shift_templates\x12\xb7\x01\n" +
+	"\x13CreateShiftTemplate\x12%.rotaloom.scheduling.v1.ShiftTemplate\x1a%.rotaloom.scheduling.v1.ShiftTemplate\"R\xa2\xbb\x18%\n" +
+	"\x1fscheduling.shift_template.write\x18\x03h\x01\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/scheduling/shift_templates\x12\xe2\x01\n" +
 	"\x19MultiCreateShiftTemplates\x128.rotaloom.scheduling.v1.MultiCreateShiftTemplatesRequest\x1a).rotaloom.scheduling.v1.ShiftTemplateList\"`\xa2\xbb\x18#\n" +
 	"\x1fscheduling.shift_template.write\x18\x04\x82\xd3\xe4\x93\x023:\x04body\"+/v1/scheduling/shift_templates/multi_create\x12\xd8\x01\n" +
 	"\x17MultiReadShiftTemplates\x126.rotaloom.scheduling.v1.MultiReadShiftTemplatesRequest\x1a).rotaloom.scheduling.v1.ShiftTemplateList\"Z\xa2\xbb\x18\"\n" +
@@ -1368,6 +1380,7 @@ func file_rotaloom_scheduling_v1_shift_template_proto_init() {
 	}
 	file_rotaloom_scheduling_v1_labor_proto_init()
 	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[0].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[10].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[11].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_template_proto_msgTypes[17].OneofWrappers = []any{}

@@ -119,6 +119,8 @@ func local_request_ShiftTemplateService_UpdateShiftTemplate_0(ctx context.Contex
 	return msg, metadata, err
 }
 
+var filter_ShiftTemplateService_DeleteShiftTemplate_0 = &utilities.DoubleArray{Encoding: map[string]int{"id": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
 func request_ShiftTemplateService_DeleteShiftTemplate_0(ctx context.Context, marshaler runtime.Marshaler, client ShiftTemplateServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq DeleteShiftTemplateRequest
@@ -132,6 +134,12 @@ func request_ShiftTemplateService_DeleteShiftTemplate_0(ctx context.Context, mar
 	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_ShiftTemplateService_DeleteShiftTemplate_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -153,6 +161,12 @@ func local_request_ShiftTemplateService_DeleteShiftTemplate_0(ctx context.Contex
 	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_ShiftTemplateService_DeleteShiftTemplate_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	msg, err := server.DeleteShiftTemplate(ctx, &protoReq)
 	return msg, metadata, err
