@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
@@ -152,7 +153,7 @@ func (s *Store[T]) replaceMany(ctx context.Context, tx pgx.Tx, tenantID int64, l
 		})
 	}
 	switch {
-	case pg.IsUnique(err, s.kind.Table+"_name"):
+	case pgerr.IsUnique(err, s.kind.Table+"_name"):
 		// Somebody took it since the names were looked at.
 		return nil, fault.Conflict(fault.CodeStale, fmt.Sprintf("Another %s has one of the names meanwhile. Read them again.", s.kind.What))
 	case err != nil:

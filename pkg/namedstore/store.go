@@ -11,6 +11,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
 
 // MaxListed bounds the things of a kind that a tenant has, and so a list of all of
@@ -172,7 +174,7 @@ func (s *Store[T]) Insert(ctx context.Context, tx pgx.Tx, tenantID int64, things
 }
 
 // creation has who creates things of a tenant while there is little room left.
-const creation pg.Lock = "creation of named things"
+const creation advisory.Lock = "creation of named things"
 
 // scarce is how much room must be left, beside what is to be stored, for nobody to wait:
 // far more than is created at the same time.
@@ -228,7 +230,7 @@ func (s *Store[T]) ReplaceIn(ctx context.Context, tx pgx.Tx, tenantID, id int64,
 	switch {
 	case err == nil:
 		return s.filled(thing, id, now), nil
-	case pg.IsUnique(err, s.kind.Table+"_name"):
+	case pgerr.IsUnique(err, s.kind.Table+"_name"):
 		return none, s.kind.taken(thing.GetName())
 	case errors.Is(err, pgx.ErrNoRows):
 		return none, s.gone(ctx, tx, tenantID, id)

@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -99,7 +100,7 @@ func (b *bundle) bus(registry prometheus.Registerer, letters bus.DeadLetters) *b
 	b.t.Helper()
 	made, err := bus.New(bus.Options{
 		Conn: b.conn, Events: b.events, DeadLetters: letters, Log: pgtest.Log(b.t), Registry: registry,
-		Transient: pg.Unavailable,
+		Transient: pgerr.Unavailable,
 	})
 	require.NoError(b.t, err)
 	return made

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -97,7 +98,7 @@ const (
 )
 
 // relayLock has the replica that relays.
-const relayLock pg.Lock = "outbox relay"
+const relayLock advisory.Lock = "outbox relay"
 
 var errStandby = errors.New("another replica relays")
 

@@ -1,6 +1,6 @@
 // Package pg is how services reach PostgreSQL: one place that builds every
-// connection, transactions that are retried when the database asks for it,
-// errors by SQLSTATE and constraint name, and migrations.
+// connection, transactions that are retried when the database asks for it, reads
+// of one moment, and migrations. Errors are in pgerr, advisory locks in advisory.
 package pg
 
 import (

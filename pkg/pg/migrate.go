@@ -14,6 +14,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
 
 // Migrations is one ordered set of schema changes. A service has its own and
@@ -81,7 +83,7 @@ func migrateSet(ctx context.Context, db *sql.DB, log *slog.Logger, set Migration
 // migrateLock makes migrators wait for each other.
 type migrateLock struct{}
 
-const lockMigrations Lock = "migrations"
+const lockMigrations advisory.Lock = "migrations"
 
 // SessionLock waits for the lock by asking for it again and again. A session
 // that waits inside the database would hold a snapshot, and CREATE INDEX
@@ -89,9 +91,9 @@ const lockMigrations Lock = "migrations"
 func (migrateLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	taken := backoff.Backoff{First: 20 * time.Millisecond, Max: 500 * time.Millisecond}
 	for {
-		var got bool
-		if err := conn.QueryRowContext(ctx, trySession, "", string(lockMigrations)).Scan(&got); err != nil {
-			return fmt.Errorf("take migration lock: %w", err)
+		got, err := lockMigrations.TrySQL(ctx, conn)
+		if err != nil {
+			return err
 		}
 		if got {
 			return nil
@@ -104,8 +106,7 @@ func (migrateLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 
 // SessionUnlock gives the lock back.
 func (migrateLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
-	_, err := conn.ExecContext(ctx, unlockSession, "", string(lockMigrations))
-	return err
+	return lockMigrations.UnlockSQL(ctx, conn)
 }
 
 // SchemaBehind is the error of CheckSchema: the database lacks migrations that
@@ -124,7 +125,7 @@ func (e *SchemaBehind) Error() string {
 // database that is ahead is fine, so programs of
 // the release before keep running, and can restart, while a new one rolls out.
 func CheckSchema(ctx context.Context, db Querier, sets ...Migrations) error {
-	if err := checkRoom(time.Now()); err != nil {
+	if err := pgerr.CheckRoom(time.Now()); err != nil {
 		return err
 	}
 	for _, set := range sets {
@@ -134,7 +135,7 @@ func CheckSchema(ctx context.Context, db Querier, sets ...Migrations) error {
 		}
 		var have int64
 		err = db.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM "+set.Table).Scan(&have)
-		if err != nil && !hasState(err, undefinedTable) {
+		if err != nil && !pgerr.IsUndefinedTable(err) {
 			return fmt.Errorf("pg: read schema version: %w", err)
 		}
 		if have < needed {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -57,7 +58,7 @@ func await(ctx context.Context, atMost time.Duration, log *slog.Logger, try func
 	away := backoff.Backoff{First: 50 * time.Millisecond, Max: 2 * time.Second}
 	for attempt := 1; ; attempt++ {
 		err := try(ctx)
-		if err == nil || !Unavailable(err) {
+		if err == nil || !pgerr.Unavailable(err) {
 			return err
 		}
 		log.WarnContext(ctx, "database is away, trying again", "attempt", attempt, "error", err)

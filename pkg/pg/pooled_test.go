@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgbouncer"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -161,14 +163,14 @@ func TestWritesBehindAPooler(t *testing.T) {
 	batch := &pgx.Batch{}
 	batch.Queue("INSERT INTO note VALUES (1, 7, 'c')")
 	batch.Queue("INSERT INTO note VALUES (1, 7, 'again')")
-	require.True(t, pg.IsUnique(pool.SendBatch(mine, batch).Close(), "note_pk"))
+	require.True(t, pgerr.IsUnique(pool.SendBatch(mine, batch).Close(), "note_pk"))
 	assert.Equal(t, 1, count(), "all or none")
 
 	rows, err := pool.Query(mine, "INSERT INTO note VALUES (1, 8, '') RETURNING id")
 	if err == nil {
 		_, err = pgx.CollectRows(rows, pgx.RowTo[int64])
 	}
-	require.True(t, pg.IsCheck(err, "note_not_empty"), "%v", err)
+	require.True(t, pgerr.IsCheck(err, "note_not_empty"), "%v", err)
 	require.ErrorIs(t, pool.QueryRow(mine, "SELECT 1 FROM note WHERE id = 99").Scan(new(int)), pgx.ErrNoRows)
 	require.EqualValues(t, 0, pool.Stat().AcquiredConns(), "all were given back")
 }
@@ -182,12 +184,12 @@ func TestSettingsGoWithEachTransactionBehindAPooler(t *testing.T) {
 	ctx := t.Context()
 
 	_, err := pool.Exec(ctx, "SELECT pg_sleep(20)")
-	assert.True(t, pg.TimedOut(err), "%v", err)
+	assert.True(t, pgerr.TimedOut(err), "%v", err)
 	err = pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "SELECT pg_sleep(20)")
 		return err
 	})
-	assert.True(t, pg.TimedOut(err), "%v", err)
+	assert.True(t, pgerr.TimedOut(err), "%v", err)
 	var zone string
 	require.NoError(t, pool.QueryRow(ctx, "SHOW timezone").Scan(&zone))
 	assert.Equal(t, "UTC", zone)
@@ -216,26 +218,28 @@ func TestSessionsOfAPoolerKeepNoTenant(t *testing.T) {
 	}
 }
 
+const sessionLock advisory.Lock = "test session"
+
 func TestLocksOfSessionsGoPastAPooler(t *testing.T) {
 	t.Parallel()
 	cfg := pooledConfig(t, notes())
 	pool := pooled(t, cfg)
 	conn, err := pool.Session(t.Context())
 	require.NoError(t, err)
-	got, err := one.TrySession(t.Context(), conn, "")
+	got, err := sessionLock.TrySession(t.Context(), conn, "")
 	require.NoError(t, err)
 	require.True(t, got)
 	other, err := pool.Session(t.Context())
 	require.NoError(t, err)
 	defer func() { _ = other.Close(t.Context()) }()
 	for range 20 {
-		got, err = one.TrySession(t.Context(), other, "")
+		got, err = sessionLock.TrySession(t.Context(), other, "")
 		require.NoError(t, err)
 		require.False(t, got, "another session has it")
 	}
 	require.NoError(t, conn.Close(t.Context()))
 	require.Eventually(t, func() bool {
-		got, err := one.TrySession(t.Context(), other, "")
+		got, err := sessionLock.TrySession(t.Context(), other, "")
 		return assert.NoError(t, err) && got
 	}, 10*time.Second, 10*time.Millisecond)
 }

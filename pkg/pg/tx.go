@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
 
 // txAttempts bounds how often a transaction is run before its conflict is
@@ -32,7 +33,7 @@ func InTxWith(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(ctx c
 	conflicts := backoff.Backoff{First: 5 * time.Millisecond, Max: 200 * time.Millisecond}
 	for attempt := 1; ; attempt++ {
 		err := once(ctx, pool, opts, func(tx pgx.Tx) error { return fn(ctx, tx) })
-		if err == nil || !conflict(err) {
+		if err == nil || !pgerr.Conflicted(err) {
 			return err
 		}
 		if attempt == txAttempts {

@@ -15,11 +15,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // compareLock has topics as members: one replica compares each of them.
-const compareLock pg.Lock = "replica comparison"
+const compareLock advisory.Lock = "replica comparison"
 
 // Config says how often copies are compared. Every field works at its zero value.
 type Config struct {

@@ -23,6 +23,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
@@ -232,7 +233,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, files.RegisterFile(file))
 	var err error
 	w.bus, err = bus.New(bus.Options{
-		Conn: w.conn, Events: files, DeadLetters: outbox.NewDeadLetters(w.pool), Transient: pg.Unavailable, Log: pgtest.Log(t), Registry: w.reg,
+		Conn: w.conn, Events: files, DeadLetters: outbox.NewDeadLetters(w.pool), Transient: pgerr.Unavailable, Log: pgtest.Log(t), Registry: w.reg,
 	})
 	require.NoError(t, err)
 	w.relay, err = outbox.NewRelay(outbox.Options{Pool: w.pool, Bus: w.bus, Log: pgtest.Log(t), Registry: w.reg})

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 )
 
@@ -79,7 +80,7 @@ func (c *Core) Replicator(cfg replica.Config, copies []*replica.Replica, topics 
 // transient recognises the errors that say nothing about an event: the database or a
 // neighbour is away.
 func transient(err error) bool {
-	return pg.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable)
+	return pgerr.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable)
 }
 
 // Wake notifies the outbox that events were committed.

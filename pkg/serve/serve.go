@@ -21,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
@@ -123,7 +124,7 @@ func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocation
 		return nil, err
 	}
 	return rpc.NewChain(cfg, rpc.Deps{
-		Log: log, Metrics: registry, Verifier: verifier, Clock: clk, Explain: pg.Fault,
+		Log: log, Metrics: registry, Verifier: verifier, Clock: clk, Explain: pgerr.Fault,
 		Audit: audit.Begin(clk), Refused: audit.NoteDenials(refusals, clk),
 	})
 }

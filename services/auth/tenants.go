@@ -15,6 +15,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
@@ -109,7 +110,7 @@ func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (Made, error) {
 			VALUES ($1, $2, $3, $4, true, $5)`, made.ID, n.Username, username.KeyOf(n.Username), hash, AdministratorProfile)
 		return tx.SendBatch(ctx, batch).Close()
 	})
-	if pg.IsUnique(err, "tenant_host") {
+	if pgerr.IsUnique(err, "tenant_host") {
 		return made, fmt.Errorf("another tenant has the host name %s", n.Host)
 	}
 	if err != nil {

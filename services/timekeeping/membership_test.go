@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -329,5 +329,5 @@ func TestDatabaseGuards(t *testing.T) {
 	_, err = b.pool.Exec(two, `INSERT INTO person VALUES (1, 5, 'x', 1)`)
 	assert.ErrorContains(t, err, "row-level security")
 	_, err = b.pool.Exec(one, `INSERT INTO membership VALUES (1, 1, $1, '2024-06-01', '2026-01-01')`, term)
-	assert.True(t, pg.IsExclusion(err, "membership_overlap"), err)
+	assert.True(t, pgerr.IsExclusion(err, "membership_overlap"), err)
 }

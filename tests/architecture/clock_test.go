@@ -14,7 +14,7 @@ import (
 // machineTime are the files that ask the machine for the time, with what for.
 var machineTime = map[string]string{
 	"pkg/clock/clock.go":        "the one place",
-	"pkg/pg/fault.go":           "the server had no room some seconds ago, for all who use it in the process",
+	"pkg/pg/pgerr/fault.go":     "the server had no room some seconds ago, for all who use it in the process",
 	"pkg/pg/migrate.go":         "the same",
 	"pkg/rpc/steps_outer.go":    "deadlines of contexts are the machine's",
 	"pkg/replica/replicator.go": "waits by timers, which are the machine's",

@@ -13,12 +13,12 @@ import (
 
 // lockSQL are the files that lock with SQL of their own.
 var lockSQL = map[string]string{
-	"pkg/pg/lock.go":                 "the one place",
+	"pkg/pg/advisory/lock.go":        "the one place",
 	"pkg/testkit/pgtest/database.go": "the database of templates is no service's",
 }
 
 // Two locks of one name would be one lock. So their names are constants of the type
-// pg.Lock, each is there once, and nobody makes keys beside them.
+// advisory.Lock, each is there once, and nobody makes keys beside them.
 func TestAdvisoryLocksHaveUniqueNames(t *testing.T) {
 	t.Parallel()
 	names := map[string]string{}
@@ -29,11 +29,11 @@ func TestAdvisoryLocksHaveUniqueNames(t *testing.T) {
 			switch x := n.(type) {
 			case *ast.BasicLit:
 				if lockSQL[name] == "" && x.Kind == token.STRING {
-					assert.False(t, strings.Contains(x.Value, "_advisory_"), "%s: use a pg.Lock", name)
+					assert.False(t, strings.Contains(x.Value, "_advisory_"), "%s: use an advisory.Lock", name)
 				}
 			case *ast.ValueSpec:
 				typ, ok := x.Type.(*ast.SelectorExpr)
-				if !(ok && typ.Sel.Name == "Lock" && isName(typ.X, "pg")) && !(strings.HasPrefix(name, "pkg/pg/") && x.Type != nil && isName(x.Type, "Lock")) {
+				if !(ok && typ.Sel.Name == "Lock" && isName(typ.X, "advisory")) && !(strings.HasPrefix(name, "pkg/pg/advisory/") && x.Type != nil && isName(x.Type, "Lock")) {
 					return true
 				}
 				for i := range x.Names {
@@ -44,7 +44,7 @@ func TestAdvisoryLocksHaveUniqueNames(t *testing.T) {
 					}
 				}
 			case *ast.CallExpr:
-				if typ, ok := x.Fun.(*ast.SelectorExpr); ok && typ.Sel.Name == "Lock" && isName(typ.X, "pg") {
+				if typ, ok := x.Fun.(*ast.SelectorExpr); ok && typ.Sel.Name == "Lock" && isName(typ.X, "advisory") {
 					assert.Fail(t, "a lock whose name is no constant", name)
 				}
 			}

@@ -14,13 +14,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
 
 // lockIssuer has issuers as members, which tenants share.
-const lockIssuer pg.Lock = "issuer"
+const lockIssuer advisory.Lock = "issuer"
 
 // Deps are what federation needs of others.
 type Deps struct {
@@ -166,7 +168,7 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 		}
 		return store(ctx, tx, p)
 	})
-	if pg.IsUnique(err, "identity_provider_issuer") {
+	if pgerr.IsUnique(err, "identity_provider_issuer") {
 		return nil, fault.Conflict(fault.CodeConflict, "There is an identity provider with this issuer and audience already.").WithCause(err)
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 )
 
 // looks is how often a process looks after the keys while the next one is published
@@ -23,7 +24,7 @@ import (
 const looks = 10
 
 // lockKeys has who makes a signing key.
-const lockKeys pg.Lock = "signing keys"
+const lockKeys advisory.Lock = "signing keys"
 
 // Config says how long keys and tokens live. All of it is required.
 type Config struct {
@@ -327,7 +328,7 @@ const makesKeys pg.Unaudited = "keys are made when they are needed, whoever call
 // locked runs fn in a transaction for which the replicas wait for each other.
 func (k *Keys) locked(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
 	return makesKeys.InTx(ctx, k.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockKeys.Wait(ctx, tx, pg.OfDatabase); err != nil {
+		if err := lockKeys.Wait(ctx, tx, advisory.OfDatabase); err != nil {
 			return err
 		}
 		return fn(ctx, tx)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -42,7 +43,7 @@ func insertFamily(ctx context.Context, db pg.Querier, e audit.Event, c *client, 
 			FOR SHARE OF u, c, t), $4, $5, $6, $7, $8, $9)`,
 		e.Tenant, f.sid, u.id, e.Client, hash[:], now, f.expiresAt, f.accessUntil, f.scope,
 		u.profile.Name, u.profile.Grants, u.profile.Rows, c.scopes, u.hash)
-	if pg.IsNull(err, "user_id") {
+	if pgerr.IsNull(err, "user_id") {
 		return errOutdated
 	}
 	return err

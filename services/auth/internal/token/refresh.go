@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
@@ -101,7 +102,7 @@ func (r *refreshes) use(ctx context.Context, h *Handler, tenantID int64, key ref
 		return nil, ctx.Err()
 	case <-mine.done:
 	}
-	if pg.Conflicted(mine.err) {
+	if pgerr.Conflicted(mine.err) {
 		return h.useAlone(ctx, tenantID, key)
 	}
 	return mine.users[key], mine.err

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
@@ -66,7 +67,7 @@ func (h *Handler) CheckUserChanges(ctx context.Context, req *authv1.CheckUserCha
 }
 
 // lockAdministrators has who ends the rights of administrators of a tenant.
-const lockAdministrators pg.Lock = "administrators"
+const lockAdministrators advisory.Lock = "administrators"
 
 // An administrator is a user who may do everything and whom no lockout concerns,
 // neither now nor later.

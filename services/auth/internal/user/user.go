@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -105,7 +106,7 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 		}
 		return put(ctx, tx, tenantID, users, hashes)
 	})
-	if pg.IsUnique(err, "app_user_username_key") {
+	if pgerr.IsUnique(err, "app_user_username_key") {
 		if known := h.refuseTaken(ctx, tenantID, users); known != nil {
 			return nil, known
 		}

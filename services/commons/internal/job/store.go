@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -104,7 +105,7 @@ func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv
 func insert(ctx context.Context, db pg.Querier, tenantID int64, persistentID string) (id int64, err error) {
 	err = db.QueryRow(ctx, `INSERT INTO job (tenant_id, persistent_id) VALUES ($1, $2) RETURNING id`,
 		tenantID, cmp.Or(persistentID, structure.NewPersistentID())).Scan(&id)
-	if pg.IsUnique(err, "job_persistent_id") {
+	if pgerr.IsUnique(err, "job_persistent_id") {
 		err = fault.Invalid(structure.CodeTaken, fmt.Sprintf("Another job has the persistentId %q.", persistentID))
 	}
 	return id, err
@@ -147,7 +148,7 @@ func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []
 			v.Value.code, v.Value.color, v.Value.displayOrder, v.Value.externalID, i == 0, i == len(versions)-1, v.Value.updatedAt)
 	}
 	err := db.SendBatch(ctx, batch).Close()
-	if pg.IsExclusion(err, "job_version_name") {
+	if pgerr.IsExclusion(err, "job_version_name") {
 		return fault.New(structure.CodeTaken, http.StatusBadRequest, "Another job has this name on some of the days.")
 	}
 	return err
@@ -157,7 +158,7 @@ func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []
 func remove(ctx context.Context, pool *pg.Pool, tenantID, id int64) error {
 	err := pg.ExecOne(ctx, pool, `DELETE FROM job WHERE tenant_id = $1 AND id = $2`, tenantID, id)
 	switch {
-	case pg.IsForeignKey(err, ""):
+	case pgerr.IsForeignKey(err, ""):
 		return fault.Invalid(structure.CodeInUse,
 			fmt.Sprintf("The job with the id %d is that of a location. Take it off its locations first.", id))
 	case errors.Is(err, pgx.ErrNoRows):

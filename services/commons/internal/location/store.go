@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -33,7 +34,7 @@ type version struct {
 func insert(ctx context.Context, tx pgx.Tx, tenantID int64, persistentID string) (id int64, err error) {
 	err = tx.QueryRow(ctx, `INSERT INTO location (tenant_id, persistent_id) VALUES ($1, $2) RETURNING id`,
 		tenantID, cmp.Or(persistentID, structure.NewPersistentID())).Scan(&id)
-	if pg.IsUnique(err, "location_persistent_id") {
+	if pgerr.IsUnique(err, "location_persistent_id") {
 		err = fault.Invalid(structure.CodeTaken, fmt.Sprintf("Another location has the persistentId %q.", persistentID))
 	}
 	return id, err

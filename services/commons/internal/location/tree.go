@@ -8,7 +8,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
@@ -18,7 +19,7 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	return lockTree.Wait(ctx, tx, tenantID)
 }
 
-const lockTree pg.Lock = "location tree"
+const lockTree advisory.Lock = "location tree"
 
 // standing is the part of the statements below that says where a location
 // stands on the days $3 to $4, from its versions and the places of its parents.
@@ -112,9 +113,9 @@ func place(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range)
 
 func placeError(err error) error {
 	switch {
-	case pg.IsCheck(err, "location_path_depth"):
+	case pgerr.IsCheck(err, "location_path_depth"):
 		return fault.Invalid(structure.CodeDepth, "A location would lie deeper than 12 levels.")
-	case pg.IsCheck(err, "location_path_length"):
+	case pgerr.IsCheck(err, "location_path_length"):
 		return fault.Invalid(structure.CodeDepth, "The path of a location would be longer than 2,000 bytes.")
 	}
 	return fmt.Errorf("place a location: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -66,10 +67,10 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.Locatio
 }
 
 func taken(err error, name string) error {
-	if pg.IsUnique(err, "location_set_name") {
+	if pgerr.IsUnique(err, "location_set_name") {
 		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("There is a location set of this type with the name %q already.", name))
 	}
-	if pg.IsUnique(err, "location_set_persistent_id") {
+	if pgerr.IsUnique(err, "location_set_persistent_id") {
 		return fault.Invalid(structure.CodeTaken, "Another location set has this persistentId.")
 	}
 	return err

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -225,7 +226,7 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, notFound(req.GetId())
-	case pg.IsCheck(err, "location_type_days"):
+	case pgerr.IsCheck(err, "location_type_days"):
 		return nil, fault.Invalid(structure.CodeExpiry, "expirationDate must be after effectiveDate.")
 	}
 	return t, taken(err, given.GetName())
@@ -258,7 +259,7 @@ func (h *Handler) DeleteLocationType(ctx context.Context, req *commonsv1.DeleteL
 	}
 	err = pg.ExecOne(ctx, h.pool, `DELETE FROM location_type WHERE tenant_id = $1 AND id = $2`, tenantID, req.GetId())
 	switch {
-	case pg.IsForeignKey(err, ""):
+	case pgerr.IsForeignKey(err, ""):
 		return nil, fault.Invalid(structure.CodeInUse, "Locations have this type. Give them another one first.")
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, notFound(req.GetId())
@@ -282,7 +283,7 @@ func check(given *commonsv1.LocationType) error {
 }
 
 func taken(err error, name string) error {
-	if pg.IsUnique(err, "location_type_name") {
+	if pgerr.IsUnique(err, "location_type_name") {
 		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("There is a location type with the name %q already.", name))
 	}
 	return err

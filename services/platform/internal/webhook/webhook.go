@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -122,7 +123,7 @@ func (h *Handler) prepare(given *platformv1.Webhook) (*platformv1.Webhook, error
 	return w, nil
 }
 
-const webhooks pg.Lock = "number of webhooks"
+const webhooks advisory.Lock = "number of webhooks"
 
 // within bounds the webhooks of a tenant, and finds the notifications that one names.
 func (h *Handler) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, w *platformv1.Webhook) error {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 )
 
 // BucketSize is how many consecutive employee ids share a lock. Sharing keeps
@@ -20,7 +20,7 @@ const BucketSize = 1 << bucketBits
 const bucketBits = 10
 
 // lock has buckets as members.
-const lock pg.Lock = "schedules of employees"
+const lock advisory.Lock = "schedules of employees"
 
 // Bucket returns the bucket of an employee.
 func Bucket(employeeID int64) int32 { return int32(employeeID >> bucketBits) }

@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -114,7 +115,7 @@ func (w *world) run() {
 	w.t.Helper()
 	log, registry := pgtest.Log(w.t), prometheus.NewRegistry()
 	b, err := bus.New(bus.Options{
-		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewDeadLetters(w.Pool), Transient: pg.Unavailable, Log: log, Registry: registry,
+		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewDeadLetters(w.Pool), Transient: pgerr.Unavailable, Log: log, Registry: registry,
 	})
 	require.NoError(w.t, err)
 	relay, err := outbox.NewRelay(outbox.Options{

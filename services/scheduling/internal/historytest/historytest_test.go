@@ -25,6 +25,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -111,7 +112,7 @@ func (w *world) pattern(start string) (id int64) {
 // propagate runs what applies patterns to employees, until the test ends.
 func (w *world) propagate() (wake func()) {
 	b, err := bus.New(bus.Options{
-		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewDeadLetters(w.Pool), Transient: pg.Unavailable,
+		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewDeadLetters(w.Pool), Transient: pgerr.Unavailable,
 		Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(),
 	})
 	require.NoError(w.t, err)

@@ -3,7 +3,7 @@ package patternassignment
 import (
 	"fmt"
 
-	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
@@ -13,7 +13,7 @@ type Kind struct {
 	// transaction ends. What is read afterwards is then what the one before left.
 	// Locking the rows themselves would not do: the version that it waited for is
 	// gone, and the one that replaced it was not there when the statement began.
-	lock pg.Lock
+	lock advisory.Lock
 	// owner and owners are what messages call one and several of them.
 	owner, owners string
 	// What requests call an assignment, and the refs of its owners.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
-	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -29,7 +29,7 @@ func TestConsumersKeepTheProjections(t *testing.T) {
 	w := newWorld(t)
 	conn := natstest.New(t).Conn()
 	b, err := bus.New(bus.Options{
-		Conn: conn, DeadLetters: outbox.NewDeadLetters(w.pool), Transient: pg.Unavailable,
+		Conn: conn, DeadLetters: outbox.NewDeadLetters(w.pool), Transient: pgerr.Unavailable,
 		Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 	})
 	require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -96,7 +97,7 @@ func prepare(given *schedulingv1.ScheduleGroup) (*schedulingv1.ScheduleGroup, er
 }
 
 // lock has those who give groups of a tenant persistent ids take turns.
-const lock pg.Lock = "persistent ids of schedule groups"
+const lock advisory.Lock = "persistent ids of schedule groups"
 
 // distinct refuses a persistent id that another group has.
 func (h *Handler) distinct(ctx context.Context, tx pgx.Tx, tenantID, id int64, g *schedulingv1.ScheduleGroup) error {

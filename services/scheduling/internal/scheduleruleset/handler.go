@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -46,7 +47,7 @@ func unused(ctx context.Context, tx pgx.Tx, tenantID int64, s *ruleSet) error {
 }
 
 // lock has those who give rule sets of a tenant persistent ids take turns.
-const lock pg.Lock = "persistent ids of schedule rule sets"
+const lock advisory.Lock = "persistent ids of schedule rule sets"
 
 // within refuses a persistent id that another rule set has, and another type.
 func (h *Handler) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, s *ruleSet) error {

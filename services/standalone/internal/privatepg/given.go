@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
 
 const (
@@ -119,7 +120,7 @@ func connect(ctx context.Context, u *url.URL, allowInsecure bool, log *slog.Logg
 	defer cancel()
 	for {
 		conn, err := pgx.ConnectConfig(ctx, parsed)
-		if err == nil || !pg.Unavailable(err) {
+		if err == nil || !pgerr.Unavailable(err) {
 			return conn, err
 		}
 		log.Warn("database server is away, trying again", "error", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -99,7 +100,7 @@ func (h *Companies) own(ctx context.Context, tx pgx.Tx, tenantID int64, given, s
 	// establishments, which CAEPF and CNO distinguish.
 	key := strings.Join([]string{stored.GetIdentifier(), stored.GetCaepf(), stored.GetCno()}, " ")
 	_, err := tx.Exec(ctx, setIdentifier, tenantID, stored.GetId(), key)
-	if pg.IsUnique(err, "brazil_company_identifier") {
+	if pgerr.IsUnique(err, "brazil_company_identifier") {
 		return fault.Invalid(CodeTaken, fmt.Sprintf("Another company has the identifier %s, and the same CAEPF and CNO.", stored.GetIdentifier()))
 	}
 	if err != nil {
@@ -118,7 +119,7 @@ func (h *Companies) own(ctx context.Context, tx pgx.Tx, tenantID int64, given, s
 	group := found[0]
 	done, err := tx.Exec(ctx, takeOver, tenantID, group.GetId(), stored.GetId())
 	switch {
-	case pg.IsForeignKey(err, "brazil_group_owner_group"):
+	case pgerr.IsForeignKey(err, "brazil_group_owner_group"):
 		return fault.Invalid(CodeUnknown, "The device group (deviceGroup) does not exist any more.")
 	case err != nil:
 		return fmt.Errorf("brazil: give a group to a company: %w", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/afd"
@@ -81,7 +82,7 @@ const setSerial = `UPDATE brazil_device SET serial_number = $3 WHERE tenant_id =
 // numberDevice stores the serial number where it is unique.
 func numberDevice(ctx context.Context, tx pgx.Tx, tenantID int64, _, d *timekeepingv1.BrazilDevice) error {
 	_, err := tx.Exec(ctx, setSerial, tenantID, d.GetId(), d.GetSerialNumber())
-	if pg.IsUnique(err, "brazil_device_serial_number") {
+	if pgerr.IsUnique(err, "brazil_device_serial_number") {
 		return fault.Invalid(CodeTaken, fmt.Sprintf("Another device has the serialNumber %s.", d.GetSerialNumber()))
 	}
 	return err

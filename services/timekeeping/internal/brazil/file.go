@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -63,7 +64,7 @@ func (h *Devices) UploadBrazilAfdFile(ctx context.Context, req *timekeepingv1.Up
 			return fmt.Errorf("brazil: lock a device: %w", err)
 		}
 		file, err = fileOf(tx.QueryRow(ctx, insertFile, tenantID, device.GetId(), digest[:], content, body))
-		if pg.IsForeignKey(err, "brazil_afd_file_device") {
+		if pgerr.IsForeignKey(err, "brazil_afd_file_device") {
 			return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no device with the id %d.", device.GetId()))
 		}
 		return err

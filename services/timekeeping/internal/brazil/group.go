@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -102,7 +103,7 @@ func (h *Groups) fill(ctx context.Context, tx pgx.Tx, tenantID int64, given, sto
 	}
 	put, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	switch {
-	case pg.IsForeignKey(err, "brazil_device_member_device"):
+	case pgerr.IsForeignKey(err, "brazil_device_member_device"):
 		return fault.Invalid(CodeUnknown, "One of the devices does not exist any more.")
 	case err != nil:
 		return fmt.Errorf("brazil: fill a group: %w", err)

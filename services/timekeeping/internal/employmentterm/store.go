@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -187,7 +188,7 @@ func remove(ctx context.Context, db pg.Querier, tenantID, id int64) (row, error)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return row{}, fault.NotFound(CodeUnknownID, fmt.Sprintf("There is no employment term with id %d.", id))
-	case pg.IsForeignKey(err, "membership_employment_term"):
+	case pgerr.IsForeignKey(err, "membership_employment_term"):
 		return row{}, fault.Invalid(CodeInUse,
 			fmt.Sprintf("Persons are assigned to employment term %d. Remove their assignments first.", id)).WithCause(err)
 	}
@@ -196,9 +197,9 @@ func remove(ctx context.Context, db pg.Querier, tenantID, id int64) (row, error)
 
 func taken(err error, term *timekeepingv1.EmploymentTerm) error {
 	switch {
-	case pg.IsUnique(err, "employment_term_name"):
+	case pgerr.IsUnique(err, "employment_term_name"):
 		return fault.Invalid(CodeExists, fmt.Sprintf("An employment term with the name %q exists already.", term.GetName())).WithCause(err)
-	case pg.IsUnique(err, "employment_term_persistent_id"):
+	case pgerr.IsUnique(err, "employment_term_persistent_id"):
 		return fault.Invalid(CodeExists, fmt.Sprintf("An employment term with the persistentId %q exists already.", term.GetPersistentId())).WithCause(err)
 	}
 	return err

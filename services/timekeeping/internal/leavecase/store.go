@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
@@ -220,9 +221,9 @@ func taken(err error, body *timekeepingv1.LeaveCase) error {
 	switch {
 	case err == nil:
 		return nil
-	case pg.IsUnique(err, "leave_case_case_code"):
+	case pgerr.IsUnique(err, "leave_case_case_code"):
 		return fault.Invalid(CodeNotUnique, fmt.Sprintf("Another leave case has the caseCode %q.", body.GetCaseCode())).WithCause(err)
-	case pg.IsUnique(err, "leave_case_code"):
+	case pgerr.IsUnique(err, "leave_case_code"):
 		return fault.Invalid(CodeNotUnique, fmt.Sprintf("Another leave case has the code %q.", body.GetCode())).WithCause(err)
 	}
 	return fmt.Errorf("store leave case: %w", err)

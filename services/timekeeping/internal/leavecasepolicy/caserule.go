@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -207,7 +208,7 @@ func write(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r 
 			return r, nil, fault.NotFound(CodeCaseRuleUnknown, "The rule of the leave case was deleted.")
 		}
 	}
-	if pg.IsUnique(err, "leave_case_rule_day") {
+	if pgerr.IsUnique(err, "leave_case_rule_day") {
 		return r, nil, fault.Invalid(CodeRuleDay, fmt.Sprintf("Leave case %s has another rule from %s on. Change that one.", c.Code(), r.From)).WithCause(err)
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -94,7 +95,7 @@ func save(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case,
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, fault.Invalid(fault.CodeInput, none)
-	case pg.IsForeignKey(err, ""):
+	case pgerr.IsForeignKey(err, ""):
 		return nil, fault.Invalid(leavecase.CodeCaseUnknown, "The leave case was deleted.").WithCause(err)
 	case err != nil:
 		return nil, fmt.Errorf("store leave certification: %w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
@@ -73,7 +74,7 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return fault.Invalid(fault.CodeInput, fmt.Sprintf("The leave case has %d notes already. Delete some of them.", maxNotes))
-	case pg.IsForeignKey(err, ""):
+	case pgerr.IsForeignKey(err, ""):
 		return fault.Invalid(leavecase.CodeCaseUnknown, "The leave case was deleted.").WithCause(err)
 	case err != nil:
 		return fmt.Errorf("store leave note: %w", err)

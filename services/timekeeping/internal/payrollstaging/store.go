@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -22,7 +23,7 @@ import (
 const maxBatch = 200
 
 // lockRuns has who begins a run of a tenant.
-const lockRuns pg.Lock = "payroll staging"
+const lockRuns advisory.Lock = "payroll staging"
 
 // run is a row.
 type run struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -69,7 +70,7 @@ func (w *Worker) handle(ctx context.Context, tenantID int64, id uuid.UUID, batch
 		w.metrics.batches.WithLabelValues(resultStaged).Inc()
 		return nil
 	}
-	if ctx.Err() != nil || pg.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable) {
+	if ctx.Err() != nil || pgerr.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable) {
 		w.metrics.batches.WithLabelValues(resultAgain).Inc()
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
@@ -77,7 +78,7 @@ func Write(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) err
 	}
 	queueNewHires(batch, tenantID, persons)
 	err := tx.SendBatch(ctx, batch).Close()
-	if pg.IsUnique(err, "") || pg.IsExclusion(err, "") {
+	if pgerr.IsUnique(err, "") || pgerr.IsExclusion(err, "") {
 		return errors.Join(ErrStale, err)
 	}
 	if err != nil {

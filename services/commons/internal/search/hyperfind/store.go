@@ -12,6 +12,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -107,7 +109,7 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	return lockQueries.Wait(ctx, tx, tenantID)
 }
 
-const lockQueries pg.Lock = "hyperfind queries"
+const lockQueries advisory.Lock = "hyperfind queries"
 
 // insert stores a new query. The tenant's queries must be locked.
 func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *storedQuery, constraints []byte) (id int64, err error) {
@@ -150,7 +152,7 @@ func remove(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
 
 func uniqueError(err error) error {
 	for _, index := range []string{"hyperfind_query_name", "hyperfind_query_own_name", "hyperfind_query_persistent_id", "hyperfind_profile_name"} {
-		if pg.IsUnique(err, index) {
+		if pgerr.IsUnique(err, index) {
 			return fault.Invalid(CodeTaken, "Another one has the name, or the persistentId. Choose another.")
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
-	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -237,7 +237,7 @@ func TestMembershipsArrive(t *testing.T) {
 	ctx := tenant.With(t.Context(), tenant.Default)
 	conn := natstest.New(t).Conn()
 	b, err := bus.New(bus.Options{
-		Conn: conn, DeadLetters: outbox.NewDeadLetters(pool), Transient: pg.Unavailable, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+		Conn: conn, DeadLetters: outbox.NewDeadLetters(pool), Transient: pgerr.Unavailable, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 	})
 	require.NoError(t, err)
 	require.NoError(t, b.EnsureStreams(t.Context()))

@@ -20,6 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/fairlimit"
 )
 
@@ -73,7 +74,7 @@ func (e *Executor) Run(ctx context.Context, tenantID int64, root *Node, days civ
 	if closeErr := results.Close(); err == nil {
 		err = closeErr
 	}
-	if pg.TimedOut(err) {
+	if pgerr.TimedOut(err) {
 		return fault.Invalid(CodeSlow, fmt.Sprintf("The query ran longer than %s and was stopped. "+
 			"Make it simpler, or ask for fewer days.", e.timeout)).WithCause(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
@@ -64,10 +65,10 @@ func reasonOf(failure error) string {
 // when it is to be tried again. A batch whose last attempt failed is given up
 // for now: its propagation shows that, and the sweep comes back to it.
 func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, err error) error {
-	if err == nil || ctx.Err() != nil || pg.Unavailable(err) {
+	if err == nil || ctx.Err() != nil || pgerr.Unavailable(err) {
 		return err // Done, or to be tried again for as long as it takes.
 	}
-	if pg.TimedOut(err) {
+	if pgerr.TimedOut(err) {
 		p.metrics.timedOut.Inc()
 		err = errors.Join(err, p.split(ctx, m.Tenant, key))
 	}
@@ -103,7 +104,7 @@ const givesUp pg.Unaudited = "the request that started a propagation has the row
 
 // settlePlanning is settle for propagations that could not be planned.
 func (p *Propagator) settlePlanning(ctx context.Context, m bus.Message, failed []int64, err error) error {
-	if err == nil || ctx.Err() != nil || pg.Unavailable(err) || m.Attempt < p.cfg.MaxDeliver {
+	if err == nil || ctx.Err() != nil || pgerr.Unavailable(err) || m.Attempt < p.cfg.MaxDeliver {
 		return err
 	}
 	if _, failErr := givesUp.Exec(ctx, p.pool, failPlanning, m.Tenant, failed, textFailed); failErr != nil {

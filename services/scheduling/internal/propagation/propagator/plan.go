@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
@@ -61,7 +62,7 @@ func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 		id, mine, wait, err := p.planNext(ctx, tenantID, after)
 		if err != nil {
 			failures = errors.Join(failures, err)
-			if id == 0 || pg.Unavailable(err) || ctx.Err() != nil {
+			if id == 0 || pgerr.Unavailable(err) || ctx.Err() != nil {
 				return failed, failures
 			}
 			failed, after = append(failed, id), id // The others need not wait for it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
@@ -20,7 +21,7 @@ const (
 	maxReminders = 1000
 
 	// lockSweep has the process that sweeps.
-	lockSweep pg.Lock = "propagation sweep"
+	lockSweep advisory.Lock = "propagation sweep"
 
 	countOpen = `
 SELECT state, count(*) FROM propagation WHERE state <> 'FINISHED' GROUP BY state`
@@ -73,7 +74,7 @@ func (p *Propagator) Sweep(ctx context.Context) (int, error) {
 	// The transaction holds the lock while the others work, and writes nothing.
 	err := pg.InTx(tenant.All(ctx), p.pool, func(all context.Context, tx pgx.Tx) error {
 		reminded = 0
-		if mine, err := lockSweep.Try(all, tx, pg.OfDatabase); err != nil || !mine {
+		if mine, err := lockSweep.Try(all, tx, advisory.OfDatabase); err != nil || !mine {
 			return err
 		}
 		if err := p.countOpen(all, tx); err != nil {

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/outbox"
-	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -16,9 +16,9 @@ import (
 const (
 	// lockWindow is where all workers and the planner of a tenant meet: it comes
 	// last, so that they hold it only while they commit.
-	lockWindow pg.Lock = "propagation window"
+	lockWindow advisory.Lock = "propagation window"
 	// lockPlanning has who plans for the tenant.
-	lockPlanning pg.Lock = "propagation planning"
+	lockPlanning advisory.Lock = "propagation planning"
 )
 
 const (

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
@@ -247,7 +248,7 @@ func newRegistry() *prometheus.Registry { return prometheus.NewRegistry() }
 func (w *world) newBus(server *natstest.Server) *bus.Bus {
 	w.t.Helper()
 	b, err := bus.New(bus.Options{
-		Conn: server.Conn(), DeadLetters: outbox.NewDeadLetters(w.pool), Transient: pg.Unavailable, Log: pgtest.Log(w.t), Registry: newRegistry(),
+		Conn: server.Conn(), DeadLetters: outbox.NewDeadLetters(w.pool), Transient: pgerr.Unavailable, Log: pgtest.Log(w.t), Registry: newRegistry(),
 	})
 	require.NoError(w.t, err)
 	return b

@@ -12,12 +12,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 const (
 	// lockRetention has the process that applies it.
-	lockRetention pg.Lock = "propagation retention"
+	lockRetention advisory.Lock = "propagation retention"
 
 	// Who reads the past must not wait long behind a partition that goes or comes.
 	lockTimeout = `SET LOCAL lock_timeout = '2s'`
@@ -116,7 +118,7 @@ func (r *Retention) makeMonths(ctx context.Context, now time.Time) error {
 				_, err := tx.Exec(ctx, makeMonth, past, month.Year(), int(month.Month()))
 				return err
 			})
-			if pg.IsCheck(err, "") {
+			if pgerr.IsCheck(err, "") {
 				// The month has begun without a partition, and what is past since lies in the
 				// default one, as the rest of the month will.
 				continue
@@ -196,7 +198,7 @@ func (r *Retention) purge(ctx context.Context, before time.Time) error {
 // alone runs fn in a transaction for all tenants, unless another process does so.
 func (r *Retention) alone(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
 	return pg.InTx(tenant.All(ctx), r.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if mine, err := lockRetention.Try(ctx, tx, pg.OfDatabase); err != nil || !mine {
+		if mine, err := lockRetention.Try(ctx, tx, advisory.OfDatabase); err != nil || !mine {
 			return err
 		}
 		if _, err := tx.Exec(ctx, lockTimeout); err != nil {

@@ -1,4 +1,4 @@
-package pg_test
+package pgerr_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
 
 func TestABadMomentIsNoFailure(t *testing.T) {
@@ -23,14 +23,14 @@ func TestABadMomentIsNoFailure(t *testing.T) {
 	} {
 		t.Run(state, func(t *testing.T) {
 			cause := fmt.Errorf("store: %w", &pgconn.PgError{Code: state})
-			f := pg.Fault(cause)
+			f := pgerr.Fault(cause)
 			require.NotNil(t, f, state)
 			assert.Equal(t, http.StatusServiceUnavailable, f.Status, state)
 			assert.Equal(t, after, f.RetryAfter, state)
 			assert.ErrorIs(t, f, cause, state)
 		})
 	}
-	assert.Nil(t, pg.Fault(nil))
-	assert.Nil(t, pg.Fault(errors.New("something else")))
-	assert.Nil(t, pg.Fault(&pgconn.PgError{Code: "23505"}))
+	assert.Nil(t, pgerr.Fault(nil))
+	assert.Nil(t, pgerr.Fault(errors.New("something else")))
+	assert.Nil(t, pgerr.Fault(&pgconn.PgError{Code: "23505"}))
 }

@@ -1,4 +1,4 @@
-package pg_test
+package advisory_test
 
 import (
 	"context"
@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
 const (
-	one   pg.Lock = "test one"
-	other pg.Lock = "test other"
+	one   advisory.Lock = "test one"
+	other advisory.Lock = "test other"
 )
 
 // Whether a lock is held is asked with Try, so that nothing waits.
@@ -26,14 +26,14 @@ func TestLocksOfTransactions(t *testing.T) {
 	require.NoError(t, one.Wait(t.Context(), holder, 5))
 
 	for name, c := range map[string]struct {
-		lock   pg.Lock
+		lock   advisory.Lock
 		tenant int64
 		want   bool
 	}{
 		"the same":                               {one, 5, false},
 		"another tenant":                         {one, 6, true},
 		"a tenant with the same 32 bits at last": {one, 5 + 1<<32, true},
-		"all tenants":                            {one, pg.OfDatabase, true},
+		"all tenants":                            {one, advisory.OfDatabase, true},
 		"another lock":                           {other, 5, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestLocksOfMembers(t *testing.T) {
 func TestLocksOfSessions(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	take := func(l pg.Lock, member string) bool {
+	take := func(l advisory.Lock, member string) bool {
 		conn, err := pool.Session(t.Context())
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close(context.Background()) })

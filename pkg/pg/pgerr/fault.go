@@ -1,4 +1,4 @@
-package pg
+package pgerr
 
 import (
 	"time"
@@ -29,7 +29,7 @@ func Fault(err error) *fault.Error {
 		return fault.Unavailable(messageFull, fullRetry).WithCause(err)
 	case Unavailable(err):
 		return fault.Unavailable(messageAway, awayRetry).WithCause(err)
-	case conflict(err):
+	case Conflicted(err):
 		return fault.Unavailable(messageBusy, busyRetry).WithCause(err)
 	case TimedOut(err):
 		return fault.Unavailable(messageSlow, awayRetry).WithCause(err)

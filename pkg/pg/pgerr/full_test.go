@@ -1,4 +1,4 @@
-package pg
+package pgerr_test
 
 import (
 	"net/http"
@@ -8,23 +8,26 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
 
 // Not parallel, as no test of the process may meet a full disk meanwhile.
 func TestAFullDiskIsABadMomentAndSeenInReadiness(t *testing.T) {
-	t.Cleanup(func() { fullAt.Store(0) })
+	t.Cleanup(func() { pgerr.ForgetFull() })
 	now := time.Now()
-	require.NoError(t, checkRoom(now))
+	require.NoError(t, pgerr.CheckRoom(now))
 	for _, state := range []string{"53100", "58030"} {
 		t.Run(state, func(t *testing.T) {
-			f := Fault(&pgconn.PgError{Code: state, Message: "could not extend file: No space left on device"})
+			f := pgerr.Fault(&pgconn.PgError{Code: state, Message: "could not extend file: No space left on device"})
 			require.NotNil(t, f)
 			assert.Equal(t, http.StatusServiceUnavailable, f.Status)
 			assert.Positive(t, f.RetryAfter)
 			assert.NotContains(t, f.Message, "could not extend")
 		})
 	}
-	require.ErrorContains(t, checkRoom(now), "disk of the PostgreSQL server is full")
-	require.ErrorContains(t, CheckSchema(t.Context(), nil), "disk of the PostgreSQL server is full")
-	require.NoError(t, checkRoom(now.Add(time.Minute)))
+	require.ErrorContains(t, pgerr.CheckRoom(now), "disk of the PostgreSQL server is full")
+	require.ErrorContains(t, pg.CheckSchema(t.Context(), nil), "disk of the PostgreSQL server is full")
+	require.NoError(t, pgerr.CheckRoom(now.Add(time.Minute)))
 }

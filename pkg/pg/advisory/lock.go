@@ -1,7 +1,10 @@
-package pg
+// Package advisory is the advisory locks of PostgreSQL: locks by name, of a
+// transaction or of a session.
+package advisory
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -70,6 +73,20 @@ func (l Lock) Try(ctx context.Context, tx pgx.Tx, tenantID int64) (bool, error) 
 // is closed: a holder that dies, however it dies, has given its lock back.
 func (l Lock) TrySession(ctx context.Context, conn *pgx.Conn, member string) (bool, error) {
 	return l.try(ctx, conn, trySession, member, string(l))
+}
+
+// TrySQL is TrySession for the lock itself, on a connection of database/sql.
+func (l Lock) TrySQL(ctx context.Context, conn *sql.Conn) (got bool, err error) {
+	if err := conn.QueryRowContext(ctx, trySession, "", string(l)).Scan(&got); err != nil {
+		return false, fmt.Errorf("pg: take lock %q: %w", string(l), err)
+	}
+	return got, nil
+}
+
+// UnlockSQL gives back what TrySQL took.
+func (l Lock) UnlockSQL(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(ctx, unlockSession, "", string(l))
+	return err
 }
 
 func (l Lock) exec(ctx context.Context, tx pgx.Tx, sql string, args ...any) error {

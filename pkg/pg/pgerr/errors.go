@@ -1,4 +1,6 @@
-package pg
+// Package pgerr recognises the errors of PostgreSQL, by SQLSTATE and constraint
+// name, and says which of them are a bad moment rather than a failure.
+package pgerr
 
 import (
 	"context"
@@ -93,14 +95,14 @@ func Unavailable(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// conflict reports whether running the same transaction again may succeed.
-func conflict(err error) bool {
+// Conflicted reports whether a statement or transaction was given up because of
+// another one, so that running it again may succeed.
+func Conflicted(err error) bool {
 	return hasState(err, serializationFailure, deadlockDetected)
 }
 
-// Conflicted reports whether a statement outside InTx was given up because of
-// another one, so that it makes sense to repeat it.
-func Conflicted(err error) bool { return conflict(err) }
+// IsUndefinedTable reports whether err says that a table does not exist.
+func IsUndefinedTable(err error) bool { return hasState(err, undefinedTable) }
 
 func hasState(err error, states ...string) bool {
 	var pgErr *pgconn.PgError

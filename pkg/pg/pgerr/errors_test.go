@@ -1,4 +1,4 @@
-package pg_test
+package pgerr_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
@@ -28,14 +29,14 @@ func TestViolationsAreRecognisedByConstraint(t *testing.T) {
 	}
 
 	unique := run("INSERT INTO note VALUES (1, 1, 'again')")
-	assert.True(t, pg.IsUnique(unique, "note_pk"))
-	assert.True(t, pg.IsUnique(unique, ""))
-	assert.False(t, pg.IsUnique(unique, "note_name_key"))
-	assert.False(t, pg.IsForeignKey(unique, ""))
+	assert.True(t, pgerr.IsUnique(unique, "note_pk"))
+	assert.True(t, pgerr.IsUnique(unique, ""))
+	assert.False(t, pgerr.IsUnique(unique, "note_name_key"))
+	assert.False(t, pgerr.IsForeignKey(unique, ""))
 
-	assert.True(t, pg.IsForeignKey(run("INSERT INTO mark VALUES (1, 99, 1)"), "mark_note_fk"))
-	assert.True(t, pg.IsCheck(run("INSERT INTO note VALUES (1, 2, '')"), "note_not_empty"))
-	assert.False(t, pg.Unavailable(unique))
+	assert.True(t, pgerr.IsForeignKey(run("INSERT INTO mark VALUES (1, 99, 1)"), "mark_note_fk"))
+	assert.True(t, pgerr.IsCheck(run("INSERT INTO note VALUES (1, 2, '')"), "note_not_empty"))
+	assert.False(t, pgerr.Unavailable(unique))
 }
 
 func TestUnavailable(t *testing.T) {
@@ -48,25 +49,25 @@ func TestUnavailable(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
 	_, err = pgx.Connect(ctx, "postgres://nobody@"+listener.Addr().String()+"/none?sslmode=disable")
-	assert.True(t, pg.Unavailable(err), "nobody listens: %v", err)
+	assert.True(t, pgerr.Unavailable(err), "nobody listens: %v", err)
 
 	_, err = pool.Exec(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
-	assert.True(t, pg.Unavailable(err), "the server ended the session: %v", err)
+	assert.True(t, pgerr.Unavailable(err), "the server ended the session: %v", err)
 
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
 	_, err = pool.Exec(canceled, "SELECT 1")
 	require.Error(t, err)
-	assert.False(t, pg.Unavailable(err), "the caller went away: %v", err)
+	assert.False(t, pgerr.Unavailable(err), "the caller went away: %v", err)
 
 	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancel()
 	_, err = pool.Exec(short, "SELECT pg_sleep(10)")
 	require.Error(t, err)
-	assert.False(t, pg.Unavailable(err), "the caller's time was over: %v", err)
+	assert.False(t, pgerr.Unavailable(err), "the caller's time was over: %v", err)
 
-	assert.False(t, pg.Unavailable(nil))
-	assert.False(t, pg.Unavailable(pgx.ErrNoRows))
+	assert.False(t, pgerr.Unavailable(nil))
+	assert.False(t, pgerr.Unavailable(pgx.ErrNoRows))
 }
 
 func TestStatementsTimeOut(t *testing.T) {
@@ -78,6 +79,6 @@ func TestStatementsTimeOut(t *testing.T) {
 	defer pool.Close()
 
 	_, err = pool.Exec(t.Context(), "SELECT pg_sleep(10)")
-	assert.True(t, pg.TimedOut(err), "%v", err)
-	assert.False(t, pg.Unavailable(err))
+	assert.True(t, pgerr.TimedOut(err), "%v", err)
+	assert.False(t, pgerr.Unavailable(err))
 }

@@ -1,4 +1,4 @@
-package pg
+package pgerr
 
 import (
 	"errors"
@@ -23,8 +23,8 @@ func Full(err error) bool { return hasState(err, diskFull, ioError) }
 // noteFull remembers that the server had no room at a time.
 func noteFull(now time.Time) { fullAt.Store(now.UnixNano()) }
 
-// checkRoom says that the server had no room a moment ago, or nil.
-func checkRoom(now time.Time) error {
+// CheckRoom says that the server had no room a moment ago, or nil.
+func CheckRoom(now time.Time) error {
 	if at := fullAt.Load(); at != 0 && now.Sub(time.Unix(0, at)) < fullFor {
 		return errFull
 	}
