@@ -90,8 +90,8 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 	return nil
 }
 
-// connect makes the connections to the services. They connect with the first
-// call, so the edge starts before what is behind it.
+// connect makes the connections to the services. The edge may start before what is
+// behind it, and is ready once it reaches that.
 func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
 	certificates, err := boot.LoadCertificates(s.TLS, app.Log, app.Clock)
 	if err != nil {
@@ -114,6 +114,7 @@ func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
 			return gateway.Conns{}, err
 		}
 		app.Ready.Add("calls of "+d.target, callee.Check)
+		app.Ready.Add("connection to "+d.target, client.Open(conn, app.Clock).Check)
 		app.OnClose("connection to "+d.target, func(context.Context) error { return conn.Close() })
 		*d.conn = conn
 	}
