@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/resolver/dns"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
@@ -76,11 +78,19 @@ func DefaultSizes() Sizes { return defaultSizes }
 
 var defaultSizes = Sizes{}.WithDefaults()
 
+// resolveEvery is how often at most a name is resolved again after a connection ended. The
+// library's 30 seconds would leave a caller without a service of which all processes were
+// replaced within that time.
+const resolveEvery = time.Second
+
+var resolveOften = sync.OnceFunc(func() { dns.SetMinResolutionInterval(resolveEvery) })
+
 // Dial makes a connection to a service; it connects with the first call.
 // Calls carry the request id, tenant and token of their context, and their
 // errors are *fault.Error.
 func Dial(cfg Config, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
 	compression.Register()
+	resolveOften()
 	creds := insecure.NewCredentials()
 	switch {
 	case cfg.TLS != nil:
