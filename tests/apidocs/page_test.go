@@ -22,8 +22,9 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// patience is how long the browser has for a step.
-const patience = 30 * time.Second
+// patience is how long the browser has for a step, of which the longest takes some three
+// seconds of two processors that many tests share.
+const patience = 2 * time.Minute
 
 // observer notes what must not happen while a page is used.
 type observer struct {

@@ -148,6 +148,14 @@ func (d *Deployment) startPair(t testing.TB, b *balancer, name, command string, 
 // Pairs are the names of all processes of DeployedInPairs.
 func (d *Deployment) Pairs() []string { return d.pairs }
 
+// awaitPairs waits until all processes that were started are ready.
+func (d *Deployment) awaitPairs(t testing.TB) {
+	t.Helper()
+	for _, process := range d.pairs {
+		d.AwaitReady(t, process)
+	}
+}
+
 // AwaitReady waits until a process of DeployedInPairs is ready.
 func (d *Deployment) AwaitReady(t testing.TB, process string) {
 	t.Helper()

@@ -170,9 +170,11 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 	d.env = env
 	if how.pairs {
 		d.startPair(t, startBalancer(t), "propagator", "services/scheduling/cmd/propagator", env, false, propagator...)
+		d.awaitPairs(t) // An edge that meets a service on its way refuses the first calls.
 		edge := startBalancer(t)
 		d.startPair(t, edge, "gateway", "gateway/cmd/gateway", env, true, d.certs["gateway"]...)
 		d.BaseURL = "https://" + edge.address()
+		d.awaitPairs(t)
 	} else {
 		d.program(t, "propagator", "services/scheduling/cmd/propagator", env, propagator...)
 		d.BaseURL = d.Edge(t, "gateway")
