@@ -87,7 +87,7 @@ func TestGeneratedById(t *testing.T) {
 	assert.Equal(t, "2025-03-30T03:30:00", one.GetStartDateTime())
 	assert.True(t, one.GetLocked())
 
-	edit, err := found[editID].PayCodeEdit(zurich)
+	edit, err := found[editID].PayCodeEdit(zurich, "")
 	require.NoError(t, err)
 	edit.Employee = ref(1, "P1")
 	assert.Equal(t, all.GetPayCodeEdits().GetPayCodeEdits()[0].String(), edit.String())

@@ -37,11 +37,26 @@ func draftPayCodeEdit(sent *schedulingv1.PayCodeEdit, employee *projection.Emplo
 	edit.Locked = proto.Bool(edit.GetLocked())
 	edit.Posted = proto.Bool(edit.GetPosted())
 	edit.Relations = ownRelations(edit.GetRelations())
+	forgetPrimaryJobOfEdit(edit, employee.JobOn(days.From))
 	body, err := encode(edit)
 	if err != nil {
 		return nil, err
 	}
 	return &draft{employee: employee, from: days.From, to: days.To - 1, occupies: days, body: body}, nil
+}
+
+// forgetPrimaryJobOfEdit takes from a pay code edit what responses show of the primary job:
+// it says nothing when it comes back. What somebody entered stays, also when it is that job.
+func forgetPrimaryJobOfEdit(edit *schedulingv1.PayCodeEdit, path string) {
+	if shownJob(edit.GetPosition(), path) {
+		edit.Position = nil
+	}
+	if path != "" { // Else it is what somebody entered.
+		edit.PrimaryOrgJobRef, edit.TransferOrgJob = nil, nil
+	}
+	if shownJob(edit.GetOrgJobRef(), path) && edit.UserEnteredOrgJob != nil && !edit.GetUserEnteredOrgJob() {
+		edit.OrgJobRef, edit.UserEnteredOrgJob = nil, nil
+	}
 }
 
 // editDays reads the days of a pay code edit, of which the last is included. One

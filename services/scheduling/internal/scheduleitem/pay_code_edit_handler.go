@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
@@ -33,8 +34,9 @@ func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 		version:   func(sent *schedulingv1.PayCodeEdit) *int64 { return sent.Version },
 		generated: (*reading.Generated).IsPayCodeEdit,
 		show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.PayCodeEdit, error) {
-			return g.PayCodeEdit(employee.Zone)
+			return g.PayCodeEdit(employee.Zone, employee.JobOn(g.Day))
 		},
+		shown: withJob(encoding.KindPayCodeEdit),
 	}}
 }
 

@@ -94,16 +94,21 @@ func applyTransfer(shift *schedulingv1.Shift) {
 // forgetPrimaryJob takes from a shift what responses show of the primary job: it says nothing
 // when it comes back. What somebody entered stays, also when it is that job.
 func forgetPrimaryJob(shift *schedulingv1.Shift, path string) {
-	shown := func(ref *commonv1.Ref) bool { return ref.GetId() == 0 && path != "" && ref.GetQualifier() == path }
-	if shown(shift.GetPosition()) && !shift.GetUserEnteredPosition() {
+	if shownJob(shift.GetPosition(), path) && !shift.GetUserEnteredPosition() {
 		shift.Position = nil
 	}
 	for _, s := range shift.GetSegments() {
 		s.PrimaryOrgJobRef, s.TransferOrgJob = nil, nil
-		if shown(s.GetOrgJobRef()) && s.UserEnteredOrgJob != nil && !s.GetUserEnteredOrgJob() {
+		if shownJob(s.GetOrgJobRef(), path) && s.UserEnteredOrgJob != nil && !s.GetUserEnteredOrgJob() {
 			s.OrgJobRef = nil
 		}
 	}
+}
+
+// shownJob reports whether a reference is what responses show of the primary job with a path,
+// or "".
+func shownJob(ref *commonv1.Ref, path string) bool {
+	return ref.GetId() == 0 && path != "" && ref.GetQualifier() == path
 }
 
 // completeSegments checks the segments and puts them in order. A shift without

@@ -42,13 +42,19 @@ func NewShifts(deps Deps) *Shifts {
 		show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.Shift, error) {
 			return g.Shift(employee.Zone, employee.JobOn(g.Day))
 		},
-		shown: func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
-			if path := employee.JobOn(day); path != "" {
-				return encoding.BodyWithJob(body, encoding.NewJob(path))
-			}
-			return body, nil
-		},
+		shown: withJob(encoding.KindShift),
 	}}
+}
+
+// withJob returns how a stored body of a kind is shown: with the primary job of its
+// employee on its day.
+func withJob(k encoding.Kind) func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
+	return func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
+		if path := employee.JobOn(day); path != "" {
+			return encoding.BodyWithJob(body, k, encoding.NewJob(path))
+		}
+		return body, nil
+	}
 }
 
 func fillShift(s *schedulingv1.Shift, id int64, employee *projection.Employee, version int64, locked bool) {

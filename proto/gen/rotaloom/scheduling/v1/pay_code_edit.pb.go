@@ -483,8 +483,8 @@ type PayCodeEdit struct {
 	MoneyAmount         *float64        `protobuf:"fixed64,11,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
 	MoneyCurrencyAmount *CurrencyAmount `protobuf:"bytes,12,opt,name=money_currency_amount,json=moneyCurrencyAmount,proto3" json:"money_currency_amount,omitempty"`
 	SymbolicValueRef    *v1.Ref         `protobuf:"bytes,13,opt,name=symbolic_value_ref,json=symbolicValueRef,proto3" json:"symbolic_value_ref,omitempty"`
-	// As it was entered: the primary job of the employee is not filled in, as it is in
-	// shifts.
+	// Where none is named, responses show the primary job of the employee on startDate; so
+	// they do in position.
 	OrgJobRef             *v1.Ref          `protobuf:"bytes,14,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
 	CostCenter            *CostCenterEntry `protobuf:"bytes,15,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
 	LaborCategories       *LaborCategories `protobuf:"bytes,16,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`

@@ -6,6 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/protofield"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
@@ -18,11 +20,22 @@ const (
 	segmentPrimaryJob  = 19
 )
 
+// Numbers of the fields of a pay code edit that say the job; they ascend.
+var (
+	editJob         = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "org_job_ref")
+	editPosition    = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "position")
+	editTransferJob = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "transfer_org_job")
+	editEnteredJob  = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "user_entered_org_job")
+	editPrimaryJob  = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "primary_org_job_ref")
+)
+
 // Job is the primary job of an employee, ready to be written.
 type Job struct {
 	path string
 	// The whole fields: of a shift, and of its segments.
 	position, job, primary []byte
+	// The same of a pay code edit.
+	editPosition, editJob, editPrimary []byte
 }
 
 // NewJob returns the job with a path.
@@ -31,6 +44,8 @@ func NewJob(path string) *Job {
 	return &Job{
 		path: path, position: appendText(nil, shiftPosition, ref),
 		job: appendText(nil, segmentJob, ref), primary: appendText(nil, segmentPrimaryJob, ref),
+		editPosition: appendText(nil, editPosition, ref), editJob: appendText(nil, editJob, ref),
+		editPrimary: appendText(nil, editPrimaryJob, ref),
 	}
 }
 
@@ -63,14 +78,22 @@ func jobsOf(e *projection.Employee, byPath map[string]*Job) []jobDays {
 	return out
 }
 
-// WithJob returns the template of a shift for somebody with a primary job.
+// WithJob returns the template of a shift or a pay code edit for somebody with a
+// primary job; that of another kind says no job.
 func (t *Template) WithJob(job *Job) (*Template, error) {
 	out := *t
-	tail, err := t.sections[2].withJob(job)
+	var err error
+	switch t.Kind {
+	case KindShift:
+		out.sections[2], err = t.sections[2].withJob(job)
+	case KindPayCodeEdit:
+		err = out.editWithJob(job)
+	default:
+		return t, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	out.sections[2] = tail
 	if out.location == "" {
 		out.location = job.path
 	}
@@ -78,10 +101,113 @@ func (t *Template) WithJob(job *Job) (*Template, error) {
 	return &out, nil
 }
 
-// BodyWithJob returns the message of a shift for somebody with a primary job.
-func BodyWithJob(body []byte, job *Job) ([]byte, error) {
-	out, err := (&section{text: body}).withJob(job)
+// editWithJob fills the job into the sections of a pay code edit.
+func (t *Template) editWithJob(job *Job) error {
+	named := firstField(t.sections[0].text, editJob)
+	before := len(t.sections[0].text)
+	for i := range t.sections {
+		var fields []field
+		switch i {
+		case 0:
+			fields = []field{{editJob, job.editJob}}
+		case 1:
+			fields = []field{{editPosition, job.editPosition}}
+		case 2:
+			fields = job.editFields(named)
+		}
+		var err error
+		if t.sections[i], err = t.sections[i].spliced(fields); err != nil {
+			return err
+		}
+	}
+	if t.lockedAt >= 0 { // The lock comes behind the job.
+		t.lockedAt += int32(len(t.sections[0].text) - before)
+	}
+	return nil
+}
+
+// editFields are the last fields of a pay code edit that say the job, where named is the
+// field of the job that the edit names, nil when it names none.
+func (j *Job) editFields(named []byte) []field {
+	return []field{
+		{editTransferJob, appendFlag(editTransferJob, named != nil && !bytes.Equal(named, j.editJob))},
+		{editEnteredJob, appendFlag(editEnteredJob, named != nil)},
+		{editPrimaryJob, j.editPrimary},
+	}
+}
+
+// BodyWithJob returns the message of a shift or a pay code edit for somebody with a
+// primary job; that of another kind is as it was.
+func BodyWithJob(body []byte, k Kind, job *Job) ([]byte, error) {
+	whole := &section{text: body}
+	var out section
+	var err error
+	switch k {
+	case KindShift:
+		out, err = whole.withJob(job)
+	case KindPayCodeEdit:
+		fields := []field{{editJob, job.editJob}, {editPosition, job.editPosition}}
+		out, err = whole.spliced(append(fields, job.editFields(firstField(body, editJob))...))
+	default:
+		return body, nil
+	}
 	return out.text, err
+}
+
+// field is a whole field of a message.
+type field struct {
+	number protowire.Number
+	text   []byte
+}
+
+func appendFlag(number protowire.Number, value bool) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), protowire.EncodeBool(value))
+}
+
+// firstField is the first field with a number, with its tag, or nil.
+func firstField(message []byte, wanted protowire.Number) []byte {
+	for len(message) > 0 {
+		number, _, n := protowire.ConsumeField(message)
+		if n < 0 {
+			return nil
+		}
+		if number == wanted {
+			return message[:n]
+		}
+		message = message[n:]
+	}
+	return nil
+}
+
+// spliced copies a part of an entry, with those of the fields that it does not have. All
+// ascend.
+func (s *section) spliced(fields []field) (section, error) {
+	c := copying{from: s, to: section{text: make([]byte, 0, len(s.text)+size(fields)), holes: make([]hole, 0, len(s.holes))}}
+	for at := 0; at < len(s.text); {
+		number, _, n := protowire.ConsumeField(s.text[at:])
+		if n < 0 {
+			return section{}, errMalformed
+		}
+		for len(fields) > 0 && fields[0].number <= number {
+			if fields[0].number < number {
+				c.to.text = append(c.to.text, fields[0].text...)
+			}
+			fields = fields[1:]
+		}
+		at += n
+		c.copy(at)
+	}
+	for _, f := range fields {
+		c.to.text = append(c.to.text, f.text...)
+	}
+	return c.to, nil
+}
+
+func size(fields []field) (n int) {
+	for _, f := range fields {
+		n += len(f.text)
+	}
+	return n
 }
 
 // withJob copies a part of a shift. What names no job gets the primary one: the shift as

@@ -49,7 +49,7 @@ func TestJobsAreSplicedAsMessagesAreFilled(t *testing.T) {
 		}
 		body, err := proto.Marshal(shift)
 		require.NoError(t, err)
-		spliced, err := BodyWithJob(body, NewJob(path))
+		spliced, err := BodyWithJob(body, KindShift, NewJob(path))
 		require.NoError(t, err)
 		got := &schedulingv1.Shift{}
 		require.NoError(t, proto.Unmarshal(spliced, got))
@@ -69,6 +69,62 @@ func TestJobsAreSplicedAsMessagesAreFilled(t *testing.T) {
 		assert.Equal(t, shift.String(), got.String())
 		if t.Failed() {
 			t.FailNow()
+		}
+	})
+}
+
+// The same of a pay code edit, as it is stored and in the sections of a template.
+func TestJobsAreSplicedIntoPayCodeEdits(t *testing.T) {
+	t.Parallel()
+	const path = "Acme/Packer"
+	ref := func(path string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(path)} }
+	rapid.Check(t, func(t *rapid.T) {
+		given := &schedulingv1.PayCodeEditTemplate{PayCode: ref("Vacation"), Locked: proto.Bool(rapid.Bool().Draw(t, "locked"))}
+		if rapid.Bool().Draw(t, "times") {
+			given.StartDateTime, given.EndDateTime = "1900-01-01T06:00:00", "1900-01-02T02:00:00"
+		}
+		if rapid.Bool().Draw(t, "transfer") {
+			given.TransferString = "x"
+		}
+		if rapid.Bool().Draw(t, "notes") {
+			given.CommentNotes = []*schedulingv1.CommentNote{{Id: proto.Int64(3)}}
+		}
+		given.OrgJob = rapid.SampledFrom([]*commonv1.Ref{nil, ref("Acme/Driver"), ref(path)}).Draw(t, "job")
+		template, err := payCodeEditTemplate(given)
+		require.NoError(t, err)
+		plain, body := template.Text(), template.Text()
+
+		want := &schedulingv1.PayCodeEdit{}
+		require.NoError(t, proto.Unmarshal(plain, want))
+		want.Position, want.PrimaryOrgJobRef = ref(path), ref(path)
+		want.UserEnteredOrgJob = proto.Bool(given.OrgJob != nil)
+		want.TransferOrgJob = proto.Bool(given.OrgJob != nil && given.GetOrgJob().GetQualifier() != path)
+		if given.OrgJob == nil {
+			want.OrgJobRef = ref(path)
+		}
+
+		onJob, err := template.WithJob(NewJob(path))
+		require.NoError(t, err)
+		text := onJob.Text()
+		stored, err := BodyWithJob(body, KindPayCodeEdit, NewJob(path))
+		require.NoError(t, err)
+		for _, spliced := range [][]byte{text, stored} {
+			got := &schedulingv1.PayCodeEdit{}
+			require.NoError(t, proto.Unmarshal(spliced, got))
+			require.Equal(t, want.String(), got.String())
+			inOrder, err := proto.MarshalOptions{Deterministic: true}.Marshal(want)
+			require.NoError(t, err)
+			require.Equal(t, inOrder, spliced, "fields ascend")
+		}
+		require.Equal(t, template.sections[0].text[template.lockedAt], onJob.sections[0].text[onJob.lockedAt])
+		require.Equal(t, plain, template.Text(), "the template itself stays as it is")
+		for i, h := range onJob.sections[0].holes {
+			before := template.sections[0].holes[i]
+			length := int32(dateLen)
+			if h.form == formClock {
+				length = int32(clockLen)
+			}
+			require.Equal(t, template.sections[0].text[before.at:before.at+length], onJob.sections[0].text[h.at:h.at+length])
 		}
 	})
 }

@@ -27,10 +27,10 @@ type onJob struct {
 	job      *encoding.Job
 }
 
-// onJob returns the template of a shift for a person on a day.
+// onJob returns a template for a person on a day.
 func (e *expansion) onJob(t *encoding.Template, person int32, day civil.Date) (*encoding.Template, error) {
 	job := e.Persons[person].JobOn(day)
-	if job == nil || t.Kind != encoding.KindShift {
+	if job == nil {
 		return t, nil
 	}
 	key := onJob{t, job}

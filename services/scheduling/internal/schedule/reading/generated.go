@@ -154,26 +154,38 @@ func (g *Generated) IsTag() bool { return g.kind == encoding.KindTag }
 // Shift returns the entry, without its employee, whose wall-clock times are in
 // the zone, and whose primary job on its day has a path, or "".
 func (g *Generated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift, error) {
-	out, shown := &schedulingv1.Shift{}, *g
-	if job != "" {
-		onJob, err := g.template.WithJob(encoding.NewJob(job))
-		if err != nil {
-			return nil, err
-		}
-		shown.template = onJob
+	out := &schedulingv1.Shift{}
+	shown, err := g.onJob(job)
+	if err != nil {
+		return nil, err
 	}
-	err := shown.decode(zone, out)
+	err = shown.decode(zone, out)
 	out.Employee = nil
 	return out, err
 }
 
 // PayCodeEdit returns the entry, without its employee, whose wall-clock times
-// are in the zone.
-func (g *Generated) PayCodeEdit(zone *civil.Zone) (*schedulingv1.PayCodeEdit, error) {
+// are in the zone, and whose primary job on its day has a path, or "".
+func (g *Generated) PayCodeEdit(zone *civil.Zone, job string) (*schedulingv1.PayCodeEdit, error) {
 	out := &schedulingv1.PayCodeEdit{}
-	err := g.decode(zone, out)
+	shown, err := g.onJob(job)
+	if err != nil {
+		return nil, err
+	}
+	err = shown.decode(zone, out)
 	out.Employee = nil
 	return out, err
+}
+
+// onJob returns the entry for somebody whose primary job has a path, or "".
+func (g *Generated) onJob(path string) (*Generated, error) {
+	if path == "" {
+		return g, nil
+	}
+	shown := *g
+	var err error
+	shown.template, err = g.template.WithJob(encoding.NewJob(path))
+	return &shown, err
 }
 
 // Tag returns the entry, without its employee, whose wall-clock times are in the zone.

@@ -48,9 +48,9 @@ func (e *expansion) openShifts(rows []itemRow) error {
 // nil.
 func (e *expansion) item(row *itemRow, k encoding.Kind, job *encoding.Job) (encoding.Entry, error) {
 	body := row.body
-	if k == encoding.KindShift && job != nil {
+	if job != nil {
 		var err error
-		if body, err = encoding.BodyWithJob(body, job); err != nil {
+		if body, err = encoding.BodyWithJob(body, k, job); err != nil {
 			return encoding.Entry{}, fmt.Errorf("schedule: item %d: %w", row.id, err)
 		}
 	}

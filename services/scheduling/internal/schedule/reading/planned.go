@@ -61,7 +61,7 @@ func plannedOf(g *Generated, zone *civil.Zone) (p Planned, err error) {
 		}
 		return p, err
 	}
-	if p.PayCodeEdit, err = g.PayCodeEdit(zone); err == nil {
+	if p.PayCodeEdit, err = g.PayCodeEdit(zone, ""); err == nil {
 		p.PayCodeEdit.Id, p.PayCodeEdit.Version = nil, nil
 	}
 	return p, err
