@@ -1,6 +1,7 @@
 package listener
 
 import (
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -22,7 +23,11 @@ func (l plainRefuser) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &refusingConn{Conn: conn, response: l.response}, nil
+	c := &refusingConn{Conn: conn, below: conn, response: l.response}
+	if limited, ok := conn.(*limitedConn); ok {
+		c.below = limited.Conn
+	}
+	return c, nil
 }
 
 // refusingConn looks at the first byte: HTTP begins with the letters of a
@@ -30,6 +35,11 @@ func (l plainRefuser) Accept() (net.Conn, error) {
 // request is no TLS, and what it writes about that is replaced.
 type refusingConn struct {
 	net.Conn
+	// below is what is read: past a limitedConn, which reads as the connection in it
+	// does. While a request is worked on, the HTTP server reads ahead in a goroutine of
+	// its own. With one method more in between, that goroutine's first stack is just
+	// too small, and each request would cost a copy of it.
+	below    io.Reader
 	response []byte
 
 	looked bool
@@ -38,7 +48,7 @@ type refusingConn struct {
 }
 
 func (c *refusingConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
+	n, err := c.below.Read(p)
 	if n > 0 && !c.looked {
 		c.looked = true
 		c.plain.Store(p[0] >= 'A' && p[0] <= 'Z')
