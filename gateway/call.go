@@ -65,11 +65,12 @@ func (c *serviceCall) end() {
 	}
 }
 
-// forwarded is the request as the generated code gets it: with the headers that
-// services may see, and with the query's values already read.
+// forwarded is the request as the generated code gets it: with the query's values
+// already read, and without anything that it would make metadata of. The services get
+// that of the call, see metadata.
 func (c *serviceCall) forwarded(ctx context.Context) *http.Request {
 	f := c.r.WithContext(ctx)
-	f.Header = headers.Passed(c.r.Request, c.proxies.Trust(c.r.Request))
+	f.Header, f.Host, f.RemoteAddr = nil, "", ""
 	f.Body = &callBody{c}
 	f.Form, f.PostForm = c.r.query, url.Values{}
 	if f.Form == nil {

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -26,7 +25,7 @@ type transcodingConn struct {
 // Invoke makes a call.
 func (t transcodingConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	if c := callOf(ctx); c != nil {
-		ctx = c.withParts(ctx)
+		ctx = metadata.NewOutgoingContext(c.withParts(ctx), c.metadata())
 	}
 	opts = append(opts, grpc.ForceCodecV2(wire.Codec{}), grpc.MaxCallRecvMsgSize(t.responseLimit))
 	return t.conn.Invoke(ctx, method, args, reply, opts...)
@@ -37,18 +36,12 @@ func (transcodingConn) NewStream(_ context.Context, _ *grpc.StreamDesc, method s
 	return nil, fmt.Errorf("gateway: %s is a stream", method)
 }
 
-// metadataOf is what a service gets to know beside the token.
-func metadataOf(ctx context.Context, r *http.Request) metadata.MD {
-	c := callOf(ctx)
-	if c == nil {
-		return nil
-	}
-	md := metadata.MD{client.HeaderRequestID: {c.r.id.ID}}
+// metadata is what the service gets to know beside the request.
+func (c *serviceCall) metadata() metadata.MD {
+	md := headers.Passed(c.r.Request, c.proxies.Trust(c.r.Request))
+	md[client.HeaderRequestID] = []string{c.r.id.ID}
 	if c.r.id.Traceparent != "" {
 		md[client.HeaderTraceparent] = []string{c.r.id.Traceparent}
-	}
-	if language := r.Header.Get("Accept-Language"); language != "" && headers.Printable(language) {
-		md["accept-language"] = []string{language}
 	}
 	return md
 }

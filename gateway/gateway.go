@@ -251,7 +251,6 @@ func muxOptions() []runtime.ServeMuxOption {
 		runtime.WithIncomingHeaderMatcher(never),
 		runtime.WithOutgoingHeaderMatcher(never),
 		runtime.WithOutgoingTrailerMatcher(never),
-		runtime.WithMetadata(metadataOf),
 		runtime.WithErrorHandler(writeError),
 		runtime.WithForwardResponseOption(prepareResponse),
 		runtime.WithForwardResponseRewriter(bindReply),

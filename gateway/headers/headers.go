@@ -3,10 +3,15 @@
 package headers
 
 import (
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 
+	"google.golang.org/grpc/metadata"
+
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
 const (
@@ -26,24 +31,36 @@ func Request(r *http.Request) obs.Request {
 	return req
 }
 
-// Passed returns the headers that the runtime may see. It passes on
-// the token and the forwarding headers by itself, so those of strangers go.
-func Passed(r *http.Request, trusted bool) http.Header {
-	h := make(http.Header, 4)
-	if token := Token(r.Header); token != "" {
-		h["Authorization"] = []string{"Bearer " + token}
-	}
-	if trusted {
-		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host"} {
-			if v := r.Header.Values(name); len(v) > 0 {
-				h[name] = v
-			}
+// Passed returns what of the headers of a request goes to the services, as their
+// metadata: the token, who asks and under which name of ours, and the language. What
+// proxies say is passed on when they are trusted.
+func Passed(r *http.Request, trusted bool) metadata.MD {
+	md := make(metadata.MD, 8) // There is room for what the caller adds.
+	add := func(name, value string) {
+		if value != "" && Printable(value) {
+			md[name] = []string{value}
 		}
 	}
-	if language := r.Header.Get("Accept-Language"); len(language) <= maxLanguageHeader {
-		h["Accept-Language"] = []string{language}
+	if token := Token(r.Header); token != "" {
+		add(client.HeaderAuthorization, "Bearer "+token)
 	}
-	return h
+	host := r.Host
+	var from []string
+	if trusted {
+		if named := r.Header.Get("X-Forwarded-Host"); named != "" && Printable(named) {
+			host = named
+		}
+		from = r.Header.Values("X-Forwarded-For")
+	}
+	add("x-forwarded-host", host)
+	if address, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
+		from = append(slices.Clip(from), address)
+	}
+	add("x-forwarded-for", strings.Join(from, ", "))
+	if language := r.Header.Get("Accept-Language"); len(language) <= maxLanguageHeader {
+		add("accept-language", language)
+	}
+	return md
 }
 
 // Token returns the access token of a request, with or without the scheme in

@@ -16,6 +16,7 @@ import (
 	"buf.build/go/protovalidate"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -105,6 +106,8 @@ type Chain struct {
 // A call is one request on its way through the chain.
 type call struct {
 	*method
+	// metadata is that of the request; nobody changes it.
+	metadata metadata.MD
 	// decode reads the request and goes on with it; it is called once the caller is
 	// known.
 	decode func(ctx context.Context, next grpc.UnaryServerInterceptor) (any, error)
@@ -197,7 +200,7 @@ func (ch *Chain) steps() []step {
 func (ch *Chain) serve(fullMethod string, generated grpc.MethodHandler) grpc.MethodHandler {
 	m := ch.method(fullMethod)
 	return func(impl any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-		c := &call{method: m}
+		c := &call{method: m, metadata: metadataOf(ctx)}
 		c.decode = func(ctx context.Context, next grpc.UnaryServerInterceptor) (any, error) {
 			return generated(impl, ctx, decode, next)
 		}

@@ -53,9 +53,18 @@ func setHeader(ctx context.Context, name, value string) error {
 	return nil
 }
 
+// metadataOf returns the metadata of a call, which nobody changes.
+func metadataOf(ctx context.Context) metadata.MD {
+	if md, ok := ctx.Value(localMetadata{}).(metadata.MD); ok {
+		return md // Not a copy, as that of a call over the network.
+	}
+	md, _ := metadata.FromIncomingContext(ctx)
+	return md
+}
+
 // incoming returns the first value of a header of the request, or "".
-func incoming(ctx context.Context, name string) string {
-	values := metadata.ValueFromIncomingContext(ctx, name)
+func (c *call) incoming(name string) string {
+	values := c.metadata[name]
 	if len(values) == 0 {
 		return ""
 	}

@@ -151,7 +151,7 @@ func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, 
 // metadata, and nothing else of the caller's context.
 func (c *LocalConn) serverContext(ctx context.Context, stream *localStream) context.Context {
 	md := client.Metadata(ctx)
-	var server context.Context = detached{ctx}
+	var server context.Context = detached{ctx, md}
 	server = peer.NewContext(server, c.peer)
 	server = metadata.NewIncomingContext(server, md)
 	return grpc.NewContextWithServerTransportStream(server, stream)

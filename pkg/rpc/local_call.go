@@ -14,10 +14,15 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// detached ends when its parent ends but knows none of its values.
+// detached ends when its parent ends but knows none of its values. What it knows is the
+// metadata of the call.
 type detached struct {
-	parent context.Context
+	parent   context.Context
+	metadata metadata.MD
 }
+
+// localMetadata is the key of the metadata of a call inside the process.
+type localMetadata struct{}
 
 // Deadline is that of the parent.
 func (d detached) Deadline() (time.Time, bool) { return d.parent.Deadline() }
@@ -28,8 +33,13 @@ func (d detached) Done() <-chan struct{} { return d.parent.Done() }
 // Err is that of the parent.
 func (d detached) Err() error { return d.parent.Err() }
 
-// Value returns nil for every key.
-func (d detached) Value(any) any { return nil }
+// Value returns nil for every key but that of the metadata.
+func (d detached) Value(key any) any {
+	if key == (localMetadata{}) {
+		return d.metadata
+	}
+	return nil
+}
 
 // AfterFunc lets contexts below this one wait for the parent's end without a
 // goroutine; package context looks for it.

@@ -30,7 +30,7 @@ func (ch *Chain) authenticate(next handler) handler {
 		c.outside = service == ""
 		ask := authn.Call{Service: service, Internal: c.policy.Internal}
 		if service != "" {
-			ask.Tenant = incomingTenant(ctx)
+			ask.Tenant = c.incomingTenant()
 		}
 		if c.policy.Public {
 			if ask.Tenant > 0 {
@@ -38,7 +38,7 @@ func (ch *Chain) authenticate(next handler) handler {
 			}
 			return next(ctx, c, req)
 		}
-		ask.Authorization = incoming(ctx, client.HeaderAuthorization)
+		ask.Authorization = c.incoming(client.HeaderAuthorization)
 		p, token, err := authn.Authenticate(ctx, ch.verifier, ask)
 		if err != nil {
 			return nil, err
@@ -55,8 +55,8 @@ func (ch *Chain) authenticate(next handler) handler {
 	}
 }
 
-func incomingTenant(ctx context.Context) int64 {
-	id, err := strconv.ParseInt(incoming(ctx, client.HeaderTenant), 10, 64)
+func (c *call) incomingTenant() int64 {
+	id, err := strconv.ParseInt(c.incoming(client.HeaderTenant), 10, 64)
 	if err != nil || id < 1 {
 		return 0
 	}
@@ -78,7 +78,7 @@ func (ch *Chain) authorize(next handler) handler {
 		if need := c.policy.Permission; need != "" && c.principal.Service == "" && !c.principal.Has(need) {
 			return nil, authn.NeedsPermission(need, c.policy.AccessPoint, c.policy.ForbiddenCode)
 		}
-		if permission := operationPermission(ctx, c); permission != "" {
+		if permission := c.operationPermission(); permission != "" {
 			ctx = authn.WithPermission(ctx, permission)
 		}
 		return next(ctx, c, req)
@@ -87,11 +87,11 @@ func (ch *Chain) authorize(next handler) handler {
 
 // operationPermission returns the permission that the operation of the user needs:
 // that of the method which the user called, which a trusted service names.
-func operationPermission(ctx context.Context, c *call) string {
+func (c *call) operationPermission() string {
 	if c.outside || c.policy.Edge {
 		return c.policy.Permission
 	}
-	return incoming(ctx, client.HeaderPermission)
+	return c.incoming(client.HeaderPermission)
 }
 
 // readRequest reads the request, of which the steps before it know nothing.

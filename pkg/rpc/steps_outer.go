@@ -27,8 +27,8 @@ import (
 // one it makes an id, and sends it to the caller.
 func (ch *Chain) requestID(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
-		r := obs.Request{ID: incoming(ctx, client.HeaderRequestID)}
-		if trace := incoming(ctx, client.HeaderTraceparent); obs.ValidTraceparent(trace) {
+		r := obs.Request{ID: c.incoming(client.HeaderRequestID)}
+		if trace := c.incoming(client.HeaderTraceparent); obs.ValidTraceparent(trace) {
 			r.Traceparent = trace
 		}
 		if !obs.ValidRequestID(r.ID) {
