@@ -6,18 +6,18 @@ package tracing
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/url"
 	"sync/atomic"
 
-	"github.com/exaring/otelpgx"
-	"github.com/jackc/pgx/v5"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
-	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -62,7 +62,7 @@ func Start(ctx context.Context, cfg Config, program string, log *slog.Logger) (s
 		return nil, fmt.Errorf("tracing: %w", err)
 	}
 	share := sdktrace.TraceIDRatioBased(cfg.Ratio)
-	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithSampler(sdktrace.ParentBased(share)),
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithSampler(sdktrace.ParentBased(share)), sdktrace.WithIDGenerator(ids{}),
 		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", program))))
 	otel.SetTracerProvider(provider)
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces are lost", "error", err) }))
@@ -73,25 +73,44 @@ func Start(ctx context.Context, cfg Config, program string, log *slog.Logger) (s
 	}, nil
 }
 
-// Queries makes spans of the statements of a database connection that belong to a span. They
-// show statements, and no values.
-func Queries() pgx.QueryTracer { return otelpgx.NewTracer() }
-
 // Span is a piece of work. Its zero value is one that nobody sees.
 type Span struct{ span trace.Span }
 
 // Begin begins a span of the request that a context belongs to. What is done in the context
-// that it returns, here and in other processes, belongs to the span.
+// that it returns, here and in other processes, belongs to the span. Of a request that is
+// not traced there is no span: what is done belongs to what it belonged to before.
 func Begin(ctx context.Context, name string, kind trace.SpanKind) (context.Context, Span) {
 	by := tracer.Load()
 	if by == nil {
 		return ctx, Span{}
 	}
 	r := obs.RequestFrom(ctx)
-	ctx, span := by.Start(trace.ContextWithSpanContext(ctx, contextOf(r.Traceparent)), name,
-		trace.WithSpanKind(kind), trace.WithAttributes(attribute.String("request_id", r.ID)))
+	if of := contextOf(r.Traceparent); of.IsValid() {
+		ctx = within(ctx, of)
+		if !of.IsSampled() {
+			return ctx, Span{}
+		}
+	} else {
+		ctx = within(ctx, of)
+		id, span := ids{}.NewIDs(context.Background())
+		if !by.chooses(id) {
+			r.Traceparent = textOf(trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span}))
+			return obs.WithRequest(ctx, r), Span{}
+		}
+		ctx = context.WithValue(ctx, chosenID{}, id)
+	}
+	ctx, span := by.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attribute.String("request_id", r.ID)))
 	r.Traceparent = textOf(span.SpanContext())
 	return obs.WithRequest(ctx, r), Span{span}
+}
+
+// within returns a context of which statements belong to a span, or to none when nobody
+// will see it.
+func within(ctx context.Context, of trace.SpanContext) context.Context {
+	if of.IsSampled() || trace.SpanContextFromContext(ctx).IsValid() {
+		return trace.ContextWithSpanContext(ctx, of)
+	}
+	return ctx
 }
 
 // BeginRequest is Begin for a request that comes from outside. Its sender may say which
@@ -103,11 +122,39 @@ func BeginRequest(ctx context.Context, name string) (context.Context, Span) {
 	}
 	r := obs.RequestFrom(ctx)
 	if parent := contextOf(r.Traceparent); parent.IsValid() {
-		chosen := by.share.ShouldSample(sdktrace.SamplingParameters{TraceID: parent.TraceID()}).Decision == sdktrace.RecordAndSample
-		r.Traceparent = textOf(parent.WithTraceFlags(parent.TraceFlags().WithSampled(chosen)))
+		r.Traceparent = textOf(parent.WithTraceFlags(trace.TraceFlags(0).WithSampled(by.chooses(parent.TraceID()))))
 		ctx = obs.WithRequest(ctx, r)
 	}
 	return Begin(ctx, name, trace.SpanKindServer)
+}
+
+// chooses reports whether the trace with an id is one of the share.
+func (s *sampled) chooses(id trace.TraceID) bool {
+	return s.share.ShouldSample(sdktrace.SamplingParameters{TraceID: id}).Decision == sdktrace.RecordAndSample
+}
+
+// ids makes ids of traces and spans. That of a trace which begins is the one that was
+// chosen, when it was.
+type ids struct{}
+
+type chosenID struct{}
+
+// NewIDs returns the ids of a trace and its first span.
+func (ids) NewIDs(ctx context.Context) (id trace.TraceID, span trace.SpanID) {
+	id, chosen := ctx.Value(chosenID{}).(trace.TraceID)
+	for !chosen && !id.IsValid() {
+		binary.NativeEndian.PutUint64(id[:8], rand.Uint64())
+		binary.NativeEndian.PutUint64(id[8:], rand.Uint64())
+	}
+	return id, ids{}.NewSpanID(ctx, id)
+}
+
+// NewSpanID returns the id of a span.
+func (ids) NewSpanID(context.Context, trace.TraceID) (span trace.SpanID) {
+	for !span.IsValid() {
+		binary.NativeEndian.PutUint64(span[:], rand.Uint64())
+	}
+	return span
 }
 
 // TraceOf is the id of the trace that the work of a context is seen in, or "" when nobody
@@ -148,16 +195,25 @@ func (s Span) End(failure string) {
 	s.span.End()
 }
 
-const header = "traceparent"
-
 // contextOf reads a W3C traceparent; what is none gives an invalid context.
 func contextOf(traceparent string) trace.SpanContext {
-	carrier := propagation.MapCarrier{header: traceparent}
-	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
+	if !obs.ValidTraceparent(traceparent) {
+		return trace.SpanContext{}
+	}
+	var id [25]byte // of the trace and of the span, and the flags
+	text := traceparent[3:35] + traceparent[36:52] + traceparent[53:]
+	if _, err := hex.Decode(id[:], []byte(text)); err != nil {
+		return trace.SpanContext{}
+	}
+	return trace.NewSpanContext(trace.SpanContextConfig{
+		TraceID: trace.TraceID(id[:16]), SpanID: trace.SpanID(id[16:24]), TraceFlags: trace.TraceFlags(id[24]) & trace.FlagsSampled, Remote: true,
+	})
 }
 
 func textOf(of trace.SpanContext) string {
-	carrier := propagation.MapCarrier{}
-	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(context.Background(), of), carrier)
-	return carrier[header]
+	id, span := of.TraceID(), of.SpanID()
+	text := append(make([]byte, 0, 55), "00-"...)
+	text = append(hex.AppendEncode(text, id[:]), '-')
+	text = append(hex.AppendEncode(text, span[:]), '-')
+	return string(hex.AppendEncode(text, []byte{byte(of.TraceFlags() & trace.FlagsSampled)}))
 }

@@ -77,11 +77,31 @@ func TestWhoDecidesWhatIsTraced(t *testing.T) {
 			assert.Equal(t, c.flags, got.Traceparent[52:])
 			assert.Equal(t, c.flags == "-01", span.Seen())
 			assert.Equal(t, c.ofTrace, got.TraceID() == traceID)
-			assert.NotEqual(t, c.parent, got.Traceparent, "it is a span of its own")
-			assert.Equal(t, got.TraceID(), trace.SpanContextFromContext(ctx).TraceID().String(), "for the statements of the database")
+			of := trace.SpanContextFromContext(ctx)
+			if c.flags == "-01" {
+				assert.NotEqual(t, c.parent, got.Traceparent, "it is a span of its own")
+				assert.Equal(t, got.TraceID(), of.TraceID().String(), "for the statements of the database")
+			} else {
+				assert.False(t, of.IsSampled(), "no statement is seen")
+				assert.Equal(t, c.ofTrace, got.Traceparent == left, "what is not traced belongs to what its sender said")
+			}
 			span.End("")
 		})
 	}
+}
+
+// What a process is doing may be traced, while the request that it does it for is not.
+func TestARequestWithoutASpanHidesTheOneAround(t *testing.T) {
+	start(t, 1)
+	outer, span := tracing.Begin(request(chosen), "work", trace.SpanKindServer)
+	require.True(t, trace.SpanFromContext(outer).IsRecording())
+	inner, none := tracing.Begin(obs.WithRequest(outer, obs.Request{Traceparent: left}), "work", trace.SpanKindServer)
+	assert.False(t, none.Seen())
+	assert.False(t, trace.SpanFromContext(inner).IsRecording(), "statements belong to no span")
+	root, own := tracing.Begin(obs.WithRequest(outer, obs.Request{}), "work", trace.SpanKindServer)
+	assert.True(t, own.Seen())
+	assert.NotEqual(t, traceID, obs.RequestFrom(root).TraceID(), "a trace of its own")
+	span.End("")
 }
 
 func edge(ctx context.Context) (context.Context, tracing.Span) {

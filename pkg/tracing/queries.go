@@ -1,0 +1,73 @@
+package tracing
+
+import (
+	"context"
+
+	"github.com/exaring/otelpgx"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Queries makes spans of the statements of a database connection that belong to a span. They
+// show statements, and no values.
+func Queries() pgx.QueryTracer { return queries{otelpgx.NewTracer()} }
+
+// queries leaves out what belongs to no span: most requests are not traced, and otelpgx
+// takes the time of each of their statements, for metrics that we do not have.
+type queries struct{ *otelpgx.Tracer }
+
+var (
+	_ pgx.QueryTracer       = queries{}
+	_ pgx.BatchTracer       = queries{}
+	_ pgx.PrepareTracer     = queries{}
+	_ pgx.CopyFromTracer    = queries{}
+	_ pgxpool.AcquireTracer = queries{}
+)
+
+func seen(ctx context.Context) bool { return trace.SpanFromContext(ctx).IsRecording() }
+
+func (q queries) TraceQueryStart(ctx context.Context, conn *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	if !seen(ctx) {
+		return ctx
+	}
+	return q.Tracer.TraceQueryStart(ctx, conn, data)
+}
+
+func (q queries) TraceQueryEnd(ctx context.Context, conn *pgx.Conn, data pgx.TraceQueryEndData) {
+	if seen(ctx) {
+		q.Tracer.TraceQueryEnd(ctx, conn, data)
+	}
+}
+
+func (q queries) TraceBatchStart(ctx context.Context, conn *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+	if !seen(ctx) {
+		return ctx
+	}
+	return q.Tracer.TraceBatchStart(ctx, conn, data)
+}
+
+func (q queries) TraceBatchQuery(ctx context.Context, conn *pgx.Conn, data pgx.TraceBatchQueryData) {
+	if seen(ctx) {
+		q.Tracer.TraceBatchQuery(ctx, conn, data)
+	}
+}
+
+func (q queries) TraceBatchEnd(ctx context.Context, conn *pgx.Conn, data pgx.TraceBatchEndData) {
+	if seen(ctx) {
+		q.Tracer.TraceBatchEnd(ctx, conn, data)
+	}
+}
+
+func (q queries) TraceAcquireStart(ctx context.Context, pool *pgxpool.Pool, data pgxpool.TraceAcquireStartData) context.Context {
+	if !seen(ctx) {
+		return ctx
+	}
+	return q.Tracer.TraceAcquireStart(ctx, pool, data)
+}
+
+func (q queries) TraceAcquireEnd(ctx context.Context, pool *pgxpool.Pool, data pgxpool.TraceAcquireEndData) {
+	if seen(ctx) {
+		q.Tracer.TraceAcquireEnd(ctx, pool, data)
+	}
+}
