@@ -44,7 +44,7 @@ type group struct {
 }
 
 var groups = []group{
-	{[]string{applyLarge, applySmall, window, readStandalone}, standalone},
+	{[]string{applyLarge, applySmall, window, readStandalone, readTransport}, standalone},
 	{[]string{readDeployed, getDeployed}, deployed},
 	{[]string{getTemplate, getPerson, getWeek, getKeys, getLimits}, smallReads},
 	{[]string{tracing}, tracingFigure},
@@ -71,6 +71,7 @@ const (
 	applySmall     = "apply-1000"
 	window         = "window"
 	readStandalone = "read-standalone"
+	readTransport  = "read-transport"
 	readDeployed   = "read-deployed"
 	getDeployed    = "get-deployed"
 	getTemplate    = "get-template"
@@ -148,7 +149,7 @@ func standalone(h *host, o Options) ([]figure, error) {
 		figures = append(figures, f)
 		return err
 	}
-	if o.wants(applyLarge) || o.wants(readStandalone) {
+	if o.wants(applyLarge) || o.wants(readStandalone) || o.wants(readTransport) {
 		crew, err := hire(h.ctx, api, o.crewSize(), "")
 		if err != nil {
 			return nil, err
@@ -158,11 +159,13 @@ func standalone(h *host, o Options) ([]figure, error) {
 				return nil, err
 			}
 		}
-		if o.wants(readStandalone) {
+		if o.wants(readStandalone) || o.wants(readTransport) {
 			t := target{api: api, tlsDir: filepath.Dir(server.CAFile), postgres: privatePostgres(server.StateDir)}
-			if err := add(readFigure(h, o, readStandalone, t, crew)); err != nil {
+			reads, err := readFigures(h, o, readStandalone, t, crew)
+			if err != nil {
 				return nil, err
 			}
+			figures = append(figures, reads...)
 		}
 	}
 	if o.wants(applySmall) {

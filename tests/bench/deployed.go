@@ -23,11 +23,11 @@ func deployed(h *host, o Options) ([]figure, error) {
 		if err := execute(h.ctx, d.Postgres.AdminURL("scheduling"), "VACUUM (ANALYZE)"); err != nil {
 			return nil, fmt.Errorf("statistics: %w", err)
 		}
-		f, err := readFigure(h, o, readDeployed, t, crew)
+		reads, err := readFigures(h, o, readDeployed, t, crew)
 		if err != nil {
 			return nil, err
 		}
-		figures = append(figures, f)
+		figures = append(figures, reads...)
 	}
 	if o.wants(getDeployed) {
 		f, err := throughputFigure(h, o, t)

@@ -106,35 +106,79 @@ type target struct {
 	tlsDir string
 }
 
-// readFigure compares schedule reads of a crew with those of the yardstick, on
+// readFigures compares schedule reads of a crew with those of the yardstick, on
 // the same database server.
-func readFigure(h *host, o Options, name string, t target, crew *scenario.Crew) (figure, error) {
-	f := figure{name: name, unit: "ms", atMost: 0.7, note: "p50; 500 employees x 30 days"}
+func readFigures(h *host, o Options, name string, t target, crew *scenario.Crew) ([]figure, error) {
 	if _, err := change(h.ctx, t.api, crew, "", true); err != nil {
-		return f, err
+		return nil, err
 	}
 	product, err := newReader(t.api.Client, t.api.BaseURL, t.api.Token, scattered(crew))
 	if err != nil {
-		return f, err
+		return nil, err
 	}
 	if err := product.read(h.ctx); err != nil {
-		return f, err
+		return nil, err
 	}
 	base, err := startYardstick(h, t, crew, product.received.Bytes())
 	if err != nil {
-		return f, err
+		return nil, err
 	}
 	baseline, err := newReader(t.api.Client, base, "", scattered(crew))
 	if err != nil {
+		return nil, err
+	}
+	if err := baseline.readAs(h.ctx, product); err != nil {
+		return nil, err
+	}
+	var figures []figure
+	if o.wants(name) {
+		samples, err := alternate(h.ctx, o.Rounds, product, baseline)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, figure{
+			name: name, unit: "ms", atMost: 0.7, measured: samples[0], baseline: samples[1], note: "p50; 500 employees x 30 days",
+		})
+	}
+	if name == readStandalone && o.wants(readTransport) {
+		f, err := transportFigure(h, o, base, product, baseline)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// readAs reads the window, and fails when the response is not that of another reader.
+func (r *reader) readAs(ctx context.Context, other *reader) error {
+	if err := r.read(ctx); err != nil {
+		return err
+	}
+	if !bytes.Equal(other.received.Bytes(), r.received.Bytes()) {
+		return fmt.Errorf("the yardstick returns other bytes:\n%.700s\n%.700s", r.received.Bytes(), other.received.Bytes())
+	}
+	return nil
+}
+
+// transportFigure compares what it takes to write the response from memory, and to read it,
+// with what the yardstick takes that has to make it: below this no handler comes.
+func transportFigure(h *host, o Options, base string, product, baseline *reader) (figure, error) {
+	f := figure{name: readTransport, unit: "ms", note: "p50; the same bytes from memory: what is left of a read when nothing is read"}
+	stored := &reader{client: baseline.client, url: base + "/memory", body: baseline.body}
+	request, err := http.NewRequestWithContext(h.ctx, http.MethodPut, stored.url, bytes.NewReader(product.received.Bytes()))
+	if err != nil {
 		return f, err
 	}
-	if err := baseline.read(h.ctx); err != nil {
+	response, err := stored.client.Do(request)
+	if err != nil {
 		return f, err
 	}
-	if !bytes.Equal(product.received.Bytes(), baseline.received.Bytes()) {
-		return f, fmt.Errorf("the yardstick returns other bytes:\n%.700s\n%.700s", baseline.received.Bytes(), product.received.Bytes())
+	response.Body.Close()
+	if err := stored.readAs(h.ctx, product); err != nil {
+		return f, err
 	}
-	samples, err := alternate(h.ctx, o.Rounds, product, baseline)
+	samples, err := alternate(h.ctx, o.Rounds, stored, baseline)
 	if err != nil {
 		return f, err
 	}

@@ -13,7 +13,7 @@ type figure struct {
 	// baseline is empty for a figure with a target of its own.
 	measured, baseline sample
 	// atMost and atLeast bound the ratio of measured to baseline, or measured itself
-	// without a baseline; 0 for no such bound.
+	// without a baseline; 0 for no such bound. Without either it is there to be compared with.
 	atMost, atLeast float64
 	// note says what the figure stands on.
 	note string
@@ -35,6 +35,9 @@ func (f *figure) target() string {
 	unit := ""
 	if len(f.baseline) == 0 {
 		unit = " " + f.unit
+	}
+	if f.atMost == 0 && f.atLeast == 0 {
+		return "none"
 	}
 	if f.atMost > 0 {
 		return fmt.Sprintf("<= %g%s", f.atMost, unit)
