@@ -115,7 +115,7 @@ func (m *member) message(group *commonv1.Ref) *schedulingv1.GroupMembership {
 func shiftOf(group *commonv1.Ref, s *schedulingv1.Shift) *schedulingv1.GroupShift {
 	return &schedulingv1.GroupShift{
 		Group: group, StartDateTime: s.StartDateTime, EndDateTime: s.EndDateTime, Label: s.Label, Generated: s.Generated,
-		Segments: s.Segments, Relations: s.Relations, CommentNotes: s.CommentNotes,
+		Segments: s.Segments, Relations: s.Relations, CommentNotes: s.GetCommentNotes().GetCommentNotes(),
 	}
 }
 

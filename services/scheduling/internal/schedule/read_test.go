@@ -71,7 +71,7 @@ func TestGeneratedEntriesInFull(t *testing.T) {
 		Shifts: &schedulingv1.ShiftList{Shifts: []*schedulingv1.Shift{{
 			Id: id(0), Employee: employee, StartDateTime: "2025-03-03T22:00:00", EndDateTime: "2025-03-04T06:00:00",
 			Label: "Early", Generated: yes, Open: no, Locked: yes, Posted: no, Version: version, Relations: relations(id(0)),
-			CommentNotes: notes, OnCall: no, SelfServiced: no, PostedNotified: no, PostedNotificationPending: no, Deleted: no,
+			CommentNotes: &schedulingv1.CommentNoteList{CommentNotes: notes}, OnCall: no, SelfServiced: no, PostedNotified: no, PostedNotificationPending: no, Deleted: no,
 			Segments: []*schedulingv1.ShiftSegment{
 				{
 					Id: id(0), StartDateTime: "2025-03-03T22:00:00", EndDateTime: "2025-03-04T01:00:00",

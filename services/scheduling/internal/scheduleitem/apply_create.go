@@ -233,7 +233,7 @@ func hours(text string) (start, end int32, ok bool) {
 func fromTemplate(t *schedulingv1.ShiftTemplate, day civil.Date) (*schedulingv1.Shift, error) {
 	s := &schedulingv1.Shift{
 		StartDateTime: t.GetStartDateTime(), EndDateTime: t.GetEndDateTime(), Label: t.GetLabel(),
-		Locked: t.Locked, CommentNotes: t.GetCommentNotes(),
+		Locked: t.Locked, CommentNotes: &schedulingv1.CommentNoteList{CommentNotes: t.GetCommentNotes()},
 		Relations: []*schedulingv1.Relation{{
 			Type: "FROM_SHIFTTEMPLATE_TO_SHIFT", Active: proto.Bool(true),
 			From: &commonv1.Ref{Id: t.Id, Qualifier: proto.String(t.GetName())},

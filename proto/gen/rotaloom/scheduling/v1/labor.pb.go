@@ -10,6 +10,7 @@ package schedulingv1
 
 import (
 	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -249,6 +250,51 @@ func (x *CommentNote) GetNotes() []*Note {
 	return nil
 }
 
+// CommentNoteList is there also when it is empty.
+type CommentNoteList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	CommentNotes  []*CommentNote         `protobuf:"bytes,1,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CommentNoteList) Reset() {
+	*x = CommentNoteList{}
+	mi := &file_rotaloom_scheduling_v1_labor_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommentNoteList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommentNoteList) ProtoMessage() {}
+
+func (x *CommentNoteList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_labor_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommentNoteList.ProtoReflect.Descriptor instead.
+func (*CommentNoteList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_labor_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *CommentNoteList) GetCommentNotes() []*CommentNote {
+	if x != nil {
+		return x.CommentNotes
+	}
+	return nil
+}
+
 type Comment struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
@@ -260,7 +306,7 @@ type Comment struct {
 
 func (x *Comment) Reset() {
 	*x = Comment{}
-	mi := &file_rotaloom_scheduling_v1_labor_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_labor_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -272,7 +318,7 @@ func (x *Comment) String() string {
 func (*Comment) ProtoMessage() {}
 
 func (x *Comment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_labor_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_labor_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -285,7 +331,7 @@ func (x *Comment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comment.ProtoReflect.Descriptor instead.
 func (*Comment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_labor_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_labor_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Comment) GetId() int64 {
@@ -322,7 +368,7 @@ type Note struct {
 
 func (x *Note) Reset() {
 	*x = Note{}
-	mi := &file_rotaloom_scheduling_v1_labor_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_labor_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -334,7 +380,7 @@ func (x *Note) String() string {
 func (*Note) ProtoMessage() {}
 
 func (x *Note) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_labor_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_labor_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -347,7 +393,7 @@ func (x *Note) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Note.ProtoReflect.Descriptor instead.
 func (*Note) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_labor_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_labor_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Note) GetId() string {
@@ -389,7 +435,7 @@ var File_rotaloom_scheduling_v1_labor_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_labor_proto_rawDesc = "" +
 	"\n" +
-	"\"rotaloom/scheduling/v1/labor.proto\x12\x16rotaloom.scheduling.v1\x1a\x1crotaloom/common/v1/ref.proto\"\x84\x01\n" +
+	"\"rotaloom/scheduling/v1/labor.proto\x12\x16rotaloom.scheduling.v1\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x84\x01\n" +
 	"\x0fCostCenterEntry\x128\n" +
 	"\vcost_center\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\n" +
 	"costCenter\x12&\n" +
@@ -407,7 +453,10 @@ const file_rotaloom_scheduling_v1_labor_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x129\n" +
 	"\acomment\x18\x02 \x01(\v2\x1f.rotaloom.scheduling.v1.CommentR\acomment\x122\n" +
 	"\x05notes\x18\x03 \x03(\v2\x1c.rotaloom.scheduling.v1.NoteR\x05notesB\x05\n" +
-	"\x03_id\"a\n" +
+	"\x03_id\"p\n" +
+	"\x0fCommentNoteList\x12H\n" +
+	"\rcomment_notes\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.CommentNoteR\fcommentNotes:\x13\xa2\xbb\x18\x0f\n" +
+	"\rcomment_notes\"a\n" +
 	"\aComment\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1b\n" +
@@ -436,28 +485,30 @@ func file_rotaloom_scheduling_v1_labor_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_labor_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_labor_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_rotaloom_scheduling_v1_labor_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_rotaloom_scheduling_v1_labor_proto_goTypes = []any{
 	(*CostCenterEntry)(nil),    // 0: rotaloom.scheduling.v1.CostCenterEntry
 	(*LaborCategories)(nil),    // 1: rotaloom.scheduling.v1.LaborCategories
 	(*LaborCategoryEntry)(nil), // 2: rotaloom.scheduling.v1.LaborCategoryEntry
 	(*CommentNote)(nil),        // 3: rotaloom.scheduling.v1.CommentNote
-	(*Comment)(nil),            // 4: rotaloom.scheduling.v1.Comment
-	(*Note)(nil),               // 5: rotaloom.scheduling.v1.Note
-	(*v1.Ref)(nil),             // 6: rotaloom.common.v1.Ref
+	(*CommentNoteList)(nil),    // 4: rotaloom.scheduling.v1.CommentNoteList
+	(*Comment)(nil),            // 5: rotaloom.scheduling.v1.Comment
+	(*Note)(nil),               // 6: rotaloom.scheduling.v1.Note
+	(*v1.Ref)(nil),             // 7: rotaloom.common.v1.Ref
 }
 var file_rotaloom_scheduling_v1_labor_proto_depIdxs = []int32{
-	6, // 0: rotaloom.scheduling.v1.CostCenterEntry.cost_center:type_name -> rotaloom.common.v1.Ref
+	7, // 0: rotaloom.scheduling.v1.CostCenterEntry.cost_center:type_name -> rotaloom.common.v1.Ref
 	2, // 1: rotaloom.scheduling.v1.LaborCategories.entries:type_name -> rotaloom.scheduling.v1.LaborCategoryEntry
-	6, // 2: rotaloom.scheduling.v1.LaborCategoryEntry.labor_category:type_name -> rotaloom.common.v1.Ref
-	6, // 3: rotaloom.scheduling.v1.LaborCategoryEntry.entry:type_name -> rotaloom.common.v1.Ref
-	4, // 4: rotaloom.scheduling.v1.CommentNote.comment:type_name -> rotaloom.scheduling.v1.Comment
-	5, // 5: rotaloom.scheduling.v1.CommentNote.notes:type_name -> rotaloom.scheduling.v1.Note
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	7, // 2: rotaloom.scheduling.v1.LaborCategoryEntry.labor_category:type_name -> rotaloom.common.v1.Ref
+	7, // 3: rotaloom.scheduling.v1.LaborCategoryEntry.entry:type_name -> rotaloom.common.v1.Ref
+	5, // 4: rotaloom.scheduling.v1.CommentNote.comment:type_name -> rotaloom.scheduling.v1.Comment
+	6, // 5: rotaloom.scheduling.v1.CommentNote.notes:type_name -> rotaloom.scheduling.v1.Note
+	3, // 6: rotaloom.scheduling.v1.CommentNoteList.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_labor_proto_init() }
@@ -468,15 +519,15 @@ func file_rotaloom_scheduling_v1_labor_proto_init() {
 	file_rotaloom_scheduling_v1_labor_proto_msgTypes[0].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_labor_proto_msgTypes[1].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_labor_proto_msgTypes[3].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_labor_proto_msgTypes[4].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_labor_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_labor_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_labor_proto_rawDesc), len(file_rotaloom_scheduling_v1_labor_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

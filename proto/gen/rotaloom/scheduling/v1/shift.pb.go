@@ -1082,14 +1082,12 @@ type Shift struct {
 	Locked *bool `protobuf:"varint,8,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
 	Posted *bool `protobuf:"varint,9,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
 	// Optimistic lock: a stale value is refused with 409.
-	Version   *int64          `protobuf:"varint,10,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	Relations []*Relation     `protobuf:"bytes,11,rep,name=relations,proto3" json:"relations,omitempty"`
-	Segments  []*ShiftSegment `protobuf:"bytes,12,rep,name=segments,proto3" json:"segments,omitempty"`
-	// Absent when there are none.
-	CommentNotes        []*CommentNote `protobuf:"bytes,13,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	Position            *v1.Ref        `protobuf:"bytes,14,opt,name=position,proto3" json:"position,omitempty"`
-	PositionId          *int64         `protobuf:"varint,15,opt,name=position_id,json=positionId,proto3,oneof" json:"position_id,omitempty"`
-	UserEnteredPosition *bool          `protobuf:"varint,16,opt,name=user_entered_position,json=userEnteredPosition,proto3,oneof" json:"user_entered_position,omitempty"`
+	Version             *int64          `protobuf:"varint,10,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Relations           []*Relation     `protobuf:"bytes,11,rep,name=relations,proto3" json:"relations,omitempty"`
+	Segments            []*ShiftSegment `protobuf:"bytes,12,rep,name=segments,proto3" json:"segments,omitempty"`
+	Position            *v1.Ref         `protobuf:"bytes,14,opt,name=position,proto3" json:"position,omitempty"`
+	PositionId          *int64          `protobuf:"varint,15,opt,name=position_id,json=positionId,proto3,oneof" json:"position_id,omitempty"`
+	UserEnteredPosition *bool           `protobuf:"varint,16,opt,name=user_entered_position,json=userEnteredPosition,proto3,oneof" json:"user_entered_position,omitempty"`
 	// Read only.
 	OnCall                    *bool `protobuf:"varint,17,opt,name=on_call,json=onCall,proto3,oneof" json:"on_call,omitempty"`
 	OncallShift               *bool `protobuf:"varint,18,opt,name=oncall_shift,json=oncallShift,proto3,oneof" json:"oncall_shift,omitempty"`
@@ -1112,8 +1110,10 @@ type Shift struct {
 	ElementId       *int64 `protobuf:"varint,28,opt,name=element_id,json=elementId,proto3,oneof" json:"element_id,omitempty"`
 	ElementType     string `protobuf:"bytes,29,opt,name=element_type,json=elementType,proto3" json:"element_type,omitempty"`
 	DataElementType string `protobuf:"bytes,30,opt,name=data_element_type,json=dataElementType,proto3" json:"data_element_type,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Always there in responses.
+	CommentNotes  *CommentNoteList `protobuf:"bytes,31,opt,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Shift) Reset() {
@@ -1226,13 +1226,6 @@ func (x *Shift) GetRelations() []*Relation {
 func (x *Shift) GetSegments() []*ShiftSegment {
 	if x != nil {
 		return x.Segments
-	}
-	return nil
-}
-
-func (x *Shift) GetCommentNotes() []*CommentNote {
-	if x != nil {
-		return x.CommentNotes
 	}
 	return nil
 }
@@ -1354,6 +1347,13 @@ func (x *Shift) GetDataElementType() string {
 		return x.DataElementType
 	}
 	return ""
+}
+
+func (x *Shift) GetCommentNotes() *CommentNoteList {
+	if x != nil {
+		return x.CommentNotes
+	}
+	return nil
 }
 
 // ShiftTransfer says where else than usually a shift is worked.
@@ -1923,7 +1923,7 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\tShiftList\x125\n" +
 	"\x06shifts\x18\x01 \x03(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x06shifts\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x15\xa2\xbb\x18\x11\n" +
-	"\x06shifts\x12\afailure\"\x92\f\n" +
+	"\x06shifts\x12\afailure\"\x9c\f\n" +
 	"\x05Shift\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12.\n" +
@@ -1937,8 +1937,7 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\aversion\x18\n" +
 	" \x01(\x03H\x05R\aversion\x88\x01\x01\x12>\n" +
 	"\trelations\x18\v \x03(\v2 .rotaloom.scheduling.v1.RelationR\trelations\x12@\n" +
-	"\bsegments\x18\f \x03(\v2$.rotaloom.scheduling.v1.ShiftSegmentR\bsegments\x12H\n" +
-	"\rcomment_notes\x18\r \x03(\v2#.rotaloom.scheduling.v1.CommentNoteR\fcommentNotes\x123\n" +
+	"\bsegments\x18\f \x03(\v2$.rotaloom.scheduling.v1.ShiftSegmentR\bsegments\x123\n" +
 	"\bposition\x18\x0e \x01(\v2\x17.rotaloom.common.v1.RefR\bposition\x12$\n" +
 	"\vposition_id\x18\x0f \x01(\x03H\x06R\n" +
 	"positionId\x88\x01\x01\x127\n" +
@@ -1961,7 +1960,8 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\n" +
 	"element_id\x18\x1c \x01(\x03H\x0fR\telementId\x88\x01\x01\x12!\n" +
 	"\felement_type\x18\x1d \x01(\tR\velementType\x12*\n" +
-	"\x11data_element_type\x18\x1e \x01(\tR\x0fdataElementTypeB\x05\n" +
+	"\x11data_element_type\x18\x1e \x01(\tR\x0fdataElementType\x12L\n" +
+	"\rcomment_notes\x18\x1f \x01(\v2'.rotaloom.scheduling.v1.CommentNoteListR\fcommentNotesB\x05\n" +
 	"\x03_idB\f\n" +
 	"\n" +
 	"_generatedB\a\n" +
@@ -1981,7 +1981,7 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\n" +
 	"\b_deletedB\x0e\n" +
 	"\f_employee_idB\r\n" +
-	"\v_element_id\"\xd9\x02\n" +
+	"\v_element_idJ\x04\b\r\x10\x0e\"\xd9\x02\n" +
 	"\rShiftTransfer\x12!\n" +
 	"\n" +
 	"org_job_id\x18\x01 \x01(\x03H\x00R\borgJobId\x88\x01\x01\x12%\n" +
@@ -2118,7 +2118,7 @@ var file_rotaloom_scheduling_v1_shift_proto_goTypes = []any{
 	(*v1.RefList)(nil),                         // 26: rotaloom.common.v1.RefList
 	(*v1.ErrorBody)(nil),                       // 27: rotaloom.common.v1.ErrorBody
 	(*v1.Ref)(nil),                             // 28: rotaloom.common.v1.Ref
-	(*CommentNote)(nil),                        // 29: rotaloom.scheduling.v1.CommentNote
+	(*CommentNoteList)(nil),                    // 29: rotaloom.scheduling.v1.CommentNoteList
 	(*CostCenterEntry)(nil),                    // 30: rotaloom.scheduling.v1.CostCenterEntry
 	(*LaborCategories)(nil),                    // 31: rotaloom.scheduling.v1.LaborCategories
 	(*structpb.Struct)(nil),                    // 32: google.protobuf.Struct
@@ -2150,9 +2150,9 @@ var file_rotaloom_scheduling_v1_shift_proto_depIdxs = []int32{
 	28, // 22: rotaloom.scheduling.v1.Shift.employee:type_name -> rotaloom.common.v1.Ref
 	23, // 23: rotaloom.scheduling.v1.Shift.relations:type_name -> rotaloom.scheduling.v1.Relation
 	24, // 24: rotaloom.scheduling.v1.Shift.segments:type_name -> rotaloom.scheduling.v1.ShiftSegment
-	29, // 25: rotaloom.scheduling.v1.Shift.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	28, // 26: rotaloom.scheduling.v1.Shift.position:type_name -> rotaloom.common.v1.Ref
-	22, // 27: rotaloom.scheduling.v1.Shift.transfer:type_name -> rotaloom.scheduling.v1.ShiftTransfer
+	28, // 25: rotaloom.scheduling.v1.Shift.position:type_name -> rotaloom.common.v1.Ref
+	22, // 26: rotaloom.scheduling.v1.Shift.transfer:type_name -> rotaloom.scheduling.v1.ShiftTransfer
+	29, // 27: rotaloom.scheduling.v1.Shift.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNoteList
 	28, // 28: rotaloom.scheduling.v1.Relation.from:type_name -> rotaloom.common.v1.Ref
 	28, // 29: rotaloom.scheduling.v1.Relation.target_ref:type_name -> rotaloom.common.v1.Ref
 	28, // 30: rotaloom.scheduling.v1.ShiftSegment.segment_type_ref:type_name -> rotaloom.common.v1.Ref

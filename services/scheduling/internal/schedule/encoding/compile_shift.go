@@ -45,7 +45,7 @@ func shiftTemplate(t *schedulingv1.ShiftTemplate, of *numbers, mergeBreaks bool)
 			return Template{}, err
 		}
 	}
-	rest := &schedulingv1.Shift{CommentNotes: t.GetCommentNotes()}
+	rest := &schedulingv1.Shift{CommentNotes: &schedulingv1.CommentNoteList{CommentNotes: t.GetCommentNotes()}}
 	segment.Complete(rest)
 	rest.Generated, rest.Open, rest.Locked, rest.Posted = nil, nil, nil, nil // They stand before.
 	err = tail.message(rest)

@@ -23,7 +23,7 @@ func TestJobsAreSplicedAsMessagesAreFilled(t *testing.T) {
 			shift.Position = ref("other")
 		}
 		if rapid.Bool().Draw(t, "notes") {
-			shift.CommentNotes = []*schedulingv1.CommentNote{{Id: proto.Int64(3)}}
+			shift.CommentNotes = &schedulingv1.CommentNoteList{CommentNotes: []*schedulingv1.CommentNote{{Id: proto.Int64(3)}}}
 		}
 		if rapid.Bool().Draw(t, "flags") {
 			shift.Deleted = nil

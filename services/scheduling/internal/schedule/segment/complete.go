@@ -7,14 +7,17 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Complete gives a shift the flags that clients read of every shift, where they are not
-// set, and those of its segments. All are false by themselves.
+// Complete gives a shift the flags and the list that clients read of every shift, where
+// they are not set, and the flags of its segments. All are false or empty by themselves.
 func Complete(shift *schedulingv1.Shift) {
 	for _, flag := range []**bool{
 		&shift.Generated, &shift.Open, &shift.Locked, &shift.Posted, &shift.OnCall, &shift.SelfServiced,
 		&shift.PostedNotified, &shift.PostedNotificationPending, &shift.Deleted,
 	} {
 		setFlag(flag, false)
+	}
+	if shift.CommentNotes == nil {
+		shift.CommentNotes = &schedulingv1.CommentNoteList{}
 	}
 	for _, s := range shift.GetSegments() {
 		CompleteFlags(s)
