@@ -20,6 +20,9 @@ type User struct {
 	// Buckets are the key-value buckets that it fills, and Watches those that it
 	// follows.
 	Buckets, Watches []string
+	// Verifies names the service whose copies it compares with what their owners have,
+	// without changing them.
+	Verifies string
 }
 
 // Permissions are the subjects to which a user may publish and subscribe, in order.
@@ -38,6 +41,9 @@ const (
 	// (pkg/replica).
 	replicaPrefix = "rotaloom_replica."
 )
+
+// readOperations are those by which a copy is compared only (pkg/replica).
+var readOperations = []string{"compare", "tenants"}
 
 // Permissions returns the least that a user needs, by the events that are declared in
 // files: who fills their streams, who consumes them, who owns the states that they
@@ -93,6 +99,11 @@ func (p *Permissions) event(u User, e *optionsv1.Event) bool {
 		p.AllowResponses = true
 		p.publish(replicaPrefix + u.Name + ".announced")
 		p.Subscribe = append(p.Subscribe, replicaPrefix+u.Name+"."+states.GetTopic()+".*")
+	}
+	if states != nil && slices.Contains(e.GetConsumers(), u.Verifies) {
+		for _, operation := range readOperations {
+			p.publish(replicaPrefix + states.GetOwner() + "." + states.GetTopic() + "." + operation)
+		}
 	}
 	if !slices.Contains(e.GetConsumers(), u.Name) {
 		return false

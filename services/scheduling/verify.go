@@ -99,7 +99,7 @@ func logProgress(ctx context.Context, log *slog.Logger) func(employees int) {
 
 // compare compares the copies with their owners.
 func (v *VerifyCommand) compare(ctx context.Context, pool *pg.Pool, broker bus.Config, log *slog.Logger) ([]verifiedCopy, error) {
-	conn, err := bus.Connect(broker, "verify", log)
+	conn, err := bus.Connect(broker, "propagator", log) // Its user may ask the owners.
 	if err != nil {
 		return nil, err
 	}

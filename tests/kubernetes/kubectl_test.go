@@ -143,14 +143,14 @@ func (c *cluster) verify(t *testing.T) {
 	t.Helper()
 	var said string
 	launch.Await(t, patience, "all propagations have finished, and nothing differs", func() bool {
-		out, err := tool(t, "", "kubectl", "--namespace", namespace, "exec", "deployment/"+release+"-propagator", "--", "/propagator", "verify", "--nats-url=")
+		out, err := tool(t, "", "kubectl", "--namespace", namespace, "exec", "deployment/"+release+"-propagator", "--", "/propagator", "verify")
 		if err != nil {
 			require.NotContains(t, err.Error(), "not what the rules say")
 			said = err.Error()
 			return false
 		}
 		said = out
-		return strings.Contains(out, ": 0 differ; 0 propagations have not finished")
+		return strings.Contains(out, ": 0 differ; 0 propagations have not finished") && strings.Contains(out, "memberships: 0 keys")
 	})
 	t.Log(strings.TrimSpace(said))
 }

@@ -27,7 +27,7 @@ func brokerUsers() []bus.User {
 		{Name: "commons", Streams: []string{"COMMONS"}, Watches: revocations},
 		{Name: "timekeeping", Streams: []string{"TIMEKEEPING"}, Watches: revocations},
 		{Name: "scheduling", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Watches: revocations},
-		{Name: "propagator", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}},
+		{Name: "propagator", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Verifies: "scheduling"},
 		{Name: "platform", Watches: revocations},
 	}
 }
