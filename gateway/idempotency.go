@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/idempotencykey"
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -25,8 +26,12 @@ const (
 	// leaseMargin is what a key is claimed for beyond the time that a request
 	// may take.
 	leaseMargin = 30 * time.Second
-	// settleTime is how long the keeping of a response may take.
+	// settleTime is how long the keeping of a response may take. A key that is not settled
+	// by then keeps the same request away until its lease ends.
 	settleTime = 5 * time.Second
+	// settlePause and settleMaxPause lie between attempts of that.
+	settlePause    = 50 * time.Millisecond
+	settleMaxPause = 500 * time.Millisecond
 	// runningRetry is when a request may come again whose first one still runs,
 	// in seconds.
 	runningRetry = 1
@@ -208,7 +213,12 @@ func (c *recording) settle(omitted bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), settleTime)
 	defer cancel()
-	if _, err := c.keys.SettleIdempotencyKey(ctx, req); err != nil {
+	pause := backoff.Backoff{First: settlePause, Max: settleMaxPause}
+	_, err := c.keys.SettleIdempotencyKey(ctx, req)
+	for err != nil && fault.HasStatus(fault.FromError(err), http.StatusServiceUnavailable) && pause.Wait(ctx) == nil {
+		_, err = c.keys.SettleIdempotencyKey(ctx, req)
+	}
+	if err != nil {
 		c.log.ErrorContext(c.ctx, "the response to a request with an Idempotency-Key was not kept", "operation", c.operation, "error", err)
 	}
 }

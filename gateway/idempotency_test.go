@@ -191,6 +191,31 @@ func TestAResponseThatCannotBeKeptIsGiven(t *testing.T) {
 	assert.Equal(t, 1, calls())
 }
 
+// A database that is replaced is away for some seconds. The key must not stay claimed for as
+// long as its lease, whatever the response was.
+func TestAKeyIsSettledOnceItsServiceIsBack(t *testing.T) {
+	t.Parallel()
+	for name, refused := range map[string]bool{"carried out": false, "unavailable": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, calls := counting(func(context.Context, *schedulingv1.Shift) error {
+				if refused {
+					return fault.Unavailable("Away.", 0).GRPCStatus().Err()
+				}
+				return nil
+			})
+			s, book := serveKeys(t, Config{}, f)
+			book.away = 2
+			first := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
+			again := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
+			assert.Equal(t, first.status, again.status)
+			assert.Equal(t, first.body, again.body)
+			want := map[bool]int{false: 1, true: 2}[refused]
+			assert.Equal(t, want, calls())
+		})
+	}
+}
+
 func TestARequestWithAKeyThatPanicsGivesItBack(t *testing.T) {
 	t.Parallel()
 	book := &keyBook{rows: map[string]*keyRow{}, settled: make(chan string, 10)}

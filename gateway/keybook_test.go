@@ -29,6 +29,8 @@ type keyBook struct {
 	// settled gets a word for each key that is settled.
 	settled chan string
 	broken  bool
+	// away is how often it is still away.
+	away int
 }
 
 type keyRow struct {
@@ -61,7 +63,8 @@ func (b *keyBook) SettleIdempotencyKey(_ context.Context, r *platformv1.SettleId
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer func() { b.settled <- r.GetKey() }()
-	if b.broken {
+	b.away--
+	if b.broken || b.away >= 0 {
 		return nil, fault.Unavailable("Away.", 0).GRPCStatus().Err()
 	}
 	if row := b.rows[r.GetOperation()+r.GetKey()]; row.attempt == r.GetAttempt() {

@@ -83,7 +83,7 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/multi_read") && !strings.Contains(r.URL.Path, "authentication") {
 		r.Header.Set("Idempotency-Key", uuid.NewString())
 	}
-	cut := false
+	unknown := false // whether an earlier attempt may still run
 	for end := time.Now().Add(heldFor); ; {
 		attempt := r.Clone(r.Context())
 		if r.GetBody != nil {
@@ -94,8 +94,8 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 			attempt.Body = body
 		}
 		response, err := c.transport.RoundTrip(attempt)
-		cut = cut || err != nil
-		pause, why := c.judge(response, err, cut)
+		pause, why := c.judge(response, err, unknown)
+		unknown = unknown || err != nil || response.StatusCode == http.StatusServiceUnavailable
 		if pause == 0 {
 			return response, err
 		}
@@ -115,9 +115,9 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// judge says how long to wait before a request is sent again, 0 when it is not. An earlier
-// attempt may have been cut off.
-func (c *client) judge(response *http.Response, err error, cut bool) (pause time.Duration, why string) {
+// judge says how long to wait before a request is sent again, 0 when it is not. What came of
+// an earlier attempt may be unknown, since it was cut off or a service went away.
+func (c *client) judge(response *http.Response, err error, unknown bool) (pause time.Duration, why string) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return 0, "" // The load has been ended.
@@ -145,8 +145,8 @@ func (c *client) judge(response *http.Response, err error, cut bool) (pause time
 			c.held.Add(1)
 			return min(max(again, time.Duration(seconds)*time.Second), longestPause), said
 		}
-	case json.Unmarshal(text, &body) == nil && body.ErrorCode == "WRL-00423" && cut:
-		return again, said // The first attempt still runs, and its response was cut off.
+	case unknown && noSeconds == nil && json.Unmarshal(text, &body) == nil && body.ErrorCode == "WRL-00423":
+		return again, said // The first attempt may still run.
 	}
 	c.fail("%s", said)
 	return 0, ""
