@@ -44,7 +44,7 @@ func connections(t *testing.T, ready launch.Ready, http2 bool) *http.Transport {
 
 // tally is what came of the requests of all clients.
 type tally struct {
-	served, held, cut atomic.Int64
+	served, held, cut, claimed atomic.Int64
 	// cutting is set while pods of the edge are killed: what was on its way through them
 	// cannot come back, and a client repeats what may be repeated.
 	cutting atomic.Bool
@@ -66,8 +66,8 @@ func (l *tally) requireNone(t *testing.T) {
 	failed := l.failed
 	l.failed = nil
 	l.mu.Unlock()
-	t.Logf("so far %d requests were served; %d were put off by 429 or 503 with Retry-After, %d lost their connection to an edge that was killed",
-		l.served.Load(), l.held.Load(), l.cut.Load())
+	t.Logf("so far %d requests were served; %d were put off by 429 or 503 with Retry-After, %d lost their connection to an edge that was killed, %d came again while the key of an earlier attempt was claimed",
+		l.served.Load(), l.held.Load(), l.cut.Load(), l.claimed.Load())
 	require.Empty(t, failed[:min(len(failed), 20)], "of %d requests that failed", len(failed))
 }
 
@@ -83,7 +83,6 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/multi_read") && !strings.Contains(r.URL.Path, "authentication") {
 		r.Header.Set("Idempotency-Key", uuid.NewString())
 	}
-	unknown := false // whether an earlier attempt may still run
 	for end := time.Now().Add(heldFor); ; {
 		attempt := r.Clone(r.Context())
 		if r.GetBody != nil {
@@ -94,8 +93,7 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 			attempt.Body = body
 		}
 		response, err := c.transport.RoundTrip(attempt)
-		pause, why := c.judge(response, err, unknown)
-		unknown = unknown || err != nil || response.StatusCode == http.StatusServiceUnavailable
+		pause, why := c.judge(response, err)
 		if pause == 0 {
 			return response, err
 		}
@@ -115,9 +113,8 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// judge says how long to wait before a request is sent again, 0 when it is not. What came of
-// an earlier attempt may be unknown, since it was cut off or a service went away.
-func (c *client) judge(response *http.Response, err error, unknown bool) (pause time.Duration, why string) {
+// judge says how long to wait before a request is sent again, 0 when it is not.
+func (c *client) judge(response *http.Response, err error) (pause time.Duration, why string) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return 0, "" // The load has been ended.
@@ -145,8 +142,11 @@ func (c *client) judge(response *http.Response, err error, unknown bool) (pause 
 			c.held.Add(1)
 			return min(max(again, time.Duration(seconds)*time.Second), longestPause), said
 		}
-	case unknown && noSeconds == nil && json.Unmarshal(text, &body) == nil && body.ErrorCode == "WRL-00423":
-		return again, said // The first attempt may still run.
+	case noSeconds == nil && json.Unmarshal(text, &body) == nil && body.ErrorCode == "WRL-00423":
+		// Each request has a key of its own, so this is about an earlier attempt: one that was
+		// put off, or cut off and sent again by net/http, which may do that with a key.
+		c.claimed.Add(1)
+		return again, said
 	}
 	c.fail("%s", said)
 	return 0, ""
