@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/rotaloom/rotaloom/gateway/listener"
+	"github.com/rotaloom/rotaloom/gateway/metrics"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/tracing"
@@ -21,7 +22,7 @@ import (
 type accessLog struct {
 	next    handler
 	log     *slog.Logger
-	metrics *metrics
+	metrics *metrics.Edge
 	// stall is how long a client may take nothing of its response, which ends with
 	// the time for the whole.
 	stall, timeout time.Duration
@@ -49,7 +50,7 @@ func (h *accessLog) finish(ctx context.Context, w *response, r *request) {
 		w.fail(fault.Internal(fmt.Errorf("panic: %v", p)))
 		w.recording.end()
 	}
-	h.metrics.served(r.class(), w.status)
+	h.metrics.Served(r.class(), w.status)
 	endSpan(w, r)
 	level := slog.LevelInfo
 	// What the caller left is no failure of ours.

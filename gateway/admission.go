@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/gateway/idempotencykey"
+	"github.com/rotaloom/rotaloom/gateway/metrics"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
@@ -34,10 +35,10 @@ const (
 // who are logged in.
 type admission struct {
 	work, login *admissionQueue
-	metrics     *metrics
+	metrics     *metrics.Edge
 }
 
-func newAdmission(cfg Config, m *metrics) *admission {
+func newAdmission(cfg Config, m *metrics.Edge) *admission {
 	return &admission{work: newAdmissionQueue(cfg), login: newAdmissionQueue(cfg), metrics: m}
 }
 
@@ -51,7 +52,7 @@ func (a *admission) admit(next handler) handler {
 		reason, bad := queue.enter(ctx)
 		if bad != nil {
 			if reason != "" {
-				a.metrics.overload(r.class(), reason)
+				a.metrics.Overload(r.class(), reason)
 			}
 			w.fail(bad)
 			return
@@ -84,7 +85,7 @@ func (q *admissionQueue) enter(ctx context.Context) (reason string, bad *fault.E
 	}
 	defer q.waiting.Add(-1)
 	if q.waiting.Add(1) > q.queue {
-		return reasonLine, overloaded()
+		return metrics.ReasonLine, overloaded()
 	}
 	timer := time.NewTimer(q.wait)
 	defer timer.Stop()
@@ -92,7 +93,7 @@ func (q *admissionQueue) enter(ctx context.Context) (reason string, bad *fault.E
 	case q.slots <- struct{}{}:
 		return "", nil
 	case <-timer.C:
-		return reasonWaited, overloaded()
+		return metrics.ReasonWaited, overloaded()
 	case <-ctx.Done():
 		return "", fault.FromError(ctx.Err())
 	}

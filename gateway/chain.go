@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/listener"
+	"github.com/rotaloom/rotaloom/gateway/metrics"
 	"github.com/rotaloom/rotaloom/gateway/routing"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -62,7 +63,7 @@ func newRequest(r *http.Request) *request {
 
 // class is the throttling class of the operation, 0 when it has none.
 func (r *request) class() int {
-	if r.route == nil || int(r.route.Policy.Throttle) >= classes {
+	if r.route == nil || int(r.route.Policy.Throttle) >= metrics.Classes {
 		return 0
 	}
 	return int(r.route.Policy.Throttle)

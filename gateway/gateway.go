@@ -18,11 +18,12 @@ import (
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/prometheus/client_golang/prometheus"
-	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/gateway/bodymemory"
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/listener"
+	"github.com/rotaloom/rotaloom/gateway/metrics"
 	"github.com/rotaloom/rotaloom/gateway/routing"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -103,26 +104,11 @@ func (c Config) withDefaults() Config {
 	return c.withInFlight()
 }
 
-// Conns are the connections to the services, one for each domain. A
-// connection in process serves as well as one over the network, provided that
-// it follows the call option grpc.ForceCodecV2.
-type Conns struct {
-	Auth        grpc.ClientConnInterface
-	Commons     grpc.ClientConnInterface
-	Timekeeping grpc.ClientConnInterface
-	Scheduling  grpc.ClientConnInterface
-	Platform    grpc.ClientConnInterface
-	// Own leads to platform too, for what the edge asks for itself: operations
-	// between services, which no user may call. OwnAuth leads to auth likewise; without
-	// it, tokens of identity providers are good for nothing.
-	Own, OwnAuth grpc.ClientConnInterface
-}
-
 // Edge serves the HTTP API. It is an http.Handler and safe for concurrent use.
 type Edge struct {
 	cfg       Config
 	log       *slog.Logger
-	metrics   *metrics
+	metrics   *metrics.Edge
 	routes    routing.Router
 	admission *admission
 	bodies    *bodymemory.Memory
@@ -132,7 +118,7 @@ type Edge struct {
 
 // New makes an edge over the services. It fails when a contract describes a
 // route that the edge cannot serve, or when a connection is missing.
-func New(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
+func New(cfg Config, conns backends.Conns, log *slog.Logger) (*Edge, error) {
 	verifier, err := newVerifier(cfg, conns)
 	if err != nil {
 		return nil, err
@@ -143,7 +129,7 @@ func New(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
 // newEdge makes an edge that knows callers by a verifier, and holds them to their rates
 // by a throttler. Without the first it leaves it to the services who is let in; without
 // the second, nobody is throttled.
-func newEdge(cfg Config, conns Conns, verifier *authn.Verifier, throttler *throttle.Throttler, log *slog.Logger) (*Edge, error) {
+func newEdge(cfg Config, conns backends.Conns, verifier *authn.Verifier, throttler *throttle.Throttler, log *slog.Logger) (*Edge, error) {
 	if log == nil {
 		return nil, errors.New("an edge needs a log")
 	}
@@ -155,11 +141,11 @@ func newEdge(cfg Config, conns Conns, verifier *authn.Verifier, throttler *throt
 	}
 	e := &Edge{cfg: cfg.withDefaults(), log: log}
 	var err error
-	if e.metrics, err = newMetrics(e.cfg.Metrics); err != nil {
+	if e.metrics, err = metrics.New(e.cfg.Metrics); err != nil {
 		return nil, err
 	}
 	e.admission, e.bodies = newAdmission(e.cfg, e.metrics), bodymemory.New(e.cfg.BodyMemory, max(e.cfg.LargeBodies, e.cfg.BodyLimit))
-	if err := e.register(domains(conns)); err != nil {
+	if err := e.register(backends.Domains(conns)); err != nil {
 		return nil, err
 	}
 	e.denials.clock = cfg.Clock
@@ -215,7 +201,7 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.handler.ServeHTTP(w, r) }
 
 // register adds the routes of all services.
-func (e *Edge) register(domains []domain) error {
+func (e *Edge) register(domains []backends.Domain) error {
 	policies := policy.NewTable(nil)
 	// The runtime's mux is what the generated handlers work with. Its own
 	// routing is not used: it tries the pattern that was registered last first,
@@ -227,16 +213,16 @@ func (e *Edge) register(domains []domain) error {
 			return next
 		}))...)
 	for _, d := range domains {
-		if d.conn == nil {
-			return errors.New("the edge has no connection to the domain " + d.name)
+		if d.Conn == nil {
+			return errors.New("the edge has no connection to the domain " + d.Name)
 		}
-		conn := transcodingConn{conn: d.conn, responseLimit: e.cfg.MaxResponse}
-		for _, s := range d.services {
+		conn := transcodingConn{conn: d.Conn, responseLimit: e.cfg.MaxResponse}
+		for _, s := range d.Services {
 			generated = generated[:0]
-			if err := s.register(context.Background(), mux, conn); err != nil {
+			if err := s.Register(context.Background(), mux, conn); err != nil {
 				return err
 			}
-			if err := e.routes.AddService(s.name, generated, policies); err != nil {
+			if err := e.routes.AddService(s.Name, generated, policies); err != nil {
 				return err
 			}
 		}

@@ -16,14 +16,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 // certified is a server whose certificate lies in files.
 type certified struct {
 	dir   string
-	files boot.TLSFiles
+	files certs.TLSFiles
 	roots *x509.CertPool
 	clock *clock.Fake
 	https string
@@ -37,7 +37,7 @@ func serveCertified(t *testing.T, cfg Config) *certified {
 	pem, err := os.ReadFile(c.files.CA)
 	require.NoError(t, err)
 	require.True(t, c.roots.AppendCertsFromPEM(pem))
-	certificates, err := boot.LoadCertificates(c.files, discard(), c.clock)
+	certificates, err := certs.Load(c.files, discard(), c.clock)
 	require.NoError(t, err)
 	edge, err := newTrusting(cfg, all(&recorder{}), discard())
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func serveCertified(t *testing.T, cfg Config) *certified {
 
 func (c *certified) issue(t *testing.T) {
 	t.Helper()
-	ca, err := boot.OpenLocalCA(c.dir, time.Now())
+	ca, err := certs.OpenLocalCA(c.dir, time.Now())
 	require.NoError(t, err)
 	c.files, err = ca.Issue("localhost")
 	require.NoError(t, err)

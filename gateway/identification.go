@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"log/slog"
 
+	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/gateway/headers"
+	"github.com/rotaloom/rotaloom/gateway/metrics"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
@@ -18,7 +20,7 @@ import (
 // newVerifier makes what the edge verifies tokens by, so that it reads no body of
 // strangers and knows whose rate a request takes from. It has no view of revocations:
 // the services have. Whether a caller may do something is theirs to decide, too.
-func newVerifier(cfg Config, conns Conns) (*authn.Verifier, error) {
+func newVerifier(cfg Config, conns backends.Conns) (*authn.Verifier, error) {
 	tokens := authn.Config{Issuer: cfg.Tokens.Issuer, Audience: cfg.Tokens.Audience}
 	if conns.OwnAuth != nil {
 		tokens.Exchange = authclient.Exchange(conns.OwnAuth)
@@ -32,7 +34,7 @@ func newVerifier(cfg Config, conns Conns) (*authn.Verifier, error) {
 type identification struct {
 	verifier  *authn.Verifier     // nil leaves it to the services who is let in
 	throttler *throttle.Throttler // nil when nobody is throttled
-	metrics   *metrics
+	metrics   *metrics.Edge
 	denials   denials
 	proxies   headers.Proxies
 }
@@ -107,7 +109,7 @@ func (e *identification) take(ctx context.Context, w *response, r *request, key 
 	}
 	decision := e.throttler.Take(ctx, key)
 	decision.Write(w.Header())
-	e.metrics.decided(key.Class, decision.Admitted)
+	e.metrics.Decided(key.Class, decision.Admitted)
 	if decision.Admitted {
 		return nil
 	}
@@ -118,7 +120,7 @@ func (e *identification) take(ctx context.Context, w *response, r *request, key 
 }
 
 // newThrottler returns nil when throttling is off.
-func newThrottler(cfg Config, conns Conns, log *slog.Logger) *throttle.Throttler {
+func newThrottler(cfg Config, conns backends.Conns, log *slog.Logger) *throttle.Throttler {
 	if !cfg.Throttle.Enabled {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/bodymemory"
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/listener"
+	"github.com/rotaloom/rotaloom/gateway/metrics"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
@@ -54,7 +55,7 @@ type bodyReader struct {
 	limit          int64
 	stall, timeout time.Duration
 	bodies         *bodymemory.Memory
-	metrics        *metrics
+	metrics        *metrics.Edge
 	proxies        headers.Proxies
 	refusals       refusals
 }
@@ -169,7 +170,7 @@ func (br *bodyReader) unread(w *response, r *request, err error) *fault.Error {
 	case errors.As(err, &tooLarge):
 		return r.body.tooLarge()
 	case errors.Is(err, errBodyMemory):
-		br.metrics.overload(r.class(), reasonBodies)
+		br.metrics.Overload(r.class(), metrics.ReasonBodies)
 		return overloaded()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
@@ -190,7 +191,7 @@ func (br *bodyReader) limitLarge(next handler) handler {
 		wait, cancel := context.WithTimeout(ctx, br.stall)
 		defer cancel()
 		if err := br.bodies.Working.Acquire(wait, size); err != nil {
-			br.metrics.overload(r.class(), reasonBodies)
+			br.metrics.Overload(r.class(), metrics.ReasonBodies)
 			w.fail(overloaded())
 			return
 		}

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/gateway/routing"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
@@ -51,8 +52,8 @@ func (r *recorder) take() string {
 	return method
 }
 
-func all(conn grpc.ClientConnInterface) Conns {
-	return Conns{Auth: conn, Commons: conn, Timekeeping: conn, Scheduling: conn, Platform: conn}
+func all(conn grpc.ClientConnInterface) backends.Conns {
+	return backends.Conns{Auth: conn, Commons: conn, Timekeeping: conn, Scheduling: conn, Platform: conn}
 }
 
 // formBody begins the bodies of requests that are forms.
@@ -90,13 +91,13 @@ func eachRule(f func(method protoreflect.MethodDescriptor, rule *annotations.Htt
 func TestEveryServiceWithRoutesIsRegistered(t *testing.T) {
 	t.Parallel()
 	registered := map[string]bool{}
-	for _, d := range domains(Conns{}) {
-		for _, s := range d.services {
-			registered[s.name] = true
+	for _, d := range backends.Domains(backends.Conns{}) {
+		for _, s := range d.Services {
+			registered[s.Name] = true
 		}
 	}
 	eachRule(func(method protoreflect.MethodDescriptor, _ *annotations.HttpRule) {
-		assert.True(t, registered[string(method.Parent().FullName())], "%s is missing in register.go", method.Parent().FullName())
+		assert.True(t, registered[string(method.Parent().FullName())], "%s is missing in gateway/backends", method.Parent().FullName())
 	})
 }
 

@@ -70,7 +70,7 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 	}
 	// While somebody waits for a slot, connections that rest are ended, and the
 	// others after their next response.
-	s.limiter = listener.NewLimiter(e.cfg.MaxConnections, e.metrics.connections, func(full bool) { s.http.SetKeepAlivesEnabled(!full) })
+	s.limiter = listener.NewLimiter(e.cfg.MaxConnections, e.metrics.Connections, func(full bool) { s.http.SetKeepAlivesEnabled(!full) })
 	return s
 }
 
@@ -119,7 +119,7 @@ func (s *Server) Run(ctx context.Context, https, plain net.Listener) error {
 func (s *Server) Serve(l net.Listener) error {
 	secure := listener.TLS{
 		Config: s.http.TLSConfig, MaxHandshakes: s.edge.cfg.MaxHandshakes, PerAddress: s.edge.cfg.HandshakesPerAddress,
-		Timeout: s.edge.cfg.HandshakeTimeout, Running: s.edge.metrics.handshakes, Failures: s.edge.metrics.failures, Log: s.log,
+		Timeout: s.edge.cfg.HandshakeTimeout, Running: s.edge.metrics.Handshakes, Failures: s.edge.metrics.Failures, Log: s.log,
 	}
 	return closed(s.http.Serve(secure.Listen(listener.RefusePlain(s.limiter.Limit(l), plainRefusal()))))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
@@ -28,7 +29,7 @@ func listen(t *testing.T, serve func(*Server, net.Listener) error) (string, *htt
 	return listenWith(t, Config{}, all(&recorder{}), serve)
 }
 
-func listenWith(t *testing.T, cfg Config, conns Conns, serve func(*Server, net.Listener) error) (string, *http.Client) {
+func listenWith(t *testing.T, cfg Config, conns backends.Conns, serve func(*Server, net.Listener) error) (string, *http.Client) {
 	t.Helper()
 	donor := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(donor.Close)

@@ -237,11 +237,11 @@ func TestRefusedRatesAreKept(t *testing.T) {
 	assert.EqualValues(t, 1, kept[1].GetTimes(), "a path that names nothing")
 	assert.EqualValues(t, 7, f.counter.tenant)
 
-	count := testutil.ToFloat64(f.edge.metrics.throttled.WithLabelValues("read", "refused"))
+	count := testutil.ToFloat64(f.edge.metrics.Throttled.WithLabelValues("read", "refused"))
 	assert.InDelta(t, 7, count, 0, "each is counted")
-	assert.NotZero(t, testutil.ToFloat64(f.edge.metrics.throttled.WithLabelValues("read", "admitted")))
-	assert.InDelta(t, 6, testutil.ToFloat64(f.edge.metrics.requests.WithLabelValues("read", "429")), 0)
-	assert.InDelta(t, 1, testutil.ToFloat64(f.edge.metrics.requests.WithLabelValues("none", "429")), 0)
+	assert.NotZero(t, testutil.ToFloat64(f.edge.metrics.Throttled.WithLabelValues("read", "admitted")))
+	assert.InDelta(t, 6, testutil.ToFloat64(f.edge.metrics.Requests.WithLabelValues("read", "429")), 0)
+	assert.InDelta(t, 1, testutil.ToFloat64(f.edge.metrics.Requests.WithLabelValues("none", "429")), 0)
 }
 
 // A token of an identity provider takes from the rate of its tenant and provider

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -40,7 +41,7 @@ type fakes struct {
 
 // newTrusting makes an edge that leaves it to the services who is let in, and holds
 // nobody to a rate.
-func newTrusting(cfg Config, conns Conns, log *slog.Logger) (*Edge, error) {
+func newTrusting(cfg Config, conns backends.Conns, log *slog.Logger) (*Edge, error) {
 	cfg.Clock = clock.System{}
 	return newEdge(cfg, conns, nil, nil, log)
 }
@@ -103,7 +104,7 @@ func serveEdge(t *testing.T, cfg Config, f *fakes) (*httptest.Server, *Edge) {
 }
 
 // connsTo returns connections to the fakes.
-func connsTo(t *testing.T, f *fakes) Conns {
+func connsTo(t *testing.T, f *fakes) backends.Conns {
 	t.Helper()
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer()

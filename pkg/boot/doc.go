@@ -1,4 +1,4 @@
-// Package boot starts and stops programs: their settings, signals, log, admin
-// listener and certificates, and the order in which the parts of a program
+// Package boot starts and stops programs: their settings, signals, log and
+// admin listener, and the order in which the parts of a program
 // come to their end.
 package boot

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -146,7 +147,7 @@ func TestConnectDoesNotNeedABroker(t *testing.T) {
 	t.Parallel()
 	server := natstest.New(t)
 	server.Stop()
-	conn, err := bus.Connect(bus.Config{URL: obs.Secret(server.URL())}, "test", pgtest.Log(t))
+	conn, err := natsconn.Connect(natsconn.Config{URL: obs.Secret(server.URL())}, "test", pgtest.Log(t))
 	require.NoError(t, err)
 	defer conn.Close()
 	assert.False(t, conn.IsConnected())
@@ -155,6 +156,6 @@ func TestConnectDoesNotNeedABroker(t *testing.T) {
 	server.Start()
 	require.Eventually(t, conn.IsConnected, patience, 5*time.Millisecond)
 
-	_, err = bus.Connect(bus.Config{URL: obs.Secret(server.URL()), CA: "/no/such/file"}, "test", pgtest.Log(t))
+	_, err = natsconn.Connect(natsconn.Config{URL: obs.Secret(server.URL()), CA: "/no/such/file"}, "test", pgtest.Log(t))
 	assert.Error(t, err)
 }

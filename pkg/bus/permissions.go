@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
@@ -52,7 +53,7 @@ var readOperations = []string{"compare", "tenants"}
 // removes or purges one. A consumer may be made with its own filter only, so nobody
 // reads what they do not consume.
 func (u User) Permissions(files *protoregistry.Files) (Permissions, error) {
-	p := Permissions{Subscribe: []string{InboxPrefix(u.Name) + ".>"}}
+	p := Permissions{Subscribe: []string{natsconn.InboxPrefix(u.Name) + ".>"}}
 	streams, err := Streams(files, Limits{})
 	if err != nil {
 		return p, err

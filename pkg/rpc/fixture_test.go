@@ -28,7 +28,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
-	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -130,7 +130,7 @@ func inProcess(_ testing.TB, f *fixture, _ rpc.Config) {
 
 func overNetwork(tb testing.TB, f *fixture, _ rpc.Config) {
 	tb.Helper()
-	ca, err := boot.OpenLocalCA(tb.TempDir(), time.Now())
+	ca, err := certs.OpenLocalCA(tb.TempDir(), time.Now())
 	require.NoError(tb, err)
 	server, err := rpc.NewServer(f.chain, certificates(tb, ca, "echo").ServerConfig(), false)
 	require.NoError(tb, err)
@@ -151,11 +151,11 @@ func overNetwork(tb testing.TB, f *fixture, _ rpc.Config) {
 	f.lesser = dial(tb, listener, certificates(tb, ca, "clocks.example").ClientConfig)
 }
 
-func certificates(tb testing.TB, ca *boot.LocalCA, name string) *boot.Certificates {
+func certificates(tb testing.TB, ca *certs.LocalCA, name string) *certs.Certificates {
 	tb.Helper()
 	files, err := ca.Issue(name)
 	require.NoError(tb, err)
-	certs, err := boot.LoadCertificates(files, slog.New(slog.DiscardHandler), clock.System{})
+	certs, err := certs.Load(files, slog.New(slog.DiscardHandler), clock.System{})
 	require.NoError(tb, err)
 	return certs
 }

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -71,7 +71,7 @@ func TestStrangersMayNotConnect(t *testing.T) {
 	listener := fixedAddress(target)
 
 	// Another authority's certificate does not get through the handshake.
-	other, err := boot.OpenLocalCA(t.TempDir(), time.Now())
+	other, err := certs.OpenLocalCA(t.TempDir(), time.Now())
 	require.NoError(t, err)
 	conn := dial(t, listener, certificates(t, other, "edge").ClientConfig)
 	_, err = f.ask(t, f.user(t.Context()), conn, openMethod, "")
@@ -81,7 +81,7 @@ func TestStrangersMayNotConnect(t *testing.T) {
 
 func TestClientsMustBeOnTheList(t *testing.T) {
 	t.Parallel()
-	ca, err := boot.OpenLocalCA(t.TempDir(), time.Now())
+	ca, err := certs.OpenLocalCA(t.TempDir(), time.Now())
 	require.NoError(t, err)
 	f := newFixture(t, "in process", rpc.Config{})
 	server, err := rpc.NewServer(f.chain, certificates(t, ca, "echo").ServerConfig(), false)
@@ -129,7 +129,7 @@ func TestClientsMustBeOnTheList(t *testing.T) {
 // which stops, or of a balancer that has no process to pass it on to.
 func TestAConnectionThatEndsIsNoRefusal(t *testing.T) {
 	t.Parallel()
-	ca, err := boot.OpenLocalCA(t.TempDir(), time.Now())
+	ca, err := certs.OpenLocalCA(t.TempDir(), time.Now())
 	require.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -178,7 +178,7 @@ func TestNothingIsServedWithoutTLSByAccident(t *testing.T) {
 	require.Error(t, err)
 	_, err = client.Dial(client.Config{Target: "localhost:1"})
 	require.Error(t, err)
-	ca, err := boot.OpenLocalCA(t.TempDir(), time.Now())
+	ca, err := certs.OpenLocalCA(t.TempDir(), time.Now())
 	require.NoError(t, err)
 	_, err = rpc.NewServer(f.chain, certificates(t, ca, "echo").HTTPSConfig(), false)
 	require.Error(t, err, "a configuration that does not ask for client certificates")

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
@@ -68,7 +68,7 @@ func TestNothingIsDecodedForStrangers(t *testing.T) {
 // message.
 func TestStrangersSendNothing(t *testing.T) {
 	t.Parallel()
-	ca, err := boot.OpenLocalCA(t.TempDir(), time.Now())
+	ca, err := certs.OpenLocalCA(t.TempDir(), time.Now())
 	require.NoError(t, err)
 	f := newFixture(t, "in process", rpc.Config{})
 	server, err := rpc.NewServer(f.chain, certificates(t, ca, "echo").ServerConfig(), false)

@@ -14,7 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/domain/targets"
@@ -31,12 +32,12 @@ const grace = 5 * time.Second
 // Settings are those that the programs of all services have.
 type Settings struct {
 	boot.Common
-	boot.TLSFiles
+	certs.TLSFiles
 	rpc.Config
 
-	Listen   string     `default:":8443" help:"Address of the gRPC listener."`
-	Database pg.Config  `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
-	NATS     bus.Config `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
+	Listen   string          `default:":8443" help:"Address of the gRPC listener."`
+	Database pg.Config       `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
+	NATS     natsconn.Config `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
 
 	Audit audit.Config `embed:""`
 }
@@ -58,7 +59,7 @@ type Program struct {
 	Registry prometheus.Registerer
 
 	settings     *Settings
-	certificates *boot.Certificates
+	certificates *certs.Certificates
 	// pool and refusals are of the database, once that is open.
 	pool     *pg.Pool
 	refusals *denial.Aggregator
@@ -66,7 +67,7 @@ type Program struct {
 
 // NewProgram begins the program of the service name.
 func NewProgram(app *boot.App, settings *Settings, name string) (*Program, error) {
-	certificates, err := boot.LoadCertificates(settings.TLSFiles, app.Log, app.Clock)
+	certificates, err := certs.Load(settings.TLSFiles, app.Log, app.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pg.Pool
 // Backends opens the service's database, brought up to date, and the broker.
 func (p *Program) Backends(ctx context.Context, sets ...pg.Migrations) (Backends, error) {
 	e := Backends{Clock: p.App.Clock, Log: p.Log, Registry: p.Registry}
-	err := bus.Probe(p.settings.NATS)
+	err := natsconn.Probe(p.settings.NATS)
 	if err != nil {
 		return e, fmt.Errorf("broker: %w", err)
 	}

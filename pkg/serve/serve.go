@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
@@ -85,12 +85,12 @@ func Register(server grpc.ServiceRegistrar, s Service, pool *pg.Pool) {
 }
 
 // Broker connects to NATS. The connection is drained with the program.
-func Broker(app *boot.App, cfg bus.Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
-	conn, err := bus.Connect(cfg, name, log, more...)
+func Broker(app *boot.App, cfg natsconn.Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
+	conn, err := natsconn.Connect(cfg, name, log, more...)
 	if err != nil {
 		return nil, fmt.Errorf("broker: %w", err)
 	}
-	app.Go(boot.StageRelay, "broker", func(ctx context.Context) error { return bus.Watch(ctx, conn) })
+	app.Go(boot.StageRelay, "broker", func(ctx context.Context) error { return natsconn.Watch(ctx, conn) })
 	app.OnClose("broker", func(context.Context) error {
 		if !conn.IsConnected() {
 			conn.Close()

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -40,7 +40,7 @@ type slapd struct {
 func startSlapd(t *testing.T) *slapd {
 	t.Helper()
 	dir := t.TempDir()
-	ca, err := boot.OpenLocalCA(filepath.Join(dir, "tls"), time.Now())
+	ca, err := certs.OpenLocalCA(filepath.Join(dir, "tls"), time.Now())
 	require.NoError(t, err)
 	files, err := ca.Issue("localhost")
 	require.NoError(t, err)
@@ -211,7 +211,7 @@ func TestDirectory(t *testing.T) {
 	})
 	t.Run("a certificate of somebody else is not trusted", func(t *testing.T) {
 		stranger := s.config(s.secure)
-		ca, err := boot.OpenLocalCA(t.TempDir(), time.Now())
+		ca, err := certs.OpenLocalCA(t.TempDir(), time.Now())
 		require.NoError(t, err)
 		files, err := ca.Issue("localhost")
 		require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
@@ -57,7 +57,7 @@ type verifiedCopy struct {
 // Do prints one line for each employee whose schedule differs, at most a hundred, and a
 // summary; then, when the broker is named, how far the copies differ from what their
 // owners have. The log says how far it has come. Differences are a [boot.CheckFailed].
-func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker bus.Config, log *slog.Logger, out io.Writer) error {
+func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker natsconn.Config, log *slog.Logger, out io.Writer) error {
 	pool, err := pg.Open(ctx, database, log)
 	if err != nil {
 		return err
@@ -98,8 +98,8 @@ func logProgress(ctx context.Context, log *slog.Logger) func(employees int) {
 }
 
 // compare compares the copies with their owners.
-func (v *VerifyCommand) compare(ctx context.Context, pool *pg.Pool, broker bus.Config, log *slog.Logger) ([]verifiedCopy, error) {
-	conn, err := bus.Connect(broker, "propagator", log) // Its user may ask the owners.
+func (v *VerifyCommand) compare(ctx context.Context, pool *pg.Pool, broker natsconn.Config, log *slog.Logger) ([]verifiedCopy, error) {
+	conn, err := natsconn.Connect(broker, "propagator", log) // Its user may ask the owners.
 	if err != nil {
 		return nil, err
 	}

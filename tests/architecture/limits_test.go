@@ -19,7 +19,7 @@ import (
 
 // notLimits are the files in which the number of a limit is something else.
 var notLimits = map[string]string{
-	"pkg/boot/localca.go 365":                                 "days of a year",
+	"pkg/boot/certs/localca.go 365":                           "days of a year",
 	"pkg/civil/date.go 365":                                   "days of a year",
 	"services/commons/internal/symbolicperiod/handler.go 365": "how long a pay period of the settings may be",
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -50,7 +50,7 @@ func startYardstick(h *host, t target, crew *scenario.Crew, body []byte) (string
 
 // runYardstick starts the process on its database, and returns its URL.
 func runYardstick(h *host, t target, database string) (string, *launch.Process, error) {
-	ca, err := boot.OpenLocalCA(t.tlsDir, time.Now())
+	ca, err := certs.OpenLocalCA(t.tlsDir, time.Now())
 	if err != nil {
 		return "", nil, err
 	}

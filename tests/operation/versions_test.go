@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/tests/launch"
@@ -26,7 +26,7 @@ import (
 func TestTheOldestNATSServerWillDo(t *testing.T) {
 	t.Parallel()
 	url, version := natsServer(t, "tools/nats-oldest")
-	require.Equal(t, bus.MinServerVersion, version)
+	require.Equal(t, natsconn.MinServerVersion, version)
 	server := launch.StandaloneIn(t, t.TempDir(), nil, "--nats-url", url)
 	crew, _ := working(t, scenario.API{Target: server.Target(t)}, 10)
 	shifts, err := scenario.ReadShifts(t.Context(), scenario.API{Target: server.Target(t)}, crew.Persons, day, day)
@@ -38,7 +38,7 @@ func TestTheOldestNATSServerWillDo(t *testing.T) {
 func TestAnOlderNATSServerIsRefused(t *testing.T) {
 	t.Parallel()
 	url, version := natsServer(t, "tools/nats-unsupported")
-	requireRefusal(t, nil, []string{"--nats-url", url}, "NATS server", version, bus.MinServerVersion)
+	requireRefusal(t, nil, []string{"--nats-url", url}, "NATS server", version, natsconn.MinServerVersion)
 }
 
 // Tests run on the PostgreSQL of the machine, or on that of the major version that

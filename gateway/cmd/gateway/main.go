@@ -12,8 +12,10 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/gateway"
+	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/domain/targets"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
@@ -27,9 +29,9 @@ type settings struct {
 	Listen      string `default:":8443" help:"Address of the HTTPS listener."`
 	ListenPlain string `help:"Address of a listener for trusted proxies that end TLS; none when empty."`
 
-	HTTPS boot.TLSFiles `embed:"" prefix:"https-"`
+	HTTPS certs.TLSFiles `embed:"" prefix:"https-"`
 	// TLS is what services see of the edge, as between any two of them.
-	TLS boot.TLSFiles `embed:""`
+	TLS certs.TLSFiles `embed:""`
 
 	authn.TokenSettings
 
@@ -60,7 +62,7 @@ func main() {
 }
 
 func (s *settings) start(_ context.Context, app *boot.App) error {
-	https, err := boot.LoadCertificates(s.HTTPS, app.Log, app.Clock)
+	https, err := certs.Load(s.HTTPS, app.Log, app.Clock)
 	if err != nil {
 		return fmt.Errorf("HTTPS: %w", err)
 	}
@@ -92,12 +94,12 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 
 // connect makes the connections to the services. The edge may start before what is
 // behind it, and is ready once it reaches that.
-func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
-	certificates, err := boot.LoadCertificates(s.TLS, app.Log, app.Clock)
+func (s *settings) connect(app *boot.App) (backends.Conns, error) {
+	certificates, err := certs.Load(s.TLS, app.Log, app.Clock)
 	if err != nil {
-		return gateway.Conns{}, fmt.Errorf("calls of services: %w", err)
+		return backends.Conns{}, fmt.Errorf("calls of services: %w", err)
 	}
-	var conns gateway.Conns
+	var conns backends.Conns
 	for _, d := range []struct {
 		target string
 		conn   *grpc.ClientConnInterface
@@ -111,7 +113,7 @@ func (s *settings) connect(app *boot.App) (gateway.Conns, error) {
 		callee := client.NewPeer(d.target, app.Clock, app.Log)
 		conn, err := client.Dial(client.Config{Target: d.target, TLS: certificates.ClientConfig, Peer: callee})
 		if err != nil {
-			return gateway.Conns{}, err
+			return backends.Conns{}, err
 		}
 		app.Ready.Add("calls of "+d.target, callee.Check)
 		app.Ready.Add("connection to "+d.target, client.Open(conn, app.Clock).Check)

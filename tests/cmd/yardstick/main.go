@@ -16,7 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
@@ -28,7 +28,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	var files boot.TLSFiles
+	var files certs.TLSFiles
 	listen := flag.String("listen", "127.0.0.1:0", "address of the HTTPS listener")
 	database := flag.String("database-url", "", "URL of the database with the shifts")
 	chunk := flag.Int("chunk", 64<<10, "bytes that are written at once")
@@ -41,7 +41,7 @@ func run(ctx context.Context) error {
 	}
 	defer pool.Close()
 	// The same TLS settings as those of the edge.
-	certificates, err := boot.LoadCertificates(files, slog.Default(), clock.System{})
+	certificates, err := certs.Load(files, slog.Default(), clock.System{})
 	if err != nil {
 		return err
 	}

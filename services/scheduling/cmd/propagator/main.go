@@ -8,7 +8,7 @@ import (
 	"context"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
@@ -19,8 +19,8 @@ type settings struct {
 	boot.Common
 	scheduling.Config `envprefix:"ROTALOOM_"`
 
-	Database pg.Config  `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
-	NATS     bus.Config `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
+	Database pg.Config       `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
+	NATS     natsconn.Config `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
 
 	serve.Commands
 	Deadletter serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
@@ -43,7 +43,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	if err := bus.Probe(s.NATS); err != nil {
+	if err := natsconn.Probe(s.NATS); err != nil {
 		return err
 	}
 	pool, err := serve.Database(ctx, app, s.Database, registry, app.Log, sets...)

@@ -5,7 +5,7 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 )
@@ -14,8 +14,8 @@ import (
 type verify struct {
 	scheduling.VerifyCommand `embed:""`
 
-	database *pg.Config  `kong:"-"`
-	broker   *bus.Config `kong:"-"`
+	database *pg.Config       `kong:"-"`
+	broker   *natsconn.Config `kong:"-"`
 }
 
 // Do does what the command says.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
@@ -57,7 +57,7 @@ type Command struct {
 	boot.Output
 	StateDir     string           `default:".state" type:"path" help:"State folder of the installation."`
 	Database     privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
-	NATS         bus.Config       `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
+	NATS         natsconn.Config  `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
 	Certificates []string         `type:"path" help:"Files of further certificates whose end is looked at (PEM)."`
 	Probes       []string         `help:"Admin listeners of processes whose readiness is asked for: http://10.0.0.7:9090."`
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -145,11 +145,11 @@ func (e *examination) broker(ctx context.Context) {
 		e.add(check, Skipped, "", "it runs in the process that serves, whose /readyz speaks for it")
 		return
 	}
-	if err := bus.Probe(e.NATS); err != nil {
+	if err := natsconn.Probe(e.NATS); err != nil {
 		e.add(check, Failed, do, "%v", err)
 		return
 	}
-	conn, err := bus.Connect(e.NATS, "doctor", e.log)
+	conn, err := natsconn.Connect(e.NATS, "doctor", e.log)
 	if err != nil {
 		e.add(check, Failed, do, "%v", err)
 		return

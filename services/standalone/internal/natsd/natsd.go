@@ -12,15 +12,15 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/localnats"
 )
 
 // Broker is where the services' connections lead.
 type Broker struct {
-	cfg    bus.Config
+	cfg    natsconn.Config
 	log    *slog.Logger
-	report *bus.Reporter
+	report *natsconn.Reporter
 	// local is nil when the server is not ours.
 	local *localnats.Server
 	// full is why the server in the process cannot write, or nil.
@@ -30,18 +30,18 @@ type Broker struct {
 // Start starts a server in dir, unless the configuration names one. It opens no
 // port: only this process can connect. A named one that is there and will not do is an
 // error.
-func Start(cfg bus.Config, dir string, log *slog.Logger) (*Broker, error) {
+func Start(cfg natsconn.Config, dir string, log *slog.Logger) (*Broker, error) {
 	if cfg.URL != "" {
-		if err := bus.Probe(cfg); err != nil {
+		if err := natsconn.Probe(cfg); err != nil {
 			return nil, err
 		}
-		return &Broker{cfg: cfg, log: log, report: bus.NewReporter(log)}, nil
+		return &Broker{cfg: cfg, log: log, report: natsconn.NewReporter(log)}, nil
 	}
 	server, err := localnats.Start(localnats.Config{Dir: dir, Log: log})
 	if err != nil {
 		return nil, fmt.Errorf("start NATS: %w", err)
 	}
-	return &Broker{cfg: cfg, log: log, report: bus.NewReporter(log), local: server}, nil
+	return &Broker{cfg: cfg, log: log, report: natsconn.NewReporter(log), local: server}, nil
 }
 
 // Connect returns a connection of its own for a service, which drains it.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -29,7 +29,7 @@ func connect(t *testing.T, broker *natsd.Broker) (jetstream.JetStream, func()) {
 func TestStreamsOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first, err := natsd.Start(bus.Config{}, dir, pgtest.Log(t))
+	first, err := natsd.Start(natsconn.Config{}, dir, pgtest.Log(t))
 	require.NoError(t, err)
 	js, end := connect(t, first)
 	_, err = js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "KEPT", Subjects: []string{"kept"}})
@@ -39,7 +39,7 @@ func TestStreamsOutliveTheProcess(t *testing.T) {
 	end()
 	first.Stop()
 
-	second, err := natsd.Start(bus.Config{}, dir, pgtest.Log(t))
+	second, err := natsd.Start(natsconn.Config{}, dir, pgtest.Log(t))
 	require.NoError(t, err)
 	defer second.Stop()
 	js, end = connect(t, second)
@@ -52,7 +52,7 @@ func TestStreamsOutliveTheProcess(t *testing.T) {
 func TestGivenServerIsUsed(t *testing.T) {
 	t.Parallel()
 	server := natstest.New(t)
-	broker, err := natsd.Start(bus.Config{URL: obs.Secret(server.URL())}, "", pgtest.Log(t))
+	broker, err := natsd.Start(natsconn.Config{URL: obs.Secret(server.URL())}, "", pgtest.Log(t))
 	require.NoError(t, err)
 	defer broker.Stop()
 	js, end := connect(t, broker)

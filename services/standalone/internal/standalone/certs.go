@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
@@ -35,7 +35,7 @@ var callers = []struct {
 
 // Do makes the certificates, and prints the flags that go with them.
 func (c *Certs) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
-	ca, err := boot.OpenLocalCA(c.Dir, clock.System{}.Now())
+	ca, err := certs.OpenLocalCA(c.Dir, clock.System{}.Now())
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (c *Certs) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 	return err
 }
 
-func tlsFlags(files boot.TLSFiles) string {
+func tlsFlags(files certs.TLSFiles) string {
 	return fmt.Sprintf("--tls-cert %s --tls-key %s --tls-ca %s", files.Cert, files.Key, files.CA)
 }
 

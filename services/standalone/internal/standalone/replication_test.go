@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -35,7 +36,7 @@ func parts(t *testing.T) (consumers map[string]consumes, replicators map[string]
 		pool, err := pg.NewPool(t.Context(), pg.Config{URL: "postgres://nobody@127.0.0.1:1/nowhere"})
 		require.NoError(t, err)
 		t.Cleanup(pool.Close)
-		conn, err := bus.Connect(bus.Config{URL: obs.Secret("nats://127.0.0.1:1")}, "test", pgtest.Log(t))
+		conn, err := natsconn.Connect(natsconn.Config{URL: obs.Secret("nats://127.0.0.1:1")}, "test", pgtest.Log(t))
 		require.NoError(t, err)
 		t.Cleanup(conn.Close)
 		return serve.Backends{Pool: pool, NATS: conn, Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()}

@@ -3,10 +3,10 @@ package standalone
 import (
 	"context"
 
-	"github.com/rotaloom/rotaloom/gateway"
+	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -41,8 +41,8 @@ type process struct {
 
 // startServices starts the database and the broker, and makes the services
 // parts of the process, from the lowest to the highest.
-func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, credentials state.Credentials) (gateway.Conns, error) {
-	var conns gateway.Conns
+func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, credentials state.Credentials) (backends.Conns, error) {
+	var conns backends.Conns
 	h := &process{cfg: cfg, app: app, tokens: authn.Config{Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}}
 	if err := h.startBackends(ctx, folder); err != nil {
 		return conns, err
@@ -67,7 +67,7 @@ func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state
 	if err != nil {
 		return conns, err
 	}
-	return gateway.Conns{
+	return backends.Conns{
 		Auth: authService, Commons: commonsService, Timekeeping: timekeepingService, Scheduling: schedulingService,
 		Platform: platformService, Own: platformService.Conn("gateway", nil), OwnAuth: authService.Conn("gateway", nil),
 	}, nil
@@ -104,7 +104,7 @@ func (h *process) backends(ctx context.Context, name string, sets []pg.Migration
 	if e.NATS, err = h.broker.Connect(name); err != nil {
 		return e, err
 	}
-	h.app.Go(boot.StageRelay, "NATS of "+name, func(ctx context.Context) error { return bus.Watch(ctx, e.NATS) })
+	h.app.Go(boot.StageRelay, "NATS of "+name, func(ctx context.Context) error { return natsconn.Watch(ctx, e.NATS) })
 	h.app.OnClose("connection to NATS", func(context.Context) error { return e.NATS.Drain() })
 	return e, nil
 }

@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/gateway"
+	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/services/auth"
@@ -39,7 +41,7 @@ type Config struct {
 	Demo     bool   `help:"Create a demonstration through the API at the first start."`
 
 	Database privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
-	NATS     bus.Config       `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
+	NATS     natsconn.Config  `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
 
 	Edge        gateway.Config    `embed:""`
 	Revocations revocation.Config `embed:"" envprefix:"ROTALOOM_"`
@@ -91,8 +93,8 @@ func closeListener(l net.Listener) error {
 
 // serveEdge makes the edge part of the process, and what follows when it
 // answers.
-func serveEdge(cfg Config, app *boot.App, conns gateway.Conns, listener net.Listener, folder *state.Folder, credentials state.Credentials) error {
-	ca, err := boot.OpenLocalCA(folder.Path("tls"), app.Clock.Now())
+func serveEdge(cfg Config, app *boot.App, conns backends.Conns, listener net.Listener, folder *state.Folder, credentials state.Credentials) error {
+	ca, err := certs.OpenLocalCA(folder.Path("tls"), app.Clock.Now())
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func serveEdge(cfg Config, app *boot.App, conns gateway.Conns, listener net.List
 	if err != nil {
 		return err
 	}
-	certificates, err := boot.LoadCertificates(files, app.Log, app.Clock)
+	certificates, err := certs.Load(files, app.Log, app.Clock)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
@@ -19,7 +19,7 @@ type Verify struct {
 	Command  scheduling.VerifyCommand `embed:""`
 	StateDir string                   `default:".state" type:"path" help:"State folder of the process that serves."`
 	Database privatepg.Config         `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
-	NATS     bus.Config               `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
+	NATS     natsconn.Config          `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
 }
 
 // Do does what the command says.

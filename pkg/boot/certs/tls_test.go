@@ -1,4 +1,4 @@
-package boot_test
+package certs_test
 
 import (
 	"crypto/tls"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
@@ -21,25 +21,25 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var quiet = slog.New(slog.DiscardHandler)
 
-func openCA(t *testing.T, dir string, now time.Time) *boot.LocalCA {
+func openCA(t *testing.T, dir string, now time.Time) *certs.LocalCA {
 	t.Helper()
-	ca, err := boot.OpenLocalCA(dir, now)
+	ca, err := certs.OpenLocalCA(dir, now)
 	require.NoError(t, err)
 	return ca
 }
 
-func issue(t *testing.T, ca *boot.LocalCA, name string, further ...string) boot.TLSFiles {
+func issue(t *testing.T, ca *certs.LocalCA, name string, further ...string) certs.TLSFiles {
 	t.Helper()
 	files, err := ca.Issue(name, further...)
 	require.NoError(t, err)
 	return files
 }
 
-func load(t *testing.T, files boot.TLSFiles, clk clock.Clock) *boot.Certificates {
+func load(t *testing.T, files certs.TLSFiles, clk clock.Clock) *certs.Certificates {
 	t.Helper()
-	certs, err := boot.LoadCertificates(files, quiet, clk)
+	loaded, err := certs.Load(files, quiet, clk)
 	require.NoError(t, err)
-	return certs
+	return loaded
 }
 
 // handshake connects a client to a server, and returns how it went for each.
@@ -117,8 +117,8 @@ func TestChangedCertificatesAreReadAgain(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	clk := clock.NewFake(now)
 	files := issue(t, openCA(t, dir, now), "commons")
-	certs := load(t, files, clk)
-	serial := func() string { return certs.ClientConfig().Certificates[0].Leaf.SerialNumber.String() }
+	held := load(t, files, clk)
+	serial := func() string { return held.ClientConfig().Certificates[0].Leaf.SerialNumber.String() }
 	first := serial()
 
 	// Almost a year later the certificate is made anew.
@@ -135,7 +135,7 @@ func TestChangedCertificatesAreReadAgain(t *testing.T) {
 	require.NoError(t, os.Remove(files.Cert))
 	clk.Advance(time.Minute)
 	assert.Equal(t, second, serial())
-	_, err := boot.LoadCertificates(files, quiet, clk)
+	_, err := certs.Load(files, quiet, clk)
 	assert.Error(t, err, "but nothing starts with one")
 }
 
@@ -174,6 +174,6 @@ func TestLocalCAKeepsWhatIsGood(t *testing.T) {
 		})
 	}
 	require.NoError(t, os.Remove(filepath.Join(dir, "ca-key.pem")))
-	_, err = boot.OpenLocalCA(dir, now)
+	_, err = certs.OpenLocalCA(dir, now)
 	assert.Error(t, err, "an authority that others trust is not replaced")
 }

@@ -1,4 +1,4 @@
-package bus
+package natsconn
 
 import (
 	"log/slog"

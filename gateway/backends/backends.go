@@ -1,4 +1,5 @@
-package gateway
+// Package backends lists the services behind the edge, and the connections to them.
+package backends
 
 import (
 	"context"
@@ -13,17 +14,32 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// domain is a connection and the services behind it that have routes.
-type domain struct {
-	name     string
-	conn     grpc.ClientConnInterface
-	services []service
+// Conns are the connections to the services, one for each domain. A
+// connection in process serves as well as one over the network, provided that
+// it follows the call option grpc.ForceCodecV2.
+type Conns struct {
+	Auth        grpc.ClientConnInterface
+	Commons     grpc.ClientConnInterface
+	Timekeeping grpc.ClientConnInterface
+	Scheduling  grpc.ClientConnInterface
+	Platform    grpc.ClientConnInterface
+	// Own leads to platform too, for what the edge asks for itself: operations
+	// between services, which no user may call. OwnAuth leads to auth likewise; without
+	// it, tokens of identity providers are good for nothing.
+	Own, OwnAuth grpc.ClientConnInterface
 }
 
-// service is one service of the contracts with its generated handlers.
-type service struct {
-	name     string
-	register func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
+// Domain is a connection and the services behind it that have routes.
+type Domain struct {
+	Name     string
+	Conn     grpc.ClientConnInterface
+	Services []Service
+}
+
+// Service is one service of the contracts with its generated handlers.
+type Service struct {
+	Name     string
+	Register func(context.Context, *runtime.ServeMux, grpc.ClientConnInterface) error
 }
 
 // generated ties the parts of the generated code of one service together.
@@ -31,27 +47,27 @@ func generated[C any](
 	desc *grpc.ServiceDesc,
 	client func(grpc.ClientConnInterface) C,
 	register func(context.Context, *runtime.ServeMux, C) error,
-) service {
-	return service{
-		name: desc.ServiceName,
-		register: func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+) Service {
+	return Service{
+		Name: desc.ServiceName,
+		Register: func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return register(ctx, mux, client(conn))
 		},
 	}
 }
 
-// domains lists every service that has routes. A test fails when one is
+// Domains lists every service that has routes. A test fails when one is
 // missing. The order does not matter.
-func domains(c Conns) []domain {
-	return []domain{
-		{"auth", c.Auth, []service{
+func Domains(c Conns) []Domain {
+	return []Domain{
+		{"auth", c.Auth, []Service{
 			generated(&authv1.TokenService_ServiceDesc, authv1.NewTokenServiceClient, authv1.RegisterTokenServiceHandlerClient),
 			generated(&authv1.AccessProfileService_ServiceDesc, authv1.NewAccessProfileServiceClient, authv1.RegisterAccessProfileServiceHandlerClient),
 			generated(&authv1.UserService_ServiceDesc, authv1.NewUserServiceClient, authv1.RegisterUserServiceHandlerClient),
 			generated(&authv1.ClientService_ServiceDesc, authv1.NewClientServiceClient, authv1.RegisterClientServiceHandlerClient),
 			generated(&authv1.IdentityProviderService_ServiceDesc, authv1.NewIdentityProviderServiceClient, authv1.RegisterIdentityProviderServiceHandlerClient),
 		}},
-		{"commons", c.Commons, []service{
+		{"commons", c.Commons, []Service{
 			generated(&commonsv1.NewHireService_ServiceDesc, commonsv1.NewNewHireServiceClient, commonsv1.RegisterNewHireServiceHandlerClient),
 			generated(&commonsv1.PersonService_ServiceDesc, commonsv1.NewPersonServiceClient, commonsv1.RegisterPersonServiceHandlerClient),
 			generated(&commonsv1.WageWorkRuleService_ServiceDesc, commonsv1.NewWageWorkRuleServiceClient, commonsv1.RegisterWageWorkRuleServiceHandlerClient),
@@ -65,7 +81,7 @@ func domains(c Conns) []domain {
 			generated(&commonsv1.DelegationService_ServiceDesc, commonsv1.NewDelegationServiceClient, commonsv1.RegisterDelegationServiceHandlerClient),
 			generated(&commonsv1.SymbolicPeriodService_ServiceDesc, commonsv1.NewSymbolicPeriodServiceClient, commonsv1.RegisterSymbolicPeriodServiceHandlerClient),
 		}},
-		{"timekeeping", c.Timekeeping, []service{
+		{"timekeeping", c.Timekeeping, []Service{
 			generated(&timekeepingv1.EmploymentTermService_ServiceDesc, timekeepingv1.NewEmploymentTermServiceClient, timekeepingv1.RegisterEmploymentTermServiceHandlerClient),
 			generated(&timekeepingv1.EmploymentTermAssignmentService_ServiceDesc, timekeepingv1.NewEmploymentTermAssignmentServiceClient, timekeepingv1.RegisterEmploymentTermAssignmentServiceHandlerClient),
 			generated(&timekeepingv1.LeaveNoteService_ServiceDesc, timekeepingv1.NewLeaveNoteServiceClient, timekeepingv1.RegisterLeaveNoteServiceHandlerClient),
@@ -97,7 +113,7 @@ func domains(c Conns) []domain {
 			generated(&timekeepingv1.BrazilDeviceGroupService_ServiceDesc, timekeepingv1.NewBrazilDeviceGroupServiceClient, timekeepingv1.RegisterBrazilDeviceGroupServiceHandlerClient),
 			generated(&timekeepingv1.BrazilCompanyService_ServiceDesc, timekeepingv1.NewBrazilCompanyServiceClient, timekeepingv1.RegisterBrazilCompanyServiceHandlerClient),
 		}},
-		{"scheduling", c.Scheduling, []service{
+		{"scheduling", c.Scheduling, []Service{
 			generated(&schedulingv1.DayLockService_ServiceDesc, schedulingv1.NewDayLockServiceClient, schedulingv1.RegisterDayLockServiceHandlerClient),
 			generated(&schedulingv1.EmployeeSchedulePatternService_ServiceDesc, schedulingv1.NewEmployeeSchedulePatternServiceClient, schedulingv1.RegisterEmployeeSchedulePatternServiceHandlerClient),
 			generated(&schedulingv1.EmployeeTimeOffService_ServiceDesc, schedulingv1.NewEmployeeTimeOffServiceClient, schedulingv1.RegisterEmployeeTimeOffServiceHandlerClient),
@@ -121,7 +137,7 @@ func domains(c Conns) []domain {
 			generated(&schedulingv1.TagDefinitionService_ServiceDesc, schedulingv1.NewTagDefinitionServiceClient, schedulingv1.RegisterTagDefinitionServiceHandlerClient),
 			generated(&schedulingv1.TimeOffService_ServiceDesc, schedulingv1.NewTimeOffServiceClient, schedulingv1.RegisterTimeOffServiceHandlerClient),
 		}},
-		{"platform", c.Platform, []service{
+		{"platform", c.Platform, []Service{
 			generated(&platformv1.AuditEventService_ServiceDesc, platformv1.NewAuditEventServiceClient, platformv1.RegisterAuditEventServiceHandlerClient),
 			generated(&platformv1.DataService_ServiceDesc, platformv1.NewDataServiceClient, platformv1.RegisterDataServiceHandlerClient),
 			generated(&platformv1.DataDictionaryService_ServiceDesc, platformv1.NewDataDictionaryServiceClient, platformv1.RegisterDataDictionaryServiceHandlerClient),

@@ -1,4 +1,6 @@
-package boot
+// Package certs holds the certificates of a program: read from files that change, or
+// issued by a local authority.
+package certs
 
 import (
 	"crypto/tls"
@@ -52,9 +54,9 @@ type fileStamp struct {
 	size     int64
 }
 
-// LoadCertificates reads the files. A file that is missing or bad is an error
+// Load reads the files. A file that is missing or bad is an error
 // here; later it only means that the old contents stay in use.
-func LoadCertificates(files TLSFiles, log *slog.Logger, clk clock.Clock) (*Certificates, error) {
+func Load(files TLSFiles, log *slog.Logger, clk clock.Clock) (*Certificates, error) {
 	c := &Certificates{files: files, log: log, clock: clk, checked: clk.Now()}
 	var err error
 	if c.stamp, err = files.stamp(); err != nil {

@@ -1,4 +1,4 @@
-package bus_test
+package natsconn_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 )
@@ -41,10 +41,10 @@ func TestTheLogSaysOnceThatNATSIsAwayAndBack(t *testing.T) {
 	server, log := natstest.New(t), &lines{}
 	server.Stop()
 	logger := slog.New(slog.NewTextHandler(log, nil))
-	report := bus.NewReporter(logger)
+	report := natsconn.NewReporter(logger)
 	connected := func() int { return log.count("NATS is back") }
 	for range 5 {
-		conn, err := report.Connect(bus.Config{URL: obs.Secret(server.URL())}, "test", logger)
+		conn, err := report.Connect(natsconn.Config{URL: obs.Secret(server.URL())}, "test", logger)
 		require.NoError(t, err)
 		defer conn.Close()
 	}

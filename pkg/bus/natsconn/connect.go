@@ -1,4 +1,6 @@
-package bus
+// Package natsconn connects to NATS: safely, to a server that is new enough, and
+// with a log of how long it was away.
+package natsconn
 
 import (
 	"cmp"

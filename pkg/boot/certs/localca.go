@@ -1,4 +1,4 @@
-package boot
+package certs
 
 import (
 	"crypto/ecdsa"
@@ -35,7 +35,7 @@ type LocalCA struct {
 	ca  tls.Certificate
 }
 
-// OpenLocalCA opens the authority in dir, or makes one there. Files are
+// OpenLocalCA opens the authority in dir, or makes one there. TLSFiles are
 // readable by their owner alone.
 func OpenLocalCA(dir string, now time.Time) (*LocalCA, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

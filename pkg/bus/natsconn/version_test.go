@@ -1,4 +1,4 @@
-package bus_test
+package natsconn_test
 
 import (
 	"bufio"
@@ -9,15 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
+
+// patience bounds what a test waits for.
+const patience = 20 * time.Second
 
 // greeting is a server as a client sees it that connects: it says which version it is.
 // Real servers of other versions are met in tests/versions.
@@ -49,14 +50,14 @@ func TestServersThatAreTooOldAreRefused(t *testing.T) {
 	t.Parallel()
 	for version, refused := range map[string]bool{
 		"2.9.10": true, "2.9.25": true, "1.4.1": true, "unheard of": true,
-		bus.MinServerVersion: false, "2.10.0-beta.1": false, "2.11.0": false, "v2.15.2": false, "3.0": false,
+		natsconn.MinServerVersion: false, "2.10.0-beta.1": false, "2.11.0": false, "v2.15.2": false, "3.0": false,
 	} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			url := greeting(t, "127.0.0.1:0", version)
-			conn, err := bus.Connect(bus.Config{URL: obs.Secret(url)}, "test", pgtest.Log(t))
+			conn, err := natsconn.Connect(natsconn.Config{URL: obs.Secret(url)}, "test", pgtest.Log(t))
 			if refused {
-				require.ErrorContains(t, err, "is version "+version+", and Rotaloom needs "+bus.MinServerVersion+" or newer")
+				require.ErrorContains(t, err, "is version "+version+", and Rotaloom needs "+natsconn.MinServerVersion+" or newer")
 				require.NotContains(t, err.Error(), "\n")
 				return
 			}
@@ -73,13 +74,13 @@ func TestAServerThatComesLaterIsLookedAtToo(t *testing.T) {
 	require.NoError(t, err)
 	address := free.Addr().String()
 	require.NoError(t, free.Close())
-	conn, err := bus.Connect(bus.Config{URL: obs.Secret("nats://" + address)}, "test", pgtest.Log(t))
+	conn, err := natsconn.Connect(natsconn.Config{URL: obs.Secret("nats://" + address)}, "test", pgtest.Log(t))
 	require.NoError(t, err)
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	watched := make(chan error, 1)
-	go func() { watched <- bus.Watch(ctx, conn) }()
+	go func() { watched <- natsconn.Watch(ctx, conn) }()
 	greeting(t, address, "2.9.10")
 	require.ErrorContains(t, <-watched, "is version 2.9.10")
 }
@@ -89,29 +90,5 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	conn := natstest.New(t).Conn()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.NoError(t, bus.Watch(ctx, conn))
-}
-
-// A process is not ready while a broker that is there lacks one of its consumers, and
-// stays ready while the broker is away.
-func TestCheckNamesConsumersThatDoNotExist(t *testing.T) {
-	t.Parallel()
-	b := newBundle(t, nil)
-	assert.NoError(t, b.bus.Check(), "there are none")
-	js, err := b.conn.JetStream()
-	require.NoError(t, err)
-	// Somebody else's consumer of that name, which cannot become ours.
-	_, err = js.AddConsumer("TEST", &nats.ConsumerConfig{Durable: "taken", DeliverSubject: "elsewhere", AckPolicy: nats.AckExplicitPolicy})
-	require.NoError(t, err)
-	b.run(bus.Consumer{Durable: "taken", Stream: "TEST", Handle: func(context.Context, bus.Message) error { return nil }})
-	require.Eventually(t, func() bool {
-		err := b.bus.Check()
-		return err != nil && strings.Contains(err.Error(), "consumer taken: ") && strings.Contains(err.Error(), "ensure consumer")
-	}, patience, 10*time.Millisecond)
-
-	require.NoError(t, js.DeleteConsumer("TEST", "taken"))
-	require.Eventually(t, func() bool { return b.bus.Check() == nil }, patience, 10*time.Millisecond)
-	b.server.Stop()
-	require.Eventually(t, func() bool { return !b.conn.IsConnected() }, patience, 10*time.Millisecond)
-	assert.NoError(t, b.bus.Check())
+	require.NoError(t, natsconn.Watch(ctx, conn))
 }
