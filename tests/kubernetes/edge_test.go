@@ -28,6 +28,8 @@ const (
 	heldFor = 2 * time.Minute
 	// longestPause bounds what a client makes of Retry-After here.
 	longestPause = 5 * time.Second
+	// nameTaken is the code of a shift template whose name is taken.
+	nameTaken = "WFS-100903"
 	// again is the pause before a connection that was cut is made anew.
 	again = 100 * time.Millisecond
 )
@@ -44,7 +46,7 @@ func connections(t *testing.T, ready launch.Ready, http2 bool) *http.Transport {
 
 // tally is what came of the requests of all clients.
 type tally struct {
-	served, held, cut, claimed atomic.Int64
+	served, held, cut, claimed, found atomic.Int64
 	// cutting is set while pods of the edge are killed: what was on its way through them
 	// cannot come back, and a client repeats what may be repeated.
 	cutting atomic.Bool
@@ -66,8 +68,9 @@ func (l *tally) requireNone(t *testing.T) {
 	failed := l.failed
 	l.failed = nil
 	l.mu.Unlock()
-	t.Logf("so far %d requests were served; %d were put off by 429 or 503 with Retry-After, %d lost their connection to an edge that was killed, %d came again while the key of an earlier attempt was claimed",
-		l.served.Load(), l.held.Load(), l.cut.Load(), l.claimed.Load())
+	t.Logf("so far %d requests were served; %d were put off by 429 or 503 with Retry-After, %d lost their connection to an edge that was killed, "+
+		"%d came again while the key of an earlier attempt was claimed, %d found what an earlier attempt had made",
+		l.served.Load(), l.held.Load(), l.cut.Load(), l.claimed.Load(), l.found.Load())
 	require.Empty(t, failed[:min(len(failed), 20)], "of %d requests that failed", len(failed))
 }
 
@@ -83,6 +86,7 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/multi_read") && !strings.Contains(r.URL.Path, "authentication") {
 		r.Header.Set("Idempotency-Key", uuid.NewString())
 	}
+	unknown := false // whether an earlier attempt may have been carried out
 	for end := time.Now().Add(heldFor); ; {
 		attempt := r.Clone(r.Context())
 		if r.GetBody != nil {
@@ -93,7 +97,8 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 			attempt.Body = body
 		}
 		response, err := c.transport.RoundTrip(attempt)
-		pause, why := c.judge(response, err)
+		pause, why := c.judge(response, err, unknown)
+		unknown = unknown || err != nil || response.StatusCode == http.StatusServiceUnavailable
 		if pause == 0 {
 			return response, err
 		}
@@ -113,8 +118,9 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// judge says how long to wait before a request is sent again, 0 when it is not.
-func (c *client) judge(response *http.Response, err error) (pause time.Duration, why string) {
+// judge says how long to wait before a request is sent again, 0 when it is not. What came of
+// an earlier attempt may be unknown.
+func (c *client) judge(response *http.Response, err error, unknown bool) (pause time.Duration, why string) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return 0, "" // The load has been ended.
@@ -147,6 +153,10 @@ func (c *client) judge(response *http.Response, err error) (pause time.Duration,
 		// put off, or cut off and sent again by net/http, which may do that with a key.
 		c.claimed.Add(1)
 		return again, said
+	case unknown && json.Unmarshal(text, &body) == nil && body.ErrorCode == nameTaken:
+		// A service that ends between its commit and its response leaves the caller with 503.
+		c.found.Add(1)
+		return 0, ""
 	}
 	c.fail("%s", said)
 	return 0, ""
