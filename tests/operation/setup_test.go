@@ -1,53 +1,143 @@
 package operation
 
 import (
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/tests/contract"
+	"github.com/rotaloom/rotaloom/tests/contract/cases"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// What was set up is there after a restart, with its versions, and what it refers
-// to is still referred to.
+// Every operation that reads setup returns after a restart what it returned before,
+// with its entity tag and in its language. What there is to read is what the contract
+// cases make, up to where they delete any.
 func TestSetupSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
-	api := scenario.API{Target: server.Target(t)}
-	call := func(method, path string, body, response any) {
-		t.Helper()
-		_, err := api.Call(t.Context(), method, path, body, response)
-		require.NoError(t, err)
+	target := server.Target(t)
+	operations := contract.Operations()
+	setup := readsOfSetup(operations)
+
+	var asked []contract.RecordedStep
+	all, err := contract.Load(cases.FS)
+	require.NoError(t, err)
+	for _, c := range all {
+		if !slices.ContainsFunc(c.Steps, func(s contract.Step) bool { return setup[nameOf(operations, s)] }) {
+			continue
+		}
+		recorded, err := contract.Record(t.Context(), target, c, deletes)
+		require.NoError(t, err, c.Path)
+		for _, step := range recorded {
+			own := step.Step.Anonymous || step.Step.Header["Authorization"] != "" // As somebody whose token may have expired.
+			if setup[nameOf(operations, step.Step)] && step.Step.Status == http.StatusOK && !own && complete(step) {
+				asked = append(asked, step)
+			}
+		}
 	}
-	var holidays []scenario.Object
-	call("POST", "/v1/commons/setup/holidays/multi_upsert", []scenario.Object{{
-		"name": "Founders", "rule": scenario.Object{"easter": scenario.Object{"offsetDays": 39}},
-		"dates": []scenario.Object{{"year": 2031, "enabled": true}},
-	}}, &holidays)
-	var payCode, rule, device, group scenario.Object
-	call("POST", "/v1/timekeeping/setup/pay_codes", scenario.Object{"name": "Sick"}, &payCode)
-	call("POST", "/v1/timekeeping/setup/work_rules", scenario.Object{"name": "Day", "defaultPayCode": scenario.Object{"qualifier": "Sick"}}, &rule)
+	before := sendAll(t, target, asked)
+	stop(t, server)
+	server = launch.StandaloneIn(t, server.StateDir, nil)
+	after := sendAll(t, server.Target(t), asked)
+
+	compared := map[string]bool{}
+	for i, step := range asked {
+		what := step.Case + ": " + step.Step.It + ": " + step.Step.Do
+		require.Equal(t, before[i].Status, after[i].Status, what)
+		assert.JSONEq(t, string(before[i].Body), string(after[i].Body), what)
+		for _, header := range []string{"ETag", "Content-Language", "Vary"} {
+			assert.Equal(t, before[i].Header.Values(header), after[i].Header.Values(header), "%s: %s", what, header)
+		}
+		if before[i].Status == http.StatusOK {
+			compared[nameOf(operations, step.Step)] = true
+		}
+	}
+	for name := range setup {
+		assert.True(t, compared[name], "%s: no case reads what it has made before it deletes any", name)
+	}
+	t.Logf("%d reads by %d operations", len(asked), len(compared))
+}
+
+// readsOfSetup are the operations that read, of each service that keeps what has a
+// version and is replaced; and what schedules are held to.
+func readsOfSetup(operations []*contract.Operation) map[string]bool {
+	table := policy.NewTable(nil)
+	services := map[string]bool{
+		"rotaloom.scheduling.v1.ScheduleRuleService": true, "rotaloom.scheduling.v1.ScheduleRuleEvaluationService": true,
+	}
+	for _, o := range operations {
+		if m, err := table.Method(o.Name); err == nil && m.Versioned {
+			services[serviceOf(o.Name)] = true
+		}
+	}
+	out := map[string]bool{}
+	for _, o := range operations {
+		method := strings.TrimPrefix(o.Name, serviceOf(o.Name)+".")
+		reads := slices.ContainsFunc([]string{"Get", "List", "Find", "MultiRead", "Evaluate"}, func(verb string) bool {
+			return strings.HasPrefix(method, verb)
+		})
+		if reads && services[serviceOf(o.Name)] {
+			out[o.Name] = true
+		}
+	}
+	return out
+}
+
+func serviceOf(operation string) string { return operation[:strings.LastIndex(operation, ".")] }
+
+// nameOf is the operation that a step calls, or "".
+func nameOf(operations []*contract.Operation, step contract.Step) string {
+	if o, _ := contract.Called(operations, step); o != nil {
+		return o.Name
+	}
+	return ""
+}
+
+func deletes(step contract.Step) bool {
+	return step.Status < 300 && (strings.HasPrefix(step.Do, "DELETE ") || strings.Contains(step.Do, "delete"))
+}
+
+// complete reports whether all that a step names is known.
+func complete(step contract.RecordedStep) bool {
+	return !slices.ContainsFunc(contract.Names(step.Text()), func(name string) bool {
+		_, known := step.Values[name]
+		return !known
+	})
+}
+
+func sendAll(t *testing.T, target contract.Target, asked []contract.RecordedStep) []contract.Response {
+	t.Helper()
+	out := make([]contract.Response, len(asked))
+	for i, step := range asked {
+		response, err := contract.Send(t.Context(), target, "", step)
+		require.NoError(t, err, step.Step.Do)
+		out[i] = response
+	}
+	return out
+}
+
+// What was in use before a restart is in use after it.
+func TestWhatIsInUseSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	server := launch.Standalone(t)
+	api := scenario.API{Target: server.Target(t)}
 	const devices, groups = "/v1/timekeeping/brazil_compliance/devices", "/v1/timekeeping/brazil_compliance/device_groups"
-	call("POST", devices, scenario.Object{"name": "Gate", "type": "REP-C", "serialNumber": "7"}, &device)
-	call("POST", groups, scenario.Object{"name": "Campinas", "devices": []scenario.Object{{"qualifier": "Gate"}}}, &group)
+	_, err := api.Call(t.Context(), "POST", devices, scenario.Object{"name": "Gate", "type": "REP-C", "serialNumber": "7"}, nil)
+	require.NoError(t, err)
+	_, err = api.Call(t.Context(), "POST", groups, scenario.Object{"name": "Campinas", "devices": []scenario.Object{{"qualifier": "Gate"}}}, nil)
+	require.NoError(t, err)
 
 	stop(t, server)
 	server = launch.StandaloneIn(t, server.StateDir, nil)
 	api = scenario.API{Target: server.Target(t)}
 
-	for path, before := range map[string][]scenario.Object{
-		"/v1/commons/setup/holidays?year=2031&enabled=true": holidays,
-		"/v2/timekeeping/setup/pay_codes":                   {payCode},
-		"/v2/timekeeping/setup/work_rules":                  {rule},
-		groups:                                              {group},
-	} {
-		t.Run(path, func(t *testing.T) {
-			var after []scenario.Object
-			call("GET", path, nil, &after)
-			require.Equal(t, before, after)
-		})
-	}
-	_, err := api.Call(t.Context(), "POST", groups, scenario.Object{"name": "Santos", "devices": []scenario.Object{{"qualifier": "Gate"}}}, nil)
+	_, err = api.Call(t.Context(), "POST", groups, scenario.Object{"name": "Santos", "devices": []scenario.Object{{"qualifier": "Gate"}}}, nil)
 	require.ErrorContains(t, err, "WTK-181613")
 }
