@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // changes collects whose schedules a transaction has changed, and when.
@@ -31,22 +32,22 @@ func (c *changes) cover(covers bool, employeeID int64) {
 
 // put notes an entry as it is now. Open shifts are not published, which never were on
 // anybody's schedule, nor are tags, of which nobody keeps a copy.
-func (c *changes) put(kind string, r *row) error {
-	if r.employeeID == 0 || kind == kindScheduleTag {
+func (c *changes) put(kind string, r *itemstore.Row) error {
+	if r.EmployeeID == 0 || kind == itemstore.KindScheduleTag {
 		return nil
 	}
-	employeeID := r.employeeID
-	if r.deleted {
+	employeeID := r.EmployeeID
+	if r.Deleted {
 		employeeID = 0
 	}
 	return c.shifts.Add(scheduleevent.Shift{
-		ID: r.id, Version: r.version, Edit: kind == kindPayCodeEdit, EmployeeID: employeeID, Day: r.from, Last: r.to, Body: r.body, Hides: r.hides.message(),
+		ID: r.ID, Version: r.Version, Edit: kind == itemstore.KindPayCodeEdit, EmployeeID: employeeID, Day: r.From, Last: r.To, Body: r.Body, Hides: r.Hides.Message(),
 	})
 }
 
 // gone notes an entry of an employee that is nowhere any more.
 func (c *changes) gone(kind string, id, employeeID int64, day civil.Date) error {
-	return c.put(kind, &row{id: id, employeeID: employeeID, from: day, deleted: true})
+	return c.put(kind, &itemstore.Row{ID: id, EmployeeID: employeeID, From: day, Deleted: true})
 }
 
 // add notes the days of an entry, the last one included. Open shifts are on

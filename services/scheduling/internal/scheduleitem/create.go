@@ -13,6 +13,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // create stores new entries: all or none, or, with partial, those that can be.
@@ -27,7 +28,7 @@ func (f *family[M]) create(ctx context.Context, sent []M, partial bool) (*bulk.O
 	if err != nil {
 		return nil, err
 	}
-	var rows []row
+	var rows []itemstore.Row
 	err = pg.InTx(ctx, f.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		refused := make([]error, len(sent)) // a repeated run starts anew
 		copy(refused, failed)
@@ -46,31 +47,31 @@ func (f *family[M]) create(ctx context.Context, sent []M, partial bool) (*bulk.O
 
 // insert stores the drafts that no lock stands against. The rows belong to the
 // drafts; what failed has none.
-func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*draft, failed []error, partial bool) ([]row, error) {
-	days := make([]employeeDays, len(drafts))
+func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*draft, failed []error, partial bool) ([]itemstore.Row, error) {
+	days := make([]itemstore.EmployeeDays, len(drafts))
 	var employees []int64
 	for i, d := range drafts {
 		if failed[i] == nil && d.employee != nil {
-			days[i] = employeeDays{d.employeeID(), d.occupies}
+			days[i] = itemstore.EmployeeDays{EmployeeID: d.employeeID(), Days: d.occupies}
 			employees = append(employees, d.employeeID())
 		}
 	}
 	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
 		return nil, err
 	}
-	locked, err := locks(ctx, tx, tenantID, days)
+	locked, err := itemstore.Locks(ctx, tx, tenantID, days)
 	if err != nil {
 		return nil, err
 	}
 	for i, day := range locked {
-		failed[i] = lockedDay(days[i].employeeID, day)
+		failed[i] = lockedDay(days[i].EmployeeID, day)
 	}
 	for _, err := range failed {
 		if err != nil && !partial {
 			return nil, err
 		}
 	}
-	ids, err := newIDs(ctx, tx, len(drafts))
+	ids, err := itemstore.NewIDs(ctx, tx, len(drafts))
 	if err != nil {
 		return nil, err
 	}
@@ -83,14 +84,14 @@ func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 	if err := numberSegments(ctx, tx, numbered); err != nil {
 		return nil, err
 	}
-	rows := make([]row, len(drafts))
-	var stored []row
+	rows := make([]itemstore.Row, len(drafts))
+	var stored []itemstore.Row
 	var news changes
 	for i, d := range drafts {
 		if failed[i] != nil {
 			continue
 		}
-		rows[i] = row{id: ids[i], employeeID: d.employeeID(), from: d.from, to: d.to, version: 1, body: d.body, covers: d.covers}
+		rows[i] = itemstore.Row{ID: ids[i], EmployeeID: d.employeeID(), From: d.from, To: d.to, Version: 1, Body: d.body, Covers: d.covers}
 		stored = append(stored, rows[i])
 		news.add(d.employeeID(), d.from, d.to)
 		news.cover(d.covers, d.employeeID())
@@ -98,13 +99,13 @@ func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 			return nil, err
 		}
 	}
-	if err := put(ctx, tx, tenantID, f.kind, stored); err != nil {
+	if err := itemstore.Put(ctx, tx, tenantID, f.kind, stored); err != nil {
 		return nil, err
 	}
 	return rows, news.publish(ctx, tx, tenantID)
 }
 
-func (f *family[M]) outcome(sent []M, drafts []*draft, rows []row, failed []error) (*bulk.Outcome[M, M], error) {
+func (f *family[M]) outcome(sent []M, drafts []*draft, rows []itemstore.Row, failed []error) (*bulk.Outcome[M, M], error) {
 	out := &bulk.Outcome[M, M]{}
 	for i, m := range sent {
 		if failed[i] != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 )
 
@@ -105,17 +106,17 @@ func (f *family[M]) drafts(ctx context.Context, tenantID int64, sent []M, employ
 }
 
 // decode returns the entry of a stored row.
-func (f *family[M]) decode(r *row, employee *projection.Employee) (M, error) {
-	m, body := f.make(), r.body
+func (f *family[M]) decode(r *itemstore.Row, employee *projection.Employee) (M, error) {
+	m, body := f.make(), r.Body
 	if f.shown != nil && employee != nil {
 		var err error
-		if body, err = f.shown(body, employee, r.from); err != nil {
+		if body, err = f.shown(body, employee, r.From); err != nil {
 			return m, err
 		}
 	}
 	if err := proto.Unmarshal(body, m); err != nil {
 		return m, err
 	}
-	f.fill(m, r.id, employee, r.version, r.locked)
+	f.fill(m, r.ID, employee, r.Version, r.Locked)
 	return m, nil
 }

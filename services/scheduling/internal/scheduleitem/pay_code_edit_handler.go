@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // PayCodeEdits serves PayCodeEditService.
@@ -27,7 +28,7 @@ var _ schedulingv1.PayCodeEditServiceServer = (*PayCodeEdits)(nil)
 // NewPayCodeEdits returns the handler of PayCodeEditService.
 func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 	return &PayCodeEdits{edits: &family[*schedulingv1.PayCodeEdit]{
-		Deps: deps, kind: kindPayCodeEdit, what: "pay code edit",
+		Deps: deps, kind: itemstore.KindPayCodeEdit, what: "pay code edit",
 		draft:     draftPayCodeEdit,
 		make:      func() *schedulingv1.PayCodeEdit { return &schedulingv1.PayCodeEdit{} },
 		fill:      fillPayCodeEdit,

@@ -14,35 +14,36 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // known is an entry that exists: a row, or one that a pattern generates.
 type known struct {
-	row       *row
+	row       *itemstore.Row
 	generated *reading.Generated
 }
 
 func (k known) employeeID() int64 {
 	if k.row != nil {
-		return k.row.employeeID
+		return k.row.EmployeeID
 	}
 	return k.generated.EmployeeID
 }
 
 // hides returns what an item that takes the entry's place hides; nil for nothing.
-func (k known) hides() *hides {
+func (k known) hides() *itemstore.Hides {
 	if k.row != nil {
-		return k.row.hides
+		return k.row.Hides
 	}
-	return hidesOf(k.generated)
+	return itemstore.HidesOf(k.generated)
 }
 
 // covers reports whether it takes the shifts of its days.
-func (k known) covers() bool { return k.row != nil && k.row.covers }
+func (k known) covers() bool { return k.row != nil && k.row.Covers }
 
 func (k known) version() int64 {
 	if k.row != nil {
-		return k.row.version
+		return k.row.Version
 	}
 	return k.generated.Version
 }
@@ -56,14 +57,14 @@ func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, v
 	if err != nil {
 		return nil, err
 	}
-	stored, err := find(ctx, db, tenantID, ids)
+	stored, err := itemstore.Find(ctx, db, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}
 	out := make(map[int64]known, len(ids))
 	for _, id := range ids {
 		switch r, g := stored[id], generated[id]; {
-		case r != nil && !r.deleted && r.kind == f.kind:
+		case r != nil && !r.Deleted && r.Kind == f.kind:
 			out[id] = known{row: r}
 		case r == nil && g != nil && f.generated(g):
 			out[id] = known{generated: g}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // remove deletes entries, all or none. What hides a generated entry, and a
@@ -49,27 +50,27 @@ func (f *family[M]) remove(ctx context.Context, ids []int64, version *int64, unk
 }
 
 func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, found map[int64]known) error {
-	var days []employeeDays
-	var tombstones []row
+	var days []itemstore.EmployeeDays
+	var tombstones []itemstore.Row
 	var gone []int64
 	var news changes
 	for _, id := range ids {
 		k := found[id]
 		p := f.employeeDaysOf(k)
 		days = append(days, p)
-		shown := f.shownOn(k).days
-		news.add(p.employeeID, shown.From, shown.To-1)
-		news.cover(k.covers(), p.employeeID)
+		shown := f.shownOn(k).Days
+		news.add(p.EmployeeID, shown.From, shown.To-1)
+		news.cover(k.covers(), p.EmployeeID)
 		hides := k.hides()
 		if hides == nil {
 			gone = append(gone, id)
-			if err := news.gone(f.kind, id, p.employeeID, p.days.From); err != nil {
+			if err := news.gone(f.kind, id, p.EmployeeID, p.Days.From); err != nil {
 				return err
 			}
 			continue
 		}
-		tombstone := row{
-			id: id, employeeID: hides.EmployeeID, from: hides.Day, to: hides.Day, hides: hides, deleted: true, version: k.version() + 1,
+		tombstone := itemstore.Row{
+			ID: id, EmployeeID: hides.EmployeeID, From: hides.Day, To: hides.Day, Hides: hides, Deleted: true, Version: k.version() + 1,
 		}
 		tombstones = append(tombstones, tombstone)
 		if err := news.put(f.kind, &tombstone); err != nil {
@@ -80,11 +81,11 @@ func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 		return err
 	}
 	if len(gone) > 0 {
-		if _, err := tx.Exec(ctx, deleteRows, tenantID, gone); err != nil {
+		if _, err := tx.Exec(ctx, itemstore.DeleteRows, tenantID, gone); err != nil {
 			return fmt.Errorf("scheduleitem: delete: %w", err)
 		}
 	}
-	if err := put(ctx, tx, tenantID, f.kind, tombstones); err != nil {
+	if err := itemstore.Put(ctx, tx, tenantID, f.kind, tombstones); err != nil {
 		return err
 	}
 	return news.publish(ctx, tx, tenantID)

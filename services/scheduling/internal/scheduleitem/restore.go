@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // maxRestored bounds what one request brings back.
@@ -83,22 +84,22 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 	}
 	var gone []int64
 	var news changes
-	var r row
+	var r itemstore.Row
 	var hides civil.Date
 	var locked, moved bool
-	_, err = pgx.ForEachRow(rows, []any{&r.id, &r.kind, &r.employeeID, &hides, &r.from, &r.to, &r.covers, &locked, &moved}, func() error {
-		switch of := out[r.employeeID]; {
+	_, err = pgx.ForEachRow(rows, []any{&r.ID, &r.Kind, &r.EmployeeID, &hides, &r.From, &r.To, &r.Covers, &locked, &moved}, func() error {
+		switch of := out[r.EmployeeID]; {
 		case moved:
 			of.Moved++
 		case locked:
 			of.Locked++
 		default:
 			of.Entries++
-			gone = append(gone, r.id)
-			news.add(r.employeeID, hides, hides)
-			news.add(r.employeeID, r.from, r.to)
-			news.cover(r.covers, r.employeeID)
-			return news.gone(r.kind, r.id, r.employeeID, r.from)
+			gone = append(gone, r.ID)
+			news.add(r.EmployeeID, hides, hides)
+			news.add(r.EmployeeID, r.From, r.To)
+			news.cover(r.Covers, r.EmployeeID)
+			return news.gone(r.Kind, r.ID, r.EmployeeID, r.From)
 		}
 		return nil
 	})
@@ -113,7 +114,7 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 	if len(gone) == 0 {
 		return out, nil
 	}
-	if _, err := tx.Exec(ctx, deleteRows, tenantID, gone); err != nil {
+	if _, err := tx.Exec(ctx, itemstore.DeleteRows, tenantID, gone); err != nil {
 		return nil, fmt.Errorf("scheduleitem: restore: %w", err)
 	}
 	return out, news.publish(ctx, tx, tenantID)

@@ -19,6 +19,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // maxEdited bounds the entries that one request creates, changes and deletes.
@@ -225,7 +226,7 @@ type work[M entry] struct {
 	remove             []int64
 
 	drafts, updated    []*draft
-	created, replacing []row
+	created, replacing []itemstore.Row
 }
 
 func (w *work[M]) add(edit int, changes changeSet[M], assign func(M)) {
@@ -307,7 +308,7 @@ func (w *work[M]) apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible 
 // results hands on the entries that were created and changed, with their edits.
 func (w *work[M]) results(add func(edit int, m M)) error {
 	for _, part := range []struct {
-		rows   []row
+		rows   []itemstore.Row
 		drafts []*draft
 		of     []int
 	}{{w.created, w.drafts, w.createdBy}, {w.replacing, w.updated, w.updates}} {

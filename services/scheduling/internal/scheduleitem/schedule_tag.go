@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -57,15 +58,21 @@ func draftScheduleTag(sent *schedulingv1.ScheduleTag, employee *projection.Emplo
 	}, nil
 }
 
-// completeScheduleTags returns tags with what their definitions say.
-func (d Deps) completeScheduleTags(ctx context.Context, tenantID int64, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
+// completeScheduleTags returns what gives tags what their definitions say.
+func completeScheduleTags(pool *pg.Pool, definitions *tagdefinition.Store) func(context.Context, int64, []*schedulingv1.ScheduleTag, []error) ([]*schedulingv1.ScheduleTag, error) {
+	return func(ctx context.Context, tenantID int64, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
+		return completeAll(ctx, pool, definitions, tenantID, sent, failed)
+	}
+}
+
+func completeAll(ctx context.Context, pool *pg.Pool, definitions *tagdefinition.Store, tenantID int64, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
 	var refs []*commonv1.Ref
 	for _, tag := range sent {
 		for _, s := range tag.GetSegments() {
 			refs = append(refs, s.GetTagDefinitionRef())
 		}
 	}
-	found, err := tagdefinition.Find(ctx, d.Pool, d.TagDefinitions, tenantID, refs)
+	found, err := tagdefinition.Find(ctx, pool, definitions, tenantID, refs)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // ScheduleTags serves ScheduleTagService.
@@ -28,8 +29,8 @@ var _ schedulingv1.ScheduleTagServiceServer = (*ScheduleTags)(nil)
 // NewScheduleTags returns the handler of ScheduleTagService.
 func NewScheduleTags(deps Deps) *ScheduleTags {
 	return &ScheduleTags{tags: &family[*schedulingv1.ScheduleTag]{
-		Deps: deps, kind: kindScheduleTag, what: "schedule tag",
-		complete: deps.completeScheduleTags,
+		Deps: deps, kind: itemstore.KindScheduleTag, what: "schedule tag",
+		complete: completeScheduleTags(deps.Pool, deps.TagDefinitions),
 		draft:    draftScheduleTag,
 		make:     func() *schedulingv1.ScheduleTag { return &schedulingv1.ScheduleTag{} },
 		fill: func(t *schedulingv1.ScheduleTag, id int64, employee *projection.Employee, version int64, _ bool) {

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // numberSegments gives the segments of drafts their ids, relations of shifts that say nothing
@@ -37,7 +38,7 @@ func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
 		}
 	}
 	if len(unnumbered) > 0 {
-		ids, err := newIDs(ctx, tx, len(unnumbered))
+		ids, err := itemstore.NewIDs(ctx, tx, len(unnumbered))
 		if err != nil {
 			return err
 		}
@@ -127,12 +128,12 @@ func (k known) segmentIDs() (map[int64]bool, error) {
 func (k known) segmented() (proto.Message, error) {
 	utc := civil.NewZone(time.UTC)
 	switch {
-	case k.row != nil && k.row.kind == kindScheduleTag:
+	case k.row != nil && k.row.Kind == itemstore.KindScheduleTag:
 		tag := &schedulingv1.ScheduleTag{}
-		return tag, proto.Unmarshal(k.row.body, tag)
+		return tag, proto.Unmarshal(k.row.Body, tag)
 	case k.row != nil:
 		shift := &schedulingv1.Shift{}
-		return shift, proto.Unmarshal(k.row.body, shift)
+		return shift, proto.Unmarshal(k.row.Body, shift)
 	case k.generated != nil && k.generated.IsTag():
 		return k.generated.Tag(utc)
 	case k.generated != nil:

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // Shifts serves ShiftService.
@@ -31,7 +32,7 @@ var _ schedulingv1.ShiftServiceServer = (*Shifts)(nil)
 func NewShifts(deps Deps) *Shifts {
 	maxLength := deps.maxShift()
 	return &Shifts{shifts: &family[*schedulingv1.Shift]{
-		Deps: deps, kind: kindShift, what: "shift",
+		Deps: deps, kind: itemstore.KindShift, what: "shift",
 		draft: func(sent *schedulingv1.Shift, employee *projection.Employee) (*draft, error) {
 			return draftShift(sent, employee, maxLength)
 		},

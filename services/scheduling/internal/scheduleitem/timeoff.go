@@ -29,7 +29,7 @@ func (h *PayCodeEdits) Cover(ctx context.Context, tx pgx.Tx, tenantID int64, emp
 	}
 	ids := make([]int64, len(rows))
 	for i := range rows {
-		ids[i] = rows[i].id
+		ids[i] = rows[i].ID
 	}
 	return ids, nil
 }

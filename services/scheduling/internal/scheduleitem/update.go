@@ -18,6 +18,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // update replaces an entry. A generated one is detached: an item with its id
@@ -45,7 +46,7 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 		return none, err
 	}
 	d := drafts[0]
-	var updated row
+	var updated itemstore.Row
 	err = f.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		old, err := f.lockEntries(ctx, tx, tenantID, visible, []int64{id}, []int64{d.employeeID()})
 		if err != nil {
@@ -113,27 +114,27 @@ type replacement struct {
 
 // replace stores drafts in the place of entries, and returns the rows that they
 // are now.
-func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) ([]row, error) {
+func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) ([]itemstore.Row, error) {
 	if err := numberSegments(ctx, tx, list); err != nil {
 		return nil, err
 	}
-	rows := make([]row, len(list))
+	rows := make([]itemstore.Row, len(list))
 	var news changes
 	for i, r := range list {
-		rows[i] = row{
-			id: r.id, employeeID: r.draft.employeeID(), from: r.draft.from, to: r.draft.to,
-			hides: r.was.hides(), version: r.was.version() + 1, body: r.draft.body, covers: r.was.covers(),
+		rows[i] = itemstore.Row{
+			ID: r.id, EmployeeID: r.draft.employeeID(), From: r.draft.from, To: r.draft.to,
+			Hides: r.was.hides(), Version: r.was.version() + 1, Body: r.draft.body, Covers: r.was.covers(),
 		}
 		before := f.shownOn(r.was)
-		news.cover(r.was.covers(), before.employeeID)
+		news.cover(r.was.covers(), before.EmployeeID)
 		news.cover(r.was.covers(), r.draft.employeeID())
-		news.add(before.employeeID, before.days.From, before.days.To-1)
+		news.add(before.EmployeeID, before.Days.From, before.Days.To-1)
 		news.add(r.draft.employeeID(), r.draft.from, r.draft.to)
 		if err := news.put(f.kind, &rows[i]); err != nil {
 			return nil, err
 		}
 	}
-	if err := put(ctx, tx, tenantID, f.kind, rows); err != nil {
+	if err := itemstore.Put(ctx, tx, tenantID, f.kind, rows); err != nil {
 		return nil, err
 	}
 	return rows, news.publish(ctx, tx, tenantID)
@@ -142,18 +143,18 @@ func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list
 // lockedDays returns why replacements cannot be, by their position: a day is
 // locked that the entry occupies, or would.
 func (f *family[M]) lockedDays(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) (map[int]error, error) {
-	days := make([]employeeDays, 0, 2*len(list))
+	days := make([]itemstore.EmployeeDays, 0, 2*len(list))
 	for _, r := range list {
-		days = append(days, f.employeeDaysOf(r.was), employeeDays{r.draft.employeeID(), r.draft.occupies})
+		days = append(days, f.employeeDaysOf(r.was), itemstore.EmployeeDays{EmployeeID: r.draft.employeeID(), Days: r.draft.occupies})
 	}
-	locked, err := locks(ctx, tx, tenantID, days)
+	locked, err := itemstore.Locks(ctx, tx, tenantID, days)
 	if err != nil {
 		return nil, err
 	}
 	refused := map[int]error{}
 	for i := len(days) - 1; i >= 0; i-- {
 		if day, ok := locked[i]; ok {
-			refused[i/2] = lockedDay(days[i].employeeID, day)
+			refused[i/2] = lockedDay(days[i].EmployeeID, day)
 		}
 	}
 	return refused, nil
@@ -211,35 +212,35 @@ func (f *family[M]) inTx(ctx context.Context, change func(context.Context, pgx.T
 
 // employeeDaysOf returns the days that an entry occupies: those of a pay code edit,
 // and the one on which a shift starts.
-func (f *family[M]) employeeDaysOf(k known) employeeDays {
+func (f *family[M]) employeeDaysOf(k known) itemstore.EmployeeDays {
 	if k.row == nil {
-		return employeeDays{k.generated.EmployeeID, civil.Range{From: k.generated.Day, To: k.generated.Day + 1}}
+		return itemstore.EmployeeDays{EmployeeID: k.generated.EmployeeID, Days: civil.Range{From: k.generated.Day, To: k.generated.Day + 1}}
 	}
-	days := civil.Range{From: k.row.from, To: k.row.from + 1}
-	if f.kind == kindPayCodeEdit {
-		days.To = k.row.to + 1
+	days := civil.Range{From: k.row.From, To: k.row.From + 1}
+	if f.kind == itemstore.KindPayCodeEdit {
+		days.To = k.row.To + 1
 	}
-	return employeeDays{k.row.employeeID, days}
+	return itemstore.EmployeeDays{EmployeeID: k.row.EmployeeID, Days: days}
 }
 
 // shownOn returns the days on which an entry is, as far as is known without its times.
-func (f *family[M]) shownOn(k known) employeeDays {
+func (f *family[M]) shownOn(k known) itemstore.EmployeeDays {
 	days := f.employeeDaysOf(k)
 	if k.row != nil {
-		days.days.To = k.row.to + 1
+		days.Days.To = k.row.To + 1
 	}
 	return days
 }
 
 // unlocked refuses the change of days of which one is locked.
-func unlocked(ctx context.Context, tx pgx.Tx, tenantID int64, days []employeeDays) error {
-	locked, err := locks(ctx, tx, tenantID, days)
+func unlocked(ctx context.Context, tx pgx.Tx, tenantID int64, days []itemstore.EmployeeDays) error {
+	locked, err := itemstore.Locks(ctx, tx, tenantID, days)
 	if err != nil {
 		return err
 	}
 	for i, p := range days {
 		if day, ok := locked[i]; ok {
-			return lockedDay(p.employeeID, day)
+			return lockedDay(p.EmployeeID, day)
 		}
 	}
 	return nil

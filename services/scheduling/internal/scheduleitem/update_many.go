@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // updateMany replaces the entries with the ids of those that were sent: all or
@@ -33,7 +34,7 @@ func (f *family[M]) updateMany(ctx context.Context, sent []M, partial bool) (*bu
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]row, len(sent))
+	rows := make([]itemstore.Row, len(sent))
 	err = f.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		refused := make([]error, len(sent)) // a repeated run starts anew
 		copy(refused, failed)
@@ -109,7 +110,7 @@ func (f *family[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 // the drafts; what failed has none.
 func (f *family[M]) replaceMany(
 	ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, sent []M, drafts []*draft, failed []error, partial bool,
-) ([]row, error) {
+) ([]itemstore.Row, error) {
 	var ids, employees []int64
 	for i, m := range sent {
 		if failed[i] == nil {
@@ -150,7 +151,7 @@ func (f *family[M]) replaceMany(
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]row, len(sent))
+	rows := make([]itemstore.Row, len(sent))
 	for k, i := range keptAt {
 		rows[i] = stored[k]
 	}

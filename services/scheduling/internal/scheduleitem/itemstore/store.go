@@ -1,4 +1,5 @@
-package scheduleitem
+// Package itemstore stores the items of schedules, and reads them.
+package itemstore
 
 import (
 	"context"
@@ -12,22 +13,22 @@ import (
 
 // The kinds of items, as they are stored.
 const (
-	kindShift       = "SHIFT"
-	kindPayCodeEdit = "PAY_CODE_EDIT"
-	kindScheduleTag = "SCHEDULE_TAG"
+	KindShift       = "SHIFT"
+	KindPayCodeEdit = "PAY_CODE_EDIT"
+	KindScheduleTag = "SCHEDULE_TAG"
 )
 
-// row is a row of schedule_item.
-type row struct {
-	id, employeeID int64 // 0 for an open shift
-	kind           string
-	from, to       civil.Date
-	hides          *hides // the generated entry that it stands for
-	deleted        bool   // a tombstone
-	version        int64
-	body           []byte
-	locked         bool // its first day is; read only
-	covers         bool // it takes the shifts of its days; stays as it is when the row is replaced
+// Row is a row of schedule_item.
+type Row struct {
+	ID, EmployeeID int64 // 0 for an open shift
+	Kind           string
+	From, To       civil.Date
+	Hides          *Hides // the generated entry that it stands for
+	Deleted        bool   // a tombstone
+	Version        int64
+	Body           []byte
+	Locked         bool // its first day is; read only
+	Covers         bool // it takes the shifts of its days; stays as it is when the row is replaced
 }
 
 const (
@@ -54,7 +55,7 @@ ON CONFLICT (tenant_id, id) DO UPDATE SET
     employee_id = excluded.employee_id, from_day = excluded.from_day, to_day = excluded.to_day,
     deleted = excluded.deleted, version = excluded.version, body = excluded.body, updated_at = now()`
 
-	deleteRows = `DELETE FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2)`
+	DeleteRows = `DELETE FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2)`
 
 	firstLocked = `
 SELECT u.ordinal, greatest(l.from_date, u.from_day)
@@ -63,23 +64,23 @@ JOIN day_lock l ON l.tenant_id = $1 AND l.employee_id = u.employee_id AND l.from
 ORDER BY u.ordinal, 2`
 )
 
-// find returns the rows of the ids, by id; tombstones are among them.
-func find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*row, error) {
+// Find returns the rows of the ids, by id; tombstones are among them.
+func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*Row, error) {
 	found, err := db.Query(ctx, readRows, tenantID, ids)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read: %w", err)
 	}
-	rows := make(map[int64]*row, len(ids))
-	var r row
+	rows := make(map[int64]*Row, len(ids))
+	var r Row
 	var h hidesColumns
 	_, err = pgx.ForEachRow(found, []any{
-		&r.id, &r.employeeID, &r.kind, &r.from, &r.to, &h.employee, &h.day, &h.lineage, &h.pattern, &h.cycleDay, &h.ordinal,
-		&h.lane, &h.slot, &r.deleted, &r.version, &r.body, &r.locked, &r.covers,
+		&r.ID, &r.EmployeeID, &r.Kind, &r.From, &r.To, &h.employee, &h.day, &h.lineage, &h.pattern, &h.cycleDay, &h.ordinal,
+		&h.lane, &h.slot, &r.Deleted, &r.Version, &r.Body, &r.Locked, &r.Covers,
 	}, func() error {
 		kept := r
-		kept.hides = h.read()
-		kept.body = append([]byte(nil), r.body...)
-		rows[r.id] = &kept
+		kept.Hides = h.read()
+		kept.Body = append([]byte(nil), r.Body...)
+		rows[r.ID] = &kept
 		return nil
 	})
 	if err != nil {
@@ -88,8 +89,8 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 	return rows, nil
 }
 
-// newIDs returns ids for new items, ascending.
-func newIDs(ctx context.Context, tx pgx.Tx, count int) ([]int64, error) {
+// NewIDs returns ids for new items, ascending.
+func NewIDs(ctx context.Context, tx pgx.Tx, count int) ([]int64, error) {
 	rows, err := tx.Query(ctx, nextIDs, count)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: make ids: %w", err)
@@ -101,8 +102,8 @@ func newIDs(ctx context.Context, tx pgx.Tx, count int) ([]int64, error) {
 	return ids, nil
 }
 
-// put stores the rows, of one kind, in place of those with the same ids.
-func put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []row) error {
+// Put stores the rows, of one kind, in place of those with the same ids.
+func Put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []Row) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -113,9 +114,9 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []row
 	deleted, covers, bodies := make([]bool, n), make([]bool, n), make([][]byte, n)
 	for i := range rows {
 		r := &rows[i]
-		ids[i], employees[i], versions[i], deleted[i] = r.id, r.employeeID, r.version, r.deleted
-		from[i], to[i], bodies[i], covers[i] = r.from, r.to, append([]byte{}, r.body...), r.covers
-		hidden[i] = r.hides.columns()
+		ids[i], employees[i], versions[i], deleted[i] = r.ID, r.EmployeeID, r.Version, r.Deleted
+		from[i], to[i], bodies[i], covers[i] = r.From, r.To, append([]byte{}, r.Body...), r.Covers
+		hidden[i] = r.Hides.columns()
 	}
 	_, err := tx.Exec(ctx, insertRows, tenantID, ids, employees, from, to, deleted, versions, bodies, kind,
 		column(hidden, func(h hidesColumns) *int64 { return h.employee }), column(hidden, func(h hidesColumns) *civil.Date { return h.day }),
@@ -128,13 +129,13 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []row
 	return nil
 }
 
-// locks returns for each of the entries the first day it occupies that is
+// Locks returns for each of the entries the first day it occupies that is
 // locked, by its position; those that touch no lock are absent.
-func locks(ctx context.Context, db pg.Querier, tenantID int64, days []employeeDays) (map[int]civil.Date, error) {
+func Locks(ctx context.Context, db pg.Querier, tenantID int64, days []EmployeeDays) (map[int]civil.Date, error) {
 	employees := make([]int64, len(days))
 	from, to := make([]civil.Date, len(days)), make([]civil.Date, len(days))
 	for i, p := range days {
-		employees[i], from[i], to[i] = p.employeeID, p.days.From, p.days.To
+		employees[i], from[i], to[i] = p.EmployeeID, p.Days.From, p.Days.To
 	}
 	rows, err := db.Query(ctx, firstLocked, tenantID, employees, from, to)
 	if err != nil {
@@ -155,8 +156,8 @@ func locks(ctx context.Context, db pg.Querier, tenantID int64, days []employeeDa
 	return locked, nil
 }
 
-// employeeDays is the days that an entry occupies on an employee's schedule.
-type employeeDays struct {
-	employeeID int64 // 0 for an open shift, which no lock concerns
-	days       civil.Range
+// EmployeeDays is the days that an entry occupies on an employee's schedule.
+type EmployeeDays struct {
+	EmployeeID int64 // 0 for an open shift, which no lock concerns
+	Days       civil.Range
 }

@@ -1,4 +1,4 @@
-package scheduleitem
+package itemstore
 
 import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -7,28 +7,28 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
-// hides is the generated entry that a row stands for, and where that stands now:
+// Hides is the generated entry that a row stands for, and where that stands now:
 // nowhere while it is not generated.
-type hides struct {
+type Hides struct {
 	hiddenentry.Entered
 	slot *hiddenentry.Slot
 }
 
-// hidesOf is what a row that takes the place of a generated entry hides.
-func hidesOf(g *reading.Generated) *hides {
+// HidesOf is what a row that takes the place of a generated entry hides.
+func HidesOf(g *reading.Generated) *Hides {
 	slot := g.Slot
-	return &hides{Entered: g.Origin, slot: &slot}
+	return &Hides{Entered: g.Origin, slot: &slot}
 }
 
-// message is the entry as it is published to those who keep a copy.
-func (h *hides) message() *schedulingv1.HiddenShift {
+// Message is the entry as it is published to those who keep a copy.
+func (h *Hides) Message() *schedulingv1.HiddenShift {
 	if h == nil {
 		return nil
 	}
 	return h.slot.Shift(h.EmployeeID, h.Day)
 }
 
-// hidesColumns is hides as it is stored.
+// hidesColumns is Hides as it is stored.
 type hidesColumns struct {
 	employee, lineage, pattern *int64
 	day                        *civil.Date
@@ -36,7 +36,7 @@ type hidesColumns struct {
 	ordinal, lane, slot        *int16
 }
 
-func (h *hides) columns() hidesColumns {
+func (h *Hides) columns() hidesColumns {
 	if h == nil {
 		return hidesColumns{}
 	}
@@ -48,11 +48,11 @@ func (h *hides) columns() hidesColumns {
 	return c
 }
 
-func (c hidesColumns) read() *hides {
+func (c hidesColumns) read() *Hides {
 	if c.employee == nil || c.day == nil {
 		return nil
 	}
-	h := &hides{Entered: hiddenentry.Entered{
+	h := &Hides{Entered: hiddenentry.Entered{
 		EmployeeID: *c.employee, Day: *c.day, LineageID: value(c.lineage), PatternID: value(c.pattern),
 		CycleDay: value(c.cycleDay), Ordinal: uint8(value(c.ordinal)),
 	}}
