@@ -16,6 +16,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 )
 
 // maxCreated bounds the shifts that one request makes of one shift.
@@ -100,14 +102,14 @@ func copied(req *schedulingv1.CreateShiftsForEmployees) ([]*schedulingv1.Shift, 
 	const path = "forEmployees."
 	shift := req.GetDo().GetShift()
 	if shift == nil {
-		return nil, fault.Invalid(CodeMissing, path+"do.shift is missing.")
+		return nil, fault.Invalid(itemfault.CodeMissing, path+"do.shift is missing.")
 	}
 	days := int32(1)
 	if where := req.GetWhere(); where != nil && where.Days != nil {
 		days = where.GetDays()
 	}
 	if days < 1 {
-		return nil, invalidShift(path+"where.days", "must be greater than 0")
+		return nil, itemfault.InvalidShift(path+"where.days", "must be greater than 0")
 	}
 	refs, err := refsOf(path+"where.employeeRefs", req.GetWhere().GetEmployeeRefs())
 	if err != nil {
@@ -138,7 +140,7 @@ func moveShift(path string, s *schedulingv1.Shift, days int32) error {
 		texts[at+"startDateTime"], texts[at+"endDateTime"] = &segment.StartDateTime, &segment.EndDateTime
 	}
 	for at, text := range texts {
-		t, err := readTime(at, *text, nil)
+		t, err := itemdraft.ReadTime(at, *text, nil)
 		if err != nil {
 			return err
 		}
@@ -158,7 +160,7 @@ func refsOf(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
 	}
 	switch {
 	case given == 0:
-		return nil, fault.Invalid(CodeMissing, path+" is missing.")
+		return nil, fault.Invalid(itemfault.CodeMissing, path+" is missing.")
 	case given > 1:
 		return nil, fault.Invalid(patterndefinition.CodeOnlyOne, path+" takes only one of ids, qualifiers and refs.")
 	}
@@ -176,10 +178,10 @@ func refsOf(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
 // name, is on a day.
 func (h *Shifts) fromPattern(ctx context.Context, path string, do *schedulingv1.CreateShiftsFromPatternDo, startDate string) (*schedulingv1.Shift, error) {
 	if do.GetPattern() == "" {
-		return nil, fault.Invalid(CodeMissing, path+".do.pattern is missing.")
+		return nil, fault.Invalid(itemfault.CodeMissing, path+".do.pattern is missing.")
 	}
 	if startDate == "" {
-		return nil, fault.Invalid(CodeMissing, path+".where.startDate is missing.")
+		return nil, fault.Invalid(itemfault.CodeMissing, path+".where.startDate is missing.")
 	}
 	day, err := civil.ParseDate(startDate)
 	if err != nil {

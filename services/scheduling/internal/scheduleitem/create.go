@@ -13,6 +13,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -47,13 +49,13 @@ func (f *family[M]) create(ctx context.Context, sent []M, partial bool) (*bulk.O
 
 // insert stores the drafts that no lock stands against. The rows belong to the
 // drafts; what failed has none.
-func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*draft, failed []error, partial bool) ([]itemstore.Row, error) {
+func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*itemdraft.Draft, failed []error, partial bool) ([]itemstore.Row, error) {
 	days := make([]itemstore.EmployeeDays, len(drafts))
 	var employees []int64
 	for i, d := range drafts {
-		if failed[i] == nil && d.employee != nil {
-			days[i] = itemstore.EmployeeDays{EmployeeID: d.employeeID(), Days: d.occupies}
-			employees = append(employees, d.employeeID())
+		if failed[i] == nil && d.Employee != nil {
+			days[i] = itemstore.EmployeeDays{EmployeeID: d.EmployeeID(), Days: d.Occupies}
+			employees = append(employees, d.EmployeeID())
 		}
 	}
 	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
@@ -64,7 +66,7 @@ func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 		return nil, err
 	}
 	for i, day := range locked {
-		failed[i] = lockedDay(days[i].EmployeeID, day)
+		failed[i] = itemfault.LockedDay(days[i].EmployeeID, day)
 	}
 	for _, err := range failed {
 		if err != nil && !partial {
@@ -91,10 +93,10 @@ func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 		if failed[i] != nil {
 			continue
 		}
-		rows[i] = itemstore.Row{ID: ids[i], EmployeeID: d.employeeID(), From: d.from, To: d.to, Version: 1, Body: d.body, Covers: d.covers}
+		rows[i] = itemstore.Row{ID: ids[i], EmployeeID: d.EmployeeID(), From: d.From, To: d.To, Version: 1, Body: d.Body, Covers: d.Covers}
 		stored = append(stored, rows[i])
-		news.add(d.employeeID(), d.from, d.to)
-		news.cover(d.covers, d.employeeID())
+		news.add(d.EmployeeID(), d.From, d.To)
+		news.cover(d.Covers, d.EmployeeID())
 		if err := news.put(f.kind, &rows[i]); err != nil {
 			return nil, err
 		}
@@ -105,14 +107,14 @@ func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 	return rows, news.publish(ctx, tx, tenantID)
 }
 
-func (f *family[M]) outcome(sent []M, drafts []*draft, rows []itemstore.Row, failed []error) (*bulk.Outcome[M, M], error) {
+func (f *family[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstore.Row, failed []error) (*bulk.Outcome[M, M], error) {
 	out := &bulk.Outcome[M, M]{}
 	for i, m := range sent {
 		if failed[i] != nil {
 			out.Fail(m, fault.FromError(failed[i]))
 			continue
 		}
-		made, err := f.decode(&rows[i], drafts[i].employee)
+		made, err := f.decode(&rows[i], drafts[i].Employee)
 		if err != nil {
 			return nil, err
 		}

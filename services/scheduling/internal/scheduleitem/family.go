@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 )
@@ -70,7 +71,7 @@ type family[M entry] struct {
 	// entry; nil for kinds that refer to nothing.
 	complete func(ctx context.Context, tenantID int64, sent []M, failed []error) ([]M, error)
 	// draft checks an entry as it was sent.
-	draft func(sent M, employee *projection.Employee) (*draft, error)
+	draft func(sent M, employee *projection.Employee) (*itemdraft.Draft, error)
 	// make returns an empty entry; fill gives it what is not in its body.
 	make func() M
 	fill func(m M, id int64, employee *projection.Employee, version int64, locked bool)
@@ -86,14 +87,14 @@ type family[M entry] struct {
 
 // drafts checks entries as they were sent, each for its employee. It fails with the first that
 // is wrong, or, with partial, notes each that is.
-func (f *family[M]) drafts(ctx context.Context, tenantID int64, sent []M, employees []*projection.Employee, failed []error, partial bool) ([]*draft, error) {
+func (f *family[M]) drafts(ctx context.Context, tenantID int64, sent []M, employees []*projection.Employee, failed []error, partial bool) ([]*itemdraft.Draft, error) {
 	if f.complete != nil {
 		var err error
 		if sent, err = f.complete(ctx, tenantID, sent, failed); err != nil {
 			return nil, err
 		}
 	}
-	drafts := make([]*draft, len(sent))
+	drafts := make([]*itemdraft.Draft, len(sent))
 	for i, m := range sent {
 		if failed[i] == nil {
 			drafts[i], failed[i] = f.draft(m, employees[i])

@@ -13,6 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -29,7 +31,7 @@ var _ schedulingv1.PayCodeEditServiceServer = (*PayCodeEdits)(nil)
 func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 	return &PayCodeEdits{edits: &family[*schedulingv1.PayCodeEdit]{
 		Deps: deps, kind: itemstore.KindPayCodeEdit, what: "pay code edit",
-		draft:     draftPayCodeEdit,
+		draft:     itemdraft.PayCodeEdit,
 		make:      func() *schedulingv1.PayCodeEdit { return &schedulingv1.PayCodeEdit{} },
 		fill:      fillPayCodeEdit,
 		version:   func(sent *schedulingv1.PayCodeEdit) *int64 { return sent.Version },
@@ -42,7 +44,7 @@ func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 }
 
 func fillPayCodeEdit(e *schedulingv1.PayCodeEdit, id int64, employee *projection.Employee, version int64, locked bool) {
-	e.Id, e.Version, e.Employee = proto.Int64(id), proto.Int64(version), refOf(employee)
+	e.Id, e.Version, e.Employee = proto.Int64(id), proto.Int64(version), itemdraft.RefOf(employee)
 	e.Locked = proto.Bool(locked || e.GetLocked())
 }
 
@@ -74,7 +76,7 @@ func (h *PayCodeEdits) MultiCreatePayCodeEdits(ctx context.Context, req *schedul
 
 func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeEdit, partial bool) (*schedulingv1.PayCodeEditList, error) {
 	if len(sent) == 0 {
-		return nil, fault.Invalid(CodeMissing, "No pay code edit was sent.")
+		return nil, fault.Invalid(itemfault.CodeMissing, "No pay code edit was sent.")
 	}
 	out, err := h.edits.create(ctx, sent, partial)
 	if err != nil {
@@ -89,7 +91,7 @@ func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeE
 func (h *PayCodeEdits) MultiUpdatePayCodeEdits(ctx context.Context, req *schedulingv1.MultiUpdatePayCodeEditsRequest) (*schedulingv1.PayCodeEditList, error) {
 	sent := req.GetBody().GetPayCodeEdits()
 	if len(sent) == 0 {
-		return nil, fault.Invalid(CodeMissing, "No pay code edit was sent.")
+		return nil, fault.Invalid(itemfault.CodeMissing, "No pay code edit was sent.")
 	}
 	out, err := h.edits.updateMany(ctx, sent, req.GetPartialSuccess())
 	if err != nil {
@@ -103,7 +105,7 @@ func (h *PayCodeEdits) MultiUpdatePayCodeEdits(ctx context.Context, req *schedul
 func (h *PayCodeEdits) MultiDeletePayCodeEdits(ctx context.Context, req *schedulingv1.MultiDeletePayCodeEditsRequest) (*emptypb.Empty, error) {
 	ids := req.GetWhere().GetPayCodeEditIds()
 	if len(ids) == 0 {
-		return nil, fault.Invalid(CodeMissing, "where.payCodeEditIds is missing.")
+		return nil, fault.Invalid(itemfault.CodeMissing, "where.payCodeEditIds is missing.")
 	}
 	return &emptypb.Empty{}, h.edits.remove(ctx, ids, nil, unknownInBody)
 }

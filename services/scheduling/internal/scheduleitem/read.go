@@ -14,6 +14,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -155,7 +156,7 @@ func (f *family[M]) readOne(ctx context.Context, id int64, status int) (M, error
 		return m, nil
 	}
 	var none M
-	return none, notFound(status, f.what, id)
+	return none, itemfault.NotFound(status, f.what, id)
 }
 
 // unknownInBody is the status for an id that stands in a request's body.

@@ -2,12 +2,12 @@ package scheduleitem
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -34,10 +34,10 @@ func (f *family[M]) remove(ctx context.Context, ids []int64, version *int64, unk
 		for _, id := range ids {
 			k, ok := found[id]
 			if !ok {
-				return notFound(unknown, f.what, id)
+				return itemfault.NotFound(unknown, f.what, id)
 			}
 			if version != nil && *version != k.version() {
-				return stale(f.what, id, k.version())
+				return itemfault.Stale(f.what, id, k.version())
 			}
 		}
 		return f.delete(ctx, tx, tenantID, ids, found)
@@ -81,8 +81,8 @@ func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 		return err
 	}
 	if len(gone) > 0 {
-		if _, err := tx.Exec(ctx, itemstore.DeleteRows, tenantID, gone); err != nil {
-			return fmt.Errorf("scheduleitem: delete: %w", err)
+		if err := itemstore.Delete(ctx, tx, tenantID, gone); err != nil {
+			return err
 		}
 	}
 	if err := itemstore.Put(ctx, tx, tenantID, f.kind, tombstones); err != nil {

@@ -114,8 +114,8 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 	if len(gone) == 0 {
 		return out, nil
 	}
-	if _, err := tx.Exec(ctx, itemstore.DeleteRows, tenantID, gone); err != nil {
-		return nil, fmt.Errorf("scheduleitem: restore: %w", err)
+	if err := itemstore.Delete(ctx, tx, tenantID, gone); err != nil {
+		return nil, err
 	}
 	return out, news.publish(ctx, tx, tenantID)
 }

@@ -19,6 +19,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -51,7 +53,7 @@ func (h *ScheduleEdits) EditSchedule(ctx context.Context, req *schedulingv1.Sche
 // each as a whole or not at all.
 func (h *ScheduleEdits) MultiUpdateSchedule(ctx context.Context, req *schedulingv1.MultiUpdateScheduleRequest) (*schedulingv1.ScheduleEditResultList, error) {
 	if len(req.GetBody().GetEdits()) == 0 {
-		return nil, fault.Invalid(CodeMissing, "No edit was sent.")
+		return nil, fault.Invalid(itemfault.CodeMissing, "No edit was sent.")
 	}
 	return h.edit(ctx, req.GetBody().GetEdits(), req.GetPartialSuccess())
 }
@@ -59,11 +61,11 @@ func (h *ScheduleEdits) MultiUpdateSchedule(ctx context.Context, req *scheduling
 func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleEdit, partial bool) (*schedulingv1.ScheduleEditResultList, error) {
 	entries := 0
 	for i, e := range list {
-		nameEmployees(e.GetShifts().GetCreate()...)
-		nameEmployees(e.GetShifts().GetUpdate()...)
+		itemdraft.NameEmployees(e.GetShifts().GetCreate()...)
+		itemdraft.NameEmployees(e.GetShifts().GetUpdate()...)
 		n := count(e.GetShifts()) + count(e.GetPayCodeEdits()) + count(e.GetScheduleTags()) + count(e.GetDayLocks())
 		if n == 0 {
-			return nil, fault.Invalid(CodeMissing, fmt.Sprintf(
+			return nil, fault.Invalid(itemfault.CodeMissing, fmt.Sprintf(
 				"The edit [%d] changes nothing. Give it shifts, payCodeEdits, scheduleTags or dayLocks with create, update or delete.", i))
 		}
 		entries += n
@@ -225,7 +227,7 @@ type work[M entry] struct {
 	createdBy, updates []int
 	remove             []int64
 
-	drafts, updated    []*draft
+	drafts, updated    []*itemdraft.Draft
 	created, replacing []itemstore.Row
 }
 
@@ -269,7 +271,7 @@ func (w *work[M]) prepare(ctx context.Context, tenantID int64, visible rowvisibi
 func (w *work[M]) employees() []int64 {
 	var ids []int64
 	for _, d := range slices.Concat(w.drafts, w.updated) {
-		if id := d.employeeID(); id != 0 {
+		if id := d.EmployeeID(); id != 0 {
 			ids = append(ids, id)
 		}
 	}
@@ -286,7 +288,7 @@ func (w *work[M]) apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible 
 		}
 		for _, id := range w.remove {
 			if _, ok := found[id]; !ok {
-				return notFound(unknownInBody, f.what, id)
+				return itemfault.NotFound(unknownInBody, f.what, id)
 			}
 		}
 		if err := f.delete(ctx, tx, tenantID, w.remove, found); err != nil {
@@ -309,11 +311,11 @@ func (w *work[M]) apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible 
 func (w *work[M]) results(add func(edit int, m M)) error {
 	for _, part := range []struct {
 		rows   []itemstore.Row
-		drafts []*draft
+		drafts []*itemdraft.Draft
 		of     []int
 	}{{w.created, w.drafts, w.createdBy}, {w.replacing, w.updated, w.updates}} {
 		for i := range part.rows {
-			m, err := w.family.decode(&part.rows[i], part.drafts[i].employee)
+			m, err := w.family.decode(&part.rows[i], part.drafts[i].Employee)
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 )
 
 // lockDays is the permission of the operations that lock and unlock days.
@@ -65,7 +67,7 @@ func (w *lockWork) prepare(ctx context.Context, tenantID int64, visible rowvisib
 		_, removed := slices.BinarySearch(w.remove, l.GetId())
 		switch {
 		case l.GetId() == 0:
-			return fault.Invalid(CodeMissing, fmt.Sprintf("dayLocks.update[%d].id is missing.", i))
+			return fault.Invalid(itemfault.CodeMissing, fmt.Sprintf("dayLocks.update[%d].id is missing.", i))
 		case removed:
 			return fault.Invalid(fault.CodeInput, fmt.Sprintf("The day lock %d cannot be both changed and deleted.", l.GetId()))
 		case seen[l.GetId()]:
@@ -96,7 +98,7 @@ func (w *lockWork) find(ctx context.Context, tenantID int64, visible rowvisibili
 			ok = false
 		}
 		if !ok {
-			return notFound(unknownInBody, "day lock", id)
+			return itemfault.NotFound(unknownInBody, "day lock", id)
 		}
 	}
 	return nil
@@ -106,8 +108,8 @@ func (w *lockWork) find(ctx context.Context, tenantID int64, visible rowvisibili
 func (w *lockWork) want(ctx context.Context) error {
 	refs := make([]*commonv1.Ref, 0, len(w.create)+len(w.update))
 	for i, l := range w.create {
-		if !named(l.GetEmployee()) {
-			return fault.Invalid(CodeEmployeeMissing, fmt.Sprintf("dayLocks.create[%d].employee is missing.", i))
+		if !itemdraft.Named(l.GetEmployee()) {
+			return fault.Invalid(itemfault.CodeEmployeeMissing, fmt.Sprintf("dayLocks.create[%d].employee is missing.", i))
 		}
 		refs = append(refs, l.GetEmployee())
 	}
@@ -126,7 +128,7 @@ func (w *lockWork) want(ctx context.Context) error {
 		if u := i - len(w.create); u >= 0 {
 			path = fmt.Sprintf("dayLocks.update[%d].", u)
 			if e := l.GetEmployee(); e != nil && (e.Id != nil && e.GetId() != employees[i].ID || e.Id == nil && e.GetQualifier() != employees[i].PersonNumber) {
-				return invalidShift(path+"employee", "must be the one whose days the lock %d locks", l.GetId())
+				return itemfault.InvalidShift(path+"employee", "must be the one whose days the lock %d locks", l.GetId())
 			}
 		}
 		days, err := lockedPeriod(path, l)
@@ -140,12 +142,12 @@ func (w *lockWork) want(ctx context.Context) error {
 
 // lockedPeriod returns the days that a lock touches.
 func lockedPeriod(path string, l *schedulingv1.DayLock) (civil.Range, error) {
-	p, err := readPeriod(path, l.GetStartDateTime(), l.GetEndDateTime(), nil)
+	p, err := itemdraft.ReadPeriod(path, l.GetStartDateTime(), l.GetEndDateTime(), nil)
 	if err != nil {
 		return civil.Range{}, err
 	}
-	last, _ := civil.DateTime{Date: p.end.Date, Seconds: p.end.Seconds - 1}.Clock()
-	return civil.Through(p.start.Date, last), nil
+	last, _ := civil.DateTime{Date: p.End.Date, Seconds: p.End.Seconds - 1}.Clock()
+	return civil.Through(p.Start.Date, last), nil
 }
 
 // employees are those whose days are locked and unlocked.
@@ -192,7 +194,7 @@ func (w *lockWork) release(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 	for i, id := range ids {
 		lock, ok := now[id]
 		if !ok {
-			return notFound(unknownInBody, "day lock", id) // It has gone meanwhile.
+			return itemfault.NotFound(unknownInBody, "day lock", id) // It has gone meanwhile.
 		}
 		days := []civil.Range{lock.Days}
 		if keep != nil {

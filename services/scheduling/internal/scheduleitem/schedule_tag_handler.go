@@ -14,6 +14,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -30,11 +32,11 @@ var _ schedulingv1.ScheduleTagServiceServer = (*ScheduleTags)(nil)
 func NewScheduleTags(deps Deps) *ScheduleTags {
 	return &ScheduleTags{tags: &family[*schedulingv1.ScheduleTag]{
 		Deps: deps, kind: itemstore.KindScheduleTag, what: "schedule tag",
-		complete: completeScheduleTags(deps.Pool, deps.TagDefinitions),
-		draft:    draftScheduleTag,
+		complete: itemdraft.CompleteScheduleTags(deps.Pool, deps.TagDefinitions),
+		draft:    itemdraft.ScheduleTag,
 		make:     func() *schedulingv1.ScheduleTag { return &schedulingv1.ScheduleTag{} },
 		fill: func(t *schedulingv1.ScheduleTag, id int64, employee *projection.Employee, version int64, _ bool) {
-			t.Id, t.Version, t.Employee = proto.Int64(id), proto.Int64(version), refOf(employee)
+			t.Id, t.Version, t.Employee = proto.Int64(id), proto.Int64(version), itemdraft.RefOf(employee)
 		},
 		version:   func(sent *schedulingv1.ScheduleTag) *int64 { return sent.Version },
 		generated: (*reading.Generated).IsTag,
@@ -115,7 +117,7 @@ func (h *ScheduleTags) MultiReadScheduleTags(ctx context.Context, req *schedulin
 			out.Succeed(asked, tag)
 			continue
 		}
-		out.Fail(asked, fault.FromError(notFound(unknownInBody, h.tags.what, id)))
+		out.Fail(asked, fault.FromError(itemfault.NotFound(unknownInBody, h.tags.what, id)))
 	}
 	done, failure, err := rpc.Settled(ctx, out)
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
@@ -130,6 +132,8 @@ func (h *ScheduleTags) MultiDeleteScheduleTags(ctx context.Context, req *schedul
 	return &emptypb.Empty{}, h.tags.remove(ctx, ids, nil, unknownInBody)
 }
 
-func noTag() error { return fault.Invalid(CodeMissing, "No schedule tag was sent.") }
+func noTag() error { return fault.Invalid(itemfault.CodeMissing, "No schedule tag was sent.") }
 
-func noTagIDs() error { return fault.Invalid(CodeMissing, "where.scheduleTagIds is missing.") }
+func noTagIDs() error {
+	return fault.Invalid(itemfault.CodeMissing, "where.scheduleTagIds is missing.")
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -22,14 +23,14 @@ import (
 func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
 	var unnumbered []**int64
 	for _, r := range list {
-		if r.draft.segmented == nil {
+		if r.draft.Segmented == nil {
 			continue
 		}
 		had, err := r.was.segmentIDs()
 		if err != nil {
 			return err
 		}
-		for _, id := range idsOfSegments(r.draft.segmented) {
+		for _, id := range idsOfSegments(r.draft.Segmented) {
 			if *id == nil || !had[**id] {
 				unnumbered = append(unnumbered, id)
 				continue
@@ -51,17 +52,17 @@ func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
 		return err
 	}
 	for _, r := range list {
-		if r.draft.segmented == nil {
+		if r.draft.Segmented == nil {
 			continue
 		}
-		if shift, ok := r.draft.segmented.(*schedulingv1.Shift); ok {
+		if shift, ok := r.draft.Segmented.(*schedulingv1.Shift); ok {
 			stamp(shift, r.id, at)
 		}
-		body, err := encode(r.draft.segmented)
+		body, err := itemdraft.Encode(r.draft.Segmented)
 		if err != nil {
 			return err
 		}
-		r.draft.body = body
+		r.draft.Body = body
 	}
 	return nil
 }
@@ -70,7 +71,7 @@ func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
 func stamp(shift *schedulingv1.Shift, id int64, at string) {
 	shift.ModifiedDateTime = at
 	for _, relation := range shift.GetRelations() {
-		if !named(relation.GetTargetRef()) {
+		if !itemdraft.Named(relation.GetTargetRef()) {
 			relation.TargetRef = &commonv1.Ref{Id: proto.Int64(id)}
 		}
 	}
@@ -80,7 +81,7 @@ func stamp(shift *schedulingv1.Shift, id int64, at string) {
 // among the drafts.
 func modifiedAt(ctx context.Context, tx pgx.Tx, list []replacement) (string, error) {
 	if !slices.ContainsFunc(list, func(r replacement) bool {
-		_, shift := r.draft.segmented.(*schedulingv1.Shift)
+		_, shift := r.draft.Segmented.(*schedulingv1.Shift)
 		return shift
 	}) {
 		return "", nil

@@ -16,6 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -33,8 +35,8 @@ func NewShifts(deps Deps) *Shifts {
 	maxLength := deps.maxShift()
 	return &Shifts{shifts: &family[*schedulingv1.Shift]{
 		Deps: deps, kind: itemstore.KindShift, what: "shift",
-		draft: func(sent *schedulingv1.Shift, employee *projection.Employee) (*draft, error) {
-			return draftShift(sent, employee, maxLength)
+		draft: func(sent *schedulingv1.Shift, employee *projection.Employee) (*itemdraft.Draft, error) {
+			return itemdraft.Shift(sent, employee, maxLength)
 		},
 		make:      func() *schedulingv1.Shift { return &schedulingv1.Shift{} },
 		fill:      fillShift,
@@ -59,7 +61,7 @@ func withJob(k encoding.Kind) func(body []byte, employee *projection.Employee, d
 }
 
 func fillShift(s *schedulingv1.Shift, id int64, employee *projection.Employee, version int64, locked bool) {
-	s.Id, s.Version, s.Employee = proto.Int64(id), proto.Int64(version), refOf(employee)
+	s.Id, s.Version, s.Employee = proto.Int64(id), proto.Int64(version), itemdraft.RefOf(employee)
 	s.Locked = proto.Bool(locked || s.GetLocked())
 }
 
@@ -73,7 +75,7 @@ func (h *Shifts) GetShift(ctx context.Context, req *schedulingv1.GetShiftRequest
 // that has it, so that a client may leave out what it does not change.
 func (h *Shifts) UpdateShift(ctx context.Context, req *schedulingv1.UpdateShiftRequest) (*schedulingv1.Shift, error) {
 	if req.GetShift() != nil {
-		nameEmployees(req.GetShift())
+		itemdraft.NameEmployees(req.GetShift())
 	}
 	return h.shifts.update(ctx, req.GetId(), req.GetShift())
 }
@@ -96,9 +98,9 @@ func (h *Shifts) MultiCreateShifts(ctx context.Context, req *schedulingv1.MultiC
 
 func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial bool) (*schedulingv1.ShiftList, error) {
 	if len(sent) == 0 {
-		return nil, fault.Invalid(CodeMissing, "No shift was sent.")
+		return nil, fault.Invalid(itemfault.CodeMissing, "No shift was sent.")
 	}
-	nameEmployees(sent...)
+	itemdraft.NameEmployees(sent...)
 	out, err := h.shifts.create(ctx, sent, partial)
 	if err != nil {
 		return nil, err
@@ -111,9 +113,9 @@ func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial
 func (h *Shifts) MultiUpdateShifts(ctx context.Context, req *schedulingv1.MultiUpdateShiftsRequest) (*schedulingv1.ShiftList, error) {
 	sent := req.GetBody().GetShifts()
 	if len(sent) == 0 {
-		return nil, fault.Invalid(CodeMissing, "No shift was sent.")
+		return nil, fault.Invalid(itemfault.CodeMissing, "No shift was sent.")
 	}
-	nameEmployees(sent...)
+	itemdraft.NameEmployees(sent...)
 	out, err := h.shifts.updateMany(ctx, sent, req.GetPartialSuccess())
 	if err != nil {
 		return nil, err
@@ -138,7 +140,7 @@ func shiftList(ctx context.Context, failed func() (*commonv1.ErrorBody, error), 
 func (h *Shifts) MultiReadShifts(ctx context.Context, req *schedulingv1.MultiReadShiftsRequest) (*schedulingv1.ShiftList, error) {
 	ids := req.GetWhere().GetShiftIds()
 	if len(ids) == 0 {
-		return nil, fault.Invalid(CodeMissing, "where.shiftIds is missing.")
+		return nil, fault.Invalid(itemfault.CodeMissing, "where.shiftIds is missing.")
 	}
 	found, err := h.shifts.read(ctx, ids)
 	if err != nil {
@@ -151,7 +153,7 @@ func (h *Shifts) MultiReadShifts(ctx context.Context, req *schedulingv1.MultiRea
 			out.Succeed(asked, shift)
 			continue
 		}
-		out.Fail(asked, fault.FromError(notFound(unknownInBody, "shift", id)))
+		out.Fail(asked, fault.FromError(itemfault.NotFound(unknownInBody, "shift", id)))
 	}
 	return shiftList(ctx, out.Failure, out.Successes())
 }
@@ -160,7 +162,7 @@ func (h *Shifts) MultiReadShifts(ctx context.Context, req *schedulingv1.MultiRea
 func (h *Shifts) MultiDeleteShifts(ctx context.Context, req *schedulingv1.MultiDeleteShiftsRequest) (*emptypb.Empty, error) {
 	ids := req.GetWhere().GetShiftIds()
 	if len(ids) == 0 {
-		return nil, fault.Invalid(CodeMissing, "where.shiftIds is missing.")
+		return nil, fault.Invalid(itemfault.CodeMissing, "where.shiftIds is missing.")
 	}
 	return &emptypb.Empty{}, h.shifts.remove(ctx, ids, nil, unknownInBody)
 }

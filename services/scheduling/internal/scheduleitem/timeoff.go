@@ -8,19 +8,20 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 )
 
 // Cover puts pay code edits of an employee on the schedule that take the shifts of
 // their days, and returns their ids. It refuses all when a day is locked. The
 // caller wakes the relay after the commit.
 func (h *PayCodeEdits) Cover(ctx context.Context, tx pgx.Tx, tenantID int64, employee *projection.Employee, edits []*schedulingv1.PayCodeEdit) ([]int64, error) {
-	drafts := make([]*draft, len(edits))
+	drafts := make([]*itemdraft.Draft, len(edits))
 	for i, edit := range edits {
 		d, err := h.edits.draft(edit, employee)
 		if err != nil {
 			return nil, err
 		}
-		d.covers = true
+		d.Covers = true
 		drafts[i] = d
 	}
 	rows, err := h.edits.insert(ctx, tx, tenantID, drafts, make([]error, len(drafts)), false)

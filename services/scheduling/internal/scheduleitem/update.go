@@ -18,6 +18,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -31,7 +33,7 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 		return none, err
 	}
 	if inBody := sent.GetId(); inBody != 0 && inBody != id {
-		return none, fault.Newf(CodeOtherID, http.StatusBadRequest, "The id in the body, %d, is not the one in the path, %d.", inBody, id)
+		return none, fault.Newf(itemfault.CodeOtherID, http.StatusBadRequest, "The id in the body, %d, is not the one in the path, %d.", inBody, id)
 	}
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
@@ -48,19 +50,19 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 	d := drafts[0]
 	var updated itemstore.Row
 	err = f.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		old, err := f.lockEntries(ctx, tx, tenantID, visible, []int64{id}, []int64{d.employeeID()})
+		old, err := f.lockEntries(ctx, tx, tenantID, visible, []int64{id}, []int64{d.EmployeeID()})
 		if err != nil {
 			return err
 		}
 		was, ok := old[id]
 		if !ok {
-			return notFound(http.StatusNotFound, f.what, id)
+			return itemfault.NotFound(http.StatusNotFound, f.what, id)
 		}
-		if sent.GetEmployee() == nil && was.employeeID() != d.employeeID() {
-			return stale(f.what, id, was.version()) // Somebody moved it meanwhile.
+		if sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID() {
+			return itemfault.Stale(f.what, id, was.version()) // Somebody moved it meanwhile.
 		}
 		if version := f.version(sent); version != nil && *version != was.version() {
-			return stale(f.what, id, was.version())
+			return itemfault.Stale(f.what, id, was.version())
 		}
 		change := []replacement{{id, was, d}}
 		refused, err := f.lockedDays(ctx, tx, tenantID, change)
@@ -91,7 +93,7 @@ func (f *family[M]) employeeAfter(ctx context.Context, tenantID int64, visible r
 		}
 		was, ok := found[id]
 		if !ok {
-			return nil, notFound(http.StatusNotFound, f.what, id)
+			return nil, itemfault.NotFound(http.StatusNotFound, f.what, id)
 		}
 		if was.employeeID() == 0 {
 			return nil, nil
@@ -109,7 +111,7 @@ func (f *family[M]) employeeAfter(ctx context.Context, tenantID int64, visible r
 type replacement struct {
 	id    int64
 	was   known
-	draft *draft
+	draft *itemdraft.Draft
 }
 
 // replace stores drafts in the place of entries, and returns the rows that they
@@ -122,14 +124,14 @@ func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list
 	var news changes
 	for i, r := range list {
 		rows[i] = itemstore.Row{
-			ID: r.id, EmployeeID: r.draft.employeeID(), From: r.draft.from, To: r.draft.to,
-			Hides: r.was.hides(), Version: r.was.version() + 1, Body: r.draft.body, Covers: r.was.covers(),
+			ID: r.id, EmployeeID: r.draft.EmployeeID(), From: r.draft.From, To: r.draft.To,
+			Hides: r.was.hides(), Version: r.was.version() + 1, Body: r.draft.Body, Covers: r.was.covers(),
 		}
 		before := f.shownOn(r.was)
 		news.cover(r.was.covers(), before.EmployeeID)
-		news.cover(r.was.covers(), r.draft.employeeID())
+		news.cover(r.was.covers(), r.draft.EmployeeID())
 		news.add(before.EmployeeID, before.Days.From, before.Days.To-1)
-		news.add(r.draft.employeeID(), r.draft.from, r.draft.to)
+		news.add(r.draft.EmployeeID(), r.draft.From, r.draft.To)
 		if err := news.put(f.kind, &rows[i]); err != nil {
 			return nil, err
 		}
@@ -145,7 +147,7 @@ func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list
 func (f *family[M]) lockedDays(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) (map[int]error, error) {
 	days := make([]itemstore.EmployeeDays, 0, 2*len(list))
 	for _, r := range list {
-		days = append(days, f.employeeDaysOf(r.was), itemstore.EmployeeDays{EmployeeID: r.draft.employeeID(), Days: r.draft.occupies})
+		days = append(days, f.employeeDaysOf(r.was), itemstore.EmployeeDays{EmployeeID: r.draft.EmployeeID(), Days: r.draft.Occupies})
 	}
 	locked, err := itemstore.Locks(ctx, tx, tenantID, days)
 	if err != nil {
@@ -154,7 +156,7 @@ func (f *family[M]) lockedDays(ctx context.Context, tx pgx.Tx, tenantID int64, l
 	refused := map[int]error{}
 	for i := len(days) - 1; i >= 0; i-- {
 		if day, ok := locked[i]; ok {
-			refused[i/2] = lockedDay(days[i].EmployeeID, day)
+			refused[i/2] = itemfault.LockedDay(days[i].EmployeeID, day)
 		}
 	}
 	return refused, nil
@@ -185,7 +187,7 @@ func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 	}
 	for id, k := range found {
 		if before, ok := seen[id]; !ok || before.employeeID() != k.employeeID() {
-			return nil, fmt.Errorf("%w: %w", errMoved, stale(f.what, id, k.version()))
+			return nil, fmt.Errorf("%w: %w", errMoved, itemfault.Stale(f.what, id, k.version()))
 		}
 	}
 	return found, nil
@@ -240,7 +242,7 @@ func unlocked(ctx context.Context, tx pgx.Tx, tenantID int64, days []itemstore.E
 	}
 	for i, p := range days {
 		if day, ok := locked[i]; ok {
-			return lockedDay(p.EmployeeID, day)
+			return itemfault.LockedDay(p.EmployeeID, day)
 		}
 	}
 	return nil

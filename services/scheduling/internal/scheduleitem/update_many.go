@@ -11,6 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -61,7 +63,7 @@ func (f *family[M]) distinctIDs(sent []M) []error {
 	for i, m := range sent {
 		switch id := m.GetId(); {
 		case id == 0:
-			failed[i] = fault.Invalid(CodeMissing, fmt.Sprintf("[%d].id is missing.", i))
+			failed[i] = fault.Invalid(itemfault.CodeMissing, fmt.Sprintf("[%d].id is missing.", i))
 		case seen[id]:
 			failed[i] = fault.Invalid(fault.CodeInput, fmt.Sprintf("[%d].id: the %s %d comes twice.", i, f.what, id))
 		default:
@@ -98,7 +100,7 @@ func (f *family[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 		}
 		was, ok := found[m.GetId()]
 		if !ok {
-			failed[i] = notFound(unknownInBody, f.what, m.GetId())
+			failed[i] = itemfault.NotFound(unknownInBody, f.what, m.GetId())
 			continue
 		}
 		employees[i] = those[was.employeeID()]
@@ -109,12 +111,12 @@ func (f *family[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 // replaceMany stores the drafts that nothing stands against. The rows belong to
 // the drafts; what failed has none.
 func (f *family[M]) replaceMany(
-	ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, sent []M, drafts []*draft, failed []error, partial bool,
+	ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, sent []M, drafts []*itemdraft.Draft, failed []error, partial bool,
 ) ([]itemstore.Row, error) {
 	var ids, employees []int64
 	for i, m := range sent {
 		if failed[i] == nil {
-			ids, employees = append(ids, m.GetId()), append(employees, drafts[i].employeeID())
+			ids, employees = append(ids, m.GetId()), append(employees, drafts[i].EmployeeID())
 		}
 	}
 	old, err := f.lockEntries(ctx, tx, tenantID, visible, ids, employees)
@@ -160,15 +162,15 @@ func (f *family[M]) replaceMany(
 
 // fits returns why an entry cannot be replaced by what was sent: it is not there,
 // has another version, or went to somebody else since the draft was made.
-func (f *family[M]) fits(sent M, was known, found bool, d *draft) error {
+func (f *family[M]) fits(sent M, was known, found bool, d *itemdraft.Draft) error {
 	switch {
 	case !found:
-		return notFound(unknownInBody, f.what, sent.GetId())
-	case sent.GetEmployee() == nil && was.employeeID() != d.employeeID():
-		return stale(f.what, sent.GetId(), was.version())
+		return itemfault.NotFound(unknownInBody, f.what, sent.GetId())
+	case sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID():
+		return itemfault.Stale(f.what, sent.GetId(), was.version())
 	}
 	if version := f.version(sent); version != nil && *version != was.version() {
-		return stale(f.what, sent.GetId(), was.version())
+		return itemfault.Stale(f.what, sent.GetId(), was.version())
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ ON CONFLICT (tenant_id, id) DO UPDATE SET
     employee_id = excluded.employee_id, from_day = excluded.from_day, to_day = excluded.to_day,
     deleted = excluded.deleted, version = excluded.version, body = excluded.body, updated_at = now()`
 
-	DeleteRows = `DELETE FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2)`
+	deleteRows = `DELETE FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2)`
 
 	firstLocked = `
 SELECT u.ordinal, greatest(l.from_date, u.from_day)
@@ -125,6 +125,14 @@ func Put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []Row
 		column(hidden, func(h hidesColumns) *int16 { return h.lane }), column(hidden, func(h hidesColumns) *int16 { return h.slot }), covers)
 	if err != nil {
 		return fmt.Errorf("scheduleitem: store: %w", err)
+	}
+	return nil
+}
+
+// Delete deletes rows by their ids.
+func Delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
+	if _, err := tx.Exec(ctx, deleteRows, tenantID, ids); err != nil {
+		return fmt.Errorf("scheduleitem: delete: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,5 @@
-package scheduleitem
+// Package itemfault holds the errors of the entries of schedules.
+package itemfault
 
 import (
 	"fmt"
@@ -31,23 +32,28 @@ const (
 	CodeTagDefinition = "WRL-30403"
 )
 
-func invalidShift(path, format string, args ...any) error {
+// InvalidShift returns the error of a shift or tag that cannot be kept.
+func InvalidShift(path, format string, args ...any) error {
 	return fault.Invalid(fault.CodeInput, path+" "+fmt.Sprintf(format, args...)+".")
 }
 
-func invalidEdit(path, format string, args ...any) error {
+// InvalidEdit returns the error of a pay code edit that cannot be kept.
+func InvalidEdit(path, format string, args ...any) error {
 	return fault.Invalid(CodePayCodeEdit, path+" "+fmt.Sprintf(format, args...)+".")
 }
 
-func notFound(status int, what string, id int64) error {
+// NotFound returns the error of an id that names nothing.
+func NotFound(status int, what string, id int64) error {
 	return fault.Newf(CodeUnknown, status, "There is no %s with the id %d.", what, id)
 }
 
-func stale(what string, id, current int64) error {
+// Stale returns the error of a version that is no longer the newest.
+func Stale(what string, id, current int64) error {
 	return fault.Conflict(fault.CodeStale,
 		fmt.Sprintf("The %s %d was changed meanwhile; its version is %d. Read it again.", what, id, current))
 }
 
-func lockedDay(employeeID int64, day fmt.Stringer) error {
+// LockedDay returns the error of a change of a day that is locked.
+func LockedDay(employeeID int64, day fmt.Stringer) error {
 	return fault.Newf(CodeLockedDay, http.StatusBadRequest, "The day %s of employee %d is locked.", day, employeeID)
 }

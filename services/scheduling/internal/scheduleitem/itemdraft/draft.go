@@ -1,4 +1,6 @@
-package scheduleitem
+// Package itemdraft checks the entries of schedules as they are sent, and brings them
+// into the form in which they are stored.
+package itemdraft
 
 import (
 	"math"
@@ -13,33 +15,34 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
-// draft is an entry that was checked, ready to be stored.
-type draft struct {
-	employee *projection.Employee // nil for an open shift
+// Draft is an entry that was checked, ready to be stored.
+type Draft struct {
+	Employee *projection.Employee // nil for an open shift
 	// from and to are the first and last day that it touches.
-	from, to civil.Date
+	From, To civil.Date
 	// occupies are the days that must not be locked.
-	occupies civil.Range
+	Occupies civil.Range
 	// body is what is stored; of what has segments, which have no ids yet, once they have.
-	body      []byte
-	segmented proto.Message // a Shift or a ScheduleTag; nil for what has no segments
+	Body      []byte
+	Segmented proto.Message // a Shift or a ScheduleTag; nil for what has no segments
 	// covers says that it takes the shifts of its days.
-	covers bool
+	Covers bool
 }
 
-func (d *draft) employeeID() int64 {
-	if d.employee == nil {
+// EmployeeID returns the id of the employee, 0 for an open shift.
+func (d *Draft) EmployeeID() int64 {
+	if d.Employee == nil {
 		return 0
 	}
-	return d.employee.ID
+	return d.Employee.ID
 }
 
 // maxEntryBytes bounds an entry with all that is in it: reads hold many.
 const maxEntryBytes = 16 << 10
 
-// encode writes a message so that equal ones have equal bytes. It refuses one
+// Encode writes a message so that equal ones have equal bytes. It refuses one
 // that is too large.
-func encode(m proto.Message) ([]byte, error) {
+func Encode(m proto.Message) ([]byte, error) {
 	if size := proto.Size(m); size > maxEntryBytes {
 		return nil, fault.Newf(fault.CodeInput, http.StatusBadRequest,
 			"The entry has %d bytes, more than the allowed %d. Shorten its texts and notes.", size, maxEntryBytes)
@@ -47,16 +50,16 @@ func encode(m proto.Message) ([]byte, error) {
 	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 
-// refOf is how responses name an employee; nil for an open shift.
-func refOf(e *projection.Employee) *commonv1.Ref {
+// RefOf is how responses name an employee; nil for an open shift.
+func RefOf(e *projection.Employee) *commonv1.Ref {
 	if e == nil {
 		return nil
 	}
 	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)}
 }
 
-// named reports whether a ref names something at all.
-func named(ref *commonv1.Ref) bool {
+// Named reports whether a ref names something at all.
+func Named(ref *commonv1.Ref) bool {
 	return ref != nil && (ref.GetId() != 0 || ref.GetQualifier() != "")
 }
 

@@ -1,4 +1,4 @@
-package scheduleitem
+package itemdraft
 
 import (
 	"cmp"
@@ -17,49 +17,50 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 )
 
-// draftScheduleTag checks a schedule tag as it was sent, with what its definitions say of it, and
+// ScheduleTag checks a schedule tag as it was sent, with what its definitions say of it, and
 // brings it into the form in which it is stored.
-func draftScheduleTag(sent *schedulingv1.ScheduleTag, employee *projection.Employee) (*draft, error) {
+func ScheduleTag(sent *schedulingv1.ScheduleTag, employee *projection.Employee) (*Draft, error) {
 	tag := proto.CloneOf(sent)
 	if employee == nil {
-		return nil, fault.Invalid(CodeEmployeeMissing, "employee is missing.")
+		return nil, fault.Invalid(itemfault.CodeEmployeeMissing, "employee is missing.")
 	}
-	whole, err := readPeriod("", tag.GetStartDateTime(), tag.GetEndDateTime(), employee.Zone)
+	whole, err := ReadPeriod("", tag.GetStartDateTime(), tag.GetEndDateTime(), employee.Zone)
 	if err != nil {
 		return nil, err
 	}
-	from := whole.start.Date
-	last, _ := civil.DateTime{Date: whole.end.Date, Seconds: whole.end.Seconds - 1}.Clock()
+	from := whole.Start.Date
+	last, _ := civil.DateTime{Date: whole.End.Date, Seconds: whole.End.Seconds - 1}.Clock()
 	if days := (civil.Range{From: from, To: last + 1}).Days(); days > reading.MaxItemDays {
-		return nil, invalidShift("endDateTime", "must not be more than %d days after startDateTime", reading.MaxItemDays)
+		return nil, itemfault.InvalidShift("endDateTime", "must not be more than %d days after startDateTime", reading.MaxItemDays)
 	}
 	onCall := false
 	for i, s := range tag.GetSegments() {
 		s.SegmentType = cmp.Or(s.GetSegmentType(), encoding.TagTypes[0])
 		if !slices.Contains(encoding.TagTypes, s.GetSegmentType()) {
-			return nil, invalidShift(fmt.Sprintf("segments[%d].segmentType", i), "must be one of %s", strings.Join(encoding.TagTypes, ", "))
+			return nil, itemfault.InvalidShift(fmt.Sprintf("segments[%d].segmentType", i), "must be one of %s", strings.Join(encoding.TagTypes, ", "))
 		}
 		onCall = onCall || s.GetSegmentType() == encoding.OnCallShift
 	}
-	tag.StartDateTime, tag.EndDateTime = whole.start.String(), whole.end.String()
+	tag.StartDateTime, tag.EndDateTime = whole.Start.String(), whole.End.String()
 	tag.Id, tag.Employee, tag.Version = nil, nil, nil
 	tag.Generated, tag.Deleted = proto.Bool(false), proto.Bool(false)
 	tag.Posted, tag.OnCall = proto.Bool(tag.GetPosted()), proto.Bool(onCall)
 	tag.Relations = ownRelations(tag.GetRelations())
-	if _, err := encode(tag); err != nil {
+	if _, err := Encode(tag); err != nil {
 		return nil, err
 	}
-	return &draft{
-		employee: employee, from: from, to: last, segmented: tag,
-		occupies: civil.Range{From: from, To: from + 1}, // it belongs to the day it starts
+	return &Draft{
+		Employee: employee, From: from, To: last, Segmented: tag,
+		Occupies: civil.Range{From: from, To: from + 1}, // it belongs to the day it starts
 	}, nil
 }
 
-// completeScheduleTags returns what gives tags what their definitions say.
-func completeScheduleTags(pool *pg.Pool, definitions *tagdefinition.Store) func(context.Context, int64, []*schedulingv1.ScheduleTag, []error) ([]*schedulingv1.ScheduleTag, error) {
+// CompleteScheduleTags returns what gives tags what their definitions say.
+func CompleteScheduleTags(pool *pg.Pool, definitions *tagdefinition.Store) func(context.Context, int64, []*schedulingv1.ScheduleTag, []error) ([]*schedulingv1.ScheduleTag, error) {
 	return func(ctx context.Context, tenantID int64, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
 		return completeAll(ctx, pool, definitions, tenantID, sent, failed)
 	}
@@ -90,7 +91,7 @@ func completeAll(ctx context.Context, pool *pg.Pool, definitions *tagdefinition.
 // it does not say.
 func completeScheduleTag(tag *schedulingv1.ScheduleTag, found tagdefinition.Found) error {
 	if len(tag.GetSegments()) == 0 {
-		return fault.Invalid(CodeMissing, "segments is missing. The first one names the tag definition.")
+		return fault.Invalid(itemfault.CodeMissing, "segments is missing. The first one names the tag definition.")
 	}
 	for i, s := range tag.GetSegments() {
 		path := fmt.Sprintf("segments[%d].", i)
@@ -99,7 +100,7 @@ func completeScheduleTag(tag *schedulingv1.ScheduleTag, found tagdefinition.Foun
 			return err
 		}
 		if !tagdefinition.For(definition, tagdefinition.ContextSchedule) {
-			return fault.Invalid(CodeTagDefinition, fmt.Sprintf("%stagDefinitionRef: the tag definition %q is not for schedule tags.", path, definition.GetName()))
+			return fault.Invalid(itemfault.CodeTagDefinition, fmt.Sprintf("%stagDefinitionRef: the tag definition %q is not for schedule tags.", path, definition.GetName()))
 		}
 		if err := checkConstraints(path, tag, s, definition); err != nil {
 			return err
@@ -132,16 +133,16 @@ func checkConstraints(path string, tag *schedulingv1.ScheduleTag, s *schedulingv
 		has              bool
 	}{
 		{"commentNotes", definition.GetCommentsConstraint(), len(tag.GetCommentNotes()) > 0},
-		{path + "orgJobRef", attributes.GetJobTransfersConstraint(), named(s.GetOrgJobRef()) || transfers(partJob)},
-		{path + "workruleRef", attributes.GetWorkRulesConstraint(), named(s.GetWorkruleRef()) || transfers(partWorkRule)},
-		{path + "costCenter", attributes.GetCostCentersConstraint(), named(s.GetCostCenter().GetCostCenter()) || transfers(partCostCenter)},
+		{path + "orgJobRef", attributes.GetJobTransfersConstraint(), Named(s.GetOrgJobRef()) || transfers(partJob)},
+		{path + "workruleRef", attributes.GetWorkRulesConstraint(), Named(s.GetWorkruleRef()) || transfers(partWorkRule)},
+		{path + "costCenter", attributes.GetCostCentersConstraint(), Named(s.GetCostCenter().GetCostCenter()) || transfers(partCostCenter)},
 		{path + "laborCategories", attributes.GetLaborCategoriesConstraint(), len(s.GetLaborCategories().GetEntries()) > 0 || transfers(partLaborCategories)},
 	} {
 		switch {
 		case c.constraint == tagdefinition.Required && !c.has:
-			return fault.Invalid(CodeTagDefinition, fmt.Sprintf("%s is missing: the tag definition %q requires it.", c.path, definition.GetName()))
+			return fault.Invalid(itemfault.CodeTagDefinition, fmt.Sprintf("%s is missing: the tag definition %q requires it.", c.path, definition.GetName()))
 		case c.constraint == tagdefinition.NotSupported && c.has:
-			return fault.Invalid(CodeTagDefinition, fmt.Sprintf("%s: the tag definition %q does not support it. Leave it out.", c.path, definition.GetName()))
+			return fault.Invalid(itemfault.CodeTagDefinition, fmt.Sprintf("%s: the tag definition %q does not support it. Leave it out.", c.path, definition.GetName()))
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package scheduleitem
+package itemdraft
 
 import (
 	"cmp"
@@ -12,17 +12,18 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 )
 
-// draftPayCodeEdit checks a pay code edit as it was sent and brings it into the
+// PayCodeEdit checks a pay code edit as it was sent and brings it into the
 // form in which it is stored.
-func draftPayCodeEdit(sent *schedulingv1.PayCodeEdit, employee *projection.Employee) (*draft, error) {
+func PayCodeEdit(sent *schedulingv1.PayCodeEdit, employee *projection.Employee) (*Draft, error) {
 	edit := proto.CloneOf(sent)
 	if employee == nil {
-		return nil, fault.Invalid(CodeEmployeeMissing, "employee is missing.")
+		return nil, fault.Invalid(itemfault.CodeEmployeeMissing, "employee is missing.")
 	}
-	if !named(edit.GetPayCodeRef()) {
-		return nil, invalidEdit("payCodeRef", "must not be missing")
+	if !Named(edit.GetPayCodeRef()) {
+		return nil, itemfault.InvalidEdit("payCodeRef", "must not be missing")
 	}
 	days, err := editDays(edit)
 	if err != nil {
@@ -38,11 +39,11 @@ func draftPayCodeEdit(sent *schedulingv1.PayCodeEdit, employee *projection.Emplo
 	edit.Posted = proto.Bool(edit.GetPosted())
 	edit.Relations = ownRelations(edit.GetRelations())
 	forgetPrimaryJobOfEdit(edit, employee.JobOn(days.From))
-	body, err := encode(edit)
+	body, err := Encode(edit)
 	if err != nil {
 		return nil, err
 	}
-	return &draft{employee: employee, from: days.From, to: days.To - 1, occupies: days, body: body}, nil
+	return &Draft{Employee: employee, From: days.From, To: days.To - 1, Occupies: days, Body: body}, nil
 }
 
 // forgetPrimaryJobOfEdit takes from a pay code edit what responses show of the primary job:
@@ -63,7 +64,7 @@ func forgetPrimaryJobOfEdit(edit *schedulingv1.PayCodeEdit, path string) {
 // without an end is for its first day.
 func editDays(edit *schedulingv1.PayCodeEdit) (civil.Range, error) {
 	if edit.GetStartDate() == "" {
-		return civil.Range{}, invalidEdit("startDate", "must not be missing")
+		return civil.Range{}, itemfault.InvalidEdit("startDate", "must not be missing")
 	}
 	first, err := editDate("startDate", edit.GetStartDate())
 	if err != nil {
@@ -76,9 +77,9 @@ func editDays(edit *schedulingv1.PayCodeEdit) (civil.Range, error) {
 	days := civil.Through(first, last)
 	switch {
 	case days.Empty():
-		return civil.Range{}, invalidEdit("endDate", "must not be before startDate")
+		return civil.Range{}, itemfault.InvalidEdit("endDate", "must not be before startDate")
 	case days.Days() > reading.MaxItemDays:
-		return civil.Range{}, invalidEdit("endDate", "must not be more than %d days from startDate", reading.MaxItemDays)
+		return civil.Range{}, itemfault.InvalidEdit("endDate", "must not be more than %d days from startDate", reading.MaxItemDays)
 	}
 	return days, nil
 }
@@ -89,7 +90,7 @@ func editDate(path, text string) (civil.Date, error) {
 		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
 	}
 	if d < civil.Beginning || d >= civil.Forever {
-		return 0, invalidEdit(path, "must be from %s and before %s", civil.Beginning, civil.Forever)
+		return 0, itemfault.InvalidEdit(path, "must be from %s and before %s", civil.Beginning, civil.Forever)
 	}
 	return d, nil
 }
@@ -128,20 +129,20 @@ func checkAmount(edit *schedulingv1.PayCodeEdit) error {
 		amount = money.Amount
 	}
 	if !finite(edit.DurationInDays, edit.MoneyAmount, edit.OverrideAccrualAmount, amount) {
-		return invalidEdit("Amounts", "must be numbers")
+		return itemfault.InvalidEdit("Amounts", "must be numbers")
 	}
 	if edit.DurationInTime != nil && (edit.GetDurationInTime() < 0 || edit.GetDurationInTime() > maxDuration) {
-		return invalidEdit("durationInTime", "must be 0 to %d seconds", maxDuration)
+		return itemfault.InvalidEdit("durationInTime", "must be 0 to %d seconds", maxDuration)
 	}
 	// The comparison is this way round so that NaN is refused.
 	if edit.DurationInDays != nil && !(edit.GetDurationInDays() >= 0 && edit.GetDurationInDays() <= reading.MaxItemDays) {
-		return invalidEdit("durationInDays", "must be 0 to %d", reading.MaxItemDays)
+		return itemfault.InvalidEdit("durationInDays", "must be 0 to %d", reading.MaxItemDays)
 	}
 	hasTimes := edit.GetStartTime() != "" && edit.GetEndTime() != ""
 	hasAmount := edit.DurationInTime != nil || edit.DurationInDays != nil || edit.GetDurationInMinutes() != "" ||
-		edit.MoneyAmount != nil || amount != nil || named(edit.GetSymbolicValueRef())
+		edit.MoneyAmount != nil || amount != nil || Named(edit.GetSymbolicValueRef())
 	if !hasTimes && !hasAmount {
-		return invalidEdit("A duration, an amount of money, or startTime with endTime", "must be given")
+		return itemfault.InvalidEdit("A duration, an amount of money, or startTime with endTime", "must be given")
 	}
 	return nil
 }
