@@ -2,11 +2,14 @@ package contract
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/tests/contract/cases"
 )
 
@@ -33,4 +36,72 @@ func TestEveryOperationHasCases(t *testing.T) {
 		assert.True(t, succeeds[o], "no case shows a success of %s", o.Name)
 		assert.True(t, refused[o], "no case shows how %s refuses a request", o.Name)
 	}
+}
+
+// setupServices keep what a client of the reference product sets up.
+var setupServices = []string{
+	"commons.v1.HolidayService",
+	"scheduling.v1.RequestSubtypeService", "scheduling.v1.ScheduleGroupService", "scheduling.v1.ScheduleRuleService",
+	"scheduling.v1.ScheduleRuleSetService", "scheduling.v1.ScheduleRuleSetAssignmentService", "scheduling.v1.ScheduleRuleEvaluationService",
+	"timekeeping.v1.BrazilCompanyService", "timekeeping.v1.BrazilDeviceGroupService", "timekeeping.v1.BrazilDeviceService",
+	"timekeeping.v1.PayCodeService", "timekeeping.v1.WorkRuleService",
+}
+
+// unknownIs400 are the operations that by their contract return 400 for an id that nothing
+// has.
+var unknownIs400 = []string{
+	"scheduling.v1.ScheduleRuleService.GetScheduleRule",
+	"scheduling.v1.ScheduleRuleSetService.UpdateScheduleRuleSet", "scheduling.v1.ScheduleRuleSetService.DeleteScheduleRuleSet",
+	"scheduling.v1.ScheduleRuleSetAssignmentService.UpdateScheduleRuleSetAssignments",
+}
+
+// Every operation of setup is shown to succeed, to refuse whose profile does not give it,
+// not to know what is not there, and, where it replaces or deletes what has a version, to
+// refuse a version and an entity tag that are not the last.
+func TestEverySetupOperationIsShown(t *testing.T) {
+	t.Parallel()
+	all, err := Load(cases.FS)
+	require.NoError(t, err)
+	operations := Operations()
+	shown := map[*Operation]map[int]bool{}
+	for _, o := range operations {
+		shown[o] = map[int]bool{}
+	}
+	for _, c := range all {
+		for _, step := range c.Steps {
+			if o, _ := Called(operations, step); o != nil {
+				shown[o][step.Status] = true
+			}
+		}
+	}
+	table := policy.NewTable(nil)
+	looked := map[string]bool{}
+	for _, o := range operations {
+		name := strings.TrimPrefix(o.Name, "rotaloom.")
+		service := name[:strings.LastIndex(name, ".")]
+		if !slices.Contains(setupServices, service) {
+			continue
+		}
+		looked[service] = true
+		method, err := table.Method(o.Name)
+		require.NoError(t, err)
+		assert.True(t, shown[o][http.StatusOK] || shown[o][http.StatusNoContent], "no case shows a success of %s", name)
+		wanted := []int{http.StatusForbidden}
+		unknown := http.StatusNotFound
+		if slices.Contains(unknownIs400, name) {
+			unknown = http.StatusBadRequest
+		}
+		for _, route := range o.Routes {
+			if slices.Contains(route.segments, "") {
+				wanted = append(wanted, unknown)
+			}
+			if method.Versioned && (route.method == http.MethodPut || route.method == http.MethodDelete) {
+				wanted = append(wanted, http.StatusConflict, http.StatusPreconditionFailed)
+			}
+		}
+		for _, status := range wanted {
+			assert.True(t, shown[o][status], "no case shows %d of %s", status, name)
+		}
+	}
+	assert.Len(t, looked, len(setupServices))
 }
