@@ -13,6 +13,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
 // What a page of punches may be.
@@ -39,10 +40,10 @@ func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.Apply
 		return nil, err
 	}
 	if req.Count == nil || req.GetCount() < 1 || req.GetCount() > maxPage {
-		return nil, fault.Invalid(CodePunchPage, fmt.Sprintf("count must be from 1 to %d.", maxPage))
+		return nil, fault.Invalid(timecardfault.CodePunchPage, fmt.Sprintf("count must be from 1 to %d.", maxPage))
 	}
 	if req.GetIndex() < 0 {
-		return nil, invalid("index must not be less than 0")
+		return nil, timecardfault.Invalid("index must not be less than 0")
 	}
 	keys, err := keysOf("where.employees", req.GetWhere().GetEmployees())
 	if err != nil {
@@ -85,7 +86,7 @@ func punchTimes(r *timekeepingv1.PunchTimes) (first, last civil.DateTime, err er
 		to         *civil.DateTime
 	}{{"startDateTime", r.GetStartDateTime(), &first}, {"endDateTime", r.GetEndDateTime(), &last}} {
 		if t.text == "" {
-			return first, last, missing("where.dateRange." + t.name)
+			return first, last, timecardfault.Missing("where.dateRange." + t.name)
 		}
 		if *t.to, err = civil.ParseDateTime(t.text); err != nil {
 			return first, last, fault.Invalid(fault.CodeDate, "where.dateRange."+t.name+": "+err.Error()+".")
@@ -93,7 +94,7 @@ func punchTimes(r *timekeepingv1.PunchTimes) (first, last civil.DateTime, err er
 	}
 	apart := time.Duration(int64(last.Date)-int64(first.Date))*24*time.Hour + time.Duration(last.Seconds-first.Seconds)*time.Second
 	if apart < 0 || apart > maxPunchTime {
-		return first, last, fault.Invalid(CodePunchTimes, "where.dateRange.endDateTime must be from 0 to 60 minutes after startDateTime.")
+		return first, last, fault.Invalid(timecardfault.CodePunchTimes, "where.dateRange.endDateTime must be from 0 to 60 minutes after startDateTime.")
 	}
 	return first, last, nil
 }
@@ -108,7 +109,7 @@ func keysOf(path string, list *commonv1.RefList) ([]person.Key, error) {
 		refs = append(refs, &commonv1.Ref{Qualifier: &number})
 	}
 	if len(refs) == 0 {
-		return nil, missing(path)
+		return nil, timecardfault.Missing(path)
 	}
 	seen := make(map[person.Key]bool, len(refs))
 	var keys []person.Key

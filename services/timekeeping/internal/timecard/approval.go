@@ -14,6 +14,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
 // Who approves.
@@ -108,7 +109,7 @@ func (h *Approvals) ListEmployeeTimecardApprovals(ctx context.Context, req *time
 func (h *Approvals) other(ctx context.Context, ref *commonv1.Ref) (int64, person.Person, error) {
 	tenantID, who, err := h.cards.who(ctx, ref)
 	if p, ok := authn.From(ctx); err == nil && ok && p.PersonID == who.ID {
-		err = fault.Invalid(CodeOwn, "Nobody approves their own timecard as a manager. Use the operations of employee_timecard_approvals.")
+		err = fault.Invalid(timecardfault.CodeOwn, "Nobody approves their own timecard as a manager. Use the operations of employee_timecard_approvals.")
 	}
 	return tenantID, who, err
 }
@@ -148,7 +149,7 @@ func (h *Approvals) remove(ctx context.Context, tenantID int64, who person.Perso
 			return fmt.Errorf("remove approvals: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return fault.Invalid(CodeNotApproved, fmt.Sprintf("No day from %s to %s is approved.", days.From, days.To-1))
+			return fault.Invalid(timecardfault.CodeNotApproved, fmt.Sprintf("No day from %s to %s is approved.", days.From, days.To-1))
 		}
 		return nil
 	})

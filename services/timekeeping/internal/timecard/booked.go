@@ -8,6 +8,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -35,8 +36,8 @@ func scanLeave(rows pgx.Rows, found map[int64]*employee) error {
 func (c *card) book() {
 	c.input.Zone = c.zone
 	add := func(day civil.Date, ref *commonv1.Ref, job string, b booked, e worktime.Edit) {
-		code := c.setup.find(ref)
-		b.day, b.payCode, b.job = day, c.setup.payCode(ref), c.job(job, day)
+		code := c.setup.Find(ref)
+		b.day, b.payCode, b.job = day, c.setup.PayCode(ref), c.job(job, day)
 		b.excused, b.inDays = code.GetExcusedAbsence(), code.GetUnit() == unitDay
 		e.Day, e.PayCode, e.Job = day, b.payCode, b.job
 		c.booked, c.input.Edits = append(c.booked, b), append(c.input.Edits, e)
@@ -50,7 +51,7 @@ func (c *card) book() {
 		if a.GetPayCodeId() != 0 {
 			ref.Id = proto.Int64(a.GetPayCodeId())
 		}
-		b := booked{worth: worth{days: amount(a.GetDays()), money: amount(a.GetMoney())}, halves: int64(a.GetHalves())}
+		b := booked{worth: worth{days: amount.Amount(a.GetDays()), money: amount.Amount(a.GetMoney())}, halves: int64(a.GetHalves())}
 		add(day, ref, a.GetJob(), b, worktime.Edit{Seconds: a.GetSeconds(), Start: a.GetStartSecond(), End: a.GetEndSecond(), Halves: int64(a.GetHalves())})
 	}
 	for _, p := range c.leave {
@@ -63,7 +64,7 @@ func (c *card) measure() {
 	for i := range c.booked {
 		b := &c.booked[i]
 		if b.halves != 0 && b.inDays {
-			b.days = amount(b.halves) * perUnit / 2
+			b.days = amount.Amount(b.halves) * amount.PerUnit / 2
 			continue
 		}
 		b.seconds = c.result.Booked[i]

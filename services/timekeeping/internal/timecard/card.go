@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -17,7 +18,7 @@ import (
 type card struct {
 	*employee
 	days  civil.Range
-	setup *setup
+	setup *paysetup.Setup
 	// historical says that days which are signed off are calculated all the same.
 	historical bool
 
@@ -60,11 +61,11 @@ func (r *Reader) ask(ctx context.Context, ids []int64, days civil.Range, wages b
 }
 
 func (r *Reader) readIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w window, known map[int64]*commonsv1.EmployeeDays) ([]*card, error) {
-	setup, err := loadSetup(ctx, tx, tenantID)
+	setup, err := paysetup.Load(ctx, tx, tenantID)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.load(ctx, tx, tenantID, ids, w, setup.rules.MaxShift())
+	found, err := r.load(ctx, tx, tenantID, ids, w, setup.Rules.MaxShift())
 	if err != nil {
 		return nil, err
 	}
@@ -79,14 +80,14 @@ func (r *Reader) readIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []in
 }
 
 // calculate calculates the timecard of an employee.
-func (e *employee) calculate(w window, s *setup, now int64) *card {
+func (e *employee) calculate(w window, s *paysetup.Setup, now int64) *card {
 	c := &card{employee: e, days: w.days, setup: s, historical: w.signed, input: &worktime.Input{Now: now, Before: e.before}}
 	c.input.Excused = c.excuses
 	rules := map[civil.Date]*worktime.Rule{}
 	c.input.Rule = func(day civil.Date) *worktime.Rule {
 		rule, ok := rules[day]
 		if !ok {
-			_, rule = s.rules.On(e.payRule(day), day)
+			_, rule = s.Rules.On(e.payRule(day), day)
 			rules[day] = rule
 		}
 		return rule
@@ -94,7 +95,7 @@ func (e *employee) calculate(w window, s *setup, now int64) *card {
 	c.input.Punches = make([]worktime.Punch, len(e.punches))
 	for i := range e.punches {
 		c.input.Punches[i] = e.punches[i].Punch
-		c.input.Punches[i].PayCode = s.booked(e.punches[i].workRuleID, e.punches[i].workRule)
+		c.input.Punches[i].PayCode = s.Booked(e.punches[i].workRuleID, e.punches[i].workRule)
 	}
 	c.schedule()
 	c.book()

@@ -11,6 +11,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -28,15 +31,15 @@ type edit struct {
 	body *timekeepingv1.TimecardPayCodeEdit
 	// seconds, or else days or money, are what it is worth.
 	seconds     int64
-	days, money amount
+	days, money amount.Amount
 }
 
 // newEdit checks a pay code edit.
-func newEdit(path string, p *timekeepingv1.TimecardPayCodeEdit, s *setup) (*edit, error) {
+func newEdit(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setup) (*edit, error) {
 	e := &edit{id: p.GetId(), body: proto.CloneOf(p)}
 	day, err := civil.ParseDate(p.GetApplyDate())
 	if err != nil {
-		return nil, missing(path + ".applyDate")
+		return nil, timecardfault.Missing(path + ".applyDate")
 	}
 	e.day = day
 	ref := p.GetPaycode()
@@ -45,16 +48,16 @@ func newEdit(path string, p *timekeepingv1.TimecardPayCodeEdit, s *setup) (*edit
 		ref = proto.CloneOf(ref)
 		ref.Qualifier = ref.Name
 	}
-	code := s.find(ref)
+	code := s.Find(ref)
 	switch {
 	case ref == nil:
-		return nil, missing(path + ".paycode")
+		return nil, timecardfault.Missing(path + ".paycode")
 	case code == nil:
-		return nil, fault.Invalid(CodeReference, fmt.Sprintf("There is no such pay code (%s.paycode).", path))
+		return nil, fault.Invalid(timecardfault.CodeReference, fmt.Sprintf("There is no such pay code (%s.paycode).", path))
 	case code.GetCombined():
-		return nil, invalid("%s.paycode is a combined pay code, which nobody can enter", path)
+		return nil, timecardfault.Invalid("%s.paycode is a combined pay code, which nobody can enter", path)
 	case p.GetAmountType() != "" && !strings.EqualFold(p.GetAmountType(), code.GetUnit()):
-		return nil, invalid("%s.amountType must be %s, the unit of the pay code", path, code.GetUnit())
+		return nil, timecardfault.Invalid("%s.amountType must be %s, the unit of the pay code", path, code.GetUnit())
 	}
 	given := 0
 	for _, v := range []bool{p.GetDurationInHours() != nil, p.GetDurationInDays() != nil, p.GetMoneyAmount() != nil} {
@@ -63,14 +66,14 @@ func newEdit(path string, p *timekeepingv1.TimecardPayCodeEdit, s *setup) (*edit
 		}
 	}
 	if given > 1 {
-		return nil, invalid("%s must have one of durationInHours, durationInDays and moneyAmount", path)
+		return nil, timecardfault.Invalid("%s must have one of durationInHours, durationInDays and moneyAmount", path)
 	}
 	if err := e.amount(path, code.GetUnit()); err != nil {
 		return nil, err
 	}
 	body := e.body
 	body.Id, body.Employee, body.ApplyDate, body.AmountType = nil, nil, "", code.GetUnit()
-	paid := s.payCode(ref)
+	paid := s.PayCode(ref)
 	body.Paycode = payCodeRef(paid)
 	if job := body.GetOrgJob(); job != nil {
 		name := job.GetQualifier()
@@ -80,7 +83,7 @@ func newEdit(path string, p *timekeepingv1.TimecardPayCodeEdit, s *setup) (*edit
 		body.OrgJob = jobRef(name)
 	}
 	if proto.Size(body) > maxPunch {
-		return nil, invalid("%s must have at most %d bytes", path, maxPunch)
+		return nil, timecardfault.Invalid("%s must have at most %d bytes", path, maxPunch)
 	}
 	return e, nil
 }
@@ -90,14 +93,14 @@ func (e *edit) amount(path, unit string) (err error) {
 	b := e.body
 	switch {
 	case unit == unitHour && b.GetDurationInHours() != nil:
-		e.seconds, err = parseHours(path+".durationInHours", b.GetDurationInHours())
+		e.seconds, err = amount.ParseHours(path+".durationInHours", b.GetDurationInHours())
 	case unit == unitDay && b.GetDurationInDays() != nil:
-		e.days, err = parseAmount(path+".durationInDays", b.GetDurationInDays())
+		e.days, err = amount.Parse(path+".durationInDays", b.GetDurationInDays())
 	case unit == unitMoney && b.GetMoneyAmount() != nil:
-		e.money, err = parseAmount(path+".moneyAmount", b.GetMoneyAmount())
+		e.money, err = amount.Parse(path+".moneyAmount", b.GetMoneyAmount())
 	default:
 		name := map[string]string{unitHour: "durationInHours", unitDay: "durationInDays", unitMoney: "moneyAmount"}[unit]
-		return missing(path + "." + name)
+		return timecardfault.Missing(path + "." + name)
 	}
 	return err
 }
@@ -105,7 +108,7 @@ func (e *edit) amount(path, unit string) (err error) {
 // wire returns a stored edit as callers see it.
 func (e *edit) wire(c *card) *timekeepingv1.TimecardPayCodeEdit {
 	out := proto.CloneOf(e.body)
-	out.Id, out.ApplyDate, out.Paycode = proto.Int64(e.id), e.day.String(), payCodeRef(c.setup.payCode(e.body.GetPaycode()))
+	out.Id, out.ApplyDate, out.Paycode = proto.Int64(e.id), e.day.String(), payCodeRef(c.setup.PayCode(e.body.GetPaycode()))
 	out.DurationInHours, out.DurationInDays, out.MoneyAmount = nil, nil, nil
 	switch out.GetAmountType() {
 	case unitDay:
@@ -130,7 +133,7 @@ func (e *edit) jobOf(c *card) string {
 // excuses says whether somebody whose timecard has an edit on a day may be absent.
 func (c *card) excuses(day civil.Date) bool {
 	for _, e := range c.edits {
-		if e.day == day && c.setup.find(e.body.GetPaycode()).GetExcusedAbsence() {
+		if e.day == day && c.setup.Find(e.body.GetPaycode()).GetExcusedAbsence() {
 			return true
 		}
 	}
@@ -152,7 +155,7 @@ type totalKey struct {
 // worth is what a total adds up.
 type worth struct {
 	seconds     int64
-	days, money amount
+	days, money amount.Amount
 }
 
 func (w worth) add(o worth) worth {
@@ -206,9 +209,9 @@ func storeEdit(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, e *ed
 }
 
 func unknownEdit(id int64) *fault.Error {
-	return fault.Invalid(CodeUnknown, fmt.Sprintf("The timecard has no pay code edit with the id %d.", id))
+	return fault.Invalid(timecardfault.CodeUnknown, fmt.Sprintf("The timecard has no pay code edit with the id %d.", id))
 }
 
 func unknownPunch(id int64) *fault.Error {
-	return fault.Invalid(CodeUnknown, fmt.Sprintf("The timecard has no punch with the id %d.", id))
+	return fault.Invalid(timecardfault.CodeUnknown, fmt.Sprintf("The timecard has no punch with the id %d.", id))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
 // MaxEmployees is of how many employees timecards are read at once.
@@ -36,7 +37,7 @@ func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days c
 	out := make([]*Sheet, len(cards))
 	for i, c := range cards {
 		out[i] = &Sheet{
-			Days: c.sheet(), Through: c.through, PayCode: c.setup.find, Calculated: c.zone.At(r.now()),
+			Days: c.sheet(), Through: c.through, PayCode: c.setup.Find, Calculated: c.zone.At(r.now()),
 			Primary: func(day civil.Date) string { return c.job("", day) },
 		}
 		c.pay(out[i].Days, wages)
@@ -53,9 +54,9 @@ func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days c
 
 // Sum adds up amounts of days or money, as totals have them.
 func Sum(texts []string) float64 {
-	var sum amount
+	var sum amount.Amount
 	for _, text := range texts {
-		sum += readAmount(text)
+		sum += amount.Read(text)
 	}
-	return float64(sum) / perUnit
+	return float64(sum) / amount.PerUnit
 }

@@ -20,6 +20,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
 // Timecards serves TimecardService.
@@ -71,7 +72,7 @@ func setOf(where *timekeepingv1.TimecardsWhere) (*timekeepingv1.TimecardEmployee
 	set, path := &timekeepingv1.TimecardEmployeeSet{Employees: where.GetEmployees(), DateRange: where.GetDateRange(), HyperFind: where.GetHyperFind()}, "where"
 	if where.GetEmployeeSet() != nil {
 		if where.GetEmployees() != nil || where.GetDateRange() != nil || where.GetHyperFind() != nil {
-			return nil, "", invalid("where must have employees and dateRange, or employeeSet with both")
+			return nil, "", timecardfault.Invalid("where must have employees and dateRange, or employeeSet with both")
 		}
 		set, path = where.GetEmployeeSet(), "where.employeeSet"
 	}
@@ -91,7 +92,7 @@ func (h *Timecards) cards(ctx context.Context, path string, set *timekeepingv1.T
 	list := set.GetEmployees()
 	if set.GetHyperFind() != nil {
 		if list != nil {
-			return nil, invalid("%s must have employees or hyperFind, not both", path)
+			return nil, timecardfault.Invalid("%s must have employees or hyperFind, not both", path)
 		}
 		if list, err = h.found(ctx, set.GetHyperFind(), days); err != nil || len(list.GetIds()) == 0 {
 			return nil, err
@@ -102,7 +103,7 @@ func (h *Timecards) cards(ctx context.Context, path string, set *timekeepingv1.T
 		return nil, err
 	}
 	if n := len(keys) * days.Days(); n > maxEmployeeDays {
-		return nil, fault.New(CodeLimit, http.StatusRequestEntityTooLarge,
+		return nil, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge,
 			fmt.Sprintf("%d employees on %d days are %d employees * days; at most %d are allowed.", len(keys), days.Days(), n, maxEmployeeDays))
 	}
 	found, err := h.persons.Find(ctx, tenantID, keys)
@@ -132,9 +133,9 @@ func (h *Timecards) found(ctx context.Context, query *commonv1.Ref, days civil.R
 		f := fault.FromError(err)
 		switch f.Status {
 		case http.StatusRequestEntityTooLarge:
-			return nil, fault.New(CodeLimit, f.Status, fmt.Sprintf("where.hyperFind finds more than %d employees.", maxEmployees)).WithCause(err)
+			return nil, fault.New(timecardfault.CodeLimit, f.Status, fmt.Sprintf("where.hyperFind finds more than %d employees.", maxEmployees)).WithCause(err)
 		case http.StatusBadRequest, http.StatusNotFound:
-			return nil, fault.New(CodeReference, http.StatusBadRequest, "where.hyperFind: "+f.Message).WithCause(err)
+			return nil, fault.New(timecardfault.CodeReference, http.StatusBadRequest, "where.hyperFind: "+f.Message).WithCause(err)
 		}
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func (h *Timecards) daysOf(ctx context.Context, path string, r *commonv1.DateRan
 	start, end := r.GetStartDate(), r.GetEndDate()
 	switch {
 	case r.GetSymbolicPeriod() != nil && (start != "" || end != ""):
-		return civil.Range{}, invalid("%s.dateRange must have dates or a symbolicPeriod, not both", path)
+		return civil.Range{}, timecardfault.Invalid("%s.dateRange must have dates or a symbolicPeriod, not both", path)
 	case r.GetSymbolicPeriod() != nil:
 		span, err := h.symbolic(ctx, r.GetSymbolicPeriod())
 		if err != nil {
@@ -166,7 +167,7 @@ func (h *Timecards) daysOf(ctx context.Context, path string, r *commonv1.DateRan
 		}
 		start, end = span.GetStartDate(), span.GetEndDate()
 	case start == "" || end == "":
-		return civil.Range{}, fault.Invalid(CodeNoRange, path+".dateRange needs startDate and endDate, or a symbolicPeriod.")
+		return civil.Range{}, fault.Invalid(timecardfault.CodeNoRange, path+".dateRange needs startDate and endDate, or a symbolicPeriod.")
 	}
 	first, err := civil.ParseDate(start)
 	if err != nil {
@@ -179,11 +180,11 @@ func (h *Timecards) daysOf(ctx context.Context, path string, r *commonv1.DateRan
 	days := civil.Through(first, last)
 	switch {
 	case days.Empty():
-		return days, fault.Invalid(CodeNoRange, path+".dateRange.endDate is before startDate.")
+		return days, fault.Invalid(timecardfault.CodeNoRange, path+".dateRange.endDate is before startDate.")
 	case first < civil.Beginning+daysBack+daysBefore || last > civil.Forever-daysAfter:
-		return days, invalid("%s.dateRange must be from %s to %s", path, civil.Beginning+daysBack+daysBefore, civil.Forever-daysAfter)
+		return days, timecardfault.Invalid("%s.dateRange must be from %s to %s", path, civil.Beginning+daysBack+daysBefore, civil.Forever-daysAfter)
 	case days.Days() > maxRange:
-		return days, fault.New(CodeLimit, http.StatusRequestEntityTooLarge, fmt.Sprintf("%s.dateRange has %d days; at most %d are allowed.", path, days.Days(), maxRange))
+		return days, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge, fmt.Sprintf("%s.dateRange has %d days; at most %d are allowed.", path, days.Days(), maxRange))
 	}
 	return days, nil
 }
@@ -199,7 +200,7 @@ func (h *Timecards) symbolic(ctx context.Context, period *commonv1.Ref) (*common
 	})
 	if err != nil {
 		if f := fault.FromError(err); f.Status == http.StatusBadRequest || f.Status == http.StatusNotFound {
-			return nil, fault.New(CodePeriod, http.StatusBadRequest, fmt.Sprintf("There is no symbolic period %.100q.", name)).WithCause(err)
+			return nil, fault.New(timecardfault.CodePeriod, http.StatusBadRequest, fmt.Sprintf("There is no symbolic period %.100q.", name)).WithCause(err)
 		}
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -43,7 +44,7 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 		return nil, err
 	}
 	if len(req.GetPunches()) == 0 {
-		return nil, missing("punches")
+		return nil, timecardfault.Missing("punches")
 	}
 	found, err := h.findEmployees(ctx, tenantID, req.GetPunches())
 	if err != nil {
@@ -89,11 +90,11 @@ func keyOf(ref *commonv1.Ref) (person.Key, error) {
 	case ref != nil && ref.Id == nil && ref.GetQualifier() != "":
 		return person.Key{Number: ref.GetQualifier()}, nil
 	}
-	return person.Key{}, missing("The id or the qualifier of an employee")
+	return person.Key{}, timecardfault.Missing("The id or the qualifier of an employee")
 }
 
 func unknownEmployee(key person.Key) *fault.Error {
-	return fault.Invalid(CodeReference, key.Unknown().Message)
+	return fault.Invalid(timecardfault.CodeReference, key.Unknown().Message)
 }
 
 // punchRow is a punch that is to be stored.
@@ -130,12 +131,12 @@ func (r *Reader) place(row *punchRow, p *timekeepingv1.Punch) error {
 	name := row.employee.TimeZone
 	if p.GetTimeZone() != nil {
 		if name = p.GetTimeZone().GetQualifier(); name == "" {
-			return missing("timeZone.qualifier")
+			return timecardfault.Missing("timeZone.qualifier")
 		}
 	}
 	zone, err := r.zones.Get(name)
 	if errors.Is(err, civil.ErrZone) {
-		return invalid("timeZone.qualifier must be the name of an IANA time zone, such as Europe/Berlin")
+		return timecardfault.Invalid("timeZone.qualifier must be the name of an IANA time zone, such as Europe/Berlin")
 	}
 	if err != nil {
 		return err
@@ -146,7 +147,7 @@ func (r *Reader) place(row *punchRow, p *timekeepingv1.Punch) error {
 	case p.GetInstant() != "":
 		instant, err := time.Parse(time.RFC3339, p.GetInstant())
 		if err != nil {
-			return invalid("instant must be a time as in RFC 3339, such as 2026-11-01T06:30:00Z")
+			return timecardfault.Invalid("instant must be a time as in RFC 3339, such as 2026-11-01T06:30:00Z")
 		}
 		at = instant.Unix()
 	case p.GetPunchDtm() != "":
@@ -156,10 +157,10 @@ func (r *Reader) place(row *punchRow, p *timekeepingv1.Punch) error {
 		}
 		at = zone.Unix(local)
 	default:
-		return missing("punchDtm")
+		return timecardfault.Missing("punchDtm")
 	}
 	if day := zone.At(time.Unix(at, 0)).Date; day < civil.Beginning || day >= civil.Forever {
-		return invalid("punchDtm must be from 1900-01-01 to 2999-12-31")
+		return timecardfault.Invalid("punchDtm must be from 1900-01-01 to 2999-12-31")
 	}
 	row.At = at
 	return nil
@@ -180,7 +181,7 @@ func direction(ref *commonv1.Ref) (worktime.Direction, error) {
 	case ref.Id != nil && ref.GetId() == int64(worktime.Out), ref.Id == nil && strings.EqualFold(ref.GetQualifier(), outPunch):
 		return worktime.Out, nil
 	}
-	return 0, invalid("typeOverride must be 1, %s, or 2, %s", inPunch, outPunch)
+	return 0, timecardfault.Invalid("typeOverride must be 1, %s, or 2, %s", inPunch, outPunch)
 }
 
 func directionRef(d worktime.Direction) *commonv1.Ref {
@@ -231,7 +232,7 @@ func (row *punchRow) keep() error {
 	for _, list := range [][]string{{row.Job, row.workRule}} {
 		for _, text := range list {
 			if len(text) > 1000 || strings.ContainsRune(text, 0) {
-				return invalid("the names of jobs and work rules must have at most 1,000 bytes, none of them 0")
+				return timecardfault.Invalid("the names of jobs and work rules must have at most 1,000 bytes, none of them 0")
 			}
 		}
 	}
@@ -244,7 +245,7 @@ func (row *punchRow) keep() error {
 		return err
 	}
 	if len(row.body) > maxPunch {
-		return invalid("a punch must have at most %d bytes", maxPunch)
+		return timecardfault.Invalid("a punch must have at most %d bytes", maxPunch)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
 // words are what can be selected of a timecard, and after them what only the reference
@@ -29,7 +30,7 @@ var words = []string{
 // GetTimecard returns the timecard of one employee.
 func (h *Timecards) GetTimecard(ctx context.Context, req *timekeepingv1.GetTimecardRequest) (*timekeepingv1.Timecard, error) {
 	if req.EmployeeId != nil && req.PersonNumber != nil {
-		return nil, invalid("employee_id and person_number must not both be given")
+		return nil, timecardfault.Invalid("employee_id and person_number must not both be given")
 	}
 	tenantID, who, err := h.who(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
 	if err != nil {
@@ -54,7 +55,7 @@ func (h *Timecards) one(ctx context.Context, tenantID int64, who person.Person, 
 	for _, text := range req.GetSelect() {
 		for word := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(words, strings.ToUpper(word)) {
-				return nil, fault.Invalid(CodeSelect, "select must be of "+strings.Join(words, ", ")+".")
+				return nil, fault.Invalid(timecardfault.CodeSelect, "select must be of "+strings.Join(words, ", ")+".")
 			}
 			list = append(list, word)
 		}
@@ -109,7 +110,7 @@ func (h *Timecards) who(ctx context.Context, ref *commonv1.Ref) (int64, person.P
 func (h *Timecards) self(ctx context.Context) (int64, person.Person, error) {
 	p, ok := authn.From(ctx)
 	if !ok || p.PersonID <= 0 {
-		return 0, person.Person{}, fault.Invalid(CodeOwn, "The user is no employee, and has no timecard of their own.")
+		return 0, person.Person{}, fault.Invalid(timecardfault.CodeOwn, "The user is no employee, and has no timecard of their own.")
 	}
 	return h.who(ctx, &commonv1.Ref{Id: proto.Int64(p.PersonID)})
 }
@@ -122,7 +123,7 @@ func (r *Reader) over(who person.Person, days civil.Range) error {
 	}
 	last := days.To - 1
 	if today := zone.At(r.now()).Date; last >= today {
-		return fault.Invalid(CodeNotOver, last.String()+" is not over: today is "+today.String()+".")
+		return fault.Invalid(timecardfault.CodeNotOver, last.String()+" is not over: today is "+today.String()+".")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
 // options say how a timecard is shown.
@@ -21,7 +22,7 @@ var rollups = []string{"ALL", "SHIFT", "TIMEITEM", "DAILY", "PERIOD_TO_DATE", "A
 func optionsOf(o *timekeepingv1.TimecardReadOptions) (options, error) {
 	by := strings.ToUpper(o.GetTotalsRollupBy())
 	if by != "" && !slices.Contains(rollups, by) {
-		return options{}, invalid("multiReadOptions.totalsRollupBy must be one of %s", strings.Join(rollups, ", "))
+		return options{}, timecardfault.Invalid("multiReadOptions.totalsRollupBy must be one of %s", strings.Join(rollups, ", "))
 	}
 	return options{breakSpans: o.GetBreakSpanAtMidnight(), consolidate: o.GetConsolidateScheduleSegments(), rollup: by == "ALL"}, nil
 }

@@ -7,6 +7,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
 // MultiReadEmployeeTimecards returns the timecard of the caller. Whoever is named must be
@@ -17,7 +18,7 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 		return nil, err
 	}
 	if set.GetHyperFind() != nil {
-		return nil, invalid("%s must not have hyperFind: the timecard is the caller's own", path)
+		return nil, timecardfault.Invalid("%s must not have hyperFind: the timecard is the caller's own", path)
 	}
 	options, err := optionsOf(req.GetMultiReadOptions())
 	if err != nil {
@@ -70,7 +71,7 @@ func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeeping
 }
 
 // errNotOwn says that an operation of one's own timecard names somebody else.
-var errNotOwn = fault.Invalid(CodeOwn, "These operations are for one's own timecard. Use those of timecard for others.")
+var errNotOwn = fault.Invalid(timecardfault.CodeOwn, "These operations are for one's own timecard. Use those of timecard for others.")
 
 func checkOwn(ref *commonv1.Ref, who person.Person) error {
 	if ref == nil {

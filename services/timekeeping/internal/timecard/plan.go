@@ -15,6 +15,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
 // plan is what a request changes on the timecard of one employee.
@@ -47,13 +49,13 @@ func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) erro
 			continue
 		}
 		if row.ID = in.GetId(); row.ID == 0 {
-			return missing(fmt.Sprintf("do.punches.updated[%d].id", i-len(do.GetPunches().GetAdded())))
+			return timecardfault.Missing(fmt.Sprintf("do.punches.updated[%d].id", i-len(do.GetPunches().GetAdded())))
 		}
 		p.updatedPunches = append(p.updatedPunches, row)
 	}
 	for i, in := range do.GetPunches().GetRemoved() {
 		if in.GetId() == 0 {
-			return missing(fmt.Sprintf("do.punches.removed[%d].id", i))
+			return timecardfault.Missing(fmt.Sprintf("do.punches.removed[%d].id", i))
 		}
 		p.removedPunches = append(p.removedPunches, in.GetId())
 	}
@@ -64,9 +66,9 @@ func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) erro
 }
 
 func (p *plan) readEdits(ctx context.Context, changes *timekeepingv1.PayCodeEditChanges) error {
-	var s *setup
+	var s *paysetup.Setup
 	err := pg.InSnapshot(ctx, p.reader.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		s, err = loadSetup(ctx, tx, p.tenantID)
+		s, err = paysetup.Load(ctx, tx, p.tenantID)
 		return err
 	})
 	if err != nil {
@@ -77,7 +79,7 @@ func (p *plan) readEdits(ctx context.Context, changes *timekeepingv1.PayCodeEdit
 			path := fmt.Sprintf("do.payCodeEdits.%s[%d]", []string{"added", "updated"}[n], i)
 			if in.GetEmployee() != nil {
 				if key, err := keyOf(in.GetEmployee()); err != nil || key != (person.Key{ID: p.who.ID}) && key != (person.Key{Number: p.who.Number}) {
-					return invalid("%s.employee must be the employee of the timecard", path)
+					return timecardfault.Invalid("%s.employee must be the employee of the timecard", path)
 				}
 			}
 			e, err := newEdit(path, in, s)
@@ -87,7 +89,7 @@ func (p *plan) readEdits(ctx context.Context, changes *timekeepingv1.PayCodeEdit
 			if n == 0 {
 				e.id = 0
 			} else if e.id == 0 {
-				return missing(path + ".id")
+				return timecardfault.Missing(path + ".id")
 			}
 			p.edits = append(p.edits, e)
 			p.days.add(p.who.ID, e.day)
@@ -95,7 +97,7 @@ func (p *plan) readEdits(ctx context.Context, changes *timekeepingv1.PayCodeEdit
 	}
 	for i, in := range changes.GetRemoved() {
 		if in.GetId() == 0 {
-			return missing(fmt.Sprintf("do.payCodeEdits.removed[%d].id", i))
+			return timecardfault.Missing(fmt.Sprintf("do.payCodeEdits.removed[%d].id", i))
 		}
 		p.removedEdits = append(p.removedEdits, in.GetId())
 	}
@@ -167,7 +169,7 @@ func (p *plan) apply(ctx context.Context, tx pgx.Tx) error {
 			row.Transfer, row.Job, row.workRuleID, row.workRule, row.NoDeduction, row.body))
 		var broken *pgconn.PgError
 		if errors.As(err, &broken) && broken.ConstraintName == "punch_once" {
-			return invalid("The employee has another punch at %s", row.Local(row.At))
+			return timecardfault.Invalid("The employee has another punch at %s", row.Local(row.At))
 		}
 		if err != nil {
 			return err

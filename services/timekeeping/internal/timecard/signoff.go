@@ -16,6 +16,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
 // Signoffs serves TimecardSignoffService.
@@ -64,7 +65,7 @@ func (h *Signoffs) SignOffTimecard(ctx context.Context, req *timekeepingv1.SignO
 // ImportTimecardSignoffs signs timecards off, each by itself.
 func (h *Signoffs) ImportTimecardSignoffs(ctx context.Context, req *timekeepingv1.ImportTimecardSignoffsRequest) (*timekeepingv1.ImportTimecardSignoffsResponse, error) {
 	if len(req.GetSignoffs()) == 0 {
-		return nil, missing("signoffs")
+		return nil, timecardfault.Missing("signoffs")
 	}
 	out := &timekeepingv1.ImportTimecardSignoffsResponse{}
 	for _, given := range req.GetSignoffs() {
@@ -98,7 +99,7 @@ func (r *Reader) signOff(ctx context.Context, tenantID int64, who person.Person,
 	}
 	last, signed := before[who.ID]
 	if signed && last.through >= through {
-		return fault.Invalid(CodeSigned, fmt.Sprintf("The timecard is signed off already, through %s.", last.through))
+		return fault.Invalid(timecardfault.CodeSigned, fmt.Sprintf("The timecard is signed off already, through %s.", last.through))
 	}
 	open := civil.Range{From: days.From, To: days.To}
 	if signed {
@@ -107,7 +108,7 @@ func (r *Reader) signOff(ctx context.Context, tenantID int64, who person.Person,
 		return err
 	}
 	if open.Days() > maxRange {
-		return invalid("The days from %s have not been signed off yet. Sign off at most %d days at once", open.From, maxRange)
+		return timecardfault.Invalid("The days from %s have not been signed off yet. Sign off at most %d days at once", open.From, maxRange)
 	}
 	k, err := r.known(ctx, who.ID, open)
 	if err != nil {
@@ -141,7 +142,7 @@ func (r *Reader) signOff(ctx context.Context, tenantID int64, who person.Person,
 func (c *card) over() error {
 	for i := range c.result.Shifts {
 		if shift := &c.result.Shifts[i]; shift.Running && shift.Day < c.days.To {
-			return fault.Invalid(CodeNotOver, fmt.Sprintf("%s is not over: the employee has not punched out of the shift that began then.", shift.Day))
+			return fault.Invalid(timecardfault.CodeNotOver, fmt.Sprintf("%s is not over: the employee has not punched out of the shift that began then.", shift.Day))
 		}
 	}
 	return nil
@@ -233,7 +234,7 @@ func (h *Signoffs) RemoveTimecardSignoff(ctx context.Context, req *timekeepingv1
 			return fmt.Errorf("read sign-offs: %w", err)
 		}
 		if !any {
-			return fault.Invalid(CodeNotSigned, fmt.Sprintf("The timecard is not signed off on %s or later.", days.From))
+			return fault.Invalid(timecardfault.CodeNotSigned, fmt.Sprintf("The timecard is not signed off on %s or later.", days.From))
 		}
 		last := civil.Beginning - 1
 		if left != nil {

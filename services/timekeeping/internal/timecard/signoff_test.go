@@ -18,6 +18,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
 const seeding pg.Unaudited = "test"
@@ -43,11 +44,11 @@ func TestWhatGoesOnIsNotSignedOff(t *testing.T) {
 		return err
 	}
 	punched(t, ctx, cards.reader, 1, 7, "2026-03-09T22:00")
-	require.True(t, fault.HasCode(through("2026-03-10"), CodeNotOver), "today is not over")
-	require.True(t, fault.HasCode(through("2026-03-09"), CodeNotOver), "the night shift goes on")
+	require.True(t, fault.HasCode(through("2026-03-10"), timecardfault.CodeNotOver), "today is not over")
+	require.True(t, fault.HasCode(through("2026-03-09"), timecardfault.CodeNotOver), "the night shift goes on")
 
 	punched(t, ctx, cards.reader, 1, 7, "2026-03-10T06:00")
-	require.True(t, fault.HasCode(through("2026-03-10"), CodeNotOver), "today is still not over")
+	require.True(t, fault.HasCode(through("2026-03-10"), timecardfault.CodeNotOver), "today is still not over")
 	require.NoError(t, through("2026-03-09"))
 	assert.Equal(t, []string{"2026-03-09 WORKED Regular  28800"}, describe(totalsOf(t, ctx, cards.reader, "2026-03-09", "2026-03-10", 7)[0].GetTotals()))
 }
@@ -95,10 +96,10 @@ func TestTimecardsAtOnceAreBounded(t *testing.T) {
 		assert.Equal(t, fault.FromError(err).Code, fault.FromError(metrics).Code)
 		return err
 	}
-	assert.True(t, fault.HasCode(read("2026-01-01"), CodeLimit), "82 employees on 366 days")
+	assert.True(t, fault.HasCode(read("2026-01-01"), timecardfault.CodeLimit), "82 employees on 366 days")
 	persons := &absent{}
 	cards.persons = person.NewDirectory(cards.reader.pool, persons, nil)
-	assert.True(t, fault.HasCode(read("2025-12-31"), CodeReference), "82 employees on 365 days")
+	assert.True(t, fault.HasCode(read("2025-12-31"), timecardfault.CodeReference), "82 employees on 365 days")
 }
 
 // absent is commons that knows nobody.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -22,7 +23,7 @@ func (c *card) worths() map[totalKey]worth {
 		add(key.Day, key.PayCode, c.job(key.Job, key.Day), timekeepingv1.TotalKind_TOTAL_KIND_WORKED, 0, worth{seconds: seconds})
 	}
 	for _, e := range c.edits {
-		add(e.day, c.setup.payCode(e.body.GetPaycode()), e.jobOf(c), timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, worth{e.seconds, e.days, e.money})
+		add(e.day, c.setup.PayCode(e.body.GetPaycode()), e.jobOf(c), timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, worth{e.seconds, e.days, e.money})
 	}
 	for _, b := range c.booked {
 		add(b.day, b.payCode, b.job, timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, b.worth)
@@ -73,7 +74,7 @@ type rollup struct {
 	list  []*timekeepingv1.WorkedTimeTotal
 	index map[rollupKey]int
 	sums  []worth
-	wages []amount
+	wages []amount.Amount
 }
 
 type rollupKey struct {
@@ -93,8 +94,8 @@ func (r *rollup) add(w *timekeepingv1.WorkedTimeTotal, byDay, byCode, byJob bool
 	if byJob {
 		key.job, key.jobID, out.OrgJob = w.GetOrgJob().GetQualifier(), w.GetOrgJob().GetId(), w.GetOrgJob()
 	}
-	sum := worth{seconds: w.GetSeconds(), days: readAmount(w.GetDays()), money: readAmount(w.GetMoney())}
-	wages := readAmount(w.GetWages())
+	sum := worth{seconds: w.GetSeconds(), days: amount.Read(w.GetDays()), money: amount.Read(w.GetMoney())}
+	wages := amount.Read(w.GetWages())
 	if r.index == nil {
 		r.index = map[rollupKey]int{}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
 // SeesWages reports whether the caller may see what people are paid.
@@ -47,14 +48,14 @@ func (c *card) wages(t *timekeepingv1.WorkedTimeTotal) string {
 	if rate == nil {
 		return ""
 	}
-	if code := c.setup.find(t.GetPayCode()); code != nil {
+	if code := c.setup.Find(t.GetPayCode()); code != nil {
 		if code.WageMultiplier != nil {
 			rate.Mul(rate, decimalOf(code.GetWageMultiplier()))
 		}
 		rate.Add(rate, decimalOf(code.GetWageAddition()))
 	}
 	rate.Mul(rate, big.NewRat(t.GetSeconds(), 3600))
-	return readAmount(rate.FloatString(4)).String()
+	return amount.Read(rate.FloatString(4)).String()
 }
 
 // wage returns what an hour in a job is paid on a day, nil when that is not known.

@@ -77,7 +77,7 @@ func (c *card) workedTime() *timekeepingv1.EmployeeWorkedTime {
 	if c.through != nil {
 		out.SignedOffThrough = c.through.String()
 	}
-	out.PayRule, _ = c.setup.rules.On(c.payRule(c.days.To-1), c.days.To-1)
+	out.PayRule, _ = c.setup.Rules.On(c.payRule(c.days.To-1), c.days.To-1)
 	return out
 }
 

@@ -1,4 +1,4 @@
-package timecard
+package amount
 
 import (
 	"testing"
@@ -15,20 +15,20 @@ func TestAmounts(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
-			a, err := parseAmount("x", structpb.NewStringValue(text))
+			a, err := Parse("x", structpb.NewStringValue(text))
 			require.NoError(t, err)
 			assert.Equal(t, want, a.String())
-			assert.Equal(t, a, readAmount(a.String()))
+			assert.Equal(t, a, Read(a.String()))
 		})
 	}
 	for _, text := range []string{"", "x", "1/2", "0x10", "1e99", "1e999999999", "0.00001", "1000000001", "NaN", "Infinity", "1_000"} {
 		t.Run("not "+text, func(t *testing.T) {
 			t.Parallel()
-			_, err := parseAmount("x", structpb.NewStringValue(text))
+			_, err := Parse("x", structpb.NewStringValue(text))
 			require.ErrorContains(t, err, "x must")
 		})
 	}
-	seconds, err := parseHours("x", structpb.NewStringValue("0.3333"))
+	seconds, err := ParseHours("x", structpb.NewStringValue("0.3333"))
 	require.NoError(t, err)
 	assert.Equal(t, int64(1200), seconds, "to the nearest second")
 }

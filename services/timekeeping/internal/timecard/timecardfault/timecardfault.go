@@ -1,4 +1,5 @@
-package timecard
+// Package timecardfault holds the errors of timecards.
+package timecardfault
 
 import (
 	"fmt"
@@ -50,8 +51,10 @@ const (
 	CodeOwn = "WRL-20707"
 )
 
-func missing(what string) *fault.Error { return fault.Invalid(CodeMissing, what+" is missing.") }
+// Missing returns the error of something that was not given.
+func Missing(what string) *fault.Error { return fault.Invalid(CodeMissing, what+" is missing.") }
 
-func invalid(format string, args ...any) *fault.Error {
+// Invalid returns the error of a value that its property may not have.
+func Invalid(format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
 }

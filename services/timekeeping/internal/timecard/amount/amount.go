@@ -1,4 +1,5 @@
-package timecard
+// Package amount reads and writes what pay code edits are worth.
+package amount
 
 import (
 	"math/big"
@@ -6,13 +7,16 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// amount is a decimal with four digits after the point: days, or money.
-type amount int64
+// Amount is a decimal with four digits after the point: days, or money.
+type Amount int64
 
 const (
-	perUnit = 10_000
+	// PerUnit is how many steps one unit has.
+	PerUnit = 10_000
 	// maxUnits bounds what a pay code edit is worth, in either direction.
 	maxUnits = 1_000_000_000
 )
@@ -25,44 +29,44 @@ func decimal(path string, v *structpb.Value) (*big.Rat, error) {
 	}
 	// A long exponent would make a number of gigabytes.
 	if n := len(text); n == 0 || n > 40 || strings.ContainsAny(text, "/_xXpPbBoOnNiI") {
-		return nil, invalid("%s must be a number", path)
+		return nil, timecardfault.Invalid("%s must be a number", path)
 	}
 	if at := strings.IndexAny(text, "eE"); at >= 0 {
 		if e, err := strconv.Atoi(text[at+1:]); err != nil || e < -40 || e > 40 {
-			return nil, invalid("%s must be a number from -%d to %d", path, maxUnits, maxUnits)
+			return nil, timecardfault.Invalid("%s must be a number from -%d to %d", path, maxUnits, maxUnits)
 		}
 	}
 	n, ok := new(big.Rat).SetString(text)
 	if !ok {
-		return nil, invalid("%s must be a number", path)
+		return nil, timecardfault.Invalid("%s must be a number", path)
 	}
 	if new(big.Rat).Abs(n).Cmp(big.NewRat(maxUnits, 1)) > 0 {
-		return nil, invalid("%s must be from -%d to %d", path, maxUnits, maxUnits)
+		return nil, timecardfault.Invalid("%s must be from -%d to %d", path, maxUnits, maxUnits)
 	}
 	return n, nil
 }
 
-// parseAmount reads days or money.
-func parseAmount(path string, v *structpb.Value) (amount, error) {
+// Parse reads days or money.
+func Parse(path string, v *structpb.Value) (Amount, error) {
 	n, err := decimal(path, v)
 	if err != nil {
 		return 0, err
 	}
-	n.Mul(n, big.NewRat(perUnit, 1))
+	n.Mul(n, big.NewRat(PerUnit, 1))
 	if !n.IsInt() {
-		return 0, invalid("%s must have at most four decimals", path)
+		return 0, timecardfault.Invalid("%s must have at most four decimals", path)
 	}
-	return amount(n.Num().Int64()), nil
+	return Amount(n.Num().Int64()), nil
 }
 
-// parseHours reads hours, as seconds to the nearest one.
-func parseHours(path string, v *structpb.Value) (int64, error) {
+// ParseHours reads hours, as seconds to the nearest one.
+func ParseHours(path string, v *structpb.Value) (int64, error) {
 	n, err := decimal(path, v)
 	if err != nil {
 		return 0, err
 	}
 	if new(big.Rat).Abs(n).Cmp(big.NewRat(maxHours, 1)) > 0 {
-		return 0, invalid("%s must be from -%d to %d", path, maxHours, maxHours)
+		return 0, timecardfault.Invalid("%s must be from -%d to %d", path, maxHours, maxHours)
 	}
 	n.Mul(n, big.NewRat(3600, 1))
 	seconds, err := strconv.ParseInt(n.FloatString(0), 10, 64)
@@ -73,15 +77,15 @@ func parseHours(path string, v *structpb.Value) (int64, error) {
 const maxHours = 10_000
 
 // String writes an amount without zeros at its end.
-func (a amount) String() string {
-	return strings.TrimSuffix(strings.TrimRight(big.NewRat(int64(a), perUnit).FloatString(4), "0"), ".")
+func (a Amount) String() string {
+	return strings.TrimSuffix(strings.TrimRight(big.NewRat(int64(a), PerUnit).FloatString(4), "0"), ".")
 }
 
-// readAmount reads what String wrote.
-func readAmount(text string) amount {
+// Read reads what String wrote.
+func Read(text string) Amount {
 	n, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return 0
 	}
-	return amount(n.Mul(n, big.NewRat(perUnit, 1)).Num().Int64())
+	return Amount(n.Mul(n, big.NewRat(PerUnit, 1)).Num().Int64())
 }

@@ -1,4 +1,5 @@
-package timecard
+// Package paysetup reads the setup of a tenant that timecards follow from.
+package paysetup
 
 import (
 	"context"
@@ -14,22 +15,24 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// setup is the setup of a tenant that timecards follow from.
-type setup struct {
+// Setup is the setup of a tenant that timecards follow from.
+type Setup struct {
 	codesByID   map[int64]*timekeepingv1.PayCode
 	codesByName map[string]*timekeepingv1.PayCode
 	// booked are the pay codes of work rules.
 	bookedByID   map[int64]*worktime.PayCode
 	bookedByName map[string]*worktime.PayCode
-	rules        *payrule.Rules
+	// Rules are the pay rules.
+	Rules *payrule.Rules
 }
 
-func loadSetup(ctx context.Context, tx pgx.Tx, tenantID int64) (*setup, error) {
+// Load reads the setup in a transaction.
+func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
 	codes, err := paycode.NewStore().All(ctx, tx, tenantID)
 	if err != nil {
 		return nil, err
 	}
-	s := &setup{
+	s := &Setup{
 		codesByID: make(map[int64]*timekeepingv1.PayCode, len(codes)), codesByName: make(map[string]*timekeepingv1.PayCode, len(codes)),
 		bookedByID: map[int64]*worktime.PayCode{}, bookedByName: map[string]*worktime.PayCode{},
 	}
@@ -42,7 +45,7 @@ func loadSetup(ctx context.Context, tx pgx.Tx, tenantID int64) (*setup, error) {
 	}
 	for _, r := range workRules {
 		if r.GetDefaultPayCode() != nil {
-			paid := s.payCode(r.GetDefaultPayCode())
+			paid := s.PayCode(r.GetDefaultPayCode())
 			s.bookedByID[r.GetId()], s.bookedByName[strings.ToLower(r.GetName())] = &paid, &paid
 		}
 	}
@@ -50,29 +53,29 @@ func loadSetup(ctx context.Context, tx pgx.Tx, tenantID int64) (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.rules, err = payrule.Compile(list, s.payCode)
+	s.Rules, err = payrule.Compile(list, s.PayCode)
 	return s, err
 }
 
-// find returns the pay code that a ref names, nil when there is none. The id wins.
-func (s *setup) find(ref *commonv1.Ref) *timekeepingv1.PayCode {
+// Find returns the pay code that a ref names, nil when there is none. The id wins.
+func (s *Setup) Find(ref *commonv1.Ref) *timekeepingv1.PayCode {
 	if ref != nil && ref.Id != nil {
 		return s.codesByID[ref.GetId()]
 	}
 	return s.codesByName[strings.ToLower(ref.GetQualifier())]
 }
 
-// payCode returns a pay code as it is now, or what the ref says when there is none.
-func (s *setup) payCode(ref *commonv1.Ref) worktime.PayCode {
-	if found := s.find(ref); found != nil {
+// PayCode returns a pay code as it is now, or what the ref says when there is none.
+func (s *Setup) PayCode(ref *commonv1.Ref) worktime.PayCode {
+	if found := s.Find(ref); found != nil {
 		return worktime.PayCode{ID: found.GetId(), Name: found.GetName()}
 	}
 	return worktime.PayCode{ID: ref.GetId(), Name: ref.GetQualifier()}
 }
 
-// booked returns the pay code that a work rule books under, nil for that of the pay
+// Booked returns the pay code that a work rule books under, nil for that of the pay
 // rule.
-func (s *setup) booked(id *int64, name string) *worktime.PayCode {
+func (s *Setup) Booked(id *int64, name string) *worktime.PayCode {
 	if id != nil {
 		return s.bookedByID[*id]
 	}
