@@ -2440,6 +2440,7 @@ type SelfScheduleRequestSubtype struct {
 	MaxShiftTemplateLength                     string    `protobuf:"bytes,34,opt,name=max_shift_template_length,json=maxShiftTemplateLength,proto3" json:"max_shift_template_length,omitempty"`
 	LocationFiltering                          *v1.Ref   `protobuf:"bytes,35,opt,name=location_filtering,json=locationFiltering,proto3" json:"location_filtering,omitempty"`
 	RestrictJobTransferSetToSchedulingContexts []*v1.Ref `protobuf:"bytes,36,rep,name=restrict_job_transfer_set_to_scheduling_contexts,json=restrictJobTransferSetToSchedulingContexts,proto3" json:"restrict_job_transfer_set_to_scheduling_contexts,omitempty"`
+	ShowOtherEmployees                         *bool     `protobuf:"varint,37,opt,name=show_other_employees,json=showOtherEmployees,proto3,oneof" json:"show_other_employees,omitempty"`
 	unknownFields                              protoimpl.UnknownFields
 	sizeCache                                  protoimpl.SizeCache
 }
@@ -2640,6 +2641,13 @@ func (x *SelfScheduleRequestSubtype) GetRestrictJobTransferSetToSchedulingContex
 		return x.RestrictJobTransferSetToSchedulingContexts
 	}
 	return nil
+}
+
+func (x *SelfScheduleRequestSubtype) GetShowOtherEmployees() bool {
+	if x != nil && x.ShowOtherEmployees != nil {
+		return *x.ShowOtherEmployees
+	}
+	return false
 }
 
 // LeaveOfAbsenceRequestSubtype says how a request for a leave of absence is treated.
@@ -3153,7 +3161,7 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\t_priorityB\x15\n" +
 	"\x13_automatic_approvalB\x18\n" +
 	"\x16_include_market_shiftsB\x17\n" +
-	"\x15_show_other_employees\"\x8f\f\n" +
+	"\x15_show_other_employees\"\xdf\f\n" +
 	"\x1aSelfScheduleRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -3179,12 +3187,14 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\x19min_shift_template_length\x18! \x01(\tR\x16minShiftTemplateLength\x129\n" +
 	"\x19max_shift_template_length\x18\" \x01(\tR\x16maxShiftTemplateLength\x12F\n" +
 	"\x12location_filtering\x18# \x01(\v2\x17.rotaloom.common.v1.RefR\x11locationFiltering\x12}\n" +
-	"0restrict_job_transfer_set_to_scheduling_contexts\x18$ \x03(\v2\x17.rotaloom.common.v1.RefR*restrictJobTransferSetToSchedulingContextsB\x05\n" +
+	"0restrict_job_transfer_set_to_scheduling_contexts\x18$ \x03(\v2\x17.rotaloom.common.v1.RefR*restrictJobTransferSetToSchedulingContexts\x125\n" +
+	"\x14show_other_employees\x18% \x01(\bH\x05R\x12showOtherEmployees\x88\x01\x01B\x05\n" +
 	"\x03_idB\v\n" +
 	"\t_priorityB\x15\n" +
 	"\x13_automatic_approvalB\x1e\n" +
 	"\x1c_allow_unrestricted_overlapsB\x10\n" +
-	"\x0e_over_coverage\"\xe5\v\n" +
+	"\x0e_over_coverageB\x17\n" +
+	"\x15_show_other_employees\"\xe5\v\n" +
 	"\x1cLeaveOfAbsenceRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
