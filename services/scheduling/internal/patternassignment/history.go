@@ -45,7 +45,7 @@ type version struct {
 	propagationID     int64
 	state             string
 	employees         int64
-	locked, cutLoose  int64
+	locked, detached  int64
 	propagationFinish *time.Time
 }
 
@@ -59,7 +59,7 @@ func (k *Kind) history(ctx context.Context, db pg.Querier, tenantID int64, owner
 	var from, to civil.Date
 	_, err = pgx.ForEachRow(rows, []any{
 		&v.id, &v.number, &v.ownerID, &from, &to, &v.patternID, &v.override, &v.from, &v.until, &v.continued,
-		&v.propagationID, &v.state, &v.employees, &v.locked, &v.cutLoose, &v.propagationFinish,
+		&v.propagationID, &v.state, &v.employees, &v.locked, &v.detached, &v.propagationFinish,
 	}, func() error {
 		v.days = civil.Range{From: from, To: to}
 		row, err := v.message()
@@ -110,8 +110,8 @@ func (v *version) report() []string {
 	if v.locked > 0 {
 		lines = append(lines, fmt.Sprintf("Locked days of %d employees were left alone.", v.locked))
 	}
-	if v.cutLoose > 0 {
-		lines = append(lines, fmt.Sprintf("Entries of %d employees that were changed by hand were left alone.", v.cutLoose))
+	if v.detached > 0 {
+		lines = append(lines, fmt.Sprintf("Entries of %d employees that were changed by hand were left alone.", v.detached))
 	}
 	if v.until != nil {
 		ended := "removed"

@@ -119,8 +119,8 @@ func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByI
 	return out, propagationID, err
 }
 
-// bringing is what a request that replaces patterns brings.
-type bringing struct {
+// requestPatterns is what a request that replaces patterns brings.
+type requestPatterns struct {
 	replacement
 	definition *patterndefinition.Definition
 	// ownerID is the owner that the request names, or 0.
@@ -129,7 +129,7 @@ type bringing struct {
 
 // replacement finds the pattern and the owner that u brings; nil when it brings
 // none.
-func (s *Assignments) replacement(ctx context.Context, u *update) (*bringing, error) {
+func (s *Assignments) replacement(ctx context.Context, u *update) (*requestPatterns, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (s *Assignments) replacement(ctx context.Context, u *update) (*bringing, er
 	if u.given == nil {
 		return nil, nil
 	}
-	b := &bringing{}
+	b := &requestPatterns{}
 	if err := u.readDates(&b.replacement); err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (u *update) readDates(r *replacement) error {
 // edit makes the edits of the assignments that u names, or errors at their
 // places, beside the assignments of their owners. It is a 404 when none of them
 // exists.
-func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update, b *bringing, visible rowvisibility.Set) ([]assignment, []edit, []error, error) {
+func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update, b *requestPatterns, visible rowvisibility.Set) ([]assignment, []edit, []error, error) {
 	owners, err := s.kind.ownersOf(ctx, tx, tenantID, u.ids, visible)
 	if err != nil {
 		return nil, nil, nil, err
@@ -233,7 +233,7 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *up
 
 // putPattern stores the pattern that a request brings and puts it into the
 // parts that have none. A request of which nothing is left stores none.
-func (s *Assignments) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit, b *bringing) error {
+func (s *Assignments) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit, b *requestPatterns) error {
 	if b == nil || len(edits) == 0 {
 		return nil
 	}
@@ -252,7 +252,7 @@ func (s *Assignments) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64,
 }
 
 // one makes the edit of an assignment and keeps the layers up to date.
-func (u *update) one(a assignment, b *bringing, layers *layers) (edit, error) {
+func (u *update) one(a assignment, b *requestPatterns, layers *layers) (edit, error) {
 	var r *replacement
 	if b != nil {
 		r = &b.replacement

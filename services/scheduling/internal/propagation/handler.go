@@ -17,7 +17,7 @@ import (
 // The reasons why a propagation left days of an employee alone.
 const (
 	reasonLocked   = "LOCKED_DAYS"
-	reasonCutLoose = "CUT_LOOSE_ENTRIES"
+	reasonDetached = "CUT_LOOSE_ENTRIES"
 )
 
 // Handler is the PropagationService.
@@ -60,10 +60,10 @@ func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropa
 // wire reads a row of columns.
 func wire(row pgx.CollectableRow) (*schedulingv1.Propagation, error) {
 	response := &schedulingv1.Propagation{}
-	var total, done, spans, locked, cutLoose int64
+	var total, done, spans, locked, detached int64
 	var accepted time.Time
 	var started, finished *time.Time
-	err := row.Scan(&response.Id, &response.Cause, &response.State, &total, &done, &spans, &locked, &cutLoose,
+	err := row.Scan(&response.Id, &response.Cause, &response.State, &total, &done, &spans, &locked, &detached,
 		&accepted, &started, &finished, &response.Error, &response.RequestIds)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func wire(row pgx.CollectableRow) (*schedulingv1.Propagation, error) {
 		response.EmployeesTotal, response.EmployeesDone, response.SpansWritten = &total, &done, &spans
 	}
 	response.Skipped = appendSkipped(response.Skipped, reasonLocked, locked)
-	response.Skipped = appendSkipped(response.Skipped, reasonCutLoose, cutLoose)
+	response.Skipped = appendSkipped(response.Skipped, reasonDetached, detached)
 	return response, nil
 }
 

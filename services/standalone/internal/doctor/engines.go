@@ -21,8 +21,8 @@ const (
 	// should see to it, and tooFar when what is decided by them goes wrong.
 	apart  = time.Second
 	tooFar = 30 * time.Second
-	// maxLetters is how many dead letters are counted.
-	maxLetters = 1000
+	// maxDeadLetters is how many dead letters are counted.
+	maxDeadLetters = 1000
 	// fewConnections is the share of a server's connections from which on few are left.
 	fewConnections = 0.9
 )
@@ -42,7 +42,7 @@ func (e *examination) databases(ctx context.Context) {
 		}
 		e.schema(ctx, pool, service)
 		if service.DeadLetters {
-			e.letters(ctx, pool, service.Name)
+			e.deadLetters(ctx, pool, service.Name)
 		}
 		pool.Close()
 		cancel()
@@ -123,10 +123,10 @@ func (e *examination) schema(ctx context.Context, pool *pg.Pool, service Service
 	e.add(check, OK, "", "%s has the schema of this program", pool.Database())
 }
 
-// letters counts the events that consumers gave up.
-func (e *examination) letters(ctx context.Context, pool *pg.Pool, service string) {
+// deadLetters counts the events that consumers gave up.
+func (e *examination) deadLetters(ctx context.Context, pool *pg.Pool, service string) {
 	check := "dead letters of " + service
-	found, err := outbox.NewDeadLetters(pool).List(tenant.All(ctx), 0, maxLetters)
+	found, err := outbox.NewDeadLetters(pool).List(tenant.All(ctx), 0, maxDeadLetters)
 	switch {
 	case err != nil:
 		e.add(check, Failed, databaseAdvice(e.Database), "%v", err)

@@ -19,14 +19,14 @@ type DeadLetters struct {
 	Replay replayDeadLetters `cmd:"" help:"Have events that a service gave up handled once more, while the API is served."`
 }
 
-// lettersIn says whose letters are meant.
-type lettersIn struct {
+// deadLetterScope says whose dead letters are meant.
+type deadLetterScope struct {
 	Service  string           `required:"" enum:"commons,timekeeping,scheduling" help:"The service whose consumers gave them up: ${enum}."`
 	StateDir string           `default:".state" type:"path" help:"State folder of the process that serves."`
 	Database privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 }
 
-func (l *lettersIn) config(ctx context.Context, log *slog.Logger) (pg.Config, error) {
+func (l *deadLetterScope) config(ctx context.Context, log *slog.Logger) (pg.Config, error) {
 	url, err := privatepg.Running(ctx, l.Database, filepath.Join(l.StateDir, "postgresql"), log, l.Service)
 	if err != nil {
 		return pg.Config{}, fmt.Errorf("%s: %w", l.Service, err)
@@ -36,7 +36,7 @@ func (l *lettersIn) config(ctx context.Context, log *slog.Logger) (pg.Config, er
 
 type listDeadLetters struct {
 	serve.ListDeadLetters `embed:""`
-	lettersIn             `embed:""`
+	deadLetterScope       `embed:""`
 }
 
 // Do does what the command says.
@@ -50,7 +50,7 @@ func (l *listDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Write
 
 type replayDeadLetters struct {
 	serve.ReplayDeadLetters `embed:""`
-	lettersIn               `embed:""`
+	deadLetterScope         `embed:""`
 }
 
 // Do does what the command says.

@@ -128,7 +128,7 @@ func (c *claim) newest() int64 {
 // progress is what the claimed batches of one propagation add to it.
 type progress struct {
 	ids                                         []int64
-	employees, batches, spans, locked, cutLoose []int32
+	employees, batches, spans, locked, detached []int32
 	failed                                      []bool
 }
 
@@ -148,7 +148,7 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes
 		p.employees[at] += int32(len(b.employees) - len(failed))
 		p.spans[at] += int32(len(shared(done.AddedEmployees(), b.employees)))
 		p.locked[at] += int32(len(shared(done.Locked, b.employees)))
-		p.cutLoose[at] += int32(len(shared(done.Detached, b.employees)))
+		p.detached[at] += int32(len(shared(done.Detached, b.employees)))
 		if len(failed) > 0 {
 			p.failed[at] = true
 			batch.Queue(keepFailed, tenantID, b.PropagationID, b.Batch, failed, failed[0], employeelock.Buckets(failed))
@@ -159,13 +159,13 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes
 	}
 	lockWindow.Queue(batch, tenantID)
 	batch.Queue(deleteBatches, tenantID, propagations, numbers)
-	batch.Queue(advancePropagations, tenantID, p.ids, p.employees, p.batches, p.spans, p.locked, p.cutLoose, p.failed, reasonOf(done.Failure))
+	batch.Queue(advancePropagations, tenantID, p.ids, p.employees, p.batches, p.spans, p.locked, p.detached, p.failed, reasonOf(done.Failure))
 }
 
 func (p *progress) add(id int64) {
 	p.ids = append(p.ids, id)
 	p.employees, p.batches, p.spans = append(p.employees, 0), append(p.batches, 0), append(p.spans, 0)
-	p.locked, p.cutLoose, p.failed = append(p.locked, 0), append(p.cutLoose, 0), append(p.failed, false)
+	p.locked, p.detached, p.failed = append(p.locked, 0), append(p.detached, 0), append(p.failed, false)
 }
 
 // shared returns those of ids that are among others. Both ascend, and ids may
