@@ -8,11 +8,13 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/url"
 	"sync/atomic"
+	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -39,6 +41,9 @@ type sampled struct {
 	trace.Tracer
 	share sdktrace.Sampler
 }
+
+// flushTimeout is how long a process that ends waits for the receiver to take what is left.
+const flushTimeout = 3 * time.Second
 
 // Enabled reports whether spans are made.
 func Enabled() bool { return tracer.Load() != nil }
@@ -69,7 +74,14 @@ func Start(ctx context.Context, cfg Config, program string, log *slog.Logger) (s
 	tracer.Store(&sampled{provider.Tracer("github.com/rotaloom/rotaloom"), share})
 	return func(ctx context.Context) error {
 		tracer.Store(nil)
-		return provider.Shutdown(ctx)
+		within, cancel := context.WithTimeout(ctx, flushTimeout)
+		defer cancel()
+		err := provider.Shutdown(within)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			log.Warn("traces are lost", "error", err)
+			return nil
+		}
+		return err
 	}, nil
 }
 
