@@ -86,12 +86,13 @@ func (c *cluster) kill(t *testing.T, l *load) {
 }
 
 // processesOf returns the first processes of the pod's containers, without that which keeps
-// the pod's namespaces. Those that they have started are not among them.
+// the pod's namespaces. What they have started, and what the kubelet runs in them to probe
+// them, is not the first of its namespace.
 func processesOf(t *testing.T, victim pod) []int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
 	require.NoError(t, err)
-	inPod := map[int]int{} // With the parent of each.
+	var first []int
 	for _, entry := range entries {
 		id, err := strconv.Atoi(entry.Name())
 		if err != nil {
@@ -101,22 +102,17 @@ func processesOf(t *testing.T, victim pod) []int {
 		if err != nil || !strings.Contains(string(groups), "pod"+victim.Metadata.UID) {
 			continue // It has ended, or is another's.
 		}
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", id))
 		if err != nil {
 			continue
 		}
-		// The name is in parentheses, and may hold anything.
-		name, rest, _ := strings.Cut(string(stat), ") ")
-		if strings.HasSuffix(name, "(busybox") {
-			continue
+		of := map[string][]string{}
+		for line := range strings.Lines(string(status)) {
+			name, values, _ := strings.Cut(line, ":")
+			of[name] = strings.Fields(values)
 		}
-		parent, err := strconv.Atoi(strings.Fields(rest)[1])
-		require.NoError(t, err)
-		inPod[id] = parent
-	}
-	var first []int
-	for id, parent := range inPod {
-		if _, child := inPod[parent]; !child {
+		// NSpid lists its numbers, the innermost namespace's last.
+		if inner := of["NSpid"]; inner[len(inner)-1] == "1" && of["Name"][0] != "busybox" {
 			first = append(first, id)
 		}
 	}
