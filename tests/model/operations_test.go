@@ -232,8 +232,8 @@ func (w *world) shiftOf(m *entered) scenario.Object {
 	}
 }
 
-// tried makes a call that is refused if a locked day is concerned, and returns
-// whether it was carried out.
+// tried makes a call that is refused if a locked day or one without employment is
+// concerned, and returns whether it was carried out.
 func (w *world) tried(method, path string, body, response any, refused bool) bool {
 	w.t.Helper()
 	if !refused {
@@ -241,7 +241,7 @@ func (w *world) tried(method, path string, body, response any, refused bool) boo
 		return true
 	}
 	_, err := w.call(method, path, body, response)
-	require.Equal(w.t, http.StatusBadRequest, status(err), "a locked day was changed: %v", err)
+	require.Equal(w.t, http.StatusBadRequest, status(err), "it was not refused: %v", err)
 	return false
 }
 
@@ -270,7 +270,7 @@ func (w *world) touch() string {
 	if w.chance(60) {
 		made.day = s.day
 	}
-	refused = refused || w.employees[made.employee].locked(made.day)
+	refused = refused || w.employees[made.employee].locked(made.day) || w.vanishes(made)
 	if w.tried(http.MethodPost, path(shifts, s.id), w.shiftOf(made), nil, refused) {
 		w.model(s, stored(made))
 	}

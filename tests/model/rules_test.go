@@ -163,14 +163,25 @@ func (c *company) generated(t *touched) bool {
 // withdraw finds out which edited entries went with the employment.
 func (c *company) withdraw() {
 	for _, t := range c.touched {
-		if t.made == nil {
-			continue
-		}
-		owner := c.employees[t.made.employee]
-		if !owner.locked(t.made.day) {
-			t.made.withdrawn = !t.own && t.made.employee == t.employee && !c.generated(t) && owner.terms[t.made.day] == 0
+		if t.made != nil && !c.employees[t.made.employee].locked(t.made.day) {
+			t.made.withdrawn = c.without(t, t.made)
 		}
 	}
+}
+
+// without reports whether an entry that was edited belongs to an employment that is no more.
+func (c *company) without(t *touched, made *entered) bool {
+	return !t.own && made.employee == t.employee && !c.generated(t) && c.employees[made.employee].terms[made.day] == 0
+}
+
+// vanishes reports whether what somebody wants to make of an entry would not be shown.
+func (c *company) vanishes(made *entered) bool {
+	for _, t := range c.touched {
+		if t.id == made.id && t.made != nil {
+			return c.without(t, made)
+		}
+	}
+	return false
 }
 
 // counterpart returns the index of what an entry of a day is on another one, or -1.

@@ -65,7 +65,7 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 			return itemfault.Stale(f.what, id, was.version())
 		}
 		change := []replacement{{id, was, d}}
-		refused, err := f.lockedDays(ctx, tx, tenantID, change)
+		refused, err := f.refusals(ctx, tx, tenantID, change)
 		if err != nil || len(refused) > 0 {
 			return cmp.Or(err, refused[0])
 		}
@@ -142,9 +142,9 @@ func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list
 	return rows, news.publish(ctx, tx, tenantID)
 }
 
-// lockedDays returns why replacements cannot be, by their position: a day is
-// locked that the entry occupies, or would.
-func (f *family[M]) lockedDays(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) (map[int]error, error) {
+// refusals returns why replacements cannot be, by their position: a day is locked that the
+// entry occupies, or would, or the entry would be withdrawn where it comes to be.
+func (f *family[M]) refusals(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) (map[int]error, error) {
 	days := make([]itemstore.EmployeeDays, 0, 2*len(list))
 	for _, r := range list {
 		days = append(days, f.employeeDaysOf(r.was), itemstore.EmployeeDays{EmployeeID: r.draft.EmployeeID(), Days: r.draft.Occupies})
@@ -157,6 +157,19 @@ func (f *family[M]) lockedDays(ctx context.Context, tx pgx.Tx, tenantID int64, l
 	for i := len(days) - 1; i >= 0; i-- {
 		if day, ok := locked[i]; ok {
 			refused[i/2] = itemfault.LockedDay(days[i].EmployeeID, day)
+		}
+	}
+	rows := make([]itemstore.Row, len(list))
+	for i, r := range list {
+		rows[i] = itemstore.Row{EmployeeID: r.draft.EmployeeID(), From: r.draft.From, Hides: r.was.hides()}
+	}
+	withdrawn, err := itemstore.WouldBeWithdrawn(ctx, tx, tenantID, rows)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range withdrawn {
+		if refused[i] == nil {
+			refused[i] = itemfault.WithoutTerm(f.what, rows[i].EmployeeID, rows[i].From)
 		}
 	}
 	return refused, nil

@@ -134,13 +134,13 @@ func (f *family[M]) replaceMany(
 			list, at = append(list, replacement{m.GetId(), was, drafts[i]}), append(at, i)
 		}
 	}
-	locked, err := f.lockedDays(ctx, tx, tenantID, list)
+	refused, err := f.refusals(ctx, tx, tenantID, list)
 	if err != nil {
 		return nil, err
 	}
 	kept, keptAt := list[:0], at[:0]
 	for k, r := range list {
-		if failed[at[k]] = locked[k]; locked[k] == nil {
+		if failed[at[k]] = refused[k]; refused[k] == nil {
 			kept, keptAt = append(kept, r), append(keptAt, at[k])
 		}
 	}

@@ -30,6 +30,8 @@ const (
 	CodeShiftLength = "WRL-30402"
 	// CodeTagDefinition (400): the schedule tag is not one that its tag definition allows.
 	CodeTagDefinition = "WRL-30403"
+	// CodeWithoutTerm (400): an entry that a pattern generated would come to a day without employment.
+	CodeWithoutTerm = "WRL-30404"
 )
 
 // InvalidShift returns the error of a shift or tag that cannot be kept.
@@ -56,4 +58,10 @@ func Stale(what string, id, current int64) error {
 // LockedDay returns the error of a change of a day that is locked.
 func LockedDay(employeeID int64, day fmt.Stringer) error {
 	return fault.Newf(CodeLockedDay, http.StatusBadRequest, "The day %s of employee %d is locked.", day, employeeID)
+}
+
+// WithoutTerm returns the error of an entry of a pattern that would not be shown on a day.
+func WithoutTerm(what string, employeeID int64, day fmt.Stringer) error {
+	return fault.Newf(CodeWithoutTerm, http.StatusBadRequest,
+		"Employee %d is not employed on %s, and no pattern generates this %s any more. Create another one.", employeeID, day, what)
 }
