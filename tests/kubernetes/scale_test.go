@@ -44,14 +44,16 @@ func (c *cluster) scale(t *testing.T, l *load) {
 	require.NoError(t, err)
 
 	replicas := func() int { return len(c.pods(t, "propagator")) }
+	changes := 0
 	for _, wanted := range []int{1, 3, 1} {
-		changes := 0
 		// A change is on its way when the number changes, and another one after it has.
-		for last := false; ; changes++ {
+		for first, last := true, false; ; first = false {
 			began := time.Now()
+			// What a crew works already would be no change.
 			changed, err := crew.Recreate(t.Context(), api, assigned.ID, []scenario.Object{late, early}[changes%2], monday)
 			require.NoError(t, err)
-			if changes == 0 {
+			changes++
+			if first {
 				c.kubectl(t, "scale", "deployment/"+release+"-propagator", "--replicas", strconv.Itoa(wanted))
 			}
 			finished, err := scenario.Finish(t.Context(), api, changed.Propagation)
