@@ -59,6 +59,7 @@ var groups = []group{
 	{[]string{stagedMonth}, stagingFigures},
 	{[]string{walBytes, overtaken, otherTenant, amongMany}, queueFigures},
 	{[]string{millionChange}, millionFigures},
+	{[]string{propagators}, propagatorsFigure},
 	{[]string{start}, startFigures},
 	{[]string{restMemory}, restFigure},
 	{[]string{image}, imageFigures},
@@ -97,6 +98,7 @@ const (
 	otherTenant    = "other-tenant"
 	amongMany      = "among-many"
 	millionChange  = "million"
+	propagators    = "two-propagators"
 	start          = "start"
 	restMemory     = "rest-memory"
 	image          = "image"
