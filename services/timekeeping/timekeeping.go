@@ -150,7 +150,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		terms:       employmentterm.New(deps.Pool, core.Wake),
 		assignments: assignments,
 		leaveCases:  leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, core.Wake),
-		leaveEdits:  leaveedit.New(deps.Pool, persons, leaveDays, core.Wake),
+		leaveEdits:  leaveedit.New(deps.Pool, persons, employeeDays, leaveDays, core.Wake),
 		leaveNotes:  leavenote.New(deps.Pool, persons, deps.Clock.Now),
 		leaveSetup:  leavesetup.New(),
 
