@@ -3,6 +3,7 @@ package timekeeping_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -57,11 +59,46 @@ func (p *persons) ResolvePersons(_ context.Context, req *commonsv1.ResolvePerson
 }
 
 // bench is the service with everything around it but a network.
+// employeeDays stands for commons, too: it knows the shifts of employees.
+type employeeDays struct {
+	commonsv1.UnimplementedEmployeeDayServiceServer
+	mu     sync.Mutex
+	shifts map[int64][]*commonsv1.EmployeeShift
+}
+
+// put lets an employee work on a day, from hour to hour.
+func (e *employeeDays) put(employee int64, day civil.Date, hours ...int32) {
+	shift := &commonsv1.EmployeeShift{Day: int32(day)}
+	for i := 0; i < len(hours); i += 2 {
+		shift.Segments = append(shift.Segments, &commonsv1.EmployeeShiftSegment{StartSecond: hours[i] * 3600, EndSecond: hours[i+1] * 3600})
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.shifts[employee] = append(e.shifts[employee], shift)
+}
+
+func (e *employeeDays) ReadEmployeeDays(_ context.Context, req *commonsv1.ReadEmployeeDaysRequest) (*commonsv1.ReadEmployeeDaysResponse, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := &commonsv1.ReadEmployeeDaysResponse{}
+	for _, id := range req.GetEmployeeIds() {
+		of := &commonsv1.EmployeeDays{EmployeeId: id}
+		for _, shift := range e.shifts[id] {
+			if shift.GetDay() >= req.GetFrom() && shift.GetDay() < req.GetTo() {
+				of.Shifts = append(of.Shifts, shift)
+			}
+		}
+		out.Employees = append(out.Employees, of)
+	}
+	return out, nil
+}
+
 type bench struct {
 	pool        *pg.Pool
 	nats        *natstest.Server
 	commons     *persons
 	requests    *termRequests
+	days        *employeeDays
 	service     *timekeeping.Service
 	terms       timekeepingv1.EmploymentTermServiceClient
 	assignments timekeepingv1.EmploymentTermAssignmentServiceClient
@@ -75,9 +112,11 @@ func newBench(t *testing.T) *bench {
 	sets, err := timekeeping.Migrations()
 	require.NoError(t, err)
 	b := &bench{pool: pgtest.New(t, sets...), nats: natstest.New(t), commons: &persons{}, requests: &termRequests{}}
+	b.days = &employeeDays{shifts: map[int64][]*commonsv1.EmployeeShift{}}
 	commons, local := rpctest.Local(t), rpctest.Local(t)
 	commonsv1.RegisterPersonServiceServer(commons, b.commons)
 	commonsv1.RegisterTermRequestServiceServer(commons, b.requests)
+	commonsv1.RegisterEmployeeDayServiceServer(commons, b.days)
 	b.service, err = timekeeping.New(t.Context(), timekeeping.Config{}, timekeeping.Deps{
 		Backends: serve.Backends{
 			Pool: b.pool, NATS: b.nats.Conn(), Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),

@@ -170,8 +170,8 @@ func TestLeaveEditTimes(t *testing.T) {
 		want        [2]string
 	}{
 		"a start for all":                       {"09:00", "2026-03-02", 8, nil, [2]string{"2026-03-02T09:00:00.000", "2026-03-02T17:00:00.000"}},
-		"no start":                              {"", "2026-03-02", 8, nil, [2]string{}},
-		"half a day, start or not":              {"09:00", "2026-03-02", 8, func(e *e) { e.PaidSegment.SymbolicValue = "HALF_DAY" }, [2]string{}},
+		"no start":                              {"", "2026-03-03", 8, nil, [2]string{"2026-03-03T00:00:00.000", "2026-03-03T08:00:00.000"}},
+		"half a day, start or not":              {"09:00", "2026-03-04", 8, func(e *e) { e.PaidSegment.SymbolicValue = "HALF_DAY" }, [2]string{"2026-03-04T00:00:00.000", "2026-03-04T08:00:00.000"}},
 		"past midnight":                         {"", "", 8, func(e *e) { e.StartDateTime = "2026-03-02T22:00:00" }, [2]string{"2026-03-02T22:00:00.000", "2026-03-03T06:00:00.000"}},
 		"the night that begins on the last day": {"", "", 8, func(e *e) { e.StartDateTime = "2026-04-30T22:00:00" }, [2]string{"2026-04-30T22:00:00.000", "2026-05-01T06:00:00.000"}},
 		"several days": {

@@ -112,6 +112,7 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	var rows []row
 	var cases map[int64]*leavecase.Case
 	var takings map[int64][]Taking
+	var beside map[employeeDay][]row
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if rows, err = search(ctx, tx, tenantID, req, employees, days); err == nil {
 			cases, err = leavecase.ByIDs(ctx, tx, tenantID, casesOf(rows))
@@ -119,9 +120,19 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 		if err == nil {
 			takings, err = Takings(ctx, tx, tenantID, casesOf(rows))
 		}
+		if err == nil {
+			beside, err = untimedOn(ctx, tx, tenantID, untimedDays(rows))
+		}
 		return err
 	})
 	if err != nil {
+		return nil, err
+	}
+	work, err := h.workOn(ctx, untimedDays(rows))
+	if err != nil {
+		return nil, err
+	}
+	if err := h.timed(rows, beside, work, zoneOfCase(cases)); err != nil {
 		return nil, err
 	}
 	return read(rows, cases, takings), nil

@@ -65,6 +65,10 @@ func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekee
 	if err != nil {
 		return nil, err
 	}
+	edits, work, err := h.planned(ctx, tenantID, ref, edits)
+	if err != nil {
+		return nil, err
+	}
 	out := &timekeepingv1.LeaveEditList{}
 	err = h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
 		rows, err := h.rows(ctx, tx, tenantID, c, edits, clock)
@@ -72,6 +76,13 @@ func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekee
 			return err
 		}
 		if err := put(ctx, tx, tenantID, c, rows); err != nil {
+			return err
+		}
+		beside, err := untimedOn(ctx, tx, tenantID, untimedDays(rows))
+		if err != nil {
+			return err
+		}
+		if err := h.timed(rows, beside, work, func(row) string { return c.TimeZone() }); err != nil {
 			return err
 		}
 		out.LeaveEdits = make([]*timekeepingv1.LeaveEdit, len(rows))
@@ -224,6 +235,18 @@ func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveE
 	}
 	r, c, err := h.find(ctx, tenantID, req.GetId())
 	if err != nil {
+		return nil, err
+	}
+	rows := []row{r}
+	beside, err := untimedOn(ctx, h.pool, tenantID, untimedDays(rows))
+	if err != nil {
+		return nil, err
+	}
+	work, err := h.workOn(ctx, untimedDays(rows))
+	if err != nil {
+		return nil, err
+	}
+	if err := h.timed(rows, beside, work, func(row) string { return c.TimeZone() }); err != nil {
 		return nil, err
 	}
 	takings, err := Takings(ctx, h.pool, tenantID, []int64{c.ID})

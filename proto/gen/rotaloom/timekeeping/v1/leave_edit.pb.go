@@ -800,9 +800,10 @@ type LeaveEdit struct {
 	Employee *LeaveEmployee `protobuf:"bytes,4,opt,name=employee,proto3" json:"employee,omitempty"`
 	// The day that the edit belongs to, inside the case.
 	Date string `protobuf:"bytes,5,opt,name=date,proto3" json:"date,omitempty"`
-	// Local to the employee. Without one the edit takes its time from the first
-	// shift of its day, which only the schedule knows: responses show none then, where the
-	// reference product always shows one.
+	// Local to the employee. Without one the edit takes its time from the first shift of
+	// its day on, and responses show the time that follows from the schedule as it is then;
+	// without a shift it begins at midnight. When both times come back as they were shown,
+	// the edit still has none of its own.
 	StartDateTime string `protobuf:"bytes,6,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
 	// Not included. When it is left out it follows from the start and the larger
 	// amount.

@@ -1,0 +1,119 @@
+package leaveedit
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+)
+
+// shown are the stored edits without a start that a request names together with times,
+// and what else takes time of their days.
+type shown struct {
+	of     *leavecase.Case
+	rows   []row
+	beside map[employeeDay][]row
+}
+
+// planned prepares edits of a case that are to be stored. The edits that it returns say
+// no times which only repeat what a response shows of an edit that has none of its own:
+// it stays so. The work is that of the days that they may need.
+func (h *Handler) planned(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) ([]*timekeepingv1.LeaveEdit, map[employeeDay][]*commonsv1.EmployeeShiftSegment, error) {
+	before, err := h.shown(ctx, tenantID, ref, sent)
+	if err != nil {
+		return nil, nil, err
+	}
+	days := untimedDays(before.rows)
+	for _, edit := range sent {
+		for _, day := range daysIn(edit) {
+			if before.of.Days.Contains(day) {
+				days = append(days, employeeDay{before.of.EmployeeID, day})
+			}
+		}
+	}
+	work, err := h.workOn(ctx, days)
+	if err != nil {
+		return nil, nil, err
+	}
+	zone, err := h.zones.Get(before.of.TimeZone())
+	if err != nil {
+		return nil, nil, err
+	}
+	known := map[int64]times{}
+	for on, edits := range before.beside {
+		maps.Copy(known, timesOn(on.day, edits, work[on], zone))
+	}
+	byID := map[int64]row{}
+	for _, r := range before.rows {
+		byID[r.id] = r
+	}
+	out := slices.Clone(sent)
+	for i, edit := range sent {
+		if r, ok := byID[edit.GetId()]; ok && known[r.id].says(edit) {
+			out[i] = proto.CloneOf(edit)
+			out[i].StartDateTime, out[i].EndDateTime = "", ""
+			out[i].Date = cmp.Or(edit.GetDate(), r.first.String())
+		}
+	}
+	return out, work, nil
+}
+
+func (h *Handler) shown(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*shown, error) {
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &shown{}
+	return out, pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		found, err := leavecase.Find(ctx, tx, tenantID, visible, []*commonv1.Ref{ref}, false)
+		if err != nil {
+			return err
+		}
+		stored, err := byIDs(ctx, tx, tenantID, withTimes(sent))
+		if err != nil {
+			return err
+		}
+		out.of, out.rows = found[0], nil
+		for _, r := range stored {
+			if r.caseID == out.of.ID && r.untimed() {
+				out.rows = append(out.rows, r)
+			}
+		}
+		out.beside, err = untimedOn(ctx, tx, tenantID, untimedDays(out.rows))
+		return err
+	})
+}
+
+// daysIn returns the days that an edit as it was sent may belong to. What is wrong with
+// a date is found when the edit is checked.
+func daysIn(sent *timekeepingv1.LeaveEdit) []civil.Date {
+	var days []civil.Date
+	if day, err := civil.ParseDate(sent.GetDate()); err == nil {
+		days = append(days, day)
+	}
+	if start, err := civil.ParseDateTime(sent.GetStartDateTime()); err == nil {
+		days = append(days, start.Date)
+	}
+	return days
+}
+
+// withTimes returns the ids of the edits that say when they begin and end.
+func withTimes(sent []*timekeepingv1.LeaveEdit) []int64 {
+	var ids []int64
+	for _, edit := range sent {
+		if edit.Id != nil && edit.GetStartDateTime() != "" && edit.GetEndDateTime() != "" {
+			ids = append(ids, edit.GetId())
+		}
+	}
+	return ids
+}
