@@ -31,7 +31,7 @@ func propagatorsFigure(h *host, o Options) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer admin.Close(context.WithoutCancel(h.ctx)) //nolint:errcheck // It has nothing open.
+	defer admin.Close(context.WithoutCancel(h.ctx))
 	m := member{scenario.API{Target: launch.Login(h, d.Client, d.Ready)}, onlyTenant}
 	crew, err := seed(h.ctx, admin, m, size)
 	if err != nil {
