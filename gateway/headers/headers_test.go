@@ -43,7 +43,8 @@ func TestPassed(t *testing.T) {
 			metadata.MD{"x-forwarded-host": {"example.com"}},
 		},
 		"too long a language": {
-			map[string]string{"Accept-Language": string(long)}, false,
+			map[string]string{"Accept-Language": string(long)},
+			false,
 			metadata.MD{"x-forwarded-host": {"example.com"}, "x-forwarded-for": {"192.0.2.1"}},
 		},
 	} {
