@@ -187,7 +187,7 @@ func (h *Approvals) list(ctx context.Context, tenantID int64, who person.Person,
 
 // unapprove deletes the approvals of days that change. A shift of the day before may
 // change with them.
-func unapprove(ctx context.Context, tx pgx.Tx, tenantID int64, changed touched) error {
+func unapprove(ctx context.Context, tx pgx.Tx, tenantID int64, changed changedDays) error {
 	var ids []int64
 	var from, to []civil.Date
 	for id, days := range changed {

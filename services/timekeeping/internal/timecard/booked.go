@@ -12,13 +12,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// booked is what stands on the schedule beside shifts, on one of its days: a pay code
+// scheduledTime is what stands on the schedule beside shifts, on one of its days: a pay code
 // edit, or time of a leave edit.
-type booked struct {
+type scheduledTime struct {
 	day     civil.Date
 	payCode worktime.PayCode
 	job     string
-	worth
+	quantity
 	leave, excused bool
 	// halves of the day are its time; a pay code of days counts them as such.
 	halves int64
@@ -35,12 +35,12 @@ func scanLeave(rows pgx.Rows, found map[int64]*employee) error {
 // c.booked.
 func (c *card) book() {
 	c.input.Zone = c.zone
-	add := func(day civil.Date, ref *commonv1.Ref, job string, b booked, e worktime.Edit) {
+	add := func(day civil.Date, ref *commonv1.Ref, job string, b scheduledTime, e worktime.Edit) {
 		code := c.setup.Find(ref)
 		b.day, b.payCode, b.job = day, c.setup.PayCode(ref), c.job(job, day)
 		b.excused, b.inDays = code.GetExcusedAbsence(), code.GetUnit() == unitDay
 		e.Day, e.PayCode, e.Job = day, b.payCode, b.job
-		c.booked, c.input.Edits = append(c.booked, b), append(c.input.Edits, e)
+		c.scheduledTimes, c.input.Edits = append(c.scheduledTimes, b), append(c.input.Edits, e)
 	}
 	for _, edit := range c.of.GetPayCodeEdits() {
 		a, day := edit.GetAmount(), civil.Date(edit.GetDay())
@@ -51,18 +51,18 @@ func (c *card) book() {
 		if a.GetPayCodeId() != 0 {
 			ref.Id = proto.Int64(a.GetPayCodeId())
 		}
-		b := booked{worth: worth{days: amount.Amount(a.GetDays()), money: amount.Amount(a.GetMoney())}, halves: int64(a.GetHalves())}
+		b := scheduledTime{quantity: quantity{days: amount.Amount(a.GetDays()), money: amount.Amount(a.GetMoney())}, halves: int64(a.GetHalves())}
 		add(day, ref, a.GetJob(), b, worktime.Edit{Seconds: a.GetSeconds(), Start: a.GetStartSecond(), End: a.GetEndSecond(), Halves: int64(a.GetHalves())})
 	}
 	for _, p := range c.leave {
-		add(p.Day, p.PayCode, "", booked{leave: true}, worktime.Edit{Seconds: p.Seconds})
+		add(p.Day, p.PayCode, "", scheduledTime{leave: true}, worktime.Edit{Seconds: p.Seconds})
 	}
 }
 
 // measure takes over how long what was booked is.
 func (c *card) measure() {
-	for i := range c.booked {
-		b := &c.booked[i]
+	for i := range c.scheduledTimes {
+		b := &c.scheduledTimes[i]
 		if b.halves != 0 && b.inDays {
 			b.days = amount.Amount(b.halves) * amount.PerUnit / 2
 			continue
@@ -71,7 +71,7 @@ func (c *card) measure() {
 	}
 }
 
-func (b *booked) wire() *timekeepingv1.SchedulePayCodeEdit {
+func (b *scheduledTime) wire() *timekeepingv1.SchedulePayCodeEdit {
 	out := &timekeepingv1.SchedulePayCodeEdit{
 		ApplyDate: b.day.String(), Paycode: payCodeRef(b.payCode), OrgJob: jobRef(b.job), Leave: proto.Bool(b.leave),
 	}

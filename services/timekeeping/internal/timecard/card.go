@@ -25,8 +25,8 @@ type card struct {
 	input  *worktime.Input
 	result *worktime.Result
 	// shifts are those of input.Schedule, and booked what stands beside them.
-	shifts []*commonsv1.EmployeeShift
-	booked []booked
+	shifts         []*commonsv1.EmployeeShift
+	scheduledTimes []scheduledTime
 }
 
 // read calculates the timecards of employees, in the order of the ids. What is stored

@@ -137,7 +137,7 @@ func (c *card) excuses(day civil.Date) bool {
 			return true
 		}
 	}
-	for _, b := range c.booked {
+	for _, b := range c.scheduledTimes {
 		if b.day == day && b.excused {
 			return true
 		}
@@ -152,14 +152,14 @@ type totalKey struct {
 	historical civil.Date
 }
 
-// worth is what a total adds up.
-type worth struct {
+// quantity is what a total adds up.
+type quantity struct {
 	seconds     int64
 	days, money amount.Amount
 }
 
-func (w worth) add(o worth) worth {
-	return worth{w.seconds + o.seconds, w.days + o.days, w.money + o.money}
+func (w quantity) add(o quantity) quantity {
+	return quantity{w.seconds + o.seconds, w.days + o.days, w.money + o.money}
 }
 
 const (

@@ -337,7 +337,7 @@ var errOnlyValidated = errors.New("only validated")
 
 // update applies the changes of a timecard in one transaction.
 func (h *Timecards) update(ctx context.Context, tenantID int64, who person.Person, do *timekeepingv1.TimecardChanges) error {
-	plan := &plan{reader: h.reader, tenantID: tenantID, who: who, days: touched{}}
+	plan := &plan{reader: h.reader, tenantID: tenantID, who: who, days: changedDays{}}
 	if err := plan.read(ctx, do); err != nil {
 		return err
 	}

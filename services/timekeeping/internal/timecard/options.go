@@ -33,7 +33,7 @@ func (o options) apply(t *timekeepingv1.Timecard) {
 		for _, s := range t.GetWorkedShifts() {
 			var spans []*timekeepingv1.WorkedSpan
 			for _, span := range s.GetWorkedSpans() {
-				spans = append(spans, broken(span)...)
+				spans = append(spans, splitByDay(span)...)
 			}
 			s.WorkedSpans = spans
 		}
@@ -45,8 +45,8 @@ func (o options) apply(t *timekeepingv1.Timecard) {
 	}
 }
 
-// broken returns the parts of a span on each of its days. The punches stand at its ends.
-func broken(span *timekeepingv1.WorkedSpan) []*timekeepingv1.WorkedSpan {
+// splitByDay returns the parts of a span on each of its days. The punches stand at its ends.
+func splitByDay(span *timekeepingv1.WorkedSpan) []*timekeepingv1.WorkedSpan {
 	start, err := civil.ParseDateTime(span.GetStartDateTime())
 	end, errEnd := civil.ParseDateTime(span.GetEndDateTime())
 	if err != nil || errEnd != nil {

@@ -24,7 +24,7 @@ type plan struct {
 	reader   *Reader
 	tenantID int64
 	who      person.Person
-	days     touched
+	days     changedDays
 
 	addedPunches, updatedPunches []*punchRow
 	removedPunches, removedEdits []int64
@@ -110,7 +110,7 @@ UNION ALL
 SELECT NULL, NULL, apply_date FROM timecard_edit WHERE tenant_id = $1 AND employee_id = $2 AND id = ANY($4)`
 
 // readOld adds the days of what is there already, and goes or moves.
-func (p *plan) readOld(ctx context.Context, db pg.Querier, days touched) error {
+func (p *plan) readOld(ctx context.Context, db pg.Querier, days changedDays) error {
 	punches, edits := append([]int64(nil), p.removedPunches...), append([]int64(nil), p.removedEdits...)
 	for _, row := range p.updatedPunches {
 		punches = append(punches, row.ID)
@@ -152,7 +152,7 @@ var errMovedMeanwhile = fault.Conflict(fault.CodeStale, "Somebody moved a punch 
 
 // apply writes the changes.
 func (p *plan) apply(ctx context.Context, tx pgx.Tx) error {
-	now := touched{}
+	now := changedDays{}
 	if err := p.readOld(ctx, tx, now); err != nil {
 		return err
 	}

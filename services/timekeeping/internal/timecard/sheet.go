@@ -43,8 +43,8 @@ func (c *card) sheet() []*timekeepingv1.TimecardDay {
 			of(e.day).PayCodeEdits = append(of(e.day).PayCodeEdits, e.wire(c))
 		}
 	}
-	for i := range c.booked {
-		if b := &c.booked[i]; c.shows(b.day) {
+	for i := range c.scheduledTimes {
+		if b := &c.scheduledTimes[i]; c.shows(b.day) {
 			of(b.day).SchedulePayCodeEdits = append(of(b.day).SchedulePayCodeEdits, b.wire())
 		}
 	}

@@ -27,7 +27,7 @@ type correction struct {
 	apply      civil.Date
 	payCode    worktime.PayCode
 	job        string
-	worth
+	quantity
 }
 
 const (
@@ -122,10 +122,10 @@ func signoffs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (
 	return out, err
 }
 
-// touched are the days of employees that a change may concern.
-type touched map[int64]map[civil.Date]bool
+// changedDays are the days of employees that a change may concern.
+type changedDays map[int64]map[civil.Date]bool
 
-func (t touched) add(employeeID int64, day civil.Date) {
+func (t changedDays) add(employeeID int64, day civil.Date) {
 	if t[employeeID] == nil {
 		t[employeeID] = map[civil.Date]bool{}
 	}
@@ -133,7 +133,7 @@ func (t touched) add(employeeID int64, day civil.Date) {
 }
 
 // holds says whether all days of another change are among these.
-func (t touched) holds(other touched) bool {
+func (t changedDays) holds(other changedDays) bool {
 	for id, days := range other {
 		for day := range days {
 			if !t[id][day] {
@@ -147,7 +147,7 @@ func (t touched) holds(other touched) bool {
 // inSigned returns what a change may concern of the days that are signed off: a shift
 // from the day before, and the overtime of the week. Days that lie close together are
 // one range, of at most maxRange days.
-func (t touched) inSigned(signed map[int64]signoff) []*known {
+func (t changedDays) inSigned(signed map[int64]signoff) []*known {
 	var out []*known
 	for _, id := range slices.Sorted(maps.Keys(t)) {
 		s, ok := signed[id]
@@ -184,7 +184,7 @@ const tries = 3
 // change runs a change of timecards, which is handed a transaction in which they are
 // locked. What it changes on days that are signed off is written down as corrections
 // of the first day that is not.
-func (r *Reader) change(ctx context.Context, tenantID int64, days touched, fn func(context.Context, pgx.Tx) error) error {
+func (r *Reader) change(ctx context.Context, tenantID int64, days changedDays, fn func(context.Context, pgx.Tx) error) error {
 	var err error
 	for range tries {
 		if err = r.tryChange(ctx, tenantID, days, fn); !errors.Is(err, errSignedMeanwhile) {
@@ -194,14 +194,14 @@ func (r *Reader) change(ctx context.Context, tenantID int64, days touched, fn fu
 	return err
 }
 
-func (r *Reader) tryChange(ctx context.Context, tenantID int64, days touched, fn func(context.Context, pgx.Tx) error) error {
+func (r *Reader) tryChange(ctx context.Context, tenantID int64, days changedDays, fn func(context.Context, pgx.Tx) error) error {
 	ids := slices.Sorted(maps.Keys(days))
 	before, err := signoffs(ctx, r.pool, tenantID, ids)
 	if err != nil {
 		return err
 	}
 	all := days.inSigned(before)
-	if err := r.askEach(ctx, all); err != nil {
+	if err := r.readInGroups(ctx, all); err != nil {
 		return err
 	}
 	return r.inLock(ctx, tenantID, ids, func(ctx context.Context, tx pgx.Tx) error {
@@ -232,7 +232,7 @@ func (r *Reader) tryChange(ctx context.Context, tenantID int64, days touched, fn
 			if err != nil {
 				return err
 			}
-			if err := correct(ctx, tx, tenantID, k.id, now[k.id].through+1, old[i].worths(), changed.worths()); err != nil {
+			if err := correct(ctx, tx, tenantID, k.id, now[k.id].through+1, old[i].quantities(), changed.quantities()); err != nil {
 				return err
 			}
 			if err := changed.countSince(ctx, tx, tenantID, old[i]); err != nil {
@@ -298,13 +298,13 @@ type known struct {
 	of   map[int64]*commonsv1.EmployeeDays
 }
 
-// askedTogether is how many days one question to commons covers at most, where the days
+// maxDaysPerCall is how many days one question to commons covers at most, where the days
 // of the employees are not the same.
-const askedTogether = 62
+const maxDaysPerCall = 62
 
-// askEach asks commons for what it knows: once for employees whose days lie close
+// readInGroups asks commons for what it knows: once for employees whose days lie close
 // together, as those of one import do.
-func (r *Reader) askEach(ctx context.Context, all []*known) error {
+func (r *Reader) readInGroups(ctx context.Context, all []*known) error {
 	left := slices.SortedFunc(slices.Values(all), func(a, b *known) int {
 		return cmp.Or(cmp.Compare(a.days.From, b.days.From), cmp.Compare(a.days.To, b.days.To))
 	})
@@ -312,7 +312,7 @@ func (r *Reader) askEach(ctx context.Context, all []*known) error {
 		days, n := left[0].days, 1
 		for ; n < min(len(left), maxEmployees); n++ {
 			to := max(days.To, left[n].days.To)
-			if to > days.To && int(to-days.From) > askedTogether {
+			if to > days.To && int(to-days.From) > maxDaysPerCall {
 				break
 			}
 			days.To = to
@@ -335,19 +335,19 @@ func (r *Reader) askEach(ctx context.Context, all []*known) error {
 }
 
 // correct writes down by how much the totals of days changed.
-func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply civil.Date, before, after map[totalKey]worth) error {
-	diff := map[worktime.Key]worth{}
+func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply civil.Date, before, after map[totalKey]quantity) error {
+	diff := map[worktime.Key]quantity{}
 	for key, w := range after {
 		diff[key.Key] = diff[key.Key].add(w)
 	}
 	for key, w := range before {
-		diff[key.Key] = diff[key.Key].add(worth{-w.seconds, -w.days, -w.money})
+		diff[key.Key] = diff[key.Key].add(quantity{-w.seconds, -w.days, -w.money})
 	}
 	var days []civil.Date
 	var codes, seconds, inDays, money []int64
 	var names, jobs []string
 	for key, w := range diff {
-		if w == (worth{}) {
+		if w == (quantity{}) {
 			continue
 		}
 		days, codes, names, jobs = append(days, key.Day), append(codes, key.PayCode.ID), append(names, key.PayCode.Name), append(jobs, key.Job)

@@ -301,7 +301,7 @@ func TestTouchedDaysThatAreSigned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			days := touched{}
+			days := changedDays{}
 			for _, text := range c.days {
 				day, err := civil.ParseDate(text)
 				require.NoError(t, err)

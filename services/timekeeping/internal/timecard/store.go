@@ -51,7 +51,7 @@ func (r *Reader) inLock(ctx context.Context, tenantID int64, ids []int64, fn fun
 
 // store stores punches.
 func (r *Reader) store(ctx context.Context, tenantID int64, rows []*punchRow) error {
-	days := touched{}
+	days := changedDays{}
 	for _, row := range rows {
 		days.add(row.employee.ID, row.Local(row.At).Date)
 	}

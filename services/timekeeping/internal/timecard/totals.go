@@ -10,29 +10,29 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// worths adds up all that was calculated of a timecard, on all of its days.
-func (c *card) worths() map[totalKey]worth {
-	out := map[totalKey]worth{}
-	add := func(day civil.Date, code worktime.PayCode, job string, kind timekeepingv1.TotalKind, historical civil.Date, w worth) {
+// quantities adds up all that was calculated of a timecard, on all of its days.
+func (c *card) quantities() map[totalKey]quantity {
+	out := map[totalKey]quantity{}
+	add := func(day civil.Date, code worktime.PayCode, job string, kind timekeepingv1.TotalKind, historical civil.Date, w quantity) {
 		key := totalKey{worktime.Key{Day: day, PayCode: code, Job: job}, kind, historical}
-		if c.days.Contains(day) && w != (worth{}) {
+		if c.days.Contains(day) && w != (quantity{}) {
 			out[key] = out[key].add(w)
 		}
 	}
 	for key, seconds := range c.result.Totals() {
-		add(key.Day, key.PayCode, c.job(key.Job, key.Day), timekeepingv1.TotalKind_TOTAL_KIND_WORKED, 0, worth{seconds: seconds})
+		add(key.Day, key.PayCode, c.job(key.Job, key.Day), timekeepingv1.TotalKind_TOTAL_KIND_WORKED, 0, quantity{seconds: seconds})
 	}
 	for _, e := range c.edits {
-		add(e.day, c.setup.PayCode(e.body.GetPaycode()), e.jobOf(c), timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, worth{e.seconds, e.days, e.money})
+		add(e.day, c.setup.PayCode(e.body.GetPaycode()), e.jobOf(c), timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, quantity{e.seconds, e.days, e.money})
 	}
-	for _, b := range c.booked {
-		add(b.day, b.payCode, b.job, timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, b.worth)
+	for _, b := range c.scheduledTimes {
+		add(b.day, b.payCode, b.job, timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, b.quantity)
 	}
 	if c.historical {
 		return out // Corrections are what this is compared for.
 	}
 	for _, k := range c.corrections {
-		add(k.apply, k.payCode, k.job, timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION, k.historical, k.worth)
+		add(k.apply, k.payCode, k.job, timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION, k.historical, k.quantity)
 	}
 	return out
 }
@@ -40,7 +40,7 @@ func (c *card) worths() map[totalKey]worth {
 // totals adds up the days of a timecard that are not signed off.
 func (c *card) totals() map[totalKey]*timekeepingv1.WorkedTimeTotal {
 	out := map[totalKey]*timekeepingv1.WorkedTimeTotal{}
-	for key, w := range c.worths() {
+	for key, w := range c.quantities() {
 		if !c.shows(key.Day) {
 			continue
 		}
@@ -73,7 +73,7 @@ func compareTotals(a, b *timekeepingv1.WorkedTimeTotal) int {
 type rollup struct {
 	list  []*timekeepingv1.WorkedTimeTotal
 	index map[rollupKey]int
-	sums  []worth
+	sums  []quantity
 	wages []amount.Amount
 }
 
@@ -94,7 +94,7 @@ func (r *rollup) add(w *timekeepingv1.WorkedTimeTotal, byDay, byCode, byJob bool
 	if byJob {
 		key.job, key.jobID, out.OrgJob = w.GetOrgJob().GetQualifier(), w.GetOrgJob().GetId(), w.GetOrgJob()
 	}
-	sum := worth{seconds: w.GetSeconds(), days: amount.Read(w.GetDays()), money: amount.Read(w.GetMoney())}
+	sum := quantity{seconds: w.GetSeconds(), days: amount.Read(w.GetDays()), money: amount.Read(w.GetMoney())}
 	wages := amount.Read(w.GetWages())
 	if r.index == nil {
 		r.index = map[rollupKey]int{}
@@ -103,7 +103,7 @@ func (r *rollup) add(w *timekeepingv1.WorkedTimeTotal, byDay, byCode, byJob bool
 	if !ok {
 		i = len(r.list)
 		r.index[key] = i
-		r.list, r.sums, r.wages = append(r.list, out), append(r.sums, worth{}), append(r.wages, 0)
+		r.list, r.sums, r.wages = append(r.list, out), append(r.sums, quantity{}), append(r.wages, 0)
 	}
 	r.sums[i] = r.sums[i].add(sum)
 	t := r.list[i]

@@ -20,8 +20,8 @@ type Setup struct {
 	codesByID   map[int64]*timekeepingv1.PayCode
 	codesByName map[string]*timekeepingv1.PayCode
 	// booked are the pay codes of work rules.
-	bookedByID   map[int64]*worktime.PayCode
-	bookedByName map[string]*worktime.PayCode
+	workRuleCodesByID   map[int64]*worktime.PayCode
+	workRuleCodesByName map[string]*worktime.PayCode
 	// Rules are the pay rules.
 	Rules *payrule.Rules
 }
@@ -34,7 +34,7 @@ func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
 	}
 	s := &Setup{
 		codesByID: make(map[int64]*timekeepingv1.PayCode, len(codes)), codesByName: make(map[string]*timekeepingv1.PayCode, len(codes)),
-		bookedByID: map[int64]*worktime.PayCode{}, bookedByName: map[string]*worktime.PayCode{},
+		workRuleCodesByID: map[int64]*worktime.PayCode{}, workRuleCodesByName: map[string]*worktime.PayCode{},
 	}
 	for _, code := range codes {
 		s.codesByID[code.GetId()], s.codesByName[strings.ToLower(code.GetName())] = code, code
@@ -46,7 +46,7 @@ func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
 	for _, r := range workRules {
 		if r.GetDefaultPayCode() != nil {
 			paid := s.PayCode(r.GetDefaultPayCode())
-			s.bookedByID[r.GetId()], s.bookedByName[strings.ToLower(r.GetName())] = &paid, &paid
+			s.workRuleCodesByID[r.GetId()], s.workRuleCodesByName[strings.ToLower(r.GetName())] = &paid, &paid
 		}
 	}
 	list, err := payrule.NewStore().All(ctx, tx, tenantID)
@@ -77,7 +77,7 @@ func (s *Setup) PayCode(ref *commonv1.Ref) worktime.PayCode {
 // rule.
 func (s *Setup) Booked(id *int64, name string) *worktime.PayCode {
 	if id != nil {
-		return s.bookedByID[*id]
+		return s.workRuleCodesByID[*id]
 	}
-	return s.bookedByName[strings.ToLower(name)]
+	return s.workRuleCodesByName[strings.ToLower(name)]
 }
