@@ -21,8 +21,8 @@ import (
 // maxRead bounds how many terms one request names.
 var maxRead = policy.Max[*timekeepingv1.EmploymentTermRefList]("employment terms")
 
-// wanted is one term that a request names.
-type wanted struct {
+// termRef is one term that a request names.
+type termRef struct {
 	id           int64
 	name         string
 	persistentID string
@@ -77,7 +77,7 @@ func response(ctx context.Context, out *bulk.Outcome[*commonv1.Ref, *timekeeping
 	return &timekeepingv1.EmploymentTermList{EmploymentTerms: done, Failure: failure}, err
 }
 
-func (w wanted) ref() *commonv1.Ref {
+func (w termRef) ref() *commonv1.Ref {
 	switch {
 	case w.id != 0:
 		return &commonv1.Ref{Id: &w.id}
@@ -88,8 +88,8 @@ func (w wanted) ref() *commonv1.Ref {
 }
 
 // wantedTerms reads the one list that a request must use.
-func wantedTerms(list *timekeepingv1.EmploymentTermRefList) ([]wanted, error) {
-	var out []wanted
+func wantedTerms(list *timekeepingv1.EmploymentTermRefList) ([]termRef, error) {
+	var out []termRef
 	lists := 0
 	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetPersistentIds()), len(list.GetRefs())} {
 		if n > 0 {
@@ -107,20 +107,20 @@ func wantedTerms(list *timekeepingv1.EmploymentTermRefList) ([]wanted, error) {
 		return nil, fault.Invalid(CodeSeveral, "Name the employment terms by only one of ids, qualifiers, persistentIds and refs.")
 	}
 	for _, id := range list.GetIds() {
-		out = append(out, wanted{id: id})
+		out = append(out, termRef{id: id})
 	}
 	for _, name := range list.GetQualifiers() {
-		out = append(out, wanted{name: name})
+		out = append(out, termRef{name: name})
 	}
 	for _, id := range list.GetPersistentIds() {
-		out = append(out, wanted{persistentID: id})
+		out = append(out, termRef{persistentID: id})
 	}
 	for _, ref := range list.GetRefs() {
 		switch {
 		case ref.Id != nil:
-			out = append(out, wanted{id: ref.GetId()})
+			out = append(out, termRef{id: ref.GetId()})
 		case ref.GetQualifier() != "":
-			out = append(out, wanted{name: ref.GetQualifier()})
+			out = append(out, termRef{name: ref.GetQualifier()})
 		default:
 			return nil, fault.Invalid(CodeNothing, "A ref needs an id or a qualifier.")
 		}
@@ -153,7 +153,7 @@ func versionWindow(where *timekeepingv1.EmploymentTermWhere) (civil.Range, error
 }
 
 // finder loads what the list names and returns how to find each of it.
-func (h *Handler) finder(ctx context.Context, tenantID int64, list []wanted) (func(wanted) (row, error), error) {
+func (h *Handler) finder(ctx context.Context, tenantID int64, list []termRef) (func(termRef) (row, error), error) {
 	var ids []int64
 	var names, persistent []string
 	for _, w := range list {
@@ -189,7 +189,7 @@ func (h *Handler) finder(ctx context.Context, tenantID int64, list []wanted) (fu
 	if err != nil {
 		return nil, err
 	}
-	return func(w wanted) (row, error) {
+	return func(w termRef) (row, error) {
 		switch {
 		case w.name != "":
 			if r, ok := nameRows[w.name]; ok {

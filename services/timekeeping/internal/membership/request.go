@@ -37,14 +37,14 @@ func (h *Handler) RequestConsumer(commons commonsv1.TermRequestServiceClient) bu
 			return nil
 		}
 		// A batch holds the events of one tenant.
-		return h.carryOut(ctx, messages[0].Tenant, response.GetRequests())
+		return h.handleRequests(ctx, messages[0].Tenant, response.GetRequests())
 	}
 	return consumer
 }
 
-// carryOut carries out the requests that are newer than the last one of their
+// handleRequests carries out the requests that are newer than the last one of their
 // person, and says so even when they change nothing: commons waits for it.
-func (h *Handler) carryOut(ctx context.Context, tenantID int64, requests []*commonsv1.TermRequest) error {
+func (h *Handler) handleRequests(ctx context.Context, tenantID int64, requests []*commonsv1.TermRequest) error {
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		known, err := requestedTerms(ctx, tx, tenantID, requests)
 		if err != nil {
@@ -59,7 +59,7 @@ func (h *Handler) carryOut(ctx context.Context, tenantID int64, requests []*comm
 		if err != nil {
 			return err
 		}
-		heard, changed := carryOutAll(now, requests, known, ended)
+		heard, changed := applyRequests(now, requests, known, ended)
 		if len(heard) == 0 {
 			return nil
 		}
@@ -118,10 +118,10 @@ func endings(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (m
 	return out, err
 }
 
-// carryOutAll returns what persons have after their new requests: of those who
+// applyRequests returns what persons have after their new requests: of those who
 // have any, and of those for whom that makes a difference.
-func carryOutAll(now map[int64]*held, requests []*commonsv1.TermRequest, known map[int64]term, ended map[int64][]civil.Range) (heard, changed map[int64]*held) {
-	heard, changed = map[int64]*held{}, map[int64]*held{}
+func applyRequests(now map[int64]*personAssignments, requests []*commonsv1.TermRequest, known map[int64]term, ended map[int64][]civil.Range) (heard, changed map[int64]*personAssignments) {
+	heard, changed = map[int64]*personAssignments{}, map[int64]*personAssignments{}
 	for _, r := range requests {
 		id := r.GetPersonId()
 		h := heard[id]
@@ -202,7 +202,7 @@ func requestedDays(e *commonsv1.RequestedTerm) (civil.Range, bool) {
 }
 
 // noteRequests notes the newest requests of persons that were carried out.
-func noteRequests(ctx context.Context, tx pgx.Tx, tenantID int64, heard map[int64]*held) error {
+func noteRequests(ctx context.Context, tx pgx.Tx, tenantID int64, heard map[int64]*personAssignments) error {
 	var persons, numbers []int64
 	for id, h := range heard {
 		persons, numbers = append(persons, id), append(numbers, h.request)

@@ -12,8 +12,8 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// held is what a person has: all assignments, in the order of their days.
-type held struct {
+// personAssignments is what a person has: all assignments, in the order of their days.
+type personAssignments struct {
 	version int64
 	list    []membership
 	// request is the number of the newest term request that was carried out.
@@ -22,7 +22,7 @@ type held struct {
 
 // lock returns what the persons have, and keeps others from changing it until
 // the transaction ends. The persons are locked in the order of their ids.
-func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64]*held, error) {
+func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64]*personAssignments, error) {
 	batch := &pgx.Batch{}
 	batch.Queue(`INSERT INTO membership_head (tenant_id, person_id)
 		SELECT $1, q.id FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
@@ -43,8 +43,8 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[
 	return out, nil
 }
 
-func readLocked(results pgx.BatchResults, n int) (map[int64]*held, error) {
-	out := make(map[int64]*held, n)
+func readLocked(results pgx.BatchResults, n int) (map[int64]*personAssignments, error) {
+	out := make(map[int64]*personAssignments, n)
 	if _, err := results.Exec(); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func readLocked(results pgx.BatchResults, n int) (map[int64]*held, error) {
 	}
 	var id, version, request int64
 	if _, err := pgx.ForEachRow(heads, []any{&id, &version, &request}, func() error {
-		out[id] = &held{version: version, request: request}
+		out[id] = &personAssignments{version: version, request: request}
 		return nil
 	}); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func readLocked(results pgx.BatchResults, n int) (map[int64]*held, error) {
 }
 
 // replace writes what the persons, who are locked, now have.
-func replace(ctx context.Context, tx pgx.Tx, tenantID int64, now map[int64]*held) error {
+func replace(ctx context.Context, tx pgx.Tx, tenantID int64, now map[int64]*personAssignments) error {
 	var persons, versions, owners, terms []int64
 	var from, to []civil.Date
 	for id, h := range now {

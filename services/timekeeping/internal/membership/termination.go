@@ -22,7 +22,7 @@ const CodeTerminated = "WRL-20001"
 // they are terminated, which may lie ahead, and off all terms when they are
 // deleted. States that are not the newest known ones change nothing.
 func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error {
-	var changed map[int64]*held
+	var changed map[int64]*personAssignments
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		ends, err := newest(ctx, tx, tenantID, states)
 		if err != nil {
@@ -42,7 +42,7 @@ func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commo
 		if err := noteTerminations(ctx, tx, tenantID, ends); err != nil {
 			return err
 		}
-		if changed = cutAll(now, ends); len(changed) == 0 {
+		if changed = removeTerminated(now, ends); len(changed) == 0 {
 			return nil
 		}
 		if err := replace(ctx, tx, tenantID, changed); err != nil {
@@ -129,17 +129,17 @@ func noteTerminations(ctx context.Context, tx pgx.Tx, tenantID int64, ends map[i
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-// cutAll takes the terminated days out of what persons have, and returns those
+// removeTerminated takes the terminated days out of what persons have, and returns those
 // for whom that makes a difference, each with their next version.
-func cutAll(now map[int64]*held, ends map[int64][]civil.Range) map[int64]*held {
-	changed := map[int64]*held{}
+func removeTerminated(now map[int64]*personAssignments, ends map[int64][]civil.Range) map[int64]*personAssignments {
+	changed := map[int64]*personAssignments{}
 	for id, h := range now {
 		after := h.list
 		for _, days := range ends[id] {
 			after = rewrite(after, days, nil)
 		}
 		if !slices.Equal(h.list, after) {
-			changed[id] = &held{version: h.version + 1, list: after, request: h.request}
+			changed[id] = &personAssignments{version: h.version + 1, list: after, request: h.request}
 		}
 	}
 	return changed

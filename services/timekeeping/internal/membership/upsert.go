@@ -189,7 +189,7 @@ func personIDs(items []*item) []int64 {
 
 // rewriteAll carries the items out on what the persons have, and returns the
 // persons for whom that makes a difference, each with its next version.
-func rewriteAll(now map[int64]*held, items []*item) map[int64]*held {
+func rewriteAll(now map[int64]*personAssignments, items []*item) map[int64]*personAssignments {
 	after := make(map[int64][]membership, len(now))
 	for id, h := range now {
 		after[id] = h.list
@@ -199,16 +199,16 @@ func rewriteAll(now map[int64]*held, items []*item) map[int64]*held {
 			after[it.who.ID] = it.on(after[it.who.ID])
 		}
 	}
-	changed := make(map[int64]*held, len(now))
+	changed := make(map[int64]*personAssignments, len(now))
 	for id, h := range now {
 		if !slices.Equal(h.list, after[id]) {
-			changed[id] = &held{version: h.version + 1, list: after[id], request: h.request}
+			changed[id] = &personAssignments{version: h.version + 1, list: after[id], request: h.request}
 		}
 	}
 	return changed
 }
 
-func changedEvent(changed map[int64]*held) *timekeepingv1.MembershipsChanged {
+func changedEvent(changed map[int64]*personAssignments) *timekeepingv1.MembershipsChanged {
 	event := &timekeepingv1.MembershipsChanged{}
 	for id, h := range changed {
 		event.Persons = append(event.Persons, h.state(id))
@@ -220,7 +220,7 @@ func changedEvent(changed map[int64]*held) *timekeepingv1.MembershipsChanged {
 }
 
 // state is what other domains keep of a person's assignments.
-func (h *held) state(personID int64) *timekeepingv1.PersonMemberships {
+func (h *personAssignments) state(personID int64) *timekeepingv1.PersonMemberships {
 	out := &timekeepingv1.PersonMemberships{PersonId: personID, Version: h.version, TermRequest: h.request}
 	for _, m := range h.list {
 		out.Memberships = append(out.Memberships, &timekeepingv1.Membership{

@@ -86,7 +86,7 @@ func (h *Handler) employees(ctx context.Context, tenantID int64, req *timekeepin
 	}
 	var ids []int64
 	if req.Employees == nil {
-		ids, err = everybody(ctx, h.deps.Pool, tenantID, visible)
+		ids, err = visibleEmployees(ctx, h.deps.Pool, tenantID, visible)
 	} else {
 		ids, err = h.named(ctx, tenantID, req.GetEmployees())
 	}

@@ -88,8 +88,8 @@ func readRun(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID) (
 	return r, nil
 }
 
-// everybody returns whom a caller sees, at most one more than a run may stage.
-func everybody(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set) ([]int64, error) {
+// visibleEmployees returns whom a caller sees, at most one more than a run may stage.
+func visibleEmployees(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set) ([]int64, error) {
 	if !visible.All() {
 		return visible.IDs(), nil
 	}

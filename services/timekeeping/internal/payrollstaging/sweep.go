@@ -67,7 +67,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 				_, err := tx.Exec(ctx, `DELETE FROM payroll_staging WHERE tenant_id = $1 AND id = $2`, r.Tenant, r.ID)
 				return err
 			}
-			return askAgain(ctx, tx, r)
+			return requeueBatches(ctx, tx, r)
 		})
 		if err != nil {
 			return err
@@ -100,9 +100,9 @@ func (w *Worker) count(ctx context.Context) error {
 	return nil
 }
 
-// askAgain asks for the batches of a run that are not staged, unless another process
+// requeueBatches asks for the batches of a run that are not staged, unless another process
 // did so in the meantime.
-func askAgain(ctx context.Context, tx pgx.Tx, r sweepRun) error {
+func requeueBatches(ctx context.Context, tx pgx.Tx, r sweepRun) error {
 	done, err := tx.Exec(ctx, `UPDATE payroll_staging SET moved_at = clock_timestamp() WHERE tenant_id = $1 AND id = $2
 		AND finished_at IS NULL AND moved_at < clock_timestamp() - make_interval(secs => $3)`, r.Tenant, r.ID, stillFor.Seconds())
 	if err != nil || done.RowsAffected() == 0 {

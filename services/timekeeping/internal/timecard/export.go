@@ -37,7 +37,7 @@ func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days c
 	out := make([]*Sheet, len(cards))
 	for i, c := range cards {
 		out[i] = &Sheet{
-			Days: c.sheet(), Through: c.through, PayCode: c.setup.Find, Calculated: c.zone.At(r.now()),
+			Days: c.nonEmptyDays(), Through: c.through, PayCode: c.setup.Find, Calculated: c.zone.At(r.now()),
 			Primary: func(day civil.Date) string { return c.job("", day) },
 		}
 		c.pay(out[i].Days, wages)

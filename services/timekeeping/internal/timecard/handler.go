@@ -221,7 +221,7 @@ func (c *card) show(wanted func(string) bool, o options) *timekeepingv1.Timecard
 		out.SignedOffThroughDate = c.through.String()
 	}
 	var totals []*timekeepingv1.WorkedTimeTotal
-	for _, d := range c.sheet() {
+	for _, d := range c.nonEmptyDays() {
 		if wanted("PUNCHES") {
 			out.Punches = append(out.Punches, d.GetPunches()...)
 		}

@@ -115,7 +115,7 @@ func (r *Reader) row(p *timekeepingv1.Punch, found map[person.Key]person.Person)
 		return nil, unknownEmployee(key)
 	}
 	row := &punchRow{employee: who, shown: proto.CloneOf(p)}
-	if err := r.place(row, p); err != nil {
+	if err := r.resolveTimeZone(row, p); err != nil {
 		return nil, err
 	}
 	if row.Direction, err = direction(p.GetTypeOverride()); err != nil {
@@ -126,8 +126,8 @@ func (r *Reader) row(p *timekeepingv1.Punch, found map[person.Key]person.Person)
 	return row, row.keep()
 }
 
-// place finds out when and where a punch was made.
-func (r *Reader) place(row *punchRow, p *timekeepingv1.Punch) error {
+// resolveTimeZone finds out when and where a punch was made.
+func (r *Reader) resolveTimeZone(row *punchRow, p *timekeepingv1.Punch) error {
 	name := row.employee.TimeZone
 	if p.GetTimeZone() != nil {
 		if name = p.GetTimeZone().GetQualifier(); name == "" {

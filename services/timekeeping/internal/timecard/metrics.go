@@ -26,8 +26,8 @@ func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepi
 	return out, nil
 }
 
-// among says whether a pay code is one of a list; all are of an empty one.
-func among(list *commonv1.RefList, code *commonv1.Ref) bool {
+// matchesRef says whether a pay code is one of a list; all are of an empty one.
+func matchesRef(list *commonv1.RefList, code *commonv1.Ref) bool {
 	if list == nil || len(list.GetIds())+len(list.GetQualifiers())+len(list.GetRefs()) == 0 {
 		return true
 	}
@@ -51,13 +51,13 @@ func among(list *commonv1.RefList, code *commonv1.Ref) bool {
 
 func (c *card) metrics(wages bool, wanted func(string) bool, codes *commonv1.RefList, by *timekeepingv1.RollupContext) *timekeepingv1.TimecardMetrics {
 	out := &timekeepingv1.TimecardMetrics{EmployeeId: c.ref()}
-	days := c.sheet()
+	days := c.nonEmptyDays()
 	c.pay(days, wages)
 	totals := func(keep func(correction bool) bool, byDay, byCode, byJob bool) []*timekeepingv1.ActualTotal {
 		var sums rollup
 		for _, d := range days {
 			for _, w := range d.GetTotals() {
-				if among(codes, w.GetPayCode()) && keep(w.GetKind() == timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION) {
+				if matchesRef(codes, w.GetPayCode()) && keep(w.GetKind() == timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION) {
 					sums.add(w, byDay, byCode, byJob)
 				}
 			}

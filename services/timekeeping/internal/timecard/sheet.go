@@ -21,9 +21,9 @@ func (e *employee) ref() *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(e.id), Qualifier: proto.String(e.number), Name: proto.String(e.number)}
 }
 
-// sheet returns the days of a timecard that there is something on: those that are signed
+// nonEmptyDays returns the days of a timecard that there is something on: those that are signed
 // off as they were, the others as they are calculated.
-func (c *card) sheet() []*timekeepingv1.TimecardDay {
+func (c *card) nonEmptyDays() []*timekeepingv1.TimecardDay {
 	days := map[civil.Date]*timekeepingv1.TimecardDay{}
 	of := func(day civil.Date) *timekeepingv1.TimecardDay {
 		if days[day] == nil {

@@ -166,7 +166,7 @@ func (c *card) freeze(ctx context.Context, tx pgx.Tx, tenantID int64, by string)
 	var days []civil.Date
 	var worked, week []int64
 	var bodies [][]byte
-	for _, d := range c.sheet() {
+	for _, d := range c.nonEmptyDays() {
 		day, err := civil.ParseDate(d.GetDate())
 		if err != nil {
 			return err

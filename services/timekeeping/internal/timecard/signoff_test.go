@@ -65,7 +65,7 @@ func TestChangesOfWhatMovedMeanwhile(t *testing.T) {
 	monday := civil.Of(2026, time.March, 9)
 	read, err := cards.reader.read(ctx, 1, []int64{7}, window{days: civil.Through(monday, monday), bodies: true})
 	require.NoError(t, err)
-	id := read[0].sheet()[0].GetPunches()[1].GetId()
+	id := read[0].nonEmptyDays()[0].GetPunches()[1].GetId()
 
 	who := person.Person{ID: 7, Number: "T-7", TimeZone: "Europe/Berlin"}
 	late := &plan{reader: cards.reader, tenantID: 1, who: who, days: changedDays{}}

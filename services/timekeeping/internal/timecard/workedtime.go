@@ -66,7 +66,7 @@ func (r *Reader) WorkedTime(ctx context.Context, tenantID int64, ids []int64, da
 
 func (c *card) workedTime() *timekeepingv1.EmployeeWorkedTime {
 	out := &timekeepingv1.EmployeeWorkedTime{EmployeeId: c.id}
-	for _, d := range c.sheet() {
+	for _, d := range c.nonEmptyDays() {
 		out.Totals = append(out.Totals, d.GetTotals()...)
 		for _, e := range d.GetExceptions() {
 			if name := e.GetExceptionType().GetName(); name == string(worktime.MissedIn) || name == string(worktime.MissedOut) {
