@@ -13,10 +13,10 @@ func Diff(current, wanted []Span) (removed, added []Span) {
 func (r *Resolver) Diff(current, wanted []Span) (removed, added []Span) {
 	r.removed, r.added = r.removed[:0], r.added[:0]
 	r.current = append(r.current[:0], current...)
-	r.wanted = append(r.wanted[:0], wanted...)
+	r.target = append(r.target[:0], wanted...)
 	slices.SortFunc(r.current, compare)
-	slices.SortFunc(r.wanted, compare)
-	have, want := r.current, r.wanted
+	slices.SortFunc(r.target, compare)
+	have, want := r.current, r.target
 	for len(have) > 0 && len(want) > 0 {
 		switch c := compare(have[0], want[0]); {
 		case c < 0:

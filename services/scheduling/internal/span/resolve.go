@@ -35,19 +35,19 @@ func Resolve(in Input) ([]Span, error) {
 // Resolver resolves many employees one after the other in the same memory. The zero value is ready; it belongs to one
 // goroutine.
 type Resolver struct {
-	members []Membership
-	order   []int32
-	pieces  []piece
-	locks   []civil.Range
-	edges   []civil.Date
-	spans   []Span
+	members   []Membership
+	order     []int32
+	intervals []activeInterval
+	locks     []civil.Range
+	edges     []civil.Date
+	spans     []Span
 
-	current, wanted []Span
+	current, target []Span
 	removed, added  []Span
 }
 
-// piece is a time in which an assignment counts.
-type piece struct {
+// activeInterval is a time in which an assignment counts.
+type activeInterval struct {
 	from, to   civil.Date
 	assignment int32
 	override   bool
@@ -57,12 +57,12 @@ type piece struct {
 func (r *Resolver) Resolve(in Input) ([]Span, error) {
 	r.locks = civil.Normalise(append(r.locks[:0], in.Locks...))
 	r.gatherMembers(in.Memberships)
-	if err := r.gatherPieces(in.Assignments); err != nil {
+	if err := r.collectIntervals(in.Assignments); err != nil {
 		return nil, err
 	}
 	r.gatherEdges()
 	r.spans = r.spans[:0]
-	if err := r.layAll(in.Assignments); err != nil {
+	if err := r.overlayAll(in.Assignments); err != nil {
 		return nil, err
 	}
 	if err := r.keepLocked(in.Current); err != nil {
@@ -94,9 +94,9 @@ func (r *Resolver) gatherMembers(memberships []Membership) {
 	r.members = joined
 }
 
-// gatherPieces collects when which assignment counts, from the bottom layer to the top.
-func (r *Resolver) gatherPieces(list []Assignment) error {
-	r.order, r.pieces = r.order[:0], r.pieces[:0]
+// collectIntervals collects when which assignment counts, from the bottom layer to the top.
+func (r *Resolver) collectIntervals(list []Assignment) error {
+	r.order, r.intervals = r.order[:0], r.intervals[:0]
 	for i := range list {
 		if err := list[i].check(); err != nil {
 			return err
@@ -121,14 +121,14 @@ func (r *Resolver) gatherPieces(list []Assignment) error {
 
 func (r *Resolver) addPiece(index int32, a *Assignment, days civil.Range) {
 	if !days.Empty() {
-		r.pieces = append(r.pieces, piece{from: days.From, to: days.To, assignment: index, override: a.Override})
+		r.intervals = append(r.intervals, activeInterval{from: days.From, to: days.To, assignment: index, override: a.Override})
 	}
 }
 
 // gatherEdges collects the days on which anything begins or ends: between two of them every day is like the other.
 func (r *Resolver) gatherEdges() {
 	r.edges = r.edges[:0]
-	for _, p := range r.pieces {
+	for _, p := range r.intervals {
 		r.edges = append(r.edges, p.from, p.to)
 	}
 	for _, lock := range r.locks {
@@ -138,8 +138,8 @@ func (r *Resolver) gatherEdges() {
 	r.edges = slices.Compact(r.edges)
 }
 
-// layAll lays the assignments over one another on all days that are not locked.
-func (r *Resolver) layAll(list []Assignment) error {
+// overlayAll lays the assignments over one another on all days that are not locked.
+func (r *Resolver) overlayAll(list []Assignment) error {
 	locks := r.locks
 	for i := 1; i < len(r.edges); i++ {
 		days := civil.Range{From: r.edges[i-1], To: r.edges[i]}
@@ -149,18 +149,18 @@ func (r *Resolver) layAll(list []Assignment) error {
 		if len(locks) > 0 && locks[0].From <= days.From {
 			continue
 		}
-		if err := r.lay(list, days); err != nil {
+		if err := r.appendSpans(list, days); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lay appends the spans of days that are all alike.
-func (r *Resolver) lay(list []Assignment, days civil.Range) error {
+// appendSpans appends the spans of days that are all alike.
+func (r *Resolver) appendSpans(list []Assignment, days civil.Range) error {
 	var lanes [MaxLanes]int32
 	var taken uint16
-	for _, p := range r.pieces[r.ground(days.From):] {
+	for _, p := range r.intervals[r.lowestVisible(days.From):] {
 		if days.From < p.from || days.From >= p.to {
 			continue
 		}
@@ -181,10 +181,10 @@ func (r *Resolver) lay(list []Assignment, days civil.Range) error {
 	return nil
 }
 
-// ground returns the index of the lowest piece that is visible on a day: the last that overrides, if any does.
-func (r *Resolver) ground(day civil.Date) int {
-	for i := len(r.pieces) - 1; i > 0; i-- {
-		if p := r.pieces[i]; p.override && p.from <= day && day < p.to {
+// lowestVisible returns the index of the lowest piece that is visible on a day: the last that overrides, if any does.
+func (r *Resolver) lowestVisible(day civil.Date) int {
+	for i := len(r.intervals) - 1; i > 0; i-- {
+		if p := r.intervals[i]; p.override && p.from <= day && day < p.to {
 			return i
 		}
 	}

@@ -28,7 +28,7 @@ func inherited(current, wanted []Span, i int, related func(c, w *Span) bool) int
 	w, found := &wanted[i], int64(0)
 	for k := range current {
 		c := &current[k]
-		if c.Series == 0 || !turnsAlike(c, w) || !related(c, w) || taken(wanted, i, c.Series) {
+		if c.Series == 0 || !sameRotation(c, w) || !related(c, w) || taken(wanted, i, c.Series) {
 			continue
 		}
 		if c.Days().Overlaps(w.Days()) {
@@ -75,8 +75,8 @@ func Number(spans []Span, assignments []Assignment, take func(count int32) (int6
 	return nil
 }
 
-// turnsAlike reports whether the patterns of two spans are one, and at the same position on every day.
-func turnsAlike(a, b *Span) bool {
+// sameRotation reports whether the patterns of two spans are one, and at the same position on every day.
+func sameRotation(a, b *Span) bool {
 	return a.PatternID == b.PatternID && a.DayCount == b.DayCount && a.Inherited == b.Inherited &&
 		b.Position == rotation.Position(a.From, a.Position, b.From, a.DayCount)
 }

@@ -52,7 +52,7 @@ func (s Span) cut(days civil.Range) Span {
 
 // continues reports whether b generates from its first day on what a would generate if it went on, under ids that fit.
 func continues(a, b Span) bool {
-	return a.To == b.From && a.Lane == b.Lane && a.AssignmentID == b.AssignmentID && turnsAlike(&a, &b) &&
+	return a.To == b.From && a.Lane == b.Lane && a.AssignmentID == b.AssignmentID && sameRotation(&a, &b) &&
 		(a.Series == b.Series || a.Series == 0 || b.Series == 0)
 }
 

@@ -11,10 +11,10 @@ const (
 	batchBuckets = 64
 )
 
-// cut divides ascending employee ids into batches of which no two share a
+// splitBatches divides ascending employee ids into batches of which no two share a
 // bucket of employee locks, so that the batches of a propagation never wait for
 // each other. The batches are parts of ids.
-func cut(ids []int64) [][]int64 {
+func splitBatches(ids []int64) [][]int64 {
 	var batches [][]int64
 	start, buckets := 0, 0
 	for from := 0; from < len(ids); {

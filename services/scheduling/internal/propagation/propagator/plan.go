@@ -117,7 +117,7 @@ func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id in
 		if err != nil {
 			return err
 		}
-		batches := cut(employees)
+		batches := splitBatches(employees)
 		if err := insertBatches(ctx, tx, tenantID, id, batches); err != nil {
 			return err
 		}

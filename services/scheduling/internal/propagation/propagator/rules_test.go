@@ -223,14 +223,14 @@ func TestPropagationsOfOthersAreUnknown(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	t.Parallel()
-	assert.Empty(t, cut(nil))
+	assert.Empty(t, splitBatches(nil))
 	sparse := make([]int64, 0, 300)
 	for i := range int64(300) {
 		sparse = append(sparse, 5000*i)
 	}
 	for name, list := range map[string][]int64{"dense": ids(1, 10_000), "two": ids(1023, 1024), "sparse": sparse} {
 		t.Run(name, func(t *testing.T) {
-			batches := cut(list)
+			batches := splitBatches(list)
 			assert.Equal(t, list, slices.Concat(batches...), name)
 			owner := map[int32]int{}
 			for i, batch := range batches {
@@ -245,6 +245,6 @@ func TestCut(t *testing.T) {
 			}
 		})
 	}
-	assert.Len(t, cut(ids(1, 10_000)), 10)
-	assert.Len(t, cut(ids(1020, 1030)), 1, "small parts of buckets share a batch")
+	assert.Len(t, splitBatches(ids(1, 10_000)), 10)
+	assert.Len(t, splitBatches(ids(1020, 1030)), 1, "small parts of buckets share a batch")
 }

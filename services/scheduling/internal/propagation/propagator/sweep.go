@@ -163,7 +163,7 @@ func (p *Propagator) requestAgain(ctx context.Context, tx pgx.Tx, key propagatio
 	if err != nil {
 		return err
 	}
-	turns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[turn])
+	turns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[nextBatch])
 	if err != nil {
 		return err
 	}

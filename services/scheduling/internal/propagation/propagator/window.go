@@ -38,8 +38,8 @@ type batchKey struct {
 	Batch         int32
 }
 
-// turn is a batch that is asked for, and how many employees it has.
-type turn struct {
+// nextBatch is a batch that is asked for, and how many employees it has.
+type nextBatch struct {
 	PropagationID    int64
 	Batch, Employees int32
 }
@@ -49,7 +49,7 @@ const fewEmployees = 100
 
 // event asks for the batch. Small ones have workers of their own: they take
 // milliseconds, and need not wait for a large one to end.
-func (t *turn) event() proto.Message {
+func (t *nextBatch) event() proto.Message {
 	if t.Employees <= fewEmployees {
 		return &schedulingv1.PropagationSmallBatchRequested{PropagationId: t.PropagationID, Batch: t.Batch}
 	}
@@ -61,7 +61,7 @@ func (t *turn) event() proto.Message {
 // batches calls it at the end of the transaction: while there are batches that
 // wait, one is always asked for.
 func (p *Propagator) request(ctx context.Context, tx pgx.Tx, tenantID int64) error {
-	var next []turn
+	var next []nextBatch
 	batch := &pgx.Batch{}
 	lockWindow.Queue(batch, tenantID)
 	p.queueNext(batch, tenantID, &next)
@@ -73,15 +73,15 @@ func (p *Propagator) request(ctx context.Context, tx pgx.Tx, tenantID int64) err
 
 // queueNext reads the batches that the window has room for. The
 // window must be locked.
-func (p *Propagator) queueNext(batch *pgx.Batch, tenantID int64, next *[]turn) {
+func (p *Propagator) queueNext(batch *pgx.Batch, tenantID int64, next *[]nextBatch) {
 	batch.Queue(selectNext, tenantID, p.cfg.Window).Query(func(rows pgx.Rows) (err error) {
-		*next, err = pgx.CollectRows(rows, pgx.RowToStructByPos[turn])
+		*next, err = pgx.CollectRows(rows, pgx.RowToStructByPos[nextBatch])
 		return err
 	})
 }
 
 // requestBatches asks the workers for these batches.
-func requestBatches(ctx context.Context, tx pgx.Tx, tenantID int64, turns []turn) error {
+func requestBatches(ctx context.Context, tx pgx.Tx, tenantID int64, turns []nextBatch) error {
 	if len(turns) == 0 {
 		return nil
 	}

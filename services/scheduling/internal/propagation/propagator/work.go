@@ -128,7 +128,7 @@ func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *sc
 		return fmt.Errorf("propagation: publish changes: %w", err)
 	}
 	d.claim.finish(batch, tenantID, c)
-	var next []turn
+	var next []nextBatch
 	p.queueNext(batch, tenantID, &next)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("propagation: write: %w", err)
