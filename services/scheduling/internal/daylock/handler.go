@@ -151,7 +151,7 @@ func lockDays(ctx context.Context, tx pgx.Tx, tenantID int64, employees []projec
 			changed = append(changed, id)
 		}
 	}
-	if err := carryOut(ctx, tx, tenantID, plans); err != nil || len(changed) == 0 {
+	if err := storePlans(ctx, tx, tenantID, plans); err != nil || len(changed) == 0 {
 		return plans, err
 	}
 	if err := freeze(ctx, tx, tenantID, changed, days, existing); err != nil {

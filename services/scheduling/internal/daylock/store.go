@@ -60,8 +60,8 @@ func meeting(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, 
 	return found, nil
 }
 
-// carryOut stores the plans, and gives new locks their ids.
-func carryOut(ctx context.Context, tx pgx.Tx, tenantID int64, plans []plan) error {
+// storePlans stores the plans, and gives new locks their ids.
+func storePlans(ctx context.Context, tx pgx.Tx, tenantID int64, plans []plan) error {
 	var made, widened table
 	var dropped []int64
 	byEmployee := map[int64]*plan{}

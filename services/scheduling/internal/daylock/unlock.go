@@ -62,7 +62,7 @@ func Unlock(ctx context.Context, tx pgx.Tx, tenantID int64, list []EmployeeDays)
 	if err != nil {
 		return nil, err
 	}
-	unlocked, batch := cutLocks(tenantID, locks, gone)
+	unlocked, batch := shortenLocks(tenantID, locks, gone)
 	if len(unlocked) == 0 {
 		return nil, nil
 	}
@@ -70,7 +70,7 @@ func Unlock(ctx context.Context, tx pgx.Tx, tenantID int64, list []EmployeeDays)
 	if err != nil {
 		return nil, err
 	}
-	cutKept(batch, tenantID, kept, gone)
+	shortenKeptLeave(batch, tenantID, kept, gone)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("daylock: unlock: %w", err)
 	}
@@ -95,9 +95,9 @@ func readRows(ctx context.Context, tx pgx.Tx, sql string, tenantID int64, employ
 	return found, nil
 }
 
-// cutLocks takes days from locks: it returns the days that are locked no more, and the statements
+// shortenLocks takes days from locks: it returns the days that are locked no more, and the statements
 // that do it. What is left of a lock first keeps its id.
-func cutLocks(tenantID int64, locks []lock, gone map[int64][]civil.Range) ([]EmployeeDays, *pgx.Batch) {
+func shortenLocks(tenantID int64, locks []lock, gone map[int64][]civil.Range) ([]EmployeeDays, *pgx.Batch) {
 	var unlocked []EmployeeDays
 	var shortened, made table
 	var dropped []int64
@@ -126,8 +126,8 @@ func cutLocks(tenantID int64, locks []lock, gone map[int64][]civil.Range) ([]Emp
 	return unlocked, batch
 }
 
-// cutKept takes days from the leave that was kept of them.
-func cutKept(batch *pgx.Batch, tenantID int64, kept []lock, gone map[int64][]civil.Range) {
+// shortenKeptLeave takes days from the leave that was kept of them.
+func shortenKeptLeave(batch *pgx.Batch, tenantID int64, kept []lock, gone map[int64][]civil.Range) {
 	var copied, shortened, dropped table
 	var copiedFrom []civil.Date
 	for _, k := range kept {

@@ -94,7 +94,7 @@ func (l *layers) change(e *edit) error {
 	for i := range e.after {
 		l.put(&e.after[i])
 	}
-	if err := span.CheckDepth(l.byOwner[e.before.ownerID], e.concern().days); err != nil {
+	if err := span.CheckDepth(l.byOwner[e.before.ownerID], e.affectedDays().days); err != nil {
 		l.byOwner[e.before.ownerID] = before
 		return patterndefinition.Invalid(fmt.Sprintf("The %s %d", what, e.before.id),
 			"cannot be changed like this: too many schedule patterns of the %s would lie on one day. End or remove others first", l.kind.owner).WithCause(err)
@@ -149,9 +149,9 @@ func (s *Assignments) announce(ctx context.Context, propagationID int64) error {
 // describe returns the result of each edit of what holds now.
 func (s *Assignments) describe(ctx context.Context, db pg.Querier, tenantID int64, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
 	var patternIDs []int64
-	concerns := make([]concern, len(edits))
+	concerns := make([]affectedDays, len(edits))
 	for i := range edits {
-		concerns[i] = edits[i].concern()
+		concerns[i] = edits[i].affectedDays()
 		if len(edits[i].after) > 0 {
 			patternIDs = append(patternIDs, edits[i].after[edits[i].shown].patternID)
 		}
@@ -173,8 +173,8 @@ func (s *Assignments) describe(ctx context.Context, db pg.Querier, tenantID int6
 	return results, nil
 }
 
-// concern is the interval of days that an edit is about.
-func (e *edit) concern() concern {
+// affectedDays is the interval of days that an edit is about.
+func (e *edit) affectedDays() affectedDays {
 	days, ownerID := e.before.days, e.before.ownerID
 	for i, a := range e.after {
 		if e.before.id == 0 && i == 0 {
@@ -182,7 +182,7 @@ func (e *edit) concern() concern {
 		}
 		days = civil.Range{From: min(days.From, a.days.From), To: max(days.To, a.days.To)}
 	}
-	return concern{ownerID: ownerID, days: days}
+	return affectedDays{ownerID: ownerID, days: days}
 }
 
 func (e *edit) result(patterns map[int64]*schedulingv1.SchedulePattern, locked string) *schedulingv1.GroupSchedulePatternResult {

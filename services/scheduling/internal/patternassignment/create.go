@@ -157,7 +157,7 @@ func (s *Assignments) create(ctx context.Context, list []creation, partial bool,
 		return nil, 0, err
 	}
 	err = pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		now, edits, errs, at, err := s.place(ctx, tx, tenantID, list)
+		now, edits, errs, at, err := s.insertIntoLayers(ctx, tx, tenantID, list)
 		if err != nil {
 			return err
 		}
@@ -185,10 +185,10 @@ func (s *Assignments) create(ctx context.Context, list []creation, partial bool,
 	return outcome, propagationID, err
 }
 
-// place finds room for new assignments among those that hold now. It returns
+// insertIntoLayers finds room for new assignments among those that hold now. It returns
 // these, what is to be stored, an error for each create that is not, and the time
 // of the change.
-func (s *Assignments) place(ctx context.Context, tx pgx.Tx, tenantID int64, list []creation) ([]assignment, []edit, []error, time.Time, error) {
+func (s *Assignments) insertIntoLayers(ctx context.Context, tx pgx.Tx, tenantID int64, list []creation) ([]assignment, []edit, []error, time.Time, error) {
 	errs := make([]error, len(list))
 	var positions []int
 	var edits []edit

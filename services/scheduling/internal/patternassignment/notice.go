@@ -36,14 +36,14 @@ WHERE EXISTS (SELECT FROM day_lock WHERE tenant_id = $1)
                                        AND l.from_date < m.to_date AND l.to_date > m.from_date)
 GROUP BY m.n`
 
-// concern is a range of days of an owner that a change is about.
-type concern struct {
+// affectedDays is a range of days of an owner that a change is about.
+type affectedDays struct {
 	ownerID int64
 	days    civil.Range
 }
 
 // lockedNotices returns for each concern what to say about locked days, or "".
-func (k *Kind) lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns []concern) ([]string, error) {
+func (k *Kind) lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns []affectedDays) ([]string, error) {
 	owners, from, to := make([]int64, len(concerns)), make([]civil.Date, len(concerns)), make([]civil.Date, len(concerns))
 	for i, c := range concerns {
 		owners[i], from[i], to[i] = c.ownerID, c.days.From, c.days.To

@@ -124,11 +124,11 @@ func (k *Kind) collect(rows pgx.Rows, err error) ([]assignment, error) {
 	return list, nil
 }
 
-// drawNumbers returns the time of a change, and as many new ids and places in
+// nextNumbers returns the time of a change, and as many new ids and places in
 // the order of decisions as it needs. It is asked under the locks of the owners:
 // the time at which the transaction began may lie before the change that it
 // waited for.
-const drawNumbers = `
+const nextNumbers = `
 SELECT change_time(),
        ARRAY(SELECT nextval('pattern_assignment_id') FROM generate_series(1, $1)),
        ARRAY(SELECT nextval('pattern_assignment_seq') FROM generate_series(1, $2))`
@@ -156,7 +156,7 @@ func number(ctx context.Context, tx pgx.Tx, edits []edit) (time.Time, error) {
 	}
 	var at time.Time
 	var ids, seqs []int64
-	if err := tx.QueryRow(ctx, drawNumbers, len(newIDs), len(newSeqs)).Scan(&at, &ids, &seqs); err != nil {
+	if err := tx.QueryRow(ctx, nextNumbers, len(newIDs), len(newSeqs)).Scan(&at, &ids, &seqs); err != nil {
 		return time.Time{}, fmt.Errorf("patternassignment: draw numbers: %w", err)
 	}
 	for i, into := range newIDs {

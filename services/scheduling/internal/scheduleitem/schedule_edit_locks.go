@@ -32,7 +32,7 @@ type lockWork struct {
 	remove             []int64
 
 	had      map[int64]daylock.EmployeeDays // what is updated and removed
-	wanted   []daylock.Request              // the created ones, then the updated
+	requests []daylock.Request              // the created ones, then the updated
 	unlocked []daylock.EmployeeDays
 	locked   []*schedulingv1.DayLock // one for each of wanted
 }
@@ -78,7 +78,7 @@ func (w *lockWork) prepare(ctx context.Context, tenantID int64, visible rowvisib
 	if err := w.find(ctx, tenantID, visible); err != nil {
 		return err
 	}
-	return w.want(ctx)
+	return w.resolveRequests(ctx)
 }
 
 // find reads the locks that are updated and removed.
@@ -104,8 +104,8 @@ func (w *lockWork) find(ctx context.Context, tenantID int64, visible rowvisibili
 	return nil
 }
 
-// want reads whose days are to be locked, and which.
-func (w *lockWork) want(ctx context.Context) error {
+// resolveRequests reads whose days are to be locked, and which.
+func (w *lockWork) resolveRequests(ctx context.Context) error {
 	refs := make([]*commonv1.Ref, 0, len(w.create)+len(w.update))
 	for i, l := range w.create {
 		if !itemdraft.Named(l.GetEmployee()) {
@@ -135,7 +135,7 @@ func (w *lockWork) want(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.wanted = append(w.wanted, daylock.Request{Employee: employees[i], Days: days})
+		w.requests = append(w.requests, daylock.Request{Employee: employees[i], Days: days})
 	}
 	return nil
 }
@@ -156,8 +156,8 @@ func (w *lockWork) employees() []int64 {
 	for _, lock := range w.had {
 		ids = append(ids, lock.EmployeeID)
 	}
-	for i := range w.wanted {
-		ids = append(ids, w.wanted[i].Employee.ID)
+	for i := range w.requests {
+		ids = append(ids, w.requests[i].Employee.ID)
 	}
 	return ids
 }
@@ -174,9 +174,9 @@ func (w *lockWork) lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	for i, l := range w.update {
 		moved[i] = l.GetId()
 	}
-	err := w.release(ctx, tx, tenantID, moved, w.wanted[len(w.create):])
+	err := w.release(ctx, tx, tenantID, moved, w.requests[len(w.create):])
 	if err == nil {
-		w.locked, err = daylock.Lock(ctx, tx, tenantID, w.wanted)
+		w.locked, err = daylock.Lock(ctx, tx, tenantID, w.requests)
 	}
 	return err
 }

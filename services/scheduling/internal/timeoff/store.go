@@ -85,7 +85,7 @@ func byEmployee(ctx context.Context, db pg.Querier, tenantID int64, employees []
 	}
 	kept := list[:0]
 	for _, r := range list {
-		touches, err := r.touches(days)
+		touches, err := r.overlaps(days)
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +96,8 @@ func byEmployee(ctx context.Context, db pg.Querier, tenantID int64, employees []
 	return kept, nil
 }
 
-// touches reports whether a period has one of the days.
-func (r *row) touches(days civil.Range) (bool, error) {
+// overlaps reports whether a period has one of the days.
+func (r *row) overlaps(days civil.Range) (bool, error) {
 	for _, p := range r.request.GetPeriods() {
 		of, err := daysOf("periods", p.GetStartDate(), p.GetEndDate())
 		if err != nil {

@@ -100,7 +100,7 @@ func (h *requests) create(ctx context.Context, employee *projection.Employee, gi
 		if err := h.free(ctx, tx, tenantID, made, days); err != nil {
 			return err
 		}
-		if err := h.stand(ctx, tx, tenantID, employee, made, 0); err != nil {
+		if err := h.syncSchedule(ctx, tx, tenantID, employee, made, 0); err != nil {
 			return err
 		}
 		return insert(ctx, tx, tenantID, made)
@@ -138,8 +138,8 @@ func (h *requests) free(ctx context.Context, tx pgx.Tx, tenantID int64, made *ro
 	return nil
 }
 
-// stand makes the schedule fit the status of a request, which was another one before.
-func (h *requests) stand(ctx context.Context, tx pgx.Tx, tenantID int64, employee *projection.Employee, r *row, before status) error {
+// syncSchedule makes the schedule fit the status of a request, which was another one before.
+func (h *requests) syncSchedule(ctx context.Context, tx pgx.Tx, tenantID int64, employee *projection.Employee, r *row, before status) error {
 	switch {
 	case r.status.covers() && !before.covers():
 		list, err := edits(r.request)
@@ -207,7 +207,7 @@ func (h *requests) change(ctx context.Context, req *schedulingv1.ApplyUpdateTime
 		if size := proto.Size(r.request); size > 2*maxBytes {
 			return invalid("changeState.do.commentNotes", "must be shorter: the request would have %d bytes", size)
 		}
-		if err := h.stand(ctx, tx, tenantID, employee, r, before); err != nil {
+		if err := h.syncSchedule(ctx, tx, tenantID, employee, r, before); err != nil {
 			return err
 		}
 		changed = r

@@ -100,7 +100,7 @@ func (h *requests) replace(
 			return err
 		}
 		r.items = nil
-		if err := h.stand(ctx, tx, tenantID, employee, r, 0); err != nil {
+		if err := h.syncSchedule(ctx, tx, tenantID, employee, r, 0); err != nil {
 			return err
 		}
 		changed = r
