@@ -12,17 +12,17 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// wanted collects what is to be looked up, each once.
-type wanted struct {
+// lookupKeys collects what is to be looked up, each once.
+type lookupKeys struct {
 	ids   map[int64]struct{}
 	names map[string]struct{}
 }
 
-func newWanted() wanted {
-	return wanted{ids: map[int64]struct{}{}, names: map[string]struct{}{}}
+func newLookupKeys() lookupKeys {
+	return lookupKeys{ids: map[int64]struct{}{}, names: map[string]struct{}{}}
 }
 
-func (w wanted) add(id *int64, name string) {
+func (w lookupKeys) add(id *int64, name string) {
 	if id != nil {
 		w.ids[*id] = struct{}{}
 	} else {
@@ -30,9 +30,9 @@ func (w wanted) add(id *int64, name string) {
 	}
 }
 
-func (w wanted) none() bool { return len(w.ids) == 0 && len(w.names) == 0 }
+func (w lookupKeys) none() bool { return len(w.ids) == 0 && len(w.names) == 0 }
 
-func (w wanted) lists() (ids []int64, names []string) {
+func (w lookupKeys) lists() (ids []int64, names []string) {
 	for id := range w.ids {
 		ids = append(ids, id)
 	}
@@ -87,7 +87,7 @@ func (d *Definitions) followTemplates(
 	ctx context.Context, db pg.Querier, tenantID int64,
 	requests []Request, patterns []*schedulingv1.SchedulePattern, results []Result,
 ) error {
-	want := newWanted()
+	want := newLookupKeys()
 	for _, p := range patterns {
 		if p != nil && namesPattern(p) {
 			want.add(p.Id, p.GetName())
@@ -124,7 +124,7 @@ func (d *Definitions) fillShifts(
 	ctx context.Context, db pg.Querier, tenantID int64,
 	requests []Request, patterns []*schedulingv1.SchedulePattern, results []Result,
 ) error {
-	want := newWanted()
+	want := newLookupKeys()
 	for i, p := range patterns {
 		if results[i].Err != nil {
 			continue

@@ -42,7 +42,7 @@ SELECT id, person_number, full_name, time_zone, primary_jobs FROM employee WHERE
 // the caller may see is the error WFS-103401, one without id and qualifier
 // WFS-103407.
 func (r *Resolver) Employees(ctx context.Context, refs []*commonv1.Ref) ([]Employee, error) {
-	var want wanted
+	var want lookupKeys
 	for i, ref := range refs {
 		if !want.add(ref, i) {
 			return nil, fault.New(codeEmployeeMissing, http.StatusBadRequest, "An employee is named by neither id nor qualifier.")
@@ -62,12 +62,12 @@ func (r *Resolver) EmployeesByList(ctx context.Context, list *commonv1.RefList) 
 			given++
 		}
 	}
-	var want wanted
+	var want lookupKeys
 	switch {
 	case given > 1:
 		return nil, fault.New(codeOneCriterion, http.StatusBadRequest, "Give exactly one of ids, qualifiers and refs.")
 	case given == 0:
-		return r.everyone(ctx)
+		return r.allEmployees(ctx)
 	case len(refs) > 0:
 		return r.Employees(ctx, refs)
 	}
@@ -103,7 +103,7 @@ func (r *Resolver) Visible(ctx context.Context) (rowvisibility.Set, error) {
 	return r.rules.Visible(ctx)
 }
 
-func (r *Resolver) everyone(ctx context.Context) ([]Employee, error) {
+func (r *Resolver) allEmployees(ctx context.Context) ([]Employee, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (r *Resolver) everyone(ctx context.Context) ([]Employee, error) {
 // somebody: for each either the employee or, at the same position, why not.
 func (r *Resolver) EachEmployee(ctx context.Context, refs []*commonv1.Ref) (employees []Employee, unknown []*fault.Error, err error) {
 	unknown = make([]*fault.Error, len(refs))
-	var want wanted
+	var want lookupKeys
 	for i, ref := range refs {
 		if !want.add(ref, i) {
 			unknown[i] = fault.Invalid(codeEmployeeMissing, "An employee is named by neither id nor qualifier.")
@@ -155,18 +155,18 @@ func (r *Resolver) EachEmployee(ctx context.Context, refs []*commonv1.Ref) (empl
 	}
 	for i, id := range missing.ids {
 		at := missing.idPositions[i]
-		employees[at], unknown[at] = Employee{}, unknownEmployee(&wanted{ids: []int64{id}})
+		employees[at], unknown[at] = Employee{}, unknownEmployee(&lookupKeys{ids: []int64{id}})
 	}
 	for i, number := range missing.keys {
 		at := missing.keyPositions[i]
-		employees[at], unknown[at] = Employee{}, unknownEmployee(&wanted{keys: []string{number}})
+		employees[at], unknown[at] = Employee{}, unknownEmployee(&lookupKeys{keys: []string{number}})
 	}
 	return employees, unknown, nil
 }
 
 // employees returns the wanted employees at their positions, of which there
 // are count.
-func (r *Resolver) employees(ctx context.Context, want wanted, count int) ([]Employee, error) {
+func (r *Resolver) employees(ctx context.Context, want lookupKeys, count int) ([]Employee, error) {
 	employees, missing, err := r.find(ctx, want, count)
 	if err != nil {
 		return nil, err
@@ -178,22 +178,22 @@ func (r *Resolver) employees(ctx context.Context, want wanted, count int) ([]Emp
 }
 
 // find returns the wanted employees at their positions, and those who are unknown.
-func (r *Resolver) find(ctx context.Context, want wanted, count int) ([]Employee, wanted, error) {
+func (r *Resolver) find(ctx context.Context, want lookupKeys, count int) ([]Employee, lookupKeys, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
-		return nil, wanted{}, err
+		return nil, lookupKeys{}, err
 	}
 	visible, err := r.rules.Visible(ctx)
 	if err != nil {
-		return nil, wanted{}, err
+		return nil, lookupKeys{}, err
 	}
 	employees := make([]Employee, count)
 	missing, err := r.knownEmployees(ctx, tenantID, visible, want, employees)
 	if err != nil || missing.empty() {
-		return employees, wanted{}, err
+		return employees, lookupKeys{}, err
 	}
 	if err := r.fetchEmployees(ctx, tenantID, missing); err != nil {
-		return nil, wanted{}, err
+		return nil, lookupKeys{}, err
 	}
 	missing, err = r.knownEmployees(ctx, tenantID, visible, missing, employees)
 	return employees, missing, err
@@ -202,10 +202,10 @@ func (r *Resolver) find(ctx context.Context, want wanted, count int) ([]Employee
 // knownEmployees fills employees with those that are known and visible, and
 // returns what is missing. A person number that two employees seem to have is
 // missing.
-func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible rowvisibility.Set, want wanted, employees []Employee) (wanted, error) {
+func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible rowvisibility.Set, want lookupKeys, employees []Employee) (lookupKeys, error) {
 	found, err := r.pool.Query(ctx, findEmployees, tenantID, want.ids, want.idPositions, want.keys, want.keyPositions)
 	if err != nil {
-		return wanted{}, fmt.Errorf("projection: find employees: %w", err)
+		return lookupKeys{}, fmt.Errorf("projection: find employees: %w", err)
 	}
 	var position int32
 	var e Employee
@@ -229,13 +229,13 @@ func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible r
 		return err
 	})
 	if err != nil {
-		return wanted{}, fmt.Errorf("projection: find employees: %w", err)
+		return lookupKeys{}, fmt.Errorf("projection: find employees: %w", err)
 	}
 	return want.missing(matches, suspects), nil
 }
 
 // fetchEmployees asks commons for persons and keeps what it returns.
-func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing wanted) error {
+func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing lookupKeys) error {
 	return fetch(ctx, r.pool, missing, func(ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
 		response, err := r.persons.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: ids, PersonNumbers: numbers})
 		return response.GetPersons(), err

@@ -30,7 +30,7 @@ func (r *Resolver) Terms(ctx context.Context, refs []*commonv1.Ref) ([]Term, err
 	if err != nil {
 		return nil, err
 	}
-	var want wanted
+	var want lookupKeys
 	for i, ref := range refs {
 		if !want.add(ref, i) {
 			return nil, fault.New(codeTermUnknown, http.StatusBadRequest, "An employment term is named by neither id nor qualifier.")
@@ -55,10 +55,10 @@ func (r *Resolver) Terms(ctx context.Context, refs []*commonv1.Ref) ([]Term, err
 
 // knownTerms fills terms with those that are known, and returns what is
 // missing. A name that two terms seem to have is missing.
-func (r *Resolver) knownTerms(ctx context.Context, tenantID int64, want wanted, terms []Term) (wanted, error) {
+func (r *Resolver) knownTerms(ctx context.Context, tenantID int64, want lookupKeys, terms []Term) (lookupKeys, error) {
 	rows, err := r.pool.Query(ctx, findTerms, tenantID, want.ids, want.idPositions, want.keys, want.keyPositions)
 	if err != nil {
-		return wanted{}, fmt.Errorf("projection: find employment terms: %w", err)
+		return lookupKeys{}, fmt.Errorf("projection: find employment terms: %w", err)
 	}
 	var position int32
 	var term Term
@@ -72,13 +72,13 @@ func (r *Resolver) knownTerms(ctx context.Context, tenantID int64, want wanted, 
 		return nil
 	})
 	if err != nil {
-		return wanted{}, fmt.Errorf("projection: find employment terms: %w", err)
+		return lookupKeys{}, fmt.Errorf("projection: find employment terms: %w", err)
 	}
 	return want.missing(matches, suspects), nil
 }
 
 // fetchTerms asks timekeeping for terms and keeps what it returns.
-func (r *Resolver) fetchTerms(ctx context.Context, tenantID int64, missing wanted) error {
+func (r *Resolver) fetchTerms(ctx context.Context, tenantID int64, missing lookupKeys) error {
 	return fetch(ctx, r.pool, missing, func(ids []int64, names []string) ([]*timekeepingv1.EmploymentTermChanged, error) {
 		response, err := r.terms.ResolveEmploymentTerms(ctx, &timekeepingv1.ResolveEmploymentTermsRequest{Ids: ids, Names: names})
 		return response.GetEmploymentTerms(), err

@@ -91,30 +91,30 @@ func NewResolver(pool *pg.Pool, persons commonsv1.PersonServiceClient, terms tim
 	return &Resolver{pool: pool, persons: persons, terms: terms, rules: rules, copies: NewCopies(pool, func() {})}
 }
 
-// wanted is what a list of refs asks for: either the id or the key of each, at
+// lookupKeys is what a list of refs asks for: either the id or the key of each, at
 // the positions where they stand. The id of a ref wins over its qualifier.
-type wanted struct {
+type lookupKeys struct {
 	ids          []int64
 	idPositions  []int32
 	keys         []string
 	keyPositions []int32
-	// suspects are objects that seem to share a key. At least one of them has
+	// ambiguousIDs are objects that seem to share a key. At least one of them has
 	// changed since it was last heard of.
-	suspects []int64
+	ambiguousIDs []int64
 }
 
-func (w *wanted) addID(id int64, position int) {
+func (w *lookupKeys) addID(id int64, position int) {
 	w.ids, w.idPositions = append(w.ids, id), append(w.idPositions, int32(position))
 }
 
-func (w *wanted) addKey(key string, position int) {
+func (w *lookupKeys) addKey(key string, position int) {
 	w.keys, w.keyPositions = append(w.keys, key), append(w.keyPositions, int32(position))
 }
 
-func (w *wanted) empty() bool { return len(w.ids) == 0 && len(w.keys) == 0 }
+func (w *lookupKeys) empty() bool { return len(w.ids) == 0 && len(w.keys) == 0 }
 
 // add notes a ref and reports whether it names anything.
-func (w *wanted) add(ref *commonv1.Ref, position int) bool {
+func (w *lookupKeys) add(ref *commonv1.Ref, position int) bool {
 	switch {
 	case ref != nil && ref.Id != nil:
 		w.addID(ref.GetId(), position)
@@ -128,8 +128,8 @@ func (w *wanted) add(ref *commonv1.Ref, position int) bool {
 
 // missing returns the part of w for which there is not exactly one match at
 // its position.
-func (w *wanted) missing(matches []int, suspects []int64) wanted {
-	rest := wanted{suspects: suspects}
+func (w *lookupKeys) missing(matches []int, suspects []int64) lookupKeys {
+	rest := lookupKeys{ambiguousIDs: suspects}
 	for i, position := range w.idPositions {
 		if matches[position] != 1 {
 			rest.addID(w.ids[i], int(position))
@@ -144,7 +144,7 @@ func (w *wanted) missing(matches []int, suspects []int64) wanted {
 }
 
 // first describes one ref that w asks for, for people.
-func (w *wanted) first() string {
+func (w *lookupKeys) first() string {
 	if len(w.ids) > 0 {
 		return fmt.Sprintf("id %d", w.ids[0])
 	}
@@ -155,11 +155,11 @@ const copies pg.Unaudited = "a copy of what its owner has written already"
 
 // fetch asks another service for what is missing, by parts that are small enough
 // for one call, and keeps what it returns.
-func fetch[S any](ctx context.Context, pool *pg.Pool, missing wanted,
+func fetch[S any](ctx context.Context, pool *pg.Pool, missing lookupKeys,
 	ask func(ids []int64, keys []string) ([]S, error), keep func(ctx context.Context, tx pgx.Tx, states []S) error,
 ) error {
 	var states []S
-	ids, keys := slices.Concat(missing.ids, missing.suspects), missing.keys
+	ids, keys := slices.Concat(missing.ids, missing.ambiguousIDs), missing.keys
 	for len(ids) > 0 || len(keys) > 0 {
 		i := min(len(ids), maxAsked)
 		k := min(len(keys), maxAsked-i)
@@ -183,10 +183,10 @@ func shortened(text string) string {
 	return string(runes[:min(len(runes), limit)])
 }
 
-func unknownTerm(w *wanted) error {
+func unknownTerm(w *lookupKeys) error {
 	return fault.Newf(codeTermUnknown, http.StatusBadRequest, "Employment term not found: %s.", w.first())
 }
 
-func unknownEmployee(w *wanted) *fault.Error {
+func unknownEmployee(w *lookupKeys) *fault.Error {
 	return fault.Newf(codeEmployeeUnknown, http.StatusBadRequest, "Employee not found: %s.", w.first())
 }

@@ -84,7 +84,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	for i := range employees {
 		employees[i] = projection.Employee{ID: int64(i + 1), PersonNumber: "P", Zone: zone}
 	}
-	held := &plan{sets: []set{benchSet()}, forEverybody: 1}
+	held := &plan{sets: []set{benchSet()}, forAllEmployees: 1}
 	first := civil.Of(2026, time.March, 2)
 	days := civil.Range{From: first, To: first.AddDays(benchDays)}
 	window := held.sets[0].calendar.Window(days, held.sets[0].rules)

@@ -95,7 +95,7 @@ func evaluate(ctx context.Context, p *plan, days civil.Range, employees []projec
 		for _, s := range shifts[employee.ID] {
 			e.list = append(e.list, ruleevaluation.Shift{ID: s.ID, Interval: s.Interval, Work: s.Work})
 		}
-		for k := range p.forEverybody {
+		for k := range p.forAllEmployees {
 			if err := e.add(employee, births[employee.ID], k, days, nil); err != nil {
 				return nil, err
 			}

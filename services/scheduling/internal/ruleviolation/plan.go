@@ -18,9 +18,9 @@ import (
 // plan says which rule sets are evaluated for whom.
 type plan struct {
 	sets []set
-	// forEverybody is how many of the sets, from the first on, hold for everybody on all
+	// forAllEmployees is how many of the sets, from the first on, hold for everybody on all
 	// days.
-	forEverybody int
+	forAllEmployees int
 	// assigned are the other ones that hold for employees, by set and day.
 	assigned map[int64][]assignedSet
 }
@@ -62,14 +62,14 @@ func (h *Handler) planOf(ctx context.Context, tenantID int64, named *commonv1.Re
 		}
 		p.sets = append(p.sets, made)
 	}
-	p.forEverybody = len(p.sets)
+	p.forAllEmployees = len(p.sets)
 	return p, p.check(nil)
 }
 
 // check bounds the rules that are evaluated for one employee.
 func (p *plan) check(assigned []assignedSet) error {
 	count := 0
-	for _, s := range p.sets[:p.forEverybody] {
+	for _, s := range p.sets[:p.forAllEmployees] {
 		count += len(s.rules)
 	}
 	for _, s := range assigned {

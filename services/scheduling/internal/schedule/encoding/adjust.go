@@ -14,7 +14,7 @@ func (w *writer) adjust(e *Entry, at [3]int) {
 	}
 	previous := start
 	for i := range t.sections {
-		for _, h := range t.sections[i].holes {
+		for _, h := range t.sections[i].placeholders {
 			if h.form == formDate || h.form == formID {
 				continue
 			}
@@ -39,7 +39,7 @@ func (w *writer) adjust(e *Entry, at [3]int) {
 // skipsAny reports whether a clock change skips one of the entry's times.
 func skipsAny(zone *civil.Zone, e *Entry) bool {
 	for i := range e.Template.sections {
-		for _, h := range e.Template.sections[i].holes {
+		for _, h := range e.Template.sections[i].placeholders {
 			plain := e.Day.AddDays(int(h.day)).At(h.clock)
 			if h.form != formDate && h.form != formID && zone.Adjust(plain) != plain {
 				return true

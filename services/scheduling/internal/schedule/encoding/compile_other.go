@@ -33,13 +33,13 @@ func payCodeEditTemplate(t *schedulingv1.PayCodeEditTemplate) (Template, error) 
 	if err := head.message(&schedulingv1.PayCodeEdit{PayCodeRef: t.GetPayCode()}); err != nil {
 		return Template{}, err
 	}
-	head.hole(editStartDate, formDate, 0)
-	head.hole(editEndDate, formDate, lastDay*civil.SecondsPerDay)
+	head.datePlaceholder(editStartDate, formDate, 0)
+	head.datePlaceholder(editEndDate, formDate, lastDay*civil.SecondsPerDay)
 	if starts {
-		head.hole(editStart, formClock, out.Start)
+		head.datePlaceholder(editStart, formClock, out.Start)
 	}
 	if ends {
-		head.hole(editEnd, formClock, out.End)
+		head.datePlaceholder(editEnd, formClock, out.End)
 	}
 	if err := head.message(payCodeEditBody(t)); err != nil {
 		return Template{}, err
@@ -74,7 +74,7 @@ func payCodeEditBody(t *schedulingv1.PayCodeEditTemplate) *schedulingv1.PayCodeE
 
 func availabilityTemplate(t *schedulingv1.AvailabilityTemplate, of *numbers) (Template, error) {
 	out := Template{Kind: KindAvailability, End: civil.SecondsPerDay, lockedAt: -1}
-	out.sections[0].hole(availabilityDate, formDate, 0)
+	out.sections[0].datePlaceholder(availabilityDate, formDate, 0)
 	if err := out.sections[0].message(&schedulingv1.Availability{Generated: yes, Deleted: no}); err != nil {
 		return Template{}, err
 	}
@@ -123,8 +123,8 @@ func tagTemplate(t *schedulingv1.ScheduleTagTemplate, of *numbers) (Template, er
 		}
 	}
 	head := &out.sections[0]
-	head.hole(tagStart, formDateTime, out.Start)
-	head.hole(tagEnd, formDateTime, out.End)
+	head.datePlaceholder(tagStart, formDateTime, out.Start)
+	head.datePlaceholder(tagEnd, formDateTime, out.End)
 	onCall := false
 	for i, s := range t.GetSegments() {
 		if i == 0 {

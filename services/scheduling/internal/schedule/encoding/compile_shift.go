@@ -16,8 +16,8 @@ func shiftTemplate(t *schedulingv1.ShiftTemplate, of *numbers, mergeBreaks bool)
 	}
 	out := Template{Kind: KindShift, Start: start, End: end}
 	head := &out.sections[0]
-	head.hole(shiftStart, formDateTime, start)
-	head.hole(shiftEnd, formDateTime, end)
+	head.datePlaceholder(shiftStart, formDateTime, start)
+	head.datePlaceholder(shiftEnd, formDateTime, end)
 	flags := &schedulingv1.Shift{
 		Label: t.GetLabel(), Generated: yes, Open: no, Locked: proto.Bool(t.GetLocked()),
 	}
@@ -55,8 +55,8 @@ func shiftTemplate(t *schedulingv1.ShiftTemplate, of *numbers, mergeBreaks bool)
 func appendSegment(tail *section, series int32, s segment.Segment, from *schedulingv1.ShiftTemplateSegment) error {
 	var sub section
 	sub.id(segmentID, series)
-	sub.hole(segmentStart, formDateTime, int32(s.Start))
-	sub.hole(segmentEnd, formDateTime, int32(s.End))
+	sub.datePlaceholder(segmentStart, formDateTime, int32(s.Start))
+	sub.datePlaceholder(segmentEnd, formDateTime, int32(s.End))
 	rest := &schedulingv1.ShiftSegment{
 		SegmentTypeRef:       from.GetSegmentType(),
 		Type:                 from.GetSegmentType().GetQualifier(),

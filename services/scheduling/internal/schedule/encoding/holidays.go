@@ -28,7 +28,7 @@ func (w *writer) holidaySize() int {
 // scheduledHolidays lists every holiday of every employee.
 func (w *writer) scheduledHolidays() []byte {
 	out := make([]byte, 0, w.holidaySize())
-	for _, i := range asAsked(w.Persons) {
+	for _, i := range requestOrder(w.Persons) {
 		p := &w.Persons[i]
 		for _, h := range w.Holidays {
 			out = protowire.AppendTag(out, holidayItems, protowire.BytesType)

@@ -182,7 +182,7 @@ func firstField(message []byte, wanted protowire.Number) []byte {
 // spliced copies a part of an entry, with those of the fields that it does not have. All
 // ascend.
 func (s *section) spliced(fields []field) (section, error) {
-	c := copying{from: s, to: section{text: make([]byte, 0, len(s.text)+size(fields)), holes: make([]hole, 0, len(s.holes))}}
+	c := copying{from: s, to: section{text: make([]byte, 0, len(s.text)+size(fields)), placeholders: make([]datePlaceholder, 0, len(s.placeholders))}}
 	for at := 0; at < len(s.text); {
 		number, _, n := protowire.ConsumeField(s.text[at:])
 		if n < 0 {
@@ -214,7 +214,7 @@ func size(fields []field) (n int) {
 // its position, and segments as their job. Segments say what the primary job is, and
 // whether theirs is another one. Fields ascend.
 func (s *section) withJob(job *Job) (section, error) {
-	c := copying{from: s, to: section{text: make([]byte, 0, len(s.text)+4*len(job.primary)+len(job.position)), holes: make([]hole, 0, len(s.holes))}}
+	c := copying{from: s, to: section{text: make([]byte, 0, len(s.text)+4*len(job.primary)+len(job.position)), placeholders: make([]datePlaceholder, 0, len(s.placeholders))}}
 	placed := false
 	for at := 0; at < len(s.text); {
 		number, wire, n := protowire.ConsumeTag(s.text[at:])
@@ -259,10 +259,10 @@ type copying struct {
 // copy copies up to a position.
 func (c *copying) copy(end int) {
 	moved := len(c.to.text) - c.at
-	for ; c.hole < len(c.from.holes) && int(c.from.holes[c.hole].at) < end; c.hole++ {
-		h := c.from.holes[c.hole]
+	for ; c.hole < len(c.from.placeholders) && int(c.from.placeholders[c.hole].at) < end; c.hole++ {
+		h := c.from.placeholders[c.hole]
 		h.at += int32(moved)
-		c.to.holes = append(c.to.holes, h)
+		c.to.placeholders = append(c.to.placeholders, h)
 	}
 	c.to.text = append(c.to.text, c.from.text[c.at:end]...)
 	c.at = end

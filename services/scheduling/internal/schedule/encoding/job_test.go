@@ -118,8 +118,8 @@ func TestJobsAreSplicedIntoPayCodeEdits(t *testing.T) {
 		}
 		require.Equal(t, template.sections[0].text[template.lockedAt], onJob.sections[0].text[onJob.lockedAt])
 		require.Equal(t, plain, template.Text(), "the template itself stays as it is")
-		for i, h := range onJob.sections[0].holes {
-			before := template.sections[0].holes[i]
+		for i, h := range onJob.sections[0].placeholders {
+			before := template.sections[0].placeholders[i]
 			length := int32(dateLen)
 			if h.form == formClock {
 				length = int32(clockLen)

@@ -45,9 +45,9 @@ func NewPersons(employees []projection.Employee, days civil.Range) []Person {
 	return slices.CompactFunc(persons, func(a, b Person) bool { return a.ID == b.ID })
 }
 
-// asAsked returns the indexes of persons in the order in which they were asked
+// requestOrder returns the indexes of persons in the order in which they were asked
 // for.
-func asAsked(persons []Person) []int32 {
+func requestOrder(persons []Person) []int32 {
 	order := make([]int32, len(persons))
 	for i := range order {
 		order[i] = int32(i)

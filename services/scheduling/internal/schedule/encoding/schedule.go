@@ -192,7 +192,7 @@ func (w *writer) scheduleDays() []byte {
 		size += days * (1 + protowire.SizeBytes(scheduleDaySize(&w.Persons[i])))
 	}
 	out := make([]byte, 0, size)
-	order, holidays := asAsked(w.Persons), w.isHoliday()
+	order, holidays := requestOrder(w.Persons), w.isHoliday()
 	for day := range days {
 		holiday := uint64(0)
 		if holidays[day] {
@@ -223,7 +223,7 @@ func (w *writer) employees() []byte {
 		size += 1 + len(w.Persons[i].Ref)
 	}
 	out := make([]byte, 0, size)
-	for _, i := range asAsked(w.Persons) {
+	for _, i := range requestOrder(w.Persons) {
 		out = protowire.AppendTag(out, employeeItems, protowire.BytesType)
 		out = append(out, w.Persons[i].Ref...)
 	}

@@ -45,7 +45,7 @@ func gather(entries []Entry, persons []Person) {
 	}
 	next := make([]int, len(persons)) // where the next entry of a person goes
 	at := 0
-	for _, person := range asAsked(persons) {
+	for _, person := range requestOrder(persons) {
 		next[person] = at
 		at += count[person]
 	}

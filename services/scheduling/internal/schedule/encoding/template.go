@@ -43,8 +43,8 @@ const (
 	idLen = 8
 )
 
-// hole is a position in the bytes of an entry that depends on the day.
-type hole struct {
+// datePlaceholder is a position in the bytes of an entry that depends on the day.
+type datePlaceholder struct {
 	at   int32 // offset in its section
 	form form
 	day  int32 // days after the day to which the entry belongs
@@ -57,8 +57,8 @@ type hole struct {
 
 // section is a part of an entry's message, in the order of its fields.
 type section struct {
-	text  []byte
-	holes []hole
+	text         []byte
+	placeholders []datePlaceholder
 }
 
 // Template is an entry's message without its id and employee, which stand at
@@ -82,7 +82,7 @@ func (t *Template) finish() {
 	t.size = 0
 	for i := range t.sections {
 		t.size += int32(len(t.sections[i].text))
-		for _, h := range t.sections[i].holes {
+		for _, h := range t.sections[i].placeholders {
 			t.lastDay = max(t.lastDay, h.day)
 		}
 	}
@@ -99,7 +99,7 @@ func (t *Template) Text() []byte {
 
 // Relative reports whether the times in the text count from the first day there
 // is; else they stand on the entry's own days.
-func (t *Template) Relative() bool { return len(t.sections[0].holes) > 0 }
+func (t *Template) Relative() bool { return len(t.sections[0].placeholders) > 0 }
 
 // message appends the fields of m, which must come after those before.
 func (s *section) message(m proto.Message) error {
@@ -108,14 +108,14 @@ func (s *section) message(m proto.Message) error {
 	return err
 }
 
-// hole appends a field with a text that depends on the day; seconds count from
+// datePlaceholder appends a field with a text that depends on the day; seconds count from
 // the midnight of the entry's day.
-func (s *section) hole(field protowire.Number, f form, seconds int32) {
+func (s *section) datePlaceholder(field protowire.Number, f form, seconds int32) {
 	length := [...]int{formDate: dateLen, formDateTime: dateTimeLen, formClock: clockLen}[f]
 	s.text = protowire.AppendTag(s.text, field, protowire.BytesType)
 	s.text = protowire.AppendVarint(s.text, uint64(length))
 	at := civil.Date(0).At(seconds).Normal()
-	s.holes = append(s.holes, hole{at: int32(len(s.text)), form: f, day: int32(at.Date), clock: at.Seconds})
+	s.placeholders = append(s.placeholders, datePlaceholder{at: int32(len(s.text)), form: f, day: int32(at.Date), clock: at.Seconds})
 	switch f {
 	case formDate:
 		s.text = at.Date.Append(s.text)
@@ -129,7 +129,7 @@ func (s *section) hole(field protowire.Number, f form, seconds int32) {
 // id appends a field with the id that lies so many series behind that of the entry.
 func (s *section) id(field protowire.Number, series int32) {
 	s.text = protowire.AppendTag(s.text, field, protowire.VarintType)
-	s.holes = append(s.holes, hole{at: int32(len(s.text)), form: formID, series: series})
+	s.placeholders = append(s.placeholders, datePlaceholder{at: int32(len(s.text)), form: formID, series: series})
 	s.text = protowire.AppendVarint(s.text, uint64(entryid.FirstGenerated))
 }
 
@@ -137,9 +137,9 @@ func (s *section) id(field protowire.Number, series int32) {
 func (s *section) nested(field protowire.Number, sub *section) {
 	s.text = protowire.AppendTag(s.text, field, protowire.BytesType)
 	s.text = protowire.AppendVarint(s.text, uint64(len(sub.text)))
-	for _, h := range sub.holes {
+	for _, h := range sub.placeholders {
 		h.at += int32(len(s.text))
-		s.holes = append(s.holes, h)
+		s.placeholders = append(s.placeholders, h)
 	}
 	s.text = append(s.text, sub.text...)
 }

@@ -119,8 +119,8 @@ func (w *writer) entry(e *Entry) {
 func (w *writer) section(e *Entry, s *section) int {
 	at := len(w.out)
 	w.out = append(w.out, s.text...)
-	for i := range s.holes {
-		switch h := &s.holes[i]; h.form {
+	for i := range s.placeholders {
+		switch h := &s.placeholders[i]; h.form {
 		case formClock:
 		case formID:
 			putID(w.out[at+int(h.at):], entryid.Later(e.ID, h.series))

@@ -78,7 +78,7 @@ func (r *Reader) OutlinesOf(ctx context.Context, tenantID int64, ids []int64, da
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := (&outliner{Window: window, shapes: map[*encoding.Template]*shape{}}).outlines()
+	out, err := (&outlineBuilder{Window: window, shapes: map[*encoding.Template]*shape{}}).outlines()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -111,9 +111,9 @@ func (r *Reader) zonedPersons(ctx context.Context, tenantID int64, ids []int64, 
 	return encoding.NewPersons(employees, days), nil
 }
 
-// outliner makes outlines. Entries of the same template share what was found out
+// outlineBuilder makes outlines. Entries of the same template share what was found out
 // of it.
-type outliner struct {
+type outlineBuilder struct {
 	*encoding.Window
 	shapes map[*encoding.Template]*shape
 }
@@ -142,7 +142,7 @@ var outlineKinds = [...]struct {
 
 // outlines makes those of all entries, in one piece of memory: each person's
 // stand together in it.
-func (o *outliner) outlines() (map[int64][]Outline, error) {
+func (o *outlineBuilder) outlines() (map[int64][]Outline, error) {
 	next := make([]int, len(o.Persons)+1) // where the next outline of a person goes
 	for _, k := range outlineKinds {
 		for i := range o.Entries[k.of] {
@@ -184,7 +184,7 @@ func (o *outliner) outlines() (map[int64][]Outline, error) {
 	return out, nil
 }
 
-func (o *outliner) outline(e *encoding.Entry, kind OutlineKind) (Outline, error) {
+func (o *outlineBuilder) outline(e *encoding.Entry, kind OutlineKind) (Outline, error) {
 	s, err := o.shapeOf(e)
 	if err != nil {
 		return Outline{}, err
@@ -229,7 +229,7 @@ func (out *Outline) count(s *shape, zone *encoding.ZoneDays) {
 }
 
 // shapeOf finds out what the template of an entry says.
-func (o *outliner) shapeOf(e *encoding.Entry) (*shape, error) {
+func (o *outlineBuilder) shapeOf(e *encoding.Entry) (*shape, error) {
 	if s := o.shapes[e.Template]; s != nil {
 		return s, nil
 	}

@@ -54,7 +54,7 @@ func (r *Reader) shiftWindow(ctx context.Context, tenantID int64, employees []pr
 
 // timed gives the shifts of a window their instants.
 func timed(window *encoding.Window, zones map[int64]*civil.Zone) (map[int64][]TimedShift, error) {
-	o := &outliner{Window: window, shapes: map[*encoding.Template]*shape{}}
+	o := &outlineBuilder{Window: window, shapes: map[*encoding.Template]*shape{}}
 	cursors := map[*civil.Zone]*civil.Cursor{}
 	byPerson := make([]*civil.Cursor, len(window.Persons))
 	for i, p := range window.Persons {
@@ -87,7 +87,7 @@ func timed(window *encoding.Window, zones map[int64]*civil.Zone) (map[int64][]Ti
 	return out, nil
 }
 
-func (o *outliner) timed(e *encoding.Entry, cursor *civil.Cursor) (TimedShift, error) {
+func (o *outlineBuilder) timed(e *encoding.Entry, cursor *civil.Cursor) (TimedShift, error) {
 	s, err := o.shapeOf(e)
 	if err != nil {
 		return TimedShift{}, err
