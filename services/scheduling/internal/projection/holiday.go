@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	forgetHolidays = `DELETE FROM holiday_date WHERE tenant_id = $1 AND holiday_id = ANY($2)`
+	deleteHolidays = `DELETE FROM holiday_date WHERE tenant_id = $1 AND holiday_id = ANY($2)`
 	insertHolidays = `
 INSERT INTO holiday_date (tenant_id, holiday_id, year, from_date, to_date, body)
 SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::date[], $5::date[], $6::bytea[]) AS u`
@@ -47,7 +47,7 @@ func applyHolidays(ctx context.Context, tx pgx.Tx, tenantID int64, changes []hol
 		}
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(forgetHolidays, tenantID, keys)
+	batch.Queue(deleteHolidays, tenantID, keys)
 	batch.Queue(insertHolidays, tenantID, ids, years, from, to, bodies)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("projection: store holidays: %w", err)

@@ -21,7 +21,7 @@ const (
 SELECT employee_id, min(from_day), max(to_day)
 FROM leave_edit WHERE tenant_id = $1 AND (id = ANY($2) OR employee_id = ANY($3)) GROUP BY employee_id`
 
-	forgetLeaveEdits = `DELETE FROM leave_edit WHERE tenant_id = $1 AND employee_id = ANY($2)`
+	deleteLeaveEditsOfEmployees = `DELETE FROM leave_edit WHERE tenant_id = $1 AND employee_id = ANY($2)`
 
 	deleteLeaveEdits = `DELETE FROM leave_edit WHERE tenant_id = $1 AND id = ANY($2)`
 
@@ -46,10 +46,10 @@ func applyLeaveEdits(ctx context.Context, tx pgx.Tx, tenantID int64, steps []lea
 
 // leaveChange is what several steps amount to.
 type leaveChange struct {
-	employees []int64 // ascending
-	forget    []int64 // employees
-	delete    []int64
-	edits     map[int64]leaveRow // by id
+	employees       []int64 // ascending
+	deleteEmployees []int64 // employees
+	delete          []int64
+	edits           map[int64]leaveRow // by id
 
 	changed  []int64 // employees
 	from, to civil.Date
@@ -59,7 +59,7 @@ type leaveChange struct {
 func (c *leaveChange) add(s *timekeepingv1.EmployeeLeaveEdits) error {
 	c.employees = append(c.employees, s.GetEmployeeId())
 	if s.GetComplete() {
-		c.forget = append(c.forget, s.GetEmployeeId())
+		c.deleteEmployees = append(c.deleteEmployees, s.GetEmployeeId())
 		for id, row := range c.edits {
 			if row.employeeID == s.GetEmployeeId() {
 				delete(c.edits, id)
@@ -91,7 +91,7 @@ func (c *leaveChange) write(ctx context.Context, tx pgx.Tx, tenantID int64) erro
 		first, last, bodies = append(first, row.first), append(last, row.last), append(bodies, row.body)
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(readLeaveDays, tenantID, slices.Concat(ids, c.delete), c.forget).Query(func(rows pgx.Rows) error {
+	batch.Queue(readLeaveDays, tenantID, slices.Concat(ids, c.delete), c.deleteEmployees).Query(func(rows pgx.Rows) error {
 		var id int64
 		var from, to civil.Date
 		_, err := pgx.ForEachRow(rows, []any{&id, &from, &to}, func() error {
@@ -100,7 +100,7 @@ func (c *leaveChange) write(ctx context.Context, tx pgx.Tx, tenantID int64) erro
 		})
 		return err
 	})
-	batch.Queue(forgetLeaveEdits, tenantID, c.forget)
+	batch.Queue(deleteLeaveEditsOfEmployees, tenantID, c.deleteEmployees)
 	batch.Queue(deleteLeaveEdits, tenantID, c.delete)
 	batch.Queue(upsertLeaveEdits, tenantID, ids, owners, first, last, editVersions, bodies)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

@@ -41,7 +41,7 @@ FROM employee e, unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_
 WHERE e.tenant_id = $1 AND e.id = ANY($2) ORDER BY 1, 2`
 
 	// The rule sets of who is no more; who evaluates their past names rule sets.
-	forgetRuleSets = `
+	deleteRuleSets = `
 DELETE FROM schedule_rule_set_assignment WHERE tenant_id = $1 AND employee_id = ANY($2)`
 )
 
@@ -89,7 +89,7 @@ func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []pers
 		return fmt.Errorf("projection: store employees: %w", err)
 	}
 	if len(gone) > 0 {
-		if _, err := tx.Exec(ctx, forgetRuleSets, tenantID, gone); err != nil {
+		if _, err := tx.Exec(ctx, deleteRuleSets, tenantID, gone); err != nil {
 			return fmt.Errorf("projection: forget rule sets of employees: %w", err)
 		}
 	}

@@ -24,7 +24,7 @@ CROSS JOIN LATERAL (
 LEFT JOIN membership_shortage s ON s.tenant_id = $1 AND s.employment_term_id = u.term_id`
 
 	// Some of them have come.
-	forgetShortage = `DELETE FROM membership_shortage WHERE tenant_id = $1 AND employment_term_id = ANY($2)`
+	deleteShortage = `DELETE FROM membership_shortage WHERE tenant_id = $1 AND employment_term_id = ANY($2)`
 
 	setExpected = `UPDATE propagation SET expected_term_ids = $3, expected_members = $4 WHERE tenant_id = $1 AND id = $2`
 )
@@ -63,7 +63,7 @@ func Missing(ctx context.Context, db pg.Querier, expected []Members) ([]Members,
 		return nil
 	})
 	if err == nil && len(came) > 0 {
-		_, err = db.Exec(ctx, forgetShortage, tenantID, came)
+		_, err = db.Exec(ctx, deleteShortage, tenantID, came)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("propagation: count missing members: %w", err)

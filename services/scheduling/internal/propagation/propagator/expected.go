@@ -12,9 +12,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-// memberPatience is how long the plan of a propagation waits for members of its
+// maxMemberWait is how long the plan of a propagation waits for members of its
 // terms who are on their way, from when it was accepted.
-const memberPatience = 2 * time.Second
+const maxMemberWait = 2 * time.Second
 
 // topicMemberships is what timekeeping calls who is on which term.
 const topicMemberships = "memberships"
@@ -35,7 +35,7 @@ func (p *Propagator) expected(ctx context.Context, tx pgx.Tx, id int64, list []p
 	if err != nil || len(missing) == 0 {
 		return 0, err
 	}
-	if wait := p.patience - accepted; wait > 0 {
+	if wait := p.memberWait - accepted; wait > 0 {
 		return wait, nil
 	}
 	var terms, counts []int64

@@ -40,7 +40,7 @@ func TestThePlanWaitsForMembersOnTheirWay(t *testing.T) {
 	w.members(5, "2026-01-01", "3000-01-01", 1)
 	w.members(6, "2026-01-01", "3000-01-01", 2)
 	p := w.propagator(Config{})
-	p.patience = time.Hour
+	p.memberWait = time.Hour
 
 	waits := w.expecting(5, 2)
 	other := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{6}})
@@ -65,14 +65,14 @@ func TestMembersWhoDoNotComeAreWaitedForOnce(t *testing.T) {
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1)
 	p := w.propagator(Config{})
-	p.patience = 0
+	p.memberWait = 0
 	first := w.expecting(5, 3)
 	w.plan(p)
 	assert.Equal(t, propagation.StateRunning, w.state(first))
 	assert.Equal(t, 1, w.total(first))
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM replica_gap WHERE topic = 'memberships' AND key = 0"), "memberships are compared with timekeeping")
 
-	p.patience = time.Hour
+	p.memberWait = time.Hour
 	second := w.expecting(5, 3)
 	third := w.expecting(5, 4)
 	w.plan(p)

@@ -68,8 +68,8 @@ type Propagator struct {
 	scratches chan *scratch
 	// appointments are when to plan for tenants again.
 	appointments chan appointment
-	// patience is how long members are waited for.
-	patience time.Duration
+	// memberWait is how long members are waited for.
+	memberWait time.Duration
 	// backoff replaces the waits between deliveries; tests are in a hurry.
 	backoff []time.Duration
 }
@@ -84,7 +84,7 @@ func New(opts Options) (*Propagator, error) {
 	return &Propagator{
 		pool: opts.Pool, bus: opts.Bus, wake: opts.Wake, log: opts.Log, cfg: cfg, metrics: m,
 		retention: retention.New(opts.Pool, opts.Log, opts.Clock, cfg.KeepHistory),
-		scratches: make(chan *scratch, 2*cfg.Concurrency), appointments: make(chan appointment, 64), patience: memberPatience,
+		scratches: make(chan *scratch, 2*cfg.Concurrency), appointments: make(chan appointment, 64), memberWait: maxMemberWait,
 	}, nil
 }
 

@@ -27,7 +27,7 @@ type scratch struct {
 	claim   claim
 }
 
-func (p *Propagator) takeScratch() *scratch {
+func (p *Propagator) getScratch() *scratch {
 	select {
 	case d := <-p.scratches:
 		return d
@@ -36,7 +36,7 @@ func (p *Propagator) takeScratch() *scratch {
 	}
 }
 
-func (p *Propagator) giveScratch(d *scratch) {
+func (p *Propagator) putScratch(d *scratch) {
 	select {
 	case p.scratches <- d:
 	default: // There are enough.
@@ -51,8 +51,8 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 	if err != nil {
 		return err
 	}
-	d := p.takeScratch()
-	defer p.giveScratch(d)
+	d := p.getScratch()
+	defer p.putScratch(d)
 	took, done := clock.Start(), false
 	// Whatever the database's default is: each statement must see what was
 	// committed while the lock was waited for.

@@ -222,7 +222,7 @@ func (w *world) run(server *natstest.Server, cfg Config) *process {
 	p, err := New(Options{Pool: pool, Clock: clock.System{}, Bus: b, Wake: relay.Wake, Log: log, Registry: registry, Config: cfg})
 	require.NoError(w.t, err)
 	p.backoff = []time.Duration{w.backoff}
-	p.patience = cmp.Or(w.memberPatience, p.patience)
+	p.memberWait = cmp.Or(w.memberPatience, p.memberWait)
 
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error, 2)

@@ -49,9 +49,9 @@ DELETE FROM pattern_assignment WHERE (tenant_id, id, version) IN (
 	maxPurged = 10_000
 )
 
-// pasts are the tables of what held before. They have partitions by the month in
+// historyTables are the tables of what held before. They have partitions by the month in
 // which it ceased to hold.
-var pasts = []string{"span_past_block", "schedule_item_past", "day_lock_past", "membership_past", "leave_edit_past", "locked_leave_past"}
+var historyTables = []string{"span_past_block", "schedule_item_past", "day_lock_past", "membership_past", "leave_edit_past", "locked_leave_past"}
 
 // every is how often what is too old is looked for.
 const every = time.Hour
@@ -113,7 +113,7 @@ func (r *Retention) makeMonths(ctx context.Context, now time.Time) error {
 	for ahead := range 2 {
 		// The first of a month, so that a month later is the next one.
 		month := time.Date(now.Year(), now.Month()+time.Month(ahead), 1, 0, 0, 0, 0, time.UTC)
-		for _, past := range pasts {
+		for _, past := range historyTables {
 			err := r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
 				_, err := tx.Exec(ctx, makeMonth, past, month.Year(), int(month.Month()))
 				return err
@@ -133,7 +133,7 @@ func (r *Retention) makeMonths(ctx context.Context, now time.Time) error {
 
 // dropMonths drops the partitions of which everything ended before a time.
 func (r *Retention) dropMonths(ctx context.Context, before time.Time) error {
-	for _, past := range pasts {
+	for _, past := range historyTables {
 		err := r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
 			rows, err := tx.Query(ctx, selectPartitions, past)
 			if err != nil {
@@ -173,7 +173,7 @@ func endedBefore(past, partition string, before time.Time) bool {
 func (r *Retention) purge(ctx context.Context, before time.Time) error {
 	err := r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		batch := &pgx.Batch{}
-		for _, past := range pasts {
+		for _, past := range historyTables {
 			// In the oldest month, and what no month was made for.
 			batch.Queue("DELETE FROM "+past+" WHERE believed_until < $1", before)
 		}

@@ -107,7 +107,7 @@ func (w *world) old(at time.Time, state string) {
 func (w *world) left(tenantID int64) map[string]int {
 	w.t.Helper()
 	counts := map[string]int{}
-	for _, past := range pasts {
+	for _, past := range historyTables {
 		var n int
 		require.NoError(w.t, w.pool.QueryRow(tenant.With(w.t.Context(), tenantID), "SELECT count(*) FROM "+past).Scan(&n))
 		counts[past] = n
@@ -118,7 +118,7 @@ func (w *world) left(tenantID int64) map[string]int {
 // ofEach is the same number of rows in every past.
 func ofEach(count int) map[string]int {
 	counts := map[string]int{}
-	for _, past := range pasts {
+	for _, past := range historyTables {
 		counts[past] = count
 	}
 	return counts
@@ -152,7 +152,7 @@ func TestWhatIsOldGoes(t *testing.T) {
 	w := newWorld(t)
 	now := time.Now().UTC()
 	next := time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
-	for _, past := range pasts {
+	for _, past := range historyTables {
 		require.Equal(t, []string{now.Format("200601")}, w.months(past), past)
 		for _, month := range []int{2, 12} {
 			_, err := w.pool.Exec(w.ctx, "SELECT make_past_month($1, 2019, $2)", past, month)
@@ -168,7 +168,7 @@ func TestWhatIsOldGoes(t *testing.T) {
 
 	assert.Equal(t, ofEach(1), w.left(testTenant), "only what is young is there")
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM propagation WHERE state = 'FINISHED'"))
-	for _, past := range pasts {
+	for _, past := range historyTables {
 		assert.Equal(t, []string{now.Format("200601"), next.Format("200601")}, w.months(past), past)
 	}
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM propagation WHERE state = 'FAILED'"))
@@ -250,7 +250,7 @@ func TestAMonthWithoutAPartition(t *testing.T) {
 	later := time.Date(2040, 12, 31, 23, 0, 0, 0, time.UTC)
 	w.old(later, finished)
 	w.apply(keep, later)
-	for _, past := range pasts {
+	for _, past := range historyTables {
 		assert.Equal(t, []string{"204101"}, w.months(past), past)
 	}
 	assert.Equal(t, ofEach(1), w.left(2))

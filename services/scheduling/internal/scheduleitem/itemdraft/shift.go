@@ -51,7 +51,7 @@ func Shift(sent *schedulingv1.Shift, employee *projection.Employee, maxLength ti
 	shift.Generated = proto.Bool(false)
 	shift.Open = proto.Bool(employee == nil)
 	shift.Relations = ownRelations(shift.GetRelations())
-	forgetPrimaryJob(shift, employee.JobOn(whole.Start.Date))
+	clearPrimaryJob(shift, employee.JobOn(whole.Start.Date))
 	segment.Complete(shift)
 	if _, err := Encode(shift); err != nil {
 		return nil, err
@@ -92,9 +92,9 @@ func applyTransfer(shift *schedulingv1.Shift) {
 	}
 }
 
-// forgetPrimaryJob takes from a shift what responses show of the primary job: it says nothing
+// clearPrimaryJob takes from a shift what responses show of the primary job: it says nothing
 // when it comes back. What somebody entered stays, also when it is that job.
-func forgetPrimaryJob(shift *schedulingv1.Shift, path string) {
+func clearPrimaryJob(shift *schedulingv1.Shift, path string) {
 	if shownJob(shift.GetPosition(), path) && !shift.GetUserEnteredPosition() {
 		shift.Position = nil
 	}
