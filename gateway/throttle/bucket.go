@@ -22,19 +22,19 @@ type bucket struct {
 	known  bool // whether the policy is the platform service's
 	// lease is how many requests may still be admitted, want how many the next
 	// lease asks for.
-	lease, want int64
-	// debt is how many requests were admitted without a lease. The next
+	lease, leaseSize int64
+	// unleased is how many requests were admitted without a lease. The next
 	// question settles it.
-	debt int64
+	unleased int64
 	// remaining is what the platform service had left when it was asked last.
 	remaining int64
 	asked     time.Duration
-	// pausedTill is until when there is nothing to lease.
-	pausedTill time.Duration
-	// flight is closed when the lease that runs is settled; nil when none
+	// pausedUntil is until when there is nothing to lease.
+	pausedUntil time.Duration
+	// leaseDone is closed when the lease that runs is settled; nil when none
 	// runs. So many requests wait for it.
-	flight  chan struct{}
-	waiting int64
+	leaseDone chan struct{}
+	waiting   int64
 
 	// local is the allowance while the platform service cannot be reached.
 	local     float64
@@ -45,7 +45,7 @@ type bucket struct {
 func newBucket(key Key) *bucket {
 	b := &bucket{key: key}
 	b.adopt(standard.Of(key.Class))
-	b.want = b.policy.Burst / leaseMin
+	b.leaseSize = b.policy.Burst / leaseMin
 	return b
 }
 
@@ -61,21 +61,21 @@ func (b *bucket) settle(now time.Duration, req *platformv1.LeaseRateRequest, res
 	// Who uses leases up quickly gets larger ones, and fewer questions.
 	switch since := now - b.asked; {
 	case since < 100*time.Millisecond:
-		b.want *= 2
+		b.leaseSize *= 2
 	case since > time.Second:
-		b.want /= 2
+		b.leaseSize /= 2
 	}
 	if p := (ratelimit.Policy{Rate: response.GetRate(), Burst: response.GetBurst()}); p != b.policy {
 		b.adopt(p)
 		b.lease = 0 // It was measured by the rate that was.
 	}
-	b.want = min(max(b.want, b.policy.Burst/leaseMin, 1), max(b.policy.Burst/leaseMax, 1))
+	b.leaseSize = min(max(b.leaseSize, b.policy.Burst/leaseMin, 1), max(b.policy.Burst/leaseMax, 1))
 	b.known, b.localOn = true, false
 	b.lease += response.GetGranted()
 	b.remaining, b.asked = response.GetRemaining(), now
-	b.pausedTill = 0
+	b.pausedUntil = 0
 	if response.GetGranted() < req.GetWanted() {
-		b.pausedTill = now + time.Duration(response.GetRetryAfterMs())*time.Millisecond
+		b.pausedUntil = now + time.Duration(response.GetRetryAfterMs())*time.Millisecond
 	}
 }
 
@@ -84,18 +84,18 @@ func (b *bucket) settle(now time.Duration, req *platformv1.LeaseRateRequest, res
 // within milliseconds, so all edges together stay within the rate.
 func (b *bucket) trusted(now time.Duration) bool {
 	if !b.known {
-		return b.debt == 0 && b.flight == nil
+		return b.unleased == 0 && b.leaseDone == nil
 	}
-	return b.debt < b.policy.Burst/leaseMin && b.left(now) > b.policy.Burst/2
+	return b.unleased < b.policy.Burst/leaseMin && b.left(now) > b.policy.Burst/2
 }
 
 // left is how many requests are left of the allowance, as far as is known.
 func (b *bucket) left(now time.Duration) int64 {
 	if !b.known {
-		return b.policy.Burst - b.debt
+		return b.policy.Burst - b.unleased
 	}
 	grown := b.remaining + int64(b.policy.Rate*(now-b.asked).Seconds())
-	return max(min(grown+b.lease, b.policy.Burst)-b.debt, 0)
+	return max(min(grown+b.lease, b.policy.Burst)-b.unleased, 0)
 }
 
 func (b *bucket) admit(now time.Duration) Decision {
@@ -109,7 +109,7 @@ func (b *bucket) refuse(after time.Duration) Decision {
 // await waits for the response of the question that runs. It reports whether one
 // came. The caller holds the bucket, but not while it waits.
 func (b *bucket) await(ctx context.Context) bool {
-	flight := b.flight
+	flight := b.leaseDone
 	b.waiting++
 	b.mu.Unlock()
 	defer func() {
@@ -134,7 +134,7 @@ func (b *bucket) fallBack(now time.Duration, replicas int) Decision {
 	rate := b.policy.Rate / float64(replicas)
 	burst := max(float64(b.policy.Burst)/float64(replicas), 1)
 	if !b.localOn {
-		b.local, b.localTime, b.localOn, b.debt = burst, now, true, 0
+		b.local, b.localTime, b.localOn, b.unleased = burst, now, true, 0
 	}
 	b.local = min(burst, b.local+rate*max(now-b.localTime, 0).Seconds())
 	b.localTime = now

@@ -50,15 +50,15 @@ const (
 	leaseLife = 5 * time.Second
 	// idle is after how long without a request a lease is given back.
 	idle = 2 * time.Second
-	// forgetAfter is after how long a caller without requests is forgotten.
-	forgetAfter = 5 * time.Minute
+	// evictAfter is after how long a caller without requests is forgotten.
+	evictAfter = 5 * time.Minute
 	// askTimeout bounds a question to the platform service, and how long a
 	// request waits for its response.
 	askTimeout = time.Second
 	// retryDown is how long after a failure the platform service is not asked.
 	retryDown = 500 * time.Millisecond
-	// maxFlights bounds the questions that run at a time.
-	maxFlights = 256
+	// maxConcurrentLeases bounds the questions that run at a time.
+	maxConcurrentLeases = 256
 
 	// Parts of the burst: the smallest and the largest lease.
 	leaseMin = 50

@@ -28,10 +28,10 @@ type Throttler struct {
 	seed    maphash.Seed
 	shards  [shards]shard
 
-	flights  chan struct{} // holds one for each question that runs
-	failing  atomic.Bool   // whether the last question failed
-	downTill atomic.Int64  // no question before
-	sweeping atomic.Bool   // whether a sweep is due
+	leaseSlots chan struct{} // holds one for each question that runs
+	failing    atomic.Bool   // whether the last question failed
+	retryAt    atomic.Int64  // no question before
+	sweeping   atomic.Bool   // whether a sweep is due
 }
 
 type shard struct {
@@ -44,7 +44,7 @@ func New(cfg Config, client platformv1.RateLimitServiceClient, log *slog.Logger)
 	cfg = defaults.Fill(cfg)
 	t := &Throttler{
 		cfg: cfg, client: client, log: log, running: clock.Start(), seed: maphash.MakeSeed(),
-		flights: make(chan struct{}, maxFlights),
+		leaseSlots: make(chan struct{}, maxConcurrentLeases),
 	}
 	for i := range t.shards {
 		t.shards[i].buckets = map[Key]*bucket{}
@@ -66,7 +66,7 @@ func (t *Throttler) Take(ctx context.Context, key Key) Decision {
 	for {
 		if b.lease > 0 {
 			b.lease--
-			if b.lease < b.want/2 || now-b.asked > leaseLife {
+			if b.lease < b.leaseSize/2 || now-b.asked > leaseLife {
 				t.ask(b, now)
 			}
 			return b.admit(now)
@@ -75,16 +75,16 @@ func (t *Throttler) Take(ctx context.Context, key Key) Decision {
 			t.ask(b, now)
 			return b.fallBack(now, t.cfg.Replicas)
 		}
-		if now < b.pausedTill {
-			return b.refuse(b.pausedTill - now)
+		if now < b.pausedUntil {
+			return b.refuse(b.pausedUntil - now)
 		}
 		if b.trusted(now) {
-			b.debt++
+			b.unleased++
 			t.ask(b, now)
 			return b.admit(now)
 		}
 		t.ask(b, now)
-		if b.flight == nil || !b.await(ctx) {
+		if b.leaseDone == nil || !b.await(ctx) {
 			return b.fallBack(t.now(), t.cfg.Replicas)
 		}
 		now = t.now()
@@ -106,16 +106,16 @@ func (t *Throttler) bucket(key Key) *bucket {
 		return b
 	}
 	if len(s.buckets) >= max(t.cfg.Callers/shards, 1) {
-		s.makeRoom()
+		s.evictIdle()
 	}
 	b = newBucket(key)
 	s.buckets[key] = b
 	return b
 }
 
-// makeRoom forgets the one that was not used for longest among a few, taken as
+// evictIdle forgets the one that was not used for longest among a few, taken as
 // the map gives them.
-func (s *shard) makeRoom() {
+func (s *shard) evictIdle() {
 	const looks = 16
 	var oldest *bucket
 	seen := 0
@@ -133,28 +133,28 @@ func (s *shard) makeRoom() {
 // ask renews the caller's lease in the background, unless that is being done,
 // or makes no sense yet. The caller holds the bucket.
 func (t *Throttler) ask(b *bucket, now time.Duration) {
-	if b.flight != nil || now < b.pausedTill || now < time.Duration(t.downTill.Load()) {
+	if b.leaseDone != nil || now < b.pausedUntil || now < time.Duration(t.retryAt.Load()) {
 		return
 	}
 	select {
-	case t.flights <- struct{}{}:
+	case t.leaseSlots <- struct{}{}:
 	default:
 		return // As many run as may: the next request asks.
 	}
 	req := &platformv1.LeaseRateRequest{
-		Caller: b.key.Caller, Throttle: b.key.Class, Spent: b.debt, Wanted: max(b.want, b.waiting),
+		Caller: b.key.Caller, Throttle: b.key.Class, Spent: b.unleased, Wanted: max(b.leaseSize, b.waiting),
 	}
 	if b.lease > req.Wanted {
 		req.Wanted = 0 // Only what holds is asked for.
 	}
-	b.debt, b.flight = 0, make(chan struct{})
+	b.unleased, b.leaseDone = 0, make(chan struct{})
 	go func() {
-		defer func() { <-t.flights }()
+		defer func() { <-t.leaseSlots }()
 		response, err := t.lease(b.key, req)
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		close(b.flight)
-		b.flight = nil
+		close(b.leaseDone)
+		b.leaseDone = nil
 		t.note(err)
 		if err == nil {
 			b.settle(t.now(), req, response)
@@ -180,7 +180,7 @@ func (t *Throttler) note(err error) {
 		}
 		return
 	}
-	t.downTill.Store(int64(t.now() + retryDown))
+	t.retryAt.Store(int64(t.now() + retryDown))
 	if !t.failing.Swap(true) {
 		t.log.Warn("the platform service does not count rates: each edge holds callers to its part", "replicas", t.cfg.Replicas, "error", err)
 	}
@@ -204,7 +204,7 @@ func (t *Throttler) sweep() {
 		var silent []*bucket
 		for key, b := range s.buckets {
 			switch age := now - b.lastUsed(); {
-			case age > forgetAfter:
+			case age > evictAfter:
 				delete(s.buckets, key)
 			case age > idle:
 				silent = append(silent, b)
@@ -214,7 +214,7 @@ func (t *Throttler) sweep() {
 		}
 		s.mu.Unlock()
 		for _, b := range silent {
-			t.giveBack(b, now)
+			t.returnUnused(b, now)
 		}
 	}
 	if left {
@@ -222,17 +222,17 @@ func (t *Throttler) sweep() {
 	}
 }
 
-// giveBack returns what a silent caller has leased and not used. When the
+// returnUnused returns what a silent caller has leased and not used. When the
 // allowance is full by now there is nothing to return it to.
-func (t *Throttler) giveBack(b *bucket, now time.Duration) {
+func (t *Throttler) returnUnused(b *bucket, now time.Duration) {
 	b.mu.Lock()
-	returned, spent := b.lease, b.debt
+	returned, spent := b.lease, b.unleased
 	full := b.remaining+int64(b.policy.Rate*(now-b.asked).Seconds()) >= b.policy.Burst
-	if b.flight != nil || now-b.lastUsed() <= idle {
+	if b.leaseDone != nil || now-b.lastUsed() <= idle {
 		b.mu.Unlock()
 		return
 	}
-	b.lease, b.debt = 0, 0
+	b.lease, b.unleased = 0, 0
 	b.mu.Unlock()
 	if full && spent == 0 || returned+spent == 0 || t.failing.Load() {
 		return
