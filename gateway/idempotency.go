@@ -202,7 +202,7 @@ func (c *recording) release() {
 // all the same: it was carried out.
 func (c *recording) settle(omitted bool) {
 	req := &platformv1.SettleIdempotencyKeyRequest{Operation: c.operation, Key: c.key, Attempt: c.attempt}
-	if lasting(c.w.status) {
+	if replayable(c.w.status) {
 		req.Response = &platformv1.StoredResponse{
 			Status: int32(c.w.status), ContentLocation: c.w.Header().Get("Content-Location"),
 			Body: c.body, BodyOmitted: omitted,
@@ -223,10 +223,10 @@ func (c *recording) settle(omitted bool) {
 	}
 }
 
-// lasting reports whether a request that comes again deserves the same response:
+// replayable reports whether a request that comes again deserves the same response:
 // successes, and refusals that follow from the request itself. Who may not do
 // something now may be permitted it later, so 401 and 403 do not last.
-func lasting(status int) bool {
+func replayable(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		return true

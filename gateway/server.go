@@ -53,7 +53,7 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 	config.NextProtos = []string{"h2", "http/1.1"}
 	s := &Server{edge: e, log: e.log, drain: drain, stopping: func() bool { return false }}
 	s.http = &http.Server{
-		Handler:           s.leaving(e),
+		Handler:           s.closeWhenStopping(e),
 		TLSConfig:         config,
 		ReadHeaderTimeout: e.cfg.HeaderTimeout,
 		ReadTimeout:       e.cfg.Timeout + grace,
@@ -80,7 +80,7 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 // is called before the server serves.
 func (s *Server) LeaveWhen(stopping func() bool) { s.stopping = stopping }
 
-func (s *Server) leaving(next http.Handler) http.Handler {
+func (s *Server) closeWhenStopping(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.stopping() {
 			w.Header().Set("Connection", "close") // In HTTP/2 the server says GOAWAY.

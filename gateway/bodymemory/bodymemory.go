@@ -19,8 +19,8 @@ const (
 
 // Parts of the memory for bodies, as divisors.
 const (
-	// strangersPart is what those have together whom no token names.
-	strangersPart = 4
+	// anonymousShare is what those have together whom no token names.
+	anonymousShare = 4
 	// addressPart is what callers of one address have together (one /64 of IPv6); of
 	// strangers it is a part of theirs.
 	addressPart = 2
@@ -57,7 +57,7 @@ type Portion struct {
 func (b *Memory) Portions(user, address string) []Portion {
 	all := Portion{"", b.max}
 	if user == "" {
-		strangers := max(b.max/strangersPart, 1)
+		strangers := max(b.max/anonymousShare, 1)
 		return []Portion{all, {"strangers", strangers}, {"stranger at " + address, max(strangers/addressPart, 1)}}
 	}
 	return []Portion{all, {"at " + address, max(b.max/addressPart, 1)}, {"user " + user, max(b.max/userPart, 1)}}

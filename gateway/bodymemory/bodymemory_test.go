@@ -20,10 +20,10 @@ func TestMemoryOfBodiesIsShared(t *testing.T) {
 		other []Portion
 	}{
 		"a user, by any address":       {of("1 ada", "a"), all / userPart, of("1 eve", "a")},
-		"strangers of one address":     {of("", "a"), all / strangersPart / addressPart, of("", "b")},
+		"strangers of one address":     {of("", "a"), all / anonymousShare / addressPart, of("", "b")},
 		"the client behind no user":    {of("1 c", "a"), all / userPart, of("1 d", "a")},
 		"users of different tenants":   {of("1 ada", "a"), all / userPart, of("2 ada", "a")},
-		"strangers, and those we know": {of("", "a"), all / strangersPart / addressPart, of("1 ada", "a")},
+		"strangers, and those we know": {of("", "a"), all / anonymousShare / addressPart, of("1 ada", "a")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.True(t, b.take(test.first, test.limit))

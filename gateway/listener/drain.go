@@ -13,7 +13,7 @@ import (
 const (
 	maxDrained     = 128 << 20
 	maxDrainTime   = 30 * time.Second
-	strangersDrain = 4 << 20
+	anonymousDrain = 4 << 20
 	// StrangersWait is how long a stranger may go on sending.
 	StrangersWait = 2 * time.Second
 	// selfDrained is how much of a body the server reads by itself over HTTP/1; it
@@ -66,7 +66,7 @@ func (d *Drainer) Respond(w http.ResponseWriter, r *http.Request, known bool, re
 // drain reads what is still sent, so long as it comes. Whether it ends does not matter
 // any more.
 func (d *Drainer) drain(body io.Reader, control *http.ResponseController, known bool) {
-	size, wait := int64(strangersDrain), StrangersWait
+	size, wait := int64(anonymousDrain), StrangersWait
 	if known {
 		if d.draining.Add(1) <= maxDraining {
 			size, wait = maxDrained, maxDrainTime

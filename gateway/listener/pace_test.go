@@ -65,7 +65,7 @@ func TestOnlyLongResponsesArePaced(t *testing.T) {
 // Whoever is known may send on for longer than a stranger, but not too many at a time.
 func TestSendersOfRefusedBodiesComeToAnEnd(t *testing.T) {
 	t.Parallel()
-	const size = strangersDrain + 2*drainPiece
+	const size = anonymousDrain + 2*drainPiece
 	for name, test := range map[string]struct {
 		known    bool
 		draining int64

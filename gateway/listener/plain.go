@@ -10,15 +10,15 @@ import (
 // RefusePlain returns a listener that informs clients which speak plain HTTP where TLS
 // is expected what is wrong: they get the response, which is one of HTTP/1.1.
 func RefusePlain(l net.Listener, response []byte) net.Listener {
-	return plainRefuser{Listener: l, response: response}
+	return plainHTTPRejecter{Listener: l, response: response}
 }
 
-type plainRefuser struct {
+type plainHTTPRejecter struct {
 	net.Listener
 	response []byte
 }
 
-func (l plainRefuser) Accept() (net.Conn, error) {
+func (l plainHTTPRejecter) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
@@ -42,15 +42,15 @@ type refusingConn struct {
 	below    io.Reader
 	response []byte
 
-	looked bool
-	plain  atomic.Bool // A handshake that takes too long is ended beside its reading.
-	refuse sync.Once
+	inspected bool
+	plain     atomic.Bool // A handshake that takes too long is ended beside its reading.
+	refuse    sync.Once
 }
 
 func (c *refusingConn) Read(p []byte) (int, error) {
 	n, err := c.below.Read(p)
-	if n > 0 && !c.looked {
-		c.looked = true
+	if n > 0 && !c.inspected {
+		c.inspected = true
 		c.plain.Store(p[0] >= 'A' && p[0] <= 'Z')
 	}
 	return n, err

@@ -96,7 +96,7 @@ type Chain struct {
 	methods sync.Map // full method name -> *method
 	run     handler
 
-	strangers strangers
+	rejected rejectedClients
 
 	inFlight atomic.Int64
 	draining atomic.Bool
@@ -159,8 +159,8 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 		return nil, err
 	}
 	ch := &Chain{
-		strangers: newStrangers(deps.Clock),
-		cfg:       cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
+		rejected: newRejectedClients(deps.Clock),
+		cfg:      cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
 		policies: deps.Policies, validator: validator, explain: deps.Explain, audited: deps.Audit, refused: deps.Refused, metrics: metrics,
 		clients: set(cfg.Clients), services: servicesOf(cfg.Services), trusts: deps.Trusts, edges: set(cfg.Edges),
 		idle: make(chan struct{}, 1),

@@ -92,7 +92,7 @@ func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, err
 func (ch *Chain) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	if _, _, err := ch.peerName(ctx); err != nil {
 		refused := fault.FromError(err).GRPCStatus()
-		ch.strangers.log(ctx, ch.log, refused.Message())
+		ch.rejected.log(ctx, ch.log, refused.Message())
 		if m := ch.known(info.FullMethodName); m != nil {
 			ch.metrics.count(m, refused.Code())
 		}

@@ -16,21 +16,21 @@ import (
 // logEvery is how often refused clients are logged: they try again and again.
 const logEvery = 10 * time.Second
 
-// maxStrangers bounds the texts that are remembered.
-const maxStrangers = 100
+// maxRejectedClients bounds the texts that are remembered.
+const maxRejectedClients = 100
 
-// strangers logs clients that are refused.
-type strangers struct {
+// rejectedClients logs clients that are refused.
+type rejectedClients struct {
 	clock  clock.Clock
 	logged *cache.Cache[string, struct{}]
 }
 
-func newStrangers(clk clock.Clock) strangers {
-	return strangers{clk, cache.New[string](clk, cache.Config[struct{}]{Entries: maxStrangers})}
+func newRejectedClients(clk clock.Clock) rejectedClients {
+	return rejectedClients{clk, cache.New[string](clk, cache.Config[struct{}]{Entries: maxRejectedClients})}
 }
 
 // log writes a text that was not written a moment ago.
-func (s strangers) log(ctx context.Context, log *slog.Logger, text string, more ...any) {
+func (s rejectedClients) log(ctx context.Context, log *slog.Logger, text string, more ...any) {
 	if s.logged.PutNew(text, struct{}{}, s.clock.Now().Add(logEvery)) {
 		log.WarnContext(ctx, "a client was refused for its certificate", append([]any{"error", text}, more...)...)
 	}
@@ -46,7 +46,7 @@ type serverTLS struct {
 func (s serverTLS) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	secure, info, err := s.TransportCredentials.ServerHandshake(conn)
 	if err != nil && strings.Contains(err.Error(), "certificate") {
-		s.chain.strangers.log(context.Background(), s.chain.log, err.Error()+" (--tls-ca names the authorities)",
+		s.chain.rejected.log(context.Background(), s.chain.log, err.Error()+" (--tls-ca names the authorities)",
 			"address", conn.RemoteAddr().String())
 	}
 	return secure, info, err
