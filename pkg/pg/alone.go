@@ -50,14 +50,14 @@ func beginText(opts pgx.TxOptions) string {
 	return text
 }
 
-// alone executes a statement with its tenant before it, in one round trip. The rows
+// execWithTenant executes a statement with its tenant before it, in one round trip. The rows
 // that it returns have the error, if there is one.
-func (p *Pool) alone(ctx context.Context, sql string, args []any) (pgx.Rows, error) {
+func (p *Pool) execWithTenant(ctx context.Context, sql string, args []any) (pgx.Rows, error) {
 	batch := &pgx.Batch{}
 	batch.Queue(sql, args...)
-	results := p.aloneBatch(ctx, batch)
+	results := p.sendBatchWithTenant(ctx, batch)
 	rows, err := results.Query()
-	alone := &aloneRows{Rows: rows, results: results}
+	alone := &closingRows{Rows: rows, results: results}
 	if err != nil {
 		alone.Close()
 		return alone, alone.Err()
@@ -65,8 +65,8 @@ func (p *Pool) alone(ctx context.Context, sql string, args []any) (pgx.Rows, err
 	return alone, nil
 }
 
-// aloneBatch is alone for the statements of a batch.
-func (p *Pool) aloneBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
+// sendBatchWithTenant is alone for the statements of a batch.
+func (p *Pool) sendBatchWithTenant(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
 	conn, err := p.conns.Acquire(ctx)
 	if err != nil {
 		return failedResults{err}
@@ -74,19 +74,19 @@ func (p *Pool) aloneBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResult
 	with := &pgx.Batch{}
 	p.queueTenant(ctx, with)
 	with.QueuedQueries = append(with.QueuedQueries, batch.QueuedQueries...)
-	results := &aloneResults{BatchResults: conn.SendBatch(ctx, with), conn: conn}
+	results := &releasingResults{BatchResults: conn.SendBatch(ctx, with), conn: conn}
 	// When this fails, so does whatever is asked for next.
 	_, _ = results.Exec()
 	return results
 }
 
-// aloneResults give the connection back when they are closed.
-type aloneResults struct {
+// releasingResults give the connection back when they are closed.
+type releasingResults struct {
 	pgx.BatchResults
 	conn *pgxpool.Conn
 }
 
-func (r *aloneResults) Close() error {
+func (r *releasingResults) Close() error {
 	err := r.BatchResults.Close()
 	if r.conn != nil {
 		r.conn.Release()
@@ -95,20 +95,20 @@ func (r *aloneResults) Close() error {
 	return err
 }
 
-// aloneRows close the results that they are of.
-type aloneRows struct {
+// closingRows close the results that they are of.
+type closingRows struct {
 	pgx.Rows
 	results pgx.BatchResults
 	err     error
 }
 
-func (r *aloneRows) Close() {
+func (r *closingRows) Close() {
 	r.Rows.Close()
 	// What is checked at the end of a transaction fails here.
 	r.err = r.results.Close()
 }
 
-func (r *aloneRows) Next() bool {
+func (r *closingRows) Next() bool {
 	if r.Rows.Next() {
 		return true
 	}
@@ -116,17 +116,17 @@ func (r *aloneRows) Next() bool {
 	return false
 }
 
-func (r *aloneRows) Err() error {
+func (r *closingRows) Err() error {
 	if err := r.Rows.Err(); err != nil {
 		return err
 	}
 	return r.err
 }
 
-// aloneRow is the first of some rows.
-type aloneRow struct{ rows pgx.Rows }
+// closingRow is the first of some rows.
+type closingRow struct{ rows pgx.Rows }
 
-func (r aloneRow) Scan(dest ...any) error {
+func (r closingRow) Scan(dest ...any) error {
 	defer r.rows.Close()
 	if !r.rows.Next() {
 		if err := r.rows.Err(); err != nil {
@@ -146,7 +146,7 @@ type failedResults struct{ err error }
 
 func (f failedResults) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}, f.err }
 func (f failedResults) Query() (pgx.Rows, error)         { return failedRows(f), f.err }
-func (f failedResults) QueryRow() pgx.Row                { return aloneRow{failedRows(f)} }
+func (f failedResults) QueryRow() pgx.Row                { return closingRow{failedRows(f)} }
 func (f failedResults) Close() error                     { return f.err }
 func (f failedResults) Tx() pgx.Tx                       { return nil }
 

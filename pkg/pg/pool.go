@@ -103,7 +103,7 @@ func (p *Pool) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 	if !p.cfg.pooled() {
 		return p.conns.Exec(ctx, sql, args...)
 	}
-	rows, err := p.alone(ctx, sql, args)
+	rows, err := p.execWithTenant(ctx, sql, args)
 	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
@@ -117,7 +117,7 @@ func (p *Pool) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, er
 	if !p.cfg.pooled() {
 		return p.conns.Query(ctx, sql, args...)
 	}
-	return p.alone(ctx, sql, args)
+	return p.execWithTenant(ctx, sql, args)
 }
 
 // QueryRow executes a statement in a transaction of its own and returns its first row.
@@ -125,8 +125,8 @@ func (p *Pool) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	if !p.cfg.pooled() {
 		return p.conns.QueryRow(ctx, sql, args...)
 	}
-	rows, _ := p.alone(ctx, sql, args) // The rows have the error, too.
-	return aloneRow{rows}
+	rows, _ := p.execWithTenant(ctx, sql, args) // The rows have the error, too.
+	return closingRow{rows}
 }
 
 // SendBatch executes the statements of a batch, all or none, in one round trip.
@@ -134,7 +134,7 @@ func (p *Pool) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 	if !p.cfg.pooled() {
 		return p.conns.SendBatch(ctx, batch)
 	}
-	return p.aloneBatch(ctx, batch)
+	return p.sendBatchWithTenant(ctx, batch)
 }
 
 // CopyFrom copies rows into a table, all or none.

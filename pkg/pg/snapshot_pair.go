@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// secondConn is how long a pair waits for its second connection. Whoever waited
+// secondConnTimeout is how long a pair waits for its second connection. Whoever waited
 // longer while holding the first could wait for others who do the same.
-const secondConn = 5 * time.Millisecond
+const secondConnTimeout = 5 * time.Millisecond
 
 // ReadPair reads two snapshots at the same time, over a connection each. Both see
 // the same moment. It is for reads of so much that what this costs, two round
@@ -60,7 +60,7 @@ func (s *Snapshot) and(other *Snapshot) *Snapshot {
 }
 
 func acquireSoon(ctx context.Context, pool *Pool) *pgxpool.Conn {
-	ctx, cancel := context.WithTimeout(ctx, secondConn)
+	ctx, cancel := context.WithTimeout(ctx, secondConnTimeout)
 	defer cancel()
 	conn, err := pool.conns.Acquire(ctx)
 	if err != nil {

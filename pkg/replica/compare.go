@@ -59,9 +59,9 @@ func (r *Replica) tenants(ctx context.Context, conn *nats.Conn) ([]int64, error)
 	return slices.Compact(all), nil
 }
 
-// lack is the keys of a tenant in which the copy differs from the owner, with
+// mismatch is the keys of a tenant in which the copy differs from the owner, with
 // the copy's marks at that time.
-type lack struct {
+type mismatch struct {
 	tenantID int64
 	keys     []int64
 	marks    map[int64]int64
@@ -70,9 +70,9 @@ type lack struct {
 // differences returns the keys of a tenant in which the copy differs now. Some
 // of them may be on their way. The copy is always read before the owner: what it
 // has the owner had before, unless the owner has lost it.
-func (r *Replica) differences(ctx context.Context, conn *nats.Conn, tenantID int64) (lack, error) {
+func (r *Replica) differences(ctx context.Context, conn *nats.Conn, tenantID int64) (mismatch, error) {
 	ctx = tenant.With(ctx, tenantID)
-	found := lack{tenantID: tenantID, marks: map[int64]int64{}}
+	found := mismatch{tenantID: tenantID, marks: map[int64]int64{}}
 	for after := int64(0); after < math.MaxInt64; {
 		d, err := digestOf(ctx, r.pool, r.marks, tenantID, after, math.MaxInt64, pageKeys)
 		if err != nil {
@@ -100,7 +100,7 @@ func (r *Replica) differences(ctx context.Context, conn *nats.Conn, tenantID int
 
 // detail adds the keys of a page that differ. It cuts the page when they are too
 // many for one response.
-func (r *Replica) detail(ctx context.Context, conn *nats.Conn, page *replicationv1.CompareRequest, found *lack) error {
+func (r *Replica) detail(ctx context.Context, conn *nats.Conn, page *replicationv1.CompareRequest, found *mismatch) error {
 	heads, err := headsOf(ctx, r.pool, r.marks, page.GetTenantId(), page.GetAfter(), page.GetThrough(), 2*pageKeys)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (r *Replica) detail(ctx context.Context, conn *nats.Conn, page *replication
 
 // settle waits until what was on its way has come, and returns the keys that
 // still differ: those of which nothing has come since.
-func (r *Replica) settle(ctx context.Context, events *bus.Bus, found lack, wait time.Duration) ([]int64, error) {
+func (r *Replica) settle(ctx context.Context, events *bus.Bus, found mismatch, wait time.Duration) ([]int64, error) {
 	if len(found.keys) == 0 {
 		return nil, nil
 	}

@@ -110,7 +110,7 @@ func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 	r.consumer = bus.ConsumerOf(c.Service, c.Event)
 	r.consumer.BatchSize = c.BatchSize
 	r.consumer.HandleBatch = func(ctx context.Context, messages []bus.Message) error {
-		if err := ripen(ctx, c.Delay, messages); err != nil {
+		if err := waitUntilAged(ctx, c.Delay, messages); err != nil {
 			return err
 		}
 		states, err := r.decode(c.Event.ProtoReflect().Type(), messages)
@@ -172,9 +172,9 @@ func (r *Replica) decode(event protoreflect.MessageType, messages []bus.Message)
 	return states, nil
 }
 
-// ripen waits until the first message is as old as delay. It never waits longer,
+// waitUntilAged waits until the first message is as old as delay. It never waits longer,
 // whatever the broker's clock says, and not at all for those that piled up.
-func ripen(ctx context.Context, delay time.Duration, messages []bus.Message) error {
+func waitUntilAged(ctx context.Context, delay time.Duration, messages []bus.Message) error {
 	if delay == 0 || len(messages) == 0 {
 		return nil
 	}

@@ -41,7 +41,7 @@ WHERE tenant_id = $1 AND topic = $2 AND key = ANY($3)`
 INSERT INTO replica_gap (tenant_id, topic, key) VALUES ($1, $2, 0)
 ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), asked = 0`
 
-	distrustHeads = `
+	requestAllHeads = `
 INSERT INTO replica_gap (tenant_id, topic, key)
 SELECT tenant_id, topic, key FROM replica_head WHERE tenant_id = $1 AND topic = $2 AND key <> 0
 ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), asked = 0`
@@ -63,7 +63,7 @@ func Check(ctx context.Context, db pg.Querier, tenantID int64, topic string) err
 // more, and what it lacks beside, by whoever serves.
 func Backfill(ctx context.Context, pool *pg.Pool, tenantID int64, topic string) error {
 	return pg.InTx(tenant.With(ctx, tenantID), pool, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, distrustHeads, tenantID, topic); err != nil {
+		if _, err := tx.Exec(ctx, requestAllHeads, tenantID, topic); err != nil {
 			return fmt.Errorf("replica: ask for a backfill of %s: %w", topic, err)
 		}
 		return Check(ctx, tx, tenantID, topic)
@@ -98,7 +98,7 @@ func (r *Replica) repairTenant(ctx context.Context, conn *nats.Conn, tenantID in
 		if err := check(ctx, tenantID); err != nil {
 			return false, errors.Join(err, r.returnGaps(ctx, tenantID, keys))
 		}
-		if err := r.forgetGap(ctx, tenantID, wholeTopic); err != nil {
+		if err := r.deleteGap(ctx, tenantID, wholeTopic); err != nil {
 			return false, err
 		}
 	}
@@ -146,7 +146,7 @@ func (r *Replica) returnGaps(ctx context.Context, tenantID int64, keys []int64) 
 	return nil
 }
 
-func (r *Replica) forgetGap(ctx context.Context, tenantID, key int64) error {
+func (r *Replica) deleteGap(ctx context.Context, tenantID, key int64) error {
 	if _, err := keepsGaps.Exec(ctx, r.pool, closeGaps, tenantID, r.contract.Topic, []int64{key}); err != nil {
 		return fmt.Errorf("replica: close gap: %w", err)
 	}
