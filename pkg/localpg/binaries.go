@@ -81,7 +81,7 @@ func (b binaries) path(program string) string { return filepath.Join(b.dir, prog
 func find(ctx context.Context, dir, data string, major int, as owner) (binaries, error) {
 	candidates := []string{dir}
 	if dir == "" {
-		candidates = usualPlaces()
+		candidates = initdbDirs()
 	}
 	missing, other := NotFound{Named: dir != ""}, OtherVersion{Data: data, Major: major}
 	for _, candidate := range candidates {
@@ -101,9 +101,9 @@ func find(ctx context.Context, dir, data string, major int, as owner) (binaries,
 	return binaries{}, &missing
 }
 
-// usualPlaces lists the folders that hold an initdb, links resolved: packages
+// initdbDirs lists the folders that hold an initdb, links resolved: packages
 // put a single program on PATH as a link to where its siblings are.
-func usualPlaces() []string {
+func initdbDirs() []string {
 	var dirs []string
 	if path, err := exec.LookPath("initdb"); err == nil {
 		dirs = append(dirs, filepath.Dir(path))

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// door is how the server's user gets to its folder. Mostly that is the path.
+// rootDir is how the server's user gets to its folder. Mostly that is the path.
 // When this program runs as root, the folder may lie below one that only root
 // may enter, such as root's home or a temporary folder of root's: then the
 // server inherits the folder as an open file and reaches everything through
 // that.
-type door struct {
+type rootDir struct {
 	root string
 	// file is the open folder, or nil when the path leads there.
 	file *os.File
@@ -26,9 +26,9 @@ type door struct {
 // file beyond the standard ones.
 const inherited = "/proc/self/fd/3"
 
-// openDoor finds the way to root for the owner.
-func openDoor(ctx context.Context, root string, as owner) (*door, error) {
-	d := &door{root: root}
+// openRootDir finds the way to root for the owner.
+func openRootDir(ctx context.Context, root string, as owner) (*rootDir, error) {
+	d := &rootDir{root: root}
 	// Trying stands for every kind of permission.
 	if !as.switched || as.command(ctx, "/", "/bin/sh", "-c", `cd -- "$1"`, "sh", root).Run() == nil {
 		return d, nil
@@ -43,7 +43,7 @@ func openDoor(ctx context.Context, root string, as owner) (*door, error) {
 }
 
 // command prepares a program to be run by the owner in a folder below root.
-func (d *door) command(ctx context.Context, as owner, dir, program string, args ...string) *exec.Cmd {
+func (d *rootDir) command(ctx context.Context, as owner, dir, program string, args ...string) *exec.Cmd {
 	if d.file == nil {
 		return as.command(ctx, dir, program, args...)
 	}
@@ -53,7 +53,7 @@ func (d *door) command(ctx context.Context, as owner, dir, program string, args 
 }
 
 // path is a path as the owner's programs reach it.
-func (d *door) path(path string) string {
+func (d *rootDir) path(path string) string {
 	if d.file == nil || !strings.HasPrefix(path, d.root) {
 		return path
 	}
@@ -61,7 +61,7 @@ func (d *door) path(path string) string {
 }
 
 // close closes the folder. The server keeps what it inherited.
-func (d *door) close() error {
+func (d *rootDir) close() error {
 	if d.file == nil {
 		return nil
 	}

@@ -29,24 +29,24 @@ func (l layout) initdb(ctx context.Context, bin binaries, as owner, locale strin
 	if err := os.RemoveAll(unfinished); err != nil {
 		return err
 	}
-	args := []string{"-D", l.door.path(unfinished), "-U", adminRole, "--auth=trust", "--encoding=UTF8", "--locale=" + locale, "--no-instructions"}
+	args := []string{"-D", l.rootDir.path(unfinished), "-U", adminRole, "--auth=trust", "--encoding=UTF8", "--locale=" + locale, "--no-instructions"}
 	if disposable {
 		args = append(args, "--no-sync")
 	} else {
 		args = append(args, "--data-checksums")
 	}
-	if out, err := l.door.command(ctx, as, l.root, bin.path("initdb"), args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, complaint(out))
+	if out, err := l.rootDir.command(ctx, as, l.root, bin.path("initdb"), args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, errorOutput(out))
 	}
 	return os.Rename(unfinished, l.data)
 }
 
-// maxComplaint is how much is reported of what a program printed before it failed.
-const maxComplaint = 300
+// maxErrorOutput is how much is reported of what a program printed before it failed.
+const maxErrorOutput = 300
 
-// complaint is what a program of PostgreSQL printed about its failure, which stands
+// errorOutput is what a program of PostgreSQL printed about its failure, which stands
 // among lines about what it did before.
-func complaint(out []byte) string {
+func errorOutput(out []byte) string {
 	var said []string
 	last := ""
 	for line := range strings.Lines(string(out)) {
@@ -65,8 +65,8 @@ func complaint(out []byte) string {
 	if text == "" {
 		text = last
 	}
-	if len(text) > maxComplaint {
-		text = strings.ToValidUTF8(text[:maxComplaint], "") + "..."
+	if len(text) > maxErrorOutput {
+		text = strings.ToValidUTF8(text[:maxErrorOutput], "") + "..."
 	}
 	return text
 }

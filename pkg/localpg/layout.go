@@ -19,10 +19,10 @@ import (
 
 // layout is where the files of one server are.
 type layout struct {
-	root   string // all of it, absolute and free of links
-	data   string // the cluster
-	socket string // the folder of the unix socket
-	door   *door  // how the server's user gets to root
+	root    string   // all of it, absolute and free of links
+	data    string   // the cluster
+	socket  string   // the folder of the unix socket
+	rootDir *rootDir // how the server's user gets to root
 }
 
 // maxSocketPath is the longest path of a unix socket on all systems.

@@ -73,10 +73,10 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 }
 
 func (s *Server) start(ctx context.Context, cfg Config, as owner) (err error) {
-	if s.layout.door, err = openDoor(ctx, s.layout.root, as); err != nil {
+	if s.layout.rootDir, err = openRootDir(ctx, s.layout.root, as); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.layout.door.close()) }()
+	defer func() { err = errors.Join(err, s.layout.rootDir.close()) }()
 	major, err := s.layout.major()
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (s *Server) start(ctx context.Context, cfg Config, as owner) (err error) {
 	if err := s.layout.endOrphan(ctx); err != nil {
 		return err
 	}
-	s.cmd = s.layout.door.command(context.WithoutCancel(ctx), as, s.layout.data, bin.path("postgres"), cfg.arguments(s.layout)...)
+	s.cmd = s.layout.rootDir.command(context.WithoutCancel(ctx), as, s.layout.data, bin.path("postgres"), cfg.arguments(s.layout)...)
 	s.cmd.Stdout, s.cmd.Stderr = s.output, s.output
 	// A child of the server that outlives it must not keep us waiting.
 	s.cmd.WaitDelay = 5 * time.Second

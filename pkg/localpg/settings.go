@@ -20,7 +20,7 @@ func (c Config) arguments(l layout) []string {
 	}
 	settings := map[string]string{
 		"listen_addresses":        "",
-		"unix_socket_directories": l.door.path(l.socket),
+		"unix_socket_directories": l.rootDir.path(l.socket),
 		"port":                    port,
 		"max_connections":         strconv.Itoa(connections),
 		"shared_buffers":          strconv.FormatInt(c.sharedBuffers()>>20, 10) + "MB",
@@ -43,7 +43,7 @@ func (c Config) arguments(l layout) []string {
 			"wal_level": "minimal", "max_wal_senders": "0", "autovacuum": "off",
 		})
 	}
-	args := []string{"-D", l.door.path(l.data)}
+	args := []string{"-D", l.rootDir.path(l.data)}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		args = append(args, "-c", name+"="+settings[name])
 	}

@@ -24,8 +24,8 @@ type Change[T Thing] struct {
 	Version *int64
 }
 
-// held is what is stored of a thing beside its body.
-type held struct {
+// storedRow is what is stored of a thing beside its body.
+type storedRow struct {
 	id, version int64
 }
 
@@ -104,7 +104,7 @@ func (s *Store[T]) targets(ctx context.Context, tx pgx.Tx, tenantID int64, list 
 
 // lock returns the things with the ids and names in a list, and keeps others from
 // changing them until the transaction ends.
-func (s *Store[T]) lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Change[T]) (byID map[int64]held, byName map[string]held, err error) {
+func (s *Store[T]) lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Change[T]) (byID map[int64]storedRow, byName map[string]storedRow, err error) {
 	var ids []int64
 	var names []string
 	for _, c := range list {
@@ -116,8 +116,8 @@ func (s *Store[T]) lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []C
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: lock: %w", s.kind.Table, err)
 	}
-	byID, byName = map[int64]held{}, map[string]held{}
-	var h held
+	byID, byName = map[int64]storedRow{}, map[string]storedRow{}
+	var h storedRow
 	var name string
 	if _, err := pgx.ForEachRow(rows, []any{&h.id, &h.version, &name}, func() error {
 		byID[h.id], byName[strings.ToLower(name)] = h, h

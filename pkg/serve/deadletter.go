@@ -35,8 +35,8 @@ type ListDeadLetters struct {
 // listed is how many letters are read at once.
 const listed = 500
 
-// listedLetter is a letter as programs read it.
-type listedLetter struct {
+// deadLetterRow is a letter as programs read it.
+type deadLetterRow struct {
 	ID        int64     `json:"id"`
 	Tenant    int64     `json:"tenant"`
 	Consumer  string    `json:"consumer"`
@@ -57,7 +57,7 @@ func (l *ListDeadLetters) In(ctx context.Context, database pg.Config, log *slog.
 		return err
 	}
 	defer pool.Close()
-	letters, all := outbox.NewDeadLetters(pool), []listedLetter{}
+	letters, all := outbox.NewDeadLetters(pool), []deadLetterRow{}
 	for last := int64(0); ; {
 		found, err := letters.List(tenantContext(ctx, l.Tenant), last, listed)
 		if err != nil {
@@ -65,7 +65,7 @@ func (l *ListDeadLetters) In(ctx context.Context, database pg.Config, log *slog.
 		}
 		for _, letter := range found {
 			last = letter.ID
-			all = append(all, listedLetter{
+			all = append(all, deadLetterRow{
 				letter.ID, letter.Message.Tenant, letter.Consumer, letter.Message.Event, letter.Message.Published.UTC(), letter.Reason,
 			})
 		}
@@ -75,7 +75,7 @@ func (l *ListDeadLetters) In(ctx context.Context, database pg.Config, log *slog.
 	}
 }
 
-func (l *ListDeadLetters) print(out io.Writer, all []listedLetter) error {
+func (l *ListDeadLetters) print(out io.Writer, all []deadLetterRow) error {
 	err := l.Print(out, all, func(table io.Writer) {
 		for _, letter := range all {
 			fmt.Fprintf(table, "%d\ttenant %d\t%s\t%s\t%s\t%s\n", letter.ID, letter.Tenant, letter.Consumer, letter.Event,

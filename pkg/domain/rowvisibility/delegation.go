@@ -37,8 +37,8 @@ func (r *Rules) WithDelegations(d Delegations, log *slog.Logger) *Rules {
 	return r
 }
 
-// sight is what is remembered of a caller.
-type sight struct {
+// callerVisibility is what is remembered of a caller.
+type callerVisibility struct {
 	own       Set
 	delegated []delegated
 }
@@ -49,7 +49,7 @@ type delegated struct {
 	set Set
 }
 
-func (s sight) weight() int {
+func (s callerVisibility) weight() int {
 	n := len(s.own.ids)
 	for _, d := range s.delegated {
 		n += len(d.set.ids)
@@ -61,7 +61,7 @@ func (s sight) weight() int {
 // in operations only that the delegator may call, too: otherwise the two together
 // could do what neither of them may. An operation without a permission is about the
 // caller alone.
-func (s sight) of(ctx context.Context) Set {
+func (s callerVisibility) of(ctx context.Context) Set {
 	permission := authn.Permission(ctx)
 	set := s.own
 	for _, d := range s.delegated {

@@ -34,10 +34,10 @@ type Source interface {
 // Rules say whom callers may see. The zero Rules, and nil, know no source:
 // then everybody but those with the scope All sees only themselves.
 type Rules struct {
-	sources     []Source
-	delegations Delegations
-	log         *slog.Logger
-	sights      *cache.Loader[key, sight]
+	sources      []Source
+	delegations  Delegations
+	log          *slog.Logger
+	visibilities *cache.Loader[key, callerVisibility]
 }
 
 // key names a caller. A token of an older scope may still be good, so the
@@ -53,9 +53,9 @@ func (k key) String() string { return fmt.Sprintf("%d/%d/%s", k.tenant, k.person
 // New makes Rules that ask sources, and remember what they return for a few
 // seconds.
 func New(clk clock.Clock, sources ...Source) *Rules {
-	return &Rules{sources: sources, sights: cache.NewLoader[key](clk, cache.LoaderConfig[sight]{
-		TTL: func(sight) time.Duration { return freshness }, Timeout: askTimeout,
-		Config: cache.Config[sight]{Entries: maxCallers, Weight: maxIDs, WeightOf: sight.weight},
+	return &Rules{sources: sources, visibilities: cache.NewLoader[key](clk, cache.LoaderConfig[callerVisibility]{
+		TTL: func(callerVisibility) time.Duration { return freshness }, Timeout: askTimeout,
+		Config: cache.Config[callerVisibility]{Entries: maxCallers, Weight: maxIDs, WeightOf: callerVisibility.weight},
 	})}
 }
 
@@ -72,21 +72,21 @@ func (r *Rules) Visible(ctx context.Context) (Set, error) {
 	case r == nil || len(r.sources) == 0 && r.delegations == nil:
 		return Persons(p.PersonID), nil
 	}
-	found, err := r.sights.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows},
-		func(ctx context.Context) (sight, error) { return r.ask(ctx, p) })
+	found, err := r.visibilities.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows},
+		func(ctx context.Context) (callerVisibility, error) { return r.ask(ctx, p) })
 	if err != nil {
 		return Set{}, fmt.Errorf("find out whom the caller may see: %w", err)
 	}
 	return found.of(ctx), nil
 }
 
-func (r *Rules) ask(ctx context.Context, p *authn.Principal) (sight, error) {
+func (r *Rules) ask(ctx context.Context, p *authn.Principal) (callerVisibility, error) {
 	own, err := r.seenBy(ctx, p)
 	if err != nil {
-		return sight{}, err
+		return callerVisibility{}, err
 	}
 	delegated, err := r.askDelegations(ctx, p)
-	return sight{own: own, delegated: delegated}, err
+	return callerVisibility{own: own, delegated: delegated}, err
 }
 
 // seenBy returns whom a principal sees without delegations.
