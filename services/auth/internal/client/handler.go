@@ -117,7 +117,7 @@ func (h *Handler) UpdateClient(ctx context.Context, req *authv1.UpdateClientRequ
 		return nil, err
 	}
 	if err := h.change(ctx, s.ID, &s, func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
-		if loses(before, s, h.Scopes) {
+		if revokesAccess(before, s, h.Scopes) {
 			if err := revoked.Client(ctx, tx, tenantID, s.ID, h.Clock.Now()); err != nil {
 				return err
 			}

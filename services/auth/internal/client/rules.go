@@ -63,9 +63,9 @@ func read(id string, sent *authv1.Client, catalog *scopes.Catalog) (settings, er
 
 func orTrue(value, absent bool) bool { return value || absent }
 
-// loses reports whether tokens that were issued by the settings before may do
+// revokesAccess reports whether tokens that were issued by the settings before may do
 // something that the settings after do not let tokens do.
-func loses(before, after settings, catalog *scopes.Catalog) bool {
+func revokesAccess(before, after settings, catalog *scopes.Catalog) bool {
 	return before.Enabled && !after.Enabled || before.RefreshGrant && !after.RefreshGrant ||
 		before.PasswordGrant && !after.PasswordGrant || catalog.Narrows(before.Scopes, after.Scopes)
 }

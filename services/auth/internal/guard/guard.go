@@ -65,11 +65,11 @@ type Attempt struct {
 // returns 429 when either has failed too often.
 func (g *Guard) Begin(ctx context.Context, tenantID int64, name, address string) (*Attempt, error) {
 	a := &Attempt{guard: g, tenantID: tenantID, user: userKey(name), address: addressKey(address)}
-	return a, a.look(ctx)
+	return a, a.checkLocked(ctx)
 }
 
-// look reads whether the attempt may go on.
-func (a *Attempt) look(ctx context.Context) error {
+// checkLocked reads whether the attempt may go on.
+func (a *Attempt) checkLocked(ctx context.Context) error {
 	rows, err := a.guard.pool.Query(ctx, `SELECT key = $2, failures, window_ends, coalesce(locked_until, '-infinity') > $4
 		FROM login_failure WHERE tenant_id = $1 AND key IN ($2, $3)`, a.tenantID, a.user, a.address, a.guard.clock.Now())
 	if err != nil {
@@ -117,7 +117,7 @@ const counts pg.Unaudited = "log-ins have rows of their own; failures are counte
 // Succeeded forgets the failures of the user. It returns false, or 429, when
 // the password was right but came after too many that were not.
 func (a *Attempt) Succeeded(ctx context.Context) (bool, error) {
-	if err := a.look(ctx); err != nil || a.Locked {
+	if err := a.checkLocked(ctx); err != nil || a.Locked {
 		return false, err
 	}
 	_, err := counts.Exec(ctx, a.guard.pool, `DELETE FROM login_failure WHERE tenant_id = $1 AND key = $2`, a.tenantID, a.user)

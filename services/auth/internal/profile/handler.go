@@ -134,7 +134,7 @@ func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAcc
 		if refused := bounds.Refuse(p); refused != nil {
 			return refused
 		}
-		if loses(before, p) {
+		if revokesAccess(before, p) {
 			if err := revoked.Profile(ctx, tx, tenantID, p.Name, h.clock.Now()); err != nil {
 				return err
 			}

@@ -55,9 +55,9 @@ func read(name string, sent *authv1.AccessProfile, all []string) (Profile, error
 	return p, nil
 }
 
-// loses reports whether somebody loses something when one profile takes the
+// revokesAccess reports whether somebody loses something when one profile takes the
 // place of another.
-func loses(before, after Profile) bool {
+func revokesAccess(before, after Profile) bool {
 	return FirstExceeding(before.Grants, after.Grants) != "" || !before.Rows.Within(after.Rows)
 }
 

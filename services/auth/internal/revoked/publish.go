@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// lookEvery is how often a publisher looks for what other replicas revoked
+	// pollInterval is how often a publisher looks for what other replicas revoked
 	// and could not publish, and whether its bucket is still there.
-	lookEvery    = time.Second
-	lookTimeout  = 5 * time.Second
+	pollInterval = time.Second
+	pollTimeout  = 5 * time.Second
 	publishBatch = 1000
 )
 
@@ -39,7 +39,7 @@ func NewPublisher(store *Store, conn *nats.Conn, life time.Duration, replicas in
 
 // Run publishes until ctx ends.
 func (p *Publisher) Run(ctx context.Context) error {
-	look := time.NewTicker(lookEvery)
+	look := time.NewTicker(pollInterval)
 	defer look.Stop()
 	working := true
 	for {
@@ -62,7 +62,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 
 // publish puts what came since the last time that it succeeded.
 func (p *Publisher) publish(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	if err := p.open(ctx); err != nil {
 		return err

@@ -17,7 +17,7 @@ type Granted struct {
 // Of returns what a client may have, by its scopes; an empty list is
 // everything.
 func (c *Catalog) Of(allowed []string) Granted {
-	return Granted{catalog: c, identity: identity, permissions: orEverything(allowed)}
+	return Granted{catalog: c, identity: identity, permissions: orAllScopes(allowed)}
 }
 
 // Restrict returns what of the scope is granted to a request, which names what it

@@ -77,7 +77,7 @@ func (c *Catalog) patterns(scopes []string) []string {
 }
 
 // Patterns returns the patterns of permissions that a client's scopes stand for.
-func (c *Catalog) Patterns(scopes []string) []string { return c.patterns(orEverything(scopes)) }
+func (c *Catalog) Patterns(scopes []string) []string { return c.patterns(orAllScopes(scopes)) }
 
 // within reports whether a scope permits nothing beyond others.
 func (c *Catalog) within(scope string, others []string) bool {
@@ -88,7 +88,7 @@ func (c *Catalog) within(scope string, others []string) bool {
 // Narrows reports whether some of what one list of scopes of a client permits
 // is not permitted by another one.
 func (c *Catalog) Narrows(before, after []string) bool {
-	return profile.FirstExceeding(c.patterns(orEverything(before)), c.patterns(orEverything(after))) != ""
+	return profile.FirstExceeding(c.patterns(orAllScopes(before)), c.patterns(orAllScopes(after))) != ""
 }
 
 // meet returns the scopes that permit what both a and b do. Where two patterns
@@ -148,7 +148,7 @@ func domainOf(permission string) string {
 	return domain
 }
 
-func orEverything(scopes []string) []string {
+func orAllScopes(scopes []string) []string {
 	if len(scopes) == 0 {
 		return []string{everything}
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 )
 
-// looks is how often a process looks after the keys while the next one is published
+// checksPerRotation is how often a process looks after the keys while the next one is published
 // and does not sign yet.
-const looks = 10
+const checksPerRotation = 10
 
 // lockKeys has who makes a signing key.
 const lockKeys advisory.Lock = "signing keys"
@@ -87,7 +87,7 @@ func New(pool *pg.Pool, clk clock.Clock, cfg Config, wrapper Wrapper) (*Keys, er
 
 // Run makes the next key before it is needed, until ctx ends.
 func (k *Keys) Run(ctx context.Context, log *slog.Logger) error {
-	ticker := time.NewTicker(k.ahead / looks)
+	ticker := time.NewTicker(k.ahead / checksPerRotation)
 	defer ticker.Stop()
 	for {
 		if err := k.Maintain(ctx); err != nil && ctx.Err() == nil {

@@ -25,9 +25,9 @@ import (
 // or of the provider goes unnoticed.
 const exchangedLife = time.Minute
 
-// errNobody says that a provider's token is good, and that we do not know whom
+// errUnknownUser says that a provider's token is good, and that we do not know whom
 // it means, or do not let them in.
-var errNobody = errors.New("the token names no user who may log in")
+var errUnknownUser = errors.New("the token names no user who may log in")
 
 // ResolveFederatedToken returns an access token of our own for a token of an
 // identity provider.
@@ -54,7 +54,7 @@ func (h *Handler) Exchange(ctx context.Context, token string) (string, error) {
 		return "", err
 	}
 	if u == nil {
-		return "", fault.Unauthenticated(fault.CodeUnauthenticated, "The token is not accepted.").WithCause(errNobody)
+		return "", fault.Unauthenticated(fault.CodeUnauthenticated, "The token is not accepted.").WithCause(errUnknownUser)
 	}
 	return h.exchanged(ctx, who, u)
 }

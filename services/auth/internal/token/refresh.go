@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// maxTogether bounds the refreshes of one statement, and maxUnderWay the
+	// maxRefreshBatch bounds the refreshes of one statement, and maxUnderWay the
 	// statements of a tenant at a time.
-	maxTogether    = 128
-	maxUnderWay    = 1
-	refreshTimeout = 10 * time.Second
+	maxRefreshBatch = 128
+	maxUnderWay     = 1
+	refreshTimeout  = 10 * time.Second
 )
 
 // refresh returns an access token for a refresh token. It returns nil when that
@@ -74,11 +74,11 @@ type refreshes struct {
 // line is what waits for a tenant. There is one while statements are under way.
 type line struct {
 	underWay int
-	next     *together
+	next     *refreshBatch
 }
 
-// together is what goes by one statement.
-type together struct {
+// refreshBatch is what goes by one statement.
+type refreshBatch struct {
 	keys []refreshKey
 	// done is closed when users, of the keys, and err are there.
 	done  chan struct{}
@@ -86,7 +86,7 @@ type together struct {
 	err   error
 }
 
-func newTogether() *together { return &together{done: make(chan struct{})} }
+func newRefreshBatch() *refreshBatch { return &refreshBatch{done: make(chan struct{})} }
 
 // use returns the user of a refresh token that the client may use, or nil.
 func (r *refreshes) use(ctx context.Context, h *Handler, tenantID int64, key refreshKey) (*refreshedUser, error) {
@@ -110,7 +110,7 @@ func (r *refreshes) use(ctx context.Context, h *Handler, tenantID int64, key ref
 
 // join returns what a key goes with, and whether the caller starts it; nil when
 // too many wait.
-func (r *refreshes) join(tenantID int64, key refreshKey) (mine *together, first bool) {
+func (r *refreshes) join(tenantID int64, key refreshKey) (mine *refreshBatch, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.lines[tenantID]
@@ -118,11 +118,11 @@ func (r *refreshes) join(tenantID int64, key refreshKey) (mine *together, first 
 		if r.lines == nil {
 			r.lines = map[int64]*line{}
 		}
-		l = &line{next: newTogether()}
+		l = &line{next: newRefreshBatch()}
 		r.lines[tenantID] = l
 	}
 	mine = l.next
-	if len(mine.keys) >= maxTogether {
+	if len(mine.keys) >= maxRefreshBatch {
 		return nil, false
 	}
 	// Of the same token twice in a statement the second would find nothing.
@@ -131,14 +131,14 @@ func (r *refreshes) join(tenantID int64, key refreshKey) (mine *together, first 
 	}
 	if l.underWay < maxUnderWay {
 		l.underWay++
-		l.next = newTogether()
+		l.next = newRefreshBatch()
 		return mine, true
 	}
 	return mine, false
 }
 
 // work does what waits for a tenant until nothing does.
-func (r *refreshes) work(ctx context.Context, h *Handler, tenantID int64, next *together) {
+func (r *refreshes) work(ctx context.Context, h *Handler, tenantID int64, next *refreshBatch) {
 	for next != nil {
 		h.useTogether(ctx, tenantID, next)
 		next = r.leave(tenantID)
@@ -146,12 +146,12 @@ func (r *refreshes) work(ctx context.Context, h *Handler, tenantID int64, next *
 }
 
 // leave returns what a worker does next, or nil.
-func (r *refreshes) leave(tenantID int64) *together {
+func (r *refreshes) leave(tenantID int64) *refreshBatch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.lines[tenantID]
 	if next := l.next; len(next.keys) > 0 {
-		l.next = newTogether()
+		l.next = newRefreshBatch()
 		return next
 	}
 	if l.underWay--; l.underWay == 0 {
@@ -160,7 +160,7 @@ func (r *refreshes) leave(tenantID int64) *together {
 	return nil
 }
 
-func (h *Handler) useTogether(ctx context.Context, tenantID int64, t *together) {
+func (h *Handler) useTogether(ctx context.Context, tenantID int64, t *refreshBatch) {
 	defer close(t.done)
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
@@ -169,7 +169,7 @@ func (h *Handler) useTogether(ctx context.Context, tenantID int64, t *together) 
 }
 
 func (h *Handler) useAlone(ctx context.Context, tenantID int64, key refreshKey) (*refreshedUser, error) {
-	t := &together{keys: []refreshKey{key}, done: make(chan struct{})}
+	t := &refreshBatch{keys: []refreshKey{key}, done: make(chan struct{})}
 	h.useTogether(ctx, tenantID, t)
 	return t.users[key], t.err
 }
