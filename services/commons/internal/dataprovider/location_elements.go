@@ -45,7 +45,7 @@ func locationElements() []place {
 		placeOn("LOCATION_DEPTH", "Depth", "How deep in the tree, 1 at the top.", dataelement.Long,
 			func(v *version) value { return dataelement.Whole(int64(v.depth)) }),
 		placeOn("LOCATION_TRANSFERABLE", "Transferable", "Whether employees may be transferred there.", dataelement.Boolean,
-			func(v *version) value { return truth(v.body.Transferable) }),
+			func(v *version) value { return optionalBool(v.body.Transferable) }),
 		placeOn("LOCATION_DIRECT_WORK_PERCENT", "Direct work", "The percentage of direct work.", dataelement.Long,
 			func(v *version) value { return percent(v.body.DirectWorkPercent) }),
 		placeOn("LOCATION_INDIRECT_WORK_PERCENT", "Indirect work", "The percentage of indirect work.", dataelement.Long,

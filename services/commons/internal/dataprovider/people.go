@@ -104,7 +104,7 @@ func named(list []dated, name string) *dated {
 func newPeople(pool *pg.Pool) *dataelement.Table[person] {
 	return &dataelement.Table[person]{
 		Name: "PEOPLE", Permission: "commons.person.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
-		MaxRowDays: maxPeopleDays, Load: peopleLoader{pool}.load,
+		MaxRowDays: maxPeopleDays, Load: personLoader{pool}.load,
 		Entries: slices.Concat(commonElements(), identityElements(), employmentElements(), accessElements(), hoursElements(), contactElements()),
 	}
 }

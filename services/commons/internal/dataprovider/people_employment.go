@@ -133,7 +133,7 @@ func accessElements() []entry {
 			Key: "PEOPLE_CAN_APPROVE_OVERTIME_REQUESTS", Label: "Approves overtime", Doc: "Whether the person may approve overtime.",
 			Type: dataelement.Boolean, Categories: accessRule, Needs: needBody, Value: func(p *person, _ at) value {
 				if a := p.body.GetPersonInformation().GetAccessAssignment(); a != nil {
-					return truth(a.ApproveOvertimeflag)
+					return optionalBool(a.ApproveOvertimeflag)
 				}
 				return value{}
 			},
@@ -142,7 +142,7 @@ func accessElements() []entry {
 			Key: "PEOPLE_CAN_TRANSFER_EMPLOYEES", Label: "Transfers employees", Doc: "Whether the person may transfer employees.",
 			Type: dataelement.Boolean, Categories: accessRule, Needs: needBody, Value: func(p *person, _ at) value {
 				if a := p.body.GetPersonInformation().GetAccessAssignment(); a != nil {
-					return truth(a.TransferEmployeeFlag)
+					return optionalBool(a.TransferEmployeeFlag)
 				}
 				return value{}
 			},
@@ -174,8 +174,8 @@ func accessElements() []entry {
 	}
 }
 
-// truth is the value of a flag that may be unknown.
-func truth(flag *bool) value {
+// optionalBool is the value of a flag that may be unknown.
+func optionalBool(flag *bool) value {
 	if flag == nil {
 		return value{}
 	}

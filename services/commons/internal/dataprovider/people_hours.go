@@ -38,7 +38,7 @@ func hoursElements() []entry {
 			Key: key, Label: label, Doc: doc, Type: dataelement.Boolean, Categories: employment, Needs: needBody,
 			Value: func(p *person, _ at) value {
 				if d := p.body.GetPersonInformation().GetPerson(); d != nil {
-					return truth(of(d))
+					return optionalBool(of(d))
 				}
 				return value{}
 			},

@@ -108,10 +108,10 @@ func personSQL(needs uint64) string {
 // connections: what is read of many takes longer than what is made of it.
 const manyPeople = 100
 
-// peopleLoader reads persons, whatever their number, as they were at one moment.
-type peopleLoader struct{ pool *pg.Pool }
+// personLoader reads persons, whatever their number, as they were at one moment.
+type personLoader struct{ pool *pg.Pool }
 
-func (l peopleLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*person, error) {
+func (l personLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*person, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -142,16 +142,16 @@ func (l peopleLoader) load(ctx context.Context, ids []int64, days civil.Range, n
 	return c.people(), nil
 }
 
-// crowd is persons while they are read. Their rows and their lists may be read
+// personBatch is persons while they are read. Their rows and their lists may be read
 // at the same time: each sets a field of its own.
-type crowd struct {
+type personBatch struct {
 	ids     []int64
 	at      map[int64]*person
 	persons []person
 }
 
-func newCrowd(ids []int64) *crowd {
-	c := &crowd{ids: ids, at: make(map[int64]*person, len(ids)), persons: make([]person, len(ids))}
+func newCrowd(ids []int64) *personBatch {
+	c := &personBatch{ids: ids, at: make(map[int64]*person, len(ids)), persons: make([]person, len(ids))}
 	for i, id := range ids {
 		if c.at[id] == nil {
 			c.at[id] = &c.persons[i]
@@ -161,7 +161,7 @@ func newCrowd(ids []int64) *crowd {
 }
 
 // people are those with a row, in the order asked for.
-func (c *crowd) people() []*person {
+func (c *personBatch) people() []*person {
 	out := make([]*person, len(c.ids))
 	for i, id := range c.ids {
 		if p := c.at[id]; p.id != 0 {
@@ -171,7 +171,7 @@ func (c *crowd) people() []*person {
 	return out
 }
 
-func (c *crowd) scan(rows pgx.Rows) error {
+func (c *personBatch) scan(rows pgx.Rows) error {
 	var row person
 	var body []byte
 	places := []any{&row.id, &row.number, &row.fullName, &row.hired, &row.born, &row.senior, &body, &row.managerName}
@@ -196,7 +196,7 @@ func (c *crowd) scan(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-func (l list) scan(rows pgx.Rows, c *crowd) error {
+func (l list) scan(rows pgx.Rows, c *personBatch) error {
 	var id int64
 	var d dated
 	places := []any{&id, &d.days.From, &d.days.To, &d.amount}

@@ -69,7 +69,7 @@ func (h *Handler) CopyLocations(ctx context.Context, req *commonsv1.CopyLocation
 			return err
 		}
 		for _, tree := range trees {
-			copied, err := plant(ctx, tx, tenantID, tree, parent, do.Name, days)
+			copied, err := insertSubtree(ctx, tx, tenantID, tree, parent, do.Name, days)
 			if err != nil {
 				return err
 			}
@@ -127,9 +127,9 @@ func subtrees(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, day c
 	return out, nil
 }
 
-// plant stores copies of a subtree below a parent, for some days, and returns the
+// insertSubtree stores copies of a subtree below a parent, for some days, and returns the
 // copy of its first location, which may get another name.
-func plant(ctx context.Context, tx pgx.Tx, tenantID int64, tree []original, parent *int64, name *string, days civil.Range) (*commonsv1.Location, error) {
+func insertSubtree(ctx context.Context, tx pgx.Tx, tenantID int64, tree []original, parent *int64, name *string, days civil.Range) (*commonsv1.Location, error) {
 	copies := make(map[int64]*int64, len(tree))
 	for i, o := range tree {
 		id, err := insert(ctx, tx, tenantID, "")
@@ -146,7 +146,7 @@ func plant(ctx context.Context, tx pgx.Tx, tenantID int64, tree []original, pare
 		if err := replace(ctx, tx, tenantID, id, []timeline.Piece[version]{{Days: days, Value: o.version}}); err != nil {
 			return nil, err
 		}
-		if err := place(ctx, tx, tenantID, id, days); err != nil {
+		if err := updatePaths(ctx, tx, tenantID, id, days); err != nil {
 			return nil, err
 		}
 	}

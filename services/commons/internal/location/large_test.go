@@ -122,7 +122,7 @@ func TestALargeTree(t *testing.T) {
 
 	t.Run("a move changes no more than its subtree", func(t *testing.T) {
 		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-			plan := explain(t, ctx, tx, placeSQL, 1, 1100, today.Time(), civil.Forever.Time())
+			plan := explain(t, ctx, tx, updatePathsSQL, 1, 1100, today.Time(), civil.Forever.Time())
 			assert.NotRegexp(t, wholeTable, plan, plan)
 			plan = explain(t, ctx, tx, checkSQL, 1, 1100, today.Time(), civil.Forever.Time())
 			assert.NotRegexp(t, wholeTable, plan, plan)

@@ -90,7 +90,7 @@ const onlyLast = ` AND NOT EXISTS (SELECT FROM location_path later WHERE later.t
 // response may hold.
 func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since *time.Time, part page) ([]found, error) {
 	if q.kind == ancestors || q.kind == parent {
-		if err := q.climb(ctx, db, tenantID); err != nil {
+		if err := q.selectAncestors(ctx, db, tenantID); err != nil {
 			return nil, err
 		}
 	}
@@ -120,9 +120,9 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since 
 	return q.stopped(lastPaths(list)), nil
 }
 
-// climb turns the question for what is above locations into one for the
+// selectAncestors turns the question for what is above locations into one for the
 // locations themselves.
-func (q *question) climb(ctx context.Context, db pg.Querier, tenantID int64) error {
+func (q *question) selectAncestors(ctx context.Context, db pg.Querier, tenantID int64) error {
 	rows, err := db.Query(ctx, `SELECT lineage FROM location_path
 		WHERE tenant_id = $1 AND location_id = ANY($2) AND from_date < $4 AND to_date > $3`,
 		tenantID, q.ids, q.days.From, q.days.To)
@@ -200,7 +200,7 @@ func lastPaths(list []found) []found {
 	for _, f := range list {
 		k := key{f.GetNodeId(), f.EffectiveDate}
 		if i, ok := at[k]; ok {
-			if out[i].placeFrom.Before(f.placeFrom) {
+			if out[i].pathFrom.Before(f.pathFrom) {
 				out[i] = f
 			}
 			continue

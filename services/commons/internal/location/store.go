@@ -97,8 +97,8 @@ const joins = ` JOIN location_version v ON v.tenant_id = $1 AND v.location_id = 
 type found struct {
 	*commonsv1.Location
 	lineage string
-	// placeFrom is the first day on which it has its path.
-	placeFrom time.Time
+	// pathFrom is the first day on which it has its path.
+	pathFrom time.Time
 }
 
 func scan(row pgx.CollectableRow) (found, error) {
@@ -111,7 +111,7 @@ func scan(row pgx.CollectableRow) (found, error) {
 	var typeName, jobName, externalID *string
 	var first, last bool
 	if err := row.Scan(&id, &persistentID, &from, &to, &first, &last, &parent, &name, &externalID, &body,
-		&path, &f.lineage, &f.placeFrom, &typeID, &typeName, &jobID, &jobName); err != nil {
+		&path, &f.lineage, &f.pathFrom, &typeID, &typeName, &jobID, &jobName); err != nil {
 		return f, err
 	}
 	if err := proto.Unmarshal(body, f.Location); err != nil {

@@ -48,11 +48,11 @@ SELECT coalesce((SELECT sum(to_date - from_date) FROM standing), 0)
        (SELECT s.path FROM standing s JOIN location_path o ON o.tenant_id = $1 AND o.path = s.path
           AND o.location_id <> $2 AND o.from_date < s.to_date AND o.to_date > s.from_date LIMIT 1)`
 
-// placeSQL computes anew where a location and everything below it stand on the
+// updatePathsSQL computes anew where a location and everything below it stand on the
 // days $3 to $4. On all other days everything stays where it was: rows that
 // reach over the edges end there, and begin anew. What lies below keeps the tail of its
 // lineage and of its path.
-const placeSQL = `
+const updatePathsSQL = `
 WITH standing AS MATERIALIZED (` + standing + `
 ), was AS MATERIALIZED (
 	SELECT from_date, to_date, depth, lineage, lineage_end, path FROM location_path
@@ -87,9 +87,9 @@ WITH standing AS MATERIALIZED (` + standing + `
 INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, lineage, path)
 SELECT $1, now.* FROM now CROSS JOIN (SELECT count(*) FROM gone) AS done`
 
-// place checks where a location's versions put it on some days, and computes
+// updatePaths checks where a location's versions put it on some days, and computes
 // where it and everything below it stand. The tree must be locked.
-func place(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range) error {
+func updatePaths(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range) error {
 	args := []any{tenantID, id, days.From, days.To}
 	var there, cycle bool
 	var taken *string
@@ -105,13 +105,13 @@ func place(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range)
 	case taken != nil:
 		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("Another location has the path %q on some of the days.", *taken))
 	}
-	if _, err := tx.Exec(ctx, placeSQL, args...); err != nil {
-		return placeError(err)
+	if _, err := tx.Exec(ctx, updatePathsSQL, args...); err != nil {
+		return pathError(err)
 	}
 	return nil
 }
 
-func placeError(err error) error {
+func pathError(err error) error {
 	switch {
 	case pgerr.IsCheck(err, "location_path_depth"):
 		return fault.Invalid(structure.CodeDepth, "A location would lie deeper than 12 levels.")

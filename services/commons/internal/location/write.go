@@ -47,7 +47,7 @@ func create(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Loc
 	if err := replace(ctx, tx, tenantID, id, versions); err != nil {
 		return nil, err
 	}
-	if err := place(ctx, tx, tenantID, id, days); err != nil {
+	if err := updatePaths(ctx, tx, tenantID, id, days); err != nil {
 		return nil, err
 	}
 	return on(ctx, tx, tenantID, id, days.From)
@@ -93,7 +93,7 @@ func change(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range
 		return nil, err
 	}
 	if moves {
-		if err := place(ctx, tx, tenantID, id, days); err != nil {
+		if err := updatePaths(ctx, tx, tenantID, id, days); err != nil {
 			return nil, err
 		}
 	}

@@ -46,7 +46,7 @@ var Lists = sync.OnceValue(func() []List {
 		inMessage("jobAssignment.primaryLaborAccounts", "primary_labor_account", 0,
 			"organization_path", "labor_category_name", "path_criteria=org_path_by_criteria"),
 		inMessage("jobAssignment.baseWageRates", "base_wage_rate", 0, "hourly_rate"),
-		besideMessage("jobAssignment.jobAssignmentDetails.payRuleName", "pay_rule_assignment", 0,
+		listOutsideMessage("jobAssignment.jobAssignmentDetails.payRuleName", "pay_rule_assignment", 0,
 			func(r *Record) *[]*commonsv1.ExtensionPayRule { return &r.PayRules }, "pay_rule_name"),
 		wageWorkRules(),
 		inMessage("personInformation.accessAssignment.effectiveDatedTimeEntryMethods", "time_entry_method", 0,
@@ -75,7 +75,7 @@ func accessColumns() []string {
 }
 
 func wageWorkRules() List {
-	l := besideMessage("wageWorkRules", "wage_work_rule", 1,
+	l := listOutsideMessage("wageWorkRules", "wage_work_rule", 1,
 		func(r *Record) *[]*commonsv1.WageWorkRule { return &r.WageRules },
 		"organization_path=job.qualifier", "hourly_rate", "work_rule_name=work_rule.qualifier")
 	l.empty = func(e Element) bool {
@@ -143,8 +143,8 @@ func inMessage(path, table string, keys int, columns ...string) List {
 	return l
 }
 
-// besideMessage makes a list that the person's message does not have.
-func besideMessage[M proto.Message](path, table string, keys int, at func(*Record) *[]M, columns ...string) List {
+// listOutsideMessage makes a list that the person's message does not have.
+func listOutsideMessage[M proto.Message](path, table string, keys int, at func(*Record) *[]M, columns ...string) List {
 	var none M
 	l := newList(path, table, keys, none.ProtoReflect().Descriptor(), columns)
 	l.get = func(r *Record) []Element {
