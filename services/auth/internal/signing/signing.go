@@ -105,7 +105,7 @@ func (k *Keys) Run(ctx context.Context, log *slog.Logger) error {
 // or retires, and wraps keys that are not wrapped by the wrapper's present key. Then the
 // process looks anew with which key it signs.
 func (k *Keys) Maintain(ctx context.Context) error {
-	defer k.forget()
+	defer k.invalidate()
 	return k.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		now := k.clock.Now()
 		if err := k.wrapAll(ctx, tx); err != nil {
@@ -149,9 +149,9 @@ func (k *Keys) retire(ctx context.Context, tx pgx.Tx, now time.Time) error {
 	return err
 }
 
-// forget has the key looked up anew that signs: another process may have made one, or
+// invalidate has the key looked up anew that signs: another process may have made one, or
 // an operator may have removed one.
-func (k *Keys) forget() {
+func (k *Keys) invalidate() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.current = nil

@@ -41,7 +41,7 @@ func (h *Handler) ListCurrentUserDelegations(ctx context.Context, _ *commonsv1.L
 		return nil, err
 	}
 	today := h.running.today()
-	found, err := concerning(ctx, h.pool, tenantID, callerOf(ctx).PersonID, today)
+	found, err := involving(ctx, h.pool, tenantID, callerOf(ctx).PersonID, today)
 	if err != nil {
 		return nil, err
 	}

@@ -35,9 +35,9 @@ func running(ctx context.Context, db pg.Querier, tenantID, delegate int64, today
 	return query(ctx, db, `AND d.delegate_id = $2 AND d.start_date <= $3 AND d.end_date >= $3 ORDER BY d.id`, tenantID, delegate, today)
 }
 
-// concerning returns the delegations from and to a person that end on a day or
+// involving returns the delegations from and to a person that end on a day or
 // later, by their start.
-func concerning(ctx context.Context, db pg.Querier, tenantID, person int64, today civil.Date) ([]delegation, error) {
+func involving(ctx context.Context, db pg.Querier, tenantID, person int64, today civil.Date) ([]delegation, error) {
 	return query(ctx, db, `AND (d.delegate_id = $2 OR d.delegator_id = $2) AND d.end_date >= $3 ORDER BY d.start_date, d.id`, tenantID, person, today)
 }
 

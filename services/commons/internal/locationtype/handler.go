@@ -296,7 +296,7 @@ func unknown(ref *commonv1.Ref) *fault.Error {
 // Resolve returns the ids of the types that references name, in their order. An
 // unknown type is a fault with the status 400.
 func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) ([]int64, error) {
-	find, err := look(ctx, db, tenantID, refs)
+	find, err := typeFinder(ctx, db, tenantID, refs)
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +314,7 @@ func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv
 // ResolveOn returns the id of the type that a reference names and that is in effect
 // on a day: otherwise a fault with the status 400.
 func ResolveOn(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, day civil.Date) (int64, error) {
-	find, err := look(ctx, db, tenantID, []*commonv1.Ref{ref})
+	find, err := typeFinder(ctx, db, tenantID, []*commonv1.Ref{ref})
 	if err != nil {
 		return 0, err
 	}
@@ -328,9 +328,9 @@ func ResolveOn(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1
 	return t.GetId(), nil
 }
 
-// look returns a function that finds the type that one of the references names;
+// typeFinder returns a function that finds the type that one of the references names;
 // nil when there is none.
-func look(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) (func(*commonv1.Ref) *commonsv1.LocationType, error) {
+func typeFinder(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) (func(*commonv1.Ref) *commonsv1.LocationType, error) {
 	ids, names := structure.Split(refs)
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND (id = ANY($2) OR name = ANY($3))`,
 		tenantID, ids, names)

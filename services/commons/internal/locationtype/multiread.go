@@ -51,7 +51,7 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 	for _, t := range fitting {
 		fits[t.GetId()] = true
 	}
-	find, err := look(ctx, h.pool, tenantID, refs)
+	find, err := typeFinder(ctx, h.pool, tenantID, refs)
 	if err != nil {
 		return nil, err
 	}

@@ -11,10 +11,10 @@ import (
 // cacheKey is a tag of a caller. What the caller may do, and whom they see, is
 // part of it: a result is not shown to the same user with fewer rights.
 type cacheKey struct {
-	tenant        int64
-	subject       string
-	rights, sight [32]byte
-	tag, further  string
+	tenant             int64
+	subject            string
+	rights, visibility [32]byte
+	tag, further       string
 }
 
 // results keeps results for a while, within a number of bytes. It is of this

@@ -271,7 +271,7 @@ func keyOf(ctx context.Context, visible rowvisibility.Set, tag, further string) 
 	if err != nil {
 		return cacheKey{}, err
 	}
-	key := cacheKey{tenant: tenantID, sight: visible.Digest(), tag: tag, further: further}
+	key := cacheKey{tenant: tenantID, visibility: visible.Digest(), tag: tag, further: further}
 	if caller, ok := authn.From(ctx); ok {
 		key.subject = caller.Subject
 		permissions := slices.Sorted(slices.Values(caller.Permissions))

@@ -85,7 +85,7 @@ func (s *Sender) Run(ctx context.Context) error {
 	poll, sweeps := time.NewTicker(s.cfg.PollEvery), time.NewTicker(sweepEvery)
 	defer poll.Stop()
 	defer sweeps.Stop()
-	s.forget(ctx)
+	s.purge(ctx)
 	for {
 		for s.begin(ctx, attempting, &group) {
 		}
@@ -95,7 +95,7 @@ func (s *Sender) Run(ctx context.Context) error {
 		case <-s.wake:
 		case <-poll.C:
 		case <-sweeps.C:
-			s.forget(ctx)
+			s.purge(ctx)
 		}
 	}
 }
@@ -213,8 +213,8 @@ func kept(text string) string {
 	return text
 }
 
-// forget removes what is settled for long.
-func (s *Sender) forget(ctx context.Context) {
+// purge removes what is settled for long.
+func (s *Sender) purge(ctx context.Context) {
 	for {
 		now := s.deps.Clock.Now()
 		n, err := sweep(ctx, s.deps.Pool, now.Add(-s.cfg.Keep), now, sweepBatch)

@@ -87,7 +87,7 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 	sight := visible.Digest()
 	now := h.clock.Now()
 	c := claim{
-		key: k, sight: sight[:], fingerprint: req.GetFingerprint(), attempt: rand.Int64(), now: now,
+		key: k, visibility: sight[:], fingerprint: req.GetFingerprint(), attempt: rand.Int64(), now: now,
 		leaseUntil: now.Add(time.Duration(req.GetLeaseMs()) * time.Millisecond), expiresAt: now.Add(h.cfg.Keep),
 	}
 	found, err := h.store.claim(ctx, c)
@@ -105,7 +105,7 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 	if err := permitted(ctx, m); err != nil {
 		return nil, err
 	}
-	if !found.sameSight {
+	if !found.sameVisibility {
 		return nil, fault.Conflict(fault.CodeResponseNotStored, fmt.Sprintf("The request with this Idempotency-Key was carried out with status %d. "+
 			"You do not see the same persons as then, so its response is not given again: read what it changed.", found.response.GetStatus()))
 	}
@@ -131,7 +131,7 @@ func (h *Handler) SettleIdempotencyKey(ctx context.Context, req *platformv1.Sett
 	if a := req.GetResponse(); a != nil {
 		err = h.store.keep(ctx, k, req.GetAttempt(), a, h.clock.Now().Add(h.cfg.Keep))
 	} else {
-		err = h.store.giveBack(ctx, k, req.GetAttempt())
+		err = h.store.release(ctx, k, req.GetAttempt())
 	}
 	if err != nil {
 		return nil, err

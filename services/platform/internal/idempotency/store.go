@@ -19,8 +19,8 @@ type store struct{ pool *pg.Pool }
 type claim struct {
 	key
 	fingerprint []byte
-	// sight is whom the caller sees.
-	sight                      []byte
+	// visibility is whom the caller sees.
+	visibility                 []byte
 	attempt                    int64
 	now, leaseUntil, expiresAt time.Time
 }
@@ -28,8 +28,8 @@ type claim struct {
 // claimed is what stands against a claim.
 type claimed struct {
 	sameRequest bool
-	// sameSight says that the caller sees the same persons as then.
-	sameSight bool
+	// sameVisibility says that the caller sees the same persons as then.
+	sameVisibility bool
 	// response is nil while the request runs.
 	response *platformv1.StoredResponse
 }
@@ -52,7 +52,7 @@ func (s store) claim(ctx context.Context, c claim) (*claimed, error) {
 				expires_at = excluded.expires_at, status = NULL, content_location = '', body = '', body_omitted = false
 			WHERE k.tenant_id = $1 AND (k.expires_at <= $8 OR
 				k.status IS NULL AND k.lease_until <= $8 AND k.fingerprint = excluded.fingerprint)`,
-			c.tenantID, c.id, c.client, c.fingerprint, c.attempt, c.leaseUntil, c.expiresAt, c.now, c.sight)
+			c.tenantID, c.id, c.client, c.fingerprint, c.attempt, c.leaseUntil, c.expiresAt, c.now, c.visibility)
 		if err != nil {
 			return nil, fmt.Errorf("claim an idempotency key: %w", err)
 		}
@@ -80,7 +80,7 @@ func (s store) find(ctx context.Context, c claim) (*claimed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find an idempotency key: %w", err)
 	}
-	found := &claimed{sameRequest: bytes.Equal(fingerprint, c.fingerprint), sameSight: bytes.Equal(sight, c.sight)}
+	found := &claimed{sameRequest: bytes.Equal(fingerprint, c.fingerprint), sameVisibility: bytes.Equal(sight, c.visibility)}
 	if status != nil {
 		response.Status = *status
 		found.response = &response
@@ -104,8 +104,8 @@ func (s store) keep(ctx context.Context, k key, attempt int64, a *platformv1.Sto
 	return nil
 }
 
-// giveBack frees the key of a claim.
-func (s store) giveBack(ctx context.Context, k key, attempt int64) error {
+// release frees the key of a claim.
+func (s store) release(ctx context.Context, k key, attempt int64) error {
 	_, err := notes.Exec(ctx, s.pool, `
 		DELETE FROM idempotency_key WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND status IS NULL`,
 		k.tenantID, k.id, attempt)

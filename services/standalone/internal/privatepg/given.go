@@ -42,7 +42,7 @@ func given(ctx context.Context, cfg Config, log *slog.Logger, services []string)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database server: %w", err)
 	}
-	defer farewell(ctx, conn)
+	defer closeConn(ctx, conn)
 	as, err := workingRole(ctx, conn)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func existing(ctx context.Context, cfg Config, service string) (obs.Secret, erro
 	if err != nil {
 		return "", fmt.Errorf("connect to the database server: %w", err)
 	}
-	defer farewell(ctx, conn)
+	defer closeConn(ctx, conn)
 	as, err := workingRole(ctx, conn)
 	if err == nil {
 		err = as.into(u)
@@ -95,7 +95,7 @@ func parse(from obs.Secret) (*url.URL, error) {
 	return u, nil
 }
 
-func farewell(ctx context.Context, conn *pgx.Conn) {
+func closeConn(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
 	defer cancel()
 	_ = conn.Close(ctx)

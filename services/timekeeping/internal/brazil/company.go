@@ -82,9 +82,9 @@ func prepareCompany(given *timekeepingv1.BrazilCompany) (*timekeepingv1.BrazilCo
 }
 
 const (
-	setIdentifier = `UPDATE brazil_company SET identifier = $3 WHERE tenant_id = $1 AND id = $2`
-	disown        = `DELETE FROM brazil_group_owner WHERE tenant_id = $1 AND company_id = $2`
-	takeOver      = `
+	setIdentifier     = `UPDATE brazil_company SET identifier = $3 WHERE tenant_id = $1 AND id = $2`
+	deleteGroupOwners = `DELETE FROM brazil_group_owner WHERE tenant_id = $1 AND company_id = $2`
+	takeOver          = `
 INSERT INTO brazil_group_owner (tenant_id, group_id, company_id) VALUES ($1, $2, $3)
 ON CONFLICT (tenant_id, group_id) DO NOTHING`
 
@@ -106,7 +106,7 @@ func (h *Companies) own(ctx context.Context, tx pgx.Tx, tenantID int64, given, s
 	if err != nil {
 		return fmt.Errorf("brazil: identify a company: %w", err)
 	}
-	if _, err := tx.Exec(ctx, disown, tenantID, stored.GetId()); err != nil {
+	if _, err := tx.Exec(ctx, deleteGroupOwners, tenantID, stored.GetId()); err != nil {
 		return fmt.Errorf("brazil: take a group from a company: %w", err)
 	}
 	if given.GetDeviceGroup() == nil {

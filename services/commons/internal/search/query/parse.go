@@ -74,15 +74,15 @@ func Canonical(given *commonsv1.HyperfindConstraints) *commonsv1.HyperfindConstr
 		return given
 	}
 	out := proto.CloneOf(given)
-	raise(out)
+	upperCaseComparators(out)
 	return out
 }
 
-func raise(constraints *commonsv1.HyperfindConstraints) {
+func upperCaseComparators(constraints *commonsv1.HyperfindConstraints) {
 	constraints.Comparator = cmp.Or(strings.ToUpper(constraints.GetComparator()), "AND")
 	for _, f := range constraints.GetFilters() {
 		if f.GetConstraints() != nil {
-			raise(f.GetConstraints())
+			upperCaseComparators(f.GetConstraints())
 		}
 	}
 }
