@@ -22,7 +22,7 @@ const (
 	// anonymousShare is what those have together whom no token names.
 	anonymousShare = 4
 	// addressPart is what callers of one address have together (one /64 of IPv6); of
-	// strangers it is a part of theirs.
+	// anonymous callers it is a part of theirs.
 	addressPart = 2
 	// userPart is what one user has, by however many tokens.
 	userPart = 8
@@ -30,7 +30,7 @@ const (
 
 // Memory is the memory for bodies that are on their way or worked on. Whoever sends
 // slowly holds it for as long as that takes, so nobody gets more than a part of it:
-// neither strangers together, nor one address, nor one user.
+// neither anonymous callers together, nor one address, nor one user.
 type Memory struct {
 	max, large int64
 	// Working bounds the bytes of large bodies that are worked on at a time. What is made
@@ -53,7 +53,7 @@ type Portion struct {
 	max  int64
 }
 
-// Portions returns the parts of a user, "" is a stranger.
+// Portions returns the parts of a user, "" is an anonymous caller.
 func (b *Memory) Portions(user, address string) []Portion {
 	all := Portion{"", b.max}
 	if user == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Nobody gets more than a part of the memory: strangers, an address, a user.
+// Nobody gets more than a part of the memory: anonymous callers, an address, a user.
 func TestMemoryOfBodiesIsShared(t *testing.T) {
 	t.Parallel()
 	const all = 64 << 10

@@ -9,12 +9,12 @@ import (
 )
 
 // What is read of a body after its request was refused: much from callers whom we
-// know, who made a mistake and shall see it, and little from strangers.
+// know, who made a mistake and shall see it, and little from anonymous clients.
 const (
 	maxDrained     = 128 << 20
 	maxDrainTime   = 30 * time.Second
 	anonymousDrain = 4 << 20
-	// StrangersWait is how long a stranger may go on sending.
+	// StrangersWait is how long an anonymous client may go on sending.
 	StrangersWait = 2 * time.Second
 	// selfDrained is how much of a body the server reads by itself over HTTP/1; it
 	// would read some more.
@@ -23,7 +23,7 @@ const (
 	drainPiece = 64 << 10
 	drainStall = 2 * time.Second
 	// maxDraining is how many bodies of known callers are read so at a time. More
-	// are treated as strangers'.
+	// are treated as anonymous.
 	maxDraining = 64
 )
 
@@ -35,7 +35,7 @@ type Drainer struct {
 }
 
 // Respond calls respond, which writes why the request is refused, and then reads
-// what its sender still sends. Known says that it is no stranger.
+// what its sender still sends. Known says that it is not anonymous.
 func (d *Drainer) Respond(w http.ResponseWriter, r *http.Request, known bool, respond func()) {
 	control := http.NewResponseController(w)
 	sends := r.ContentLength != 0 && r.Body != nil

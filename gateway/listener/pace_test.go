@@ -62,7 +62,7 @@ func TestOnlyLongResponsesArePaced(t *testing.T) {
 	}
 }
 
-// Whoever is known may send on for longer than a stranger, but not too many at a time.
+// Whoever is known may send on for longer than an anonymous client, but not too many at a time.
 func TestSendersOfRefusedBodiesComeToAnEnd(t *testing.T) {
 	t.Parallel()
 	const size = anonymousDrain + 2*drainPiece

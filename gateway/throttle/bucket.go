@@ -80,7 +80,7 @@ func (b *bucket) settle(now time.Duration, req *platformv1.LeaseRateRequest, res
 }
 
 // trusted reports whether the next request is admitted before it is paid for.
-// The first one is, and so are a few while much is left. The debt is settled
+// The first one is, and so are a few while much is left. What is unleased is settled
 // within milliseconds, so all edges together stay within the rate.
 func (b *bucket) trusted(now time.Duration) bool {
 	if !b.known {

@@ -193,7 +193,7 @@ func (t *Throttler) sweepLater() {
 	}
 }
 
-// sweep gives back the leases of callers who are silent, and forgets those who
+// sweep returns the leases of callers who are silent, and forgets those who
 // are for long.
 func (t *Throttler) sweep() {
 	t.sweeping.Store(false)

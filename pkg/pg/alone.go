@@ -65,7 +65,7 @@ func (p *Pool) execWithTenant(ctx context.Context, sql string, args []any) (pgx.
 	return alone, nil
 }
 
-// sendBatchWithTenant is alone for the statements of a batch.
+// sendBatchWithTenant is execWithTenant for the statements of a batch.
 func (p *Pool) sendBatchWithTenant(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
 	conn, err := p.conns.Acquire(ctx)
 	if err != nil {

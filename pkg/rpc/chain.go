@@ -196,7 +196,7 @@ func (ch *Chain) steps() []step {
 
 // serve makes the handler of a method that passes the chain. The handler that was
 // generated would read the request first of all; here it is called in the midst of the
-// chain, so that nothing is read for strangers.
+// chain, so that nothing is read for rejected clients.
 func (ch *Chain) serve(fullMethod string, generated grpc.MethodHandler) grpc.MethodHandler {
 	m := ch.method(fullMethod)
 	return func(impl any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {

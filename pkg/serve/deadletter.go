@@ -19,7 +19,7 @@ type DeadLetters struct {
 	Replay ReplayDeadLetters `cmd:"" help:"Have events that were given up handled once more, by whoever serves."`
 }
 
-// Of says in which database the letters are, before the settings are read.
+// Of says in which database the dead letters are, before the settings are read.
 func (d *DeadLetters) Of(database *pg.Config) {
 	d.List.database, d.Replay.database = database, database
 }
@@ -32,10 +32,10 @@ type ListDeadLetters struct {
 	database *pg.Config `kong:"-"`
 }
 
-// listed is how many letters are read at once.
+// listed is how many dead letters are read at once.
 const listed = 500
 
-// deadLetterRow is a letter as programs read it.
+// deadLetterRow is a dead letter as programs read it.
 type deadLetterRow struct {
 	ID        int64     `json:"id"`
 	Tenant    int64     `json:"tenant"`
@@ -45,7 +45,7 @@ type deadLetterRow struct {
 	Reason    string    `json:"reason"`
 }
 
-// Do prints one line for each letter, the oldest first, and how many there are.
+// Do prints one line for each dead letter, the oldest first, and how many there are.
 func (l *ListDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	return l.In(ctx, *l.database, log, out)
 }
@@ -97,7 +97,7 @@ type ReplayDeadLetters struct {
 	database *pg.Config `kong:"-"`
 }
 
-// Do notes in the database that the letters are to be handled once more; whoever
+// Do notes in the database that the dead letters are to be handled once more; whoever
 // serves does so within seconds. Those that fail again are kept, with the reason
 // of then.
 func (r *ReplayDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
@@ -123,7 +123,7 @@ func (r *ReplayDeadLetters) In(ctx context.Context, database pg.Config, log *slo
 	return err
 }
 
-// tenantContext is the context of a tenant's letters, or of all when it is 0.
+// tenantContext is the context of a tenant's dead letters, or of all when it is 0.
 func tenantContext(ctx context.Context, tenantID int64) context.Context {
 	if tenantID > 0 {
 		return tenant.With(ctx, tenantID)

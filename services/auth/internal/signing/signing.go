@@ -19,7 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 )
 
-// checksPerRotation is how often a process looks after the keys while the next one is published
+// checksPerRotation is how often a process checks the keys while the next one is published
 // and does not sign yet.
 const checksPerRotation = 10
 

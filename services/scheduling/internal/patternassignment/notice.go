@@ -42,7 +42,7 @@ type affectedDays struct {
 	days    civil.Range
 }
 
-// lockedNotices returns for each concern what to say about locked days, or "".
+// lockedNotices returns for each of affectedDays what to say about locked days, or "".
 func (k *Kind) lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns []affectedDays) ([]string, error) {
 	owners, from, to := make([]int64, len(concerns)), make([]civil.Date, len(concerns)), make([]civil.Date, len(concerns))
 	for i, c := range concerns {

@@ -2,7 +2,7 @@ package span
 
 import "slices"
 
-// Diff returns which spans must go and which must come to turn current into wanted. Both results are empty when
+// Diff returns which spans must go and which must come to turn current into target. Both results are empty when
 // nothing changes; they are ordered by first day and lane.
 func Diff(current, wanted []Span) (removed, added []Span) {
 	var r Resolver

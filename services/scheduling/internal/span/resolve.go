@@ -181,7 +181,7 @@ func (r *Resolver) appendSpans(list []Assignment, days civil.Range) error {
 	return nil
 }
 
-// lowestVisible returns the index of the lowest piece that is visible on a day: the last that overrides, if any does.
+// lowestVisible returns the index of the lowest interval that is visible on a day: the last that overrides, if any does.
 func (r *Resolver) lowestVisible(day civil.Date) int {
 	for i := len(r.intervals) - 1; i > 0; i-- {
 		if p := r.intervals[i]; p.override && p.from <= day && day < p.to {

@@ -21,7 +21,7 @@ const (
 	// startupWait is how long a server that is still starting is waited for.
 	startupWait = 30 * time.Second
 	retryAfter  = 250 * time.Millisecond
-	// afterwards bounds the farewell to the server.
+	// afterwards bounds the closing of the connection.
 	afterwards = 2 * time.Second
 	// lookTimeout bounds looking at a server that is not prepared.
 	lookTimeout = 5 * time.Second

@@ -24,7 +24,7 @@ type card struct {
 
 	input  *worktime.Input
 	result *worktime.Result
-	// shifts are those of input.Schedule, and booked what stands beside them.
+	// shifts are those of input.Schedule, and scheduledTimes what stands beside them.
 	shifts         []*commonsv1.EmployeeShift
 	scheduledTimes []scheduledTime
 }

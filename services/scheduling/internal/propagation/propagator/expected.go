@@ -24,7 +24,7 @@ INSERT INTO membership_shortage (tenant_id, employment_term_id, members) SELECT 
 ON CONFLICT (tenant_id, employment_term_id) DO UPDATE SET members = excluded.members, noted_at = clock_timestamp()`
 
 // expected returns for how long the plan of a propagation has to wait for members,
-// when it was accepted some time ago. When the patience has ended it notes how many
+// when it was accepted some time ago. When the wait has ended it notes how many
 // did not come, has memberships compared with their owner, and returns 0.
 func (p *Propagator) expected(ctx context.Context, tx pgx.Tx, id int64, list []propagation.Members, accepted time.Duration) (time.Duration, error) {
 	tenantID, err := tenant.Of(ctx)

@@ -89,7 +89,7 @@ func TestMembersWhoDoNotComeAreWaitedForOnce(t *testing.T) {
 func TestTheRunningPropagatorEndsTheWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.memberPatience = 300 * time.Millisecond
+	w.memberWait = 300 * time.Millisecond
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})

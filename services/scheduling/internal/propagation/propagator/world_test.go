@@ -44,8 +44,8 @@ type world struct {
 	pool *pg.Pool
 	// backoff is how long messages wait that were not handled.
 	backoff time.Duration
-	// memberPatience replaces that of a propagator, unless it is 0.
-	memberPatience time.Duration
+	// memberWait replaces that of a propagator, unless it is 0.
+	memberWait time.Duration
 }
 
 func newWorld(t testing.TB) *world {
@@ -222,7 +222,7 @@ func (w *world) run(server *natstest.Server, cfg Config) *process {
 	p, err := New(Options{Pool: pool, Clock: clock.System{}, Bus: b, Wake: relay.Wake, Log: log, Registry: registry, Config: cfg})
 	require.NoError(w.t, err)
 	p.backoff = []time.Duration{w.backoff}
-	p.memberWait = cmp.Or(w.memberPatience, p.memberWait)
+	p.memberWait = cmp.Or(w.memberWait, p.memberWait)
 
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error, 2)

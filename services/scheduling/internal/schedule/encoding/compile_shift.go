@@ -8,7 +8,7 @@ import (
 )
 
 // shiftTemplate compiles a shift. Its times, and those of its segments, are
-// holes.
+// placeholders.
 func shiftTemplate(t *schedulingv1.ShiftTemplate, of *numbers, mergeBreaks bool) (Template, error) {
 	start, end, err := period(t.GetStartDateTime(), t.GetEndDateTime())
 	if err != nil {

@@ -253,14 +253,14 @@ type copying struct {
 	from *section
 	to   section
 	at   int // what is copied
-	hole int // which hole comes next
+	next int // which placeholder comes next
 }
 
 // copy copies up to a position.
 func (c *copying) copy(end int) {
 	moved := len(c.to.text) - c.at
-	for ; c.hole < len(c.from.placeholders) && int(c.from.placeholders[c.hole].at) < end; c.hole++ {
-		h := c.from.placeholders[c.hole]
+	for ; c.next < len(c.from.placeholders) && int(c.from.placeholders[c.next].at) < end; c.next++ {
+		h := c.from.placeholders[c.next]
 		h.at += int32(moved)
 		c.to.placeholders = append(c.to.placeholders, h)
 	}

@@ -14,7 +14,7 @@ import (
 var errMalformed = errors.New("the stored message is malformed")
 
 // StoredTemplate cuts a stored item into the sections of a template without
-// holes. Its fields ascend: it was written in one piece.
+// placeholders. Its fields ascend: it was written in one piece.
 func StoredTemplate(body []byte, k Kind, day civil.Date) (*Template, error) {
 	t := &Template{Kind: k, lockedAt: -1, End: civil.SecondsPerDay}
 	cut := [2]int{len(body), len(body)}

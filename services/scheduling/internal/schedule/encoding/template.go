@@ -24,7 +24,7 @@ const (
 	Kinds
 )
 
-// form says what is written into a hole.
+// form says what is written in place of a placeholder.
 type form uint8
 
 const (
@@ -74,7 +74,7 @@ type Template struct {
 	// Start and end are seconds after the midnight of the entry's day. An
 	// entry without times begins at 0 and ends a day later.
 	Start, End int32
-	lastDay    int32 // the largest day of its holes
+	lastDay    int32 // the largest day of its placeholders
 	location   string
 }
 

@@ -19,7 +19,7 @@ import (
 type Setup struct {
 	codesByID   map[int64]*timekeepingv1.PayCode
 	codesByName map[string]*timekeepingv1.PayCode
-	// booked are the pay codes of work rules.
+	// These are the pay codes of work rules.
 	workRuleCodesByID   map[int64]*worktime.PayCode
 	workRuleCodesByName map[string]*worktime.PayCode
 	// Rules are the pay rules.

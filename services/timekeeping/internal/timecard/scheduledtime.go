@@ -32,7 +32,7 @@ func scanLeave(rows pgx.Rows, found map[int64]*employee) error {
 }
 
 // book adds what stands on the schedule beside shifts to the input, in the order of
-// c.booked.
+// c.scheduledTimes.
 func (c *card) book() {
 	c.input.Zone = c.zone
 	add := func(day civil.Date, ref *commonv1.Ref, job string, b scheduledTime, e worktime.Edit) {
@@ -59,7 +59,7 @@ func (c *card) book() {
 	}
 }
 
-// measure takes over how long what was booked is.
+// measure takes over how long a scheduled time is.
 func (c *card) measure() {
 	for i := range c.scheduledTimes {
 		b := &c.scheduledTimes[i]
