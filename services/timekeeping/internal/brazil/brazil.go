@@ -12,6 +12,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
@@ -96,6 +98,29 @@ func refsOf(ctx context.Context, db interface {
 		return nil, fmt.Errorf("brazil: read references: %w", err)
 	}
 	return out, nil
+}
+
+// showRefs reads what things refer to by a statement as that of refsOf, and has set write
+// the references of each thing that has some.
+func showRefs[T interface{ GetId() int64 }](ctx context.Context, pool *pg.Pool, sql string, list []T, set func(thing T, refs []*commonv1.Ref)) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, len(list))
+	for i, thing := range list {
+		ids[i] = thing.GetId()
+	}
+	refs, err := refsOf(ctx, pool, sql, tenantID, ids)
+	if err != nil {
+		return err
+	}
+	for _, thing := range list {
+		if of := refs[thing.GetId()]; len(of) > 0 {
+			set(thing, of)
+		}
+	}
+	return nil
 }
 
 // keepUnassigned returns the things that have no reference, when they are asked

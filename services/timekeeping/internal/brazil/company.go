@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -132,21 +131,9 @@ func (h *Companies) own(ctx context.Context, tx pgx.Tx, tenantID int64, given, s
 
 // show writes the groups of companies.
 func (h *Companies) show(ctx context.Context, list ...*timekeepingv1.BrazilCompany) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
-	ids := make([]int64, len(list))
-	for i, c := range list {
-		ids[i] = c.GetId()
-	}
-	groups, err := refsOf(ctx, h.resource.Pool, companyGroups, tenantID, ids)
-	for _, c := range list {
-		if of := groups[c.GetId()]; len(of) > 0 {
-			c.DeviceGroup = of[0]
-		}
-	}
-	return err
+	return showRefs(ctx, h.resource.Pool, companyGroups, list, func(c *timekeepingv1.BrazilCompany, groups []*commonv1.Ref) {
+		c.DeviceGroup = groups[0]
+	})
 }
 
 // ListBrazilCompanies returns the companies by name, or the one that is asked for.

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/afd"
 )
@@ -111,26 +111,11 @@ func unusedDevice(ctx context.Context, tx pgx.Tx, tenantID int64, d *timekeeping
 	return nil
 }
 
-// group writes the groups that devices are in.
-func (h *Devices) group(ctx context.Context, list ...*timekeepingv1.BrazilDevice) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
-	ids := make([]int64, len(list))
-	for i, d := range list {
-		ids[i] = d.GetId()
-	}
-	groups, err := refsOf(ctx, h.resource.Pool, deviceGroups, tenantID, ids)
-	if err != nil {
-		return err
-	}
-	for _, d := range list {
-		if in := groups[d.GetId()]; len(in) > 0 {
-			d.DeviceGroup = in[0]
-		}
-	}
-	return nil
+// show writes the groups that devices are in.
+func (h *Devices) show(ctx context.Context, list ...*timekeepingv1.BrazilDevice) error {
+	return showRefs(ctx, h.resource.Pool, deviceGroups, list, func(d *timekeepingv1.BrazilDevice, groups []*commonv1.Ref) {
+		d.DeviceGroup = groups[0]
+	})
 }
 
 // ListBrazilDevices returns the devices by name, or the one that is asked for.
@@ -139,7 +124,7 @@ func (h *Devices) ListBrazilDevices(ctx context.Context, req *timekeepingv1.List
 	if err != nil {
 		return nil, err
 	}
-	if err := h.group(ctx, list...); err != nil {
+	if err := h.show(ctx, list...); err != nil {
 		return nil, err
 	}
 	list = keepUnassigned(list, req.Select, func(d *timekeepingv1.BrazilDevice) bool { return d.GetDeviceGroup() != nil })
@@ -152,7 +137,7 @@ func (h *Devices) GetBrazilDevice(ctx context.Context, req *timekeepingv1.GetBra
 	if err != nil {
 		return nil, err
 	}
-	return d, h.group(ctx, d)
+	return d, h.show(ctx, d)
 }
 
 // CreateBrazilDevice stores a new device.
@@ -166,7 +151,7 @@ func (h *Devices) UpdateBrazilDevice(ctx context.Context, req *timekeepingv1.Upd
 	if err != nil {
 		return nil, err
 	}
-	return d, h.group(ctx, d)
+	return d, h.show(ctx, d)
 }
 
 // DeleteBrazilDevice deletes a device that is in no group.

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -145,37 +145,22 @@ func (h *Groups) ListBrazilDeviceGroups(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	tenantID, err := tenant.Of(ctx)
+	owned := map[int64]bool{}
+	err = showRefs(ctx, h.resource.Pool, groupCompanies, list, func(g *timekeepingv1.BrazilDeviceGroup, _ []*commonv1.Ref) {
+		owned[g.GetId()] = true
+	})
 	if err != nil {
 		return nil, err
 	}
-	owners, err := refsOf(ctx, h.resource.Pool, groupCompanies, tenantID, idsOf(list))
-	if err != nil {
-		return nil, err
-	}
-	list = keepUnassigned(list, req.Select, func(g *timekeepingv1.BrazilDeviceGroup) bool { return len(owners[g.GetId()]) > 0 })
+	list = keepUnassigned(list, req.Select, func(g *timekeepingv1.BrazilDeviceGroup) bool { return owned[g.GetId()] })
 	return &timekeepingv1.BrazilDeviceGroupList{Items: list}, h.show(ctx, list...)
-}
-
-func idsOf(list []*timekeepingv1.BrazilDeviceGroup) []int64 {
-	ids := make([]int64, len(list))
-	for i, g := range list {
-		ids[i] = g.GetId()
-	}
-	return ids
 }
 
 // show writes the devices of groups.
 func (h *Groups) show(ctx context.Context, list ...*timekeepingv1.BrazilDeviceGroup) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
-	in, err := refsOf(ctx, h.resource.Pool, groupDevices, tenantID, idsOf(list))
-	for _, g := range list {
-		g.Devices = in[g.GetId()]
-	}
-	return err
+	return showRefs(ctx, h.resource.Pool, groupDevices, list, func(g *timekeepingv1.BrazilDeviceGroup, devices []*commonv1.Ref) {
+		g.Devices = devices
+	})
 }
 
 // GetBrazilDeviceGroup returns one group, or 404.
