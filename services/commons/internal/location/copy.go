@@ -10,11 +10,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
 )
@@ -46,23 +43,8 @@ func (h *Handler) CopyLocations(ctx context.Context, req *commonsv1.CopyLocation
 		}
 	}
 	out := &commonsv1.LocationList{}
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = h.inTree(ctx, "copy.do.destinationRef", do.GetDestinationRef(), refs, days.From, func(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, parent *int64) error {
 		out.Locations = nil
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
-		if err := lock(ctx, tx, tenantID); err != nil {
-			return err
-		}
-		parent, err := optional(ctx, tx, tenantID, "copy.do.destinationRef", do.GetDestinationRef(), days.From)
-		if err != nil {
-			return err
-		}
-		ids, err := locationpath.Resolve(ctx, tx, tenantID, refs, days.From)
-		if err != nil {
-			return err
-		}
 		// All are read before the first is written: a copy may go below its original.
 		trees, err := subtrees(ctx, tx, tenantID, ids, days.From)
 		if err != nil {

@@ -152,23 +152,8 @@ func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocation
 		return nil, err
 	}
 	out := &commonsv1.LocationList{}
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = h.inTree(ctx, "move.do.destinationRef", do.GetDestinationRef(), refs, days.From, func(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, parent *int64) error {
 		out.Locations = nil
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
-		if err := lock(ctx, tx, tenantID); err != nil {
-			return err
-		}
-		parent, err := optional(ctx, tx, tenantID, "move.do.destinationRef", do.GetDestinationRef(), days.From)
-		if err != nil {
-			return err
-		}
-		ids, err := locationpath.Resolve(ctx, tx, tenantID, refs, days.From)
-		if err != nil {
-			return err
-		}
 		for _, id := range ids {
 			moved, err := change(ctx, tx, tenantID, id, days, true, func(v version) version {
 				v.parentID, v.updatedAt = parent, nil
@@ -182,6 +167,31 @@ func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocation
 		return nil
 	})
 	return out, err
+}
+
+// inTree runs fn in a transaction under the lock of the tree, with the ids of locations
+// and of their new parent, which is nil when none is named. Both are resolved on a day.
+func (h *Handler) inTree(ctx context.Context, path string, destination *commonv1.Ref, refs []*commonv1.Ref, day civil.Date,
+	fn func(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, parent *int64) error,
+) error {
+	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		tenantID, err := tenant.Of(ctx)
+		if err != nil {
+			return err
+		}
+		if err := lock(ctx, tx, tenantID); err != nil {
+			return err
+		}
+		parent, err := optional(ctx, tx, tenantID, path, destination, day)
+		if err != nil {
+			return err
+		}
+		ids, err := locationpath.Resolve(ctx, tx, tenantID, refs, day)
+		if err != nil {
+			return err
+		}
+		return fn(ctx, tx, tenantID, ids, parent)
+	})
 }
 
 // MultiDeleteLocations ends locations on a date, or deletes them with all their
