@@ -102,6 +102,15 @@ func (p *Program) Backends(ctx context.Context, sets ...pg.Migrations) (Backends
 	return e, err
 }
 
+// MigratedBackends is Backends for a schema that has to be read first.
+func (p *Program) MigratedBackends(ctx context.Context, migrations func() ([]pg.Migrations, error)) (Backends, error) {
+	sets, err := migrations()
+	if err != nil {
+		return Backends{}, err
+	}
+	return p.Backends(ctx, sets...)
+}
+
 // Dial connects to another service, which sees this one by its certificate.
 func (p *Program) Dial(target string) (grpc.ClientConnInterface, error) {
 	callee := client.NewPeer(target, p.App.Clock, p.Log)

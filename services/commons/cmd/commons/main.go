@@ -15,16 +15,12 @@ type settings struct {
 	serve.Tokens
 	commons.Config `envprefix:"ROTALOOM_"`
 
-	serve.Commands
-	Deadletter serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
-	Backfill   serve.Backfill    `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
+	serve.ConsumerCommands
 }
 
 func main() {
 	s := &settings{}
-	s.Migrate.Of(&s.Database, commons.Migrations)
-	s.Deadletter.Of(&s.Database)
-	s.Backfill.Of(&s.Database, commons.Copies)
+	s.ConsumerCommands.Of(&s.Database, commons.Migrations, commons.Copies)
 	boot.Main("commons", "The commons service of Rotaloom.", s, s.start)
 }
 
@@ -33,11 +29,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	sets, err := commons.Migrations()
-	if err != nil {
-		return err
-	}
-	backends, err := program.Backends(ctx, sets...)
+	backends, err := program.MigratedBackends(ctx, commons.Migrations)
 	if err != nil {
 		return err
 	}

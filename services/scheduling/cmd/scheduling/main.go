@@ -14,9 +14,7 @@ import (
 type settings struct {
 	serve.Settings
 	serve.Tokens
-	serve.Commands
-	Deadletter        serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
-	Backfill          serve.Backfill    `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
+	serve.ConsumerCommands
 	scheduling.Config `envprefix:"ROTALOOM_"`
 
 	targets.Commons
@@ -27,9 +25,7 @@ type settings struct {
 
 func main() {
 	s := &settings{}
-	s.Migrate.Of(&s.Database, scheduling.Migrations)
-	s.Deadletter.Of(&s.Database)
-	s.Backfill.Of(&s.Database, scheduling.Copies)
+	s.ConsumerCommands.Of(&s.Database, scheduling.Migrations, scheduling.Copies)
 	boot.Main("scheduling", "The scheduling service of Rotaloom.", s, s.start)
 }
 
@@ -38,11 +34,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	sets, err := scheduling.Migrations()
-	if err != nil {
-		return err
-	}
-	backends, err := program.Backends(ctx, sets...)
+	backends, err := program.MigratedBackends(ctx, scheduling.Migrations)
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,7 @@ import (
 type settings struct {
 	serve.Settings
 	serve.Tokens
-	serve.Commands
-	Deadletter         serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
-	Backfill           serve.Backfill    `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
+	serve.ConsumerCommands
 	timekeeping.Config `envprefix:"ROTALOOM_"`
 
 	targets.Commons
@@ -23,9 +21,7 @@ type settings struct {
 
 func main() {
 	s := &settings{}
-	s.Migrate.Of(&s.Database, timekeeping.Migrations)
-	s.Deadletter.Of(&s.Database)
-	s.Backfill.Of(&s.Database, timekeeping.Copies)
+	s.ConsumerCommands.Of(&s.Database, timekeeping.Migrations, timekeeping.Copies)
 	boot.Main("timekeeping", "The timekeeping service of Rotaloom.", s, s.start)
 }
 
@@ -34,11 +30,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	sets, err := timekeeping.Migrations()
-	if err != nil {
-		return err
-	}
-	backends, err := program.Backends(ctx, sets...)
+	backends, err := program.MigratedBackends(ctx, timekeeping.Migrations)
 	if err != nil {
 		return err
 	}
