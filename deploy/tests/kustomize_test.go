@@ -43,11 +43,13 @@ func renderBase(t *testing.T) string {
 // The base is what the chart renders, so that there is one source.
 func TestTheBaseIsTheChart(t *testing.T) {
 	t.Parallel()
+	if *update { // The chart holds the users, so they come first.
+		users := goRun(t, "./services/standalone/cmd/rotaloom", "nats-permissions")
+		require.NoError(t, os.WriteFile(filepath.Join(chartDir, "files", "nats-users.conf"), []byte(users), 0o600))
+	}
 	want := renderBase(t)
 	if *update {
 		require.NoError(t, os.WriteFile(base, []byte(want), 0o600))
-		users := goRun(t, "./services/standalone/cmd/rotaloom", "nats-permissions")
-		require.NoError(t, os.WriteFile(filepath.Join(chartDir, "files", "nats-users.conf"), []byte(users), 0o600))
 	}
 	have, err := os.ReadFile(base)
 	require.NoError(t, err)
