@@ -30,6 +30,7 @@ type Throttler struct {
 
 	leaseSlots chan struct{} // holds one for each question that runs
 	failing    atomic.Bool   // whether the last question failed
+	warned     atomic.Bool   // whether the log says so, after two in a row
 	retryAt    atomic.Int64  // no question before
 	sweeping   atomic.Bool   // whether a sweep is due
 }
@@ -175,13 +176,15 @@ func (t *Throttler) lease(key Key, req *platformv1.LeaseRateRequest) (*platformv
 // note remembers whether the platform service responds.
 func (t *Throttler) note(err error) {
 	if err == nil {
-		if t.failing.Swap(false) {
+		t.failing.Store(false)
+		if t.warned.Swap(false) {
 			t.log.Info("rates are counted for all edges again")
 		}
 		return
 	}
 	t.retryAt.Store(int64(t.now() + retryDown))
-	if !t.failing.Swap(true) {
+	// One that fails alone met a service that stops, as in every rollout.
+	if t.failing.Swap(true) && !t.warned.Swap(true) {
 		t.log.Warn("the platform service does not count rates: each edge holds callers to its part", "replicas", t.cfg.Replicas, "error", err)
 	}
 }

@@ -1,11 +1,13 @@
 package throttle_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"math"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -85,6 +87,27 @@ func (a *authority) questions() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.asked
+}
+
+// One lease that fails met a service that stops; the log says it when it lasts.
+func TestTheLogSaysWhenRatesAreNotCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAuthority(100, 10)
+		var log bytes.Buffer
+		edge := throttle.New(throttle.Config{Enabled: true, Replicas: 4}, a, slog.New(slog.NewTextHandler(&log, nil)))
+		a.set(func(a *authority) { a.err = errors.New("away") })
+		edge.Take(t.Context(), ada)
+		time.Sleep(2 * a.delay)
+		require.Equal(t, 1, a.questions())
+		assert.Empty(t, log.String())
+		ask(t, edge, 50*time.Millisecond, 10*time.Second)
+		assert.Equal(t, 1, strings.Count(log.String(), "does not count rates"))
+		a.set(func(a *authority) { a.err = nil })
+		ask(t, edge, 50*time.Millisecond, 10*time.Second)
+		assert.Equal(t, 1, strings.Count(log.String(), "counted for all edges again"))
+		settle()
+	})
 }
 
 func newThrottler(a *authority) *throttle.Throttler {

@@ -122,6 +122,8 @@ type call struct {
 	watched *authn.Watched
 	// err is the error before it became a status; it is for the log.
 	err error
+	// stopping says that it was refused since the service stops, which is no fault.
+	stopping bool
 	// took is how long the call took, once it has ended.
 	took time.Duration
 }

@@ -259,6 +259,8 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 		require.NoError(t, <-drained)
 		_, err = f.ask(t, f.user(t.Context()), f.edge, askMethod, "")
 		assert.Equal(t, fault.CodeUnavailable, fault.FromError(err).Code)
+		lines := f.log.lines(t, "rpc")
+		assert.Equal(t, "INFO", lines[len(lines)-1]["level"], "that a service stops is no fault")
 	})
 }
 

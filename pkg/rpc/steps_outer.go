@@ -67,7 +67,7 @@ func (ch *Chain) accessLog(next handler) handler {
 			level = slog.LevelDebug
 		}
 		f := fault.FromError(c.err)
-		if f != nil && f.Status >= http.StatusInternalServerError && f.Code != fault.CodeCanceled {
+		if f != nil && f.Status >= http.StatusInternalServerError && f.Code != fault.CodeCanceled && !c.stopping {
 			level = slog.LevelError
 		}
 		if ch.log.Enabled(ctx, level) {
@@ -192,6 +192,7 @@ func (ch *Chain) limitInFlight(next handler) handler {
 			return nil, fault.New(fault.CodeOverloaded, http.StatusServiceUnavailable, "The service is busy. Try again in a moment.").WithRetryAfter(retry)
 		}
 		if ch.draining.Load() {
+			c.stopping = true
 			return nil, fault.Unavailable("The service is stopping. Try again in a moment.", retry)
 		}
 		return next(ctx, c, req)
