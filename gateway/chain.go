@@ -50,7 +50,7 @@ type request struct {
 	query   url.Values
 	version int64 // that If-Match names, or 0
 
-	// caller is who is calling, and token by which token; nil for strangers.
+	// caller is who is calling, and token by which token; nil for anonymous clients.
 	caller *authn.Principal
 	token  string
 

@@ -18,7 +18,7 @@ import (
 )
 
 // newVerifier makes what the edge verifies tokens by, so that it reads no body of
-// strangers and knows whose rate a request takes from. It has no view of revocations:
+// anonymous clients and knows whose rate a request takes from. It has no view of revocations:
 // the services have. Whether a caller may do something is theirs to decide, too.
 func newVerifier(cfg Config, conns backends.Conns) (*authn.Verifier, error) {
 	tokens := authn.Config{Issuer: cfg.Tokens.Issuer, Audience: cfg.Tokens.Audience}
@@ -44,7 +44,7 @@ type identification struct {
 //
 // Callers who are not known take from the rate of their address. A token of an
 // identity provider that was not seen before does, too: to verify it, auth must be
-// asked, and no stranger makes us ask more often than the address may.
+// asked, and no anonymous client makes us ask more often than the address may.
 func (e *identification) check(ctx context.Context, w *response, r *request) *fault.Error {
 	key := throttle.Key{Class: optionsv1.Throttle_THROTTLE_READ}
 	public := false

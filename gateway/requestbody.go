@@ -200,7 +200,7 @@ func (br *bodyReader) limitLarge(next handler) handler {
 	}
 }
 
-// userOf identifies a user; it is "" for strangers.
+// userOf identifies a user; it is "" for anonymous clients.
 func userOf(p *authn.Principal) string {
 	if p == nil {
 		return ""

@@ -228,7 +228,7 @@ func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 			assert.Contains(t, w.Body.String(), `"errorCode"`, path)
 			assert.True(t, w.Flushed, "%s: the response comes first", path)
 			assert.Zero(t, body.Len(), "%s: bytes that were not read", path)
-			assert.WithinDuration(t, time.Now().Add(listener.StrangersWait), w.deadline, listener.StrangersWait, path)
+			assert.WithinDuration(t, time.Now().Add(listener.AnonymousTimeout), w.deadline, listener.AnonymousTimeout, path)
 		})
 	}
 }

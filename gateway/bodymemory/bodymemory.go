@@ -57,8 +57,8 @@ type Portion struct {
 func (b *Memory) Portions(user, address string) []Portion {
 	all := Portion{"", b.max}
 	if user == "" {
-		strangers := max(b.max/anonymousShare, 1)
-		return []Portion{all, {"strangers", strangers}, {"stranger at " + address, max(strangers/addressPart, 1)}}
+		anonymous := max(b.max/anonymousShare, 1)
+		return []Portion{all, {"anonymous", anonymous}, {"anonymous at " + address, max(anonymous/addressPart, 1)}}
 	}
 	return []Portion{all, {"at " + address, max(b.max/addressPart, 1)}, {"user " + user, max(b.max/userPart, 1)}}
 }

@@ -19,11 +19,11 @@ func TestMemoryOfBodiesIsShared(t *testing.T) {
 		limit int64
 		other []Portion
 	}{
-		"a user, by any address":       {of("1 ada", "a"), all / userPart, of("1 eve", "a")},
-		"strangers of one address":     {of("", "a"), all / anonymousShare / addressPart, of("", "b")},
-		"the client behind no user":    {of("1 c", "a"), all / userPart, of("1 d", "a")},
-		"users of different tenants":   {of("1 ada", "a"), all / userPart, of("2 ada", "a")},
-		"strangers, and those we know": {of("", "a"), all / anonymousShare / addressPart, of("1 ada", "a")},
+		"a user, by any address":           {of("1 ada", "a"), all / userPart, of("1 eve", "a")},
+		"anonymous clients of one address": {of("", "a"), all / anonymousShare / addressPart, of("", "b")},
+		"the client behind no user":        {of("1 c", "a"), all / userPart, of("1 d", "a")},
+		"users of different tenants":       {of("1 ada", "a"), all / userPart, of("2 ada", "a")},
+		"anonymous clients, and users":     {of("", "a"), all / anonymousShare / addressPart, of("1 ada", "a")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.True(t, b.take(test.first, test.limit))

@@ -14,8 +14,8 @@ const (
 	maxDrained     = 128 << 20
 	maxDrainTime   = 30 * time.Second
 	anonymousDrain = 4 << 20
-	// StrangersWait is how long an anonymous client may go on sending.
-	StrangersWait = 2 * time.Second
+	// AnonymousTimeout is how long an anonymous client may go on sending.
+	AnonymousTimeout = 2 * time.Second
 	// selfDrained is how much of a body the server reads by itself over HTTP/1; it
 	// would read some more.
 	selfDrained = 64 << 10
@@ -44,7 +44,7 @@ func (d *Drainer) Respond(w http.ResponseWriter, r *http.Request, known bool, re
 	if sends && r.ProtoMajor < 2 && 0 < r.ContentLength && r.ContentLength <= selfDrained {
 		// The server reads a small body to its end by itself, and keeps the connection:
 		// new ones, with their handshakes, would cost more than the request.
-		if control.SetReadDeadline(time.Now().Add(StrangersWait)) == nil {
+		if control.SetReadDeadline(time.Now().Add(AnonymousTimeout)) == nil {
 			respond()
 			return
 		}
@@ -66,7 +66,7 @@ func (d *Drainer) Respond(w http.ResponseWriter, r *http.Request, known bool, re
 // drain reads what is still sent, so long as it comes. Whether it ends does not matter
 // any more.
 func (d *Drainer) drain(body io.Reader, control *http.ResponseController, known bool) {
-	size, wait := int64(anonymousDrain), StrangersWait
+	size, wait := int64(anonymousDrain), AnonymousTimeout
 	if known {
 		if d.draining.Add(1) <= maxDraining {
 			size, wait = maxDrained, maxDrainTime

@@ -108,7 +108,7 @@ func (h *handshaker) shake(conn net.Conn, site string) {
 	secure := tls.Server(conn, h.Config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		h.Failures.Inc()
-		// The doing of strangers, not of the edge.
+		// The doing of anonymous clients, not of the edge.
 		h.Log.Debug("TLS handshake", "from", conn.RemoteAddr().String(), "error", err)
 		_ = conn.Close()
 		return

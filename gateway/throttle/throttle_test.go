@@ -273,7 +273,7 @@ func TestWithoutThePlatformEachEdgeHasItsPart(t *testing.T) {
 	})
 }
 
-func TestStrangersAreServedWithoutThePlatform(t *testing.T) {
+func TestAnonymousClientsAreServedWithoutThePlatform(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAuthority(1, 1)
