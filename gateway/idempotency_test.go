@@ -218,7 +218,7 @@ func TestAKeyIsSettledOnceItsServiceIsBack(t *testing.T) {
 
 func TestARequestWithAKeyThatPanicsGivesItBack(t *testing.T) {
 	t.Parallel()
-	book := &keyBook{rows: map[string]*keyRow{}, settled: make(chan string, 10)}
+	book := &memoryKeyStore{rows: map[string]*keyRow{}, settled: make(chan string, 10)}
 	own := &inner{book: book}
 	conns := all(&panicking{})
 	conns.Own = own
@@ -237,7 +237,7 @@ func TestARequestWithAKeyThatPanicsGivesItBack(t *testing.T) {
 // inner calls the book without a network.
 type inner struct {
 	recorder
-	book *keyBook
+	book *memoryKeyStore
 }
 
 func (i *inner) Invoke(ctx context.Context, _ string, args, reply any, _ ...grpc.CallOption) error {

@@ -19,8 +19,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// keyBook is the service that remembers keys, with nothing but a map.
-type keyBook struct {
+// memoryKeyStore is the service that remembers keys, with nothing but a map.
+type memoryKeyStore struct {
 	platformv1.UnimplementedIdempotencyServiceServer
 	mu    sync.Mutex
 	rows  map[string]*keyRow
@@ -39,7 +39,7 @@ type keyRow struct {
 	response    *platformv1.StoredResponse
 }
 
-func (b *keyBook) ClaimIdempotencyKey(ctx context.Context, r *platformv1.ClaimIdempotencyKeyRequest) (*platformv1.ClaimIdempotencyKeyResponse, error) {
+func (b *memoryKeyStore) ClaimIdempotencyKey(ctx context.Context, r *platformv1.ClaimIdempotencyKeyRequest) (*platformv1.ClaimIdempotencyKeyResponse, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if md, _ := metadata.FromIncomingContext(ctx); len(md.Get("authorization")) == 1 {
@@ -59,7 +59,7 @@ func (b *keyBook) ClaimIdempotencyKey(ctx context.Context, r *platformv1.ClaimId
 	return &platformv1.ClaimIdempotencyKeyResponse{Response: row.response}, nil
 }
 
-func (b *keyBook) SettleIdempotencyKey(_ context.Context, r *platformv1.SettleIdempotencyKeyRequest) (*emptypb.Empty, error) {
+func (b *memoryKeyStore) SettleIdempotencyKey(_ context.Context, r *platformv1.SettleIdempotencyKeyRequest) (*emptypb.Empty, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer func() { b.settled <- r.GetKey() }()
@@ -77,9 +77,9 @@ func (b *keyBook) SettleIdempotencyKey(_ context.Context, r *platformv1.SettleId
 }
 
 // serveKeys starts an edge over the fakes that remembers keys.
-func serveKeys(t *testing.T, cfg Config, f *fakes) (*httptest.Server, *keyBook) {
+func serveKeys(t *testing.T, cfg Config, f *fakes) (*httptest.Server, *memoryKeyStore) {
 	t.Helper()
-	book := &keyBook{rows: map[string]*keyRow{}, settled: make(chan string, 100)}
+	book := &memoryKeyStore{rows: map[string]*keyRow{}, settled: make(chan string, 100)}
 	f.keys = book
 	front, _ := serveEdge(t, cfg, f)
 	return front, book

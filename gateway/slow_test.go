@@ -219,7 +219,7 @@ func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 		shiftsPath + "/none":     http.StatusNotFound,
 	} {
 		t.Run(path, func(t *testing.T) {
-			w := &patientWriter{ResponseRecorder: httptest.NewRecorder()}
+			w := &deadlineWriter{ResponseRecorder: httptest.NewRecorder()}
 			body := strings.NewReader(strings.Repeat(" ", size))
 			r := newHTTPRequest("POST", path, "")
 			r.Body, r.ContentLength, r.ProtoMajor = io.NopCloser(body), size, 2
@@ -233,13 +233,13 @@ func TestARefusedBodyIsReadToItsEnd(t *testing.T) {
 	}
 }
 
-// patientWriter takes a deadline for reading, as a connection does.
-type patientWriter struct {
+// deadlineWriter takes a deadline for reading, as a connection does.
+type deadlineWriter struct {
 	*httptest.ResponseRecorder
 	deadline time.Time
 }
 
-func (w *patientWriter) SetReadDeadline(at time.Time) error {
+func (w *deadlineWriter) SetReadDeadline(at time.Time) error {
 	w.deadline = at
 	return nil
 }

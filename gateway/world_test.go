@@ -30,7 +30,7 @@ type fakes struct {
 	schedulingv1.UnimplementedShiftServiceServer
 	patterns
 	tokens
-	keys *keyBook
+	keys *memoryKeyStore
 
 	updateShift  func(context.Context, *schedulingv1.UpdateShiftRequest) (*schedulingv1.Shift, error)
 	deleteShift  func(context.Context, *schedulingv1.DeleteShiftRequest) (*emptypb.Empty, error)

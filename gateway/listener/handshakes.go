@@ -92,11 +92,11 @@ func (h *handshaker) begin(conn net.Conn) {
 		_ = conn.Close()
 		return
 	}
-	go h.shake(conn, site)
+	go h.handshake(conn, site)
 }
 
-// shake carries a handshake out, and hands the connection over.
-func (h *handshaker) shake(conn net.Conn, site string) {
+// handshake carries a handshake out, and hands the connection over.
+func (h *handshaker) handshake(conn net.Conn, site string) {
 	h.Running.Inc()
 	defer func() {
 		h.Running.Dec()

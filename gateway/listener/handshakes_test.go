@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func newShaking(t *testing.T, limit, perAddress int, timeout time.Duration) *handshaker {
+func newTestHandshaker(t *testing.T, limit, perAddress int, timeout time.Duration) *handshaker {
 	t.Helper()
 	donor := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(donor.Close)
@@ -49,7 +49,7 @@ func running(h *handshaker, n float64) func() bool {
 func TestHandshakesAreBounded(t *testing.T) {
 	t.Parallel()
 	const limit = 3
-	h := newShaking(t, limit, limit, 300*time.Millisecond)
+	h := newTestHandshaker(t, limit, limit, 300*time.Millisecond)
 	for range 4 * limit {
 		dial(t, h)
 	}
@@ -79,7 +79,7 @@ func TestHandshakesAreBounded(t *testing.T) {
 // Closing the listener ends what waits: whoever accepts, and handshakes that run.
 func TestHandshakesEndWithTheirListener(t *testing.T) {
 	t.Parallel()
-	h := newShaking(t, 2, 2, time.Hour)
+	h := newTestHandshaker(t, 2, 2, time.Hour)
 	silent := dial(t, h)
 	require.Eventually(t, running(h, 1), 10*time.Second, time.Millisecond)
 	accepted := make(chan error, 1)
@@ -98,7 +98,7 @@ func TestHandshakesEndWithTheirListener(t *testing.T) {
 // those of other addresses waiting.
 func TestOneAddressTakesAPartOfTheHandshakes(t *testing.T) {
 	t.Parallel()
-	h := newShaking(t, 4, 2, time.Hour)
+	h := newTestHandshaker(t, 4, 2, time.Hour)
 	var knocks []net.Conn
 	for range 8 {
 		knocks = append(knocks, dial(t, h))

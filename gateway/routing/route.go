@@ -27,10 +27,10 @@ type Route struct {
 	Path   string // as the contract writes it, for the log
 	Policy *policy.Method
 	// Handle is the generated code of the route.
-	Handle runtime.HandlerFunc
-	params []protoreflect.FieldDescriptor // of the path, from left to right
-	words  map[string]string              // parameters of the path that are one word, {name=word}
-	query  map[string]queryField          // by every name that a caller may use
+	Handle   runtime.HandlerFunc
+	params   []protoreflect.FieldDescriptor // of the path, from left to right
+	literals map[string]string              // parameters of the path that are one word, {name=word}
+	query    map[string]queryField          // by every name that a caller may use
 	// HasBody is whether requests have a body, and EmptyBody that it has nothing that a
 	// caller could say.
 	HasBody, EmptyBody bool
@@ -135,10 +135,10 @@ func (r *Route) parsePath(input protoreflect.MessageDescriptor) ([]string, error
 			return nil, fmt.Errorf("the path %q has a parameter that is no single value of the request", r.Path)
 		}
 		if isWord {
-			if r.words == nil {
-				r.words = map[string]string{}
+			if r.literals == nil {
+				r.literals = map[string]string{}
 			}
-			r.words[name], segments[i] = word, word
+			r.literals[name], segments[i] = word, word
 			continue
 		}
 		r.params = append(r.params, fd)
@@ -154,14 +154,14 @@ func (r *Route) parseBody(input protoreflect.MessageDescriptor, body string) err
 	for _, p := range r.params {
 		taken[p.Name()] = true
 	}
-	for name := range r.words {
+	for name := range r.literals {
 		taken[protoreflect.Name(name)] = true
 	}
 	switch body {
 	case "":
 	case "*":
 		r.HasBody = true
-		r.EmptyBody = input.Fields().Len() == len(r.params)+len(r.words)
+		r.EmptyBody = input.Fields().Len() == len(r.params)+len(r.literals)
 		return nil
 	default:
 		fd := input.Fields().ByName(protoreflect.Name(body))
@@ -180,11 +180,11 @@ func (r *Route) parseBody(input protoreflect.MessageDescriptor, body string) err
 // them. A value that no object can have as its id names nothing, so it is a
 // 404.
 func (r *Route) PathValues(values []string) (map[string]string, *fault.Error) {
-	if len(r.params) == 0 && len(r.words) == 0 {
+	if len(r.params) == 0 && len(r.literals) == 0 {
 		return nil, nil
 	}
-	params := make(map[string]string, len(values)+len(r.words))
-	maps.Copy(params, r.words)
+	params := make(map[string]string, len(values)+len(r.literals))
+	maps.Copy(params, r.literals)
 	for i, fd := range r.params {
 		if !possible(fd, values[i]) {
 			return nil, fault.NotFound(fault.CodeNotFound, fmt.Sprintf("There is no object with the %s %q.", fd.JSONName(), shorten(values[i])))
