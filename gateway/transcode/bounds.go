@@ -89,8 +89,8 @@ func (d *decoder) counted(f *field, each func(index int) *problem) (left int64, 
 	return left, bad
 }
 
-// sayLeft writes how many items were left out of the list that was just written.
-func (d *decoder) sayLeft(f *field, left int64) {
+// writeOmitted writes how many items were left out of the list that was just written.
+func (d *decoder) writeOmitted(f *field, left int64) {
 	if left > 0 {
 		d.out = policy.AppendMore(d.out, f.number, left)
 		d.incomplete = true

@@ -200,7 +200,7 @@ func (d *decoder) value(f *field) *problem {
 		return d.packedList(f)
 	default:
 		left, bad := d.counted(f, func(index int) *problem { return d.item(f, index) })
-		d.sayLeft(f, left)
+		d.writeOmitted(f, left)
 		return bad
 	}
 }
@@ -237,7 +237,7 @@ func (d *decoder) packedList(f *field) *problem {
 		return bad
 	}
 	d.closeLength(mark)
-	d.sayLeft(f, left)
+	d.writeOmitted(f, left)
 	return bad
 }
 
@@ -349,9 +349,9 @@ func (d *decoder) skip() *problem {
 var anything = sync.OnceValue(func() *Plan { return For((&structpb.Value{}).ProtoReflect().Descriptor()) })
 
 // null steps over the word.
-func (d *decoder) null() *problem { return d.word("null") }
+func (d *decoder) null() *problem { return d.literal("null") }
 
-func (d *decoder) word(word string) *problem {
+func (d *decoder) literal(word string) *problem {
 	if !bytes.HasPrefix(d.in[d.pos:], []byte(word)) {
 		return d.syntax("a value is expected")
 	}

@@ -55,7 +55,7 @@ func (d *decoder) boolean(f *field) (uint64, *problem) {
 	if d.peek() == 't' {
 		word, bits = "true", 1
 	}
-	if bad := d.word(word); bad != nil {
+	if bad := d.literal(word); bad != nil {
 		return 0, bad
 	}
 	if f.kind != protoreflect.BoolKind {
@@ -76,7 +76,7 @@ func (d *decoder) textual(f *field) ([]byte, *problem) {
 		return fromBase64(text)
 	case 't', 'f', 'n':
 		word := map[byte]string{'t': "true", 'f': "false", 'n': "null"}[c]
-		if bad := d.word(word); bad != nil {
+		if bad := d.literal(word); bad != nil {
 			return nil, bad
 		}
 		return nil, problemf(fault.CodeValue, "is %s, but a text is expected", word)

@@ -63,7 +63,7 @@ func (p *Plan) appendJSON(dst, wire []byte, at position) ([]byte, error) {
 		return dst, fmt.Errorf("transcode: %s is not supported", p.name)
 	}
 	if p.failure != nil {
-		if failed := merge(p.pieces(nil, p.failure, wire)); failed != nil {
+		if failed := merge(p.appendValues(nil, p.failure, wire)); failed != nil {
 			return p.failure.message.appendJSON(dst, failed, at.deeper())
 		}
 	}
@@ -178,13 +178,13 @@ func (f *field) appendPacked(dst, packed []byte) ([]byte, error) {
 // relative to other fields.
 func (p *Plan) appendBare(dst, wire []byte, at position) ([]byte, error) {
 	if p.failure != nil {
-		if failed := merge(p.pieces(nil, p.failure, wire)); failed != nil {
+		if failed := merge(p.appendValues(nil, p.failure, wire)); failed != nil {
 			return p.failure.message.appendJSON(dst, failed, at.deeper())
 		}
 	}
 	if p.bare.entry != nil {
 		var few [fewEntries][]byte
-		return p.bare.appendMap(dst, p.pieces(few[:0], p.bare, wire), at)
+		return p.bare.appendMap(dst, p.appendValues(few[:0], p.bare, wire), at)
 	}
 	dst, err := p.appendItems(append(dst, '['), wire, at)
 	return append(dst, ']'), err

@@ -79,7 +79,7 @@ func TestJoinedPartsEqualProtojson(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		m := schedule(30, 14)
 		for range random.IntN(50) {
-			distort(random, m.Shifts.Shifts[random.IntN(len(m.Shifts.Shifts))])
+			mutateShift(random, m.Shifts.Shifts[random.IntN(len(m.Shifts.Shifts))])
 		}
 		m.OpenShifts, m.DayLocks = &schedulingv1.ShiftList{}, &schedulingv1.DayLockList{}
 		wire, err := proto.Marshal(m)

@@ -19,9 +19,9 @@ const (
 	// memoFrom is the size of messages in bytes from which on a memo is worth
 	// its set-up.
 	memoFrom = 1 << 14
-	// patience is how many pieces may be new before there must be as many known
+	// maxMisses is how many pieces may be new before there must be as many known
 	// ones.
-	patience = 1 << 10
+	maxMisses = 1 << 10
 	// headFields are the numbers of fields that tell the items of a list apart:
 	// an id, and whom it belongs to.
 	headFields protowire.Number = 2
@@ -32,16 +32,16 @@ const (
 // There are two kinds of pieces: what follows the head of an item of a list,
 // and the items of lists in there.
 type memo struct {
-	seed   maphash.Seed
-	slots  [memoSlots]piece
-	chunks [][]byte // of the pieces; those before the filling one are full
-	fill   int      // which one is filled
-	rests  tally
-	items  tally
+	seed     maphash.Seed
+	slots    [memoSlots]memoEntry
+	chunks   [][]byte // of the pieces; those before the filling one are full
+	fill     int      // which one is filled
+	restHits hitCount
+	itemHits hitCount
 }
 
-// piece is a remembered piece.
-type piece struct {
+// memoEntry is a remembered piece.
+type memoEntry struct {
 	plan *Plan
 	rest bool   // whether it is the rest of an item
 	wire []byte // as the message has it
@@ -49,11 +49,11 @@ type piece struct {
 	ids  []longID // in which others may differ; only in rests
 }
 
-// tally counts the pieces of one kind.
-type tally struct{ known, unknown int }
+// hitCount counts the pieces of one kind.
+type hitCount struct{ known, unknown int }
 
 // useless reports whether too few were known for looking on.
-func (t *tally) useless() bool { return t.unknown > patience && t.unknown > t.known }
+func (t *hitCount) useless() bool { return t.unknown > maxMisses && t.unknown > t.known }
 
 var memos = sync.Pool{New: func() any { return &memo{seed: maphash.MakeSeed()} }}
 
@@ -75,14 +75,14 @@ func (m *memo) give() {
 	for i, chunk := range m.chunks {
 		m.chunks[i] = chunk[:0]
 	}
-	m.fill, m.rests, m.items = 0, tally{}, tally{}
+	m.fill, m.restHits, m.itemHits = 0, hitCount{}, hitCount{}
 	memos.Put(m)
 }
 
 // find returns the place of a piece, and whether it is known. There is no place
 // for what is not worth one.
-func (m *memo) find(p *Plan, rest bool, wire []byte) (*piece, bool) {
-	t := m.tally(rest)
+func (m *memo) find(p *Plan, rest bool, wire []byte) (*memoEntry, bool) {
+	t := m.counts(rest)
 	if len(wire) < minPiece || len(wire) > maxPiece || t.useless() {
 		return nil, false
 	}
@@ -107,30 +107,30 @@ func (m *memo) hash(rest bool, wire []byte) uint64 {
 	return maphash.Bytes(m.seed, wire[:hashed]) + uint64(len(wire))
 }
 
-func (m *memo) tally(rest bool) *tally {
+func (m *memo) counts(rest bool) *hitCount {
 	if rest {
-		return &m.rests
+		return &m.restHits
 	}
-	return &m.items
+	return &m.itemHits
 }
 
 // keep remembers the JSON of a piece, as long as there is room. Both are copied:
 // the memory of a part of a message is used for the next one.
-func (m *memo) keep(slot *piece, p *Plan, rest bool, wire, json []byte) {
-	text := m.room(len(wire) + len(json))
+func (m *memo) put(slot *memoEntry, p *Plan, rest bool, wire, json []byte) {
+	text := m.allocate(len(wire) + len(json))
 	if text == nil {
 		return
 	}
 	copy(text, wire)
 	copy(text[len(wire):], json)
-	*slot = piece{plan: p, rest: rest, wire: text[:len(wire)], json: text[len(wire):]}
+	*slot = memoEntry{plan: p, rest: rest, wire: text[:len(wire)], json: text[len(wire):]}
 	if rest {
 		slot.ids = p.longIDs(slot.wire, slot.json)
 	}
 }
 
 // room returns memory of a length, or nil when there is none left.
-func (m *memo) room(n int) []byte {
+func (m *memo) allocate(n int) []byte {
 	if n > memoChunk {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (m *memo) appendInner(dst []byte, p *Plan, wire []byte, inside position) ([
 	start := len(dst)
 	dst, err := p.appendJSON(dst, wire, inside)
 	if err == nil && slot != nil {
-		m.keep(slot, p, false, wire, dst[start:])
+		m.put(slot, p, false, wire, dst[start:])
 	}
 	return dst, err
 }
@@ -170,7 +170,7 @@ func (m *memo) appendInner(dst []byte, p *Plan, wire []byte, inside position) ([
 // the head and the rest, that are joined. It writes them as one where that is
 // not possible.
 func (m *memo) appendOuter(dst []byte, p *Plan, wire []byte, inside position) ([]byte, error) {
-	if m == nil || !p.parts || m.rests.useless() {
+	if m == nil || !p.parts || m.restHits.useless() {
 		return p.appendJSON(dst, wire, inside)
 	}
 	head, rest := parts(wire)
@@ -190,7 +190,7 @@ func (m *memo) appendOuter(dst []byte, p *Plan, wire []byte, inside position) ([
 	}
 	dst[end] = ','
 	if slot != nil {
-		m.keep(slot, p, true, rest, dst[end:])
+		m.put(slot, p, true, rest, dst[end:])
 	}
 	return dst, nil
 }

@@ -40,7 +40,7 @@ func readLongID(b []byte) (id uint64) {
 }
 
 // same reports whether a piece is the remembered one but for its ids.
-func (p *piece) same(wire []byte) bool {
+func (p *memoEntry) same(wire []byte) bool {
 	if len(wire) != len(p.wire) {
 		return false
 	}
@@ -55,7 +55,7 @@ func (p *piece) same(wire []byte) bool {
 }
 
 // append appends the JSON of a piece that is the remembered one but for its ids.
-func (p *piece) append(dst, wire []byte) []byte {
+func (p *memoEntry) append(dst, wire []byte) []byte {
 	start := len(dst)
 	dst = append(dst, p.json...)
 	for _, id := range p.ids {

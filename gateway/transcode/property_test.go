@@ -82,7 +82,7 @@ func TestWireEqualsTheMessageForEveryMessageType(t *testing.T) {
 				require.NoError(t, err)
 				requireSameMessage(t, m, text)
 
-				if !holdsBare(desc, nil) {
+				if !hasBareArray(desc, nil) {
 					standard, err := protojson.Marshal(m)
 					require.NoError(t, err)
 					requireSameMessage(t, m, standard)
@@ -102,9 +102,9 @@ func requireSameMessage(t testing.TB, m proto.Message, text []byte) {
 	require.True(t, proto.Equal(m, got), "%s\nwant %v\ngot  %v", text, m, got)
 }
 
-// holdsBare reports whether a message type, or one inside it, has a JSON of
+// hasBareArray reports whether a message type, or one inside it, has a JSON of
 // its own kind.
-func holdsBare(desc protoreflect.MessageDescriptor, seen map[protoreflect.FullName]bool) bool {
+func hasBareArray(desc protoreflect.MessageDescriptor, seen map[protoreflect.FullName]bool) bool {
 	if seen == nil {
 		seen = map[protoreflect.FullName]bool{}
 	}
@@ -116,7 +116,7 @@ func holdsBare(desc protoreflect.MessageDescriptor, seen map[protoreflect.FullNa
 		return true
 	}
 	for i := range desc.Fields().Len() {
-		if m := desc.Fields().Get(i).Message(); m != nil && holdsBare(m, seen) {
+		if m := desc.Fields().Get(i).Message(); m != nil && hasBareArray(m, seen) {
 			return true
 		}
 	}

@@ -69,7 +69,7 @@ func TestRepeatedPiecesAreDistinguished(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		m := schedule(30, 14).GetShifts()
 		for range random.IntN(200) {
-			distort(random, m.Shifts[random.IntN(len(m.Shifts))])
+			mutateShift(random, m.Shifts[random.IntN(len(m.Shifts))])
 		}
 		wire, err := proto.Marshal(m)
 		require.NoError(t, err)
@@ -79,8 +79,8 @@ func TestRepeatedPiecesAreDistinguished(t *testing.T) {
 	}
 }
 
-// distort changes one thing of a shift.
-func distort(random *rand.Rand, s *schedulingv1.Shift) {
+// mutateShift changes one thing of a shift.
+func mutateShift(random *rand.Rand, s *schedulingv1.Shift) {
 	switch random.IntN(13) {
 	case 0:
 		s.Id = nil

@@ -118,9 +118,9 @@ func skip(b []byte, i int, tag uint64) int {
 	return i + n
 }
 
-// pieces appends the values of a field that has a length, in wire order. Bytes
+// appendValues appends the values of a field that has a length, in wire order. Bytes
 // that are no message end the search.
-func (p *Plan) pieces(found [][]byte, wanted *field, wire []byte) [][]byte {
+func (p *Plan) appendValues(found [][]byte, wanted *field, wire []byte) [][]byte {
 	var v fieldData
 	for i := 0; i < len(wire); {
 		var f *field
