@@ -15,7 +15,7 @@ import (
 
 // recordDenials returns how what the edge refuses comes into the audit trail: the
 // edge has no database, so the platform service keeps it.
-func recordDenials(platform grpc.ClientConnInterface) denial.Keep {
+func recordDenials(platform grpc.ClientConnInterface) denial.Store {
 	client := platformv1.NewAuditEventServiceClient(platform)
 	return func(ctx context.Context, refusals []*denial.Denial) error {
 		req := &platformv1.RecordDenialsRequest{}

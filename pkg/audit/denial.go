@@ -22,7 +22,7 @@ const insertDenial = `INSERT INTO audit_event (tenant_id, occurred_at, user_name
 const trail pg.Unaudited = "these are rows of the trail"
 
 // RecordDenials returns how refusals become rows of a trail.
-func RecordDenials(pool *pg.Pool) denial.Keep {
+func RecordDenials(pool *pg.Pool) denial.Store {
 	return func(ctx context.Context, refusals []*denial.Denial) error {
 		batch := &pgx.Batch{}
 		for _, r := range refusals {

@@ -28,9 +28,9 @@ const (
 	share = 10
 	// maxText bounds each text of a Kind, in bytes.
 	maxText = 200
-	// keepTimeout bounds the keeping of what one window has aggregated, lastTimeout
+	// storeTimeout bounds the keeping of what one window has aggregated, lastTimeout
 	// that of the last one, when the program stops.
-	keepTimeout, lastTimeout = 5 * time.Second, 2 * time.Second
+	storeTimeout, lastTimeout = 5 * time.Second, 2 * time.Second
 )
 
 // Further is the outcome of the entry that counts what has no entry of its own:
@@ -61,15 +61,15 @@ type Denial struct {
 	Times       int64
 }
 
-// Keep stores denials of one tenant, that of the context, all or none.
-type Keep func(ctx context.Context, denials []*Denial) error
+// Store stores denials of one tenant, that of the context, all or none.
+type Store func(ctx context.Context, denials []*Denial) error
 
 // Aggregator aggregates denials until they are kept. It is safe for concurrent use.
 // A nil Aggregator keeps nothing.
 type Aggregator struct {
-	keep Keep
-	log  *slog.Logger
-	lost prometheus.Counter
+	store Store
+	log   *slog.Logger
+	lost  prometheus.Counter
 
 	mu sync.Mutex
 	entries
@@ -94,9 +94,9 @@ func noEntries() entries {
 }
 
 // New makes a Aggregator.
-func New(keep Keep, log *slog.Logger, registry prometheus.Registerer) (*Aggregator, error) {
+func New(keep Store, log *slog.Logger, registry prometheus.Registerer) (*Aggregator, error) {
 	a := &Aggregator{
-		keep: keep, log: log, entries: noEntries(),
+		store: keep, log: log, entries: noEntries(),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rotaloom_audit_denials_lost_total",
 			Help: "Refused requests of known tenants that are not in the audit trail: too many tenants had some, or they could not be stored.",
@@ -129,7 +129,7 @@ func (a *Aggregator) add(r *Denial) {
 			same.join(r)
 			return
 		}
-		if a.room(kind) {
+		if a.hasCapacity(kind) {
 			a.hold(kind, r)
 			return
 		}
@@ -148,7 +148,7 @@ func (r *Denial) join(other *Denial) {
 }
 
 // room reports whether there is a place for one more kind.
-func (e *entries) room(kind Kind) bool {
+func (e *entries) hasCapacity(kind Kind) bool {
 	free := maxKinds - (len(e.held) - e.rest)
 	switch {
 	case kind.ofRest():
@@ -199,7 +199,7 @@ func (a *Aggregator) Run(ctx context.Context) error {
 			a.lose()
 			return nil
 		case <-ticker.C:
-			a.flush(ctx, keepTimeout)
+			a.flush(ctx, storeTimeout)
 		}
 	}
 }
@@ -222,7 +222,7 @@ func (a *Aggregator) flush(ctx context.Context, timeout time.Duration) {
 	}
 	var failed error
 	for id, denials := range of {
-		if err := a.keep(tenant.With(ctx, id), denials); err != nil {
+		if err := a.store(tenant.With(ctx, id), denials); err != nil {
 			failed = err
 			for _, r := range denials {
 				a.add(r)

@@ -40,8 +40,8 @@ type trail struct {
 // Handler serves AuditEventService.
 type Handler struct {
 	platformv1.UnsafeAuditEventServiceServer
-	trails []trail
-	keep   denial.Keep
+	trails       []trail
+	storeDenials denial.Store
 }
 
 var _ platformv1.AuditEventServiceServer = (*Handler)(nil)
@@ -49,7 +49,7 @@ var _ platformv1.AuditEventServiceServer = (*Handler)(nil)
 // New makes a Handler that reads the trails of the sources, and the one of
 // this service in pool.
 func New(pool *pg.Pool, sources []Source) *Handler {
-	h := &Handler{keep: audit.RecordDenials(pool)}
+	h := &Handler{storeDenials: audit.RecordDenials(pool)}
 	for _, n := range sources {
 		client := auditv1.NewAuditTrailServiceClient(n.Conn)
 		h.trails = append(h.trails, trail{n.Name, func(ctx context.Context, req *auditv1.ReadAuditTrailRequest) (*auditv1.ReadAuditTrailResponse, error) {
@@ -155,5 +155,5 @@ func (h *Handler) RecordDenials(ctx context.Context, req *platformv1.RecordDenia
 			First: time.UnixMicro(r.GetFirstAt()), Last: time.UnixMicro(r.GetLastAt()),
 		})
 	}
-	return &emptypb.Empty{}, h.keep(ctx, refusals)
+	return &emptypb.Empty{}, h.storeDenials(ctx, refusals)
 }
