@@ -12,17 +12,17 @@ import (
 // a consumer, that has met one takes nothing more until the server is started again.
 func (s *Server) Failed() <-chan error { return s.log.failed }
 
-// room is what must fit into the folder before a restart makes sense.
-const room = 1 << 20
+// minFreeBytes is what must fit into the folder before a restart makes sense.
+const minFreeBytes = 1 << 20
 
-// CheckRoom says why nothing can be written to the folder of the streams, or nil.
-func (s *Server) CheckRoom() (err error) {
+// CheckFreeSpace says why nothing can be written to the folder of the streams, or nil.
+func (s *Server) CheckFreeSpace() (err error) {
 	file, err := os.CreateTemp(s.opts.StoreDir, "room-*")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
-	if _, err := file.Write(make([]byte, room)); err != nil {
+	if _, err := file.Write(make([]byte, minFreeBytes)); err != nil {
 		return err
 	}
 	return file.Sync()
@@ -58,19 +58,19 @@ func (l *logger) Tracef(string, ...any)  {}
 
 func (l *logger) Warnf(format string, v ...any) {
 	l.log.Warn("nats", "said", fmt.Sprintf(format, v...))
-	l.look(v)
+	l.checkDiskError(v)
 }
 
 func (l *logger) Errorf(format string, v ...any) {
 	l.log.Error("nats", "said", fmt.Sprintf(format, v...))
-	l.look(v)
+	l.checkDiskError(v)
 }
 
 // Fatalf receives what keeps the server from starting, which shows in Start too.
 func (l *logger) Fatalf(format string, v ...any) { l.Errorf(format, v...) }
 
-// look looks for an error of the disk among the values of a line.
-func (l *logger) look(values []any) {
+// checkDiskError looks for an error of the disk among the values of a line.
+func (l *logger) checkDiskError(values []any) {
 	for _, v := range values {
 		err, ok := v.(error)
 		if !ok || !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !errors.Is(err, syscall.EIO) {

@@ -125,7 +125,7 @@ func (e *SchemaBehind) Error() string {
 // database that is ahead is fine, so programs of
 // the release before keep running, and can restart, while a new one rolls out.
 func CheckSchema(ctx context.Context, db Querier, sets ...Migrations) error {
-	if err := pgerr.CheckRoom(time.Now()); err != nil {
+	if err := pgerr.CheckFreeSpace(time.Now()); err != nil {
 		return err
 	}
 	for _, set := range sets {

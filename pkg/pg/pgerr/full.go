@@ -23,8 +23,8 @@ func Full(err error) bool { return hasState(err, diskFull, ioError) }
 // noteFull remembers that the server had no room at a time.
 func noteFull(now time.Time) { fullAt.Store(now.UnixNano()) }
 
-// CheckRoom says that the server had no room a moment ago, or nil.
-func CheckRoom(now time.Time) error {
+// CheckFreeSpace says that the server had no room a moment ago, or nil.
+func CheckFreeSpace(now time.Time) error {
 	if at := fullAt.Load(); at != 0 && now.Sub(time.Unix(0, at)) < fullFor {
 		return errFull
 	}

@@ -17,7 +17,7 @@ import (
 func TestAFullDiskIsABadMomentAndSeenInReadiness(t *testing.T) {
 	t.Cleanup(func() { pgerr.ForgetFull() })
 	now := time.Now()
-	require.NoError(t, pgerr.CheckRoom(now))
+	require.NoError(t, pgerr.CheckFreeSpace(now))
 	for _, state := range []string{"53100", "58030"} {
 		t.Run(state, func(t *testing.T) {
 			f := pgerr.Fault(&pgconn.PgError{Code: state, Message: "could not extend file: No space left on device"})
@@ -27,7 +27,7 @@ func TestAFullDiskIsABadMomentAndSeenInReadiness(t *testing.T) {
 			assert.NotContains(t, f.Message, "could not extend")
 		})
 	}
-	require.ErrorContains(t, pgerr.CheckRoom(now), "disk of the PostgreSQL server is full")
+	require.ErrorContains(t, pgerr.CheckFreeSpace(now), "disk of the PostgreSQL server is full")
 	require.ErrorContains(t, pg.CheckSchema(t.Context(), nil), "disk of the PostgreSQL server is full")
-	require.NoError(t, pgerr.CheckRoom(now.Add(time.Minute)))
+	require.NoError(t, pgerr.CheckFreeSpace(now.Add(time.Minute)))
 }

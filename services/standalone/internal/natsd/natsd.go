@@ -52,8 +52,8 @@ func (b *Broker) Connect(service string) (*nats.Conn, error) {
 	return b.report.Connect(b.cfg, service, b.log, b.local.InProcess())
 }
 
-// lookForRoom is how often a disk that was full is looked at.
-const lookForRoom = time.Second
+// freeSpaceInterval is how often a disk that was full is looked at.
+const freeSpaceInterval = time.Second
 
 // Watch starts the server in the process again when it could not write to its disk, as
 // soon as there is room, until ctx ends: streams that met the end of the room take
@@ -71,11 +71,11 @@ func (b *Broker) Watch(ctx context.Context) error {
 			b.full.Store(&err)
 			b.log.ErrorContext(ctx, "NATS cannot write to its disk: events wait until there is room", "error", err)
 		}
-		for b.local.CheckRoom() != nil {
+		for b.local.CheckFreeSpace() != nil {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-time.After(lookForRoom):
+			case <-time.After(freeSpaceInterval):
 			}
 		}
 		if err := b.local.Restart(); err != nil {

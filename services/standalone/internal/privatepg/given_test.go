@@ -70,7 +70,7 @@ func (f foreign) exec(statement string) {
 	require.NoError(f.t, err)
 }
 
-const whoAndWhere = `SELECT current_user::text || ' ' || current_database()::text || ' ' || row_security_active('mine')::text`
+const selectSession = `SELECT current_user::text || ' ' || current_database()::text || ' ' || row_security_active('mine')::text`
 
 func TestSuperuserWorksAsAWeakRole(t *testing.T) {
 	t.Parallel()
@@ -85,7 +85,7 @@ func TestSuperuserWorksAsAWeakRole(t *testing.T) {
 			_, err = conn.Exec(t.Context(), `CREATE TABLE IF NOT EXISTS mine (); ALTER TABLE mine ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`)
 			require.NoError(t, err)
 			require.NoError(t, conn.Close(t.Context()))
-			assert.Equal(t, "rotaloom rotaloom_"+service+" true", f.ask(databases.URL(service), whoAndWhere))
+			assert.Equal(t, "rotaloom rotaloom_"+service+" true", f.ask(databases.URL(service), selectSession))
 		}
 	}
 	f.exec("CREATE DATABASE rotaloom_three")

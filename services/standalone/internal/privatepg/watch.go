@@ -37,7 +37,7 @@ func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
 			return nil
 		case <-done(server):
 		}
-		if err := d.awaitRoom(ctx, log); err != nil {
+		if err := d.awaitFreeSpace(ctx, log); err != nil {
 			return nil // It is ctx that ended.
 		}
 		now := time.Now()
@@ -79,10 +79,10 @@ func (d *Databases) restart(ctx context.Context, log *slog.Logger, ended *localp
 		if err == nil {
 			return d.replace(ctx, server)
 		}
-		if hasRoom(d.cfg.Dir) {
+		if hasFreeSpace(d.cfg.Dir) {
 			return err
 		}
-		if err := d.awaitRoom(ctx, log); err != nil {
+		if err := d.awaitFreeSpace(ctx, log); err != nil {
 			return err
 		}
 	}
@@ -94,7 +94,7 @@ func (d *Databases) startAgain(ctx context.Context) (*localpg.Server, error) {
 	defer cancel()
 	for {
 		server, err := localpg.Start(ctx, d.cfg)
-		if err == nil || !hasRoom(d.cfg.Dir) {
+		if err == nil || !hasFreeSpace(d.cfg.Dir) {
 			return server, err
 		}
 		select {
