@@ -191,7 +191,7 @@ func (e *echo) describe() *grpc.ServiceDesc {
 	for _, name := range []string{"Ask", "Open", "Inside", "Edge", "Write", "Forgotten"} {
 		desc.Methods = append(desc.Methods, method(name, func() proto.Message { return dynamicpb.NewMessage(e.desc) }, e.ask))
 	}
-	desc.Methods = append(desc.Methods, method("Recite", func() proto.Message { return dynamicpb.NewMessage(e.desc) }, e.recite))
+	desc.Methods = append(desc.Methods, method("Recite", func() proto.Message { return dynamicpb.NewMessage(e.desc) }, e.respondInParts))
 	desc.Methods = append(desc.Methods, method("Small", func() proto.Message { return &commonv1.Ref{} },
 		func(_ context.Context, req any) (any, error) { return req, nil }))
 	desc.Streams = []grpc.StreamDesc{{StreamName: "Stream", ServerStreams: true, Handler: func(any, grpc.ServerStream) error { return nil }}}

@@ -21,9 +21,9 @@ import (
 // long is a word that makes a part large enough to be worth packing.
 var long = strings.Repeat("and so on ", 2000)
 
-// recite says ten words, in a part each when the caller takes parts. The mode is
+// respondInParts says ten words, in a part each when the caller takes parts. The mode is
 // where it fails.
-func (e *echo) recite(ctx context.Context, req any) (any, error) {
+func (e *echo) respondInParts(ctx context.Context, req any) (any, error) {
 	mode := req.(protoreflect.ProtoMessage).ProtoReflect().Get(e.desc.Fields().ByName("mode")).String()
 	response := dynamicpb.NewMessage(e.desc)
 	var buf []byte

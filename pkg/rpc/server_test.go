@@ -64,7 +64,7 @@ func TestAStoppingServerLetsCallsEnd(t *testing.T) {
 	<-stopped
 }
 
-func TestStrangersMayNotConnect(t *testing.T) {
+func TestUnknownPeersMayNotConnect(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "network", rpc.Config{})
 	target := f.edge.(*grpc.ClientConn).Target()

@@ -22,19 +22,19 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
-// garbled sends bytes that are no message, so that decoding them shows.
-type garbled struct{ encoding.CodecV2 }
+// invalidCodec sends bytes that are no message, so that decoding them shows.
+type invalidCodec struct{ encoding.CodecV2 }
 
-func (garbled) Name() string { return "proto" }
+func (invalidCodec) Name() string { return "proto" }
 
-func (garbled) Marshal(any) (mem.BufferSlice, error) {
+func (invalidCodec) Marshal(any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.SliceBuffer([]byte{0xff, 0xff})}, nil
 }
 
-func (garbled) Unmarshal(mem.BufferSlice, any) error { return nil }
+func (invalidCodec) Unmarshal(mem.BufferSlice, any) error { return nil }
 
 // A message is decoded for those who may make the call, and for nobody else.
-func TestNothingIsDecodedForStrangers(t *testing.T) {
+func TestNothingIsDecodedForUnauthenticatedClients(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name, method string
@@ -53,11 +53,11 @@ func TestNothingIsDecodedForStrangers(t *testing.T) {
 				if !c.anybody {
 					ctx = f.user(ctx)
 				}
-				err := f.edge.Invoke(ctx, c.method, &emptypb.Empty{}, &emptypb.Empty{}, grpc.ForceCodecV2(garbled{}))
+				err := f.edge.Invoke(ctx, c.method, &emptypb.Empty{}, &emptypb.Empty{}, grpc.ForceCodecV2(invalidCodec{}))
 				assert.True(t, fault.HasStatus(err, c.status), "%v", err)
 			})
 		}
-		err := f.edge.Invoke(f.user(t.Context()), askMethod, &emptypb.Empty{}, &emptypb.Empty{}, grpc.ForceCodecV2(garbled{}))
+		err := f.edge.Invoke(f.user(t.Context()), askMethod, &emptypb.Empty{}, &emptypb.Empty{}, grpc.ForceCodecV2(invalidCodec{}))
 		require.Error(t, err)
 		assert.False(t, fault.HasStatus(err, 401) || fault.HasStatus(err, 403), "the user's is decoded: %v", err)
 		assert.Nil(t, f.echo.metadata(), "the method was not called")
@@ -66,7 +66,7 @@ func TestNothingIsDecodedForStrangers(t *testing.T) {
 
 // Clients that may not connect are refused by their headers, before they have sent a
 // message.
-func TestStrangersSendNothing(t *testing.T) {
+func TestUnauthenticatedClientsSendNothing(t *testing.T) {
 	t.Parallel()
 	ca, err := certs.OpenLocalCA(t.TempDir(), time.Now())
 	require.NoError(t, err)
