@@ -112,12 +112,12 @@ func (s *KeySet) refresh(ctx context.Context) <-chan singleflight.Result {
 		fetchCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 		defer cancel()
 		set, err := s.fetch(fetchCtx)
-		s.keep(set, err)
+		s.update(set, err)
 		return nil, err
 	})
 }
 
-func (s *KeySet) keep(set *jose.JSONWebKeySet, err error) {
+func (s *KeySet) update(set *jose.JSONWebKeySet, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tried, s.lastErr = s.clock.Now(), err

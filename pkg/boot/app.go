@@ -129,7 +129,7 @@ func (a *App) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case e := <-done:
-		cause = fmt.Errorf("%s ended: %w", e.name, orEnded(e.err))
+		cause = fmt.Errorf("%s ended: %w", e.name, errOrEnded(e.err))
 		a.Log.Error("a part ended, so the program stops", "part", e.name, "error", e.err)
 	}
 	a.Ready.SetState(StateStopping)
@@ -157,7 +157,7 @@ func (a *App) parts() int {
 
 var errEnded = errors.New("nothing asked it to")
 
-func orEnded(err error) error {
+func errOrEnded(err error) error {
 	if err == nil {
 		return errEnded
 	}

@@ -18,19 +18,19 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/obs"
 )
 
-// journal writes down what happens, in order.
-type journal struct {
+// eventLog writes down what happens, in order.
+type eventLog struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (j *journal) add(line string) {
+func (j *eventLog) add(line string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.lines = append(j.lines, line)
 }
 
-func (j *journal) all() []string {
+func (j *eventLog) all() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return append([]string(nil), j.lines...)
@@ -48,7 +48,7 @@ func state(t *testing.T, app *boot.App) boot.State {
 
 func TestPartsStopInOrder(t *testing.T) {
 	t.Parallel()
-	app, j := newApp(5*time.Second), &journal{}
+	app, j := newApp(5*time.Second), &eventLog{}
 	part := func(stage boot.Stage, name string) {
 		app.Go(stage, name, func(ctx context.Context) error {
 			<-ctx.Done()
@@ -77,7 +77,7 @@ func TestAPartThatEndsStopsTheProgram(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for _, err := range []error{broken, nil} {
-		app, j := newApp(5*time.Second), &journal{}
+		app, j := newApp(5*time.Second), &eventLog{}
 		app.Go(boot.StageServers, "server", func(ctx context.Context) error {
 			<-ctx.Done()
 			j.add("server")
@@ -97,7 +97,7 @@ func TestAPartThatEndsStopsTheProgram(t *testing.T) {
 
 func TestStoppingIsBounded(t *testing.T) {
 	t.Parallel()
-	app, j := newApp(20*time.Millisecond), &journal{}
+	app, j := newApp(20*time.Millisecond), &eventLog{}
 	release, ended := make(chan struct{}), make(chan struct{})
 	app.Go(boot.StageEdge, "stubborn", func(context.Context) error {
 		defer close(ended)

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const bareMachine = "ROTALOOM_TEST_BARE_MACHINE"
+const minimalMachine = "ROTALOOM_TEST_BARE_MACHINE"
 
 // An image has no /etc/ssl. The test runs itself once more, as a process that is set
 // that its authorities are nowhere.
 func TestAuthoritiesWithoutFiles(t *testing.T) {
-	if os.Getenv(bareMachine) != "" {
+	if os.Getenv(minimalMachine) != "" {
 		pool, err := x509.SystemCertPool()
 		require.NoError(t, err)
 		require.False(t, pool.Equal(x509.NewCertPool()), "no authorities")
@@ -25,7 +25,7 @@ func TestAuthoritiesWithoutFiles(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	again := exec.CommandContext(t.Context(), self, "-test.run=^"+t.Name()+"$")
-	again.Env = append(os.Environ(), bareMachine+"=yes", "SSL_CERT_FILE=/nowhere", "SSL_CERT_DIR=/nowhere")
+	again.Env = append(os.Environ(), minimalMachine+"=yes", "SSL_CERT_FILE=/nowhere", "SSL_CERT_DIR=/nowhere")
 	out, err := again.CombinedOutput()
 	assert.NoError(t, err, string(out))
 }

@@ -28,13 +28,13 @@ const childDir = "LOCALPG_TEST_CHILD_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
-		beParent(dir)
+		runAsParent(dir)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// beParent starts a server, says so, and waits to be killed.
-func beParent(dir string) {
+// runAsParent starts a server, says so, and waits to be killed.
+func runAsParent(dir string) {
 	server, err := localpg.Start(context.Background(), localpg.Config{Dir: dir})
 	if err != nil {
 		fmt.Println(err)

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// keptLines is how much of what the server said is kept to explain a failure.
-const keptLines = 20
+// maxLines is how much of what the server said is kept to explain a failure.
+const maxLines = 20
 
 // maxLine bounds a line; longer ones are cut into several.
 const maxLine = 8 << 10
@@ -42,7 +42,7 @@ func (o *output) Write(piece []byte) (int, error) {
 
 func (o *output) line(line string) {
 	o.last = append(o.last, line)
-	if len(o.last) > keptLines {
+	if len(o.last) > maxLines {
 		o.last = o.last[1:]
 	}
 	o.log.Log(context.Background(), level(line), "postgres", "said", line)

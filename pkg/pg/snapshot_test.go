@@ -104,12 +104,12 @@ func TestPairSeesOneMoment(t *testing.T) {
 	})
 	assert.Equal(t, before, after)
 	assert.Equal(t, before, beside)
-	givesBack(t, pool)
+	assertReturned(t, pool)
 }
 
-// givesBack waits until no connection is in use: the pool takes them back in the
+// assertReturned waits until no connection is in use: the pool takes them back in the
 // background.
-func givesBack(t *testing.T, pool *pg.Pool) {
+func assertReturned(t *testing.T, pool *pg.Pool) {
 	t.Helper()
 	assert.Eventually(t, func() bool { return pool.Stat().AcquiredConns() == 0 }, 10*time.Second, time.Millisecond)
 }
@@ -137,7 +137,7 @@ func TestPairThatFails(t *testing.T) {
 			first.Queue(ignored, sqls[0])
 			second.Queue(ignored, sqls[1])
 			require.ErrorContains(t, pg.ReadPair(t.Context(), pool, &first, &second), "division by zero")
-			givesBack(t, pool)
+			assertReturned(t, pool)
 		})
 	}
 }

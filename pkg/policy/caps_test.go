@@ -13,8 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy/policytest"
 )
 
-// capped has lists that are counted by several limits.
-const capped = `
+// cappedProto has lists that are counted by several limits.
+const cappedProto = `
 name: "capped.proto" package: "rotaloom.policytest.v1" syntax: "proto3"
 dependency: "rotaloom/options/v1/options.proto"
 message_type {
@@ -31,7 +31,7 @@ message_type {
 
 func TestTheLeastLimitCapsAList(t *testing.T) {
 	t.Parallel()
-	desc, err := policytest.Files(t, capped).FindDescriptorByName("rotaloom.policytest.v1.Capped")
+	desc, err := policytest.Files(t, cappedProto).FindDescriptorByName("rotaloom.policytest.v1.Capped")
 	require.NoError(t, err)
 	caps, err := policy.Caps(desc.(protoreflect.MessageDescriptor))
 	require.NoError(t, err)

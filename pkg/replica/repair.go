@@ -116,7 +116,7 @@ func (r *Replica) repairTenant(ctx context.Context, conn *nats.Conn, tenantID in
 
 // takeGaps returns what is due, in ascending order, and the request for it.
 func (r *Replica) takeGaps(ctx context.Context, tenantID int64) ([]int64, *replicationv1.BackfillRequest, error) {
-	rows, err := keepsGaps.Query(ctx, r.pool, takeGaps, tenantID, r.contract.Topic, gapsAtOnce)
+	rows, err := unauditedGaps.Query(ctx, r.pool, takeGaps, tenantID, r.contract.Topic, gapsAtOnce)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replica: read gaps: %w", err)
 	}
@@ -137,17 +137,17 @@ func (r *Replica) takeGaps(ctx context.Context, tenantID int64) ([]int64, *repli
 	return keys, request, nil
 }
 
-const keepsGaps pg.Unaudited = "a gap says what a copy lacks, which nobody did"
+const unauditedGaps pg.Unaudited = "a gap says what a copy lacks, which nobody did"
 
 func (r *Replica) returnGaps(ctx context.Context, tenantID int64, keys []int64) error {
-	if _, err := keepsGaps.Exec(ctx, r.pool, returnGaps, tenantID, r.contract.Topic, keys); err != nil {
+	if _, err := unauditedGaps.Exec(ctx, r.pool, returnGaps, tenantID, r.contract.Topic, keys); err != nil {
 		return fmt.Errorf("replica: return gaps: %w", err)
 	}
 	return nil
 }
 
 func (r *Replica) deleteGap(ctx context.Context, tenantID, key int64) error {
-	if _, err := keepsGaps.Exec(ctx, r.pool, closeGaps, tenantID, r.contract.Topic, []int64{key}); err != nil {
+	if _, err := unauditedGaps.Exec(ctx, r.pool, closeGaps, tenantID, r.contract.Topic, []int64{key}); err != nil {
 		return fmt.Errorf("replica: close gap: %w", err)
 	}
 	return nil

@@ -101,7 +101,7 @@ func (r *Replicator) Run(ctx context.Context) error {
 	}
 	r.announce()
 	for _, c := range r.copies {
-		group.Go(func() error { return r.keepWhole(ctx, c) })
+		group.Go(func() error { return r.reconcile(ctx, c) })
 	}
 	<-ctx.Done()
 	return group.Wait()
@@ -123,9 +123,9 @@ const (
 	compareAgain = 2 * time.Second
 )
 
-// keepWhole compares a copy with its owner at once and then regularly, and asks
+// reconcile compares a copy with its owner at once and then regularly, and asks
 // for what is missing.
-func (r *Replicator) keepWhole(ctx context.Context, c *Replica) error {
+func (r *Replicator) reconcile(ctx context.Context, c *Replica) error {
 	announced := make(chan *nats.Msg, 1)
 	subscription, err := r.opts.Bus.Conn().ChanSubscribe(announceSubject(c.contract.Owner), announced)
 	if err != nil {

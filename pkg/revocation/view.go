@@ -104,14 +104,14 @@ func (v *View) Run(ctx context.Context) error {
 // Revoked reports whether the principal's token was revoked. When the view is
 // too old it asks auth first, and returns an error when auth does not respond.
 func (v *View) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
-	revoked, recent := v.look(p)
+	revoked, recent := v.lookup(p)
 	if revoked || recent {
 		return revoked, nil
 	}
 	if err := v.refresh(ctx); err != nil {
 		return false, err
 	}
-	if revoked, recent = v.look(p); revoked || recent {
+	if revoked, recent = v.lookup(p); revoked || recent {
 		return revoked, nil
 	}
 	return false, errStale
@@ -120,7 +120,7 @@ func (v *View) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
 // errStale says that auth responded so slowly that its response is too old.
 var errStale = errors.New("revocations: auth responds later than the bound permits")
 
-func (v *View) look(p *authn.Principal) (revoked, recent bool) {
+func (v *View) lookup(p *authn.Principal) (revoked, recent bool) {
 	now := v.clock.Now()
 	v.mu.RLock()
 	defer v.mu.RUnlock()
