@@ -52,7 +52,7 @@ func newAccessBench(t *testing.T) (*bench, authv1.AccessProfileServiceClient, au
 
 func newAccessBenchWith(t *testing.T, cfg auth.Config) (*bench, authv1.AccessProfileServiceClient, authv1.ClientServiceClient, context.Context) {
 	t.Helper()
-	b := makeBench(t, cfg, "auth.access_profile.read", "auth.access_profile.write", "auth.client.read", "auth.client.write",
+	b := createBench(t, cfg, "auth.access_profile.read", "auth.access_profile.write", "auth.client.read", "auth.client.write",
 		"commons.person.read", "commons.person.write", "scheduling.schedule.read")
 	admin := withToken(t.Context(), b.loginAs(t, adminName, adminPassword).GetAccessToken())
 	return b, authv1.NewAccessProfileServiceClient(b.edge), authv1.NewClientServiceClient(b.edge), admin

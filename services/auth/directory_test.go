@@ -217,21 +217,21 @@ func TestDirectory(t *testing.T) {
 		require.NoError(t, err)
 		stranger.CA = files.CA
 		b := newBenchWith(t, auth.Config{Directory: stranger})
-		assertAway(t, b.try(t.Context(), "", "ada", "ldap-ada"))
+		assertUnavailable(t, b.try(t.Context(), "", "ada", "ldap-ada"))
 		stranger.URL = s.plain
 		b = newBenchWith(t, auth.Config{Directory: stranger})
-		assertAway(t, b.try(t.Context(), "", "ada", "ldap-ada"))
+		assertUnavailable(t, b.try(t.Context(), "", "ada", "ldap-ada"))
 	})
 	t.Run("while it is away our own users log in, and nobody learns who they are", func(t *testing.T) {
 		b := newBenchWith(t, auth.Config{Directory: s.config(s.secure)})
 		s.stop()
 		require.NoError(t, b.try(t.Context(), "", adminName, adminPassword))
-		assertAway(t, b.try(t.Context(), "", "ada", "ldap-ada"))
-		assertAway(t, b.try(t.Context(), "", adminName, "x"))
+		assertUnavailable(t, b.try(t.Context(), "", "ada", "ldap-ada"))
+		assertUnavailable(t, b.try(t.Context(), "", adminName, "x"))
 	})
 }
 
-func assertAway(t *testing.T, err error) {
+func assertUnavailable(t *testing.T, err error) {
 	t.Helper()
 	assertOAuth(t, err, 503, "temporarily_unavailable")
 	assert.Positive(t, fault.FromError(err).RetrySeconds())

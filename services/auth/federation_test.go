@@ -96,9 +96,9 @@ func TestAFederatedTokenIsAnAccessToken(t *testing.T) {
 	f.refuses(t, token, "expired")
 }
 
-// forge returns a token with the claims of another and a header and signature of
+// forgeToken returns a token with the claims of another and a header and signature of
 // one's own.
-func forge(t testing.TB, token, algorithm string, key any, kid string) string {
+func forgeToken(t testing.TB, token, algorithm string, key any, kid string) string {
 	t.Helper()
 	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
 	require.NoError(t, err)
@@ -125,13 +125,13 @@ func TestForgedFederatedTokensAreRefused(t *testing.T) {
 	for why, token := range map[string]string{
 		"alg none":                        header(`{"alg":"none"}`) + "." + parts[1] + ".",
 		"alg none with the old signature": header(`{"alg":"none","kid":"`+kid+`"}`) + "." + parts[1] + "." + parts[2],
-		"HS256 with the public key, PEM":  forge(t, good, "HS256", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), kid),
-		"HS256 with the public key, DER":  forge(t, good, "HS256", der, kid),
-		"HS256 with the modulus":          forge(t, good, "HS256", public.N.Bytes(), kid),
-		"a swapped key":                   forge(t, good, "RS256", own, kid),
-		"an unknown key":                  forge(t, good, "RS256", own, "unknown"),
-		"no key id":                       forge(t, good, "RS256", own, ""),
-		"an algorithm that is not listed": forge(t, good, "RS512", own, kid),
+		"HS256 with the public key, PEM":  forgeToken(t, good, "HS256", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), kid),
+		"HS256 with the public key, DER":  forgeToken(t, good, "HS256", der, kid),
+		"HS256 with the modulus":          forgeToken(t, good, "HS256", public.N.Bytes(), kid),
+		"a swapped key":                   forgeToken(t, good, "RS256", own, kid),
+		"an unknown key":                  forgeToken(t, good, "RS256", own, "unknown"),
+		"no key id":                       forgeToken(t, good, "RS256", own, ""),
+		"an algorithm that is not listed": forgeToken(t, good, "RS512", own, kid),
 		"a logout token":                  header(`{"alg":"RS256","typ":"logout+jwt","kid":"`+kid+`"}`) + "." + parts[1] + "." + parts[2],
 		"no signature":                    parts[0] + "." + parts[1] + ".",
 		"a changed claim":                 parts[0] + "." + header(`{"iss":"`+f.issuer+`","aud":"rotaloom","sub":"admin","exp":9999999999}`) + "." + parts[2],

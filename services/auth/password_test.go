@@ -79,7 +79,7 @@ func TestAPasswordChangeEndsLogIns(t *testing.T) {
 
 func TestPasswordsAndProfilesAreChecked(t *testing.T) {
 	t.Parallel()
-	b := makeBench(t, auth.Config{}, "commons.person.read", "auth.client.write")
+	b := createBench(t, auth.Config{}, "commons.person.read", "auth.client.write")
 	ctx := tenant.With(t.Context(), tenant.Default)
 	_, err := b.pool.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions) VALUES (1, 'Gate', '{auth.client.*}'), (1, 'Clerk', '{commons.*}')`)
 	require.NoError(t, err)

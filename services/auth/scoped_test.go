@@ -85,7 +85,7 @@ func TestNarrowTokensMakeNoWiderClients(t *testing.T) {
 
 func TestNarrowTokensMakeNoIdentityProvider(t *testing.T) {
 	t.Parallel()
-	b := makeBench(t, auth.Config{}, "auth.client.write", "auth.identity_provider.read", "auth.identity_provider.write", "commons.person.read")
+	b := createBench(t, auth.Config{}, "auth.client.write", "auth.identity_provider.read", "auth.identity_provider.write", "commons.person.read")
 	clients := authv1.NewClientServiceClient(b.edge)
 	admin := withToken(t.Context(), b.login(t).GetAccessToken())
 	providers := authv1.NewIdentityProviderServiceClient(b.edge)
@@ -117,7 +117,7 @@ func adminOf(t *testing.T, b *bench, made auth.Made) context.Context {
 func TestAnIssuerIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	const shared = "https://shared.example.org"
-	b := makeBench(t, auth.Config{Federation: federation.Config{SharedIssuers: []string{shared}}},
+	b := createBench(t, auth.Config{Federation: federation.Config{SharedIssuers: []string{shared}}},
 		"auth.identity_provider.read", "auth.identity_provider.write")
 	providers := authv1.NewIdentityProviderServiceClient(b.edge)
 	one := withToken(t.Context(), b.login(t).GetAccessToken())

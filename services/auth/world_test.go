@@ -40,7 +40,7 @@ func newBench(t *testing.T) *bench {
 
 func newBenchWith(t testing.TB, cfg auth.Config) *bench {
 	t.Helper()
-	return makeBench(t, cfg, "commons.person.read", "commons.person.write", "scheduling.schedule.read")
+	return createBench(t, cfg, "commons.person.read", "commons.person.write", "scheduling.schedule.read")
 }
 
 // permitted returns those of the bench's permissions that a token grants.
@@ -53,8 +53,8 @@ func (b *bench) permitted(p *authn.Principal) (out []string) {
 	return out
 }
 
-// makeBench makes a bench that knows some permissions.
-func makeBench(t testing.TB, cfg auth.Config, permissions ...string) *bench {
+// createBench makes a bench that knows some permissions.
+func createBench(t testing.TB, cfg auth.Config, permissions ...string) *bench {
 	t.Helper()
 	b := &bench{
 		pool:        pgtest.New(t, auth.Migrations()...),

@@ -35,9 +35,9 @@ type settings struct {
 // read checks a client that was sent.
 func read(id string, sent *authv1.Client, catalog *scopes.Catalog) (settings, error) {
 	s := settings{
-		ID: id, Enabled: orTrue(sent.GetEnabled(), sent == nil || sent.Enabled == nil),
-		PasswordGrant: orTrue(sent.GetPasswordGrant(), sent == nil || sent.PasswordGrant == nil),
-		RefreshGrant:  orTrue(sent.GetRefreshGrant(), sent == nil || sent.RefreshGrant == nil),
+		ID: id, Enabled: trueUnless(sent.GetEnabled(), sent == nil || sent.Enabled == nil),
+		PasswordGrant: trueUnless(sent.GetPasswordGrant(), sent == nil || sent.PasswordGrant == nil),
+		RefreshGrant:  trueUnless(sent.GetRefreshGrant(), sent == nil || sent.RefreshGrant == nil),
 		ClientGrant:   sent.GetClientGrant(), Profile: sent.GetAccessProfile(), Scopes: []string{},
 	}
 	switch {
@@ -61,7 +61,7 @@ func read(id string, sent *authv1.Client, catalog *scopes.Catalog) (settings, er
 	return s, nil
 }
 
-func orTrue(value, absent bool) bool { return value || absent }
+func trueUnless(value, absent bool) bool { return value || absent }
 
 // revokesAccess reports whether tokens that were issued by the settings before may do
 // something that the settings after do not let tokens do.

@@ -24,8 +24,8 @@ import (
 // keyLife is how long keys are in use unless a test is about it.
 const keyLife = 90 * 24 * time.Hour
 
-// lives says how long tokens and keys live, and key sets as long as they always do.
-func lives(tokens, keys time.Duration) signing.Config {
+// lifetimes says how long tokens and keys live, and key sets as long as they always do.
+func lifetimes(tokens, keys time.Duration) signing.Config {
 	return signing.Config{TokenLife: tokens, Life: keys, KeySetLife: 5 * time.Minute}
 }
 
@@ -35,7 +35,7 @@ func TestReplicasShareOneKey(t *testing.T) {
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	var wg sync.WaitGroup
 	for range 6 {
-		keys, err := signing.New(pool, present, lives(time.Hour, keyLife), nil)
+		keys, err := signing.New(pool, present, lifetimes(time.Hour, keyLife), nil)
 		require.NoError(t, err)
 		wg.Go(func() {
 			_, err := keys.Signer(t.Context())
@@ -43,7 +43,7 @@ func TestReplicasShareOneKey(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	keys, err := signing.New(pool, present, lives(time.Hour, keyLife), nil)
+	keys, err := signing.New(pool, present, lifetimes(time.Hour, keyLife), nil)
 	require.NoError(t, err)
 	set, err := keys.Public(t.Context())
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestPublishedKeysAreRemembered(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	keys, err := signing.New(pool, present, lives(time.Hour, keyLife), nil)
+	keys, err := signing.New(pool, present, lifetimes(time.Hour, keyLife), nil)
 	require.NoError(t, err)
 	published := func() int {
 		set, err := keys.Public(t.Context())
@@ -92,7 +92,7 @@ func TestTokensMustNotOutliveKeys(t *testing.T) {
 	t.Parallel()
 	for i, life := range []time.Duration{0, -time.Hour, 60 * 24 * time.Hour} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
-			_, err := signing.New(nil, clock.System{}, lives(life, keyLife), nil)
+			_, err := signing.New(nil, clock.System{}, lifetimes(life, keyLife), nil)
 			assert.Error(t, err, life)
 		})
 	}
@@ -119,7 +119,7 @@ func TestRotationRefusesNoToken(t *testing.T) {
 	replicas := make([]*signing.Keys, 2)
 	for i := range replicas {
 		var err error
-		replicas[i], err = signing.New(pool, present, lives(tokenLife, 3*time.Hour), wrapperOf(t, wrapKey))
+		replicas[i], err = signing.New(pool, present, lifetimes(tokenLife, 3*time.Hour), wrapperOf(t, wrapKey))
 		require.NoError(t, err)
 	}
 	known := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return replicas[0].Public(ctx) }, present, 0)
@@ -137,7 +137,7 @@ func TestRotationRefusesNoToken(t *testing.T) {
 		require.ErrorIs(t, err, authn.ErrUnknownKey)
 		present.Advance(2 * time.Second) // It does not ask again so soon.
 		require.NoError(t, replicas[minute/7%2].Maintain(t.Context()))
-		started, err := signing.New(pool, present, lives(tokenLife, 3*time.Hour), wrapperOf(t, wrapKey))
+		started, err := signing.New(pool, present, lifetimes(tokenLife, 3*time.Hour), wrapperOf(t, wrapKey))
 		require.NoError(t, err)
 		for _, replica := range append(replicas[:2:2], started) {
 			signer, err := replica.Signer(t.Context())
@@ -170,7 +170,7 @@ func TestThePublishedKeySignsEarlyRatherThanAnUnknownOne(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	keys, err := signing.New(pool, present, lives(30*time.Minute, 3*time.Hour), nil)
+	keys, err := signing.New(pool, present, lifetimes(30*time.Minute, 3*time.Hour), nil)
 	require.NoError(t, err)
 	_, err = keys.Signer(t.Context())
 	require.NoError(t, err)
@@ -206,7 +206,7 @@ func TestKeysRetire(t *testing.T) {
 			pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 			present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 			replica := func(w signing.Wrapper) *signing.Keys {
-				keys, err := signing.New(pool, present, lives(tokenLife, keyLife), w)
+				keys, err := signing.New(pool, present, lifetimes(tokenLife, keyLife), w)
 				require.NoError(t, err)
 				return keys
 			}
@@ -261,7 +261,7 @@ func TestKeysRetire(t *testing.T) {
 func TestARemovedKeySignsNoMore(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
-	keys, err := signing.New(pool, clock.System{}, lives(time.Hour, keyLife), nil)
+	keys, err := signing.New(pool, clock.System{}, lifetimes(time.Hour, keyLife), nil)
 	require.NoError(t, err)
 	before, err := keys.Public(t.Context())
 	require.NoError(t, err)
@@ -281,7 +281,7 @@ func TestPrivateKeysAreWrapped(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	with := func(w signing.Wrapper) *signing.Keys {
-		keys, err := signing.New(pool, clock.System{}, lives(time.Hour, keyLife), w)
+		keys, err := signing.New(pool, clock.System{}, lifetimes(time.Hour, keyLife), w)
 		require.NoError(t, err)
 		return keys
 	}

@@ -94,10 +94,10 @@ func lastAdministrators(ctx context.Context, db pg.Querier, tenantID int64, pers
 	return last, nil
 }
 
-// keepAdministrator refuses a transaction that takes from persons what makes
+// checkAdministratorsRemain refuses a transaction that takes from persons what makes
 // them administrators, when nobody else is one. Of transactions that do so at the
 // same time the second one sees what the first one did.
-func (h *Handler) keepAdministrator(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) ([]int64, error) {
+func (h *Handler) checkAdministratorsRemain(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) ([]int64, error) {
 	if len(persons) == 0 {
 		return nil, nil
 	}
@@ -112,9 +112,9 @@ func (h *Handler) keepAdministrator(ctx context.Context, tx pgx.Tx, tenantID int
 	return lastAdministrators(ctx, tx, tenantID, persons, h.clock.Now())
 }
 
-// keepAdministratorAmong refuses users whose new access profile would leave nobody
+// checkAdministratorsRemainAmong refuses users whose new access profile would leave nobody
 // who is an administrator.
-func (h *Handler) keepAdministratorAmong(ctx context.Context, tx pgx.Tx, tenantID int64, users []*authv1.User) error {
+func (h *Handler) checkAdministratorsRemainAmong(ctx context.Context, tx pgx.Tx, tenantID int64, users []*authv1.User) error {
 	names := make([]string, len(users))
 	for i, u := range users {
 		names[i] = u.GetAccessProfile()
@@ -136,7 +136,7 @@ func (h *Handler) keepAdministratorAmong(ctx context.Context, tx pgx.Tx, tenantI
 			lesser = append(lesser, u.GetPersonId())
 		}
 	}
-	last, err := h.keepAdministrator(ctx, tx, tenantID, lesser)
+	last, err := h.checkAdministratorsRemain(ctx, tx, tenantID, lesser)
 	if err != nil {
 		return err
 	}

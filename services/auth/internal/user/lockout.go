@@ -52,7 +52,7 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 	}
 	audited(ctx, req.GetInitiator(), persons)
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		last, err := h.keepAdministrator(ctx, tx, tenantID, ending)
+		last, err := h.checkAdministratorsRemain(ctx, tx, tenantID, ending)
 		if err == nil {
 			err = refuseLast(persons, last)
 		}

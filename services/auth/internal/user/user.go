@@ -95,7 +95,7 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 		return nil, err
 	}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := h.keepAdministratorAmong(ctx, tx, tenantID, users); err != nil {
+		if err := h.checkAdministratorsRemainAmong(ctx, tx, tenantID, users); err != nil {
 			return err
 		}
 		if err := h.endOtherProfiles(ctx, tx, tenantID, users); err != nil {
@@ -137,7 +137,7 @@ func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersReques
 	}
 	audited(ctx, req.GetInitiator(), persons)
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		last, err := h.keepAdministrator(ctx, tx, tenantID, persons)
+		last, err := h.checkAdministratorsRemain(ctx, tx, tenantID, persons)
 		if err == nil {
 			err = refuseLast(persons, last)
 		}
