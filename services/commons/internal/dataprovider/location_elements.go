@@ -5,15 +5,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 )
 
-type place = dataelement.Entry[location]
+type locationElement = dataelement.Entry[location]
 
 var ofLocation = []string{"LOCATION"}
 
-func locationElements() []place {
-	text := func(key, label, doc string, of func(*version) string) place {
+func locationElements() []locationElement {
+	text := func(key, label, doc string, of func(*version) string) locationElement {
 		return placeOn(key, label, doc, dataelement.String, func(v *version) value { return dataelement.Text(of(v)) })
 	}
-	return []place{
+	return []locationElement{
 		{
 			Key: "LOCATION_ID", Label: "Location id", Doc: "The id of the location.", Type: dataelement.Long, Categories: ofLocation,
 			Value: func(l *location, _ at) value { return dataelement.Whole(l.id) },
@@ -68,8 +68,8 @@ func locationElements() []place {
 }
 
 // placeOn is an element of what a location is on the last day.
-func placeOn(key, label, doc string, kind dataelement.Type, of func(*version) value) place {
-	return place{
+func placeOn(key, label, doc string, kind dataelement.Type, of func(*version) value) locationElement {
+	return locationElement{
 		Key: key, Label: label, Doc: doc, Type: kind, Categories: ofLocation, Series: true,
 		Value: func(l *location, at at) value {
 			if v := l.on(at.Last()); v != nil {

@@ -96,7 +96,7 @@ func (h *Handler) CreateDelegation(ctx context.Context, req *commonsv1.Delegatio
 		if err := checkOthers(ctx, tx, tenantID, d, today); err != nil {
 			return err
 		}
-		if d.ID, err = insert(ctx, tx, tenantID, d, today.AddDays(-keptDays)); err != nil {
+		if d.ID, err = insert(ctx, tx, tenantID, d, today.AddDays(-retentionDays)); err != nil {
 			return err
 		}
 		audit.Object(ctx, d.ID)

@@ -45,10 +45,10 @@ const (
 	// maxGiven and maxTaken bound the delegations of a person that have not ended.
 	// Whoever has too many was given them, and can end them.
 	maxGiven, maxTaken = 10, 20
-	// keptDays is for how long what ended stays in the table, at most until the
+	// retentionDays is for how long what ended stays in the table, at most until the
 	// delegator delegates again.
-	keptDays = 366
-	maxName  = 1000
+	retentionDays = 366
+	maxName       = 1000
 )
 
 // parse returns the role and the days of a delegation.

@@ -116,10 +116,10 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 		}
 		first := max(days.From, versions[0].Days.From)
 		if _, ok := timeline.On(versions, first); !ok || first >= days.To {
-			return notThen(req.GetJobId(), first)
+			return errNotOnDate(req.GetJobId(), first)
 		}
 		if given.EffectiveDate != "" && days.From < versions[0].Days.From {
-			return notThen(req.GetJobId(), days.From)
+			return errNotOnDate(req.GetJobId(), days.From)
 		}
 		versions = timeline.Change(versions, days, func(v version) version { return v.changed(given) })
 		if err := replace(ctx, tx, tenantID, req.GetJobId(), versions); err != nil {

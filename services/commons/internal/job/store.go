@@ -63,7 +63,7 @@ func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) 
 	if !exists {
 		return nil, unknown(id)
 	}
-	return nil, notThen(id, day)
+	return nil, errNotOnDate(id, day)
 }
 
 // find returns the id of the job that a request names.

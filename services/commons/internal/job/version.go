@@ -67,8 +67,8 @@ func unknown(id int64) *fault.Error {
 	return fault.NotFound(structure.CodeUnknownJob, fmt.Sprintf("There is no job with the id %d.", id))
 }
 
-// notThen is the error for a job that is not there on a day.
-func notThen(id int64, day civil.Date) *fault.Error {
-	return fault.New(structure.CodeJobNotThen, http.StatusBadRequest,
+// errNotOnDate is the error for a job that is not there on a day.
+func errNotOnDate(id int64, day civil.Date) *fault.Error {
+	return fault.New(structure.CodeJobNotOnDate, http.StatusBadRequest,
 		fmt.Sprintf("The job with the id %d is not there on %s.", id, day))
 }

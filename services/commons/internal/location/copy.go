@@ -97,7 +97,7 @@ func subtrees(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, day c
 			return nil, fmt.Errorf("read locations to copy: %w", err)
 		}
 		if len(tree) == 0 {
-			return nil, notThen(id, day)
+			return nil, errNotOnDate(id, day)
 		}
 		if total += len(tree); total > maxCopied {
 			return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf(

@@ -27,7 +27,7 @@ func Job(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, 
 		return 0, err
 	}
 	if len(jobs) == 0 {
-		return 0, notThen(ids[0], day)
+		return 0, errNotOnDate(ids[0], day)
 	}
 	return jobs[0], nil
 }

@@ -134,7 +134,7 @@ func (q *question) selectAncestors(ctx context.Context, db pg.Querier, tenantID 
 		return err
 	}
 	if len(lineages) == 0 {
-		return notThen(q.ids[0], q.days.From)
+		return errNotOnDate(q.ids[0], q.days.From)
 	}
 	above := ids(lineages[0])
 	above = above[:len(above)-1]

@@ -174,9 +174,9 @@ func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) 
 	if !exists {
 		return nil, fault.NotFound(structure.CodeUnknown, fmt.Sprintf("There is no location with the id %d.", id))
 	}
-	return nil, notThen(id, day)
+	return nil, errNotOnDate(id, day)
 }
 
-func notThen(id int64, day civil.Date) *fault.Error {
-	return fault.Invalid(structure.CodeNotThen, fmt.Sprintf("The location with the id %d is not there on %s.", id, day))
+func errNotOnDate(id int64, day civil.Date) *fault.Error {
+	return fault.Invalid(structure.CodeNotOnDate, fmt.Sprintf("The location with the id %d is not there on %s.", id, day))
 }

@@ -84,10 +84,10 @@ func change(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range
 	}
 	life := civil.Range{From: versions[0].Days.From, To: versions[len(versions)-1].Days.To}
 	if days.From != civil.Beginning && !life.Contains(days.From) {
-		return nil, notThen(id, days.From)
+		return nil, errNotOnDate(id, days.From)
 	}
 	if days = days.Intersect(life); days.Empty() {
-		return nil, notThen(id, days.From)
+		return nil, errNotOnDate(id, days.From)
 	}
 	if err := replace(ctx, tx, tenantID, id, timeline.Change(versions, days, say)); err != nil {
 		return nil, err

@@ -139,7 +139,7 @@ func (h *Handler) GetLocationType(ctx context.Context, req *commonsv1.GetLocatio
 	}
 	days, err := onDay(req.GetDate())
 	if err == nil && !isInEffect(t, days) {
-		err = fault.Invalid(structure.CodeNotThen, fmt.Sprintf("The location type with the id %d is not in effect on %s.", req.GetId(), days.From))
+		err = fault.Invalid(structure.CodeNotOnDate, fmt.Sprintf("The location type with the id %d is not in effect on %s.", req.GetId(), days.From))
 	}
 	return t, err
 }
@@ -323,7 +323,7 @@ func ResolveOn(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1
 	case t == nil:
 		return 0, unknown(ref)
 	case !isInEffect(t, civil.Through(day, day)):
-		return 0, fault.Invalid(structure.CodeNotThen, fmt.Sprintf("The location type with %s is not in effect on %s.", structure.Text(ref), day))
+		return 0, fault.Invalid(structure.CodeNotOnDate, fmt.Sprintf("The location type with %s is not in effect on %s.", structure.Text(ref), day))
 	}
 	return t.GetId(), nil
 }

@@ -34,8 +34,8 @@ const (
 	CodeExpiry = "WCO-103023"
 	// CodeUnknownJob (400; 404 for one in a path): there is no such job.
 	CodeUnknownJob = "WCO-103108"
-	// CodeJobNotThen: the job is not there on the day.
-	CodeJobNotThen = "WCO-103109"
+	// CodeJobNotOnDate: the job is not there on the day.
+	CodeJobNotOnDate = "WCO-103109"
 	// CodeNoName: a reference has neither id nor qualifier.
 	CodeNoName = "WCO-103110"
 	// CodeJobNotInSpan: the job is not there on any day of the span.
@@ -54,8 +54,8 @@ const (
 	// CodeUnknown (400; 404 for one in a path): there is no such location, type
 	// or set.
 	CodeUnknown = "WRL-10201"
-	// CodeNotThen: the location is not there on the day.
-	CodeNotThen = "WRL-10202"
+	// CodeNotOnDate: the location is not there on the day.
+	CodeNotOnDate = "WRL-10202"
 	// CodeValue: a property has a value that it cannot have.
 	CodeValue = "WRL-10203"
 	// CodeTaken: another one has the name, or the id of another system.

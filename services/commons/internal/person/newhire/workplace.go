@@ -20,11 +20,11 @@ import (
 
 // workplace is where a new hire works: the location of the LocationCode, and what
 // it lies below, the nearest first.
-type workplace []place
+type workplace []workLocation
 
 // place is a location as the new hire names it, or as the business structure
 // knows it.
-type place struct{ name, address string }
+type workLocation struct{ name, address string }
 
 const iowa = "IA"
 
@@ -144,7 +144,7 @@ func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([
 	for i, in := range hires {
 		path := levels(in)
 		for k := len(path) - 1; k >= 0; k-- {
-			out[i] = append(out[i], place{name: path[k]})
+			out[i] = append(out[i], workLocation{name: path[k]})
 		}
 		day, err := civil.ParseDate(in.GetHireDate())
 		if err != nil {
@@ -169,7 +169,7 @@ func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([
 		if err := proto.Unmarshal(body, l); err != nil {
 			return err
 		}
-		known[at] = append(known[at], place{name: name, address: l.GetAddress()})
+		known[at] = append(known[at], workLocation{name: name, address: l.GetAddress()})
 		return nil
 	}); err != nil {
 		return nil, fmt.Errorf("find where new hires work: %w", err)

@@ -25,7 +25,7 @@ func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []
 	if err := normalise(sent, today); err != nil {
 		return nil, err
 	}
-	if err := keepWages(sent, old); err != nil {
+	if err := dropWagesWithoutRate(sent, old); err != nil {
 		return nil, err
 	}
 	asked, err := TakeTermRequests(sent.Message, today)
@@ -73,9 +73,9 @@ func (d *Draft) changedAccount(old *record.Record, sent *UserAccount) *UserAccou
 	return now
 }
 
-// keepWages takes away the wages without a rate: their days keep the rates of an
+// dropWagesWithoutRate takes away the wages without a rate: their days keep the rates of an
 // older record. Days that have none need one.
-func keepWages(r, old *record.Record) error {
+func dropWagesWithoutRate(r, old *record.Record) error {
 	job := r.Message.GetJobAssignment()
 	if job == nil {
 		return nil

@@ -261,11 +261,11 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 		refused(err, "WCO-112012", 413, 10_001, 10_000)
 	})
 	t.Run("members are not limited by a threshold", func(t *testing.T) {
-		ids, err := finder.Members(t.Context(), 1, &commonv1.Ref{Qualifier: proto.String("All Home")}, civil.Through(clkDay(clk), clkDay(clk)))
+		ids, err := finder.Members(t.Context(), 1, &commonv1.Ref{Qualifier: proto.String("All Home")}, civil.Through(today(clk), today(clk)))
 		require.NoError(t, err)
 		require.Len(t, ids, 50_000)
 		assert.EqualValues(t, []int64{1, 2, 3}, ids[:3])
-		ids, err = finder.Members(t.Context(), 2, &commonv1.Ref{Id: proto.Int64(1)}, civil.Through(clkDay(clk), clkDay(clk)))
+		ids, err = finder.Members(t.Context(), 2, &commonv1.Ref{Id: proto.Int64(1)}, civil.Through(today(clk), today(clk)))
 		require.NoError(t, err)
 		assert.Empty(t, ids, "another tenant")
 	})
@@ -330,4 +330,4 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	})
 }
 
-func clkDay(clk clock.Clock) civil.Date { return civil.FromTime(clk.Now()) }
+func today(clk clock.Clock) civil.Date { return civil.FromTime(clk.Now()) }

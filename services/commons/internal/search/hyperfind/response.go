@@ -27,18 +27,18 @@ var (
 	personDisplayName = protofield.MustShort(&commonsv1.HyperfindPerson{}, "display_name")
 )
 
-// pieceBytes is how large a piece of a list is, about: what one part of an
+// chunkBytes is how large a piece of a list is, about: what one part of an
 // response carries.
-const pieceBytes = 64 << 10
+const chunkBytes = 64 << 10
 
 // pieces are the items of a list as wire bytes, cut between items. Nothing that
 // was written is copied when there is more.
-type pieces [][]byte
+type chunks [][]byte
 
 // next returns the piece that the next item of a list goes to.
-func (p *pieces) next() *[]byte {
-	if n := len(*p); n == 0 || len((*p)[n-1]) >= pieceBytes {
-		*p = append(*p, make([]byte, 0, pieceBytes+1024))
+func (p *chunks) next() *[]byte {
+	if n := len(*p); n == 0 || len((*p)[n-1]) >= chunkBytes {
+		*p = append(*p, make([]byte, 0, chunkBytes+1024))
 	}
 	return &(*p)[len(*p)-1]
 }
@@ -47,7 +47,7 @@ func (p *pieces) next() *[]byte {
 // the limit are only counted.
 type response struct {
 	limit, count  int
-	refs, persons pieces
+	refs, persons chunks
 }
 
 // add adds a person: a Ref and a HyperfindPerson. Both begin with an id and a number.
@@ -81,17 +81,17 @@ func (a *response) message(ctx context.Context) (*commonsv1.HyperfindResponse, e
 	fields := protowire.AppendVarint(protowire.AppendTag(nil, fieldCount, protowire.VarintType), uint64(a.count))
 	for _, list := range []struct {
 		field protowire.Number
-		pieces
+		chunks
 	}{{resultRefs, a.refs}, {resultPersons, a.persons}} {
-		if len(list.pieces) == 0 {
-			list.pieces = pieces{nil} // Empty, and there all the same.
+		if len(list.chunks) == 0 {
+			list.chunks = chunks{nil} // Empty, and there all the same.
 		}
-		for _, piece := range list.pieces {
+		for _, piece := range list.chunks {
 			// A HyperfindResult with some of a list: all of them merge.
 			size := 1 + protowire.SizeBytes(len(piece))
 			fields = appendLength(fields, fieldResult, size)
 			fields = append(appendLength(fields, list.field, len(piece)), piece...)
-			if len(fields) < pieceBytes || !parts.Requested(ctx) {
+			if len(fields) < chunkBytes || !parts.Requested(ctx) {
 				continue
 			}
 			var err error

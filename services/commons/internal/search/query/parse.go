@@ -204,7 +204,7 @@ func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool)
 		limit = 1
 	}
 	if given < least || given > limit {
-		return Invalid(path, "needs %s", howMany(least, limit, k.kind == reference))
+		return Invalid(path, "needs %s", describeCount(least, limit, k.kind == reference))
 	}
 	if err := k.takeRefs(path, f); err != nil {
 		return err
@@ -212,8 +212,8 @@ func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool)
 	return k.takeValues(path, f.GetValues())
 }
 
-// howMany says how many values, or references, a filter takes.
-func howMany(least, limit int, refs bool) string {
+// describeCount says how many values, or references, a filter takes.
+func describeCount(least, limit int, refs bool) string {
 	one, many := "value", "values"
 	if refs {
 		one, many = "element of refs", "elements of refs"
