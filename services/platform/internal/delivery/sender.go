@@ -171,7 +171,7 @@ func (s *Sender) send(ctx context.Context, d *Delivery) (result, state string, n
 	result, err := s.try(ctx, transport, d)
 	now := s.deps.Clock.Now()
 	if err == nil {
-		return kept(result), Delivered, now
+		return truncateError(result), Delivered, now
 	}
 	wait := (&backoff.Backoff{First: s.cfg.RetryFirst, Max: s.cfg.RetryMax}).After(d.Attempts)
 	var known *Error
@@ -183,11 +183,11 @@ func (s *Sender) send(ctx context.Context, d *Delivery) (result, state string, n
 	}
 	switch next = now.Add(wait); {
 	case known != nil && known.Permanent:
-		return kept(err.Error()), Failed, now
+		return truncateError(err.Error()), Failed, now
 	case next.After(d.GiveUpAt):
-		return kept(err.Error()), Failed, now
+		return truncateError(err.Error()), Failed, now
 	}
-	return kept(err.Error()), Pending, next
+	return truncateError(err.Error()), Pending, next
 }
 
 // try hands a delivery to its transport. A panic there is the end of this delivery, which
@@ -204,8 +204,8 @@ func (s *Sender) try(ctx context.Context, transport Transport, d *Delivery) (res
 	return transport.Send(ctx, d)
 }
 
-// kept is as much of what another side said as is kept.
-func kept(text string) string {
+// truncateError is as much of what another side said as is kept.
+func truncateError(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
 	if len(text) > maxError {
 		text = strings.ToValidUTF8(text[:maxError], "")

@@ -129,7 +129,7 @@ func (h *Handler) SettleIdempotencyKey(ctx context.Context, req *platformv1.Sett
 		return nil, err
 	}
 	if a := req.GetResponse(); a != nil {
-		err = h.store.keep(ctx, k, req.GetAttempt(), a, h.clock.Now().Add(h.cfg.Keep))
+		err = h.store.storeResponse(ctx, k, req.GetAttempt(), a, h.clock.Now().Add(h.cfg.Keep))
 	} else {
 		err = h.store.release(ctx, k, req.GetAttempt())
 	}

@@ -89,7 +89,7 @@ func (s store) find(ctx context.Context, c claim) (*claimed, error) {
 }
 
 // keep keeps the response to the request of a claim.
-func (s store) keep(ctx context.Context, k key, attempt int64, a *platformv1.StoredResponse, expiresAt time.Time) error {
+func (s store) storeResponse(ctx context.Context, k key, attempt int64, a *platformv1.StoredResponse, expiresAt time.Time) error {
 	body := a.GetBody()
 	if body == nil {
 		body = []byte{}

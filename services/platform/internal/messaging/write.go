@@ -142,7 +142,7 @@ func (m *message) mail(person *commonsv1.Contact, address, employees string) err
 // call writes what webhooks get.
 func (m *message) call(hooks []*platformv1.Webhook, persons []*commonsv1.Contact, employees string) error {
 	for _, w := range hooks {
-		if !concerns(w, m.notification.GetId()) {
+		if !subscribesTo(w, m.notification.GetId()) {
 			continue
 		}
 		texts, err := m.render(m.preferences, map[string]string{"recipient.fullName": w.GetName(), "recipient.personNumber": "", "employee.fullName": employees})
@@ -172,7 +172,7 @@ func (m *message) call(hooks []*platformv1.Webhook, persons []*commonsv1.Contact
 	return nil
 }
 
-func concerns(w *platformv1.Webhook, id int64) bool {
+func subscribesTo(w *platformv1.Webhook, id int64) bool {
 	if len(w.GetNotifications()) == 0 {
 		return true
 	}

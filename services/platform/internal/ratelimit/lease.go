@@ -52,9 +52,9 @@ func (s *Store) take(ctx context.Context, l lease, p ratelimit.Policy) (tokens f
 
 const (
 	sweepEvery = time.Minute
-	// keepFor is how long an allowance that nobody uses is kept; by then the
+	// evictAfter is how long an allowance that nobody uses is kept; by then the
 	// slowest that is reasonable is full again.
-	keepFor    = time.Hour
+	evictAfter = time.Hour
 	sweepBatch = 50_000
 )
 
@@ -65,7 +65,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 	for {
 		tag, err := leases.Exec(ctx, s.pool, `DELETE FROM rate_bucket WHERE (tenant_id, caller, throttle) IN
 			(SELECT tenant_id, caller, throttle FROM rate_bucket WHERE updated_at < clock_timestamp() - $1::interval LIMIT $2)`,
-			keepFor, sweepBatch)
+			evictAfter, sweepBatch)
 		if err != nil {
 			return fmt.Errorf("remove old allowances: %w", err)
 		}

@@ -124,8 +124,8 @@ func (s *Store) remember(tenantID int64, read remembered, changes int64) {
 	s.remembered[tenantID] = read
 }
 
-// forget makes this process see a change of its own at once.
-func (s *Store) forget(tenantID int64) {
+// invalidate makes this process see a change of its own at once.
+func (s *Store) invalidate(tenantID int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changes++
@@ -147,7 +147,7 @@ func (s *Store) list(ctx context.Context, tenantID int64) ([]setRate, error) {
 
 // put sets a rate, unless the tenant has as many as it may.
 func (s *Store) put(ctx context.Context, tenantID int64, k key, p ratelimit.Policy) (bool, error) {
-	defer s.forget(tenantID)
+	defer s.invalidate(tenantID)
 	err := pg.ExecOne(ctx, s.pool, `INSERT INTO rate_limit (tenant_id, throttle, client_id, rate, burst)
 		SELECT $1, $2, $3, $4, $5
 		WHERE (SELECT count(*) FROM rate_limit WHERE tenant_id = $1 AND (throttle, client_id) <> ($2, $3)) < $6
@@ -165,7 +165,7 @@ func (s *Store) put(ctx context.Context, tenantID int64, k key, p ratelimit.Poli
 
 // remove takes a rate back, and reports whether there was one.
 func (s *Store) remove(ctx context.Context, tenantID int64, k key) (bool, error) {
-	defer s.forget(tenantID)
+	defer s.invalidate(tenantID)
 	err := pg.ExecOne(ctx, s.pool, `DELETE FROM rate_limit WHERE tenant_id = $1 AND throttle = $2 AND client_id = $3`,
 		tenantID, int16(k.class), k.client)
 	if errors.Is(err, pgx.ErrNoRows) {

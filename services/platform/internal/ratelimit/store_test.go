@@ -21,7 +21,7 @@ func TestRatesThatAChangeHasReplacedAreNotRemembered(t *testing.T) {
 	assert.Contains(t, s.remembered, int64(7))
 
 	changes := s.changes // A read begins,
-	s.forget(7)          // a rate is set meanwhile,
+	s.invalidate(7)      // a rate is set meanwhile,
 	s.remember(7, read, changes)
 	assert.NotContains(t, s.remembered, int64(7), "and what was read is old")
 

@@ -54,8 +54,8 @@ type Writer struct {
 	scratch, list, key, core, ref, id, raw, value []byte
 }
 
-// pieceBytes is how much is written before a part is sent, about.
-const pieceBytes = 64 << 10
+// chunkBytes is how much is written before a part is sent, about.
+const chunkBytes = 64 << 10
 
 // Root appends the field data of the response: the nodes of a page, and what is
 // said of all. Whoever takes parts gets a few nodes at a time; all parts merge.
@@ -91,7 +91,7 @@ func (w *Writer) children(dst []byte, page []int32) ([]byte, error) {
 	var nodes []byte
 	for i, node := range page {
 		nodes = w.child(nodes, w.Table, node)
-		if len(nodes) < pieceBytes && i < len(page)-1 {
+		if len(nodes) < chunkBytes && i < len(page)-1 {
 			continue
 		}
 		dst = appendBytes(appendLength(dst, responseData, sizeOf(len(nodes))), nodeChildren, nodes)

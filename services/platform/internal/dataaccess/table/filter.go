@@ -21,7 +21,7 @@ type filter struct {
 	absent bool
 }
 
-func (f *filter) keeps(cell int32) bool {
+func (f *filter) matches(cell int32) bool {
 	if !f.column.There[cell] {
 		return f.absent
 	}

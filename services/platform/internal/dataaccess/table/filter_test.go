@@ -71,7 +71,7 @@ func TestEveryOperator(t *testing.T) {
 			made, err := newFilter("where", &platformv1.DataFilter{Key: c.column.Key, Operator: c.operator, RawValues: c.values}, c.column)
 			require.NoError(t, err, c.operator)
 			table := New([]*Column{c.column}, len(c.column.There), 1)
-			table.keep([]*filter{made})
+			table.filterNodes([]*filter{made})
 			assert.Equal(t, c.want, table.Nodes, "%s %v", c.operator, c.values)
 		})
 	}

@@ -46,12 +46,12 @@ func New(columns []*Column, rows, periods int) *Table {
 	return t
 }
 
-// keep takes away the nodes that a filter does not keep. Of a column that could
+// filterNodes takes away the nodes that a filter does not keep. Of a column that could
 // not be read nothing is known, so nothing is kept.
-func (t *Table) keep(filters []*filter) {
+func (t *Table) filterNodes(filters []*filter) {
 	for _, f := range filters {
 		t.Nodes = slices.DeleteFunc(t.Nodes, func(node int32) bool {
-			return f.column.Failed != "" || !f.keeps(t.Cell(f.column, node))
+			return f.column.Failed != "" || !f.matches(t.Cell(f.column, node))
 		})
 	}
 }
@@ -229,7 +229,7 @@ type Shape struct {
 
 // Apply makes the table of a response.
 func (s *Shape) Apply(t *Table) (*Table, error) {
-	t.keep(s.filters)
+	t.filterNodes(s.filters)
 	if len(s.groups) > 0 {
 		t = t.group(s.groups)
 	}
