@@ -26,22 +26,22 @@ type Backfill struct {
 	Database privatepg.Config        `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 }
 
-// keeper is a service that keeps copies of others.
-type keeper struct {
+// replicatingService is a service that keeps copies of others.
+type replicatingService struct {
 	service string
 	copies  []*replica.Replica
 }
 
 // Do does what the command says, one service after the other.
 func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	keepers := []keeper{{"commons", commons.Copies(nil)}, {"timekeeping", timekeeping.Copies(nil)}, {"scheduling", scheduling.Copies(nil)}}
+	consumers := []replicatingService{{"commons", commons.Copies(nil)}, {"timekeeping", timekeeping.Copies(nil)}, {"scheduling", scheduling.Copies(nil)}}
 	if b.Service != "all" {
-		keepers = slices.DeleteFunc(keepers, func(k keeper) bool { return k.service != b.Service })
+		consumers = slices.DeleteFunc(consumers, func(k replicatingService) bool { return k.service != b.Service })
 	}
-	if err := b.check(keepers); err != nil {
+	if err := b.check(consumers); err != nil {
 		return err
 	}
-	for _, k := range keepers {
+	for _, k := range consumers {
 		command := b.Command
 		if len(b.Command.Topics) > 0 {
 			kept := replica.Topics(k.copies)
@@ -65,9 +65,9 @@ func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) erro
 }
 
 // check refuses a topic of which nobody keeps a copy, before anything is asked for.
-func (b *Backfill) check(keepers []keeper) error {
+func (b *Backfill) check(consumers []replicatingService) error {
 	var known []string
-	for _, k := range keepers {
+	for _, k := range consumers {
 		known = append(known, replica.Topics(k.copies)...)
 	}
 	slices.Sort(known)
