@@ -38,7 +38,7 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
-	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, nobody{}, nil, nil), commons{})
+	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, noPersons{}, nil, nil), commons{})
 	schedulingv1.RegisterScheduleServiceServer(env.Local, handler)
 	return &fixture{
 		t: t, ctx: env.Ctx, pool: env.Pool, reader: reader, handler: handler,
@@ -46,10 +46,10 @@ func newFixture(t testing.TB) *fixture {
 	}
 }
 
-// nobody knows no person that is not projected.
-type nobody struct{ commonsv1.PersonServiceClient }
+// noPersons knows no person that is not projected.
+type noPersons struct{ commonsv1.PersonServiceClient }
 
-func (nobody) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
 	return &commonsv1.ResolvePersonsResponse{}, nil
 }
 

@@ -26,12 +26,12 @@ WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, lock_from, 
 
 // frozenLeave is the leave that takes shifts of an employee's locked days.
 type frozenLeave struct {
-	locks []civil.Range
-	kept  []keptLeave
+	locks     []civil.Range
+	snapshots []leaveSnapshot
 }
 
-// keptLeave is the leave that was there when days were locked.
-type keptLeave struct {
+// leaveSnapshot is the leave that was there when days were locked.
+type leaveSnapshot struct {
 	days  civil.Range
 	leave leave
 }
@@ -61,10 +61,10 @@ func lockedLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	batch.Queue(readLockedLeave, tenantID, employeeIDs).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&id, &days.From, &days.To, &day, &body}, func() error {
 			f := of(id)
-			if last := len(f.kept) - 1; last < 0 || f.kept[last].days != days {
-				f.kept = append(f.kept, keptLeave{days, leave{whole: map[civil.Date]int{}}})
+			if last := len(f.snapshots) - 1; last < 0 || f.snapshots[last].days != days {
+				f.snapshots = append(f.snapshots, leaveSnapshot{days, leave{whole: map[civil.Date]int{}}})
 			}
-			return f.kept[len(f.kept)-1].leave.add(day, body)
+			return f.snapshots[len(f.snapshots)-1].leave.add(day, body)
 		})
 		return err
 	})
@@ -85,7 +85,7 @@ func (f *frozenLeave) merge(now []*schedulingv1.LeaveInterval) []*schedulingv1.L
 	}
 	var out []*schedulingv1.LeaveInterval
 	for _, s := range now {
-		first, last := reach(s)
+		first, last := takenDays(s)
 		open := civil.AppendDifference(nil, []civil.Range{{From: first, To: last + 1}}, f.locks)
 		if len(open) == 1 && open[0].From == first && open[0].To == last+1 {
 			out = append(out, s)
@@ -95,7 +95,7 @@ func (f *frozenLeave) merge(now []*schedulingv1.LeaveInterval) []*schedulingv1.L
 			out = append(out, only(s, days))
 		}
 	}
-	for _, k := range f.kept {
+	for _, k := range f.snapshots {
 		for _, s := range k.leave.intervals() {
 			out = append(out, only(s, k.days))
 		}
@@ -103,8 +103,8 @@ func (f *frozenLeave) merge(now []*schedulingv1.LeaveInterval) []*schedulingv1.L
 	return out
 }
 
-// reach returns the first and the last day of shifts that leave may take.
-func reach(s *schedulingv1.LeaveInterval) (first, last civil.Date) {
+// takenDays returns the first and the last day of shifts that leave may take.
+func takenDays(s *schedulingv1.LeaveInterval) (first, last civil.Date) {
 	day := civil.Date(s.GetDay())
 	if s.GetEndSecond() == 0 {
 		return day, day

@@ -70,12 +70,12 @@ func Entries(item *schedulingv1.SchedulePatternItem) (n int32) {
 
 // templatePieces are the segments of a shift template, whose times stand on
 // civil.Beginning. One without segments is its own.
-func templatePieces(t *schedulingv1.ShiftTemplate) ([]piece, error) {
+func templatePieces(t *schedulingv1.ShiftTemplate) ([]rawSegment, error) {
 	start, end, err := seconds(civil.Beginning, t.GetStartDateTime(), t.GetEndDateTime())
 	if err != nil || len(t.GetSegments()) == 0 {
-		return []piece{{start: start, end: end}}, err
+		return []rawSegment{{start: start, end: end}}, err
 	}
-	var out []piece
+	var out []rawSegment
 	for _, s := range t.GetSegments() {
 		if s.GetSegmentType().GetQualifier() == breakSegment {
 			continue
@@ -84,7 +84,7 @@ func templatePieces(t *schedulingv1.ShiftTemplate) ([]piece, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, piece{jobOf(s.GetOrgNode()), start, end})
+		out = append(out, rawSegment{jobOf(s.GetOrgNode()), start, end})
 	}
 	return out, nil
 }

@@ -68,9 +68,9 @@ func (p *jobs) number(job string) int32 {
 	return n
 }
 
-// piece is a segment before its job has a number. Its seconds count from the
+// rawSegment is a segment before its job has a number. Its seconds count from the
 // midnight that begins the shift's day.
-type piece struct {
+type rawSegment struct {
 	job        string
 	start, end int32
 }
@@ -82,7 +82,7 @@ const (
 	maxJobBytes = eventBytes / 2
 )
 
-func (p *jobs) segments(pieces []piece) []*schedulingv1.JobSegment {
+func (p *jobs) segments(pieces []rawSegment) []*schedulingv1.JobSegment {
 	pieces = pieces[:min(len(pieces), maxPieces)]
 	room := p.bytes + maxJobBytes
 	out := make([]*schedulingv1.JobSegment, len(pieces))

@@ -96,16 +96,16 @@ func (s *Shifts) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	return outbox.Append(ctx, tx, tenantID, s.Events(revision)...)
 }
 
-func shiftPieces(day civil.Date, body []byte) ([]piece, error) {
+func shiftPieces(day civil.Date, body []byte) ([]rawSegment, error) {
 	shift := &schedulingv1.Shift{}
 	if err := proto.Unmarshal(body, shift); err != nil {
 		return nil, err
 	}
 	start, end, err := seconds(day, shift.GetStartDateTime(), shift.GetEndDateTime())
 	if err != nil || len(shift.GetSegments()) == 0 {
-		return []piece{{start: start, end: end}}, err
+		return []rawSegment{{start: start, end: end}}, err
 	}
-	var out []piece
+	var out []rawSegment
 	for _, s := range shift.GetSegments() {
 		if s.GetSegmentTypeRef().GetQualifier() == breakSegment {
 			continue
@@ -114,7 +114,7 @@ func shiftPieces(day civil.Date, body []byte) ([]piece, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, piece{jobOf(s.GetOrgJobRef()), start, end})
+		out = append(out, rawSegment{jobOf(s.GetOrgJobRef()), start, end})
 	}
 	return out, nil
 }

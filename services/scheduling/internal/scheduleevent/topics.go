@@ -212,9 +212,9 @@ func readIDs(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]int64, 
 	return ids, nil
 }
 
-// errBehind says that the revisions could not be moved on: others drew from them
+// errRevisionsBehind says that the revisions could not be moved on: others drew from them
 // meanwhile.
-var errBehind = errors.New("scheduleevent: the revisions are behind those of a copy")
+var errRevisionsBehind = errors.New("scheduleevent: the revisions are behind those of a copy")
 
 // Revisions are microseconds: how far they are moved past one that a copy has.
 const revisionRoom = 1_000_000
@@ -235,7 +235,7 @@ func revisionAbove(ctx context.Context, tx pgx.Tx, above int64) (int64, error) {
 	}
 	revision, err := nextRevision(ctx, tx)
 	if err == nil && revision <= above {
-		err = errBehind
+		err = errRevisionsBehind
 	}
 	return revision, err
 }

@@ -65,8 +65,8 @@ type entry interface {
 // family is what the kinds of entries have in common, with what they differ in.
 type family[M entry] struct {
 	Deps
-	kind string
-	what string // "shift", for messages
+	kind  string
+	label string // "shift", for messages
 	// complete returns what was sent with what it refers to, and notes what is wrong with an
 	// entry; nil for kinds that refer to nothing.
 	complete func(ctx context.Context, tenantID int64, sent []M, failed []error) ([]M, error)

@@ -57,7 +57,7 @@ func newFixture(t *testing.T) *fixture {
 		together:    schedulingv1.NewScheduleEditServiceClient(env.Conn()),
 		schedule:    schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
-	directory := projection.NewResolver(env.Pool, nobody{}, nil, nil)
+	directory := projection.NewResolver(env.Pool, noPersons{}, nil, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	definitions := tagdefinition.NewStore()
 	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, TagDefinitions: definitions, Wake: func() { f.woken.Add(1) }}
@@ -73,10 +73,10 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// nobody knows no person that is not projected.
-type nobody struct{ commonsv1.PersonServiceClient }
+// noPersons knows no person that is not projected.
+type noPersons struct{ commonsv1.PersonServiceClient }
 
-func (nobody) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
 	return &commonsv1.ResolvePersonsResponse{}, nil
 }
 

@@ -30,7 +30,7 @@ var _ schedulingv1.PayCodeEditServiceServer = (*PayCodeEdits)(nil)
 // NewPayCodeEdits returns the handler of PayCodeEditService.
 func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 	return &PayCodeEdits{edits: &family[*schedulingv1.PayCodeEdit]{
-		Deps: deps, kind: itemstore.KindPayCodeEdit, what: "pay code edit",
+		Deps: deps, kind: itemstore.KindPayCodeEdit, label: "pay code edit",
 		draft:     itemdraft.PayCodeEdit,
 		make:      func() *schedulingv1.PayCodeEdit { return &schedulingv1.PayCodeEdit{} },
 		fill:      fillPayCodeEdit,

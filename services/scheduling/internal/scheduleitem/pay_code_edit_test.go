@@ -70,8 +70,8 @@ func TestRefusedPayCodeEdits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	cases := map[string]struct {
-		code  string
-		spoil func(*schedulingv1.PayCodeEdit)
+		code   string
+		mutate func(*schedulingv1.PayCodeEdit)
 	}{
 		"no employee":      {"WFS-103407", func(e *schedulingv1.PayCodeEdit) { e.Employee = nil }},
 		"unknown employee": {"WFS-103401", func(e *schedulingv1.PayCodeEdit) { e.Employee = person(99) }},
@@ -91,7 +91,7 @@ func TestRefusedPayCodeEdits(t *testing.T) {
 	}
 	for name, c := range cases {
 		e := newEdit(2, "2025-03-03", "2025-03-03")
-		c.spoil(e)
+		c.mutate(e)
 		_, err := f.edits.CreatePayCodeEdit(f.Ctx, e)
 		t.Run(name, func(t *testing.T) { refused(t, err, c.code, 400) })
 	}

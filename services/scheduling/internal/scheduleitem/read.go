@@ -156,7 +156,7 @@ func (f *family[M]) readOne(ctx context.Context, id int64, status int) (M, error
 		return m, nil
 	}
 	var none M
-	return none, itemfault.NotFound(status, f.what, id)
+	return none, itemfault.NotFound(status, f.label, id)
 }
 
 // unknownInBody is the status for an id that stands in a request's body.

@@ -34,10 +34,10 @@ func (f *family[M]) remove(ctx context.Context, ids []int64, version *int64, unk
 		for _, id := range ids {
 			k, ok := found[id]
 			if !ok {
-				return itemfault.NotFound(unknown, f.what, id)
+				return itemfault.NotFound(unknown, f.label, id)
 			}
 			if version != nil && *version != k.version() {
-				return itemfault.Stale(f.what, id, k.version())
+				return itemfault.Stale(f.label, id, k.version())
 			}
 		}
 		return f.delete(ctx, tx, tenantID, ids, found)

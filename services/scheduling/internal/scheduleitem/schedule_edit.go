@@ -250,7 +250,7 @@ func (w *work[M]) prepare(ctx context.Context, tenantID int64, visible rowvisibi
 	w.remove = slices.Compact(w.remove)
 	for _, m := range w.update {
 		if _, both := slices.BinarySearch(w.remove, m.GetId()); both {
-			return fault.Invalid(fault.CodeInput, fmt.Sprintf("The %s %d cannot be both changed and deleted.", f.what, m.GetId()))
+			return fault.Invalid(fault.CodeInput, fmt.Sprintf("The %s %d cannot be both changed and deleted.", f.label, m.GetId()))
 		}
 	}
 	failed := make([]error, len(w.create))
@@ -288,7 +288,7 @@ func (w *work[M]) apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible 
 		}
 		for _, id := range w.remove {
 			if _, ok := found[id]; !ok {
-				return itemfault.NotFound(unknownInBody, f.what, id)
+				return itemfault.NotFound(unknownInBody, f.label, id)
 			}
 		}
 		if err := f.delete(ctx, tx, tenantID, w.remove, found); err != nil {

@@ -31,7 +31,7 @@ var _ schedulingv1.ScheduleTagServiceServer = (*ScheduleTags)(nil)
 // NewScheduleTags returns the handler of ScheduleTagService.
 func NewScheduleTags(deps Deps) *ScheduleTags {
 	return &ScheduleTags{tags: &family[*schedulingv1.ScheduleTag]{
-		Deps: deps, kind: itemstore.KindScheduleTag, what: "schedule tag",
+		Deps: deps, kind: itemstore.KindScheduleTag, label: "schedule tag",
 		complete: itemdraft.CompleteScheduleTags(deps.Pool, deps.TagDefinitions),
 		draft:    itemdraft.ScheduleTag,
 		make:     func() *schedulingv1.ScheduleTag { return &schedulingv1.ScheduleTag{} },
@@ -117,7 +117,7 @@ func (h *ScheduleTags) MultiReadScheduleTags(ctx context.Context, req *schedulin
 			out.Succeed(asked, tag)
 			continue
 		}
-		out.Fail(asked, fault.FromError(itemfault.NotFound(unknownInBody, h.tags.what, id)))
+		out.Fail(asked, fault.FromError(itemfault.NotFound(unknownInBody, h.tags.label, id)))
 	}
 	done, failure, err := rpc.Settled(ctx, out)
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err

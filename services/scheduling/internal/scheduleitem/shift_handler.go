@@ -34,7 +34,7 @@ var _ schedulingv1.ShiftServiceServer = (*Shifts)(nil)
 func NewShifts(deps Deps) *Shifts {
 	maxLength := deps.maxShift()
 	return &Shifts{shifts: &family[*schedulingv1.Shift]{
-		Deps: deps, kind: itemstore.KindShift, what: "shift",
+		Deps: deps, kind: itemstore.KindShift, label: "shift",
 		draft: func(sent *schedulingv1.Shift, employee *projection.Employee) (*itemdraft.Draft, error) {
 			return itemdraft.Shift(sent, employee, maxLength)
 		},

@@ -131,8 +131,8 @@ func TestRefusedShifts(t *testing.T) {
 		}
 	}
 	cases := map[string]struct {
-		code  string
-		spoil func(*schedulingv1.Shift)
+		code   string
+		mutate func(*schedulingv1.Shift)
 	}{
 		"no start":         {"API-10001", func(s *schedulingv1.Shift) { s.StartDateTime = "" }},
 		"no end":           {"API-10001", func(s *schedulingv1.Shift) { s.EndDateTime = "" }},
@@ -153,7 +153,7 @@ func TestRefusedShifts(t *testing.T) {
 	}
 	for name, c := range cases {
 		s := newShift(2, "2025-02-03T08:00", "2025-02-03T16:00")
-		c.spoil(s)
+		c.mutate(s)
 		_, err := f.shifts.CreateShift(f.Ctx, s)
 		t.Run(name, func(t *testing.T) { refused(t, err, c.code, 400) })
 	}

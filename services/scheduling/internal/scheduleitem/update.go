@@ -56,13 +56,13 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 		}
 		was, ok := old[id]
 		if !ok {
-			return itemfault.NotFound(http.StatusNotFound, f.what, id)
+			return itemfault.NotFound(http.StatusNotFound, f.label, id)
 		}
 		if sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID() {
-			return itemfault.Stale(f.what, id, was.version()) // Somebody moved it meanwhile.
+			return itemfault.Stale(f.label, id, was.version()) // Somebody moved it meanwhile.
 		}
 		if version := f.version(sent); version != nil && *version != was.version() {
-			return itemfault.Stale(f.what, id, was.version())
+			return itemfault.Stale(f.label, id, was.version())
 		}
 		change := []replacement{{id, was, d}}
 		refused, err := f.refusals(ctx, tx, tenantID, change)
@@ -93,7 +93,7 @@ func (f *family[M]) employeeAfter(ctx context.Context, tenantID int64, visible r
 		}
 		was, ok := found[id]
 		if !ok {
-			return nil, itemfault.NotFound(http.StatusNotFound, f.what, id)
+			return nil, itemfault.NotFound(http.StatusNotFound, f.label, id)
 		}
 		if was.employeeID() == 0 {
 			return nil, nil
@@ -169,7 +169,7 @@ func (f *family[M]) refusals(ctx context.Context, tx pgx.Tx, tenantID int64, lis
 	}
 	for _, i := range withdrawn {
 		if refused[i] == nil {
-			refused[i] = itemfault.WithoutTerm(f.what, rows[i].EmployeeID, rows[i].From)
+			refused[i] = itemfault.WithoutTerm(f.label, rows[i].EmployeeID, rows[i].From)
 		}
 	}
 	return refused, nil
@@ -200,7 +200,7 @@ func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 	}
 	for id, k := range found {
 		if before, ok := seen[id]; !ok || before.employeeID() != k.employeeID() {
-			return nil, fmt.Errorf("%w: %w", errMoved, itemfault.Stale(f.what, id, k.version()))
+			return nil, fmt.Errorf("%w: %w", errMoved, itemfault.Stale(f.label, id, k.version()))
 		}
 	}
 	return found, nil

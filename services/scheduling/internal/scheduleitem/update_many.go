@@ -65,7 +65,7 @@ func (f *family[M]) distinctIDs(sent []M) []error {
 		case id == 0:
 			failed[i] = fault.Invalid(itemfault.CodeMissing, fmt.Sprintf("[%d].id is missing.", i))
 		case seen[id]:
-			failed[i] = fault.Invalid(fault.CodeInput, fmt.Sprintf("[%d].id: the %s %d comes twice.", i, f.what, id))
+			failed[i] = fault.Invalid(fault.CodeInput, fmt.Sprintf("[%d].id: the %s %d comes twice.", i, f.label, id))
 		default:
 			seen[id] = true
 		}
@@ -100,7 +100,7 @@ func (f *family[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 		}
 		was, ok := found[m.GetId()]
 		if !ok {
-			failed[i] = itemfault.NotFound(unknownInBody, f.what, m.GetId())
+			failed[i] = itemfault.NotFound(unknownInBody, f.label, m.GetId())
 			continue
 		}
 		employees[i] = those[was.employeeID()]
@@ -165,12 +165,12 @@ func (f *family[M]) replaceMany(
 func (f *family[M]) fits(sent M, was known, found bool, d *itemdraft.Draft) error {
 	switch {
 	case !found:
-		return itemfault.NotFound(unknownInBody, f.what, sent.GetId())
+		return itemfault.NotFound(unknownInBody, f.label, sent.GetId())
 	case sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID():
-		return itemfault.Stale(f.what, sent.GetId(), was.version())
+		return itemfault.Stale(f.label, sent.GetId(), was.version())
 	}
 	if version := f.version(sent); version != nil && *version != was.version() {
-		return itemfault.Stale(f.what, sent.GetId(), was.version())
+		return itemfault.Stale(f.label, sent.GetId(), was.version())
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (r *Resolver) Resolve(in Input) ([]Span, error) {
 	if err := r.overlayAll(in.Assignments); err != nil {
 		return nil, err
 	}
-	if err := r.keepLocked(in.Current); err != nil {
+	if err := r.appendLocked(in.Current); err != nil {
 		return nil, err
 	}
 	r.spans = join(r.spans)
@@ -191,8 +191,8 @@ func (r *Resolver) lowestVisible(day civil.Date) int {
 	return 0
 }
 
-// keepLocked appends what is there now on the locked days.
-func (r *Resolver) keepLocked(current []Span) error {
+// appendLocked appends what is there now on the locked days.
+func (r *Resolver) appendLocked(current []Span) error {
 	if len(r.locks) == 0 {
 		return nil
 	}

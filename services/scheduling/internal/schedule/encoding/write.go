@@ -57,18 +57,18 @@ const partEntries = 400
 // other ones, perhaps in parts.
 func (w *writer) list(field protowire.Number, entries []Entry, other []byte) error {
 	for w.send != nil && len(entries) > partEntries {
-		w.piece(field, entries[:partEntries], nil)
+		w.appendEntries(field, entries[:partEntries], nil)
 		var err error
 		if w.out, err = w.send(w.out); err != nil {
 			return err
 		}
 		entries = entries[partEntries:]
 	}
-	w.piece(field, entries, other)
+	w.appendEntries(field, entries, other)
 	return nil
 }
 
-func (w *writer) piece(field protowire.Number, entries []Entry, other []byte) {
+func (w *writer) appendEntries(field protowire.Number, entries []Entry, other []byte) {
 	size := len(other) + w.listSize(entries)
 	w.out = slices.Grow(w.out, 1+protowire.SizeBytes(size))
 	w.out = protowire.AppendTag(w.out, field, protowire.BytesType)

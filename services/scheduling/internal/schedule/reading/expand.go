@@ -52,7 +52,7 @@ func expand(q *request.Query, persons []encoding.Person, rows Rows, patterns []*
 		onJobs: map[onJob]*encoding.Template{},
 	}
 	for k := range encoding.Kinds {
-		e.needed[k] = needs(q, k)
+		e.needed[k] = needsKind(q, k)
 	}
 	e.reserve(rows.spans, patterns)
 	var spanAt, itemAt, hiddenAt, lockAt, leaveAt, lockedLeaveAt int

@@ -121,10 +121,10 @@ type outlineBuilder struct {
 // shape is what outlines of the same template have in common. Times are seconds
 // after the midnight of the entry's day.
 type shape struct {
-	pieces  []segment.Segment
-	jobs    []string
-	seconds int64
-	label   string
+	segments []segment.Segment
+	jobs     []string
+	seconds  int64
+	label    string
 	// generated says that a pattern made the entry, leave taken or not.
 	generated bool
 	posted    bool
@@ -212,7 +212,7 @@ func (o *outlineBuilder) outline(e *encoding.Entry, kind OutlineKind) (Outline, 
 // count adds up the pieces of a shift, whose clock may change.
 func (out *Outline) count(s *shape, zone *encoding.ZoneDays) {
 	midnight := int64(out.Day) * civil.SecondsPerDay
-	for i, p := range s.pieces {
+	for i, p := range s.segments {
 		seconds := zone.Elapsed(midnight+p.Start, midnight+p.End)
 		if p.Kind == segment.Break {
 			out.Breaks += seconds
@@ -273,7 +273,7 @@ func (s *shape) shift(e *encoding.Entry, text []byte) error {
 	}
 	for i, p := range pieces {
 		p.Start, p.End = p.Start-base, p.End-base
-		s.pieces = append(s.pieces, p)
+		s.segments = append(s.segments, p)
 		job := ""
 		if i < len(shift.GetSegments()) {
 			job = shift.GetSegments()[i].GetOrgJobRef().GetQualifier()

@@ -97,7 +97,7 @@ func (r *Reader) SettledTime(ctx context.Context) (at time.Time, err error) {
 func (r *Reader) AsOf(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, at time.Time) (*encoding.Window, error) {
 	rows, err := read(ctx, r.pool, filter{
 		tenantID: tenantID, employees: encoding.IDsOf(persons), days: q.Days, at: &at,
-		leave: needs(q, encoding.KindShift) || needs(q, encoding.KindLeaveEdit),
+		leave: needsKind(q, encoding.KindShift) || needsKind(q, encoding.KindLeaveEdit),
 	})
 	if err != nil {
 		return nil, err

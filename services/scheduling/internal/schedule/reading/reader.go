@@ -40,7 +40,7 @@ func (r *Reader) Rows(ctx context.Context, tenantID int64, q *request.Query, ids
 	if !q.OnlyOpen() {
 		w.employees = ids
 	}
-	w.leave = needs(q, encoding.KindShift) || needs(q, encoding.KindLeaveEdit)
+	w.leave = needsKind(q, encoding.KindShift) || needsKind(q, encoding.KindLeaveEdit)
 	w.open = q.Selected&request.SelectOpen != 0
 	w.holidays = !q.OnlyOpen() && q.Selected&(request.SelectHolidays|request.SelectDays) != 0
 	return read(ctx, r.pool, w)
@@ -76,8 +76,8 @@ func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, p
 	return encoding.Encode(ctx, q, window)
 }
 
-// needs reports whether entries of a kind must be put together.
-func needs(q *request.Query, k encoding.Kind) bool {
+// needsKind reports whether entries of a kind must be put together.
+func needsKind(q *request.Query, k encoding.Kind) bool {
 	part := [encoding.Kinds]request.Selection{
 		encoding.KindShift:        request.SelectShifts | request.SelectDays | request.SelectJobs,
 		encoding.KindPayCodeEdit:  request.SelectPayCodeEdits | request.SelectDays | request.SelectJobs,

@@ -68,7 +68,7 @@ func Cut(shift *schedulingv1.Shift, gone []Interval) (bool, error) {
 			before = 0
 		}
 		if before > 0 {
-			segments[i].Id = proto.Int64(pieceID(segments[i].GetId(), before))
+			segments[i].Id = proto.Int64(remainderID(segments[i].GetId(), before))
 		}
 		segments[i].StartDateTime, segments[i].EndDateTime = Text(p.Start), Text(p.End)
 	}
@@ -76,10 +76,10 @@ func Cut(shift *schedulingv1.Shift, gone []Interval) (bool, error) {
 	return true, nil
 }
 
-// pieceID returns the id of what leave left of a segment after it took its middle: the
+// remainderID returns the id of what leave left of a segment after it took its middle: the
 // first piece keeps the segment's id, the second has it negated, and what comes after
 // still other takings lies a multiple of 2^53 below.
-func pieceID(segment, before int64) int64 { return -segment - (before-1)<<53 }
+func remainderID(segment, before int64) int64 { return -segment - (before-1)<<53 }
 
 // MergeBreaks merges the breaks of a shift into neighbouring segments.
 func MergeBreaks(shift *schedulingv1.Shift) error {
