@@ -26,10 +26,10 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// everybody has some employees at each location.
-type everybody struct{ employees []int64 }
+// allVisible has some employees at each location.
+type allVisible struct{ employees []int64 }
 
-func (e everybody) ListLocationEmployees(_ context.Context, req *datav1.ListLocationEmployeesRequest, _ ...grpc.CallOption) (*datav1.ListLocationEmployeesResponse, error) {
+func (e allVisible) ListLocationEmployees(_ context.Context, req *datav1.ListLocationEmployeesRequest, _ ...grpc.CallOption) (*datav1.ListLocationEmployeesResponse, error) {
 	out := &datav1.ListLocationEmployeesResponse{Total: int64(len(e.employees) * len(req.GetLocationIds()))}
 	for range req.GetLocationIds() {
 		out.Locations = append(out.Locations, &datav1.LocationEmployees{EmployeeIds: e.employees})
@@ -91,7 +91,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 	for i := range ids {
 		ids[i] = int64(200*i + 1)
 	}
-	server := NewServer(reading.NewReader(recorded, nil), everybody{ids}, noPayCodes{})
+	server := NewServer(reading.NewReader(recorded, nil), allVisible{ids}, noPayCodes{})
 	described, err := server.DescribeDataElements(ctx, nil)
 	require.NoError(t, err)
 	require.Len(t, described.GetProviders(), 2)
@@ -125,7 +125,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 // locations: their employees, times the days.
 func TestTheEmployeesOfLocationsCount(t *testing.T) {
 	t.Parallel()
-	server := NewServer(nil, everybody{make([]int64, 560)}, noPayCodes{})
+	server := NewServer(nil, allVisible{make([]int64, 560)}, noPayCodes{})
 	_, err := server.ReadDataElements(tenant.With(t.Context(), 1), &datav1.ReadDataElementsRequest{
 		Provider: "SCH", RowKind: datav1.RowKind_ROW_KIND_LOCATION, RowIds: []int64{1, 2}, Bounds: []int32{20500, 20551},
 		Elements: []*datav1.DataSelection{{Key: "SCH_SHIFT_COUNT"}},

@@ -20,10 +20,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
-// nobody knows no person that is not projected.
-type nobody struct{ commonsv1.PersonServiceClient }
+// noPersons knows no person that is not projected.
+type noPersons struct{ commonsv1.PersonServiceClient }
 
-func (nobody) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
 	return &commonsv1.ResolvePersonsResponse{}, nil
 }
 
@@ -39,7 +39,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	f := &fixture{Env: env, t: t, locks: schedulingv1.NewDayLockServiceClient(env.Conn())}
-	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, nobody{}, nil, nil), func() { f.woken++ })
+	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, noPersons{}, nil, nil), func() { f.woken++ })
 	schedulingv1.RegisterDayLockServiceServer(env.Local, handler)
 	_, err := env.Pool.Exec(env.Ctx, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'UTC', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ FROM unnest($2::bigint[], $3::date[], $4::date[]) AS u (id, from_date, to_date)
 WHERE l.tenant_id = $1 AND l.id = u.id`
 
 	// Leave of the days behind may cover the end of a shift that runs into them.
-	keepLeave = `
+	insertLockedLeave = `
 INSERT INTO locked_leave (tenant_id, employee_id, lock_from, lock_to, id, from_day, to_day, version, body)
 SELECT $1, u.employee_id, u.from_date, u.to_date, l.id, l.from_day, l.to_day, l.version, l.body
 FROM unnest($2::bigint[], $3::date[], $4::date[]) AS u (employee_id, from_date, to_date)
@@ -118,7 +118,7 @@ func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, d
 	if len(made.keys) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, keepLeave, tenantID, made.keys, made.from, made.to, encoding.Lookback); err != nil {
+	if _, err := tx.Exec(ctx, insertLockedLeave, tenantID, made.keys, made.from, made.to, encoding.Lookback); err != nil {
 		return fmt.Errorf("daylock: keep leave: %w", err)
 	}
 	rows, err := tx.Query(ctx, onLeave, tenantID, made.keys)

@@ -76,9 +76,9 @@ func (noTerms) ResolveEmploymentTerms(context.Context, *timekeepingv1.ResolveEmp
 	return &timekeepingv1.ResolveEmploymentTermsResponse{}, nil
 }
 
-type everybody struct{}
+type allVisible struct{}
 
-func (everybody) Expected(context.Context, []int64) []propagation.Members { return nil }
+func (allVisible) Expected(context.Context, []int64) []propagation.Members { return nil }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -95,7 +95,7 @@ func newWorld(t *testing.T) *world {
 	resolver := projection.NewResolver(env.Pool, noPersons{}, noTerms{}, nil)
 	reader := reading.NewReader(env.Pool, definitions)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
-		Pool: env.Pool, Definitions: definitions, Terms: resolver, Members: everybody{}, Wake: w.wake,
+		Pool: env.Pool, Definitions: definitions, Terms: resolver, Members: allVisible{}, Wake: w.wake,
 	}))
 	deps := scheduleitem.Deps{Pool: env.Pool, Directory: resolver, Reader: reader, Wake: w.wake}
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))

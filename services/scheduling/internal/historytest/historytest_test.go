@@ -45,13 +45,13 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// shapers are the tables that shape an employee's schedule. Each has its past in
+// historyTables are the tables that shape an employee's schedule. Each has its past in
 // a table of the same name with _past behind it.
-var shapers = []string{"span", "schedule_item", "day_lock", "membership", "leave_edit", "locked_leave"}
+var historyTables = []string{"span", "schedule_item", "day_lock", "membership", "leave_edit", "locked_leave"}
 
-// unkept are columns that say nothing of what was believed: when it was, and what
+// bookkeepingColumns are columns that say nothing of what was believed: when it was, and what
 // follows from other tables.
-const unkept = ` - '{believed_from,believed_until,hidden_lane,hidden_ordinal}'::text[]`
+const bookkeepingColumns = ` - '{believed_from,believed_until,hidden_lane,hidden_ordinal}'::text[]`
 
 // employees are in two buckets of locks.
 var employees = []int64{1, 2, 3, employeelock.BucketSize + 1, employeelock.BucketSize + 2}
@@ -269,8 +269,8 @@ type seen struct {
 // now reads what holds of an employee, and the time of the last change of it.
 func (w *world) now(id int64) (s seen, err error) {
 	var states, times []string
-	for _, table := range shapers {
-		states = append(states, fmt.Sprintf(`SELECT '%[1]s ' || (to_jsonb(t)%[2]s)::text AS row FROM %[1]s t WHERE tenant_id = 1 AND employee_id = $1`, table, unkept))
+	for _, table := range historyTables {
+		states = append(states, fmt.Sprintf(`SELECT '%[1]s ' || (to_jsonb(t)%[2]s)::text AS row FROM %[1]s t WHERE tenant_id = 1 AND employee_id = $1`, table, bookkeepingColumns))
 		times = append(times, fmt.Sprintf(`SELECT believed_from AS at FROM %[1]s WHERE tenant_id = 1 AND employee_id = $1
 			UNION ALL SELECT believed_until FROM %[1]s_past WHERE tenant_id = 1 AND employee_id = $1`, table))
 	}
@@ -283,11 +283,11 @@ func (w *world) now(id int64) (s seen, err error) {
 // asOf reads what was believed of employees at an instant.
 func (w *world) asOf(ids []int64, at time.Time) (state string, err error) {
 	var states []string
-	for _, table := range shapers {
+	for _, table := range historyTables {
 		states = append(states, fmt.Sprintf(`SELECT '%[1]s ' || (to_jsonb(t)%[2]s)::text AS row FROM %[1]s t
 			WHERE tenant_id = 1 AND employee_id = ANY($1) AND believed_from <= $2
 			UNION ALL SELECT '%[1]s ' || (to_jsonb(p)%[2]s)::text FROM %[1]s_past p
-			WHERE tenant_id = 1 AND employee_id = ANY($1) AND believed_from <= $2 AND believed_until > $2`, table, unkept))
+			WHERE tenant_id = 1 AND employee_id = ANY($1) AND believed_from <= $2 AND believed_until > $2`, table, bookkeepingColumns))
 	}
 	err = w.Pool.QueryRow(w.Ctx, `SELECT coalesce(string_agg(row, E'\n' ORDER BY row), '') FROM (`+strings.Join(states, " UNION ALL ")+`) AS s`, ids, at).Scan(&state)
 	return state, err
@@ -392,8 +392,8 @@ func TestThePastIsWhatReadersSaw(t *testing.T) {
 }
 
 func pasts() []string {
-	out := make([]string, len(shapers))
-	for i, table := range shapers {
+	out := make([]string, len(historyTables))
+	for i, table := range historyTables {
 		out[i] = table + "_past"
 	}
 	return out

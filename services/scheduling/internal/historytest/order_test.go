@@ -159,7 +159,7 @@ func TestThePastHasTheColumnsOfItsTable(t *testing.T) {
 	env := schedtest.New(t)
 	const columns = `SELECT array_agg(attname::text || ' ' || format_type(atttypid, atttypmod) ORDER BY attnum) FROM pg_attribute
 		WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attname <> 'believed_until'`
-	for _, table := range shapers {
+	for _, table := range historyTables {
 		t.Run(table, func(t *testing.T) {
 			var now, then []string
 			require.NoError(t, env.Pool.QueryRow(env.Ctx, columns, table).Scan(&now))

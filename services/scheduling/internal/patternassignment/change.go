@@ -96,7 +96,7 @@ func (l *layers) change(e *edit) error {
 	}
 	if err := span.CheckDepth(l.byOwner[e.before.ownerID], e.affectedDays().days); err != nil {
 		l.byOwner[e.before.ownerID] = before
-		return patterndefinition.Invalid(fmt.Sprintf("The %s %d", what, e.before.id),
+		return patterndefinition.Invalid(fmt.Sprintf("The %s %d", resourceName, e.before.id),
 			"cannot be changed like this: too many schedule patterns of the %s would lie on one day. End or remove others first", l.kind.owner).WithCause(err)
 	}
 	return nil
@@ -126,7 +126,7 @@ func (k *Kind) store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Tim
 		return 0, nil
 	}
 	slices.Sort(owners)
-	propagationID, err := propagation.Start(ctx, tx, k.concerned(slices.Compact(owners)))
+	propagationID, err := propagation.Start(ctx, tx, k.affected(slices.Compact(owners)))
 	if err != nil {
 		return 0, err
 	}

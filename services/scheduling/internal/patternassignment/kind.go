@@ -26,7 +26,7 @@ type Kind struct {
 	// ofEmployees reports whether the owners are employees.
 	ofEmployees bool
 	// concerned are those whom a change may concern.
-	concerned func(owners []int64) propagation.Request
+	affected func(owners []int64) propagation.Request
 	// notice speaks of a number of employees with locked days.
 	notice func(employees int64) string
 
@@ -54,7 +54,7 @@ func Terms() *Kind {
 		lock: "patterns of employment terms", owner: "employment term", owners: "employment terms",
 		pattern: "groupSchedulePattern", ref: "groupRef", refs: "groupRefs", removeByOwners: "removeByGroups", lastBlocks: " and removeByGroups",
 		codeEnd: codeEnd, codeStart: codeMissing, countLocked: countLockedOfTerms,
-		concerned: func(owners []int64) propagation.Request {
+		affected: func(owners []int64) propagation.Request {
 			return propagation.Request{Cause: propagation.CausePattern, TermIDs: owners}
 		},
 		notice: func(employees int64) string {
@@ -94,7 +94,7 @@ func Employees() *Kind {
 		lock: "patterns of employees", owner: "employee", owners: "employees", ofEmployees: true,
 		pattern: "employeeSchedulePattern", ref: "employeeRef", refs: "employeeRefs", removeByOwners: "removeByEmployees", lastBlocks: ", removeByEmployees and restore",
 		codeEnd: codeEmployeeEnd, codeStart: codeEmployeeStart, countLocked: countLockedOfEmployees,
-		concerned: func(owners []int64) propagation.Request {
+		affected: func(owners []int64) propagation.Request {
 			return propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: owners}
 		},
 		selectHired: selectHired,

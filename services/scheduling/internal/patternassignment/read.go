@@ -31,7 +31,7 @@ func (s *Assignments) Get(ctx context.Context, id int64) (*schedulingv1.GroupSch
 		return nil, err
 	}
 	if len(list) == 0 || !visible.Has(list[0].ownerID) {
-		return nil, patterndefinition.NotFound(what, id)
+		return nil, patterndefinition.NotFound(resourceName, id)
 	}
 	messages, err := s.messages(ctx, list)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-const what = "schedule pattern assignment"
+const resourceName = "schedule pattern assignment"
 
 // allDays is the calendar of the product.
 var allDays = civil.Range{From: civil.Beginning, To: civil.Forever}
@@ -220,13 +220,13 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *up
 		known = known || ok
 		var e edit
 		if !ok {
-			errs[i] = patterndefinition.Unknown(s.kind.idsPath(i), what, &commonv1.Ref{Id: proto.Int64(id)})
+			errs[i] = patterndefinition.Unknown(s.kind.idsPath(i), resourceName, &commonv1.Ref{Id: proto.Int64(id)})
 		} else if e, errs[i] = u.one(a, b, layers); errs[i] == nil {
 			edits = append(edits, e)
 		}
 	}
 	if !known {
-		errs[0] = patterndefinition.NotFound(what, u.ids[0])
+		errs[0] = patterndefinition.NotFound(resourceName, u.ids[0])
 	}
 	return now, edits, errs, s.putPattern(ctx, tx, tenantID, edits, b)
 }

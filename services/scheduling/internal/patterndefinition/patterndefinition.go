@@ -98,7 +98,7 @@ func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, tenantID int64
 	}
 	for i, pattern := range patterns {
 		if results[i].Err == nil {
-			results[i].Definition, results[i].Err = seal(requests[i].Path, pattern)
+			results[i].Definition, results[i].Err = newDefinition(requests[i].Path, pattern)
 		}
 	}
 	return results, nil
@@ -133,7 +133,7 @@ func (d *Definitions) check(requests []Request, patterns []*schedulingv1.Schedul
 	}
 }
 
-func seal(path string, pattern *schedulingv1.SchedulePattern) (*Definition, error) {
+func newDefinition(path string, pattern *schedulingv1.SchedulePattern) (*Definition, error) {
 	if size := proto.Size(pattern); size > maxPatternBytes {
 		return nil, Invalid(path, "must not be larger than %d bytes with all its templates; it has %d", maxPatternBytes, size)
 	}

@@ -47,7 +47,7 @@ func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropa
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
 	}
-	found, err := pgx.CollectExactlyOneRow(rows, wire)
+	found, err := pgx.CollectExactlyOneRow(rows, scanPropagation)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.NotFound(fault.CodeNotFound, "There is no propagation with this id.")
 	}
@@ -57,8 +57,8 @@ func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropa
 	return found, nil
 }
 
-// wire reads a row of columns.
-func wire(row pgx.CollectableRow) (*schedulingv1.Propagation, error) {
+// scanPropagation reads a row of columns.
+func scanPropagation(row pgx.CollectableRow) (*schedulingv1.Propagation, error) {
 	response := &schedulingv1.Propagation{}
 	var total, done, spans, locked, detached int64
 	var accepted time.Time

@@ -69,7 +69,7 @@ func (h *Handler) MultiReadPropagations(ctx context.Context, req *schedulingv1.M
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
 	}
-	found, err := pgx.CollectRows(rows, wire)
+	found, err := pgx.CollectRows(rows, scanPropagation)
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
 	}

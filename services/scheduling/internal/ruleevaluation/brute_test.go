@@ -16,8 +16,8 @@ type measured struct {
 	shiftMarker int // the number of shifts
 }
 
-// brute evaluates rules minute by minute, by the clock of package time.
-type brute struct {
+// bruteForce evaluates rules minute by minute, by the clock of package time.
+type bruteForce struct {
 	calendar       ruleevaluation.Calendar
 	days           civil.Range
 	first          int64 // the instant of the first minute
@@ -29,10 +29,10 @@ type brute struct {
 	known          map[int64]int
 }
 
-func newBrute(location *time.Location, calendar ruleevaluation.Calendar, days civil.Range, shifts []ruleevaluation.Shift, birth *civil.Date) *brute {
+func newBruteForce(location *time.Location, calendar ruleevaluation.Calendar, days civil.Range, shifts []ruleevaluation.Shift, birth *civil.Date) *bruteForce {
 	first := days.From.AddDays(-45).Time().Unix()
 	count := (days.Days() + 65) * 24 * 60
-	b := &brute{
+	b := &bruteForce{
 		calendar: calendar, days: days, first: first, shifts: shifts, birth: birth, known: map[int64]int{},
 		wall: make([]int64, count), work: make([]bool, count), presence: make([]bool, count), begins: make([]int, count),
 	}
@@ -53,7 +53,7 @@ func newBrute(location *time.Location, calendar ruleevaluation.Calendar, days ci
 	return b
 }
 
-func (b *brute) mark(list []bool, in ruleevaluation.Interval) {
+func (b *bruteForce) mark(list []bool, in ruleevaluation.Interval) {
 	for at := in.Start; at < in.End; at += 60 {
 		list[(at-b.first)/60] = true
 	}
@@ -61,7 +61,7 @@ func (b *brute) mark(list []bool, in ruleevaluation.Interval) {
 
 // minute returns the first minute in which the clock shows a time or, when it skips
 // the time, as long after the skip as the time is in it.
-func (b *brute) minute(day civil.Date, clock civil.TimeOfDay) int {
+func (b *bruteForce) minute(day civil.Date, clock civil.TimeOfDay) int {
 	wanted := (int64(day)*civil.SecondsPerDay + int64(clock)) / 60
 	if m, ok := b.known[wanted]; ok {
 		return m
@@ -77,9 +77,9 @@ func (b *brute) minute(day civil.Date, clock civil.TimeOfDay) int {
 	return m
 }
 
-func (b *brute) midnight(day civil.Date) int { return b.minute(day, 0) }
+func (b *bruteForce) midnight(day civil.Date) int { return b.minute(day, 0) }
 
-func (b *brute) night(day civil.Date) (from, to int) {
+func (b *bruteForce) night(day civil.Date) (from, to int) {
 	next := day
 	if b.calendar.NightEnd <= b.calendar.NightStart {
 		next++
@@ -97,10 +97,10 @@ func count(list []bool, from, to int) int {
 	return n
 }
 
-func (b *brute) worked(day civil.Date) bool { return b.starting(day, day+1) > 0 }
+func (b *bruteForce) worked(day civil.Date) bool { return b.starting(day, day+1) > 0 }
 
 // starting counts the shifts that begin on days.
-func (b *brute) starting(from, to civil.Date) int {
+func (b *bruteForce) starting(from, to civil.Date) int {
 	n := 0
 	for m := b.midnight(from); m < b.midnight(to); m++ {
 		n += b.begins[m]
@@ -109,7 +109,7 @@ func (b *brute) starting(from, to civil.Date) int {
 }
 
 // touching counts the shifts with a minute from one up to another.
-func (b *brute) touching(from, to int) int {
+func (b *bruteForce) touching(from, to int) int {
 	n := 0
 	for _, s := range b.shifts {
 		for at := s.Start; at < s.End; at += 60 {
@@ -122,7 +122,7 @@ func (b *brute) touching(from, to int) int {
 	return n
 }
 
-func (b *brute) weeks() []civil.Date {
+func (b *bruteForce) weeks() []civil.Date {
 	var out []civil.Date
 	for day := b.days.From - 6; day < b.days.To; day++ {
 		if day.Weekday() == b.calendar.WeekStart {
@@ -132,7 +132,7 @@ func (b *brute) weeks() []civil.Date {
 	return out
 }
 
-func (b *brute) isBelow(age int, day civil.Date) bool {
+func (b *bruteForce) isBelow(age int, day civil.Date) bool {
 	if age == 0 {
 		return true
 	}
@@ -142,7 +142,7 @@ func (b *brute) isBelow(age int, day civil.Date) bool {
 	return b.birth.Time().AddDate(age, 0, 0).After(day.Time())
 }
 
-func (b *brute) evaluate(rules []ruleevaluation.Rule) []measured {
+func (b *bruteForce) evaluate(rules []ruleevaluation.Rule) []measured {
 	var out []measured
 	for i, r := range rules {
 		add := func(from, to civil.Date, value float64, shifts int) {
@@ -213,7 +213,7 @@ func (b *brute) evaluate(rules []ruleevaluation.Rule) []measured {
 }
 
 // rows looks from each day that is asked for back to where its row began.
-func (b *brute) rows(r ruleevaluation.Rule, counts func(civil.Date) bool, found func(from, to civil.Date, n int)) {
+func (b *bruteForce) rows(r ruleevaluation.Rule, counts func(civil.Date) bool, found func(from, to civil.Date, n int)) {
 	for day := b.days.From; day < b.days.To; day++ {
 		if !counts(day) || day+1 < b.days.To && counts(day+1) {
 			continue
@@ -228,7 +228,7 @@ func (b *brute) rows(r ruleevaluation.Rule, counts func(civil.Date) bool, found 
 	}
 }
 
-func (b *brute) rests(r ruleevaluation.Rule, add func(from, to civil.Date, value float64, shifts int)) {
+func (b *bruteForce) rests(r ruleevaluation.Rule, add func(from, to civil.Date, value float64, shifts int)) {
 	for day := b.days.From; day < b.days.To; day++ {
 		for m := b.midnight(day); m < b.midnight(day+1); m++ {
 			if !b.presence[m] || b.presence[m-1] {

@@ -114,7 +114,7 @@ func TestEvaluateAgreesWithBruteForce(t *testing.T) {
 				for _, v := range ruleevaluation.New(zone, calendar, rules, days).Evaluate(known, birth) {
 					found = append(found, measured{v.Rule, v.Days.From.String(), v.Days.To.String(), v.Measured, len(v.Shifts)})
 				}
-				want := newBrute(location, calendar, days, shifts, birth).evaluate(rules)
+				want := newBruteForce(location, calendar, days, shifts, birth).evaluate(rules)
 				assert.Equal(t, want, found)
 			})
 		})

@@ -134,7 +134,7 @@ func (h *Handler) list(ctx context.Context, refs []*commonv1.Ref, contextPath st
 		if unknown[i] != nil {
 			return nil, unknown[i]
 		}
-		return message(&employees[i], wire(have[employees[i].ID], inContext, day), counted[employees[i].ID]), nil
+		return message(&employees[i], toProto(have[employees[i].ID], inContext, day), counted[employees[i].ID]), nil
 	})
 	if err != nil {
 		return nil, err

@@ -208,9 +208,9 @@ func rewrite(old []assignment, c change, fresh []assignment) []assignment {
 	return out
 }
 
-// wire returns assignments as callers read them: those of a context, or of all when it
+// toProto returns assignments as callers read them: those of a context, or of all when it
 // is 0, that hold on a day, or on any when it is nil.
-func wire(list []assignment, context int64, day *civil.Date) []*schedulingv1.ScheduleRuleSetAssignment {
+func toProto(list []assignment, context int64, day *civil.Date) []*schedulingv1.ScheduleRuleSetAssignment {
 	var out []*schedulingv1.ScheduleRuleSetAssignment
 	for _, a := range list {
 		if context != 0 && a.context != context || day != nil && !a.days.Contains(*day) {
@@ -225,15 +225,15 @@ func wire(list []assignment, context int64, day *civil.Date) []*schedulingv1.Sch
 	return out
 }
 
-// Holding says that a rule set holds on days.
-type Holding struct {
+// EffectiveRuleSet says that a rule set holds on days.
+type EffectiveRuleSet struct {
 	RuleSet int64
 	Days    civil.Range
 }
 
-// holdings returns which rule sets hold on days in a context, each with its days
+// effectiveRuleSets returns which rule sets hold on days in a context, each with its days
 // joined. Overridden days are those of the override alone.
-func holdings(list []assignment, context int64, days civil.Range) []Holding {
+func effectiveRuleSets(list []assignment, context int64, days civil.Range) []EffectiveRuleSet {
 	var overridden []civil.Range
 	for _, a := range list {
 		if context == GenerationOverride && a.context == GenerationOverride {
@@ -252,13 +252,13 @@ func holdings(list []assignment, context int64, days civil.Range) []Holding {
 		}
 		held[a.ruleSet] = append(held[a.ruleSet], on...)
 	}
-	var out []Holding
+	var out []EffectiveRuleSet
 	for id, ranges := range held {
 		for _, r := range civil.Normalise(ranges) {
-			out = append(out, Holding{RuleSet: id, Days: r})
+			out = append(out, EffectiveRuleSet{RuleSet: id, Days: r})
 		}
 	}
-	slices.SortFunc(out, func(a, b Holding) int {
+	slices.SortFunc(out, func(a, b EffectiveRuleSet) int {
 		return cmp.Or(cmp.Compare(a.RuleSet, b.RuleSet), cmp.Compare(a.Days.From, b.Days.From))
 	})
 	return out

@@ -127,7 +127,7 @@ func TestDaysAgreeWithAModel(t *testing.T) {
 		window := someDays()
 		for _, context := range []int64{Default, GenerationOverride} {
 			var got [days]int64
-			for _, holding := range holdings(list, context, window) {
+			for _, holding := range effectiveRuleSets(list, context, window) {
 				for day := range days {
 					if holding.Days.Contains(at(day)) {
 						require.Zero(t, got[day], "two rule sets on a day")

@@ -39,7 +39,7 @@ DELETE FROM schedule_rule_set_assignment WHERE tenant_id = $1 AND employee_id = 
 INSERT INTO schedule_rule_set_assignment (tenant_id, employee_id, context_id, from_date, to_date, schedule_rule_set_id)
 SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[], $6::bigint[]) AS u (employee, context, from_date, to_date, rule_set)`
 
-	keepRuleSets = `
+	lockRuleSets = `
 SELECT id FROM schedule_rule_set WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE`
 
 	findAssigned = `
@@ -117,10 +117,10 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID int64, wanted map[int64][]
 	return nil
 }
 
-// keep keeps rule sets from being deleted until the transaction ends, and returns those
+// lockExistingRuleSets keeps rule sets from being deleted until the transaction ends, and returns those
 // that are there.
-func keep(ctx context.Context, tx pgx.Tx, tenantID int64, ruleSets []int64) ([]int64, error) {
-	rows, err := tx.Query(ctx, keepRuleSets, tenantID, ruleSets)
+func lockExistingRuleSets(ctx context.Context, tx pgx.Tx, tenantID int64, ruleSets []int64) ([]int64, error) {
+	rows, err := tx.Query(ctx, lockRuleSets, tenantID, ruleSets)
 	if err != nil {
 		return nil, fmt.Errorf("keep rule sets: %w", err)
 	}
@@ -141,14 +141,14 @@ func IsAssigned(ctx context.Context, tx pgx.Tx, tenantID, ruleSet int64) (assign
 
 // HoldingsOf returns which rule sets hold for employees on days in a context, by rule
 // set and day.
-func HoldingsOf(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, inContext int64, days civil.Range) (map[int64][]Holding, error) {
+func HoldingsOf(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, inContext int64, days civil.Range) (map[int64][]EffectiveRuleSet, error) {
 	found, err := read(ctx, db, tenantID, employees)
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[int64][]Holding, len(found))
+	out := make(map[int64][]EffectiveRuleSet, len(found))
 	for id, list := range found {
-		if held := holdings(list, inContext, days); len(held) > 0 {
+		if held := effectiveRuleSets(list, inContext, days); len(held) > 0 {
 			out[id] = held
 		}
 	}

@@ -129,7 +129,7 @@ func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.Per
 	}
 	out := make([]*schedulingv1.PersonScheduleRuleSets, len(items))
 	for i, it := range items {
-		out[i] = message(it.employee, wire(have[it.employee.ID], 0, nil), counted[it.employee.ID])
+		out[i] = message(it.employee, toProto(have[it.employee.ID], 0, nil), counted[it.employee.ID])
 	}
 	return out, nil
 }
@@ -185,7 +185,7 @@ func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID int64, items 
 	for i, s := range found {
 		kept[i] = s.GetId()
 	}
-	if kept, err = keep(ctx, tx, tenantID, kept); err != nil {
+	if kept, err = lockExistingRuleSets(ctx, tx, tenantID, kept); err != nil {
 		return err
 	}
 	byID, byName := map[int64]*schedulingv1.ScheduleRuleSet{}, map[string]*schedulingv1.ScheduleRuleSet{}

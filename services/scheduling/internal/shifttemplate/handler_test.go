@@ -35,14 +35,14 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	env := schedtest.New(t)
 	rules := patterndefinition.NewRules(patterndefinition.Settings{})
-	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules, projection.NewResolver(env.Pool, nobody{}, nil, nil)))
+	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules, projection.NewResolver(env.Pool, noPersons{}, nil, nil)))
 	return &world{Env: env, client: schedulingv1.NewShiftTemplateServiceClient(env.Conn())}
 }
 
-// nobody knows no person that is not projected.
-type nobody struct{ commonsv1.PersonServiceClient }
+// noPersons knows no person that is not projected.
+type noPersons struct{ commonsv1.PersonServiceClient }
 
-func (nobody) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
 	return &commonsv1.ResolvePersonsResponse{}, nil
 }
 

@@ -27,12 +27,12 @@ import (
 // world has the employee 1 (Zurich), and a manager, 9, who sees everybody.
 type world struct {
 	*schedtest.Env
-	t             *testing.T
-	manager       *timeoff.Manager
-	employee      *timeoff.Employee
-	edits         *scheduleitem.PayCodeEdits
-	asOne, asNine context.Context
-	clock         *clock.Fake
+	t                     *testing.T
+	manager               *timeoff.Manager
+	employee              *timeoff.Employee
+	edits                 *scheduleitem.PayCodeEdits
+	asEmployee, asManager context.Context
+	clock                 *clock.Fake
 }
 
 func newWorld(t *testing.T) *world {
@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	env := schedtest.New(t)
 	w := &world{
 		Env: env, t: t, clock: clock.NewFake(time.Date(2031, 3, 1, 23, 30, 0, 0, time.UTC)),
-		asOne: schedtest.As(t.Context(), 1, rowvisibility.Own), asNine: schedtest.As(t.Context(), 9, rowvisibility.All),
+		asEmployee: schedtest.As(t.Context(), 1, rowvisibility.Own), asManager: schedtest.As(t.Context(), 9, rowvisibility.All),
 	}
 	directory := projection.NewResolver(env.Pool, nil, nil, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 // asked is a request of the employee for whole days.
 func (w *world) asked(first, last string) *schedulingv1.TimeOffRequest {
 	w.t.Helper()
-	made, err := w.employee.CreateEmployeeTimeOff(w.asOne, &schedulingv1.TimeOffRequest{
+	made, err := w.employee.CreateEmployeeTimeOff(w.asEmployee, &schedulingv1.TimeOffRequest{
 		RequestSubType: &schedulingv1.TimeOffSubtype{Id: proto.Int64(1)},
 		Periods: []*schedulingv1.TimeOffPeriod{{
 			StartDate: first, EndDate: last, PayCode: &commonv1.Ref{Qualifier: proto.String("PTO")}, SymbolicAmount: &commonv1.Ref{Id: proto.Int64(-1)},
@@ -69,7 +69,7 @@ func (w *world) asked(first, last string) *schedulingv1.TimeOffRequest {
 }
 
 func (w *world) decide(id int64, to string) (*schedulingv1.TimeOffRequest, error) {
-	return w.manager.ApplyUpdateTimeOff(w.asNine, &schedulingv1.ApplyUpdateTimeOffRequest{ChangeState: &schedulingv1.TimeOffStatusChange{
+	return w.manager.ApplyUpdateTimeOff(w.asManager, &schedulingv1.ApplyUpdateTimeOffRequest{ChangeState: &schedulingv1.TimeOffStatusChange{
 		Do:    &schedulingv1.TimeOffStatusDo{ToStatus: &schedulingv1.RequestStatus{SymbolicId: to}},
 		Where: &schedulingv1.TimeOffStatusWhere{TimeOffRequestId: &id},
 	}})
@@ -116,7 +116,7 @@ func TestRequestsOfOneDayTakeTurns(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			_, err := w.manager.CreateTimeOff(w.asNine, &schedulingv1.TimeOffRequest{
+			_, err := w.manager.CreateTimeOff(w.asManager, &schedulingv1.TimeOffRequest{
 				Employee: &commonv1.Ref{Id: proto.Int64(1)}, RequestSubType: &schedulingv1.TimeOffSubtype{Id: proto.Int64(1)},
 				Periods: []*schedulingv1.TimeOffPeriod{{
 					StartDate: "2031-03-03", PayCode: &commonv1.Ref{Qualifier: proto.String("PTO")}, SymbolicAmount: &commonv1.Ref{Qualifier: proto.String("FULL_DAY")},
@@ -156,7 +156,7 @@ func TestTimeOffIsPublishedWithLeave(t *testing.T) {
 
 	var id int64
 	require.NoError(t, w.Pool.QueryRow(w.Ctx, "SELECT min(id) FROM schedule_item").Scan(&id))
-	_, err = w.edits.DeletePayCodeEdit(w.asNine, &schedulingv1.DeletePayCodeEditRequest{Id: id})
+	_, err = w.edits.DeletePayCodeEdit(w.asManager, &schedulingv1.DeletePayCodeEditRequest{Id: id})
 	require.NoError(t, err)
 	days, version = w.published()
 	assert.EqualValues(t, 1, days, "a planner took one day back by hand")
@@ -180,14 +180,14 @@ func TestSubtypesThatDecideByThemselves(t *testing.T) {
 		DefaultPayCode: &commonv1.Ref{Qualifier: proto.String("Sick")},
 	}})
 	require.NoError(t, err)
-	made, err := w.employee.CreateEmployeeTimeOff(w.asOne, &schedulingv1.TimeOffRequest{
+	made, err := w.employee.CreateEmployeeTimeOff(w.asEmployee, &schedulingv1.TimeOffRequest{
 		RequestSubType: &schedulingv1.TimeOffSubtype{Id: sick.GetTimeOffRequest().Id},
 		Periods:        []*schedulingv1.TimeOffPeriod{{StartDate: "2031-03-03", Duration: proto.Float64(1.5)}},
 	})
 	require.NoError(t, err)
 	assert.Equal(t, "APPROVED", made.GetCurrentStatus().GetSymbolicId())
 	assert.Equal(t, "Sick", made.GetPeriods()[0].GetPayCode().GetQualifier())
-	changed, err := w.employee.ApplyUpdateEmployeeTimeOff(w.asOne, &schedulingv1.ApplyUpdateTimeOffRequest{ChangeState: &schedulingv1.TimeOffStatusChange{
+	changed, err := w.employee.ApplyUpdateEmployeeTimeOff(w.asEmployee, &schedulingv1.ApplyUpdateTimeOffRequest{ChangeState: &schedulingv1.TimeOffStatusChange{
 		Do:    &schedulingv1.TimeOffStatusDo{ToStatus: &schedulingv1.RequestStatus{Id: proto.Int64(8)}},
 		Where: &schedulingv1.TimeOffStatusWhere{TimeOffRequestId: made.Id},
 	}})

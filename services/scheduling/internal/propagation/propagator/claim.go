@@ -35,7 +35,7 @@ DELETE FROM propagation_batch b USING unnest($2::bigint[], $3::int[]) AS u (prop
 WHERE b.tenant_id = $1 AND b.propagation_id = u.propagation_id AND b.batch = u.batch`
 
 	// What is left of a batch are those who could not be brought up to date.
-	keepFailed = `
+	updateFailed = `
 UPDATE propagation_batch SET employee_ids = $4, first_employee_id = $5, buckets = $6, state = 'FAILED'
 WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 
@@ -151,7 +151,7 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes
 		p.detached[at] += int32(len(shared(done.Detached, b.employees)))
 		if len(failed) > 0 {
 			p.failed[at] = true
-			batch.Queue(keepFailed, tenantID, b.PropagationID, b.Batch, failed, failed[0], employeelock.Buckets(failed))
+			batch.Queue(updateFailed, tenantID, b.PropagationID, b.Batch, failed, failed[0], employeelock.Buckets(failed))
 			continue
 		}
 		p.batches[at]++

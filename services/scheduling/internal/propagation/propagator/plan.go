@@ -27,7 +27,7 @@ WHERE tenant_id = $1 AND state = 'ACCEPTED' AND id > $2 ORDER BY id LIMIT 1 FOR 
 	// Whoever was on a term at any time. Who has spans from a term and was never on
 	// it, as far as is known, lost the membership since: a propagation of its own
 	// takes the spans away.
-	selectConcerned = `SELECT employee_id FROM membership WHERE tenant_id = $1 AND employment_term_id = ANY($2)`
+	selectAffected = `SELECT employee_id FROM membership WHERE tenant_id = $1 AND employment_term_id = ANY($2)`
 
 	lastTurn = `SELECT coalesce(max(turn), 0) FROM propagation_batch WHERE tenant_id = $1 AND state = 'REQUESTED'`
 
@@ -113,7 +113,7 @@ func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id in
 		if err != nil || wait > 0 {
 			return err
 		}
-		employees, err := concerned(ctx, tx, tenantID, terms, given)
+		employees, err := affectedEmployees(ctx, tx, tenantID, terms, given)
 		if err != nil {
 			return err
 		}
@@ -130,12 +130,12 @@ func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id in
 	return id, mine, wait, err
 }
 
-// concerned returns the employees whom a change of terms concerns, together
+// affectedEmployees returns the employees whom a change of terms concerns, together
 // with those given, in ascending order.
-func concerned(ctx context.Context, tx pgx.Tx, tenantID int64, terms, given []int64) ([]int64, error) {
+func affectedEmployees(ctx context.Context, tx pgx.Tx, tenantID int64, terms, given []int64) ([]int64, error) {
 	employees := slices.Clone(given)
 	if len(terms) > 0 {
-		rows, err := tx.Query(ctx, selectConcerned, tenantID, terms)
+		rows, err := tx.Query(ctx, selectAffected, tenantID, terms)
 		if err != nil {
 			return nil, fmt.Errorf("propagation: select employees: %w", err)
 		}

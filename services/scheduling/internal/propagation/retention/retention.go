@@ -62,15 +62,15 @@ const ForEver time.Duration = -1
 // Retention keeps history for a time. Any number of processes may run one on the same
 // database.
 type Retention struct {
-	pool  *pg.Pool
-	log   *slog.Logger
-	clock clock.Clock
-	keep  time.Duration
+	pool   *pg.Pool
+	log    *slog.Logger
+	clock  clock.Clock
+	maxAge time.Duration
 }
 
 // New returns a retention that keeps history for a time, or [ForEver].
 func New(pool *pg.Pool, log *slog.Logger, clk clock.Clock, keep time.Duration) *Retention {
-	return &Retention{pool: pool, log: log, clock: clk, keep: keep}
+	return &Retention{pool: pool, log: log, clock: clk, maxAge: keep}
 }
 
 // Run applies it every hour until ctx ends.
@@ -98,10 +98,10 @@ func (r *Retention) Apply(ctx context.Context) error {
 	if err := r.makeMonths(ctx, now); err != nil {
 		return err
 	}
-	if r.keep == ForEver {
+	if r.maxAge == ForEver {
 		return nil
 	}
-	before := now.Add(-r.keep)
+	before := now.Add(-r.maxAge)
 	if err := r.dropMonths(ctx, before); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (r *Retention) makeMonths(ctx context.Context, now time.Time) error {
 		// The first of a month, so that a month later is the next one.
 		month := time.Date(now.Year(), now.Month()+time.Month(ahead), 1, 0, 0, 0, 0, time.UTC)
 		for _, past := range historyTables {
-			err := r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			err := r.withLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
 				_, err := tx.Exec(ctx, makeMonth, past, month.Year(), int(month.Month()))
 				return err
 			})
@@ -134,7 +134,7 @@ func (r *Retention) makeMonths(ctx context.Context, now time.Time) error {
 // dropMonths drops the partitions of which everything ended before a time.
 func (r *Retention) dropMonths(ctx context.Context, before time.Time) error {
 	for _, past := range historyTables {
-		err := r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		err := r.withLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
 			rows, err := tx.Query(ctx, selectPartitions, past)
 			if err != nil {
 				return err
@@ -171,7 +171,7 @@ func endedBefore(past, partition string, before time.Time) bool {
 // purge deletes what ended before a time and lies in no month of its own, and
 // the propagations that finished before it, and versions of assignments.
 func (r *Retention) purge(ctx context.Context, before time.Time) error {
-	err := r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := r.withLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		batch := &pgx.Batch{}
 		for _, past := range historyTables {
 			// In the oldest month, and what no month was made for.
@@ -182,7 +182,7 @@ func (r *Retention) purge(ctx context.Context, before time.Time) error {
 	for _, statement := range []string{deleteOldPropagations, deleteOldAssignmentVersions} {
 		for more := true; err == nil && more; {
 			more = false // unless it is ours to do
-			err = r.alone(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			err = r.withLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
 				tag, err := tx.Exec(ctx, statement, before, maxPurged)
 				more = tag.RowsAffected() == maxPurged
 				return err
@@ -195,8 +195,8 @@ func (r *Retention) purge(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// alone runs fn in a transaction for all tenants, unless another process does so.
-func (r *Retention) alone(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
+// withLock runs fn in a transaction for all tenants, unless another process does so.
+func (r *Retention) withLock(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
 	return pg.InTx(tenant.All(ctx), r.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if mine, err := lockRetention.Try(ctx, tx, advisory.OfDatabase); err != nil || !mine {
 			return err
