@@ -54,8 +54,8 @@ func (o *outcome) failed() (n int) {
 	return n
 }
 
-// errKeptBack ends a transaction of which nothing is to stay.
-var errKeptBack = errors.New("an earning keeps the others back")
+// errRolledBack ends a transaction of which nothing is to stay.
+var errRolledBack = errors.New("an earning keeps the others back")
 
 // ImportPayrollEarnings stores earnings. See PayrollEarningService for the statuses.
 func (h *Handler) ImportPayrollEarnings(ctx context.Context, req *timekeepingv1.ImportPayrollEarningsRequest) (*timekeepingv1.PayrollEarningImport, error) {
@@ -150,11 +150,11 @@ func (h *Handler) store(ctx context.Context, tenantID int64, o *outcome, togethe
 	var stored map[uuid.UUID]bool
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if stored, err = insert(ctx, tx, tenantID, good); err == nil && together && len(stored) < len(good) {
-			err = errKeptBack
+			err = errRolledBack
 		}
 		return err
 	})
-	if err != nil && !errors.Is(err, errKeptBack) {
+	if err != nil && !errors.Is(err, errRolledBack) {
 		return err
 	}
 	for i, e := range o.earnings {

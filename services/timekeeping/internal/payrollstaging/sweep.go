@@ -19,8 +19,8 @@ const (
 	sweepEvery = 15 * time.Second
 	// stillFor is how long a run stands still before its batches are asked for again.
 	stillFor = 30 * time.Second
-	// keptFor is how long a run is kept after its end.
-	keptFor = 30 * 24 * time.Hour
+	// retention is how long a run is kept after its end.
+	retention = 30 * 24 * time.Hour
 	// sweepRuns bounds the runs of one sweep. The next one goes on.
 	sweepRuns = 100
 )
@@ -53,7 +53,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 			WHERE finished_at IS NULL AND moved_at < clock_timestamp() - make_interval(secs => $1) ORDER BY moved_at LIMIT $3)
 		UNION ALL (SELECT tenant_id, id, true FROM payroll_staging
 			WHERE finished_at < clock_timestamp() - make_interval(secs => $2) ORDER BY finished_at LIMIT $3)`,
-		stillFor.Seconds(), keptFor.Seconds(), sweepRuns)
+		stillFor.Seconds(), retention.Seconds(), sweepRuns)
 	if err != nil {
 		return fmt.Errorf("find runs: %w", err)
 	}

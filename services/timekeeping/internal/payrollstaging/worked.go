@@ -43,14 +43,14 @@ func (t timecards) Totals(ctx context.Context, _ int64, employees []int64, days 
 		}
 		slices.SortFunc(employee.Totals, func(a, b Total) int {
 			return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.PayCode, b.PayCode), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind),
-				cmp.Compare(dayOr(a.Historical), dayOr(b.Historical)))
+				cmp.Compare(dateOrZero(a.Historical), dateOrZero(b.Historical)))
 		})
 		out = append(out, employee)
 	}
 	return out, nil
 }
 
-func dayOr(d *civil.Date) civil.Date {
+func dateOrZero(d *civil.Date) civil.Date {
 	if d == nil {
 		return 0
 	}

@@ -15,8 +15,8 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// pieceSize is about how large a part of a text is, in bytes.
-const pieceSize = 256 << 10
+// chunkSize is about how large a part of a text is, in bytes.
+const chunkSize = 256 << 10
 
 // GetPayrollExportResponse writes the text of an export, in parts to callers who take
 // them.
@@ -90,10 +90,10 @@ func (h *Exports) writer(ctx context.Context, tenantID int64, e *export) (*textW
 
 func (w *textWriter) row(values []string) error {
 	size, err := w.format.row(values)
-	if err != nil || size < pieceSize {
+	if err != nil || size < chunkSize {
 		return err
 	}
-	return w.piece()
+	return w.flush()
 }
 
 // The fields of a text that hold its pieces and its type.
@@ -102,8 +102,8 @@ var (
 	textType   = protofield.MustNumber(&timekeepingv1.PayrollExportText{}, "content_type")
 )
 
-// piece sends what was written, or keeps it for the response.
-func (w *textWriter) piece() error {
+// flush sends what was written, or keeps it for the response.
+func (w *textWriter) flush() error {
 	piece := w.format.taken()
 	if len(piece) == 0 {
 		return nil

@@ -101,13 +101,13 @@ func check(path string, v *timekeepingv1.PayRuleVersion) error {
 	slices.SortStableFunc(v.Breaks, func(a, b *timekeepingv1.PayRuleBreak) int { return cmp.Compare(a.GetAfter(), b.GetAfter()) })
 	for i, b := range v.GetBreaks() {
 		at := fmt.Sprintf("breaks[%d].", i)
-		checks = append(checks, bound{at + "after", needed(b.After), 0, 1440}, bound{at + "length", needed(b.Length), 1, 240})
+		checks = append(checks, bound{at + "after", orInvalid(b.After), 0, 1440}, bound{at + "length", orInvalid(b.Length), 1, 240})
 	}
 	for _, t := range tiersOf(v) {
 		slices.SortStableFunc(t.list, func(a, b *timekeepingv1.PayRuleTier) int { return cmp.Compare(a.GetAfter(), b.GetAfter()) })
 		for i, tier := range t.list {
 			at := fmt.Sprintf("%s[%d].", t.name, i)
-			checks = append(checks, bound{at + "after", needed(tier.After), 0, 10_080})
+			checks = append(checks, bound{at + "after", orInvalid(tier.After), 0, 10_080})
 			if tier.GetPayCode() == nil {
 				return fault.Invalid(paycode.CodeMissing, fmt.Sprintf("%s.%spayCode is missing.", path, at))
 			}
@@ -130,8 +130,8 @@ type bound struct {
 	least, most int32
 }
 
-// needed makes a number that was not given one that no bound allows.
-func needed(n *int32) *int32 {
+// orInvalid makes a number that was not given one that no bound allows.
+func orInvalid(n *int32) *int32 {
 	if n == nil {
 		return proto.Int32(-1)
 	}

@@ -155,7 +155,7 @@ func (h *Punches) between(ctx context.Context, tenantID int64, list []person.Per
 			rows.Close()
 			return nil, err
 		}
-		out[n-1].Punches = append(out[n-1].Punches, p.wire(out[n-1].GetEmployee()))
+		out[n-1].Punches = append(out[n-1].Punches, p.toProto(out[n-1].GetEmployee()))
 	}
 	return out, rows.Err()
 }

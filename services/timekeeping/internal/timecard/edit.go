@@ -105,8 +105,8 @@ func (e *edit) amount(path, unit string) (err error) {
 	return err
 }
 
-// wire returns a stored edit as callers see it.
-func (e *edit) wire(c *card) *timekeepingv1.TimecardPayCodeEdit {
+// toProto returns a stored edit as callers see it.
+func (e *edit) toProto(c *card) *timekeepingv1.TimecardPayCodeEdit {
 	out := proto.CloneOf(e.body)
 	out.Id, out.ApplyDate, out.Paycode = proto.Int64(e.id), e.day.String(), payCodeRef(c.setup.PayCode(e.body.GetPaycode()))
 	out.DurationInHours, out.DurationInDays, out.MoneyAmount = nil, nil, nil

@@ -259,7 +259,7 @@ func (c *card) show(wanted func(string) bool, o options) *timekeepingv1.Timecard
 	if wanted("HISTORICAL_CORRECTIONS") {
 		for _, k := range c.corrections {
 			if c.days.Contains(k.apply) {
-				out.HistoricalCorrections = append(out.HistoricalCorrections, k.wire(c))
+				out.HistoricalCorrections = append(out.HistoricalCorrections, k.toProto(c))
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 		return nil, err
 	}
 	for n, row := range rows {
-		out.Punches[at[n]].PunchForRest = row.wire()
+		out.Punches[at[n]].PunchForRest = row.toProto()
 	}
 	return out, nil
 }
@@ -123,7 +123,7 @@ func (r *Reader) row(p *timekeepingv1.Punch, found map[person.Key]person.Person)
 	}
 	row.transfer(p)
 	row.NoDeduction = p.GetCancelDeduction()
-	return row, row.keep()
+	return row, row.marshalBody()
 }
 
 // resolveTimeZone finds out when and where a punch was made.
@@ -228,7 +228,7 @@ func firstNamed(refs []*commonv1.Ref) *commonv1.Ref {
 }
 
 // keep makes the body of the row: what the columns do not hold.
-func (row *punchRow) keep() error {
+func (row *punchRow) marshalBody() error {
 	for _, list := range [][]string{{row.Job, row.workRule}} {
 		for _, text := range list {
 			if len(text) > 1000 || strings.ContainsRune(text, 0) {
@@ -250,14 +250,14 @@ func (row *punchRow) keep() error {
 	return nil
 }
 
-// wire returns a stored punch as callers see it.
-func (row *punchRow) wire() *timekeepingv1.Punch {
-	row.shown = row.punch.wire(&commonv1.Ref{Id: &row.employee.ID, Qualifier: &row.employee.Number})
+// toProto returns a stored punch as callers see it.
+func (row *punchRow) toProto() *timekeepingv1.Punch {
+	row.shown = row.punch.toProto(&commonv1.Ref{Id: &row.employee.ID, Qualifier: &row.employee.Number})
 	return row.shown
 }
 
-// wire returns a stored punch as callers see it. Its body must have been read.
-func (p *punch) wire(employee *commonv1.Ref) *timekeepingv1.Punch {
+// toProto returns a stored punch as callers see it. Its body must have been read.
+func (p *punch) toProto(employee *commonv1.Ref) *timekeepingv1.Punch {
 	out := &timekeepingv1.Punch{}
 	if err := proto.Unmarshal(p.body, out); err != nil {
 		out = &timekeepingv1.Punch{} // What the columns hold is all there is.

@@ -18,9 +18,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// words are what can be selected of a timecard, and after them what only the reference
+// selections are what can be selected of a timecard, and after them what only the reference
 // product has.
-var words = []string{
+var selections = []string{
 	"PUNCHES", "WORKED_SHIFTS", "PAYCODE_EDITS", "EXCEPTIONS", "TOTALS", "TOTAL_SUMMARY", "DAILY_TOTAL_SUMMARY", "SCHEDULE_SHIFT",
 	"SCHEDULE_PAYCODE_EDITS", "HISTORICAL_CORRECTIONS",
 	"HOURS_WORKED", "HOLIDAY_CREDITS", "EXTENDED_EXCEPTIONS", "ITEM_TOTAL_SUMMARY", "PROCESSED_SEGMENTS", "TOTALIZATION_STATUS",
@@ -54,8 +54,8 @@ func (h *Timecards) one(ctx context.Context, tenantID int64, who person.Person, 
 	var list []string
 	for _, text := range req.GetSelect() {
 		for word := range strings.SplitSeq(text, ",") {
-			if !slices.Contains(words, strings.ToUpper(word)) {
-				return nil, fault.Invalid(timecardfault.CodeSelect, "select must be of "+strings.Join(words, ", ")+".")
+			if !slices.Contains(selections, strings.ToUpper(word)) {
+				return nil, fault.Invalid(timecardfault.CodeSelect, "select must be of "+strings.Join(selections, ", ")+".")
 			}
 			list = append(list, word)
 		}

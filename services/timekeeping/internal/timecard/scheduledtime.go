@@ -71,7 +71,7 @@ func (c *card) measure() {
 	}
 }
 
-func (b *scheduledTime) wire() *timekeepingv1.SchedulePayCodeEdit {
+func (b *scheduledTime) toProto() *timekeepingv1.SchedulePayCodeEdit {
 	out := &timekeepingv1.SchedulePayCodeEdit{
 		ApplyDate: b.day.String(), Paycode: payCodeRef(b.payCode), OrgJob: jobRef(b.job), Leave: proto.Bool(b.leave),
 	}

@@ -40,12 +40,12 @@ func (c *card) nonEmptyDays() []*timekeepingv1.TimecardDay {
 	}
 	for _, e := range c.edits {
 		if c.shows(e.day) {
-			of(e.day).PayCodeEdits = append(of(e.day).PayCodeEdits, e.wire(c))
+			of(e.day).PayCodeEdits = append(of(e.day).PayCodeEdits, e.toProto(c))
 		}
 	}
 	for i := range c.scheduledTimes {
 		if b := &c.scheduledTimes[i]; c.shows(b.day) {
-			of(b.day).SchedulePayCodeEdits = append(of(b.day).SchedulePayCodeEdits, b.wire())
+			of(b.day).SchedulePayCodeEdits = append(of(b.day).SchedulePayCodeEdits, b.toProto())
 		}
 	}
 	for _, e := range c.result.Exceptions {
@@ -120,7 +120,7 @@ func (c *card) punchesOf(shift *worktime.Shift) []*timekeepingv1.Punch {
 			return
 		}
 		last = punch
-		p := c.punches[punch].wire(nil)
+		p := c.punches[punch].toProto(nil)
 		p.RoundedPunchDtm, p.IsScheduled = c.local(punch, rounded), proto.Bool(shift.Scheduled >= 0)
 		out = append(out, p)
 	}

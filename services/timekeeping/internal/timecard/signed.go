@@ -362,8 +362,8 @@ func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply c
 	return nil
 }
 
-// wire returns a correction as callers see it.
-func (k *correction) wire(c *card) *timekeepingv1.HistoricalCorrection {
+// toProto returns a correction as callers see it.
+func (k *correction) toProto(c *card) *timekeepingv1.HistoricalCorrection {
 	out := &timekeepingv1.HistoricalCorrection{
 		Id: &k.id, Employee: c.ref(), Paycode: payCodeRef(k.payCode), OrgJob: jobRef(k.job), HistoricalDate: k.historical.String(), ApplyDate: k.apply.String(),
 	}

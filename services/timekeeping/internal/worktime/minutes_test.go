@@ -45,7 +45,7 @@ func (k *timeClock) rule(punch int) *worktime.Rule {
 
 func dateOf(t time.Time) civil.Date { return civil.Of(t.Year(), t.Month(), t.Day()) }
 
-func (k *timeClock) nobody() { k.shift, k.first, k.atWork = k.shift+1, -1, -1 }
+func (k *timeClock) noPersons() { k.shift, k.first, k.atWork = k.shift+1, -1, -1 }
 
 func (k *timeClock) punch(i int) {
 	p := k.c.Punches[i]
@@ -53,15 +53,15 @@ func (k *timeClock) punch(i int) {
 		if k.atWork >= 0 {
 			k.spans = append(k.spans, interval{k.shift, k.atWork, -1})
 		}
-		k.nobody()
+		k.noPersons()
 	}
 	if k.atWork < 0 {
 		if p.Direction == worktime.Out {
-			k.nobody()
+			k.noPersons()
 			return
 		}
 		if k.first >= 0 && p.At > k.left+k.rule(k.first).ShiftGap {
-			k.nobody()
+			k.noPersons()
 		}
 		if k.first < 0 {
 			k.first = i
@@ -71,7 +71,7 @@ func (k *timeClock) punch(i int) {
 	}
 	if p.Direction == worktime.In {
 		k.spans = append(k.spans, interval{k.shift, k.atWork, -1})
-		k.nobody()
+		k.noPersons()
 		k.first, k.atWork = i, i
 		return
 	}

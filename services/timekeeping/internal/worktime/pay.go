@@ -8,7 +8,7 @@ func (c *calculation) pay() {
 	for i := range c.out.Shifts {
 		shift := &c.out.Shifts[i]
 		rule := c.in.Rule(shift.Day)
-		tally := tally{day: c.worked(shift.Day), week: c.ofWeek(shift.Day, rule), rule: rule}
+		tally := workedSoFar{day: c.worked(shift.Day), week: c.ofWeek(shift.Day, rule), rule: rule}
 		for _, piece := range c.withoutBreaks(shift, rule) {
 			shift.Items = tally.divide(shift.Items, piece)
 		}
@@ -89,15 +89,15 @@ func (c *calculation) owed(shift *Shift, rule *Rule) []Break {
 	return out
 }
 
-// tally is how much was worked so far.
-type tally struct {
+// workedSoFar is how much was worked so far.
+type workedSoFar struct {
 	day  Worked
 	week int64
 	rule *Rule
 }
 
 // divide appends the parts of a piece of work that are paid differently.
-func (t *tally) divide(out []Item, piece Item) []Item {
+func (t *workedSoFar) divide(out []Item, piece Item) []Item {
 	for piece.Start < piece.End {
 		length := piece.End - piece.Start
 		daily, untilDaily := tier(t.rule.Daily, t.day.All)
