@@ -51,7 +51,7 @@ func withinCode(ctx context.Context, tx pgx.Tx, tenantID, _ int64, c *timekeepin
 			return invalid("%s must be of hours or days: the pay code %q is of money", path, p.GetName())
 		}
 		seen[p.GetId()] = true
-		if err := keep(ctx, tx, tenantID, "pay_code", path, c.GetPayCodes()[i], p); err != nil {
+		if err := lockReferenced(ctx, tx, tenantID, "pay_code", path, c.GetPayCodes()[i], p); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ func withinProfile(ctx context.Context, tx pgx.Tx, tenantID, _ int64, p *timekee
 			return invalid("%s repeats %q", path, found[0].GetName())
 		}
 		seen[found[0].GetId()] = true
-		if err := keep(ctx, tx, tenantID, "accrual_code", path, policy.GetAccrualCode(), found[0]); err != nil {
+		if err := lockReferenced(ctx, tx, tenantID, "accrual_code", path, policy.GetAccrualCode(), found[0]); err != nil {
 			return err
 		}
 	}

@@ -193,9 +193,9 @@ func yearStart(path, text string) (month, day int, err error) {
 	return 0, 0, invalid("%s must be the month and the day as MM-DD, the day from 01 to 28", path)
 }
 
-// keep writes a ref by id and name, and keeps what it points to from being deleted until
+// lockReferenced writes a ref by id and name, and keeps what it points to from being deleted until
 // the transaction ends. The table is a name of ours.
-func keep(ctx context.Context, tx pgx.Tx, tenantID int64, table, path string, ref *commonv1.Ref, thing namedstore.Thing) error {
+func lockReferenced(ctx context.Context, tx pgx.Tx, tenantID int64, table, path string, ref *commonv1.Ref, thing namedstore.Thing) error {
 	var there int
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM `+table+` WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE) AS kept`,
 		tenantID, thing.GetId()).Scan(&there); err != nil {

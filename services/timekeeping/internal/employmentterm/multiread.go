@@ -58,7 +58,7 @@ func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *timekeeping
 			out.Fail(w.ref(), fault.FromError(err))
 			continue
 		}
-		keepVersions(r.term, window)
+		filterVersions(r.term, window)
 		if where.AllDetails != nil && !where.GetAllDetails() {
 			short(r.term)
 		}

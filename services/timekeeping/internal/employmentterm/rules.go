@@ -193,8 +193,8 @@ func short(term *timekeepingv1.EmploymentTerm) *timekeepingv1.EmploymentTerm {
 	return term
 }
 
-// keepVersions leaves the versions that have a day in a window.
-func keepVersions(term *timekeepingv1.EmploymentTerm, window civil.Range) {
+// filterVersions leaves the versions that have a day in a window.
+func filterVersions(term *timekeepingv1.EmploymentTerm, window civil.Range) {
 	versions := term.GetVersions().GetEmploymentTermVersion()
 	if versions == nil {
 		return

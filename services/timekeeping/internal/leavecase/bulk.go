@@ -55,7 +55,7 @@ func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.
 			if err != nil {
 				return nil, err
 			}
-			return made(id, who, d).wire(), nil
+			return made(id, who, d).toProto(), nil
 		})
 		return err
 	})
@@ -95,7 +95,7 @@ func (h *Handler) MultiReadLeaveCases(ctx context.Context, req *timekeepingv1.Mu
 	out := &timekeepingv1.LeaveCaseList{}
 	for _, c := range found {
 		if status == nil || c.StatusID() == status.ID {
-			out.LeaveCases = append(out.LeaveCases, c.wire())
+			out.LeaveCases = append(out.LeaveCases, c.toProto())
 		}
 	}
 	return out, nil

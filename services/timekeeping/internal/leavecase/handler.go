@@ -72,7 +72,7 @@ func (h *Handler) FindLeaveCase(ctx context.Context, req *timekeepingv1.FindLeav
 	if err != nil {
 		return nil, err
 	}
-	return found.wire(), nil
+	return found.toProto(), nil
 }
 
 func (h *Handler) one(ctx context.Context, ref *commonv1.Ref) (*timekeepingv1.LeaveCase, error) {
@@ -88,7 +88,7 @@ func (h *Handler) one(ctx context.Context, ref *commonv1.Ref) (*timekeepingv1.Le
 	if err != nil {
 		return nil, err
 	}
-	return found[0].wire(), nil
+	return found[0].toProto(), nil
 }
 
 // CreateLeaveCase stores a new case.
@@ -112,7 +112,7 @@ func (h *Handler) CreateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveC
 	if err != nil {
 		return nil, err
 	}
-	return made(id, who, d).wire(), nil
+	return made(id, who, d).toProto(), nil
 }
 
 func made(id int64, who person.Person, d *draft) *Case {
@@ -190,7 +190,7 @@ func (h *Handler) UpdateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveC
 		return nil, err
 	}
 	h.wake()
-	return after.wire(), nil
+	return after.toProto(), nil
 }
 
 func (h *Handler) change(ctx context.Context, tx pgx.Tx, tenantID int64, old *Case, req *timekeepingv1.LeaveCase, who person.Person) (*Case, error) {

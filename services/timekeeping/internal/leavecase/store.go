@@ -70,8 +70,8 @@ func (c *Case) CheckOpen() error {
 	return nil
 }
 
-// wire is the case as responses show it.
-func (c *Case) wire() *timekeepingv1.LeaveCase {
+// toProto is the case as responses show it.
+func (c *Case) toProto() *timekeepingv1.LeaveCase {
 	out := proto.CloneOf(c.body)
 	out.Id, out.Employee, out.EmployeeFullName = proto.Int64(c.ID), c.Employee(), c.fullName
 	out.DisplayCaseCode, out.LongCaseCode = c.Code(), c.Code()+" "+c.body.GetReason().GetName()

@@ -63,7 +63,7 @@ type caseRule struct {
 	From               civil.Date
 }
 
-func (r caseRule) wire(c *leavecase.Case, rule *timekeepingv1.LeaveRule) *timekeepingv1.LeaveCaseRule {
+func (r caseRule) toProto(c *leavecase.Case, rule *timekeepingv1.LeaveRule) *timekeepingv1.LeaveCaseRule {
 	return &timekeepingv1.LeaveCaseRule{
 		Id: proto.Int64(r.ID), LeaveCase: c.Ref(), EffectiveDate: r.From.String(),
 		Rule: &commonv1.Ref{Id: proto.Int64(r.RuleID), Qualifier: proto.String(rule.GetName()), Name: proto.String(rule.GetName())},
@@ -88,7 +88,7 @@ func (h *CaseRules) ListLeaveCaseRules(ctx context.Context, req *timekeepingv1.L
 			if err != nil {
 				return err
 			}
-			out.Items = append(out.Items, r.wire(c, rule))
+			out.Items = append(out.Items, r.toProto(c, rule))
 		}
 		return nil
 	})
@@ -157,7 +157,7 @@ func (h *CaseRules) save(ctx context.Context, ref *commonv1.Ref, write func(cont
 		if err != nil {
 			return err
 		}
-		out = r.wire(c, rule)
+		out = r.toProto(c, rule)
 		return nil
 	})
 	if err != nil {
@@ -276,7 +276,7 @@ func (h *CaseRules) GetLeaveCaseRule(ctx context.Context, req *timekeepingv1.Get
 	if err != nil {
 		return nil, err
 	}
-	return r.wire(c, rule), nil
+	return r.toProto(c, rule), nil
 }
 
 // UpdateLeaveCaseRule changes what is sent of a rule of a case.

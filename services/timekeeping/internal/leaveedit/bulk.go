@@ -212,15 +212,15 @@ func read(rows []row, cases map[int64]*leavecase.Case, takings map[int64][]Takin
 		}
 		count(totals, r, c)
 		count(out.Totals, r, c)
-		edit := r.wire(c)
-		edit.Takings = wireTakings(takings[r.id])
+		edit := r.toProto(c)
+		edit.Takings = takingsToProto(takings[r.id])
 		taken[c.ID], all = append(taken[c.ID], takings[r.id]...), append(all, takings[r.id]...)
 		out.LeaveEdits.LeaveEdits = append(out.LeaveEdits.LeaveEdits, edit)
 	}
 	for id, totals := range byCase {
-		countTakings(totals, taken[id])
+		addTakings(totals, taken[id])
 	}
-	countTakings(out.Totals, all)
+	addTakings(out.Totals, all)
 	return out
 }
 
@@ -232,7 +232,7 @@ func noTotals() *timekeepingv1.LeaveTotals {
 	}
 }
 
-func countTakings(t *timekeepingv1.LeaveTotals, takings []Taking) {
+func addTakings(t *timekeepingv1.LeaveTotals, takings []Taking) {
 	paid, tracking, totals := Sum(takings)
 	t.PaidTakings, t.TrackingTakings, t.LeaveTypeTotals = &paid, &tracking, &timekeepingv1.LeaveTypeTotals{Items: totals}
 }

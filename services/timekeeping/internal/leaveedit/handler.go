@@ -87,7 +87,7 @@ func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekee
 		}
 		out.LeaveEdits = make([]*timekeepingv1.LeaveEdit, len(rows))
 		for i, r := range rows {
-			out.LeaveEdits[i] = r.wire(c)
+			out.LeaveEdits[i] = r.toProto(c)
 		}
 		return nil
 	})
@@ -141,7 +141,7 @@ func (h *Handler) rows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavec
 	if _, err := h.own(ctx, tx, tenantID, c, changed); err != nil {
 		return nil, err
 	}
-	if err := room(ctx, tx, tenantID, c, fresh); err != nil {
+	if err := checkMaxEdits(ctx, tx, tenantID, c, fresh); err != nil {
 		return nil, err
 	}
 	if err := number(ctx, tx, drafts); err != nil {
@@ -179,8 +179,8 @@ func (h *Handler) own(ctx context.Context, db pg.Querier, tenantID int64, c *lea
 	return found, nil
 }
 
-// room refuses more edits than a case may have.
-func room(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, fresh int) error {
+// checkMaxEdits refuses more edits than a case may have.
+func checkMaxEdits(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, fresh int) error {
 	if fresh == 0 {
 		return nil
 	}
@@ -253,8 +253,8 @@ func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveE
 	if err != nil {
 		return nil, err
 	}
-	edit := r.wire(c)
-	edit.Takings = wireTakings(takings[r.id])
+	edit := r.toProto(c)
+	edit.Takings = takingsToProto(takings[r.id])
 	return edit, nil
 }
 

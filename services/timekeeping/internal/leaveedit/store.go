@@ -164,8 +164,8 @@ func (r row) state(c *leavecase.Case) *timekeepingv1.LeaveEditState {
 	}
 }
 
-// wire is the edit as responses show it.
-func (r row) wire(c *leavecase.Case) *timekeepingv1.LeaveEdit {
+// toProto is the edit as responses show it.
+func (r row) toProto(c *leavecase.Case) *timekeepingv1.LeaveEdit {
 	out := r.body
 	out.Id, out.LeaveCase, out.LeaveCaseShortName, out.Employee = proto.Int64(r.id), c.Ref(), c.Code(), c.Employee()
 	out.Category, out.Reason, out.Frequency = c.Body().GetCategory(), c.Body().GetReason(), c.Body().GetFrequency()

@@ -224,8 +224,8 @@ func Sum(takings []Taking) (paid, tracking int64, totals []*timekeepingv1.LeaveT
 	return paid, tracking, totals
 }
 
-// wireTakings is how responses show takings.
-func wireTakings(takings []Taking) []*timekeepingv1.LeaveTaking {
+// takingsToProto is how responses show takings.
+func takingsToProto(takings []Taking) []*timekeepingv1.LeaveTaking {
 	var out []*timekeepingv1.LeaveTaking
 	for _, t := range takings {
 		out = append(out, &timekeepingv1.LeaveTaking{

@@ -67,7 +67,7 @@ func (h *Handler) ListLeaveNotes(ctx context.Context, req *timekeepingv1.ListLea
 	}
 	out := &timekeepingv1.LeaveNoteList{}
 	for _, n := range notes {
-		out.LeaveNotes = append(out.LeaveNotes, n.wire(c))
+		out.LeaveNotes = append(out.LeaveNotes, n.toProto(c))
 	}
 	return out, nil
 }
@@ -88,7 +88,7 @@ func (h *Handler) CreateLeaveNote(ctx context.Context, req *timekeepingv1.LeaveN
 	if err := h.write(ctx, n, insert); err != nil {
 		return nil, err
 	}
-	return n.wire(c), nil
+	return n.toProto(c), nil
 }
 
 // GetLeaveNote returns the note with the id in the path.
@@ -97,7 +97,7 @@ func (h *Handler) GetLeaveNote(ctx context.Context, req *timekeepingv1.GetLeaveN
 	if err != nil {
 		return nil, err
 	}
-	return n.wire(c), nil
+	return n.toProto(c), nil
 }
 
 // UpdateLeaveNote changes what is sent of the note with the id in the path.
@@ -126,7 +126,7 @@ func (h *Handler) UpdateLeaveNote(ctx context.Context, req *timekeepingv1.Update
 	if err := h.write(ctx, n, update); err != nil {
 		return nil, err
 	}
-	return n.wire(c), nil
+	return n.toProto(c), nil
 }
 
 // DeleteLeaveNote deletes the note with the id in the path.

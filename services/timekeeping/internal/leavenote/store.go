@@ -22,7 +22,7 @@ type note struct {
 	text, by            string
 }
 
-func (n *note) wire(c *leavecase.Case) *timekeepingv1.LeaveNote {
+func (n *note) toProto(c *leavecase.Case) *timekeepingv1.LeaveNote {
 	return &timekeepingv1.LeaveNote{
 		Id: &n.id, LeaveCase: c.Ref(), NoteText: n.text, NoteDate: n.day.String(), UpdatedByAccountName: n.by, Version: &n.version,
 	}

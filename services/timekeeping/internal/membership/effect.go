@@ -24,7 +24,7 @@ const (
 
 // on returns the assignments that a person has after the item.
 func (it *item) on(old []membership) []membership {
-	switch it.does {
+	switch it.effect {
 	case add:
 		for _, m := range it.fresh {
 			old = rewrite(old, m.days, []membership{m})

@@ -65,7 +65,7 @@ func (h *Handler) one(ctx context.Context, key person.Key) (*timekeepingv1.Perso
 	if err != nil {
 		return nil, err
 	}
-	return wire(who, have[who.ID]), nil
+	return toProto(who, have[who.ID]), nil
 }
 
 // MultiReadEmploymentTermAssignments returns the assignments of the persons
@@ -102,11 +102,11 @@ func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *t
 		who, ok := found[a.key]
 		switch {
 		case a.err != nil:
-			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: a.as}, a.err)
+			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: a.shownAs}, a.err)
 		case !ok:
-			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: a.as}, a.key.Unknown())
+			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: a.shownAs}, a.key.Unknown())
 		default:
-			out.Succeed(nil, wire(who, have[who.ID]))
+			out.Succeed(nil, toProto(who, have[who.ID]))
 		}
 	}
 	return response(ctx, out)
@@ -118,8 +118,8 @@ func response(ctx context.Context, out *bulk.Outcome[*timekeepingv1.PersonEmploy
 	return &timekeepingv1.PersonEmploymentTermsList{Persons: done, Failure: failure}, err
 }
 
-// wire is the response for one person.
-func wire(who person.Person, assignments []*timekeepingv1.EmploymentTermAssignment) *timekeepingv1.PersonEmploymentTerms {
+// toProto is the response for one person.
+func toProto(who person.Person, assignments []*timekeepingv1.EmploymentTermAssignment) *timekeepingv1.PersonEmploymentTerms {
 	return &timekeepingv1.PersonEmploymentTerms{
 		PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &who.ID, PersonNumber: &who.Number},
 		Assignments:    assignments,

@@ -78,8 +78,8 @@ func readIdentity(id *commonsv1.PersonIdentity) (person.Key, error) {
 // sought is a person whom a criterion names.
 type sought struct {
 	key person.Key
-	// as is how failures name the person.
-	as *commonsv1.PersonIdentity
+	// shownAs is how failures name the person.
+	shownAs *commonsv1.PersonIdentity
 	// err says why nobody was found, or is nil.
 	err *fault.Error
 }
@@ -96,7 +96,7 @@ func (h *Handler) criterion(ctx context.Context, where *commonsv1.PersonWhere) (
 	}
 	out := make([]sought, len(found))
 	for i, p := range found {
-		out[i] = sought{key: person.Key{ID: p.GetPersonId()}, as: p.GetIdentity()}
+		out[i] = sought{key: person.Key{ID: p.GetPersonId()}, shownAs: p.GetIdentity()}
 		if failed := p.GetError(); failed != nil {
 			out[i].err = fault.Invalid(failed.GetErrorCode(), failed.GetMessage())
 		}
@@ -122,11 +122,11 @@ func readKeys(where *commonsv1.PersonWhere) ([]sought, bool, error) {
 		case value == "":
 			return nil, true, fault.Invalid(CodeValues, "where.employees.values has an empty value.")
 		case kind == "personnumber":
-			out[i] = sought{key: person.Key{Number: value}, as: &commonsv1.PersonIdentity{PersonNumber: proto.String(value)}}
+			out[i] = sought{key: person.Key{Number: value}, shownAs: &commonsv1.PersonIdentity{PersonNumber: proto.String(value)}}
 		case err != nil || id <= 0:
 			return nil, true, fault.Invalid(CodeValues, fmt.Sprintf("where.employees.values: %q is not the id of a person.", value))
 		default:
-			out[i] = sought{key: person.Key{ID: id}, as: &commonsv1.PersonIdentity{PersonKey: proto.Int64(id)}}
+			out[i] = sought{key: person.Key{ID: id}, shownAs: &commonsv1.PersonIdentity{PersonKey: proto.Int64(id)}}
 		}
 	}
 	return out, true, nil

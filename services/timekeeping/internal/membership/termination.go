@@ -152,7 +152,7 @@ func refuseTerminated(ctx context.Context, tx pgx.Tx, tenantID int64, items []*i
 	var persons []int64
 	var from, to []civil.Date
 	for i, it := range items {
-		if it.does == remove {
+		if it.effect == remove {
 			continue // Nothing is put on a term.
 		}
 		for _, m := range it.fresh {

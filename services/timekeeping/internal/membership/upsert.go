@@ -23,7 +23,7 @@ import (
 // error is what the caller gets for it.
 type item struct {
 	change
-	does   effect
+	effect effect
 	person person.Key
 	who    person.Person
 	fresh  []membership
@@ -46,7 +46,7 @@ func (h *Handler) write(ctx context.Context, persons []*timekeepingv1.PersonEmpl
 	}
 	items := make([]*item, len(persons))
 	for i, in := range persons {
-		items[i] = &item{does: does}
+		items[i] = &item{effect: does}
 		items[i].change, items[i].err = readChange(in)
 		if items[i].err == nil && does != replaceSpan && len(items[i].terms) == 0 {
 			items[i].err = fault.Invalid(fault.CodeInput, "assignments must not be empty.")
@@ -241,7 +241,7 @@ func (h *Handler) upserted(ctx context.Context, tenantID int64, inputs []*timeke
 		if it.err != nil {
 			out.Fail(inputs[i], fault.FromError(it.err))
 		} else {
-			made := wire(it.who, have[it.who.ID])
+			made := toProto(it.who, have[it.who.ID])
 			made.PersonIdentity.RequestItemId = inputs[i].GetPersonIdentity().RequestItemId
 			made.AssignmentSpan = inputs[i].GetAssignmentSpan()
 			out.Succeed(inputs[i], made)
