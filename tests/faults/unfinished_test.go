@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// noSweep keeps the sweep away from what stands still.
-const noSweep = "ROTALOOM_PROPAGATION_SWEEP_AFTER=1h"
+// sweepDisabled keeps the sweep away from what stands still.
+const sweepDisabled = "ROTALOOM_PROPAGATION_SWEEP_AFTER=1h"
 
 // scheduling connects to scheduling's database as a superuser.
 func (w *world) scheduling() *pgx.Conn {
@@ -41,7 +41,7 @@ func (w *world) hold(crew *scenario.Crew) (release func()) {
 // so in sight; what others change is applied meanwhile, and the operator's
 // command goes on with it.
 func TestAFailedChangeIsReplayed(t *testing.T) {
-	w := newWorld(t, noSweep, "ROTALOOM_PROPAGATION_MAX_DELIVER=2", "ROTALOOM_DATABASE_STATEMENT_TIMEOUT=1s")
+	w := newWorld(t, sweepDisabled, "ROTALOOM_PROPAGATION_MAX_DELIVER=2", "ROTALOOM_DATABASE_STATEMENT_TIMEOUT=1s")
 	crew, assigned := w.working(40, first)
 	other, otherAssigned := w.working(5, first)
 	release := w.hold(crew)
@@ -73,7 +73,7 @@ func TestAFailedChangeIsReplayed(t *testing.T) {
 // What a process had in hand when it died is another's within six seconds,
 // without the sweep.
 func TestWhatADeadPropagatorHadInHand(t *testing.T) {
-	w := newWorld(t, noSweep)
+	w := newWorld(t, sweepDisabled)
 	crew, assigned := w.working(300, first)
 	release := w.hold(crew)
 	applied := w.recreate(crew, assigned.ID, second)

@@ -111,7 +111,7 @@ func (w *world) recreate(crew *scenario.Crew, id int64, r rotation) (a scenario.
 func (w *world) propagation(path string) (p scenario.Propagation, ok bool) {
 	w.t.Helper()
 	_, err := w.api.Call(w.ctx, http.MethodGet, path, nil, &p)
-	if isAway(err) {
+	if isUnavailable(err) {
 		return p, false
 	}
 	require.NoError(w.t, err)
@@ -139,8 +139,8 @@ func (w *world) finishAny(path string) (p scenario.Propagation) {
 	return p
 }
 
-// isAway reports whether a response says that something will be back soon.
-func isAway(err error) bool {
+// isUnavailable reports whether a response says that something will be back soon.
+func isUnavailable(err error) bool {
 	var refused *scenario.Refused
 	return errors.As(err, &refused) && refused.Status == http.StatusServiceUnavailable
 }
@@ -182,7 +182,7 @@ func (w *world) awaitShifts(r rotation, employees []int64) {
 	expected := r.expected(employees, lookFrom, lookTo)
 	launch.Await(w.t, patience, "the schedules show the rotation", func() bool {
 		shifts, err := scenario.ReadShifts(w.ctx, w.api, employees, lookFrom, lookTo)
-		if isAway(err) {
+		if isUnavailable(err) {
 			return false
 		}
 		require.NoError(w.t, err)
@@ -204,7 +204,7 @@ func (w *world) retry(what string, call func() error) {
 	w.t.Helper()
 	launch.Await(w.t, patience, what, func() bool {
 		err := call()
-		if !isAway(err) {
+		if !isUnavailable(err) {
 			require.NoError(w.t, err)
 		}
 		return err == nil

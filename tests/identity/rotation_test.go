@@ -52,7 +52,7 @@ func TestKeysRotateWhileEverybodyCalls(t *testing.T) {
 		all.Go(func() { r.repeat(end, func() { r.login(r.edges[i]) }) })
 		all.Go(func() { r.repeat(end, func() { r.present(r.edges[i]) }) })
 	}
-	all.Go(func() { r.repeat(end, r.strange) })
+	all.Go(func() { r.repeat(end, r.presentForeignToken) })
 	all.Go(func() {
 		// While the first keys are used.
 		launch.Await(t, time.Minute, "tokens of a second key", func() bool { return r.seen() > 1 })
@@ -157,8 +157,8 @@ func (r *rotating) present(edge string) {
 	}
 }
 
-// strange presents a token of a key that nobody has.
-func (r *rotating) strange() {
+// presentForeignToken presents a token of a key that nobody has.
+func (r *rotating) presentForeignToken() {
 	part := func(v any) string {
 		text, err := json.Marshal(v)
 		assert.NoError(r.t, err)

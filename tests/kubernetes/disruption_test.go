@@ -65,7 +65,7 @@ func (c *cluster) kill(t *testing.T, l *load) {
 	for _, component := range append(slices.Clone(programs), servers...) {
 		for _, victim := range c.pods(t, component) {
 			t.Run(victim.Metadata.Name, func(t *testing.T) {
-				l.cutting.Store(component == "gateway")
+				l.podsKilled.Store(component == "gateway")
 				processes := processesOf(t, victim)
 				require.Len(t, processes, 1)
 				require.NoError(t, syscall.Kill(processes[0], syscall.SIGKILL))
@@ -78,7 +78,7 @@ func (c *cluster) kill(t *testing.T, l *load) {
 					return false
 				})
 				c.awaitReady(t)
-				l.cutting.Store(false)
+				l.podsKilled.Store(false)
 				l.requireNone(t)
 			})
 		}

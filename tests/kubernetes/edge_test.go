@@ -24,10 +24,10 @@ import (
 
 const (
 	host = "rotaloom.test"
-	// heldFor is how long a request may be put off altogether, by 503 and Retry-After.
-	heldFor = 2 * time.Minute
-	// longestPause bounds what a client makes of Retry-After here.
-	longestPause = 5 * time.Second
+	// maxRetryTime is how long a request may be put off altogether, by 503 and Retry-After.
+	maxRetryTime = 2 * time.Minute
+	// maxPause bounds what a client makes of Retry-After here.
+	maxPause = 5 * time.Second
 	// nameTaken is the code of a shift template whose name is taken.
 	nameTaken = "WFS-100903"
 	// again is the pause before a connection that was cut is made anew.
@@ -47,9 +47,9 @@ func connections(t *testing.T, ready launch.Ready, http2 bool) *http.Transport {
 // tally is what came of the requests of all clients.
 type tally struct {
 	served, held, cut, claimed, found atomic.Int64
-	// cutting is set while pods of the edge are killed: what was on its way through them
+	// podsKilled is set while pods of the edge are killed: what was on its way through them
 	// cannot come back, and a client repeats what may be repeated.
-	cutting atomic.Bool
+	podsKilled atomic.Bool
 
 	mu     sync.Mutex
 	failed []string
@@ -87,7 +87,7 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Idempotency-Key", uuid.NewString())
 	}
 	unknown := false // whether an earlier attempt may have been carried out
-	for end := time.Now().Add(heldFor); ; {
+	for end := time.Now().Add(maxRetryTime); ; {
 		attempt := r.Clone(r.Context())
 		if r.GetBody != nil {
 			body, err := r.GetBody()
@@ -97,13 +97,13 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 			attempt.Body = body
 		}
 		response, err := c.transport.RoundTrip(attempt)
-		pause, why := c.judge(response, err, unknown)
+		pause, why := c.classify(response, err, unknown)
 		unknown = unknown || err != nil || response.StatusCode == http.StatusServiceUnavailable
 		if pause == 0 {
 			return response, err
 		}
 		if time.Now().Add(pause).After(end) {
-			c.fail("%s %s is not served within %s: %s", r.Method, r.URL.Path, heldFor, why)
+			c.fail("%s %s is not served within %s: %s", r.Method, r.URL.Path, maxRetryTime, why)
 			return response, err
 		}
 		if response != nil {
@@ -118,13 +118,13 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// judge says how long to wait before a request is sent again, 0 when it is not. What came of
+// classify says how long to wait before a request is sent again, 0 when it is not. What came of
 // an earlier attempt may be unknown.
-func (c *client) judge(response *http.Response, err error, unknown bool) (pause time.Duration, why string) {
+func (c *client) classify(response *http.Response, err error, unknown bool) (pause time.Duration, why string) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return 0, "" // The load has been ended.
-	case err != nil && c.cutting.Load():
+	case err != nil && c.podsKilled.Load():
 		c.cut.Add(1)
 		return again, err.Error()
 	case err != nil:
@@ -146,7 +146,7 @@ func (c *client) judge(response *http.Response, err error, unknown bool) (pause 
 	case response.StatusCode == http.StatusServiceUnavailable || response.StatusCode == http.StatusTooManyRequests:
 		if noSeconds == nil && json.Unmarshal(text, &body) == nil && body.ErrorCode+body.Error != "" {
 			c.held.Add(1)
-			return min(max(again, time.Duration(seconds)*time.Second), longestPause), said
+			return min(max(again, time.Duration(seconds)*time.Second), maxPause), said
 		}
 	case noSeconds == nil && json.Unmarshal(text, &body) == nil && body.ErrorCode == "WRL-00423":
 		// Each request has a key of its own, so this is about an earlier attempt: one that was

@@ -55,7 +55,7 @@ type load struct {
 
 // session returns a client of the edge, and what it is logged in as.
 func (l *load) session(t *testing.T, http2 bool) (*http.Client, scenario.API, error) {
-	httpClient := &http.Client{Transport: &client{transport: connections(t, l.ready, http2), tally: l.tally}, Timeout: heldFor + time.Minute}
+	httpClient := &http.Client{Transport: &client{transport: connections(t, l.ready, http2), tally: l.tally}, Timeout: maxRetryTime + time.Minute}
 	api, err := l.login(httpClient)
 	return httpClient, api, err
 }

@@ -70,7 +70,7 @@ func (b *balancer) add(t testing.TB, listen, admin string) *backend {
 	looking.Go(func() {
 		for ctx.Err() == nil {
 			added.ready.Store(added.isReady(ctx))
-			time.Sleep(look) // The pause between two looks.
+			time.Sleep(pollInterval) // The pause between two looks.
 		}
 	})
 	b.mu.Lock()

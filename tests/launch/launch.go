@@ -28,7 +28,7 @@ const (
 	startTimeout = 3 * time.Minute
 	stopTimeout  = 15 * time.Second
 	loginTimeout = 10 * time.Second
-	look         = 20 * time.Millisecond
+	pollInterval = 20 * time.Millisecond
 )
 
 // Ready is what the standalone process writes when it responds.
@@ -210,7 +210,7 @@ func Await(t testing.TB, timeout time.Duration, what string, holds func() bool) 
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: not within %s", what, timeout)
 		}
-		time.Sleep(look) // The pause between two looks.
+		time.Sleep(pollInterval) // The pause between two looks.
 	}
 }
 

@@ -24,7 +24,7 @@ func (p *Process) report(t testing.TB) {
 		t.Logf("log of %s: %v", p.Path, err)
 		return
 	}
-	kept, err := keep(t.Name(), filepath.Base(p.Log), data)
+	kept, err := saveLog(t.Name(), filepath.Base(p.Log), data)
 	if err != nil {
 		kept = err.Error()
 	}
@@ -32,7 +32,7 @@ func (p *Process) report(t testing.TB) {
 }
 
 // keep saves a log beyond the end of its test.
-func keep(test, name string, log []byte) (string, error) {
+func saveLog(test, name string, log []byte) (string, error) {
 	dir := filepath.Join(os.TempDir(), "rotaloom-test-logs", strings.ReplaceAll(test, "/", "."))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err

@@ -72,10 +72,10 @@ func (w *world) planner() string {
 	if w.chance(40) {
 		made = &assignment{of: w.employees[w.random.IntN(len(w.employees))]}
 	}
-	if a == nil || w.chance(25) && !w.crowded(made) {
+	if a == nil || w.chance(25) && !w.atLimit(made) {
 		return w.create(made)
 	}
-	crowded := w.crowded(a)
+	crowded := w.atLimit(a)
 	switch n := w.random.IntN(6); {
 	case n == 0 || crowded && n < 3:
 		w.must(http.MethodDelete, path(a.words().path, a.id), nil, nil)
@@ -94,8 +94,8 @@ func (w *world) planner() string {
 	}
 }
 
-// crowded reports whether those who own an assignment have as many as they may.
-func (w *world) crowded(a *assignment) bool {
+// atLimit reports whether those who own an assignment have as many as they may.
+func (w *world) atLimit(a *assignment) bool {
 	return len(slices.DeleteFunc(slices.Clone(w.assignments), func(b *assignment) bool { return b.term != a.term || b.of != a.of })) >= maxAssignments
 }
 

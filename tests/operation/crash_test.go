@@ -18,7 +18,7 @@ import (
 // in the way, and all that was accepted is there: also what was accepted last.
 func TestStartsAgainAfterACrash(t *testing.T) {
 	t.Parallel()
-	server := launch.StandaloneIn(t, t.TempDir(), inAHurry)
+	server := launch.StandaloneIn(t, t.TempDir(), shortTimeouts)
 	api := scenario.API{Target: server.Target(t)}
 	crew, assigned := working(t, api, 200)
 	for _, next := range []struct {
@@ -29,7 +29,7 @@ func TestStartsAgainAfterACrash(t *testing.T) {
 		require.NoError(t, err)
 		server.Kill(t)
 		credentials := server.Credentials
-		server = launch.StandaloneIn(t, server.StateDir, inAHurry)
+		server = launch.StandaloneIn(t, server.StateDir, shortTimeouts)
 		require.Equal(t, credentials, server.Credentials)
 		require.True(t, launch.LoginWorks(t, server.Client, server.Ready))
 
@@ -58,19 +58,19 @@ func TestDemonstrationIsCreatedOnce(t *testing.T) {
 	crashing.Kill(t)
 
 	server := launch.StandaloneIn(t, dir, nil, "--demo")
-	created := whatIsThere(t, server)
+	created := countDemoRows(t, server)
 	require.NotZero(t, created["terms"])
 	require.Equal(t, created["terms"], created["assignments"])
 	require.Equal(t, 1, created["the last person"])
 	stop(t, server)
 
 	server = launch.StandaloneIn(t, dir, nil, "--demo", "--log-level", "info")
-	require.Equal(t, created, whatIsThere(t, server))
+	require.Equal(t, created, countDemoRows(t, server))
 	require.NotContains(t, server.Output(), "demonstration created")
 }
 
-// whatIsThere counts what the demonstration consists of.
-func whatIsThere(t *testing.T, server *launch.Server) map[string]int {
+// countDemoRows counts what the demonstration consists of.
+func countDemoRows(t *testing.T, server *launch.Server) map[string]int {
 	t.Helper()
 	api := scenario.API{Target: server.Target(t)}
 	counts := map[string]int{}

@@ -36,7 +36,7 @@ func TestAFullDiskIsABadMoment(t *testing.T) {
 	if !withMounts(t) {
 		return
 	}
-	w := newWorkplace(t, func(state string) { mountSmall(t, state, "400") })
+	w := newWorkplace(t, func(state string) { mountTmpfs(t, state, "400") })
 	stop := w.start()
 	changed := w.change(late)
 
@@ -74,7 +74,7 @@ func TestAFullDiskOfTheBrokerOnlyDelays(t *testing.T) {
 		streams = filepath.Join(state, "nats")
 		require.NoError(t, os.MkdirAll(state, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(state, "VERSION"), []byte("rotaloom-state 1\n"), 0o600))
-		mountSmall(t, streams, "20")
+		mountTmpfs(t, streams, "20")
 	})
 	stop := w.start()
 	free := fill(t, streams)
@@ -105,7 +105,7 @@ func newWorkplace(t *testing.T, prepare func(state string)) *workplace {
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	state := filepath.Join(dir, "state")
 	prepare(state)
-	server := launch.StandaloneIn(t, state, inAHurry, "--admin-address", "127.0.0.1:0")
+	server := launch.StandaloneIn(t, state, shortTimeouts, "--admin-address", "127.0.0.1:0")
 	api := scenario.API{Target: server.Target(t)}
 	crew, assigned := working(t, api, 50)
 	w := &workplace{writer: &writer{t: t, api: api, server: server}, readyz: adminURL(t, server) + "/readyz", crew: crew, assigned: assigned.ID}

@@ -51,8 +51,8 @@ func withMounts(t *testing.T) bool {
 	return false
 }
 
-// mountSmall mounts a file system of so many megabytes, in memory, on a new folder.
-func mountSmall(t *testing.T, dir, megabytes string) {
+// mountTmpfs mounts a file system of so many megabytes, in memory, on a new folder.
+func mountTmpfs(t *testing.T, dir, megabytes string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "size="+megabytes+"m,mode=0755")

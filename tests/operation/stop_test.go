@@ -98,7 +98,7 @@ func TestStopsWhileThereIsWork(t *testing.T) {
 	callers.Wait()
 	require.Zero(t, server.ExitCode(), server.Output())
 
-	again := launch.StandaloneIn(t, server.StateDir, inAHurry)
+	again := launch.StandaloneIn(t, server.StateDir, shortTimeouts)
 	api = scenario.API{Target: again.Target(t)}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

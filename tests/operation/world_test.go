@@ -15,9 +15,9 @@ const (
 	forever = "3000-01-01"
 )
 
-// inAHurry has what a crash has interrupted taken up again after a second
+// shortTimeouts has what a crash has interrupted taken up again after a second
 // rather than half a minute.
-var inAHurry = []string{
+var shortTimeouts = []string{
 	"ROTALOOM_SCHEDULING_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_SCHEDULING_PROPAGATION_SWEEP_AFTER=1s",
 }
 

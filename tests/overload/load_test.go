@@ -15,10 +15,10 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// outstanding is how many requests the load has on their way at a time. All come from one
+// maxOutstanding is how many requests the load has on their way at a time. All come from one
 // address, of which the edge carries out 250 handshakes at a time and ends what is more:
 // with as many connections the first of them, made at once, would be cut off.
-const outstanding = 200
+const maxOutstanding = 200
 
 // outcome is what came of a request.
 type outcome struct {
@@ -141,7 +141,7 @@ func (w *world) capacity(during time.Duration) float64 {
 // load sends requests at a rate, whatever comes of them.
 func (w *world) load(rate float64, during time.Duration) *sums {
 	s := &sums{statuses: map[int]int{}}
-	replies := make(chan outcome, outstanding)
+	replies := make(chan outcome, maxOutstanding)
 	collected := make(chan struct{})
 	go func() {
 		defer close(collected)
@@ -149,7 +149,7 @@ func (w *world) load(rate float64, during time.Duration) *sums {
 			s.add(a)
 		}
 	}()
-	free := make(chan struct{}, outstanding)
+	free := make(chan struct{}, maxOutstanding)
 	var wg sync.WaitGroup
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()

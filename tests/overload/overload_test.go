@@ -93,7 +93,7 @@ func newWorld(t *testing.T) *world {
 		"ROTALOOM_MAX_IN_FLIGHT=4", "ROTALOOM_QUEUE_WAIT=500ms")
 	w := &world{Deployment: d, t: t, api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}, admin: map[string]string{}}
 	transport := d.Client.Transport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = outstanding
+	transport.MaxIdleConnsPerHost = maxOutstanding
 	t.Cleanup(transport.CloseIdleConnections)
 	w.client = &http.Client{Transport: transport, Timeout: time.Minute}
 	for name, p := range d.Services {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// look is the pause between two looks at what is applied asynchronously.
-const look = 5 * time.Millisecond
+// pollInterval is the pause between two looks at what is applied asynchronously.
+const pollInterval = 5 * time.Millisecond
 
 // Propagation is how far a change has been applied.
 type Propagation struct {
@@ -36,7 +36,7 @@ func Finish(ctx context.Context, api API, path string) (Propagation, error) {
 		select {
 		case <-ctx.Done():
 			return p, errors.Join(ctx.Err(), fmt.Errorf("%s is still %s", path, p.State))
-		case <-time.After(look):
+		case <-time.After(pollInterval):
 		}
 	}
 }
