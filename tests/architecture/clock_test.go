@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// machineTime are the files that ask the machine for the time, with what for.
-var machineTime = map[string]string{
+// systemClockUsers are the files that ask the machine for the time, with what for.
+var systemClockUsers = map[string]string{
 	"pkg/clock/clock.go":        "the one place",
 	"pkg/pg/pgerr/fault.go":     "the server had no room some seconds ago, for all who use it in the process",
 	"pkg/pg/migrate.go":         "the same",
@@ -47,14 +47,14 @@ func TestThePresentIsAskedOfAClock(t *testing.T) {
 			switch x.Sel.Name {
 			case "Now", "Since", "Until":
 				seen[name] = true
-				assert.NotEmpty(t, machineTime[name], "%s: time.%s: take a clock.Clock, or a clock.Stopwatch for how long something takes", name, x.Sel.Name)
+				assert.NotEmpty(t, systemClockUsers[name], "%s: time.%s: take a clock.Clock, or a clock.Stopwatch for how long something takes", name, x.Sel.Name)
 			}
 			return true
 		})
 	}
 	eachFile(t, look)
 	eachFileOf(t, "gateway", look)
-	for name := range machineTime {
+	for name := range systemClockUsers {
 		assert.True(t, seen[name], "%s asks no machine for the time", name)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// neutral are the contracts that belong to no domain: options, refs and details of
+// domainFree are the contracts that belong to no domain: options, refs and details of
 // errors, and the services that every service has.
-var neutral = []string{"audit", "common", "options", "replication"}
+var domainFree = []string{"audit", "common", "options", "replication"}
 
 // domainUsers are the packages under pkg/ that may use those of pkg/domain.
 var domainUsers = map[string]string{
@@ -39,11 +39,11 @@ func TestBuildingBlocksKnowNoDomain(t *testing.T) {
 		for _, imported := range p.Imports {
 			if contract, ok := strings.CutPrefix(imported, root+"proto/gen/rotaloom/"); ok {
 				domain, _, _ := strings.Cut(contract, "/")
-				assert.Contains(t, neutral, domain, "%s knows the messages of %s: move it to pkg/domain or to the service", name, domain)
+				assert.Contains(t, domainFree, domain, "%s knows the messages of %s: move it to pkg/domain or to the service", name, domain)
 			}
 			assert.False(t, strings.HasPrefix(imported, root+"pkg/domain/") && domainUsers[name] == "", "%s uses %s", name, imported)
 		}
 	}
 	assert.Greater(t, seen, 20)
-	assert.True(t, slices.IsSorted(neutral))
+	assert.True(t, slices.IsSorted(domainFree))
 }

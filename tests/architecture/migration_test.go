@@ -50,7 +50,7 @@ func TestMigrationsLetTheReleaseBeforeWork(t *testing.T) {
 			require.NoError(t, err)
 			problems := migrationProblems(string(text))
 			if version <= known { // Only what holds for all.
-				problems = slices.DeleteFunc(problems, func(p string) bool { return p != goesBack && p != ownTimeout })
+				problems = slices.DeleteFunc(problems, func(p string) bool { return p != downMigration && p != ownTimeout })
 			}
 			assert.Empty(t, problems, path)
 			return nil
@@ -60,15 +60,15 @@ func TestMigrationsLetTheReleaseBeforeWork(t *testing.T) {
 }
 
 const (
-	goesBack    = "migrations go forward only: no \"goose Down\""
-	ownTimeout  = "lock_timeout is that of the migrator, which tries again"
-	blocksWrite = "an index on a table that is there is made CONCURRENTLY"
-	inTx        = "CONCURRENTLY needs \"-- +goose NO TRANSACTION\", and a file without a transaction has nothing else"
-	again       = "an index that was broken off is there, and wrong: DROP INDEX CONCURRENTLY IF EXISTS comes before"
-	scans       = "a constraint on a table that is there is added NOT VALID, and validated by another migration"
-	noDefault   = "a column that must have a value has a DEFAULT: the release before does not write it"
-	stillUsed   = "the release before uses it: say \"-- unused since v<version>\" above the statement once it does not"
-	rewrites    = "a new type rewrites the table, and the release before reads the old one: add a column"
+	downMigration = "migrations go forward only: no \"goose Down\""
+	ownTimeout    = "lock_timeout is that of the migrator, which tries again"
+	blocksWrite   = "an index on a table that is there is made CONCURRENTLY"
+	inTx          = "CONCURRENTLY needs \"-- +goose NO TRANSACTION\", and a file without a transaction has nothing else"
+	again         = "an index that was broken off is there, and wrong: DROP INDEX CONCURRENTLY IF EXISTS comes before"
+	scans         = "a constraint on a table that is there is added NOT VALID, and validated by another migration"
+	noDefault     = "a column that must have a value has a DEFAULT: the release before does not write it"
+	stillUsed     = "the release before uses it: say \"-- unused since v<version>\" above the statement once it does not"
+	rewrites      = "a new type rewrites the table, and the release before reads the old one: add a column"
 )
 
 var (
@@ -94,7 +94,7 @@ func migrationProblems(text string) []string {
 			found = append(found, problem)
 		}
 	}
-	report(strings.Contains(text, "+goose Down"), goesBack)
+	report(strings.Contains(text, "+goose Down"), downMigration)
 	report(timeout.MatchString(comments.ReplaceAllString(text, "")), ownTimeout)
 	alone := strings.Contains(text, "-- +goose NO TRANSACTION")
 	made := map[string]bool{}
@@ -143,7 +143,7 @@ func TestRulesOfMigrations(t *testing.T) {
 		"what nobody uses any more":  {"CREATE TABLE b (c int);\n-- unused since v1.4.0\nALTER TABLE a DROP COLUMN b;", nil},
 		"a word in a comment":        {"-- No lock_timeout, no DROP TABLE here.\nCREATE TABLE b (c int);", nil},
 
-		"the way back":                   {"-- +goose Up\nCREATE TABLE b (c int);\n-- +goose Down\nSELECT 1;", []string{goesBack}},
+		"the way back":                   {"-- +goose Up\nCREATE TABLE b (c int);\n-- +goose Down\nSELECT 1;", []string{downMigration}},
 		"a timeout":                      {"SET lock_timeout = 0;", []string{ownTimeout}},
 		"an index that stops writers":    {"CREATE UNIQUE INDEX a_b ON a (b);", []string{blocksWrite}},
 		"an index within a transaction":  {"DROP INDEX CONCURRENTLY IF EXISTS a_b; CREATE INDEX CONCURRENTLY a_b ON a (b);", []string{inTx}},

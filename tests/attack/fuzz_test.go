@@ -90,7 +90,7 @@ func numberFrom(t *testing.T, variable string, otherwise int64) int64 {
 type fuzz struct {
 	w     *world
 	seed  uint64
-	calls []called
+	calls []httpOperation
 	words words
 	// good are requests that got a success.
 	good map[string][]request
@@ -113,7 +113,7 @@ type fuzz struct {
 
 // request is what is sent.
 type request struct {
-	call         called
+	call         httpOperation
 	method, path string
 	body         any
 	none         bool // no body at all
@@ -127,7 +127,7 @@ func newFuzz(t *testing.T, w *world, seed uint64) *fuzz {
 	}
 	own := record(t, w.admin.Target)
 	victim := record(t, w.tenant(t, strings.ToLower(scenario.Unique("victim"))).Target)
-	f.secrets, f.other = belongings(victim)
+	f.secrets, f.other = ownedValues(victim)
 	f.words = newWords(own)
 	operations := contract.Operations()
 	for _, asked := range own {
@@ -151,9 +151,9 @@ func newFuzz(t *testing.T, w *world, seed uint64) *fuzz {
 	return f
 }
 
-// belongings returns texts of a tenant that are kept secret, and ids and names that are
+// ownedValues returns texts of a tenant that are kept secret, and ids and names that are
 // not: those are sent, and may so come back as somebody else's.
-func belongings(asked []contract.RecordedStep) (secrets *regexp.Regexp, known []string) {
+func ownedValues(asked []contract.RecordedStep) (secrets *regexp.Regexp, known []string) {
 	var hidden []string
 	for _, a := range asked {
 		if unique := a.Values["unique"]; unique != "" && unique[len(unique)-1]%2 == 0 {

@@ -91,12 +91,12 @@ func (g *generator) any(f *fuzz) request {
 }
 
 // path fills the path of an operation.
-func (g *generator) path(c called) string {
+func (g *generator) path(c httpOperation) string {
 	path := word.ReplaceAllString(c.path, "$1")
 	return parameter.ReplaceAllStringFunc(path, func(string) string { return url.PathEscape(fmt.Sprint(g.id())) })
 }
 
-func (g *generator) query(c called) string {
+func (g *generator) query(c httpOperation) string {
 	values := url.Values{}
 	for i := range c.input.Fields().Len() {
 		if f := c.input.Fields().Get(i); g.chance(40) && f.Message() == nil {

@@ -111,7 +111,7 @@ func worstBodies(t *testing.T) []body {
 		if c.body == nil || c.policy.OAuthErrors {
 			continue
 		}
-		l, ok := worst(c.body)
+		l, ok := largestList(c.body)
 		if !ok {
 			continue
 		}

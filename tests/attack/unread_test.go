@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
-func init() { attack("bodies of strangers", strangersBodies) }
+func init() { attack("bodies of unauthenticated clients", unauthenticatedBodies) }
 
 // parameter is a part of a path that callers fill in.
 var parameter = regexp.MustCompile(`\{[^}=]*\}`)
@@ -39,10 +39,10 @@ func operations(t *testing.T) []policy.Operation {
 	return all
 }
 
-// strangersBodies shows of every operation that needs a token that, without a good one,
+// unauthenticatedBodies shows of every operation that needs a token that, without a good one,
 // it is refused by its headers: nothing of the body is waited for, and here nothing
 // ever comes.
-func strangersBodies(t *testing.T, w *world) {
+func unauthenticatedBodies(t *testing.T, w *world) {
 	for name, token := range map[string]string{
 		"no token":              "",
 		"no token of ours":      "Authorization: Bearer x\r\n",

@@ -21,8 +21,8 @@ import (
 // largest is the size in bytes of the largest body that is read.
 const largest = 1 << 20
 
-// called is an operation as it is called.
-type called struct {
+// httpOperation is an operation as it is called.
+type httpOperation struct {
 	name         string // of the rpc
 	method, path string // the path as the contract writes it
 	input        protoreflect.MessageDescriptor
@@ -32,10 +32,10 @@ type called struct {
 }
 
 // calls returns all operations of the contracts that have routes, one for each route.
-func calls(t *testing.T) []called {
+func calls(t *testing.T) []httpOperation {
 	t.Helper()
 	policies := policy.NewTable(nil)
-	var all []called
+	var all []httpOperation
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
@@ -48,7 +48,7 @@ func calls(t *testing.T) []called {
 				require.NoError(t, err)
 				main := proto.GetExtension(m.Options(), annotations.E_Http).(*annotations.HttpRule)
 				for _, rule := range append([]*annotations.HttpRule{main}, main.GetAdditionalBindings()...) {
-					c := called{name: string(m.FullName()), input: m.Input(), policy: p}
+					c := httpOperation{name: string(m.FullName()), input: m.Input(), policy: p}
 					c.method, c.path = verb(rule)
 					switch body := rule.GetBody(); body {
 					case "":
@@ -63,7 +63,9 @@ func calls(t *testing.T) []called {
 		}
 		return true
 	})
-	slices.SortFunc(all, func(a, b called) int { return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.method, b.method)) })
+	slices.SortFunc(all, func(a, b httpOperation) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.method, b.method))
+	})
 	require.NotEmpty(t, all)
 	return all
 }
@@ -88,9 +90,9 @@ type list struct {
 	most          int    // items that the contract lets pass; 0 for any number
 }
 
-// worst returns the list of a body that makes most memory of a byte, or false when there
+// largestList returns the list of a body that makes most memory of a byte, or false when there
 // is none: its smallest item is {}.
-func worst(body protoreflect.MessageDescriptor) (list, bool) {
+func largestList(body protoreflect.MessageDescriptor) (list, bool) {
 	var found []list
 	seen := map[protoreflect.FullName]bool{}
 	var visit func(m protoreflect.MessageDescriptor, before, after string)

@@ -186,7 +186,7 @@ func check(step Step, response *http.Response, body []byte, values map[string]st
 			return err
 		}
 	}
-	return keep(step.Keep, response.Header, decoded, values)
+	return storeValues(step.Keep, response.Header, decoded, values)
 }
 
 // expectation is a copy of what is expected with the values filled in.
@@ -217,7 +217,7 @@ func checkHeader(header http.Header, name, want string) error {
 	return match("header "+name, want, strings.Join(got, ", "))
 }
 
-func keep(wanted map[string]string, header http.Header, decoded any, values map[string]string) error {
+func storeValues(wanted map[string]string, header http.Header, decoded any, values map[string]string) error {
 	for name, path := range wanted {
 		if headerName, ok := strings.CutPrefix(path, "header:"); ok {
 			values[name] = header.Get(headerName)

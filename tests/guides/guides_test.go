@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
+var codeBlock = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
 
 // place is a folder in which the server of `make run` seems to have been started.
 type place struct {
@@ -83,7 +83,7 @@ func TestGuides(t *testing.T) {
 	for _, guide := range guides {
 		page, err := os.ReadFile(guide)
 		require.NoError(t, err)
-		blocks := fence.FindAllStringSubmatch(string(page), -1)
+		blocks := codeBlock.FindAllStringSubmatch(string(page), -1)
 		if !slices.ContainsFunc(blocks, func(b []string) bool { return b[1] == "bash" }) {
 			continue
 		}

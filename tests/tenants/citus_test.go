@@ -44,9 +44,9 @@ var catalogRules = map[string]string{
 const ownTables = `WITH tables AS (SELECT c.oid FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
 	WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace) `
 
-// spreadable shows that the tables hold the rules of a database that spreads them by
+// assertDistributable shows that the tables hold the rules of a database that spreads them by
 // tenant, and that statements do.
-func spreadable(t *testing.T, w *world, statements []string) {
+func assertDistributable(t *testing.T, w *world, statements []string) {
 	t.Helper()
 	var tables []string
 	for _, service := range spread {

@@ -23,8 +23,8 @@ type proxy struct {
 	address, socket string
 
 	mu sync.Mutex
-	// weakened are the statements that lost their condition, and statements all that came.
-	weakened, statements map[string]bool
+	// rewritten are the statements that lost their condition, and statements all that came.
+	rewritten, statements map[string]bool
 }
 
 // newProxy makes a proxy before a unix socket, which ends with the test.
@@ -32,7 +32,7 @@ func newProxy(t *testing.T, socket string) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &proxy{address: l.Addr().String(), socket: socket, weakened: map[string]bool{}, statements: map[string]bool{}}
+	p := &proxy{address: l.Addr().String(), socket: socket, rewritten: map[string]bool{}, statements: map[string]bool{}}
 	var open sync.WaitGroup
 	open.Go(func() {
 		for {
@@ -63,13 +63,13 @@ func (p *proxy) pass(client net.Conn) {
 		_, _ = io.Copy(client, server) // It ends with the connection.
 		_ = client.Close()
 	})
-	_ = p.weaken(client, server) // So does this.
+	_ = p.removeConditions(client, server) // So does this.
 	_ = server.Close()
 	queries.Wait()
 }
 
-// weaken passes the messages of a client. The first has no type.
-func (p *proxy) weaken(client io.Reader, server io.Writer) error {
+// removeConditions passes the messages of a client. The first has no type.
+func (p *proxy) removeConditions(client io.Reader, server io.Writer) error {
 	for first := true; ; first = false {
 		header := make([]byte, 5)
 		if first {
@@ -103,7 +103,7 @@ func (p *proxy) parse(body []byte) []byte {
 	defer p.mu.Unlock()
 	p.statements[string(sql)] = true
 	if !bytes.Equal(sql, without) {
-		p.weakened[string(sql)] = true
+		p.rewritten[string(sql)] = true
 	}
 	return bytes.Join([][]byte{name, without, types}, []byte{0})
 }
@@ -119,5 +119,5 @@ func (p *proxy) came() []string {
 func (p *proxy) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.weakened)
+	return len(p.rewritten)
 }

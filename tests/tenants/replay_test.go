@@ -39,13 +39,13 @@ var (
 )
 
 // Ids of the owner lie in a range of their own, so that they are known wherever they
-// come to light, and those of others above it. Nobody has firstNowhere, nor what
+// come to light, and those of others above it. Nobody has firstUnusedID, nor what
 // follows.
 const (
-	ownedFrom    = 7_100_000
-	ownedTo      = 7_199_999
-	othersFrom   = 7_500_000
-	firstNowhere = 8_100_000_000_000_000
+	ownedFrom     = 7_100_000
+	ownedTo       = 7_199_999
+	othersFrom    = 7_500_000
+	firstUnusedID = 8_100_000_000_000_000
 )
 
 var (
@@ -61,7 +61,7 @@ func (n *nowhere) of(value string) string {
 	switch {
 	case digits.MatchString(value):
 		n.next++
-		other = fmt.Sprint(firstNowhere + n.next)
+		other = fmt.Sprint(firstUnusedID + n.next)
 	case aPath.MatchString(value):
 		id := aPath.FindStringSubmatch(value)[1]
 		other = strings.TrimSuffix(value, id) + n.of(id)
@@ -202,7 +202,7 @@ func (r *replayed) ask(asked contract.RecordedStep) {
 			break
 		}
 	}
-	r.leaksNothing(what, mine, got)
+	r.assertNoLeaks(what, mine, got)
 	if r.ownsID(asked) && asked.Step.Status < 400 {
 		assert.GreaterOrEqual(r.t, got.Status, 400, "%s: %s", what, got.Body)
 		if !strings.HasPrefix(asked.Step.Do, "P") && !notFound400[operation.Name] {
@@ -254,8 +254,8 @@ func reads(step contract.Step) bool {
 	return strings.HasPrefix(step.Do, "GET ") || strings.Contains(step.Do, "read") || strings.Contains(step.Do, "execute")
 }
 
-// leaksNothing looks for what only the owner knows.
-func (r *replayed) leaksNothing(what string, asked contract.RecordedStep, got contract.Response) {
+// assertNoLeaks looks for what only the owner knows.
+func (r *replayed) assertNoLeaks(what string, asked contract.RecordedStep, got contract.Response) {
 	r.t.Helper()
 	body := string(got.Body)
 	for _, u := range uniques.FindAllString(body, -1) {

@@ -30,9 +30,9 @@ var ofAll = map[string]string{
 	"auth.identity_provider_issuer": "by issuer and audience the installation knows whose token it sees",
 }
 
-// guarded shows that the tables keep tenants apart, whatever a statement says: the
+// assertRowSecurity shows that the tables keep tenants apart, whatever a statement says: the
 // owner has rows in them, other is another tenant.
-func guarded(t *testing.T, w *world, owner, other string) {
+func assertRowSecurity(t *testing.T, w *world, owner, other string) {
 	t.Helper()
 	var empty []string
 	for _, service := range services {

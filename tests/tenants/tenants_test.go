@@ -27,10 +27,10 @@ func TestRowLevelSecurityAlone(t *testing.T) {
 		return u.String()
 	})
 	other := apart(t, w)
-	guarded(t, w, "1", other.id)
+	assertRowSecurity(t, w, "1", other.id)
 	t.Logf("%d statements lost their condition", p.count())
 	assert.Greater(t, p.count(), 100, "the statements of the stores")
-	spreadable(t, w, p.came())
+	assertDistributable(t, w, p.came())
 }
 
 // The database no longer keeps tenants apart.

@@ -169,9 +169,9 @@ func (w *world) tables(t *testing.T, service string) []string {
 	return found
 }
 
-// restless is the table in which edges note by themselves what they did not use of a
+// volatileTable is the table in which edges note by themselves what they did not use of a
 // rate.
-const restless = "rate_bucket"
+const volatileTable = "rate_bucket"
 
 // late is the table of what was done and refused. Refusals come to it some seconds
 // later than they happen, with the time at which they did.
@@ -192,7 +192,7 @@ func (w *world) rows(t *testing.T, tenant string, then time.Time) map[string]str
 	all := map[string]string{}
 	for _, service := range services {
 		for _, table := range w.tables(t, service) {
-			if table == restless || table == attempt {
+			if table == volatileTable || table == attempt {
 				continue
 			}
 			row, where, args := "r::text", "tenant_id = $1::text::bigint", []any{tenant}
