@@ -50,11 +50,11 @@ func check(given *commonsv1.Job) error {
 			return err
 		}
 	}
-	for path, text := range map[string]string{
+	for path, text := range fault.InOrder(map[string]string{
 		"fullName": given.GetFullName(), "description": given.GetDescription(), "code": given.GetCode(),
 		"color": given.GetColor(), "displayOrder": given.GetDisplayOrder(),
 		"externalId": given.GetExternalId(), "persistentId": given.GetPersistentId(),
-	} {
+	}) {
 		if utf8.RuneCountInString(text) > maxText {
 			return structure.Invalid(path, "must have at most %d characters", maxText)
 		}

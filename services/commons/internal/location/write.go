@@ -206,17 +206,17 @@ func check(given *commonsv1.Location) error {
 			return structure.Invalid("name", "must not have a slash, which stands between the names of a path")
 		}
 	}
-	for path, text := range map[string]string{
+	for path, text := range fault.InOrder(map[string]string{
 		"fullName": given.GetFullName(), "description": given.GetDescription(), "address": given.GetAddress(),
 		"color": given.GetColor(), "externalId": given.GetExternalId(), "persistentId": given.GetPersistentId(),
-	} {
+	}) {
 		if utf8.RuneCountInString(text) > maxText {
 			return structure.Invalid(path, "must have at most %d characters", maxText)
 		}
 	}
-	for path, percent := range map[string]int32{
+	for path, percent := range fault.InOrder(map[string]int32{
 		"directWorkPercent": given.GetDirectWorkPercent(), "indirectWorkPercent": given.GetIndirectWorkPercent(),
-	} {
+	}) {
 		if percent < 0 || percent > 100 {
 			return structure.Invalid(path, "must be from 0 to 100")
 		}

@@ -145,15 +145,15 @@ func prepareScheduleTags(a *schedulingv1.ScheduleTagAttributes) error {
 		return nil
 	}
 	const at = "scheduleContextAttributes."
-	for path, value := range map[string]*string{
+	for path, value := range fault.InOrder(map[string]*string{
 		"costCentersConstraint": &a.CostCentersConstraint, "jobTransfersConstraint": &a.JobTransfersConstraint,
 		"laborCategoriesConstraint": &a.LaborCategoriesConstraint, "workRulesConstraint": &a.WorkRulesConstraint,
-	} {
+	}) {
 		if err := constrain(at+path, value); err != nil {
 			return err
 		}
 	}
-	for path, text := range map[string]*string{"defaultStartTime": &a.DefaultStartTime, "defaultEndTime": &a.DefaultEndTime} {
+	for path, text := range fault.InOrder(map[string]*string{"defaultStartTime": &a.DefaultStartTime, "defaultEndTime": &a.DefaultEndTime}) {
 		if *text == "" {
 			continue
 		}

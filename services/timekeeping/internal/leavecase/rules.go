@@ -109,7 +109,7 @@ func check(body *timekeepingv1.LeaveCase) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, text := range map[string]string{"caseCode": body.GetCaseCode(), "code": body.GetCode()} {
+	for name, text := range fault.InOrder(map[string]string{"caseCode": body.GetCaseCode(), "code": body.GetCode()}) {
 		if err := checkCode(name, text); err != nil {
 			return nil, err
 		}

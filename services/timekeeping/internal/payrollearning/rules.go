@@ -121,9 +121,9 @@ func checkNumbers(e *timekeepingv1.PayrollEarning) error {
 	if t := e.GetHours(); t != "" && !hoursForm.MatchString(t) {
 		return invalid("hours: %q is no number with at most 9 digits and 4 decimals.", shortened(t))
 	}
-	for name, text := range map[string]string{
+	for name, text := range fault.InOrder(map[string]string{
 		"amount": e.GetAmount(), "pieceCount": e.GetPieceCount(), "payRate": e.GetPayRate(), "pieceRate": e.GetPieceRate(),
-	} {
+	}) {
 		if text != "" && !numberForm.MatchString(text) {
 			return invalid("%s: %q is no number with at most 14 digits and 6 decimals.", name, shortened(text))
 		}

@@ -102,7 +102,7 @@ func checkExport(req *timekeepingv1.PayrollExportRequest, staging *timekeepingv1
 	if len(req.GetExportConfig().GetFileName()) > maxText {
 		return invalid("exportConfig.fileName has more than %d characters.", maxText)
 	}
-	for name, lines := range map[string][]string{"headers": req.GetHeaders(), "footers": req.GetFooters()} {
+	for name, lines := range fault.InOrder(map[string][]string{"headers": req.GetHeaders(), "footers": req.GetFooters()}) {
 		for i, line := range lines {
 			if len(line) > 10_000 || strings.ContainsAny(line, "\r\n") {
 				return invalid("%s[%d] needs one line of at most 10000 characters.", name, i)

@@ -99,7 +99,7 @@ func checkTexts(req *timekeepingv1.PayrollStagingRequest) error {
 	if strings.TrimSpace(req.GetExecutionId()) == "" || len(req.GetExecutionId()) > maxText {
 		return invalid("executionId needs a text of at most %d characters.", maxText)
 	}
-	for name, text := range map[string]string{"customParameter1": req.GetCustomParameter1(), "customParameter2": req.GetCustomParameter2()} {
+	for name, text := range fault.InOrder(map[string]string{"customParameter1": req.GetCustomParameter1(), "customParameter2": req.GetCustomParameter2()}) {
 		if len(text) > maxText {
 			return invalid("%s has more than %d characters.", name, maxText)
 		}
@@ -111,7 +111,7 @@ func checkTexts(req *timekeepingv1.PayrollStagingRequest) error {
 	if t := based.GetFilterBy(); t != "" && t != "JOB" {
 		return invalid("processBasedOn.filterBy: time is rolled up by JOB only.")
 	}
-	for name, list := range map[string][]*commonv1.Ref{"includePayCodes": req.GetIncludePayCodes(), "excludePayCodes": req.GetExcludePayCodes()} {
+	for name, list := range fault.InOrder(map[string][]*commonv1.Ref{"includePayCodes": req.GetIncludePayCodes(), "excludePayCodes": req.GetExcludePayCodes()}) {
 		for i, ref := range list {
 			if ref.GetId() == 0 && ref.GetQualifier() == "" {
 				return invalid("%s[%d] needs an id or a qualifier.", name, i)

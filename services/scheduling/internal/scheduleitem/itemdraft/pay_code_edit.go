@@ -104,9 +104,9 @@ var hoursAndMinutes = regexp.MustCompile(`^\d{1,4}:[0-5]\d$`)
 // checkAmount checks that the edit says how much: by two times, a duration, an
 // amount of money or a symbolic value.
 func checkAmount(edit *schedulingv1.PayCodeEdit) error {
-	for path, text := range map[string]*string{
+	for path, text := range fault.InOrder(map[string]*string{
 		"startTime": &edit.StartTime, "endTime": &edit.EndTime, "unavailabilityStartTime": &edit.UnavailabilityStartTime,
-	} {
+	}) {
 		if *text == "" {
 			continue
 		}
@@ -116,10 +116,10 @@ func checkAmount(edit *schedulingv1.PayCodeEdit) error {
 		}
 		*text = at.String()
 	}
-	for path, text := range map[string]string{
+	for path, text := range fault.InOrder(map[string]string{
 		"durationInMinutes": edit.GetDurationInMinutes(), "unavailabilityInMinutes": edit.GetUnavailabilityInMinutes(),
 		"unavailabilityAmount": edit.GetUnavailabilityAmount(),
-	} {
+	}) {
 		if text != "" && !hoursAndMinutes.MatchString(text) {
 			return fault.Newf(fault.CodeTime, http.StatusBadRequest, "%s: %.20q does not have the form HH:mm.", path, text)
 		}
