@@ -121,17 +121,20 @@ func check(c *timekeepingv1.LeaveCertification) (civil.Date, error) {
 	if err != nil {
 		return 0, err
 	}
-	for name, amount := range map[string]struct{ value, most int64 }{
-		"durationDays":                 {int64(c.GetDurationDays()), 36500},
-		"durationHours":                {c.GetDurationHours(), math.MaxInt32},
-		"frequencyEpisodesPerInterval": {int64(c.GetFrequencyEpisodesPerInterval()), 36500},
-		"frequencyIntervalCount":       {int64(c.GetFrequencyIntervalCount()), 36500},
-		"totalHours":                   {c.GetTotalHours(), math.MaxInt32},
-		"reducedScheduleDaysPerWeek":   {int64(c.GetReducedScheduleDaysPerWeek()), 7},
-		"reducedScheduleHoursPerDay":   {c.GetReducedScheduleHoursPerDay(), 24 * 60 * 60},
+	for _, amount := range []struct {
+		name        string
+		value, most int64
+	}{
+		{"durationDays", int64(c.GetDurationDays()), 36500},
+		{"durationHours", c.GetDurationHours(), math.MaxInt32},
+		{"frequencyEpisodesPerInterval", int64(c.GetFrequencyEpisodesPerInterval()), 36500},
+		{"frequencyIntervalCount", int64(c.GetFrequencyIntervalCount()), 36500},
+		{"totalHours", c.GetTotalHours(), math.MaxInt32},
+		{"reducedScheduleDaysPerWeek", int64(c.GetReducedScheduleDaysPerWeek()), 7},
+		{"reducedScheduleHoursPerDay", c.GetReducedScheduleHoursPerDay(), 24 * 60 * 60},
 	} {
 		if amount.value < 0 || amount.value > amount.most {
-			return 0, fault.Invalid(fault.CodeInput, fmt.Sprintf("%s must be from 0 to %d.", name, amount.most))
+			return 0, fault.Invalid(fault.CodeInput, fmt.Sprintf("%s must be from 0 to %d.", amount.name, amount.most))
 		}
 	}
 	if utf8.RuneCountInString(c.GetNote()) > maxNote {
