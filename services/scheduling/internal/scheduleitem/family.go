@@ -5,15 +5,20 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 )
@@ -120,4 +125,53 @@ func (f *family[M]) decode(r *itemstore.Row, employee *projection.Employee) (M, 
 	}
 	f.fill(m, r.ID, employee, r.Version, r.Locked)
 	return m, nil
+}
+
+// settled runs an operation on several entries, of which at least one must have been
+// sent, and returns what its response shows.
+func (f *family[M]) settled(
+	ctx context.Context, sent []M, partial bool, do func(context.Context, []M, bool) (*bulk.Outcome[M, M], error),
+) ([]M, *commonv1.ErrorBody, error) {
+	if len(sent) == 0 {
+		return nil, nil, fault.Invalid(itemfault.CodeMissing, "No "+f.label+" was sent.")
+	}
+	out, err := do(ctx, sent, partial)
+	if err != nil {
+		return nil, nil, err
+	}
+	return rpc.Settled(ctx, out)
+}
+
+// readMany returns entries in the order of the ids, which stand at a path in the request.
+// Ids that name nothing are failures among the results.
+func (f *family[M]) readMany(ctx context.Context, path string, ids []int64) ([]M, *commonv1.ErrorBody, error) {
+	if len(ids) == 0 {
+		return nil, nil, missing(path)
+	}
+	found, err := f.read(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &bulk.Outcome[*commonv1.Ref, M]{}
+	for _, id := range ids {
+		ref := &commonv1.Ref{Id: proto.Int64(id)}
+		if entry, ok := found[id]; ok {
+			out.Succeed(ref, entry)
+			continue
+		}
+		out.Fail(ref, fault.FromError(itemfault.NotFound(unknownInBody, f.label, id)))
+	}
+	return rpc.Settled(ctx, out)
+}
+
+// removeMany deletes entries, all or none. Their ids stand at a path in the request.
+func (f *family[M]) removeMany(ctx context.Context, path string, ids []int64) (*emptypb.Empty, error) {
+	if len(ids) == 0 {
+		return nil, missing(path)
+	}
+	return &emptypb.Empty{}, f.remove(ctx, ids, nil, unknownInBody)
+}
+
+func missing(path string) error {
+	return fault.Invalid(itemfault.CodeMissing, path+" is missing.")
 }

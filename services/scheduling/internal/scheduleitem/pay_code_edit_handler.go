@@ -7,14 +7,11 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -75,14 +72,7 @@ func (h *PayCodeEdits) MultiCreatePayCodeEdits(ctx context.Context, req *schedul
 }
 
 func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeEdit, partial bool) (*schedulingv1.PayCodeEditList, error) {
-	if len(sent) == 0 {
-		return nil, fault.Invalid(itemfault.CodeMissing, "No pay code edit was sent.")
-	}
-	out, err := h.edits.create(ctx, sent, partial)
-	if err != nil {
-		return nil, err
-	}
-	done, failure, err := rpc.Settled(ctx, out)
+	done, failure, err := h.edits.settled(ctx, sent, partial, h.edits.create)
 	return &schedulingv1.PayCodeEditList{PayCodeEdits: done, Failure: failure}, err
 }
 
@@ -90,22 +80,11 @@ func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeE
 // success those that can be.
 func (h *PayCodeEdits) MultiUpdatePayCodeEdits(ctx context.Context, req *schedulingv1.MultiUpdatePayCodeEditsRequest) (*schedulingv1.PayCodeEditList, error) {
 	sent := req.GetBody().GetPayCodeEdits()
-	if len(sent) == 0 {
-		return nil, fault.Invalid(itemfault.CodeMissing, "No pay code edit was sent.")
-	}
-	out, err := h.edits.updateMany(ctx, sent, req.GetPartialSuccess())
-	if err != nil {
-		return nil, err
-	}
-	done, failure, err := rpc.Settled(ctx, out)
+	done, failure, err := h.edits.settled(ctx, sent, req.GetPartialSuccess(), h.edits.updateMany)
 	return &schedulingv1.PayCodeEditList{PayCodeEdits: done, Failure: failure}, err
 }
 
 // MultiDeletePayCodeEdits deletes pay code edits, all or none.
 func (h *PayCodeEdits) MultiDeletePayCodeEdits(ctx context.Context, req *schedulingv1.MultiDeletePayCodeEditsRequest) (*emptypb.Empty, error) {
-	ids := req.GetWhere().GetPayCodeEditIds()
-	if len(ids) == 0 {
-		return nil, fault.Invalid(itemfault.CodeMissing, "where.payCodeEditIds is missing.")
-	}
-	return &emptypb.Empty{}, h.edits.remove(ctx, ids, nil, unknownInBody)
+	return h.edits.removeMany(ctx, "where.payCodeEditIds", req.GetWhere().GetPayCodeEditIds())
 }

@@ -7,15 +7,10 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -73,14 +68,7 @@ func (h *ScheduleTags) MultiCreateScheduleTags(ctx context.Context, req *schedul
 }
 
 func (h *ScheduleTags) create(ctx context.Context, sent []*schedulingv1.ScheduleTag, partial bool) (*schedulingv1.ScheduleTagList, error) {
-	if len(sent) == 0 {
-		return nil, noTag()
-	}
-	out, err := h.tags.create(ctx, sent, partial)
-	if err != nil {
-		return nil, err
-	}
-	done, failure, err := rpc.Settled(ctx, out)
+	done, failure, err := h.tags.settled(ctx, sent, partial, h.tags.create)
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
 }
 
@@ -88,52 +76,18 @@ func (h *ScheduleTags) create(ctx context.Context, sent []*schedulingv1.Schedule
 // can be.
 func (h *ScheduleTags) MultiUpdateScheduleTags(ctx context.Context, req *schedulingv1.MultiUpdateScheduleTagsRequest) (*schedulingv1.ScheduleTagList, error) {
 	sent := req.GetBody().GetScheduleTags()
-	if len(sent) == 0 {
-		return nil, noTag()
-	}
-	out, err := h.tags.updateMany(ctx, sent, req.GetPartialSuccess())
-	if err != nil {
-		return nil, err
-	}
-	done, failure, err := rpc.Settled(ctx, out)
+	done, failure, err := h.tags.settled(ctx, sent, req.GetPartialSuccess(), h.tags.updateMany)
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
 }
 
 // MultiReadScheduleTags returns schedule tags in the order of the ids. Ids that name nothing are
 // failures among the results.
 func (h *ScheduleTags) MultiReadScheduleTags(ctx context.Context, req *schedulingv1.MultiReadScheduleTagsRequest) (*schedulingv1.ScheduleTagList, error) {
-	ids := req.GetWhere().GetScheduleTagIds()
-	if len(ids) == 0 {
-		return nil, noTagIDs()
-	}
-	found, err := h.tags.read(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	out := &bulk.Outcome[*commonv1.Ref, *schedulingv1.ScheduleTag]{}
-	for _, id := range ids {
-		asked := &commonv1.Ref{Id: proto.Int64(id)}
-		if tag, ok := found[id]; ok {
-			out.Succeed(asked, tag)
-			continue
-		}
-		out.Fail(asked, fault.FromError(itemfault.NotFound(unknownInBody, h.tags.label, id)))
-	}
-	done, failure, err := rpc.Settled(ctx, out)
+	done, failure, err := h.tags.readMany(ctx, "where.scheduleTagIds", req.GetWhere().GetScheduleTagIds())
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
 }
 
 // MultiDeleteScheduleTags deletes schedule tags, all or none.
 func (h *ScheduleTags) MultiDeleteScheduleTags(ctx context.Context, req *schedulingv1.MultiDeleteScheduleTagsRequest) (*emptypb.Empty, error) {
-	ids := req.GetWhere().GetScheduleTagIds()
-	if len(ids) == 0 {
-		return nil, noTagIDs()
-	}
-	return &emptypb.Empty{}, h.tags.remove(ctx, ids, nil, unknownInBody)
-}
-
-func noTag() error { return fault.Invalid(itemfault.CodeMissing, "No schedule tag was sent.") }
-
-func noTagIDs() error {
-	return fault.Invalid(itemfault.CodeMissing, "where.scheduleTagIds is missing.")
+	return h.tags.removeMany(ctx, "where.scheduleTagIds", req.GetWhere().GetScheduleTagIds())
 }

@@ -8,16 +8,11 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -97,72 +92,28 @@ func (h *Shifts) MultiCreateShifts(ctx context.Context, req *schedulingv1.MultiC
 }
 
 func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial bool) (*schedulingv1.ShiftList, error) {
-	if len(sent) == 0 {
-		return nil, fault.Invalid(itemfault.CodeMissing, "No shift was sent.")
-	}
 	itemdraft.NameEmployees(sent...)
-	out, err := h.shifts.create(ctx, sent, partial)
-	if err != nil {
-		return nil, err
-	}
-	return shiftList(ctx, out.Failure, out.Successes())
+	done, failure, err := h.shifts.settled(ctx, sent, partial, h.shifts.create)
+	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }
 
 // MultiUpdateShifts replaces shifts, all or none; with partial success those that
 // can be.
 func (h *Shifts) MultiUpdateShifts(ctx context.Context, req *schedulingv1.MultiUpdateShiftsRequest) (*schedulingv1.ShiftList, error) {
 	sent := req.GetBody().GetShifts()
-	if len(sent) == 0 {
-		return nil, fault.Invalid(itemfault.CodeMissing, "No shift was sent.")
-	}
 	itemdraft.NameEmployees(sent...)
-	out, err := h.shifts.updateMany(ctx, sent, req.GetPartialSuccess())
-	if err != nil {
-		return nil, err
-	}
-	return shiftList(ctx, out.Failure, out.Successes())
-}
-
-// shiftList returns the outcome of an operation on several shifts.
-func shiftList(ctx context.Context, failed func() (*commonv1.ErrorBody, error), shifts []*schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
-	failure, err := failed()
-	switch {
-	case err != nil:
-		return nil, err
-	case failure != nil:
-		return &schedulingv1.ShiftList{Failure: failure}, rpc.PartialSuccess(ctx)
-	}
-	return &schedulingv1.ShiftList{Shifts: shifts}, nil
+	done, failure, err := h.shifts.settled(ctx, sent, req.GetPartialSuccess(), h.shifts.updateMany)
+	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }
 
 // MultiReadShifts returns shifts in the order of the ids. Ids that name nothing
 // are failures among the results.
 func (h *Shifts) MultiReadShifts(ctx context.Context, req *schedulingv1.MultiReadShiftsRequest) (*schedulingv1.ShiftList, error) {
-	ids := req.GetWhere().GetShiftIds()
-	if len(ids) == 0 {
-		return nil, fault.Invalid(itemfault.CodeMissing, "where.shiftIds is missing.")
-	}
-	found, err := h.shifts.read(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	out := &bulk.Outcome[*commonv1.Ref, *schedulingv1.Shift]{}
-	for _, id := range ids {
-		asked := &commonv1.Ref{Id: proto.Int64(id)}
-		if shift, ok := found[id]; ok {
-			out.Succeed(asked, shift)
-			continue
-		}
-		out.Fail(asked, fault.FromError(itemfault.NotFound(unknownInBody, "shift", id)))
-	}
-	return shiftList(ctx, out.Failure, out.Successes())
+	done, failure, err := h.shifts.readMany(ctx, "where.shiftIds", req.GetWhere().GetShiftIds())
+	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }
 
 // MultiDeleteShifts deletes shifts, all or none.
 func (h *Shifts) MultiDeleteShifts(ctx context.Context, req *schedulingv1.MultiDeleteShiftsRequest) (*emptypb.Empty, error) {
-	ids := req.GetWhere().GetShiftIds()
-	if len(ids) == 0 {
-		return nil, fault.Invalid(itemfault.CodeMissing, "where.shiftIds is missing.")
-	}
-	return &emptypb.Empty{}, h.shifts.remove(ctx, ids, nil, unknownInBody)
+	return h.shifts.removeMany(ctx, "where.shiftIds", req.GetWhere().GetShiftIds())
 }
