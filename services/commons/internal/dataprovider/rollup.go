@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
@@ -107,6 +108,19 @@ func (f *Finder) types(ctx context.Context, tenantID int64, names []string) ([]i
 	return ids, nil
 }
 
+// scope returns whose rows a request reads: those of a tenant, on a day, of the employees
+// whom the caller may see.
+func (f *Finder) scope(ctx context.Context, text string) (tenantID int64, day civil.Date, visible rowvisibility.Set, err error) {
+	if tenantID, err = tenant.Of(ctx); err != nil {
+		return 0, 0, visible, err
+	}
+	if day, err = civil.ParseDate(text); err != nil {
+		return 0, 0, visible, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
+	}
+	visible, err = f.rules.Visible(ctx)
+	return tenantID, day, visible, err
+}
+
 // workplaces is SQL for the locations at which persons have their primary jobs.
 func workplaces() string {
 	return `SELECT DISTINCT place.id, coalesce(` + locationpath.PathSQL("$1", "place.id", "$3::date") + `, '')
@@ -118,15 +132,7 @@ func workplaces() string {
 // FindEmployeeLocations returns the locations at which employees have their primary
 // jobs, of those whom the caller may see. A path that names no location is none.
 func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmployeeLocationsRequest) (*datav1.FindDataRowsResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	day, err := civil.ParseDate(req.GetDay())
-	if err != nil {
-		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
-	}
-	visible, err := f.rules.Visible(ctx)
+	tenantID, day, visible, err := f.scope(ctx, req.GetDay())
 	if err != nil {
 		return nil, err
 	}
@@ -164,15 +170,7 @@ const maxListed = 100_000
 // in the order of their ids, of those whom the caller may see. What is made of
 // it are sums, but a sum over one person is that person's value.
 func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLocationEmployeesRequest) (*datav1.ListLocationEmployeesResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	day, err := civil.ParseDate(req.GetDay())
-	if err != nil {
-		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
-	}
-	visible, err := f.rules.Visible(ctx)
+	tenantID, day, visible, err := f.scope(ctx, req.GetDay())
 	if err != nil {
 		return nil, err
 	}
