@@ -52,12 +52,12 @@ type Kind[T Thing] struct {
 	// Table has the columns tenant_id, id, name, version and body, and a unique
 	// index Table_name on the name without case.
 	Table string
-	// New makes an empty one.
-	New func() T
-	// Strip takes out of a copy what columns hold, or nobody keeps.
+	// Strip takes out of a copy what is not kept, beside the id and the version, which are
+	// columns. It may be nil.
 	Strip func(T)
-	// Fill puts in what columns hold. The version counts from 1.
-	Fill func(thing T, id, version int64)
+	// Fill completes a thing that was read, beside its fields id and version. The version
+	// counts from 1. It may be nil.
+	Fill func(thing T, version int64)
 }
 
 // CheckName checks the name of a thing whose path in the request is given.

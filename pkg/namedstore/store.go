@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -21,7 +22,9 @@ const MaxListed = 10_000
 
 // Store keeps the things of one kind. It has no state of its own.
 type Store[T Thing] struct {
-	kind                                      Kind[T]
+	kind Kind[T]
+	// id and version are fields of the message; version is nil when it has no such number.
+	id, version                               protoreflect.FieldDescriptor
 	get, find, all, insert, replace, deletion string
 	lockMany, replaceAll, deleteAll, count    string
 }
@@ -29,8 +32,14 @@ type Store[T Thing] struct {
 // NewStore returns the store of a kind.
 func NewStore[T Thing](kind Kind[T]) *Store[T] {
 	sql := func(text string) string { return strings.ReplaceAll(text, "{table}", kind.Table) }
+	var none T
+	fields := none.ProtoReflect().Descriptor().Fields()
+	version := fields.ByName("version")
+	if version != nil && version.Kind() != protoreflect.Int64Kind {
+		version = nil
+	}
 	return &Store[T]{
-		kind: kind,
+		kind: kind, id: fields.ByName("id"), version: version,
 		get: sql(`
 SELECT id, version, body FROM {table} WHERE tenant_id = $1 AND id = $2`),
 		find: sql(`
@@ -128,7 +137,7 @@ func (s *Store[T]) GetForUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int
 // not: the name is taken, perhaps by an earlier one of the same list, or there are
 // MaxListed already.
 func (s *Store[T]) Insert(ctx context.Context, tx pgx.Tx, tenantID int64, things []T) ([]T, []error, error) {
-	room, err := s.room(ctx, tx, tenantID, len(things))
+	room, err := s.remaining(ctx, tx, tenantID, len(things))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -182,7 +191,7 @@ const scarce = MaxListed / 2
 
 // room returns how many more things the tenant may have. Where it is scarce, whoever else
 // creates some is waited for.
-func (s *Store[T]) room(ctx context.Context, tx pgx.Tx, tenantID int64, wanted int) (room int, err error) {
+func (s *Store[T]) remaining(ctx context.Context, tx pgx.Tx, tenantID int64, wanted int) (room int, err error) {
 	count := func() error {
 		var there int
 		if err := tx.QueryRow(ctx, s.count, tenantID, MaxListed).Scan(&there); err != nil {
@@ -271,7 +280,7 @@ func (s *Store[T]) DeleteIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, 
 
 func (s *Store[T]) encode(thing T) ([]byte, error) {
 	bare := proto.CloneOf(thing)
-	s.kind.Strip(bare)
+	s.strip(bare)
 	body, err := proto.Marshal(bare)
 	if err != nil {
 		return nil, fmt.Errorf("%s: encode: %w", s.kind.Table, err)
@@ -282,9 +291,37 @@ func (s *Store[T]) encode(thing T) ([]byte, error) {
 // filled is the thing as it is read back.
 func (s *Store[T]) filled(thing T, id, version int64) T {
 	out := proto.CloneOf(thing)
-	s.kind.Strip(out)
-	s.kind.Fill(out, id, version)
+	s.strip(out)
+	s.fill(out, id, version)
 	return out
+}
+
+// newThing makes an empty one.
+func newThing[T Thing]() T {
+	var none T
+	return none.ProtoReflect().New().Interface().(T)
+}
+
+func (s *Store[T]) strip(thing T) {
+	m := thing.ProtoReflect()
+	m.Clear(s.id)
+	if s.version != nil {
+		m.Clear(s.version)
+	}
+	if s.kind.Strip != nil {
+		s.kind.Strip(thing)
+	}
+}
+
+func (s *Store[T]) fill(thing T, id, version int64) {
+	m := thing.ProtoReflect()
+	m.Set(s.id, protoreflect.ValueOfInt64(id))
+	if s.version != nil {
+		m.Set(s.version, protoreflect.ValueOfInt64(version))
+	}
+	if s.kind.Fill != nil {
+		s.kind.Fill(thing, version)
+	}
 }
 
 func (s *Store[T]) collect(rows pgx.Rows) ([]T, error) {
@@ -292,11 +329,11 @@ func (s *Store[T]) collect(rows pgx.Rows) ([]T, error) {
 	var id, version int64
 	var body []byte
 	_, err := pgx.ForEachRow(rows, []any{&id, &version, &body}, func() error {
-		thing := s.kind.New()
+		thing := newThing[T]()
 		if err := proto.Unmarshal(body, thing); err != nil {
 			return err
 		}
-		s.kind.Fill(thing, id, version)
+		s.fill(thing, id, version)
 		list = append(list, thing)
 		return nil
 	})

@@ -17,11 +17,7 @@ func newStore() *namedstore.Store[*commonsv1.Holiday] {
 		Codes: codes(),
 		What:  "holiday",
 		Table: "holiday",
-		New:   func() *commonsv1.Holiday { return &commonsv1.Holiday{} },
-		Strip: func(h *commonsv1.Holiday) { h.Id, h.Version, h.DisplayName = nil, nil, "" },
-		Fill: func(h *commonsv1.Holiday, id, version int64) {
-			h.Id, h.Version = proto.Int64(id), proto.Int64(version)
-		},
+		Strip: func(h *commonsv1.Holiday) { h.DisplayName = "" },
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -38,9 +37,7 @@ func NewStore() *namedstore.Store[*notification] {
 		Codes: codes(),
 		What:  "generic notification",
 		Table: "generic_notification",
-		New:   func() *notification { return &notification{} },
-		Strip: func(n *notification) { n.Id, n.Version, n.Localized = nil, nil, nil },
-		Fill:  func(n *notification, id, version int64) { n.Id, n.Version = proto.Int64(id), proto.Int64(version) },
+		Strip: func(n *notification) { n.Localized = nil },
 	})
 }
 

@@ -40,11 +40,6 @@ func New(pool *pg.Pool, clk clock.Clock, zone *time.Location) *Handler {
 		Codes: codes(),
 		What:  "target threshold",
 		Table: "target_threshold",
-		New:   func() *platformv1.TargetThreshold { return &platformv1.TargetThreshold{} },
-		Strip: func(t *platformv1.TargetThreshold) { t.Id, t.Version = nil, nil },
-		Fill: func(t *platformv1.TargetThreshold, id, version int64) {
-			t.Id, t.Version = proto.Int64(id), proto.Int64(version)
-		},
 	})
 	h := &Handler{clock: clk, zone: zone}
 	h.resource = namedstore.Resource[*platformv1.TargetThreshold]{Store: store, Pool: pool, Prepare: prepare, Unused: h.expired}

@@ -83,11 +83,7 @@ func store() *namedstore.Store[*platformv1.Webhook] {
 		Codes: codes(),
 		What:  "webhook",
 		Table: "webhook",
-		New:   func() *platformv1.Webhook { return &platformv1.Webhook{} },
-		Strip: func(w *platformv1.Webhook) { w.Id, w.Version, w.Secret = nil, nil, "" },
-		Fill: func(w *platformv1.Webhook, id, version int64) {
-			w.Id, w.Version = proto.Int64(id), proto.Int64(version)
-		},
+		Strip: func(w *platformv1.Webhook) { w.Secret = "" },
 	})
 }
 

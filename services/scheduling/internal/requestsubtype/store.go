@@ -23,21 +23,18 @@ func newStore() *namedstore.Store[*stored] {
 		Codes: patterndefinition.Codes(),
 		What:  "request subtype",
 		Table: "request_subtype",
-		New:   func() *stored { return &stored{} },
 		Strip: func(s *stored) {
-			s.Id = 0
 			if held, _ := inner(s.GetSubtype()); held != nil {
 				clearFields(held.ProtoReflect(), "id", "version", "localized_name", "localized_description", "request_type")
 			}
 		},
-		Fill: func(s *stored, id, version int64) {
-			s.Id = id
+		Fill: func(s *stored, version int64) {
 			held, t := inner(s.GetSubtype())
 			if held == nil {
 				return
 			}
 			m := held.ProtoReflect()
-			set(m, "id", protoreflect.ValueOfInt64(id))
+			set(m, "id", protoreflect.ValueOfInt64(s.GetId()))
 			set(m, "version", protoreflect.ValueOfString(strconv.FormatInt(version, 10)))
 			set(m, "request_type", protoreflect.ValueOfMessage(t.message().ProtoReflect()))
 		},

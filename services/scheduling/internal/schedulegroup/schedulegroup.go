@@ -63,11 +63,6 @@ func New(pool *pg.Pool) *Handler {
 		Codes: codes(),
 		What:  "schedule group",
 		Table: "schedule_group",
-		New:   func() *schedulingv1.ScheduleGroup { return &schedulingv1.ScheduleGroup{} },
-		Strip: func(g *schedulingv1.ScheduleGroup) { g.Id, g.Version = nil, nil },
-		Fill: func(g *schedulingv1.ScheduleGroup, id, version int64) {
-			g.Id, g.Version = proto.Int64(id), proto.Int64(version)
-		},
 	})
 	h := &Handler{}
 	h.resource = namedstore.Resource[*schedulingv1.ScheduleGroup]{Store: store, Pool: pool, Prepare: prepare, Within: h.distinct}

@@ -25,10 +25,9 @@ func NewStore() *Store {
 		Codes: patterndefinition.Codes(),
 		What:  "schedule pattern template",
 		Table: "schedule_pattern_template",
-		New:   func() *schedulingv1.SchedulePattern { return &schedulingv1.SchedulePattern{} },
-		Strip: func(p *schedulingv1.SchedulePattern) { p.Id, p.AnchorStartDay, p.Deleted = nil, nil, nil },
-		Fill: func(p *schedulingv1.SchedulePattern, id, _ int64) {
-			p.Id, p.AnchorStartDay = proto.Int64(id), proto.Int64(anchorStartDay)
+		Strip: func(p *schedulingv1.SchedulePattern) { p.AnchorStartDay, p.Deleted = nil, nil },
+		Fill: func(p *schedulingv1.SchedulePattern, _ int64) {
+			p.AnchorStartDay = proto.Int64(anchorStartDay)
 			p.Deleted, p.SystemGenerated = proto.Bool(false), proto.Bool(p.GetSystemGenerated())
 		},
 	})

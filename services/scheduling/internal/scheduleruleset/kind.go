@@ -47,7 +47,6 @@ func NewStore() *namedstore.Store[*ruleSet] {
 		Codes: codes(),
 		What:  "schedule rule set",
 		Table: "schedule_rule_set",
-		New:   func() *ruleSet { return &ruleSet{} },
 		Strip: strip,
 		Fill:  fill,
 	})
@@ -55,7 +54,7 @@ func NewStore() *namedstore.Store[*ruleSet] {
 
 // strip leaves the ids of what the catalogue knows.
 func strip(s *ruleSet) {
-	s.Id, s.Version, s.LocalizedName, s.RuleSetItems = nil, nil, "", nil
+	s.LocalizedName, s.RuleSetItems = "", nil
 	s.RuleType = &schedulingv1.ScheduleRuleProperty{Id: s.GetRuleType().Id}
 	for _, r := range s.GetRules() {
 		r.Rule = &schedulingv1.ScheduleRule{Id: r.GetRule().Id}
@@ -66,8 +65,8 @@ func strip(s *ruleSet) {
 	}
 }
 
-func fill(s *ruleSet, id, version int64) {
-	s.Id, s.Version, s.LocalizedName = proto.Int64(id), proto.Int64(version), s.GetName()
+func fill(s *ruleSet, _ int64) {
+	s.LocalizedName = s.GetName()
 	s.RuleType = schedulerule.RuleType(s.GetRuleType().GetId())
 	for i, r := range s.GetRules() {
 		rule, known := schedulerule.Find(r.GetRule().GetId(), "")

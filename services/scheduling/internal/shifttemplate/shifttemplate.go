@@ -22,11 +22,9 @@ func NewStore() *Store {
 		Codes: patterndefinition.Codes(),
 		What:  "shift template",
 		Table: "shift_template",
-		New:   func() *schedulingv1.ShiftTemplate { return &schedulingv1.ShiftTemplate{} },
-		Strip: func(t *schedulingv1.ShiftTemplate) { t.Id, t.Version, t.Deleted = nil, "", nil },
-		Fill: func(t *schedulingv1.ShiftTemplate, id, version int64) {
-			t.Id, t.Version = proto.Int64(id), strconv.FormatInt(version, 10)
-			t.Deleted = proto.Bool(false)
+		Strip: func(t *schedulingv1.ShiftTemplate) { t.Deleted = nil },
+		Fill: func(t *schedulingv1.ShiftTemplate, version int64) {
+			t.Version, t.Deleted = strconv.FormatInt(version, 10), proto.Bool(false)
 			t.Locked, t.SystemGenerated = proto.Bool(t.GetLocked()), proto.Bool(t.GetSystemGenerated())
 		},
 	})

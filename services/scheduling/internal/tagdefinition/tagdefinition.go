@@ -74,11 +74,8 @@ func NewStore() *Store {
 		Codes: codes(),
 		What:  "tag definition",
 		Table: "tag_definition",
-		New:   func() *schedulingv1.TagDefinition { return &schedulingv1.TagDefinition{} },
-		Strip: func(d *schedulingv1.TagDefinition) { d.Id, d.Version, d.Deleted = nil, nil, nil },
-		Fill: func(d *schedulingv1.TagDefinition, id, version int64) {
-			d.Id, d.Version, d.Deleted = proto.Int64(id), proto.Int64(version), proto.Bool(false)
-		},
+		Strip: func(d *schedulingv1.TagDefinition) { d.Deleted = nil },
+		Fill:  func(d *schedulingv1.TagDefinition, _ int64) { d.Deleted = proto.Bool(false) },
 	})
 }
 

@@ -60,18 +60,12 @@ func codes() namedstore.Codes {
 func accrualCodes() *namedstore.Store[*timekeepingv1.AccrualCode] {
 	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.AccrualCode]{
 		Codes: codes(), What: "accrual code", Table: "accrual_code",
-		New:   func() *timekeepingv1.AccrualCode { return &timekeepingv1.AccrualCode{} },
-		Strip: func(c *timekeepingv1.AccrualCode) { c.Id, c.Version = nil, nil },
-		Fill:  func(c *timekeepingv1.AccrualCode, id, version int64) { c.Id, c.Version = &id, &version },
 	})
 }
 
 func accrualProfiles() *namedstore.Store[*timekeepingv1.AccrualProfile] {
 	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.AccrualProfile]{
 		Codes: codes(), What: "accrual profile", Table: "accrual_profile",
-		New:   func() *timekeepingv1.AccrualProfile { return &timekeepingv1.AccrualProfile{} },
-		Strip: func(p *timekeepingv1.AccrualProfile) { p.Id, p.Version = nil, nil },
-		Fill:  func(p *timekeepingv1.AccrualProfile, id, version int64) { p.Id, p.Version = &id, &version },
 	})
 }
 

@@ -34,11 +34,7 @@ func NewCompanies(pool *pg.Pool) *Companies {
 			Codes: codes(),
 			What:  "company",
 			Table: "brazil_company",
-			New:   func() *timekeepingv1.BrazilCompany { return &timekeepingv1.BrazilCompany{} },
-			Strip: func(c *timekeepingv1.BrazilCompany) { c.Id, c.Version, c.DeviceGroup = nil, nil, nil },
-			Fill: func(c *timekeepingv1.BrazilCompany, id, version int64) {
-				c.Id, c.Version = proto.Int64(id), proto.Int64(version)
-			},
+			Strip: func(c *timekeepingv1.BrazilCompany) { c.DeviceGroup = nil },
 		}),
 		Pool: pool, Prepare: prepareCompany, Stored: h.own,
 	}

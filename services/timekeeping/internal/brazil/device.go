@@ -26,11 +26,7 @@ func newDeviceStore() *deviceStore {
 		Codes: codes(),
 		What:  "device",
 		Table: "brazil_device",
-		New:   func() *timekeepingv1.BrazilDevice { return &timekeepingv1.BrazilDevice{} },
-		Strip: func(d *timekeepingv1.BrazilDevice) { d.Id, d.Version, d.DeviceGroup = nil, nil, nil },
-		Fill: func(d *timekeepingv1.BrazilDevice, id, version int64) {
-			d.Id, d.Version = proto.Int64(id), proto.Int64(version)
-		},
+		Strip: func(d *timekeepingv1.BrazilDevice) { d.DeviceGroup = nil },
 	})
 }
 

@@ -23,11 +23,7 @@ func newGroupStore() *groupStore {
 		Codes: codes(),
 		What:  "device group",
 		Table: "brazil_device_group",
-		New:   func() *timekeepingv1.BrazilDeviceGroup { return &timekeepingv1.BrazilDeviceGroup{} },
-		Strip: func(g *timekeepingv1.BrazilDeviceGroup) { g.Id, g.Version, g.Devices = nil, nil, nil },
-		Fill: func(g *timekeepingv1.BrazilDeviceGroup, id, version int64) {
-			g.Id, g.Version = proto.Int64(id), proto.Int64(version)
-		},
+		Strip: func(g *timekeepingv1.BrazilDeviceGroup) { g.Devices = nil },
 	})
 }
 

@@ -64,11 +64,8 @@ type (
 func Types() *typeStore {
 	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.LeaveType]{
 		Codes: codes(), What: "leave type", Table: "leave_type",
-		New:   func() *timekeepingv1.LeaveType { return &timekeepingv1.LeaveType{} },
-		Strip: func(t *timekeepingv1.LeaveType) { t.Id, t.Version, t.Qualifier = nil, nil, "" },
-		Fill: func(t *timekeepingv1.LeaveType, id, version int64) {
-			t.Id, t.Version, t.Qualifier = &id, &version, t.GetName()
-		},
+		Strip: func(t *timekeepingv1.LeaveType) { t.Qualifier = "" },
+		Fill:  func(t *timekeepingv1.LeaveType, _ int64) { t.Qualifier = t.GetName() },
 	})
 }
 
@@ -76,11 +73,8 @@ func Types() *typeStore {
 func Rules() *ruleStore {
 	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.LeaveRule]{
 		Codes: codes(), What: "leave rule", Table: "leave_rule",
-		New:   func() *timekeepingv1.LeaveRule { return &timekeepingv1.LeaveRule{} },
-		Strip: func(r *timekeepingv1.LeaveRule) { r.Id, r.Version, r.Qualifier = nil, nil, "" },
-		Fill: func(r *timekeepingv1.LeaveRule, id, version int64) {
-			r.Id, r.Version, r.Qualifier = &id, &version, r.GetName()
-		},
+		Strip: func(r *timekeepingv1.LeaveRule) { r.Qualifier = "" },
+		Fill:  func(r *timekeepingv1.LeaveRule, _ int64) { r.Qualifier = r.GetName() },
 	})
 }
 
@@ -88,11 +82,8 @@ func Rules() *ruleStore {
 func Fields() *fieldStore {
 	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.LeaveCustomField]{
 		Codes: codes(), What: "custom field of leave", Table: "leave_custom_field",
-		New:   func() *timekeepingv1.LeaveCustomField { return &timekeepingv1.LeaveCustomField{} },
-		Strip: func(f *timekeepingv1.LeaveCustomField) { f.Id, f.Version, f.Qualifier = nil, nil, "" },
-		Fill: func(f *timekeepingv1.LeaveCustomField, id, version int64) {
-			f.Id, f.Version, f.Qualifier = &id, &version, f.GetName()
-		},
+		Strip: func(f *timekeepingv1.LeaveCustomField) { f.Qualifier = "" },
+		Fill:  func(f *timekeepingv1.LeaveCustomField, _ int64) { f.Qualifier = f.GetName() },
 	})
 }
 
@@ -102,11 +93,8 @@ func Profiles() *profileStore {
 	own.Unknown = CodeProfileUnknown
 	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.LeaveProfile]{
 		Codes: own, What: "leave profile", Table: "leave_profile",
-		New:   func() *timekeepingv1.LeaveProfile { return &timekeepingv1.LeaveProfile{} },
-		Strip: func(p *timekeepingv1.LeaveProfile) { p.Id, p.Version, p.Qualifier = nil, nil, "" },
-		Fill: func(p *timekeepingv1.LeaveProfile, id, version int64) {
-			p.Id, p.Version, p.Qualifier = &id, &version, p.GetName()
-		},
+		Strip: func(p *timekeepingv1.LeaveProfile) { p.Qualifier = "" },
+		Fill:  func(p *timekeepingv1.LeaveProfile, _ int64) { p.Qualifier = p.GetName() },
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -25,11 +24,6 @@ func NewStore() *Store {
 		Codes: Codes(),
 		What:  "pay code",
 		Table: "pay_code",
-		New:   func() *timekeepingv1.PayCode { return &timekeepingv1.PayCode{} },
-		Strip: func(p *timekeepingv1.PayCode) { p.Id, p.Version = nil, nil },
-		Fill: func(p *timekeepingv1.PayCode, id, version int64) {
-			p.Id, p.Version = proto.Int64(id), proto.Int64(version)
-		},
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -27,11 +26,6 @@ func NewStore() *Store {
 		Codes: paycode.Codes(),
 		What:  "pay rule",
 		Table: "pay_rule",
-		New:   func() *timekeepingv1.PayRule { return &timekeepingv1.PayRule{} },
-		Strip: func(r *timekeepingv1.PayRule) { r.Id, r.Version = nil, nil },
-		Fill: func(r *timekeepingv1.PayRule, id, version int64) {
-			r.Id, r.Version = proto.Int64(id), proto.Int64(version)
-		},
 	})
 }
 

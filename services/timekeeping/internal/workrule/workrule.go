@@ -26,11 +26,6 @@ func newStore() *namedstore.Store[*timekeepingv1.WorkRule] {
 		Codes: paycode.Codes(),
 		What:  "work rule",
 		Table: "work_rule",
-		New:   func() *timekeepingv1.WorkRule { return &timekeepingv1.WorkRule{} },
-		Strip: func(r *timekeepingv1.WorkRule) { r.Id, r.Version = nil, nil },
-		Fill: func(r *timekeepingv1.WorkRule, id, version int64) {
-			r.Id, r.Version = proto.Int64(id), proto.Int64(version)
-		},
 	})
 }
 
