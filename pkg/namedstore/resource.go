@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -20,8 +21,9 @@ type Versioned interface {
 type Resource[T Versioned] struct {
 	Store *Store[T]
 	Pool  *pg.Pool
-	// Prepare checks a thing, and returns it as it is stored.
-	Prepare func(given T) (T, error)
+	// Prepare checks a copy of what was sent, an empty one when nothing was, and returns it
+	// as it is stored.
+	Prepare func(thing T) (T, error)
 	// Within checks a thing against others, in the transaction that stores it; id
 	// is 0 for a new one. It may be nil.
 	Within func(ctx context.Context, tx pgx.Tx, tenantID, id int64, thing T) error
@@ -56,6 +58,13 @@ func (r *Resource[T]) Get(ctx context.Context, id int64) (T, error) {
 	return r.Store.Get(ctx, r.Pool, tenantID, id)
 }
 
+func (r *Resource[T]) prepare(given T) (T, error) {
+	if !given.ProtoReflect().IsValid() {
+		return r.Prepare(newThing[T]())
+	}
+	return r.Prepare(proto.CloneOf(given))
+}
+
 // Create stores a new thing. An id and a version in it are ignored.
 func (r *Resource[T]) Create(ctx context.Context, given T) (T, error) {
 	var out T
@@ -76,7 +85,7 @@ func (r *Resource[T]) Create(ctx context.Context, given T) (T, error) {
 // insertIn stores a new thing within a transaction. Taken says that its name is that
 // of another one.
 func (r *Resource[T]) insertIn(ctx context.Context, tx pgx.Tx, tenantID int64, given T) (out T, taken, err error) {
-	thing, err := r.Prepare(given)
+	thing, err := r.prepare(given)
 	if err != nil {
 		return out, nil, err
 	}
@@ -110,7 +119,7 @@ func (r *Resource[T]) Update(ctx context.Context, id int64, given T) (T, error) 
 
 // updateIn is Update within a transaction.
 func (r *Resource[T]) updateIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, given T) (out T, err error) {
-	thing, err := r.Prepare(given)
+	thing, err := r.prepare(given)
 	if err != nil {
 		return out, err
 	}

@@ -69,11 +69,7 @@ func codes() namedstore.Codes {
 func invalid(path, what string) error { return fault.Invalid(CodeInvalid, path+" "+what+".") }
 
 // prepare checks a generic notification, and completes what it leaves out.
-func prepare(given *platformv1.GenericNotification) (*platformv1.GenericNotification, error) {
-	n := &platformv1.GenericNotification{}
-	if given != nil {
-		n = proto.CloneOf(given)
-	}
+func prepare(n *platformv1.GenericNotification) (*platformv1.GenericNotification, error) {
 	n.Localized = nil
 	if err := codes().CheckName("genericNotification", n.GetName()); err != nil {
 		return nil, err

@@ -44,11 +44,7 @@ func codes() namedstore.Codes {
 }
 
 // prepare checks a target threshold, and writes its words as the lists do.
-func prepare(given *platformv1.TargetThreshold) (*platformv1.TargetThreshold, error) {
-	t := &platformv1.TargetThreshold{}
-	if given != nil {
-		t = proto.CloneOf(given)
-	}
+func prepare(t *platformv1.TargetThreshold) (*platformv1.TargetThreshold, error) {
 	if err := codes().CheckName("targetThreshold", t.GetName()); err != nil {
 		return nil, err
 	}

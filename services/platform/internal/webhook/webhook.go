@@ -93,11 +93,7 @@ func codes() namedstore.Codes {
 
 // prepare checks a webhook, and completes what it leaves out. What a name points to is
 // checked when it is connected to.
-func (h *Handler) prepare(given *platformv1.Webhook) (*platformv1.Webhook, error) {
-	w := &platformv1.Webhook{}
-	if given != nil {
-		w = proto.CloneOf(given)
-	}
+func (h *Handler) prepare(w *platformv1.Webhook) (*platformv1.Webhook, error) {
 	if err := codes().CheckName("webhook", w.GetName()); err != nil {
 		return nil, err
 	}

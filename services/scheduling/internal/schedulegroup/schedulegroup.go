@@ -70,11 +70,7 @@ func New(pool *pg.Pool) *Handler {
 }
 
 // prepare checks a group, and completes what it leaves out.
-func prepare(given *schedulingv1.ScheduleGroup) (*schedulingv1.ScheduleGroup, error) {
-	g := &schedulingv1.ScheduleGroup{}
-	if given != nil {
-		g = proto.CloneOf(given)
-	}
+func prepare(g *schedulingv1.ScheduleGroup) (*schedulingv1.ScheduleGroup, error) {
 	if err := codes().CheckName("scheduleGroup", g.GetName()); err != nil {
 		return nil, err
 	}

@@ -29,11 +29,7 @@ const (
 )
 
 // prepare checks a rule set, and completes what it leaves out.
-func prepare(given *ruleSet) (*ruleSet, error) {
-	s := &ruleSet{}
-	if given != nil {
-		s = proto.CloneOf(given)
-	}
+func prepare(s *ruleSet) (*ruleSet, error) {
 	if err := codes().CheckName("scheduleRuleSet", s.GetName()); err != nil {
 		return nil, err
 	}

@@ -80,11 +80,7 @@ func NewStore() *Store {
 }
 
 // prepare checks a tag definition, and completes what it leaves out.
-func prepare(given *schedulingv1.TagDefinition) (*schedulingv1.TagDefinition, error) {
-	d := &schedulingv1.TagDefinition{}
-	if given != nil {
-		d = proto.CloneOf(given)
-	}
+func prepare(d *schedulingv1.TagDefinition) (*schedulingv1.TagDefinition, error) {
 	if err := codes().CheckName("tagDefinition", d.GetName()); err != nil {
 		return nil, err
 	}

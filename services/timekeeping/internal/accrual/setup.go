@@ -93,11 +93,7 @@ func checkText(path, text string, limit int) error {
 	return nil
 }
 
-func prepareCode(given *timekeepingv1.AccrualCode) (*timekeepingv1.AccrualCode, error) {
-	c := &timekeepingv1.AccrualCode{}
-	if given != nil {
-		c = proto.CloneOf(given)
-	}
+func prepareCode(c *timekeepingv1.AccrualCode) (*timekeepingv1.AccrualCode, error) {
 	if err := codes().CheckName("accrualCode", c.GetName()); err != nil {
 		return nil, err
 	}
@@ -120,11 +116,7 @@ func prepareCode(given *timekeepingv1.AccrualCode) (*timekeepingv1.AccrualCode, 
 	return c, nil
 }
 
-func prepareProfile(given *timekeepingv1.AccrualProfile) (*timekeepingv1.AccrualProfile, error) {
-	p := &timekeepingv1.AccrualProfile{}
-	if given != nil {
-		p = proto.CloneOf(given)
-	}
+func prepareProfile(p *timekeepingv1.AccrualProfile) (*timekeepingv1.AccrualProfile, error) {
 	if err := codes().CheckName("accrualProfile", p.GetName()); err != nil {
 		return nil, err
 	}

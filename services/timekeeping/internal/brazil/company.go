@@ -41,11 +41,7 @@ func NewCompanies(pool *pg.Pool) *Companies {
 	return h
 }
 
-func prepareCompany(given *timekeepingv1.BrazilCompany) (*timekeepingv1.BrazilCompany, error) {
-	c := &timekeepingv1.BrazilCompany{}
-	if given != nil {
-		c = proto.CloneOf(given)
-	}
+func prepareCompany(c *timekeepingv1.BrazilCompany) (*timekeepingv1.BrazilCompany, error) {
 	if err := codes().CheckName("company", c.GetName()); err != nil {
 		return nil, err
 	}

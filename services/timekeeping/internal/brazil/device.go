@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -45,11 +44,7 @@ func NewDevices(pool *pg.Pool) *Devices {
 	}}
 }
 
-func prepareDevice(given *timekeepingv1.BrazilDevice) (*timekeepingv1.BrazilDevice, error) {
-	d := &timekeepingv1.BrazilDevice{}
-	if given != nil {
-		d = proto.CloneOf(given)
-	}
+func prepareDevice(d *timekeepingv1.BrazilDevice) (*timekeepingv1.BrazilDevice, error) {
 	if err := codes().CheckName("device", d.GetName()); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -45,11 +44,7 @@ func NewGroups(pool *pg.Pool) *Groups {
 	return h
 }
 
-func prepareGroup(given *timekeepingv1.BrazilDeviceGroup) (*timekeepingv1.BrazilDeviceGroup, error) {
-	g := &timekeepingv1.BrazilDeviceGroup{}
-	if given != nil {
-		g = proto.CloneOf(given)
-	}
+func prepareGroup(g *timekeepingv1.BrazilDeviceGroup) (*timekeepingv1.BrazilDeviceGroup, error) {
 	if err := codes().CheckName("deviceGroup", g.GetName()); err != nil {
 		return nil, err
 	}

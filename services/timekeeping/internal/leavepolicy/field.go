@@ -49,11 +49,7 @@ func NewFields(pool *pg.Pool) *FieldHandler {
 	}}
 }
 
-func prepareField(given *timekeepingv1.LeaveCustomField) (*timekeepingv1.LeaveCustomField, error) {
-	f := &timekeepingv1.LeaveCustomField{}
-	if given != nil {
-		f = proto.CloneOf(given)
-	}
+func prepareField(f *timekeepingv1.LeaveCustomField) (*timekeepingv1.LeaveCustomField, error) {
 	var err error
 	if f.Name, err = checkNamed("customField", f); err != nil {
 		return nil, err

@@ -34,11 +34,7 @@ func NewProfiles(pool *pg.Pool) *ProfileHandler {
 	}}
 }
 
-func prepareProfile(given *timekeepingv1.LeaveProfile) (*timekeepingv1.LeaveProfile, error) {
-	p := &timekeepingv1.LeaveProfile{}
-	if given != nil {
-		p = proto.CloneOf(given)
-	}
+func prepareProfile(p *timekeepingv1.LeaveProfile) (*timekeepingv1.LeaveProfile, error) {
 	var err error
 	if p.Name, err = checkNamed("leaveProfile", p); err != nil {
 		return nil, err

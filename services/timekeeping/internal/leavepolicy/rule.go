@@ -30,11 +30,7 @@ func NewRules(pool *pg.Pool) *RuleHandler {
 	}}
 }
 
-func prepareRule(given *timekeepingv1.LeaveRule) (*timekeepingv1.LeaveRule, error) {
-	r := &timekeepingv1.LeaveRule{}
-	if given != nil {
-		r = proto.CloneOf(given)
-	}
+func prepareRule(r *timekeepingv1.LeaveRule) (*timekeepingv1.LeaveRule, error) {
 	var err error
 	if r.Name, err = checkNamed("leaveRule", r); err != nil {
 		return nil, err

@@ -38,11 +38,7 @@ func NewTypes(pool *pg.Pool) *TypeHandler {
 	return h
 }
 
-func prepareType(given *timekeepingv1.LeaveType) (*timekeepingv1.LeaveType, error) {
-	t := &timekeepingv1.LeaveType{}
-	if given != nil {
-		t = proto.CloneOf(given)
-	}
+func prepareType(t *timekeepingv1.LeaveType) (*timekeepingv1.LeaveType, error) {
 	var err error
 	if t.Name, err = checkNamed("leaveType", t); err != nil {
 		return nil, err

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -48,11 +46,7 @@ func invalid(format string, args ...any) error {
 }
 
 // prepare checks a pay code, and completes what it leaves out.
-func prepare(given *timekeepingv1.PayCode) (*timekeepingv1.PayCode, error) {
-	p := &timekeepingv1.PayCode{}
-	if given != nil {
-		p = proto.CloneOf(given)
-	}
+func prepare(p *timekeepingv1.PayCode) (*timekeepingv1.PayCode, error) {
 	if err := Codes().CheckName("payCode", p.GetName()); err != nil {
 		return nil, err
 	}

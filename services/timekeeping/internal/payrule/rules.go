@@ -30,11 +30,7 @@ func invalid(format string, args ...any) error {
 
 // prepare checks a pay rule, and completes what it leaves out. Its versions are in
 // the order of their dates.
-func prepare(given *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error) {
-	r := &timekeepingv1.PayRule{}
-	if given != nil {
-		r = proto.CloneOf(given)
-	}
+func prepare(r *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error) {
 	if err := paycode.Codes().CheckName("payRule", r.GetName()); err != nil {
 		return nil, err
 	}

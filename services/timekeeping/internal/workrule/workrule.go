@@ -45,11 +45,7 @@ func New(pool *pg.Pool) *Handler {
 	return h
 }
 
-func prepare(given *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, error) {
-	r := &timekeepingv1.WorkRule{}
-	if given != nil {
-		r = proto.CloneOf(given)
-	}
+func prepare(r *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, error) {
 	if err := paycode.Codes().CheckName("workRule", r.GetName()); err != nil {
 		return nil, err
 	}
