@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -157,12 +158,12 @@ func (r *Resource[T]) stored(ctx context.Context, tx pgx.Tx, tenantID int64, giv
 
 // Delete removes the thing with an id, or returns 404. With a version, the thing
 // must still have it.
-func (r *Resource[T]) Delete(ctx context.Context, id int64, version *int64) error {
+func (r *Resource[T]) Delete(ctx context.Context, id int64, version *int64) (*emptypb.Empty, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if r.Unused != nil {
 			thing, err := r.Store.GetForUpdate(ctx, tx, tenantID, id)
 			if err != nil {
@@ -175,4 +176,5 @@ func (r *Resource[T]) Delete(ctx context.Context, id int64, version *int64) erro
 		_, err := r.Store.DeleteIn(ctx, tx, tenantID, id, version)
 		return err
 	})
+	return &emptypb.Empty{}, err
 }

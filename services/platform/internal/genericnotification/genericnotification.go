@@ -79,10 +79,7 @@ func (h *Handler) UpdateGenericNotification(ctx context.Context, req *platformv1
 
 // DeleteGenericNotification deletes a generic notification, or returns 404.
 func (h *Handler) DeleteGenericNotification(ctx context.Context, req *platformv1.DeleteGenericNotificationRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
 // MultiUpsertGenericNotifications replaces those that are known and creates the

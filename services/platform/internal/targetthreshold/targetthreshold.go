@@ -125,10 +125,7 @@ func (h *Handler) UpdateTargetThreshold(ctx context.Context, req *platformv1.Upd
 
 // DeleteTargetThreshold deletes a target threshold that has expired, or returns 404.
 func (h *Handler) DeleteTargetThreshold(ctx context.Context, req *platformv1.DeleteTargetThresholdRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
 // MultiReadTargetThresholds returns the target thresholds that fit, by name.

@@ -184,10 +184,7 @@ func (h *Handler) UpdateWebhook(ctx context.Context, req *platformv1.UpdateWebho
 
 // DeleteWebhook deletes a webhook, or returns 404.
 func (h *Handler) DeleteWebhook(ctx context.Context, req *platformv1.DeleteWebhookRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
 // RotateWebhookSecret gives a webhook another secret, beside which the one before

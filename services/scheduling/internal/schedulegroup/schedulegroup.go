@@ -207,8 +207,5 @@ func (h *Handler) UpdateScheduleGroup(ctx context.Context, req *schedulingv1.Upd
 
 // DeleteScheduleGroup deletes a schedule group, or returns 404.
 func (h *Handler) DeleteScheduleGroup(ctx context.Context, req *schedulingv1.DeleteScheduleGroupRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

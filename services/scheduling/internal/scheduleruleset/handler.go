@@ -138,10 +138,8 @@ func (h *Handler) UpdateScheduleRuleSet(ctx context.Context, req *schedulingv1.U
 // DeleteScheduleRuleSet deletes a rule set. One that is not there is a 400, as in
 // the reference product.
 func (h *Handler) DeleteScheduleRuleSet(ctx context.Context, req *schedulingv1.DeleteScheduleRuleSetRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, asInvalid(err)
-	}
-	return &emptypb.Empty{}, nil
+	done, err := h.resource.Delete(ctx, req.GetId(), req.Version)
+	return done, asInvalid(err)
 }
 
 func asInvalid(err error) error {

@@ -64,10 +64,7 @@ func (h *Handler) UpdateTagDefinition(ctx context.Context, req *schedulingv1.Upd
 
 // DeleteTagDefinition deletes a tag definition, or returns 404.
 func (h *Handler) DeleteTagDefinition(ctx context.Context, req *schedulingv1.DeleteTagDefinitionRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
 // MultiReadTagDefinitions returns the definitions that are named, in that order, or those of a

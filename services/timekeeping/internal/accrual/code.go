@@ -132,8 +132,5 @@ func (h *CodeHandler) UpdateAccrualCode(ctx context.Context, req *timekeepingv1.
 
 // DeleteAccrualCode deletes an accrual code that no accrual profile refers to.
 func (h *CodeHandler) DeleteAccrualCode(ctx context.Context, req *timekeepingv1.DeleteAccrualCodeRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

@@ -95,8 +95,5 @@ func (h *ProfileHandler) UpdateAccrualProfile(ctx context.Context, req *timekeep
 
 // DeleteAccrualProfile deletes an accrual profile.
 func (h *ProfileHandler) DeleteAccrualProfile(ctx context.Context, req *timekeepingv1.DeleteAccrualProfileRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

@@ -158,8 +158,5 @@ func (h *Companies) UpdateBrazilCompany(ctx context.Context, req *timekeepingv1.
 
 // DeleteBrazilCompany deletes a company. Its group stays.
 func (h *Companies) DeleteBrazilCompany(ctx context.Context, req *timekeepingv1.DeleteBrazilCompanyRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

@@ -147,8 +147,5 @@ func (h *Devices) UpdateBrazilDevice(ctx context.Context, req *timekeepingv1.Upd
 
 // DeleteBrazilDevice deletes a device that is in no group.
 func (h *Devices) DeleteBrazilDevice(ctx context.Context, req *timekeepingv1.DeleteBrazilDeviceRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

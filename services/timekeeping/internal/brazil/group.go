@@ -175,8 +175,5 @@ func (h *Groups) UpdateBrazilDeviceGroup(ctx context.Context, req *timekeepingv1
 
 // DeleteBrazilDeviceGroup deletes a group that no company has. Its devices stay.
 func (h *Groups) DeleteBrazilDeviceGroup(ctx context.Context, req *timekeepingv1.DeleteBrazilDeviceGroupRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

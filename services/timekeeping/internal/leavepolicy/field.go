@@ -184,8 +184,5 @@ func (h *FieldHandler) UpdateLeaveCustomField(ctx context.Context, req *timekeep
 
 // DeleteLeaveCustomField deletes a custom field that nothing refers to.
 func (h *FieldHandler) DeleteLeaveCustomField(ctx context.Context, req *timekeepingv1.DeleteLeaveCustomFieldRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

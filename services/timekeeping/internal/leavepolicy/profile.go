@@ -207,10 +207,7 @@ func (h *ProfileHandler) UpdateLeaveProfile(ctx context.Context, req *timekeepin
 
 // DeleteLeaveProfile deletes a leave profile that no employee has.
 func (h *ProfileHandler) DeleteLeaveProfile(ctx context.Context, req *timekeepingv1.DeleteLeaveProfileRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
 // ErrClosed says that something is not open to a leave case: it is not active, or the

@@ -123,8 +123,5 @@ func (h *RuleHandler) UpdateLeaveRule(ctx context.Context, req *timekeepingv1.Up
 
 // DeleteLeaveRule deletes a leave rule that nothing refers to.
 func (h *RuleHandler) DeleteLeaveRule(ctx context.Context, req *timekeepingv1.DeleteLeaveRuleRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

@@ -165,8 +165,5 @@ func (h *TypeHandler) UpdateLeaveType(ctx context.Context, req *timekeepingv1.Up
 
 // DeleteLeaveType deletes a leave type that nothing refers to.
 func (h *TypeHandler) DeleteLeaveType(ctx context.Context, req *timekeepingv1.DeleteLeaveTypeRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

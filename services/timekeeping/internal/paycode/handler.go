@@ -89,10 +89,7 @@ func (h *Handler) UpdatePayCode(ctx context.Context, req *timekeepingv1.UpdatePa
 
 // DeletePayCode deletes a pay code that nothing refers to.
 func (h *Handler) DeletePayCode(ctx context.Context, req *timekeepingv1.DeletePayCodeRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
 // maxResolved bounds the pay codes that another service asks for at once.

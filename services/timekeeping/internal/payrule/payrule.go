@@ -142,8 +142,5 @@ func (h *Handler) UpdatePayRule(ctx context.Context, req *timekeepingv1.UpdatePa
 
 // DeletePayRule deletes a pay rule that nothing refers to.
 func (h *Handler) DeletePayRule(ctx context.Context, req *timekeepingv1.DeletePayRuleRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

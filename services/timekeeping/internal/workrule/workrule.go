@@ -132,10 +132,7 @@ func (h *Handler) UpdateWorkRule(ctx context.Context, req *timekeepingv1.UpdateW
 
 // DeleteWorkRule deletes a work rule that nothing refers to.
 func (h *Handler) DeleteWorkRule(ctx context.Context, req *timekeepingv1.DeleteWorkRuleRequest) (*emptypb.Empty, error) {
-	if err := h.resource.Delete(ctx, req.GetId(), req.Version); err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, nil
+	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
 // All returns the work rules of a tenant.
