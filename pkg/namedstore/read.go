@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
@@ -63,4 +64,39 @@ func (s *Store[T]) inOrder(path string, refs []*commonv1.Ref, list []T) ([]T, er
 		out = append(out, thing)
 	}
 	return out, nil
+}
+
+// SetNames gives refs that were resolved before the names that their things have now: as
+// qualifier, and as name where they carry one. The tenant is that of the context.
+func (s *Store[T]) SetNames(ctx context.Context, db pg.Querier, refs ...*commonv1.Ref) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, len(refs))
+	for i, ref := range refs {
+		ids[i] = ref.GetId()
+	}
+	things, err := s.Find(ctx, db, tenantID, ids, nil)
+	if err != nil {
+		return err
+	}
+	names := make(map[int64]string, len(things))
+	for _, thing := range things {
+		names[thing.GetId()] = thing.GetName()
+	}
+	for _, ref := range refs {
+		name, ok := names[ref.GetId()]
+		if !ok {
+			continue
+		}
+		ref.Qualifier = &name
+		if ref.Name != nil {
+			ref.Name = &name
+		}
+	}
+	return nil
 }

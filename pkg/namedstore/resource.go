@@ -25,6 +25,9 @@ type Resource[T Versioned] struct {
 	// Prepare checks a copy of what was sent, an empty one when nothing was, and returns it
 	// as it is stored.
 	Prepare func(thing T) (T, error)
+	// Show completes things as callers read them, with what is stored elsewhere. It may be
+	// nil.
+	Show func(ctx context.Context, things ...T) error
 	// Within checks a thing against others, in the transaction that stores it; id
 	// is 0 for a new one. It may be nil.
 	Within func(ctx context.Context, tx pgx.Tx, tenantID, id int64, thing T) error
@@ -43,20 +46,29 @@ func (r *Resource[T]) List(ctx context.Context, id *int64, name *string) ([]T, e
 	if err != nil {
 		return nil, err
 	}
+	var list []T
 	if id != nil {
-		return r.Store.Find(ctx, r.Pool, tenantID, []int64{*id}, nil)
+		list, err = r.Store.Find(ctx, r.Pool, tenantID, []int64{*id}, nil)
+	} else {
+		list, err = r.Store.List(ctx, r.Pool, tenantID, name)
 	}
-	return r.Store.List(ctx, r.Pool, tenantID, name)
+	if err == nil && r.Show != nil {
+		err = r.Show(ctx, list...)
+	}
+	return list, err
 }
 
 // Get returns the thing with an id, or 404.
 func (r *Resource[T]) Get(ctx context.Context, id int64) (T, error) {
+	var out T
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
-		var none T
-		return none, err
+		return out, err
 	}
-	return r.Store.Get(ctx, r.Pool, tenantID, id)
+	if out, err = r.Store.Get(ctx, r.Pool, tenantID, id); err == nil && r.Show != nil {
+		err = r.Show(ctx, out)
+	}
+	return out, err
 }
 
 func (r *Resource[T]) prepare(given T) (T, error) {

@@ -124,7 +124,7 @@ func (h *Balances) accounts(ctx context.Context, tenantID int64, profile string)
 				out, refs = append(out, a), append(refs, code.GetPayCodes()...)
 			}
 		}
-		return rename(ctx, tx, tenantID, paycode.NewStore(), refs)
+		return paycode.NewStore().SetNames(ctx, tx, refs...)
 	})
 	return out, err
 }

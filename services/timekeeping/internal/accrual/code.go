@@ -10,7 +10,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
@@ -26,9 +25,11 @@ var _ timekeepingv1.AccrualCodeServiceServer = (*CodeHandler)(nil)
 
 // NewCodes returns a CodeHandler that keeps accrual codes in the database of the pool.
 func NewCodes(pool *pg.Pool) *CodeHandler {
-	return &CodeHandler{resource: namedstore.Resource[*timekeepingv1.AccrualCode]{
-		Store: accrualCodes(), Pool: pool, Prepare: prepareCode, Within: withinCode, Unused: codeUnused,
-	}}
+	h := &CodeHandler{}
+	h.resource = namedstore.Resource[*timekeepingv1.AccrualCode]{
+		Store: accrualCodes(), Pool: pool, Prepare: prepareCode, Within: withinCode, Show: h.shown, Unused: codeUnused,
+	}
+	return h
 }
 
 // withinCode writes the pay codes of an accrual code by id and name, and keeps them from
@@ -91,33 +92,22 @@ func UsingPayCode(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeeping
 }
 
 func (h *CodeHandler) shown(ctx context.Context, list ...*timekeepingv1.AccrualCode) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
 	var refs []*commonv1.Ref
 	for _, c := range list {
 		refs = append(refs, c.GetPayCodes()...)
 	}
-	return rename(ctx, h.resource.Pool, tenantID, paycode.NewStore(), refs)
+	return paycode.NewStore().SetNames(ctx, h.resource.Pool, refs...)
 }
 
 // ListAccrualCodes returns all accrual codes by name, or the one that is asked for.
 func (h *CodeHandler) ListAccrualCodes(ctx context.Context, req *timekeepingv1.ListAccrualCodesRequest) (*timekeepingv1.AccrualCodeList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
-	if err != nil {
-		return nil, err
-	}
-	return &timekeepingv1.AccrualCodeList{Items: list}, h.shown(ctx, list...)
+	return &timekeepingv1.AccrualCodeList{Items: list}, err
 }
 
 // GetAccrualCode returns one accrual code, or 404.
 func (h *CodeHandler) GetAccrualCode(ctx context.Context, req *timekeepingv1.GetAccrualCodeRequest) (*timekeepingv1.AccrualCode, error) {
-	c, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return c, h.shown(ctx, c)
+	return h.resource.Get(ctx, req.GetId())
 }
 
 // CreateAccrualCode stores a new accrual code.

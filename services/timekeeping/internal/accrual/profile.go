@@ -9,7 +9,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -25,9 +24,11 @@ var _ timekeepingv1.AccrualProfileServiceServer = (*ProfileHandler)(nil)
 // NewProfiles returns a ProfileHandler that keeps accrual profiles in the database of
 // the pool.
 func NewProfiles(pool *pg.Pool) *ProfileHandler {
-	return &ProfileHandler{resource: namedstore.Resource[*timekeepingv1.AccrualProfile]{
-		Store: accrualProfiles(), Pool: pool, Prepare: prepareProfile, Within: withinProfile,
-	}}
+	h := &ProfileHandler{}
+	h.resource = namedstore.Resource[*timekeepingv1.AccrualProfile]{
+		Store: accrualProfiles(), Pool: pool, Prepare: prepareProfile, Within: withinProfile, Show: h.shown,
+	}
+	return h
 }
 
 // withinProfile writes the accrual codes of a profile by id and name, and keeps them from
@@ -52,35 +53,24 @@ func withinProfile(ctx context.Context, tx pgx.Tx, tenantID, _ int64, p *timekee
 }
 
 func (h *ProfileHandler) shown(ctx context.Context, list ...*timekeepingv1.AccrualProfile) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
 	var refs []*commonv1.Ref
 	for _, p := range list {
 		for _, policy := range p.GetAccrualPolicies() {
 			refs = append(refs, policy.GetAccrualCode())
 		}
 	}
-	return rename(ctx, h.resource.Pool, tenantID, accrualCodes(), refs)
+	return accrualCodes().SetNames(ctx, h.resource.Pool, refs...)
 }
 
 // ListAccrualProfiles returns all accrual profiles by name, or the one that is asked for.
 func (h *ProfileHandler) ListAccrualProfiles(ctx context.Context, req *timekeepingv1.ListAccrualProfilesRequest) (*timekeepingv1.AccrualProfileList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
-	if err != nil {
-		return nil, err
-	}
-	return &timekeepingv1.AccrualProfileList{Items: list}, h.shown(ctx, list...)
+	return &timekeepingv1.AccrualProfileList{Items: list}, err
 }
 
 // GetAccrualProfile returns one accrual profile, or 404.
 func (h *ProfileHandler) GetAccrualProfile(ctx context.Context, req *timekeepingv1.GetAccrualProfileRequest) (*timekeepingv1.AccrualProfile, error) {
-	p, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return p, h.shown(ctx, p)
+	return h.resource.Get(ctx, req.GetId())
 }
 
 // CreateAccrualProfile stores a new accrual profile.

@@ -19,7 +19,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -196,27 +195,4 @@ func lockReferenced(ctx context.Context, tx pgx.Tx, tenantID int64, table, path 
 
 func name(ref *commonv1.Ref, thing namedstore.Thing) {
 	ref.Id, ref.Qualifier, ref.Name = proto.Int64(thing.GetId()), proto.String(thing.GetName()), proto.String(thing.GetName())
-}
-
-// rename gives refs the names that what they point to has now.
-func rename[T namedstore.Thing](ctx context.Context, db pg.Querier, tenantID int64, store *namedstore.Store[T], refs []*commonv1.Ref) error {
-	if len(refs) == 0 {
-		return nil
-	}
-	ids := make([]int64, len(refs))
-	for i, ref := range refs {
-		ids[i] = ref.GetId()
-	}
-	things, err := store.Find(ctx, db, tenantID, ids, nil)
-	if err != nil {
-		return err
-	}
-	for _, thing := range things {
-		for _, ref := range refs {
-			if ref.GetId() == thing.GetId() {
-				name(ref, thing)
-			}
-		}
-	}
-	return nil
 }

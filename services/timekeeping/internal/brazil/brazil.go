@@ -123,9 +123,9 @@ func showRefs[T interface{ GetId() int64 }](ctx context.Context, pool *pg.Pool, 
 	return nil
 }
 
-// keepUnassigned returns the things that have no reference, when they are asked
+// filterUnassigned returns the things that have no reference, when they are asked
 // for.
-func keepUnassigned[T any](list []T, selected *string, has func(T) bool) []T {
+func filterUnassigned[T any](list []T, selected *string, has func(T) bool) []T {
 	if selected == nil || *selected != unassigned {
 		return list
 	}

@@ -36,7 +36,7 @@ func NewCompanies(pool *pg.Pool) *Companies {
 			Table: "brazil_company",
 			Strip: func(c *timekeepingv1.BrazilCompany) { c.DeviceGroup = nil },
 		}),
-		Pool: pool, Prepare: prepareCompany, Stored: h.own,
+		Pool: pool, Prepare: prepareCompany, Stored: h.own, Show: h.show,
 	}
 	return h
 }
@@ -131,19 +131,12 @@ func (h *Companies) show(ctx context.Context, list ...*timekeepingv1.BrazilCompa
 // ListBrazilCompanies returns the companies by name, or the one that is asked for.
 func (h *Companies) ListBrazilCompanies(ctx context.Context, req *timekeepingv1.ListBrazilCompaniesRequest) (*timekeepingv1.BrazilCompanyList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Name)
-	if err != nil {
-		return nil, err
-	}
-	return &timekeepingv1.BrazilCompanyList{Items: list}, h.show(ctx, list...)
+	return &timekeepingv1.BrazilCompanyList{Items: list}, err
 }
 
 // GetBrazilCompany returns one company, or 404.
 func (h *Companies) GetBrazilCompany(ctx context.Context, req *timekeepingv1.GetBrazilCompanyRequest) (*timekeepingv1.BrazilCompany, error) {
-	c, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return c, h.show(ctx, c)
+	return h.resource.Get(ctx, req.GetId())
 }
 
 // CreateBrazilCompany stores a new company.

@@ -39,9 +39,11 @@ var _ timekeepingv1.BrazilDeviceServiceServer = (*Devices)(nil)
 
 // NewDevices returns Devices in the database of the pool.
 func NewDevices(pool *pg.Pool) *Devices {
-	return &Devices{resource: namedstore.Resource[*timekeepingv1.BrazilDevice]{
-		Store: newDeviceStore(), Pool: pool, Prepare: prepareDevice, Stored: numberDevice, Unused: unusedDevice,
-	}}
+	h := &Devices{}
+	h.resource = namedstore.Resource[*timekeepingv1.BrazilDevice]{
+		Store: newDeviceStore(), Pool: pool, Prepare: prepareDevice, Stored: numberDevice, Show: h.show, Unused: unusedDevice,
+	}
+	return h
 }
 
 func prepareDevice(d *timekeepingv1.BrazilDevice) (*timekeepingv1.BrazilDevice, error) {
@@ -115,20 +117,13 @@ func (h *Devices) ListBrazilDevices(ctx context.Context, req *timekeepingv1.List
 	if err != nil {
 		return nil, err
 	}
-	if err := h.show(ctx, list...); err != nil {
-		return nil, err
-	}
-	list = keepUnassigned(list, req.Select, func(d *timekeepingv1.BrazilDevice) bool { return d.GetDeviceGroup() != nil })
+	list = filterUnassigned(list, req.Select, func(d *timekeepingv1.BrazilDevice) bool { return d.GetDeviceGroup() != nil })
 	return &timekeepingv1.BrazilDeviceList{Items: list}, nil
 }
 
 // GetBrazilDevice returns one device, or 404.
 func (h *Devices) GetBrazilDevice(ctx context.Context, req *timekeepingv1.GetBrazilDeviceRequest) (*timekeepingv1.BrazilDevice, error) {
-	d, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return d, h.show(ctx, d)
+	return h.resource.Get(ctx, req.GetId())
 }
 
 // CreateBrazilDevice stores a new device.

@@ -39,7 +39,7 @@ var _ timekeepingv1.BrazilDeviceGroupServiceServer = (*Groups)(nil)
 func NewGroups(pool *pg.Pool) *Groups {
 	h := &Groups{devices: newDeviceStore()}
 	h.resource = namedstore.Resource[*timekeepingv1.BrazilDeviceGroup]{
-		Store: newGroupStore(), Pool: pool, Prepare: prepareGroup, Stored: h.fill, Unused: unusedGroup,
+		Store: newGroupStore(), Pool: pool, Prepare: prepareGroup, Stored: h.fill, Show: h.show, Unused: unusedGroup,
 	}
 	return h
 }
@@ -143,8 +143,8 @@ func (h *Groups) ListBrazilDeviceGroups(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	list = keepUnassigned(list, req.Select, func(g *timekeepingv1.BrazilDeviceGroup) bool { return owned[g.GetId()] })
-	return &timekeepingv1.BrazilDeviceGroupList{Items: list}, h.show(ctx, list...)
+	list = filterUnassigned(list, req.Select, func(g *timekeepingv1.BrazilDeviceGroup) bool { return owned[g.GetId()] })
+	return &timekeepingv1.BrazilDeviceGroupList{Items: list}, nil
 }
 
 // show writes the devices of groups.
@@ -156,11 +156,7 @@ func (h *Groups) show(ctx context.Context, list ...*timekeepingv1.BrazilDeviceGr
 
 // GetBrazilDeviceGroup returns one group, or 404.
 func (h *Groups) GetBrazilDeviceGroup(ctx context.Context, req *timekeepingv1.GetBrazilDeviceGroupRequest) (*timekeepingv1.BrazilDeviceGroup, error) {
-	g, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return g, h.show(ctx, g)
+	return h.resource.Get(ctx, req.GetId())
 }
 
 // CreateBrazilDeviceGroup stores a new group with its devices.

@@ -16,7 +16,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -161,31 +160,6 @@ func referred[T namedstore.Versioned](ctx context.Context, tx pgx.Tx, tenantID i
 // refOf names a thing in responses.
 func refOf(thing namedstore.Thing) *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(thing.GetId()), Qualifier: proto.String(thing.GetName()), Name: proto.String(thing.GetName())}
-}
-
-// rename gives refs the names that what they point to has now.
-func rename[T namedstore.Thing](ctx context.Context, db pg.Querier, tenantID int64, store *namedstore.Store[T], refs []*commonv1.Ref) error {
-	if len(refs) == 0 {
-		return nil
-	}
-	ids := make([]int64, len(refs))
-	for i, ref := range refs {
-		ids[i] = ref.GetId()
-	}
-	things, err := store.Find(ctx, db, tenantID, ids, nil)
-	if err != nil {
-		return err
-	}
-	names := make(map[int64]string, len(things))
-	for _, thing := range things {
-		names[thing.GetId()] = thing.GetName()
-	}
-	for _, ref := range refs {
-		if name, ok := names[ref.GetId()]; ok {
-			ref.Qualifier, ref.Name = &name, &name
-		}
-	}
-	return nil
 }
 
 // points reports whether one of the refs points to an id.

@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
@@ -29,9 +28,11 @@ var _ timekeepingv1.LeaveProfileServiceServer = (*ProfileHandler)(nil)
 // NewProfiles returns a ProfileHandler that keeps leave profiles in the database of
 // the pool.
 func NewProfiles(pool *pg.Pool) *ProfileHandler {
-	return &ProfileHandler{resource: namedstore.Resource[*timekeepingv1.LeaveProfile]{
-		Store: Profiles(), Pool: pool, Prepare: prepareProfile, Within: withinProfile, Unused: profileUnused,
-	}}
+	h := &ProfileHandler{}
+	h.resource = namedstore.Resource[*timekeepingv1.LeaveProfile]{
+		Store: Profiles(), Pool: pool, Prepare: prepareProfile, Within: withinProfile, Show: h.shown, Unused: profileUnused,
+	}
+	return h
 }
 
 func prepareProfile(p *timekeepingv1.LeaveProfile) (*timekeepingv1.LeaveProfile, error) {
@@ -149,10 +150,6 @@ func AssignedTo(ctx context.Context, db pg.Querier, tenantID, employeeID int64) 
 }
 
 func (h *ProfileHandler) shown(ctx context.Context, list ...*timekeepingv1.LeaveProfile) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
 	var rules, types, fields []*commonv1.Ref
 	var data []*timekeepingv1.LeaveProfileConfigurableData
 	for _, p := range list {
@@ -163,13 +160,13 @@ func (h *ProfileHandler) shown(ctx context.Context, list ...*timekeepingv1.Leave
 			}
 		}
 	}
-	if err := rename(ctx, h.resource.Pool, tenantID, Rules(), rules); err != nil {
+	if err := Rules().SetNames(ctx, h.resource.Pool, rules...); err != nil {
 		return err
 	}
-	if err := rename(ctx, h.resource.Pool, tenantID, Types(), types); err != nil {
+	if err := Types().SetNames(ctx, h.resource.Pool, types...); err != nil {
 		return err
 	}
-	err = rename(ctx, h.resource.Pool, tenantID, Fields(), fields)
+	err := Fields().SetNames(ctx, h.resource.Pool, fields...)
 	for i, d := range data {
 		d.Qualifier = fields[i].Qualifier
 	}
@@ -180,19 +177,12 @@ func (h *ProfileHandler) shown(ctx context.Context, list ...*timekeepingv1.Leave
 // for.
 func (h *ProfileHandler) ListLeaveProfiles(ctx context.Context, req *timekeepingv1.ListLeaveProfilesRequest) (*timekeepingv1.LeaveProfileList, error) {
 	list, err := h.resource.List(ctx, nil, req.Qualifier)
-	if err != nil {
-		return nil, err
-	}
-	return &timekeepingv1.LeaveProfileList{Items: list}, h.shown(ctx, list...)
+	return &timekeepingv1.LeaveProfileList{Items: list}, err
 }
 
 // GetLeaveProfile returns one leave profile, or 404.
 func (h *ProfileHandler) GetLeaveProfile(ctx context.Context, req *timekeepingv1.GetLeaveProfileRequest) (*timekeepingv1.LeaveProfile, error) {
-	p, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return p, h.shown(ctx, p)
+	return h.resource.Get(ctx, req.GetId())
 }
 
 // CreateLeaveProfile stores a new leave profile.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -25,9 +24,11 @@ var _ timekeepingv1.LeaveRuleServiceServer = (*RuleHandler)(nil)
 
 // NewRules returns a RuleHandler that keeps leave rules in the database of the pool.
 func NewRules(pool *pg.Pool) *RuleHandler {
-	return &RuleHandler{resource: namedstore.Resource[*timekeepingv1.LeaveRule]{
-		Store: Rules(), Pool: pool, Prepare: prepareRule, Within: withinRule, Unused: ruleUnused,
-	}}
+	h := &RuleHandler{}
+	h.resource = namedstore.Resource[*timekeepingv1.LeaveRule]{
+		Store: Rules(), Pool: pool, Prepare: prepareRule, Within: withinRule, Show: h.shown, Unused: ruleUnused,
+	}
+	return h
 }
 
 func prepareRule(r *timekeepingv1.LeaveRule) (*timekeepingv1.LeaveRule, error) {
@@ -82,33 +83,22 @@ func ruleUnused(ctx context.Context, tx pgx.Tx, tenantID int64, r *timekeepingv1
 }
 
 func (h *RuleHandler) shown(ctx context.Context, list ...*timekeepingv1.LeaveRule) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
 	var refs []*commonv1.Ref
 	for _, r := range list {
 		refs = append(append(refs, r.GetPaidLeaveTypes()...), r.GetTrackingLeaveTypes()...)
 	}
-	return rename(ctx, h.resource.Pool, tenantID, Types(), refs)
+	return Types().SetNames(ctx, h.resource.Pool, refs...)
 }
 
 // ListLeaveRules returns all leave rules by name, or the one that is asked for.
 func (h *RuleHandler) ListLeaveRules(ctx context.Context, req *timekeepingv1.ListLeaveRulesRequest) (*timekeepingv1.LeaveRuleList, error) {
 	list, err := h.resource.List(ctx, nil, req.Qualifier)
-	if err != nil {
-		return nil, err
-	}
-	return &timekeepingv1.LeaveRuleList{Items: list}, h.shown(ctx, list...)
+	return &timekeepingv1.LeaveRuleList{Items: list}, err
 }
 
 // GetLeaveRule returns one leave rule, or 404.
 func (h *RuleHandler) GetLeaveRule(ctx context.Context, req *timekeepingv1.GetLeaveRuleRequest) (*timekeepingv1.LeaveRule, error) {
-	r, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return r, h.shown(ctx, r)
+	return h.resource.Get(ctx, req.GetId())
 }
 
 // CreateLeaveRule stores a new leave rule.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
@@ -34,7 +33,7 @@ var _ timekeepingv1.LeaveTypeServiceServer = (*TypeHandler)(nil)
 // NewTypes returns a TypeHandler that keeps leave types in the database of the pool.
 func NewTypes(pool *pg.Pool) *TypeHandler {
 	h := &TypeHandler{payCodes: paycode.NewStore()}
-	h.resource = namedstore.Resource[*timekeepingv1.LeaveType]{Store: Types(), Pool: pool, Prepare: prepareType, Within: h.within, Unused: typeUnused}
+	h.resource = namedstore.Resource[*timekeepingv1.LeaveType]{Store: Types(), Pool: pool, Prepare: prepareType, Within: h.within, Show: h.shown, Unused: typeUnused}
 	return h
 }
 
@@ -122,35 +121,24 @@ func UsingPayCode(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeeping
 }
 
 func (h *TypeHandler) shown(ctx context.Context, list ...*timekeepingv1.LeaveType) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
 	var refs []*commonv1.Ref
 	for _, t := range list {
 		if t.GetPayCode() != nil {
 			refs = append(refs, t.GetPayCode())
 		}
 	}
-	return rename(ctx, h.resource.Pool, tenantID, h.payCodes, refs)
+	return h.payCodes.SetNames(ctx, h.resource.Pool, refs...)
 }
 
 // ListLeaveTypes returns all leave types by name, or the one that is asked for.
 func (h *TypeHandler) ListLeaveTypes(ctx context.Context, req *timekeepingv1.ListLeaveTypesRequest) (*timekeepingv1.LeaveTypeList, error) {
 	list, err := h.resource.List(ctx, nil, req.Qualifier)
-	if err != nil {
-		return nil, err
-	}
-	return &timekeepingv1.LeaveTypeList{Items: list}, h.shown(ctx, list...)
+	return &timekeepingv1.LeaveTypeList{Items: list}, err
 }
 
 // GetLeaveType returns one leave type, or 404.
 func (h *TypeHandler) GetLeaveType(ctx context.Context, req *timekeepingv1.GetLeaveTypeRequest) (*timekeepingv1.LeaveType, error) {
-	t, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return t, h.shown(ctx, t)
+	return h.resource.Get(ctx, req.GetId())
 }
 
 // CreateLeaveType stores a new leave type.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -46,29 +45,5 @@ func (r Refs) Resolve(ctx context.Context, tx pgx.Tx, tenantID int64, path strin
 // SetNames gives refs that were resolved before the names that their pay codes have now.
 // The tenant is that of the context.
 func (r Refs) SetNames(ctx context.Context, db pg.Querier, refs ...*commonv1.Ref) error {
-	if len(refs) == 0 {
-		return nil
-	}
-	ids := make([]int64, len(refs))
-	for i, ref := range refs {
-		ids[i] = ref.GetId()
-	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := r.store.Find(ctx, db, tenantID, ids, nil)
-	if err != nil {
-		return err
-	}
-	names := make(map[int64]string, len(found))
-	for _, p := range found {
-		names[p.GetId()] = p.GetName()
-	}
-	for _, ref := range refs {
-		if name, ok := names[ref.GetId()]; ok {
-			ref.Qualifier = &name
-		}
-	}
-	return nil
+	return r.store.SetNames(ctx, db, refs...)
 }

@@ -41,7 +41,7 @@ var _ timekeepingv1.PayRuleServiceServer = (*Handler)(nil)
 // New returns a Handler that keeps pay rules in the database of the pool.
 func New(pool *pg.Pool) *Handler {
 	h := &Handler{payCodes: paycode.NewRefs()}
-	h.resource = namedstore.Resource[*timekeepingv1.PayRule]{Store: NewStore(), Pool: pool, Prepare: prepare, Within: h.resolve, Unused: unused}
+	h.resource = namedstore.Resource[*timekeepingv1.PayRule]{Store: NewStore(), Pool: pool, Prepare: prepare, Within: h.resolve, Show: h.setNames, Unused: unused}
 	return h
 }
 
@@ -115,19 +115,12 @@ func (h *Handler) setNames(ctx context.Context, list ...*timekeepingv1.PayRule) 
 // ListPayRules returns all pay rules by name, or the one that is asked for.
 func (h *Handler) ListPayRules(ctx context.Context, req *timekeepingv1.ListPayRulesRequest) (*timekeepingv1.PayRuleList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
-	if err != nil {
-		return nil, err
-	}
-	return &timekeepingv1.PayRuleList{Items: list}, h.setNames(ctx, list...)
+	return &timekeepingv1.PayRuleList{Items: list}, err
 }
 
 // GetPayRule returns one pay rule, or 404.
 func (h *Handler) GetPayRule(ctx context.Context, req *timekeepingv1.GetPayRuleRequest) (*timekeepingv1.PayRule, error) {
-	r, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return r, h.setNames(ctx, r)
+	return h.resource.Get(ctx, req.GetId())
 }
 
 // CreatePayRule stores a new pay rule.

@@ -41,7 +41,7 @@ var _ timekeepingv1.WorkRuleServiceServer = (*Handler)(nil)
 // New returns a Handler that keeps work rules in the database of the pool.
 func New(pool *pg.Pool) *Handler {
 	h := &Handler{payCodes: paycode.NewRefs()}
-	h.resource = namedstore.Resource[*timekeepingv1.WorkRule]{Store: newStore(), Pool: pool, Prepare: prepare, Within: h.resolve, Unused: unused}
+	h.resource = namedstore.Resource[*timekeepingv1.WorkRule]{Store: newStore(), Pool: pool, Prepare: prepare, Within: h.resolve, Show: h.setNames, Unused: unused}
 	return h
 }
 
@@ -105,19 +105,12 @@ func (h *Handler) setNames(ctx context.Context, list ...*timekeepingv1.WorkRule)
 // ListWorkRules returns all work rules by name, or the one that is asked for.
 func (h *Handler) ListWorkRules(ctx context.Context, req *timekeepingv1.ListWorkRulesRequest) (*timekeepingv1.WorkRuleList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
-	if err != nil {
-		return nil, err
-	}
-	return &timekeepingv1.WorkRuleList{Items: list}, h.setNames(ctx, list...)
+	return &timekeepingv1.WorkRuleList{Items: list}, err
 }
 
 // GetWorkRule returns one work rule, or 404.
 func (h *Handler) GetWorkRule(ctx context.Context, req *timekeepingv1.GetWorkRuleRequest) (*timekeepingv1.WorkRule, error) {
-	r, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	return r, h.setNames(ctx, r)
+	return h.resource.Get(ctx, req.GetId())
 }
 
 // CreateWorkRule stores a new work rule.
