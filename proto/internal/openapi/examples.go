@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -12,37 +11,80 @@ import (
 // maxExamples is how many examples a body has at most.
 const maxExamples = 2
 
-// documentURL is the name by which the schemas of a description are found.
-const documentURL = "https://rotaloom.invalid/openapi.json"
+// definitionsURL is the name of the schemas of a description, of its components and of its
+// bodies. They stand in one $defs, since the compiler goes through that once; of schemas
+// that stand anywhere it copies all that it knows for each.
+const definitionsURL = "https://rotaloom.invalid/definitions.json"
 
-// keepValidExamples leaves the examples that their schema allows, the first few
+// exampleBody is a body that has examples.
+type exampleBody struct {
+	content   map[string]Body
+	mediaType string
+}
+
+// dropInvalidExamples leaves the examples that their schema allows, the first few
 // of each body. The server takes more than the description shows, such as
 // numbers as text, and the cases hold that too; such forms are no examples.
-func keepValidExamples(d *Document) error {
-	compiler, err := newCompiler(d)
+func dropInvalidExamples(d *Document) error {
+	bodies := exampleBodies(d)
+	compiler, err := newCompiler(d, bodies)
 	if err != nil {
 		return err
 	}
-	for _, path := range d.Paths.Keys() {
-		item := d.Paths.Get(path)
-		for verb, o := range map[string]*Operation{"get": item.Get, "put": item.Put, "post": item.Post, "delete": item.Delete} {
-			if o == nil {
-				continue
-			}
-			at := fmt.Sprintf("%s#/paths/%s/%s", documentURL, pointer(path), verb)
-			if err := pruneOperation(compiler, o, at); err != nil {
-				return err
-			}
+	for i, b := range bodies {
+		schema, err := compiler.Compile(definitionsURL + "#/$defs/" + bodyName(i))
+		if err != nil {
+			return err
+		}
+		if err := b.prune(schema); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func newCompiler(d *Document) (*jsonschema.Compiler, error) {
-	data, err := plainJSON(d)
+// exampleBodies returns the bodies of all operations that have examples.
+func exampleBodies(d *Document) []exampleBody {
+	var out []exampleBody
+	add := func(content map[string]Body) {
+		for mediaType, body := range content {
+			if body.Examples != nil {
+				out = append(out, exampleBody{content, mediaType})
+			}
+		}
+	}
+	for _, path := range d.Paths.Keys() {
+		item := d.Paths.Get(path)
+		for _, o := range []*Operation{item.Get, item.Put, item.Post, item.Delete} {
+			if o == nil {
+				continue
+			}
+			if o.RequestBody != nil {
+				add(o.RequestBody.Content)
+			}
+			for _, status := range o.Responses.Keys() {
+				add(o.Responses.Get(status).Content)
+			}
+		}
+	}
+	return out
+}
+
+func bodyName(i int) string { return fmt.Sprintf("body-%d", i) }
+
+func newCompiler(d *Document, bodies []exampleBody) (*jsonschema.Compiler, error) {
+	definitions := map[string]any{}
+	for _, name := range d.Components.Schemas.Keys() {
+		definitions[name] = d.Components.Schemas.Get(name)
+	}
+	for i, b := range bodies {
+		definitions[bodyName(i)] = b.content[b.mediaType].Schema
+	}
+	data, err := json.Marshal(map[string]any{"$defs": definitions})
 	if err != nil {
 		return nil, err
 	}
+	data = bytes.ReplaceAll(data, []byte(`"#/components/schemas/`), []byte(`"#/$defs/`))
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
@@ -50,54 +92,25 @@ func newCompiler(d *Document) (*jsonschema.Compiler, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
-	return compiler, compiler.AddResource(documentURL, value)
+	return compiler, compiler.AddResource(definitionsURL, value)
 }
 
-func pruneOperation(compiler *jsonschema.Compiler, o *Operation, at string) error {
-	if o.RequestBody != nil {
-		if err := pruneContent(compiler, o.RequestBody.Content, at+"/requestBody/content"); err != nil {
-			return err
-		}
-	}
-	for _, status := range o.Responses.Keys() {
-		content := o.Responses.Get(status).Content
-		if err := pruneContent(compiler, content, at+"/responses/"+status+"/content"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func pruneContent(compiler *jsonschema.Compiler, content map[string]Body, at string) error {
-	for mediaType, body := range content {
-		if body.Examples == nil {
-			continue
-		}
-		schema, err := compiler.Compile(at + "/" + pointer(mediaType) + "/schema")
+// prune leaves the first few examples that a schema allows.
+func (b exampleBody) prune(schema *jsonschema.Schema) error {
+	body, valid := b.content[b.mediaType], &Map[*Example]{}
+	for _, name := range body.Examples.Keys() {
+		example := body.Examples.Get(name)
+		value, err := decodedJSON(example.Value)
 		if err != nil {
 			return err
 		}
-		valid := &Map[*Example]{}
-		for _, name := range body.Examples.Keys() {
-			example := body.Examples.Get(name)
-			value, err := decodedJSON(example.Value)
-			if err != nil {
-				return err
-			}
-			if schema.Validate(value) == nil && len(valid.Keys()) < maxExamples {
-				valid.Set(fmt.Sprintf("example%d", len(valid.Keys())+1), example)
-			}
+		if schema.Validate(value) == nil && len(valid.Keys()) < maxExamples {
+			valid.Set(fmt.Sprintf("example%d", len(valid.Keys())+1), example)
 		}
-		body.Examples = orNil(valid)
-		content[mediaType] = body
 	}
+	body.Examples = orNil(valid)
+	b.content[b.mediaType] = body
 	return nil
-}
-
-// pointer escapes a member's name for a JSON pointer in a URL.
-func pointer(name string) string {
-	name = strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-	return strings.NewReplacer("{", "%7B", "}", "%7D").Replace(name)
 }
 
 func decodedJSON(v any) (any, error) {

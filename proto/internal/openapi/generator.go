@@ -53,7 +53,7 @@ func Generate(files []*protogen.File, cases fs.FS) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d, keepValidExamples(d)
+	return d, dropInvalidExamples(d)
 }
 
 func allRoutes(files []*protogen.File) ([]*route, error) {
