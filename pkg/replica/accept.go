@@ -9,10 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-const (
-	// headMarks returns the marks that events carried.
-	headMarks = `SELECT key, mark FROM replica_head WHERE tenant_id = $1 AND topic = '%s' AND key > $2 AND key <= $3 AND NOT deleted`
+// headMarks returns the marks that events carried.
+const headMarks = `SELECT key, mark FROM replica_head WHERE tenant_id = $1 AND topic = '%s' AND key > $2 AND key <= $3 AND NOT deleted`
 
+// anyHead is the condition that a head is of one of the keys, which ascend: see condition.AnyOf.
+const anyHead = "h.key = ANY($3) AND h.key BETWEEN ($3::bigint[])[1] AND ($3::bigint[])[cardinality($3::bigint[])]"
+
+const (
 	// The heads lock what is known of the keys, so that of two who bring states of
 	// the same keys neither misses what the other one is about to store; should they
 	// wait for each other in a circle, the database ends one, which is repeated. A
@@ -24,7 +27,7 @@ const (
 	updateOlderHeads = `
 UPDATE replica_head h SET version = ($4::bigint[])[width_bucket(h.key, $3::bigint[])],
     mark = ($5::bigint[])[width_bucket(h.key, $3::bigint[])], deleted = ($6::bool[])[width_bucket(h.key, $3::bigint[])]
-WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = ANY($3) AND (h.version < ($4::bigint[])[width_bucket(h.key, $3::bigint[])]
+WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyHead + ` AND (h.version < ($4::bigint[])[width_bucket(h.key, $3::bigint[])]
     OR h.version = ($4::bigint[])[width_bucket(h.key, $3::bigint[])]
         AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key))
 RETURNING h.key`
@@ -49,12 +52,12 @@ SELECT $1, $2, key, 0, 0, true FROM unnest($3::bigint[]) AS key ORDER BY key ON 
 	lockHeads = `
 SELECT h.key, h.version, g.key IS NOT NULL FROM replica_head h
 LEFT JOIN replica_gap g ON g.tenant_id = $1 AND g.topic = $2 AND g.key = h.key
-WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = ANY($3) ORDER BY h.key FOR UPDATE OF h`
+WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyHead + ` ORDER BY h.key FOR UPDATE OF h`
 
 	updateHeads = `
 UPDATE replica_head h SET version = ($4::bigint[])[width_bucket(h.key, $3::bigint[])],
     mark = ($5::bigint[])[width_bucket(h.key, $3::bigint[])], deleted = ($6::bool[])[width_bucket(h.key, $3::bigint[])]
-WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = ANY($3)`
+WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyHead
 
 	openGaps = `
 INSERT INTO replica_gap (tenant_id, topic, key) SELECT $1, $2, unnest($3::bigint[]) ON CONFLICT DO NOTHING`
@@ -229,6 +232,7 @@ func rank(s state) int {
 	return 1
 }
 
+// lockKeys locks the heads of keys, which ascend, and returns what is known of them.
 func lockKeys(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys []int64) (map[int64]*head, error) {
 	known := make(map[int64]*head, len(keys))
 	batch := &pgx.Batch{}
@@ -266,6 +270,6 @@ func (r *Replica) openGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys 
 // Lock locks what is known of keys of a topic until the transaction ends, also of
 // keys of which nobody has heard. It is for who passes on what a copy holds.
 func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys []int64) error {
-	_, err := lockKeys(ctx, tx, tenantID, topic, keys)
+	_, err := lockKeys(ctx, tx, tenantID, topic, slices.Compact(slices.Sorted(slices.Values(keys))))
 	return err
 }

@@ -10,22 +10,23 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-const (
+var (
 	readMemberships = `
 SELECT employee_id, employment_term_id, from_date, to_date
-FROM membership WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date`
+FROM membership WHERE tenant_id = $1 AND ` + condition.AnyOf("employee_id", "$2::bigint[]") + ` ORDER BY employee_id, from_date`
 
-	deleteMemberships = `DELETE FROM membership WHERE tenant_id = $1 AND employee_id = ANY($2)`
+	deleteMemberships = `DELETE FROM membership WHERE tenant_id = $1 AND ` + condition.AnyOf("employee_id", "$2::bigint[]")
+)
 
-	insertMemberships = `
+const insertMemberships = `
 INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
 SELECT $1, u.employee_id, u.term_id, u.from_day, u.to_day
 FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[]) AS u (employee_id, term_id, from_day, to_day)`
-)
 
 // membership is one row: an employee is on a term from a day up to, and not
 // including, another.

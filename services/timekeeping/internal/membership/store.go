@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -20,6 +21,9 @@ type personAssignments struct {
 	request int64
 }
 
+// anyPerson is the condition that a row is of one of the persons.
+var anyPerson = condition.AnyOf("person_id", "$2::bigint[]")
+
 // lock returns what the persons have, and keeps others from changing it until
 // the transaction ends. The persons are locked in the order of their ids.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64]*personAssignments, error) {
@@ -28,10 +32,10 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[
 		SELECT $1, q.id FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
 		ON CONFLICT DO NOTHING`, tenantID, persons)
 	batch.Queue(`SELECT person_id, version, term_request FROM membership_head
-		WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY person_id FOR UPDATE`, tenantID, persons)
+		WHERE tenant_id = $1 AND `+anyPerson+` ORDER BY person_id FOR UPDATE`, tenantID, persons)
 	// A statement of its own: it sees what the holders of the locks committed.
 	batch.Queue(`SELECT person_id, employment_term_id, from_date, to_date FROM membership
-		WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY person_id, from_date`, tenantID, persons)
+		WHERE tenant_id = $1 AND `+anyPerson+` ORDER BY person_id, from_date`, tenantID, persons)
 	results := tx.SendBatch(ctx, batch)
 	out, err := readLocked(results, len(persons))
 	if closeErr := results.Close(); err == nil {
@@ -85,7 +89,7 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID int64, now map[int64]*pers
 		}
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(`DELETE FROM membership WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons)
+	batch.Queue(`DELETE FROM membership WHERE tenant_id = $1 AND `+anyPerson, tenantID, persons)
 	batch.Queue(`INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date)
 		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[]) AS q`,
 		tenantID, owners, terms, from, to)
@@ -139,7 +143,7 @@ func readAssignments(ctx context.Context, db pg.Querier, tenantID int64, persons
 	rows, err := db.Query(ctx, `SELECT m.person_id, t.id, t.name, m.from_date, m.to_date
 		FROM membership m
 		JOIN employment_term t ON t.tenant_id = m.tenant_id AND t.id = m.employment_term_id
-		WHERE m.tenant_id = $1 AND m.person_id = ANY($2) ORDER BY m.person_id, m.from_date`, tenantID, persons)
+		WHERE m.tenant_id = $1 AND `+condition.AnyOf("m.person_id", "$2::bigint[]")+` ORDER BY m.person_id, m.from_date`, tenantID, persons)
 	if err != nil {
 		return nil, err
 	}

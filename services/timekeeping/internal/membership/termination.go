@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -71,7 +72,7 @@ func newest(ctx context.Context, tx pgx.Tx, tenantID int64, states []*commonsv1.
 		ids = append(ids, s.GetPersonId())
 	}
 	rows, err := tx.Query(ctx, `SELECT key, version FROM replica_head
-		WHERE tenant_id = $1 AND topic = 'persons' AND key = ANY($2) ORDER BY key FOR SHARE`, tenantID, ids)
+		WHERE tenant_id = $1 AND topic = 'persons' AND `+condition.AnyOf("key", "$2::bigint[]")+` ORDER BY key FOR SHARE`, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}

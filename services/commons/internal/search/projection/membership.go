@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -18,12 +19,13 @@ INSERT INTO employment_term (tenant_id, id, name, deleted)
 SELECT $1, u.* FROM unnest($2::bigint[], $3::text[], $4::bool[]) AS u
 ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, deleted = excluded.deleted`
 
-	deleteMemberships = `DELETE FROM membership WHERE tenant_id = $1 AND person_id = ANY($2)`
-
 	insertMemberships = `
 INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date)
 SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[]) AS u`
 )
+
+// deleteMemberships deletes those of persons.
+var deleteMemberships = `DELETE FROM membership WHERE tenant_id = $1 AND ` + condition.AnyOf("person_id", "$2::bigint[]")
 
 type (
 	termChange       = replica.Change[*timekeepingv1.EmploymentTermChanged]

@@ -28,7 +28,7 @@ SELECT $1, g, 0, '2026-01-01', '2027-01-01', 1, 0, 7 FROM generate_series(1, 200
 			sql       string
 			arguments int
 		}{
-			"update": {updateSpans, 10}, "delete": {deleteSpans, 5}, "insert": {insertSpans, 8},
+			"update": {updateSpans, 10}, "delete": {deleteSpans, 7}, "insert": {insertSpans, 8},
 		} {
 			t.Run(name, func(t *testing.T) {
 				plan := pgtest.GenericPlan(t, tx, c.sql, c.arguments)

@@ -28,9 +28,11 @@ FROM unnest($2::bigint[], $3::smallint[], $4::date[], $5::date[], $6::bigint[], 
 WHERE s.tenant_id = $1 AND s.person_id = u.person_id AND s.from_date = u.from_day + 0 AND s.lane = u.lane
     AND s.person_id BETWEEN $9 AND $10`
 
-	// The planner hashes a list after NOT IN, whatever it believes of its length.
+	// The planner hashes a list after NOT IN, whatever it believes of its length. For the
+	// range see condition.AnyOf.
 	deleteSpans = `
-DELETE FROM schedule_span WHERE tenant_id = $1 AND person_id = ANY($5) AND (person_id, lane, from_date) NOT IN (
+DELETE FROM schedule_span WHERE tenant_id = $1 AND person_id = ANY($5) AND person_id BETWEEN $6 AND $7
+AND (person_id, lane, from_date) NOT IN (
     SELECT u.person_id, u.lane, u.from_day FROM unnest($2::bigint[], $3::smallint[], $4::date[]) AS u (person_id, lane, from_day))`
 
 	insertSpans = `
@@ -58,7 +60,7 @@ func applySpans(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replic
 		}
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(deleteSpans, tenantID, persons, lanes, from, ids)
+	batch.Queue(deleteSpans, tenantID, persons, lanes, from, ids, slices.Min(ids), slices.Max(ids))
 	if len(persons) > 0 {
 		batch.Queue(updateSpans, tenantID, persons, lanes, from, to, patterns, positions, dayCounts, slices.Min(persons), slices.Max(persons))
 		batch.Queue(insertSpans, tenantID, persons, lanes, from, to, patterns, positions, dayCounts)
