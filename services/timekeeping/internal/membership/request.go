@@ -207,9 +207,9 @@ func noteRequests(ctx context.Context, tx pgx.Tx, tenantID int64, heard map[int6
 	for id, h := range heard {
 		persons, numbers = append(persons, id), append(numbers, h.request)
 	}
-	if _, err := tx.Exec(ctx, `UPDATE membership_head h SET term_request = q.number
-		FROM unnest($2::bigint[], $3::bigint[]) AS q (id, number)
-		WHERE h.tenant_id = $1 AND h.person_id = q.id`, tenantID, persons, numbers); err != nil {
+	if _, err := tx.Exec(ctx, `INSERT INTO membership_head (tenant_id, person_id, term_request)
+		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[]) AS q
+		ON CONFLICT (tenant_id, person_id) DO UPDATE SET term_request = excluded.term_request`, tenantID, persons, numbers); err != nil {
 		return fmt.Errorf("note term requests: %w", err)
 	}
 	return nil

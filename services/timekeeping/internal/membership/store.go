@@ -24,6 +24,13 @@ type personAssignments struct {
 // anyPerson is the condition that a row is of one of the persons.
 var anyPerson = condition.AnyOf("person_id", "$2::bigint[]")
 
+// storeVersions stores versions of persons whose heads are there. It is an upsert since
+// that looks for each head in the index: an update with a list compares all with all as
+// long as the database has no statistics of the table.
+const storeVersions = `INSERT INTO membership_head (tenant_id, person_id, version)
+	SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[]) AS q
+	ON CONFLICT (tenant_id, person_id) DO UPDATE SET version = excluded.version`
+
 // lock returns what the persons have, and keeps others from changing it until
 // the transaction ends. The persons are locked in the order of their ids.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64]*personAssignments, error) {
@@ -93,9 +100,7 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID int64, now map[int64]*pers
 	batch.Queue(`INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date)
 		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[]) AS q`,
 		tenantID, owners, terms, from, to)
-	batch.Queue(`UPDATE membership_head h SET version = q.version
-		FROM unnest($2::bigint[], $3::bigint[]) AS q (id, version)
-		WHERE h.tenant_id = $1 AND h.person_id = q.id`, tenantID, persons, versions)
+	batch.Queue(storeVersions, tenantID, persons, versions)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("write assignments: %w", err)
 	}

@@ -45,9 +45,7 @@ func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap
 		lists[i] = h.state(w.Key)
 	}
 	if len(raised) > 0 {
-		if _, err := tx.Exec(ctx, `UPDATE membership_head h SET version = q.version
-			FROM unnest($2::bigint[], $3::bigint[]) AS q (id, version)
-			WHERE h.tenant_id = $1 AND h.person_id = q.id`, tenantID, raised, versions); err != nil {
+		if _, err := tx.Exec(ctx, storeVersions, tenantID, raised, versions); err != nil {
 			return nil, fmt.Errorf("raise versions of assignments: %w", err)
 		}
 	}
