@@ -32,8 +32,7 @@ func NewIDs(ctx context.Context, db pg.Querier, n int) ([]int64, error) {
 
 // PersonNumberOwners returns who has the person numbers.
 func PersonNumberOwners(ctx context.Context, db pg.Querier, tenantID int64, numbers []string) (map[string]int64, error) {
-	rows, err := db.Query(ctx, `SELECT person_number, id FROM person
-		WHERE tenant_id = $1 AND person_number = ANY($2)`, tenantID, numbers)
+	rows, err := db.Query(ctx, personsByNumber, tenantID, numbers)
 	if err != nil {
 		return nil, err
 	}
