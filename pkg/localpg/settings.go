@@ -36,6 +36,8 @@ func (c Config) arguments(l layout) []string {
 		"log_min_error_statement": "panic",
 		"log_error_verbosity":     "terse",
 		"max_wal_size":            "2GB",
+		// Until a table that grows has statistics, some of its searches read all of a tenant.
+		"autovacuum_naptime": "10s",
 	}
 	if c.Disposable {
 		maps.Copy(settings, map[string]string{
