@@ -7,12 +7,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -125,15 +123,6 @@ func Run(ctx context.Context, out io.Writer, o Options) (bool, error) {
 	return write(out, figures)
 }
 
-// privatePostgres is how the superuser reaches the private server of an
-// standalone process.
-func privatePostgres(stateDir string) func(string) string {
-	query := url.Values{
-		"host": {filepath.Join(stateDir, "postgresql", "run")}, "port": {"5432"}, "user": {"postgres"}, "sslmode": {"disable"},
-	}
-	return func(database string) string { return "postgres:///" + database + "?" + pg.EncodeQuery(query) }
-}
-
 // crewSize is 10,000, or fewer for a short run.
 func (o Options) crewSize() int {
 	if o.Short {
@@ -162,7 +151,7 @@ func standalone(h *host, o Options) ([]figure, error) {
 			}
 		}
 		if o.wants(readStandalone) || o.wants(readTransport) {
-			t := target{api: api, tlsDir: filepath.Dir(server.CAFile), postgres: privatePostgres(server.StateDir)}
+			t := target{api: api, tlsDir: filepath.Dir(server.CAFile), postgres: launch.PrivatePostgres(server.StateDir)}
 			reads, err := readFigures(h, o, readStandalone, t, crew)
 			if err != nil {
 				return nil, err

@@ -32,7 +32,7 @@ type crowd struct {
 func newCrowd(h *host, o Options) (*crowd, error) {
 	c := &crowd{server: launch.Standalone(h, "--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles)}
 	var err error
-	if c.admin, err = pgx.Connect(h.ctx, privatePostgres(c.server.StateDir)(schedulingDatabase)); err != nil {
+	if c.admin, err = pgx.Connect(h.ctx, launch.PrivatePostgres(c.server.StateDir)(schedulingDatabase)); err != nil {
 		return nil, err
 	}
 	h.Cleanup(func() { _ = c.admin.Close(context.WithoutCancel(h.ctx)) }) // It has nothing open.
@@ -73,7 +73,7 @@ func walFigure(h *host, _ Options, c *crowd) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	commons, err := pgx.Connect(h.ctx, privatePostgres(c.server.StateDir)(commonsDatabase))
+	commons, err := pgx.Connect(h.ctx, launch.PrivatePostgres(c.server.StateDir)(commonsDatabase))
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func smallReads(h *host, o Options) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := target{api: api, tlsDir: filepath.Dir(server.CAFile), postgres: privatePostgres(server.StateDir)}
+	t := target{api: api, tlsDir: filepath.Dir(server.CAFile), postgres: launch.PrivatePostgres(server.StateDir)}
 	base, baseline, err := startSmallYardstick(h, t, objects, "yardstick")
 	if err != nil {
 		return nil, err

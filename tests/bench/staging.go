@@ -39,7 +39,7 @@ func stagingFigures(h *host, o Options) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := pgx.Connect(h.ctx, privatePostgres(server.StateDir)(timekeepingDatabase))
+	db, err := pgx.Connect(h.ctx, launch.PrivatePostgres(server.StateDir)(timekeepingDatabase))
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ const storedPersons = 5_000
 func storageFigure(h *host, _ Options) ([]figure, error) {
 	server := launch.Standalone(h, "--log-level", "warn")
 	api := scenario.API{Target: server.Target(h)}
-	conn, err := pgx.Connect(h.ctx, privatePostgres(server.StateDir)("postgres"))
+	conn, err := pgx.Connect(h.ctx, launch.PrivatePostgres(server.StateDir)("postgres"))
 	if err != nil {
 		return nil, err
 	}
