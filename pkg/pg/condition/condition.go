@@ -3,6 +3,7 @@ package condition
 
 import (
 	"fmt"
+	"slices"
 )
 
 // AnyOf returns the condition that a column is one of the values of a parameter, as
@@ -14,4 +15,18 @@ import (
 func AnyOf(column, list string) string {
 	return fmt.Sprintf("%[1]s = ANY(%[2]s) AND %[1]s BETWEEN (SELECT min(v) FROM unnest(%[2]s) AS v) AND (SELECT max(v) FROM unnest(%[2]s) AS v)",
 		column, list)
+}
+
+// fewIDs is up to how many ids are looked up one by one.
+const fewIDs = 64
+
+// Dense reports whether so many ids lie so close together, between the least and the
+// greatest, that reading this range costs less than a search for each: at least every
+// second id of it is there. Who reads the range drops what is not asked for.
+func Dense(ids []int64) (least, greatest int64, dense bool) {
+	if len(ids) <= fewIDs {
+		return 0, 0, false
+	}
+	least, greatest = slices.Min(ids), slices.Max(ids)
+	return least, greatest, uint64(greatest)-uint64(least) < 2*uint64(len(ids))
 }

@@ -28,6 +28,10 @@ SELECT u.position, e.id, e.person_number, e.full_name, e.time_zone, e.primary_jo
 FROM unnest($4::text[], $5::int[]) AS u (person_number, position)
 CROSS JOIN LATERAL (SELECT * FROM employee WHERE tenant_id = $1 AND person_number = u.person_number OFFSET 0) AS e`
 
+	// The same of a range of ids.
+	findEmployeesInRange = `
+SELECT id, person_number, full_name, time_zone, primary_jobs FROM employee WHERE tenant_id = $1 AND id BETWEEN $2 AND $3`
+
 	allEmployees = `
 SELECT id, person_number, full_name, time_zone, primary_jobs FROM employee WHERE tenant_id = $1 ORDER BY id`
 
@@ -203,17 +207,9 @@ func (r *Resolver) find(ctx context.Context, want lookupKeys, count int) ([]Empl
 // returns what is missing. A person number that two employees seem to have is
 // missing.
 func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible rowvisibility.Set, want lookupKeys, employees []Employee) (lookupKeys, error) {
-	found, err := r.pool.Query(ctx, findEmployees, tenantID, want.ids, want.idPositions, want.keys, want.keyPositions)
-	if err != nil {
-		return lookupKeys{}, fmt.Errorf("projection: find employees: %w", err)
-	}
-	var position int32
-	var e Employee
-	var zone string
-	var jobs []byte
 	var suspects []int64
 	matches := make([]int, len(employees))
-	_, err = pgx.ForEachRow(found, []any{&position, &e.ID, &e.PersonNumber, &e.FullName, &zone, &jobs}, func() (err error) {
+	err := r.eachFound(ctx, tenantID, &want, func(position int32, e *Employee, zone string, jobs []byte) (err error) {
 		if !visible.Has(e.ID) {
 			authn.NoteNotVisible(ctx)
 			return nil // As unknown as one that is not there, and as long to find out.
@@ -225,13 +221,42 @@ func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible r
 			return err
 		}
 		e.Zone, err = r.zones.Get(zone)
-		employees[position] = e
+		employees[position] = *e
 		return err
 	})
 	if err != nil {
 		return lookupKeys{}, fmt.Errorf("projection: find employees: %w", err)
 	}
 	return want.missing(matches, suspects), nil
+}
+
+// eachFound calls take for each employee that is found, and what is to be read of it,
+// with the position that it has.
+func (r *Resolver) eachFound(ctx context.Context, tenantID int64, want *lookupKeys, take func(position int32, e *Employee, zone string, jobs []byte) error) error {
+	var position int32
+	var e Employee
+	var zone string
+	var jobs []byte
+	columns := []any{&e.ID, &e.PersonNumber, &e.FullName, &zone, &jobs}
+	if least, positions := want.inRange(); positions != nil {
+		found, err := r.pool.Query(ctx, findEmployeesInRange, tenantID, least, least+int64(len(positions))-1)
+		if err != nil {
+			return err
+		}
+		_, err = pgx.ForEachRow(found, columns, func() error {
+			if position := positions[e.ID-least]; position != nowhere {
+				return take(position, &e, zone, jobs)
+			}
+			return nil
+		})
+		return err
+	}
+	found, err := r.pool.Query(ctx, findEmployees, tenantID, want.ids, want.idPositions, want.keys, want.keyPositions)
+	if err != nil {
+		return err
+	}
+	_, err = pgx.ForEachRow(found, append([]any{&position}, columns...), func() error { return take(position, &e, zone, jobs) })
+	return err
 }
 
 // fetchEmployees asks commons for persons and keeps what it returns.

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -109,6 +110,26 @@ func (w *lookupKeys) addID(id int64, position int) {
 
 func (w *lookupKeys) addKey(key string, position int) {
 	w.keys, w.keyPositions = append(w.keys, key), append(w.keyPositions, int32(position))
+}
+
+// nowhere is the position of an id that is not wanted.
+const nowhere = -1
+
+// inRange returns the least id and the position of each id from there on, when what is
+// wanted are different ids that lie close together; else no positions.
+func (w *lookupKeys) inRange() (least int64, positions []int32) {
+	least, greatest, dense := condition.Dense(w.ids)
+	if !dense || len(w.keys) > 0 {
+		return 0, nil
+	}
+	positions = slices.Repeat([]int32{nowhere}, int(greatest-least)+1)
+	for i, id := range w.ids {
+		if positions[id-least] != nowhere {
+			return 0, nil // It is wanted twice.
+		}
+		positions[id-least] = w.idPositions[i]
+	}
+	return least, positions
 }
 
 func (w *lookupKeys) empty() bool { return len(w.ids) == 0 && len(w.keys) == 0 }

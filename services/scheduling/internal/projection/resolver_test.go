@@ -124,6 +124,29 @@ func TestManyEmployeesAreAskedForInParts(t *testing.T) {
 	assert.Equal(t, int32(3), w.commons.calls.Load())
 }
 
+// Ids that lie close together are found in one range: each at its position, also twice, and
+// nobody else.
+func TestManyEmployeesAreFoundAtTheirPositions(t *testing.T) {
+	w := newWorld(t)
+	var refs []*commonv1.Ref
+	var want []string
+	for id := int64(100); id > 0; id-- {
+		w.persons(person(id, 1, fmt.Sprint("P", id)))
+		if id%3 != 0 {
+			refs, want = append(refs, byID(id)), append(want, fmt.Sprint("P", id))
+		}
+	}
+	found, err := w.Employees(w.ctx, refs)
+	require.NoError(t, err)
+	assert.Equal(t, want, numbers(found))
+	found, err = w.Employees(w.ctx, append(refs, refs[0], byName("P3")))
+	require.NoError(t, err)
+	assert.Equal(t, append(want, want[0], "P3"), numbers(found))
+	_, err = w.Employees(w.ctx, append(refs, byID(101)))
+	assert.True(t, fault.HasCode(err, "WFS-103401"), "%v", err)
+	assert.Equal(t, int32(1), w.commons.calls.Load(), "only the last one was asked for")
+}
+
 func numbers(employees []Employee) []string {
 	list := make([]string, len(employees))
 	for i, e := range employees {

@@ -61,7 +61,7 @@ WHERE b.tenant_id = $1 AND b.believed_until > $7
 SELECT 9::smallint, i.hides_employee_id, i.id, coalesce(i.hides_lineage_id, 0), coalesce(i.hides_pattern_id, 0), NULL, i.hides_day, NULL,
     coalesce(i.hides_cycle_day, 0), coalesce(i.hides_ordinal, 0::smallint), NULL, NULL, NULL, NULL
 FROM {asked}(
-    SELECT * FROM {schedule_item} WHERE tenant_id = $1 AND hides_employee_id = {employee}
+    SELECT * FROM {schedule_item} WHERE tenant_id = $1 AND hides_employee_id {employee}
     AND hides_day IS NOT NULL AND hides_day < $4 AND hides_day >= $3{apart}
 ) AS i`
 

@@ -119,7 +119,7 @@ func read(ctx context.Context, pool *pg.Pool, w filter) (Rows, error) {
 	if len(w.employees) == 0 && !w.open {
 		return Rows{}, nil
 	}
-	sql, asked := w.statement()
+	sql, asked, others := w.statement()
 	args := []any{w.tenantID, asked, w.days.From.AddDays(-encoding.Lookback), w.days.To, w.days.From, MaxItemDays}
 	if w.at != nil {
 		args = append(args, *w.at)
@@ -132,8 +132,26 @@ func read(ctx context.Context, pool *pg.Pool, w filter) (Rows, error) {
 	if err != nil {
 		return Rows{}, fmt.Errorf("schedule: read: %w", err)
 	}
+	if others {
+		out.keep(w.employees)
+	}
 	out.sort()
 	return out, nil
+}
+
+// keep drops the rows of others than the employees, who ascend.
+func (r *Rows) keep(employees []int64) {
+	other := func(id int64) bool {
+		_, asked := slices.BinarySearch(employees, id)
+		return !asked
+	}
+	r.spans = slices.DeleteFunc(r.spans, func(s spanRow) bool { return other(s.employeeID) })
+	r.items = slices.DeleteFunc(r.items, func(i itemRow) bool { return other(i.employeeID) })
+	r.hidden = slices.DeleteFunc(r.hidden, func(h hiddenRow) bool { return other(h.employeeID) })
+	r.locks = slices.DeleteFunc(r.locks, func(l encoding.Lock) bool { return other(l.EmployeeID) })
+	r.leave = slices.DeleteFunc(r.leave, func(l leaveRow) bool { return other(l.employeeID) })
+	r.lockedLeave = slices.DeleteFunc(r.lockedLeave, func(l lockedLeaveRow) bool { return other(l.employeeID) })
+	r.Known = slices.DeleteFunc(r.Known, func(k KnownRow) bool { return other(k.ID) })
 }
 
 func (r *Rows) scan(found pgx.Rows) error {
