@@ -26,6 +26,7 @@ type world struct {
 	t          *testing.T
 	deployment *launch.Deployment
 	api        scenario.API
+	loggedIn   time.Time
 	random     *rand.Rand
 	terms      []int64   // by the numbers of the model; 0 is none
 	open       []string  // propagations that may not have finished
@@ -64,9 +65,10 @@ func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
 	d := launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn", "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=1s")
 	w := &world{
-		t: t, deployment: d, api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}, random: rand.New(rand.NewPCG(seed, 0)),
+		t: t, deployment: d, random: rand.New(rand.NewPCG(seed, 0)),
 		terms: []int64{0}, ids: map[int64]shown{}, counts: map[string]int{},
 	}
+	w.logIn()
 	for range 2 {
 		crew, err := scenario.NewCrew(t.Context(), w.api, 3, earliest.date())
 		require.NoError(t, err)
@@ -82,10 +84,21 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
+// tokenAge is how old a token gets before the next one is taken. None is valid for less than
+// twice as long.
+const tokenAge = 10 * time.Minute
+
+func (w *world) logIn() {
+	w.api, w.loggedIn = scenario.API{Target: launch.Login(w.t, w.deployment.Client, w.deployment.Ready)}, time.Now()
+}
+
 // round lets planners do some things, with a process killed meanwhile now and then,
 // compares, and lets people do something to what they see.
 func (w *world) round() {
 	w.t.Helper()
+	if time.Since(w.loggedIn) > tokenAge {
+		w.logIn()
+	}
 	for range 1 + w.random.IntN(4) {
 		if w.chance(25) {
 			w.did("moves", w.move())
