@@ -138,7 +138,7 @@ func TestFormerSecretsEnd(t *testing.T) {
 	b := newBench(t, r.URL, r.caFile, "127.0.0.0/8")
 	rotated, err := b.handler.RotateWebhookSecret(b.ctx, &platformv1.RotateWebhookSecretRequest{Id: b.webhook.GetId()})
 	require.NoError(t, err)
-	_, err = b.pool.Exec(b.ctx, `UPDATE webhook SET former_until = now() - interval '1 s'`)
+	_, err = b.pool.Exec(b.ctx, `UPDATE webhook SET former_until = $1`, b.clock.Now().Add(-time.Second))
 	require.NoError(t, err)
 	_, err = b.send(t)
 	require.NoError(t, err)
