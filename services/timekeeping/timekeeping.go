@@ -87,6 +87,7 @@ type Service struct {
 
 	punches   *timecard.Punches
 	timecards *timecard.Timecards
+	shifts    *timecard.WorkedShifts
 	signoffs  *timecard.Signoffs
 	approvals *timecard.Approvals
 
@@ -171,6 +172,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 
 		punches:   timecard.NewPunches(cards, persons),
 		timecards: timecards,
+		shifts:    timecard.NewWorkedShifts(cards),
 		signoffs:  timecard.NewSignoffs(timecards),
 		approvals: timecard.NewApprovals(timecards),
 
@@ -217,6 +219,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterPayRuleServiceServer(server, s.payRules)
 	timekeepingv1.RegisterPunchServiceServer(server, s.punches)
 	timekeepingv1.RegisterTimecardServiceServer(server, s.timecards)
+	timekeepingv1.RegisterWorkedShiftServiceServer(server, s.shifts)
 	timekeepingv1.RegisterTimecardApprovalServiceServer(server, s.approvals)
 	timekeepingv1.RegisterTimecardSignoffServiceServer(server, s.signoffs)
 	timekeepingv1.RegisterAccrualCodeServiceServer(server, s.accrualCodes)

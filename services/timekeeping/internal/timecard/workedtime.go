@@ -103,3 +103,80 @@ func jobRef(job string) *commonv1.Ref {
 	}
 	return &commonv1.Ref{Qualifier: &job}
 }
+
+// WorkedShifts serves WorkedShiftService.
+type WorkedShifts struct {
+	timekeepingv1.UnsafeWorkedShiftServiceServer
+	reader *Reader
+}
+
+var _ timekeepingv1.WorkedShiftServiceServer = (*WorkedShifts)(nil)
+
+// NewWorkedShifts returns a WorkedShifts of the timecards of a reader.
+func NewWorkedShifts(reader *Reader) *WorkedShifts { return &WorkedShifts{reader: reader} }
+
+// ReadWorkedShifts returns the shifts that employees worked.
+func (h *WorkedShifts) ReadWorkedShifts(ctx context.Context, req *timekeepingv1.ReadWorkedShiftsRequest) (*timekeepingv1.ReadWorkedShiftsResponse, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	days := civil.Range{From: civil.Date(req.GetFrom()), To: civil.Date(req.GetTo())}
+	n := len(req.GetEmployeeIds())
+	if n > maxEmployees || days.Empty() || days.Days() > maxDays || n*days.Days() > maxEmployeeDays {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d or %d together, or none.",
+			n, days.Days(), maxEmployees, maxDays, maxEmployeeDays))
+	}
+	// Days that are signed off keep what they show of a shift, and not its instants.
+	cards, err := h.reader.read(ctx, tenantID, req.GetEmployeeIds(), window{days: days, signed: true, across: true})
+	if err != nil {
+		return nil, err
+	}
+	out := &timekeepingv1.ReadWorkedShiftsResponse{}
+	for _, c := range cards {
+		if list := c.actualShifts(); len(list) > 0 {
+			out.Employees = append(out.Employees, &timekeepingv1.EmployeeWorkedShifts{EmployeeId: c.id, Shifts: list})
+		}
+	}
+	return out, nil
+}
+
+// actualShifts returns the shifts of the card's days that have some length.
+func (c *card) actualShifts() []*timekeepingv1.ActualShift {
+	var out []*timekeepingv1.ActualShift
+	for i := range c.result.Shifts {
+		shift := &c.result.Shifts[i]
+		if !c.days.Contains(shift.Day) {
+			continue
+		}
+		if s := c.actualShift(shift); s.GetStart() < s.GetEnd() {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (c *card) actualShift(shift *worktime.Shift) *timekeepingv1.ActualShift {
+	last := &shift.Spans[len(shift.Spans)-1]
+	s := &timekeepingv1.ActualShift{Start: shift.Spans[0].Start, End: last.End, Running: shift.Running}
+	if first := shift.Spans[0].In; first >= 0 {
+		s.StartPunchId = c.punches[first].ID
+	}
+	for _, item := range shift.Items {
+		s.Work = append(s.Work, item.Start, item.End)
+	}
+	if shift.Running {
+		s.End = max(last.Start, c.input.Now)
+	}
+	if shift.Scheduled >= 0 {
+		planned := c.input.Schedule[shift.Scheduled]
+		s.ScheduledStart = proto.Int64(planned.Start)
+		if shift.Running {
+			s.End = max(s.End, planned.End)
+		}
+	}
+	if shift.Running && last.Start < s.GetEnd() {
+		s.Work = append(s.Work, last.Start, s.GetEnd())
+	}
+	return s
+}

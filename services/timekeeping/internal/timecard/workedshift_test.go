@@ -1,0 +1,102 @@
+package timecard
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+// actualShifts describes worked shifts by the clock of Berlin.
+func actualShifts(t *testing.T, list []*timekeepingv1.ActualShift) [][]string {
+	t.Helper()
+	zone, err := civil.LoadZone("Europe/Berlin")
+	require.NoError(t, err)
+	var out [][]string
+	local := func(at int64) string {
+		p := worktime.Punch{Zone: zone}
+		return p.Local(at).String()[5:16]
+	}
+	for _, s := range list {
+		line := []string{local(s.GetStart()), local(s.GetEnd())}
+		if s.ScheduledStart != nil {
+			line = append(line, "of "+local(s.GetScheduledStart()))
+		}
+		if s.GetRunning() {
+			line = append(line, "running")
+		}
+		for _, at := range s.GetWork() {
+			line = append(line, local(at))
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// What was worked is what timecards show, also of days that are signed off, and of nobody
+// else.
+func TestReadWorkedShifts(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	ctx := tenant.With(t.Context(), 1)
+	march := func(day int) civil.Date { return civil.Of(2026, 3, 1).AddDays(day - 1) }
+	// Nothing is known of the employee, whose clock is UTC then.
+	planned := func(day int, from, to int32) *commonsv1.EmployeeShift {
+		return &commonsv1.EmployeeShift{Day: int32(march(day)), Segments: []*commonsv1.EmployeeShiftSegment{{StartSecond: from * 3600, EndSecond: to * 3600}}}
+	}
+	reader := NewReader(pool, knownDays{7: {
+		EmployeeId: 7, PayRules: []*commonsv1.EmployeeDayText{{From: int32(march(1)), To: int32(march(31)), Text: "breaks"}},
+		Shifts: []*commonsv1.EmployeeShift{planned(2, 7, 15), planned(3, 7, 15), planned(12, 5, 14)},
+	}}, noon("2026-03-12"))
+	_, err := payrule.New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Breaks", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+		EffectiveDate: "2020-01-01", Breaks: []*timekeepingv1.PayRuleBreak{{After: proto.Int32(360), Length: proto.Int32(30)}},
+	}}})
+	require.NoError(t, err)
+	punched(t, ctx, reader, 1, 7,
+		"2026-03-02T07:55", "2026-03-02T16:10", // with a break that is taken out
+		"2026-03-03T08:30", // without a punch out
+		"2026-03-05T22:00", "2026-03-06T01:00", "2026-03-06T01:30", "2026-03-06T04:00",
+		"2026-03-12T06:00") // still at work
+	punched(t, tenant.With(t.Context(), 2), reader, 2, 7, "2026-03-02T01:00", "2026-03-02T23:00")
+	signOff(t, ctx, reader, 7, civil.Range{From: march(1), To: march(6)})
+
+	read := func(from, to civil.Date) [][]string {
+		response, err := NewWorkedShifts(reader).ReadWorkedShifts(ctx, &timekeepingv1.ReadWorkedShiftsRequest{EmployeeIds: []int64{8, 7}, From: int32(from), To: int32(to)})
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(response.GetEmployees()), 1)
+		if len(response.GetEmployees()) == 0 {
+			return nil
+		}
+		assert.Equal(t, int64(7), response.GetEmployees()[0].GetEmployeeId())
+		return actualShifts(t, response.GetEmployees()[0].GetShifts())
+	}
+	monday := []string{"03-02T07:55", "03-02T16:10", "of 03-02T08:00", "03-02T07:55", "03-02T13:55", "03-02T14:25", "03-02T16:10"}
+	night := []string{"03-05T22:00", "03-06T04:00", "03-05T22:00", "03-06T01:00", "03-06T01:30", "03-06T04:00"}
+	now := []string{"03-12T06:00", "03-12T15:00", "of 03-12T06:00", "running", "03-12T06:00", "03-12T15:00"}
+	assert.Equal(t, [][]string{monday, night, now}, read(march(1), march(31)), "of signed days and open ones")
+	assert.Equal(t, [][]string{night}, read(march(4), march(6)), "which begin on the days")
+	assert.Nil(t, read(march(6), march(12)), "and not those that reach into them")
+}
+
+func TestReadWorkedShiftsIsBounded(t *testing.T) {
+	t.Parallel()
+	h := NewWorkedShifts(NewReader(nil, nil, nil))
+	for name, c := range map[string]struct{ employees, days int }{
+		"employees": {501, 1}, "days": {1, 367}, "no days": {1, 0}, "employees and days": {301, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := h.ReadWorkedShifts(tenant.With(t.Context(), 1), &timekeepingv1.ReadWorkedShiftsRequest{EmployeeIds: make([]int64, c.employees), To: int32(c.days)})
+			assert.Equal(t, fault.CodeBadRequest, fault.FromError(err).Code)
+		})
+	}
+}
