@@ -20,6 +20,9 @@ type Shift struct {
 	Interval
 	// Work is what counts as hours: the shift without its breaks, ascending.
 	Work []Interval
+	// Worked says that somebody worked the shift, rather than that it is scheduled. The id
+	// is then that of the first punch, 0 when it is missing.
+	Worked bool
 }
 
 // Violation says where a schedule breaks a rule.

@@ -83,6 +83,69 @@ func drawRules(t *rapid.T) []ruleevaluation.Rule {
 // The evaluator finds what one finds who goes through the schedule minute by minute.
 func TestEvaluateAgreesWithBruteForce(t *testing.T) {
 	t.Parallel()
+	agreesWithBruteForce(t, func(_ *rapid.T, _ *civil.Zone, _ *time.Location, _ civil.Range, shifts []ruleevaluation.Shift) (known, brute []ruleevaluation.Shift) {
+		return shifts, shifts
+	})
+}
+
+// So it does with what was worked on days that are over, as the clock of package time has
+// them.
+func TestActualHoursAgreeWithBruteForce(t *testing.T) {
+	t.Parallel()
+	agreesWithBruteForce(t, func(t *rapid.T, zone *civil.Zone, location *time.Location, days civil.Range, scheduled []ruleevaluation.Shift) (known, brute []ruleevaluation.Shift) {
+		worked := drawWorked(t, scheduled)
+		now := days.From.AddDays(rapid.IntRange(-9, days.Days()+9).Draw(t, "today")).Time().Unix() + rapid.Int64Range(0, 86399).Draw(t, "second of today")
+		today := zone.Unix(zone.At(time.Unix(now, 0)).Date.At(0))
+		return ruleevaluation.Actual(scheduled, worked, today), bruteActual(location, scheduled, worked, now)
+	})
+}
+
+// drawWorked draws what is worked: of some scheduled shifts, a little earlier or later, and
+// beside them.
+func drawWorked(t *rapid.T, scheduled []ruleevaluation.Shift) []ruleevaluation.Worked {
+	var out []ruleevaluation.Worked
+	around := rapid.Int64Range(-90, 90)
+	for i := range scheduled {
+		if rapid.IntRange(0, 3).Draw(t, "missed") == 0 {
+			continue
+		}
+		s := &scheduled[i]
+		w := ruleevaluation.Worked{Shift: ruleevaluation.Shift{ID: -s.ID, Worked: true}, Scheduled: &s.Start}
+		w.Start = s.Start + 60*around.Draw(t, "early or late")
+		w.End = max(w.Start, s.End+60*around.Draw(t, "longer"))
+		if rapid.IntRange(0, 9).Draw(t, "unscheduled") == 0 {
+			w.Scheduled = nil
+		}
+		w.Work = []ruleevaluation.Interval{w.Interval}
+		out = append(out, w)
+	}
+	slices.SortStableFunc(out, func(a, b ruleevaluation.Worked) int { return cmp.Compare(a.Start, b.Start) })
+	return out
+}
+
+// bruteActual compares the dates on which shifts begin.
+func bruteActual(location *time.Location, scheduled []ruleevaluation.Shift, worked []ruleevaluation.Worked, now int64) []ruleevaluation.Shift {
+	date := func(at int64) string { return time.Unix(at, 0).In(location).Format(time.DateOnly) }
+	var out []ruleevaluation.Shift
+	for _, w := range worked {
+		if date(w.Start) < date(now) {
+			out = append(out, w.Shift)
+		}
+	}
+	for _, s := range scheduled {
+		begun := slices.ContainsFunc(worked, func(w ruleevaluation.Worked) bool {
+			return date(w.Start) < date(now) && w.Scheduled != nil && *w.Scheduled == s.Start
+		})
+		if date(s.Start) >= date(now) && !begun {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// agreesWithBruteForce compares the evaluator with the brute-force one. counts returns what
+// either of them is to measure of what is scheduled.
+func agreesWithBruteForce(t *testing.T, counts func(t *rapid.T, zone *civil.Zone, location *time.Location, days civil.Range, shifts []ruleevaluation.Shift) (known, brute []ruleevaluation.Shift)) {
 	for _, name := range zones {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,12 +167,13 @@ func TestEvaluateAgreesWithBruteForce(t *testing.T) {
 					born := first.AddDays(-rapid.IntRange(14*365, 19*365).Draw(t, "age in days"))
 					birth = &born
 				}
-				rules, shifts := drawRules(t), drawShifts(t, days)
+				rules := drawRules(t)
+				measuring, shifts := counts(t, zone, location, days, drawShifts(t, days))
 				window := calendar.Window(days, rules)
 				// Who evaluates reads what touches the window.
 				end := zone.Unix(window.To.At(0))
 				start := zone.Unix(window.From.At(0))
-				known := slices.DeleteFunc(slices.Clone(shifts), func(s ruleevaluation.Shift) bool { return s.End <= start || s.Start >= end })
+				known := slices.DeleteFunc(slices.Clone(measuring), func(s ruleevaluation.Shift) bool { return s.End <= start || s.Start >= end })
 				var found []measured
 				for _, v := range ruleevaluation.New(zone, calendar, rules, days).Evaluate(known, birth) {
 					found = append(found, measured{v.Rule, v.Days.From.String(), v.Days.To.String(), v.Measured, len(v.Shifts)})
