@@ -98,7 +98,7 @@ func BenchmarkEvaluate(b *testing.B) {
 		began = time.Now()
 		shifts, err = reader.TimedShiftsOf(env.Ctx, benchTenant, employees, window)
 		require.NoError(b, err)
-		found, err := evaluate(env.Ctx, held, days, employees, nil, shifts)
+		found, err := evaluate(env.Ctx, held, days, employees, nil, shifts, nil)
 		require.NoError(b, err)
 		evaluating = append(evaluating, time.Since(began))
 		require.NotEmpty(b, found.GetViolations())

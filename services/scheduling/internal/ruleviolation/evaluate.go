@@ -31,10 +31,12 @@ type set struct {
 	calendar ruleevaluation.Calendar
 	rules    []ruleevaluation.Rule
 	stored   []*schedulingv1.ScheduleRuleSetRule
+	// actual says that rules are evaluated on what was worked on days that are over.
+	actual bool
 }
 
 func newSet(s *schedulingv1.ScheduleRuleSet, severity int64) (set, error) {
-	out := set{ref: &commonv1.Ref{Id: s.Id, Qualifier: proto.String(s.GetName())}}
+	out := set{ref: &commonv1.Ref{Id: s.Id, Qualifier: proto.String(s.GetName())}, actual: s.GetUseActualHours()}
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		if strings.ToUpper(day.String()) == s.GetWeekStartDay() {
 			out.calendar.WeekStart = day
@@ -70,8 +72,10 @@ type evaluation struct {
 	plan       *plan
 	days       civil.Range
 	evaluators map[evaluated]*ruleevaluation.Evaluator
-	list       []ruleevaluation.Shift
-	out        *schedulingv1.ScheduleRuleViolations
+	// list is what is scheduled of the employee, and worked what rules on actual hours
+	// measure.
+	list, worked []ruleevaluation.Shift
+	out          *schedulingv1.ScheduleRuleViolations
 }
 
 // evaluated is what an evaluator is for.
@@ -83,7 +87,7 @@ type evaluated struct {
 
 // evaluate returns the violations of employees.
 func evaluate(ctx context.Context, p *plan, days civil.Range, employees []projection.Employee, births map[int64]*civil.Date,
-	shifts map[int64][]reading.TimedShift,
+	shifts map[int64][]reading.TimedShift, worked *actual,
 ) (*schedulingv1.ScheduleRuleViolations, error) {
 	e := &evaluation{plan: p, days: days, evaluators: map[evaluated]*ruleevaluation.Evaluator{}, out: &schedulingv1.ScheduleRuleViolations{}}
 	for i := range employees {
@@ -94,6 +98,9 @@ func evaluate(ctx context.Context, p *plan, days civil.Range, employees []projec
 		e.list = e.list[:0]
 		for _, s := range shifts[employee.ID] {
 			e.list = append(e.list, ruleevaluation.Shift{ID: s.ID, Interval: s.Interval, Work: s.Work})
+		}
+		if worked != nil {
+			e.worked = worked.shifts(employee.ID, e.list)
 		}
 		for k := range p.forAllEmployees {
 			if err := e.add(employee, births[employee.ID], k, days, nil); err != nil {
@@ -139,7 +146,11 @@ func (e *evaluation) add(employee *projection.Employee, birth *civil.Date, set i
 	}
 	left := maxViolations - len(e.out.GetViolations())
 	evaluator.Max = max(left, 1)
-	found := evaluator.Evaluate(e.list, birth)
+	list := e.list
+	if s.actual {
+		list = e.worked
+	}
+	found := evaluator.Evaluate(list, birth)
 	if len(found) > left {
 		return fault.TooLarge(fault.CodeItemLimit,
 			fmt.Sprintf("There are more than %d violations. Name fewer employees, days or rule sets.", maxViolations))
@@ -152,7 +163,7 @@ func (e *evaluation) add(employee *projection.Employee, birth *civil.Date, set i
 		if seen != nil {
 			seen[what] = true
 		}
-		e.out.Violations = append(e.out.Violations, s.message(employee, &v, e.list))
+		e.out.Violations = append(e.out.Violations, s.message(employee, &v, list))
 	}
 	return nil
 }
@@ -171,7 +182,11 @@ func (s *set) message(e *projection.Employee, v *ruleevaluation.Violation, shift
 		out.Unit = kind.GetParameterValueType().GetName()
 	}
 	for _, at := range v.Shifts {
-		out.Shifts = append(out.Shifts, &commonv1.Ref{Id: proto.Int64(shifts[at].ID)})
+		if counted := &shifts[at]; counted.Worked {
+			out.WorkedShifts = append(out.WorkedShifts, showWorked(e.Zone, counted))
+		} else {
+			out.Shifts = append(out.Shifts, &commonv1.Ref{Id: proto.Int64(counted.ID)})
+		}
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -14,6 +15,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rulesetassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -40,8 +42,10 @@ type Deps struct {
 	RuleSets  *namedstore.Store[*schedulingv1.ScheduleRuleSet]
 	Reader    *reading.Reader
 	Directory Directory
-	// Persons says when persons were born.
+	// Persons says when persons were born, and Worked what they worked.
 	Persons commonsv1.PersonServiceClient
+	Worked  timekeepingv1.WorkedShiftServiceClient
+	Clock   clock.Clock
 }
 
 // Handler serves ScheduleRuleEvaluationService.
@@ -100,11 +104,15 @@ func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.E
 		need := p.sets[i].calendar.Window(days, p.sets[i].rules)
 		window = civil.Range{From: min(window.From, need.From), To: max(window.To, need.To)}
 	}
+	worked, err := h.actualOf(ctx, p, days, employees)
+	if err != nil {
+		return nil, err
+	}
 	shifts, err := h.Reader.TimedShiftsOf(ctx, tenantID, employees, window)
 	if err != nil {
 		return nil, err
 	}
-	return evaluate(ctx, p, days, employees, births, shifts)
+	return evaluate(ctx, p, days, employees, births, shifts, worked)
 }
 
 // contextOf returns the context whose assignments hold.

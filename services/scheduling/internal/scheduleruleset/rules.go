@@ -39,13 +39,10 @@ func prepare(s *ruleSet) (*ruleSet, error) {
 	if utf8.RuneCountInString(s.GetPersistentId()) > maxPersistentID {
 		return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("persistentId must have at most %d characters.", maxPersistentID))
 	}
-	if s.GetUseActualHours() {
-		return nil, fault.Invalid(CodeInvalid, "useActualHours must be false: rules are evaluated on what is scheduled.")
-	}
 	if s.Active == nil {
 		s.Active = proto.Bool(true)
 	}
-	s.UseActualHours = proto.Bool(false)
+	s.UseActualHours = proto.Bool(s.GetUseActualHours())
 	id, err := typeOf("ruleType", s.GetRuleType())
 	if err != nil {
 		return nil, err

@@ -218,8 +218,11 @@ type ScheduleRuleViolation struct {
 	Limit         *float64 `protobuf:"fixed64,8,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// Hours, Days or Nights.
 	Unit string `protobuf:"bytes,9,opt,name=unit,proto3" json:"unit,omitempty"`
-	// The shifts that count, by start.
-	Shifts        []*v1.Ref `protobuf:"bytes,10,rep,name=shifts,proto3" json:"shifts,omitempty"`
+	// The shifts of the schedule that count, by start.
+	Shifts []*v1.Ref `protobuf:"bytes,10,rep,name=shifts,proto3" json:"shifts,omitempty"`
+	// The worked shifts that count, by start. Only rule sets that use actual hours have
+	// them.
+	WorkedShifts  []*ScheduleRuleWorkedShift `protobuf:"bytes,11,rep,name=worked_shifts,json=workedShifts,proto3" json:"worked_shifts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -324,6 +327,76 @@ func (x *ScheduleRuleViolation) GetShifts() []*v1.Ref {
 	return nil
 }
 
+func (x *ScheduleRuleViolation) GetWorkedShifts() []*ScheduleRuleWorkedShift {
+	if x != nil {
+		return x.WorkedShifts
+	}
+	return nil
+}
+
+// ScheduleRuleWorkedShift is a shift that somebody worked.
+type ScheduleRuleWorkedShift struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first punch; absent when that is missing.
+	StartPunchId *int64 `protobuf:"varint,1,opt,name=start_punch_id,json=startPunchId,proto3,oneof" json:"start_punch_id,omitempty"`
+	// By the clock of the employee. Who is still at work has an end that is expected.
+	StartDateTime string `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	EndDateTime   string `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScheduleRuleWorkedShift) Reset() {
+	*x = ScheduleRuleWorkedShift{}
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScheduleRuleWorkedShift) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScheduleRuleWorkedShift) ProtoMessage() {}
+
+func (x *ScheduleRuleWorkedShift) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScheduleRuleWorkedShift.ProtoReflect.Descriptor instead.
+func (*ScheduleRuleWorkedShift) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ScheduleRuleWorkedShift) GetStartPunchId() int64 {
+	if x != nil && x.StartPunchId != nil {
+		return *x.StartPunchId
+	}
+	return 0
+}
+
+func (x *ScheduleRuleWorkedShift) GetStartDateTime() string {
+	if x != nil {
+		return x.StartDateTime
+	}
+	return ""
+}
+
+func (x *ScheduleRuleWorkedShift) GetEndDateTime() string {
+	if x != nil {
+		return x.EndDateTime
+	}
+	return ""
+}
+
 var File_rotaloom_scheduling_v1_schedule_rule_evaluation_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc = "" +
@@ -344,7 +417,7 @@ const file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc = "" +
 	"\x16ScheduleRuleViolations\x12M\n" +
 	"\n" +
 	"violations\x18\x01 \x03(\v2-.rotaloom.scheduling.v1.ScheduleRuleViolationR\n" +
-	"violations\"\xda\x03\n" +
+	"violations\"\xb0\x04\n" +
 	"\x15ScheduleRuleViolation\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x122\n" +
 	"\brule_set\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\aruleSet\x12+\n" +
@@ -357,9 +430,15 @@ const file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc = "" +
 	"\x05limit\x18\b \x01(\x01H\x01R\x05limit\x88\x01\x01\x12\x12\n" +
 	"\x04unit\x18\t \x01(\tR\x04unit\x12/\n" +
 	"\x06shifts\x18\n" +
-	" \x03(\v2\x17.rotaloom.common.v1.RefR\x06shiftsB\x11\n" +
+	" \x03(\v2\x17.rotaloom.common.v1.RefR\x06shifts\x12T\n" +
+	"\rworked_shifts\x18\v \x03(\v2/.rotaloom.scheduling.v1.ScheduleRuleWorkedShiftR\fworkedShiftsB\x11\n" +
 	"\x0f_measured_valueB\b\n" +
-	"\x06_limit2\xf4\x01\n" +
+	"\x06_limit\"\xb3\x01\n" +
+	"\x17ScheduleRuleWorkedShift\x12)\n" +
+	"\x0estart_punch_id\x18\x01 \x01(\x03H\x00R\fstartPunchId\x88\x01\x01\x12.\n" +
+	"\x0fstart_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
+	"\rend_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTimeB\x11\n" +
+	"\x0f_start_punch_id2\xf4\x01\n" +
 	"\x1dScheduleRuleEvaluationService\x12\xd2\x01\n" +
 	"\x15EvaluateScheduleRules\x124.rotaloom.scheduling.v1.EvaluateScheduleRulesRequest\x1a..rotaloom.scheduling.v1.ScheduleRuleViolations\"S\xa2\xbb\x18\x1e\n" +
 	"\x18scheduling.schedule.read\x18\x02`\x01\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/scheduling/schedule/rules/evaluateB\xff\x01\n" +
@@ -377,37 +456,39 @@ func file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP() []
 	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_goTypes = []any{
 	(*EvaluateScheduleRulesRequest)(nil), // 0: rotaloom.scheduling.v1.EvaluateScheduleRulesRequest
 	(*ScheduleRuleEvaluationWhere)(nil),  // 1: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere
 	(*ScheduleRuleViolations)(nil),       // 2: rotaloom.scheduling.v1.ScheduleRuleViolations
 	(*ScheduleRuleViolation)(nil),        // 3: rotaloom.scheduling.v1.ScheduleRuleViolation
-	(*v1.RefList)(nil),                   // 4: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                 // 5: rotaloom.common.v1.DateRange
-	(*ScheduleRuleProperty)(nil),         // 6: rotaloom.scheduling.v1.ScheduleRuleProperty
-	(*v1.Ref)(nil),                       // 7: rotaloom.common.v1.Ref
+	(*ScheduleRuleWorkedShift)(nil),      // 4: rotaloom.scheduling.v1.ScheduleRuleWorkedShift
+	(*v1.RefList)(nil),                   // 5: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                 // 6: rotaloom.common.v1.DateRange
+	(*ScheduleRuleProperty)(nil),         // 7: rotaloom.scheduling.v1.ScheduleRuleProperty
+	(*v1.Ref)(nil),                       // 8: rotaloom.common.v1.Ref
 }
 var file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.scheduling.v1.EvaluateScheduleRulesRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere
-	4,  // 1: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.employees:type_name -> rotaloom.common.v1.RefList
-	5,  // 2: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.date_range:type_name -> rotaloom.common.v1.DateRange
-	4,  // 3: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.rule_sets:type_name -> rotaloom.common.v1.RefList
-	6,  // 4: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.minimum_severity:type_name -> rotaloom.scheduling.v1.ScheduleRuleProperty
-	7,  // 5: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.context:type_name -> rotaloom.common.v1.Ref
+	5,  // 1: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.employees:type_name -> rotaloom.common.v1.RefList
+	6,  // 2: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.date_range:type_name -> rotaloom.common.v1.DateRange
+	5,  // 3: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.rule_sets:type_name -> rotaloom.common.v1.RefList
+	7,  // 4: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.minimum_severity:type_name -> rotaloom.scheduling.v1.ScheduleRuleProperty
+	8,  // 5: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.context:type_name -> rotaloom.common.v1.Ref
 	3,  // 6: rotaloom.scheduling.v1.ScheduleRuleViolations.violations:type_name -> rotaloom.scheduling.v1.ScheduleRuleViolation
-	7,  // 7: rotaloom.scheduling.v1.ScheduleRuleViolation.employee:type_name -> rotaloom.common.v1.Ref
-	7,  // 8: rotaloom.scheduling.v1.ScheduleRuleViolation.rule_set:type_name -> rotaloom.common.v1.Ref
-	7,  // 9: rotaloom.scheduling.v1.ScheduleRuleViolation.rule:type_name -> rotaloom.common.v1.Ref
-	6,  // 10: rotaloom.scheduling.v1.ScheduleRuleViolation.severity:type_name -> rotaloom.scheduling.v1.ScheduleRuleProperty
-	7,  // 11: rotaloom.scheduling.v1.ScheduleRuleViolation.shifts:type_name -> rotaloom.common.v1.Ref
-	0,  // 12: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateScheduleRules:input_type -> rotaloom.scheduling.v1.EvaluateScheduleRulesRequest
-	2,  // 13: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateScheduleRules:output_type -> rotaloom.scheduling.v1.ScheduleRuleViolations
-	13, // [13:14] is the sub-list for method output_type
-	12, // [12:13] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	8,  // 7: rotaloom.scheduling.v1.ScheduleRuleViolation.employee:type_name -> rotaloom.common.v1.Ref
+	8,  // 8: rotaloom.scheduling.v1.ScheduleRuleViolation.rule_set:type_name -> rotaloom.common.v1.Ref
+	8,  // 9: rotaloom.scheduling.v1.ScheduleRuleViolation.rule:type_name -> rotaloom.common.v1.Ref
+	7,  // 10: rotaloom.scheduling.v1.ScheduleRuleViolation.severity:type_name -> rotaloom.scheduling.v1.ScheduleRuleProperty
+	8,  // 11: rotaloom.scheduling.v1.ScheduleRuleViolation.shifts:type_name -> rotaloom.common.v1.Ref
+	4,  // 12: rotaloom.scheduling.v1.ScheduleRuleViolation.worked_shifts:type_name -> rotaloom.scheduling.v1.ScheduleRuleWorkedShift
+	0,  // 13: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateScheduleRules:input_type -> rotaloom.scheduling.v1.EvaluateScheduleRulesRequest
+	2,  // 14: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateScheduleRules:output_type -> rotaloom.scheduling.v1.ScheduleRuleViolations
+	14, // [14:15] is the sub-list for method output_type
+	13, // [13:14] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_init() }
@@ -417,13 +498,14 @@ func file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_init() {
 	}
 	file_rotaloom_scheduling_v1_schedule_rule_proto_init()
 	file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[3].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -31,7 +31,9 @@ const (
 // ScheduleRuleEvaluationService evaluates rules.
 type ScheduleRuleEvaluationServiceClient interface {
 	// Says where the schedules of employees break rules on days. Everything is
-	// measured by instants: a night in which the clock is set forward is shorter.
+	// measured by instants: a night in which the clock is set forward is shorter. Rule sets
+	// that use actual hours are evaluated on what was worked on days that are over, which
+	// needs the permission timekeeping.timecard.read as well.
 	EvaluateScheduleRules(ctx context.Context, in *EvaluateScheduleRulesRequest, opts ...grpc.CallOption) (*ScheduleRuleViolations, error)
 }
 
@@ -60,7 +62,9 @@ func (c *scheduleRuleEvaluationServiceClient) EvaluateScheduleRules(ctx context.
 // ScheduleRuleEvaluationService evaluates rules.
 type ScheduleRuleEvaluationServiceServer interface {
 	// Says where the schedules of employees break rules on days. Everything is
-	// measured by instants: a night in which the clock is set forward is shorter.
+	// measured by instants: a night in which the clock is set forward is shorter. Rule sets
+	// that use actual hours are evaluated on what was worked on days that are over, which
+	// needs the permission timekeeping.timecard.read as well.
 	EvaluateScheduleRules(context.Context, *EvaluateScheduleRulesRequest) (*ScheduleRuleViolations, error)
 	mustEmbedUnimplementedScheduleRuleEvaluationServiceServer()
 }

@@ -325,7 +325,9 @@ type ScheduleRuleSet struct {
 	// they say otherwise.
 	NightStartTime string `protobuf:"bytes,10,opt,name=night_start_time,json=nightStartTime,proto3" json:"night_start_time,omitempty"`
 	NightEndTime   string `protobuf:"bytes,11,opt,name=night_end_time,json=nightEndTime,proto3" json:"night_end_time,omitempty"`
-	// Always false: rules are evaluated on what is scheduled.
+	// Whether rules are evaluated on what was worked on days that are over, rather than on
+	// what was scheduled; false unless it says otherwise. Such an evaluation needs the
+	// permission timekeeping.timecard.read as well.
 	UseActualHours *bool `protobuf:"varint,12,opt,name=use_actual_hours,json=useActualHours,proto3,oneof" json:"use_actual_hours,omitempty"`
 	// An id that systems share; unique where it is given.
 	PersistentId string                 `protobuf:"bytes,13,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
