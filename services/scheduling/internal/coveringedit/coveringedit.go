@@ -4,6 +4,7 @@ package coveringedit
 
 import (
 	"fmt"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -29,6 +30,18 @@ func Symbolic(name string) *commonv1.Ref {
 		}
 	}
 	return nil
+}
+
+// Named returns the id and the name of the symbolic value that a ref names, if it is one.
+// The id wins; names are compared without case, and may have spaces.
+func Named(given *commonv1.Ref) (int64, string, bool) {
+	text := strings.ReplaceAll(given.GetQualifier(), " ", "_")
+	for id, name := range Symbolics() {
+		if given.Id != nil && given.GetId() == id || given.Id == nil && strings.EqualFold(text, name) {
+			return id, name, true
+		}
+	}
+	return 0, "", false
 }
 
 // Taken is what an edit takes of the shifts that start on each of its days.

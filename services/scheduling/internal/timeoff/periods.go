@@ -47,7 +47,7 @@ func (h *requests) symbolicValues(ctx context.Context, id *int64, name string) (
 	}
 	out := &schedulingv1.SymbolicValueList{}
 	for _, given := range defaults {
-		if id, name, ok := symbolicAmount(given); ok {
+		if id, name, ok := coveringedit.Named(given); ok {
 			out.Items = append(out.Items, amountRef(id, name))
 		}
 	}

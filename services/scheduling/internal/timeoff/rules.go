@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -124,24 +123,12 @@ func prepareAmount(path string, p *schedulingv1.TimeOffPeriod) error {
 		return missing(path + ".symbolicAmount")
 	}
 	p.Duration = nil
-	id, name, ok := symbolicAmount(p.GetSymbolicAmount())
+	id, name, ok := coveringedit.Named(p.GetSymbolicAmount())
 	if !ok {
 		return invalid(path+".symbolicAmount", "must be -1 %s or -2 %s", coveringedit.FullDay, coveringedit.HalfDay)
 	}
 	p.SymbolicAmount = &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name)}
 	return nil
-}
-
-// symbolicAmount returns the id and the name of the amount that a ref names, if it is
-// one. The id wins.
-func symbolicAmount(given *commonv1.Ref) (int64, string, bool) {
-	text := strings.ReplaceAll(given.GetQualifier(), " ", "_")
-	for id, name := range coveringedit.Symbolics() {
-		if given.Id != nil && given.GetId() == id || given.Id == nil && strings.EqualFold(text, name) {
-			return id, name, true
-		}
-	}
-	return 0, "", false
 }
 
 // whole reports whether a period takes all of its days.
