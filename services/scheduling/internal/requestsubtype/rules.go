@@ -61,6 +61,9 @@ func prepare(given *schedulingv1.RequestSubtype) (*stored, requestType, error) {
 	if err := checkTranslations(path, held.GetTranslations()); err != nil {
 		return nil, t, err
 	}
+	if err := checkSettings(out); err != nil {
+		return nil, t, err
+	}
 	return &stored{Name: held.GetName(), Subtype: out}, t, nil
 }
 

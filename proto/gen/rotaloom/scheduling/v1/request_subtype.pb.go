@@ -750,6 +750,78 @@ func (x *StoredRequestSubtype) GetSubtype() *RequestSubtype {
 	return nil
 }
 
+// RequestDuration is a length of time. Responses have all of it.
+type RequestDuration struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Not less than 0.
+	Seconds *int64 `protobuf:"varint,1,opt,name=seconds,proto3,oneof" json:"seconds,omitempty"`
+	// 0, negative false and zero as the seconds say, when they are given: there are no parts
+	// of a second, and nothing lasts less than no time.
+	Nano          *int32 `protobuf:"varint,2,opt,name=nano,proto3,oneof" json:"nano,omitempty"`
+	Negative      *bool  `protobuf:"varint,3,opt,name=negative,proto3,oneof" json:"negative,omitempty"`
+	Zero          *bool  `protobuf:"varint,4,opt,name=zero,proto3,oneof" json:"zero,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestDuration) Reset() {
+	*x = RequestDuration{}
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestDuration) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestDuration) ProtoMessage() {}
+
+func (x *RequestDuration) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestDuration.ProtoReflect.Descriptor instead.
+func (*RequestDuration) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *RequestDuration) GetSeconds() int64 {
+	if x != nil && x.Seconds != nil {
+		return *x.Seconds
+	}
+	return 0
+}
+
+func (x *RequestDuration) GetNano() int32 {
+	if x != nil && x.Nano != nil {
+		return *x.Nano
+	}
+	return 0
+}
+
+func (x *RequestDuration) GetNegative() bool {
+	if x != nil && x.Negative != nil {
+		return *x.Negative
+	}
+	return false
+}
+
+func (x *RequestDuration) GetZero() bool {
+	if x != nil && x.Zero != nil {
+		return *x.Zero
+	}
+	return false
+}
+
 // TimeOffRequestSubtype says how a request for time off is treated.
 type TimeOffRequestSubtype struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -783,46 +855,46 @@ type TimeOffRequestSubtype struct {
 	DefaultStartTime       string    `protobuf:"bytes,33,opt,name=default_start_time,json=defaultStartTime,proto3" json:"default_start_time,omitempty"`
 	DefaultSymbolicAmounts []*v1.Ref `protobuf:"bytes,34,rep,name=default_symbolic_amounts,json=defaultSymbolicAmounts,proto3" json:"default_symbolic_amounts,omitempty"`
 	DefaultSymbolicSource  *v1.Ref   `protobuf:"bytes,35,opt,name=default_symbolic_source,json=defaultSymbolicSource,proto3" json:"default_symbolic_source,omitempty"`
-	// A length of time, as ISO 8601 writes it: PT8H30M.
-	FixedValueHours string `protobuf:"bytes,36,opt,name=fixed_value_hours,json=fixedValueHours,proto3" json:"fixed_value_hours,omitempty"`
-	// A length of time, as ISO 8601 writes it: PT8H30M.
-	UnavailableAmount                         string  `protobuf:"bytes,37,opt,name=unavailable_amount,json=unavailableAmount,proto3" json:"unavailable_amount,omitempty"`
-	EmployeeNotification                      *v1.Ref `protobuf:"bytes,38,opt,name=employee_notification,json=employeeNotification,proto3" json:"employee_notification,omitempty"`
-	EmployeePendingNotification               *v1.Ref `protobuf:"bytes,39,opt,name=employee_pending_notification,json=employeePendingNotification,proto3" json:"employee_pending_notification,omitempty"`
-	EmployeeSubmissionNotification            *v1.Ref `protobuf:"bytes,40,opt,name=employee_submission_notification,json=employeeSubmissionNotification,proto3" json:"employee_submission_notification,omitempty"`
-	ColleaguesNotification                    *v1.Ref `protobuf:"bytes,41,opt,name=colleagues_notification,json=colleaguesNotification,proto3" json:"colleagues_notification,omitempty"`
-	HolidayAndUnscheduledDayRequestSetting    *v1.Ref `protobuf:"bytes,42,opt,name=holiday_and_unscheduled_day_request_setting,json=holidayAndUnscheduledDayRequestSetting,proto3" json:"holiday_and_unscheduled_day_request_setting,omitempty"`
-	RequestCancellation                       *v1.Ref `protobuf:"bytes,43,opt,name=request_cancellation,json=requestCancellation,proto3" json:"request_cancellation,omitempty"`
-	RequestSubtypeTransition                  *v1.Ref `protobuf:"bytes,44,opt,name=request_subtype_transition,json=requestSubtypeTransition,proto3" json:"request_subtype_transition,omitempty"`
-	CustomDurationLabel                       string  `protobuf:"bytes,45,opt,name=custom_duration_label,json=customDurationLabel,proto3" json:"custom_duration_label,omitempty"`
-	LocalizedCustomDurationLabel              string  `protobuf:"bytes,46,opt,name=localized_custom_duration_label,json=localizedCustomDurationLabel,proto3" json:"localized_custom_duration_label,omitempty"`
-	CustomPayCodeLabel                        string  `protobuf:"bytes,47,opt,name=custom_pay_code_label,json=customPayCodeLabel,proto3" json:"custom_pay_code_label,omitempty"`
-	LocalizedCustomPayCodeLabel               string  `protobuf:"bytes,48,opt,name=localized_custom_pay_code_label,json=localizedCustomPayCodeLabel,proto3" json:"localized_custom_pay_code_label,omitempty"`
-	AddApprovedRequestToOutlookCalendar       *bool   `protobuf:"varint,49,opt,name=add_approved_request_to_outlook_calendar,json=addApprovedRequestToOutlookCalendar,proto3,oneof" json:"add_approved_request_to_outlook_calendar,omitempty"`
-	AllowRequestEditingForManager             *bool   `protobuf:"varint,50,opt,name=allow_request_editing_for_manager,json=allowRequestEditingForManager,proto3,oneof" json:"allow_request_editing_for_manager,omitempty"`
-	AutomaticApprovalForCancellation          *bool   `protobuf:"varint,51,opt,name=automatic_approval_for_cancellation,json=automaticApprovalForCancellation,proto3,oneof" json:"automatic_approval_for_cancellation,omitempty"`
-	AutomaticBreakPlacement                   *bool   `protobuf:"varint,52,opt,name=automatic_break_placement,json=automaticBreakPlacement,proto3,oneof" json:"automatic_break_placement,omitempty"`
-	AutomaticallyCreateOpenShift              *bool   `protobuf:"varint,53,opt,name=automatically_create_open_shift,json=automaticallyCreateOpenShift,proto3,oneof" json:"automatically_create_open_shift,omitempty"`
-	ControlOpenShiftCreationAtApproval        *bool   `protobuf:"varint,54,opt,name=control_open_shift_creation_at_approval,json=controlOpenShiftCreationAtApproval,proto3,oneof" json:"control_open_shift_creation_at_approval,omitempty"`
-	DisplayAccruals                           *bool   `protobuf:"varint,55,opt,name=display_accruals,json=displayAccruals,proto3,oneof" json:"display_accruals,omitempty"`
-	DisplayAddAnotherButtonForAdditionalDates *bool   `protobuf:"varint,56,opt,name=display_add_another_button_for_additional_dates,json=displayAddAnotherButtonForAdditionalDates,proto3,oneof" json:"display_add_another_button_for_additional_dates,omitempty"`
-	DisplayAdditionalPayCodes                 *bool   `protobuf:"varint,57,opt,name=display_additional_pay_codes,json=displayAdditionalPayCodes,proto3,oneof" json:"display_additional_pay_codes,omitempty"`
-	DisplayRequestSummary                     *bool   `protobuf:"varint,58,opt,name=display_request_summary,json=displayRequestSummary,proto3,oneof" json:"display_request_summary,omitempty"`
-	DurationBeforePayCodePanelOrder           *bool   `protobuf:"varint,59,opt,name=duration_before_pay_code_panel_order,json=durationBeforePayCodePanelOrder,proto3,oneof" json:"duration_before_pay_code_panel_order,omitempty"`
-	EnableDurationSelectionInTile             *bool   `protobuf:"varint,60,opt,name=enable_duration_selection_in_tile,json=enableDurationSelectionInTile,proto3,oneof" json:"enable_duration_selection_in_tile,omitempty"`
-	EnterHoursAsStartTimePlusDuration         *bool   `protobuf:"varint,61,opt,name=enter_hours_as_start_time_plus_duration,json=enterHoursAsStartTimePlusDuration,proto3,oneof" json:"enter_hours_as_start_time_plus_duration,omitempty"`
-	OverrideShiftsOnAllDaysExceptHolidays     *bool   `protobuf:"varint,62,opt,name=override_shifts_on_all_days_except_holidays,json=overrideShiftsOnAllDaysExceptHolidays,proto3,oneof" json:"override_shifts_on_all_days_except_holidays,omitempty"`
-	OverrideShiftsOnHolidays                  *bool   `protobuf:"varint,63,opt,name=override_shifts_on_holidays,json=overrideShiftsOnHolidays,proto3,oneof" json:"override_shifts_on_holidays,omitempty"`
-	RestoreScheduleOnlyIfOpenShiftAvailable   *bool   `protobuf:"varint,64,opt,name=restore_schedule_only_if_open_shift_available,json=restoreScheduleOnlyIfOpenShiftAvailable,proto3,oneof" json:"restore_schedule_only_if_open_shift_available,omitempty"`
-	VerifyAtEmployeeSubmission                *bool   `protobuf:"varint,65,opt,name=verify_at_employee_submission,json=verifyAtEmployeeSubmission,proto3,oneof" json:"verify_at_employee_submission,omitempty"`
-	VerifyAtManagerSubmission                 *bool   `protobuf:"varint,66,opt,name=verify_at_manager_submission,json=verifyAtManagerSubmission,proto3,oneof" json:"verify_at_manager_submission,omitempty"`
+	// What a period takes of each day that names no amount, when there are no
+	// defaultSymbolicAmounts: up to a day.
+	FixedValueHours                           *RequestDuration `protobuf:"bytes,67,opt,name=fixed_value_hours,json=fixedValueHours,proto3" json:"fixed_value_hours,omitempty"`
+	UnavailableAmount                         *RequestDuration `protobuf:"bytes,68,opt,name=unavailable_amount,json=unavailableAmount,proto3" json:"unavailable_amount,omitempty"`
+	EmployeeNotification                      *v1.Ref          `protobuf:"bytes,38,opt,name=employee_notification,json=employeeNotification,proto3" json:"employee_notification,omitempty"`
+	EmployeePendingNotification               *v1.Ref          `protobuf:"bytes,39,opt,name=employee_pending_notification,json=employeePendingNotification,proto3" json:"employee_pending_notification,omitempty"`
+	EmployeeSubmissionNotification            *v1.Ref          `protobuf:"bytes,40,opt,name=employee_submission_notification,json=employeeSubmissionNotification,proto3" json:"employee_submission_notification,omitempty"`
+	ColleaguesNotification                    *v1.Ref          `protobuf:"bytes,41,opt,name=colleagues_notification,json=colleaguesNotification,proto3" json:"colleagues_notification,omitempty"`
+	HolidayAndUnscheduledDayRequestSetting    *v1.Ref          `protobuf:"bytes,42,opt,name=holiday_and_unscheduled_day_request_setting,json=holidayAndUnscheduledDayRequestSetting,proto3" json:"holiday_and_unscheduled_day_request_setting,omitempty"`
+	RequestCancellation                       *v1.Ref          `protobuf:"bytes,43,opt,name=request_cancellation,json=requestCancellation,proto3" json:"request_cancellation,omitempty"`
+	RequestSubtypeTransition                  *v1.Ref          `protobuf:"bytes,44,opt,name=request_subtype_transition,json=requestSubtypeTransition,proto3" json:"request_subtype_transition,omitempty"`
+	CustomDurationLabel                       string           `protobuf:"bytes,45,opt,name=custom_duration_label,json=customDurationLabel,proto3" json:"custom_duration_label,omitempty"`
+	LocalizedCustomDurationLabel              string           `protobuf:"bytes,46,opt,name=localized_custom_duration_label,json=localizedCustomDurationLabel,proto3" json:"localized_custom_duration_label,omitempty"`
+	CustomPayCodeLabel                        string           `protobuf:"bytes,47,opt,name=custom_pay_code_label,json=customPayCodeLabel,proto3" json:"custom_pay_code_label,omitempty"`
+	LocalizedCustomPayCodeLabel               string           `protobuf:"bytes,48,opt,name=localized_custom_pay_code_label,json=localizedCustomPayCodeLabel,proto3" json:"localized_custom_pay_code_label,omitempty"`
+	AddApprovedRequestToOutlookCalendar       *bool            `protobuf:"varint,49,opt,name=add_approved_request_to_outlook_calendar,json=addApprovedRequestToOutlookCalendar,proto3,oneof" json:"add_approved_request_to_outlook_calendar,omitempty"`
+	AllowRequestEditingForManager             *bool            `protobuf:"varint,50,opt,name=allow_request_editing_for_manager,json=allowRequestEditingForManager,proto3,oneof" json:"allow_request_editing_for_manager,omitempty"`
+	AutomaticApprovalForCancellation          *bool            `protobuf:"varint,51,opt,name=automatic_approval_for_cancellation,json=automaticApprovalForCancellation,proto3,oneof" json:"automatic_approval_for_cancellation,omitempty"`
+	AutomaticBreakPlacement                   *bool            `protobuf:"varint,52,opt,name=automatic_break_placement,json=automaticBreakPlacement,proto3,oneof" json:"automatic_break_placement,omitempty"`
+	AutomaticallyCreateOpenShift              *bool            `protobuf:"varint,53,opt,name=automatically_create_open_shift,json=automaticallyCreateOpenShift,proto3,oneof" json:"automatically_create_open_shift,omitempty"`
+	ControlOpenShiftCreationAtApproval        *bool            `protobuf:"varint,54,opt,name=control_open_shift_creation_at_approval,json=controlOpenShiftCreationAtApproval,proto3,oneof" json:"control_open_shift_creation_at_approval,omitempty"`
+	DisplayAccruals                           *bool            `protobuf:"varint,55,opt,name=display_accruals,json=displayAccruals,proto3,oneof" json:"display_accruals,omitempty"`
+	DisplayAddAnotherButtonForAdditionalDates *bool            `protobuf:"varint,56,opt,name=display_add_another_button_for_additional_dates,json=displayAddAnotherButtonForAdditionalDates,proto3,oneof" json:"display_add_another_button_for_additional_dates,omitempty"`
+	DisplayAdditionalPayCodes                 *bool            `protobuf:"varint,57,opt,name=display_additional_pay_codes,json=displayAdditionalPayCodes,proto3,oneof" json:"display_additional_pay_codes,omitempty"`
+	DisplayRequestSummary                     *bool            `protobuf:"varint,58,opt,name=display_request_summary,json=displayRequestSummary,proto3,oneof" json:"display_request_summary,omitempty"`
+	DurationBeforePayCodePanelOrder           *bool            `protobuf:"varint,59,opt,name=duration_before_pay_code_panel_order,json=durationBeforePayCodePanelOrder,proto3,oneof" json:"duration_before_pay_code_panel_order,omitempty"`
+	EnableDurationSelectionInTile             *bool            `protobuf:"varint,60,opt,name=enable_duration_selection_in_tile,json=enableDurationSelectionInTile,proto3,oneof" json:"enable_duration_selection_in_tile,omitempty"`
+	EnterHoursAsStartTimePlusDuration         *bool            `protobuf:"varint,61,opt,name=enter_hours_as_start_time_plus_duration,json=enterHoursAsStartTimePlusDuration,proto3,oneof" json:"enter_hours_as_start_time_plus_duration,omitempty"`
+	OverrideShiftsOnAllDaysExceptHolidays     *bool            `protobuf:"varint,62,opt,name=override_shifts_on_all_days_except_holidays,json=overrideShiftsOnAllDaysExceptHolidays,proto3,oneof" json:"override_shifts_on_all_days_except_holidays,omitempty"`
+	OverrideShiftsOnHolidays                  *bool            `protobuf:"varint,63,opt,name=override_shifts_on_holidays,json=overrideShiftsOnHolidays,proto3,oneof" json:"override_shifts_on_holidays,omitempty"`
+	RestoreScheduleOnlyIfOpenShiftAvailable   *bool            `protobuf:"varint,64,opt,name=restore_schedule_only_if_open_shift_available,json=restoreScheduleOnlyIfOpenShiftAvailable,proto3,oneof" json:"restore_schedule_only_if_open_shift_available,omitempty"`
+	VerifyAtEmployeeSubmission                *bool            `protobuf:"varint,65,opt,name=verify_at_employee_submission,json=verifyAtEmployeeSubmission,proto3,oneof" json:"verify_at_employee_submission,omitempty"`
+	VerifyAtManagerSubmission                 *bool            `protobuf:"varint,66,opt,name=verify_at_manager_submission,json=verifyAtManagerSubmission,proto3,oneof" json:"verify_at_manager_submission,omitempty"`
 	unknownFields                             protoimpl.UnknownFields
 	sizeCache                                 protoimpl.SizeCache
 }
 
 func (x *TimeOffRequestSubtype) Reset() {
 	*x = TimeOffRequestSubtype{}
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -834,7 +906,7 @@ func (x *TimeOffRequestSubtype) String() string {
 func (*TimeOffRequestSubtype) ProtoMessage() {}
 
 func (x *TimeOffRequestSubtype) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -847,7 +919,7 @@ func (x *TimeOffRequestSubtype) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffRequestSubtype.ProtoReflect.Descriptor instead.
 func (*TimeOffRequestSubtype) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TimeOffRequestSubtype) GetId() int64 {
@@ -1011,18 +1083,18 @@ func (x *TimeOffRequestSubtype) GetDefaultSymbolicSource() *v1.Ref {
 	return nil
 }
 
-func (x *TimeOffRequestSubtype) GetFixedValueHours() string {
+func (x *TimeOffRequestSubtype) GetFixedValueHours() *RequestDuration {
 	if x != nil {
 		return x.FixedValueHours
 	}
-	return ""
+	return nil
 }
 
-func (x *TimeOffRequestSubtype) GetUnavailableAmount() string {
+func (x *TimeOffRequestSubtype) GetUnavailableAmount() *RequestDuration {
 	if x != nil {
 		return x.UnavailableAmount
 	}
-	return ""
+	return nil
 }
 
 func (x *TimeOffRequestSubtype) GetEmployeeNotification() *v1.Ref {
@@ -1263,7 +1335,7 @@ type AvailabilityRequestSubtype struct {
 
 func (x *AvailabilityRequestSubtype) Reset() {
 	*x = AvailabilityRequestSubtype{}
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1275,7 +1347,7 @@ func (x *AvailabilityRequestSubtype) String() string {
 func (*AvailabilityRequestSubtype) ProtoMessage() {}
 
 func (x *AvailabilityRequestSubtype) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1288,7 +1360,7 @@ func (x *AvailabilityRequestSubtype) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AvailabilityRequestSubtype.ProtoReflect.Descriptor instead.
 func (*AvailabilityRequestSubtype) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AvailabilityRequestSubtype) GetId() int64 {
@@ -1461,8 +1533,8 @@ type AvailabilityPatternRequestSubtype struct {
 	DefaultAvailabilityType *v1.Ref                      `protobuf:"bytes,31,opt,name=default_availability_type,json=defaultAvailabilityType,proto3" json:"default_availability_type,omitempty"`
 	DayOfWeekStart          *v1.Ref                      `protobuf:"bytes,32,opt,name=day_of_week_start,json=dayOfWeekStart,proto3" json:"day_of_week_start,omitempty"`
 	DefaultTimePeriod       *v1.Ref                      `protobuf:"bytes,33,opt,name=default_time_period,json=defaultTimePeriod,proto3" json:"default_time_period,omitempty"`
-	// A length of time, as ISO 8601 writes it: PT8H30M.
-	DefaultDuration      string  `protobuf:"bytes,34,opt,name=default_duration,json=defaultDuration,proto3" json:"default_duration,omitempty"`
+	// How many of defaultTimePeriod; 0 to 1000.
+	DefaultDuration      *int32  `protobuf:"varint,38,opt,name=default_duration,json=defaultDuration,proto3,oneof" json:"default_duration,omitempty"`
 	NonEditableDuration  *bool   `protobuf:"varint,35,opt,name=non_editable_duration,json=nonEditableDuration,proto3,oneof" json:"non_editable_duration,omitempty"`
 	RequestPurpose       *v1.Ref `protobuf:"bytes,36,opt,name=request_purpose,json=requestPurpose,proto3" json:"request_purpose,omitempty"`
 	EmployeeNotification *v1.Ref `protobuf:"bytes,37,opt,name=employee_notification,json=employeeNotification,proto3" json:"employee_notification,omitempty"`
@@ -1472,7 +1544,7 @@ type AvailabilityPatternRequestSubtype struct {
 
 func (x *AvailabilityPatternRequestSubtype) Reset() {
 	*x = AvailabilityPatternRequestSubtype{}
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1484,7 +1556,7 @@ func (x *AvailabilityPatternRequestSubtype) String() string {
 func (*AvailabilityPatternRequestSubtype) ProtoMessage() {}
 
 func (x *AvailabilityPatternRequestSubtype) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1497,7 +1569,7 @@ func (x *AvailabilityPatternRequestSubtype) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use AvailabilityPatternRequestSubtype.ProtoReflect.Descriptor instead.
 func (*AvailabilityPatternRequestSubtype) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AvailabilityPatternRequestSubtype) GetId() int64 {
@@ -1647,11 +1719,11 @@ func (x *AvailabilityPatternRequestSubtype) GetDefaultTimePeriod() *v1.Ref {
 	return nil
 }
 
-func (x *AvailabilityPatternRequestSubtype) GetDefaultDuration() string {
-	if x != nil {
-		return x.DefaultDuration
+func (x *AvailabilityPatternRequestSubtype) GetDefaultDuration() int32 {
+	if x != nil && x.DefaultDuration != nil {
+		return *x.DefaultDuration
 	}
-	return ""
+	return 0
 }
 
 func (x *AvailabilityPatternRequestSubtype) GetNonEditableDuration() bool {
@@ -1716,7 +1788,7 @@ type CoverRequestSubtype struct {
 
 func (x *CoverRequestSubtype) Reset() {
 	*x = CoverRequestSubtype{}
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1728,7 +1800,7 @@ func (x *CoverRequestSubtype) String() string {
 func (*CoverRequestSubtype) ProtoMessage() {}
 
 func (x *CoverRequestSubtype) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1741,7 +1813,7 @@ func (x *CoverRequestSubtype) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CoverRequestSubtype.ProtoReflect.Descriptor instead.
 func (*CoverRequestSubtype) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CoverRequestSubtype) GetId() int64 {
@@ -1960,7 +2032,7 @@ type SwapRequestSubtype struct {
 
 func (x *SwapRequestSubtype) Reset() {
 	*x = SwapRequestSubtype{}
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1972,7 +2044,7 @@ func (x *SwapRequestSubtype) String() string {
 func (*SwapRequestSubtype) ProtoMessage() {}
 
 func (x *SwapRequestSubtype) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1985,7 +2057,7 @@ func (x *SwapRequestSubtype) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SwapRequestSubtype.ProtoReflect.Descriptor instead.
 func (*SwapRequestSubtype) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SwapRequestSubtype) GetId() int64 {
@@ -2209,7 +2281,7 @@ type OpenShiftRequestSubtype struct {
 
 func (x *OpenShiftRequestSubtype) Reset() {
 	*x = OpenShiftRequestSubtype{}
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2221,7 +2293,7 @@ func (x *OpenShiftRequestSubtype) String() string {
 func (*OpenShiftRequestSubtype) ProtoMessage() {}
 
 func (x *OpenShiftRequestSubtype) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2234,7 +2306,7 @@ func (x *OpenShiftRequestSubtype) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenShiftRequestSubtype.ProtoReflect.Descriptor instead.
 func (*OpenShiftRequestSubtype) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *OpenShiftRequestSubtype) GetId() int64 {
@@ -2434,20 +2506,20 @@ type SelfScheduleRequestSubtype struct {
 	SelfScheduleType          *v1.Ref                      `protobuf:"bytes,30,opt,name=self_schedule_type,json=selfScheduleType,proto3" json:"self_schedule_type,omitempty"`
 	AllowUnrestrictedOverlaps *bool                        `protobuf:"varint,31,opt,name=allow_unrestricted_overlaps,json=allowUnrestrictedOverlaps,proto3,oneof" json:"allow_unrestricted_overlaps,omitempty"`
 	OverCoverage              *bool                        `protobuf:"varint,32,opt,name=over_coverage,json=overCoverage,proto3,oneof" json:"over_coverage,omitempty"`
-	// A length of time, as ISO 8601 writes it: PT8H30M.
-	MinShiftTemplateLength string `protobuf:"bytes,33,opt,name=min_shift_template_length,json=minShiftTemplateLength,proto3" json:"min_shift_template_length,omitempty"`
-	// A length of time, as ISO 8601 writes it: PT8H30M.
-	MaxShiftTemplateLength                     string    `protobuf:"bytes,34,opt,name=max_shift_template_length,json=maxShiftTemplateLength,proto3" json:"max_shift_template_length,omitempty"`
-	LocationFiltering                          *v1.Ref   `protobuf:"bytes,35,opt,name=location_filtering,json=locationFiltering,proto3" json:"location_filtering,omitempty"`
-	RestrictJobTransferSetToSchedulingContexts []*v1.Ref `protobuf:"bytes,36,rep,name=restrict_job_transfer_set_to_scheduling_contexts,json=restrictJobTransferSetToSchedulingContexts,proto3" json:"restrict_job_transfer_set_to_scheduling_contexts,omitempty"`
-	ShowOtherEmployees                         *bool     `protobuf:"varint,37,opt,name=show_other_employees,json=showOtherEmployees,proto3,oneof" json:"show_other_employees,omitempty"`
+	// Of shift templates that employees may choose: up to a day, the first at most the
+	// second.
+	MinShiftTemplateLength                     *RequestDuration `protobuf:"bytes,38,opt,name=min_shift_template_length,json=minShiftTemplateLength,proto3" json:"min_shift_template_length,omitempty"`
+	MaxShiftTemplateLength                     *RequestDuration `protobuf:"bytes,39,opt,name=max_shift_template_length,json=maxShiftTemplateLength,proto3" json:"max_shift_template_length,omitempty"`
+	LocationFiltering                          *v1.Ref          `protobuf:"bytes,35,opt,name=location_filtering,json=locationFiltering,proto3" json:"location_filtering,omitempty"`
+	RestrictJobTransferSetToSchedulingContexts []*v1.Ref        `protobuf:"bytes,36,rep,name=restrict_job_transfer_set_to_scheduling_contexts,json=restrictJobTransferSetToSchedulingContexts,proto3" json:"restrict_job_transfer_set_to_scheduling_contexts,omitempty"`
+	ShowOtherEmployees                         *bool            `protobuf:"varint,37,opt,name=show_other_employees,json=showOtherEmployees,proto3,oneof" json:"show_other_employees,omitempty"`
 	unknownFields                              protoimpl.UnknownFields
 	sizeCache                                  protoimpl.SizeCache
 }
 
 func (x *SelfScheduleRequestSubtype) Reset() {
 	*x = SelfScheduleRequestSubtype{}
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2459,7 +2531,7 @@ func (x *SelfScheduleRequestSubtype) String() string {
 func (*SelfScheduleRequestSubtype) ProtoMessage() {}
 
 func (x *SelfScheduleRequestSubtype) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2472,7 +2544,7 @@ func (x *SelfScheduleRequestSubtype) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SelfScheduleRequestSubtype.ProtoReflect.Descriptor instead.
 func (*SelfScheduleRequestSubtype) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SelfScheduleRequestSubtype) GetId() int64 {
@@ -2615,18 +2687,18 @@ func (x *SelfScheduleRequestSubtype) GetOverCoverage() bool {
 	return false
 }
 
-func (x *SelfScheduleRequestSubtype) GetMinShiftTemplateLength() string {
+func (x *SelfScheduleRequestSubtype) GetMinShiftTemplateLength() *RequestDuration {
 	if x != nil {
 		return x.MinShiftTemplateLength
 	}
-	return ""
+	return nil
 }
 
-func (x *SelfScheduleRequestSubtype) GetMaxShiftTemplateLength() string {
+func (x *SelfScheduleRequestSubtype) GetMaxShiftTemplateLength() *RequestDuration {
 	if x != nil {
 		return x.MaxShiftTemplateLength
 	}
-	return ""
+	return nil
 }
 
 func (x *SelfScheduleRequestSubtype) GetLocationFiltering() *v1.Ref {
@@ -2687,7 +2759,7 @@ type LeaveOfAbsenceRequestSubtype struct {
 
 func (x *LeaveOfAbsenceRequestSubtype) Reset() {
 	*x = LeaveOfAbsenceRequestSubtype{}
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2699,7 +2771,7 @@ func (x *LeaveOfAbsenceRequestSubtype) String() string {
 func (*LeaveOfAbsenceRequestSubtype) ProtoMessage() {}
 
 func (x *LeaveOfAbsenceRequestSubtype) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2712,7 +2784,7 @@ func (x *LeaveOfAbsenceRequestSubtype) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveOfAbsenceRequestSubtype.ProtoReflect.Descriptor instead.
 func (*LeaveOfAbsenceRequestSubtype) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LeaveOfAbsenceRequestSubtype) GetId() int64 {
@@ -2927,7 +2999,17 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\x14StoredRequestSubtype\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12@\n" +
-	"\asubtype\x18\x03 \x01(\v2&.rotaloom.scheduling.v1.RequestSubtypeR\asubtype\"\xa9#\n" +
+	"\asubtype\x18\x03 \x01(\v2&.rotaloom.scheduling.v1.RequestSubtypeR\asubtype\"\xbb\x01\n" +
+	"\x0fRequestDuration\x12\x1d\n" +
+	"\aseconds\x18\x01 \x01(\x03H\x00R\aseconds\x88\x01\x01\x12\x17\n" +
+	"\x04nano\x18\x02 \x01(\x05H\x01R\x04nano\x88\x01\x01\x12\x1f\n" +
+	"\bnegative\x18\x03 \x01(\bH\x02R\bnegative\x88\x01\x01\x12\x17\n" +
+	"\x04zero\x18\x04 \x01(\bH\x03R\x04zero\x88\x01\x01:\v\xa2\xbb\x18\a\"\x05unitsB\n" +
+	"\n" +
+	"\b_secondsB\a\n" +
+	"\x05_nanoB\v\n" +
+	"\t_negativeB\a\n" +
+	"\x05_zero\"\x87$\n" +
 	"\x15TimeOffRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -2952,9 +3034,9 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\x1cmanagers_available_pay_codes\x18  \x01(\v2\x17.rotaloom.common.v1.RefR\x19managersAvailablePayCodes\x12,\n" +
 	"\x12default_start_time\x18! \x01(\tR\x10defaultStartTime\x12Q\n" +
 	"\x18default_symbolic_amounts\x18\" \x03(\v2\x17.rotaloom.common.v1.RefR\x16defaultSymbolicAmounts\x12O\n" +
-	"\x17default_symbolic_source\x18# \x01(\v2\x17.rotaloom.common.v1.RefR\x15defaultSymbolicSource\x12*\n" +
-	"\x11fixed_value_hours\x18$ \x01(\tR\x0ffixedValueHours\x12-\n" +
-	"\x12unavailable_amount\x18% \x01(\tR\x11unavailableAmount\x12L\n" +
+	"\x17default_symbolic_source\x18# \x01(\v2\x17.rotaloom.common.v1.RefR\x15defaultSymbolicSource\x12S\n" +
+	"\x11fixed_value_hours\x18C \x01(\v2'.rotaloom.scheduling.v1.RequestDurationR\x0ffixedValueHours\x12V\n" +
+	"\x12unavailable_amount\x18D \x01(\v2'.rotaloom.scheduling.v1.RequestDurationR\x11unavailableAmount\x12L\n" +
 	"\x15employee_notification\x18& \x01(\v2\x17.rotaloom.common.v1.RefR\x14employeeNotification\x12[\n" +
 	"\x1demployee_pending_notification\x18' \x01(\v2\x17.rotaloom.common.v1.RefR\x1bemployeePendingNotification\x12a\n" +
 	" employee_submission_notification\x18( \x01(\v2\x17.rotaloom.common.v1.RefR\x1eemployeeSubmissionNotification\x12P\n" +
@@ -3005,7 +3087,7 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\x1c_override_shifts_on_holidaysB0\n" +
 	"._restore_schedule_only_if_open_shift_availableB \n" +
 	"\x1e_verify_at_employee_submissionB\x1f\n" +
-	"\x1d_verify_at_manager_submission\"\xeb\t\n" +
+	"\x1d_verify_at_manager_submissionJ\x04\b$\x10%J\x04\b%\x10&\"\xeb\t\n" +
 	"\x1aAvailabilityRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -3030,7 +3112,7 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"%unassign_shift_on_unavailable_segment\x18  \x01(\v2\x17.rotaloom.common.v1.RefR!unassignShiftOnUnavailableSegmentB\x05\n" +
 	"\x03_idB\v\n" +
 	"\t_priorityB\x15\n" +
-	"\x13_automatic_approval\"\xa9\f\n" +
+	"\x13_automatic_approval\"\xc9\f\n" +
 	"!AvailabilityPatternRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -3053,15 +3135,16 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\x12availability_types\x18\x1e \x03(\v2\x17.rotaloom.common.v1.RefR\x11availabilityTypes\x12S\n" +
 	"\x19default_availability_type\x18\x1f \x01(\v2\x17.rotaloom.common.v1.RefR\x17defaultAvailabilityType\x12B\n" +
 	"\x11day_of_week_start\x18  \x01(\v2\x17.rotaloom.common.v1.RefR\x0edayOfWeekStart\x12G\n" +
-	"\x13default_time_period\x18! \x01(\v2\x17.rotaloom.common.v1.RefR\x11defaultTimePeriod\x12)\n" +
-	"\x10default_duration\x18\" \x01(\tR\x0fdefaultDuration\x127\n" +
-	"\x15non_editable_duration\x18# \x01(\bH\x03R\x13nonEditableDuration\x88\x01\x01\x12@\n" +
+	"\x13default_time_period\x18! \x01(\v2\x17.rotaloom.common.v1.RefR\x11defaultTimePeriod\x12.\n" +
+	"\x10default_duration\x18& \x01(\x05H\x03R\x0fdefaultDuration\x88\x01\x01\x127\n" +
+	"\x15non_editable_duration\x18# \x01(\bH\x04R\x13nonEditableDuration\x88\x01\x01\x12@\n" +
 	"\x0frequest_purpose\x18$ \x01(\v2\x17.rotaloom.common.v1.RefR\x0erequestPurpose\x12L\n" +
 	"\x15employee_notification\x18% \x01(\v2\x17.rotaloom.common.v1.RefR\x14employeeNotificationB\x05\n" +
 	"\x03_idB\v\n" +
 	"\t_priorityB\x15\n" +
-	"\x13_automatic_approvalB\x18\n" +
-	"\x16_non_editable_duration\"\xc2\x0e\n" +
+	"\x13_automatic_approvalB\x13\n" +
+	"\x11_default_durationB\x18\n" +
+	"\x16_non_editable_durationJ\x04\b\"\x10#\"\xc2\x0e\n" +
 	"\x13CoverRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -3161,7 +3244,7 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\t_priorityB\x15\n" +
 	"\x13_automatic_approvalB\x18\n" +
 	"\x16_include_market_shiftsB\x17\n" +
-	"\x15_show_other_employees\"\xdf\f\n" +
+	"\x15_show_other_employees\"\xbd\r\n" +
 	"\x1aSelfScheduleRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -3183,9 +3266,9 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\ftranslations\x18\x11 \x03(\v21.rotaloom.scheduling.v1.RequestSubtypeTranslationR\ftranslations\x12E\n" +
 	"\x12self_schedule_type\x18\x1e \x01(\v2\x17.rotaloom.common.v1.RefR\x10selfScheduleType\x12C\n" +
 	"\x1ballow_unrestricted_overlaps\x18\x1f \x01(\bH\x03R\x19allowUnrestrictedOverlaps\x88\x01\x01\x12(\n" +
-	"\rover_coverage\x18  \x01(\bH\x04R\foverCoverage\x88\x01\x01\x129\n" +
-	"\x19min_shift_template_length\x18! \x01(\tR\x16minShiftTemplateLength\x129\n" +
-	"\x19max_shift_template_length\x18\" \x01(\tR\x16maxShiftTemplateLength\x12F\n" +
+	"\rover_coverage\x18  \x01(\bH\x04R\foverCoverage\x88\x01\x01\x12b\n" +
+	"\x19min_shift_template_length\x18& \x01(\v2'.rotaloom.scheduling.v1.RequestDurationR\x16minShiftTemplateLength\x12b\n" +
+	"\x19max_shift_template_length\x18' \x01(\v2'.rotaloom.scheduling.v1.RequestDurationR\x16maxShiftTemplateLength\x12F\n" +
 	"\x12location_filtering\x18# \x01(\v2\x17.rotaloom.common.v1.RefR\x11locationFiltering\x12}\n" +
 	"0restrict_job_transfer_set_to_scheduling_contexts\x18$ \x03(\v2\x17.rotaloom.common.v1.RefR*restrictJobTransferSetToSchedulingContexts\x125\n" +
 	"\x14show_other_employees\x18% \x01(\bH\x05R\x12showOtherEmployees\x88\x01\x01B\x05\n" +
@@ -3194,7 +3277,7 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\x13_automatic_approvalB\x1e\n" +
 	"\x1c_allow_unrestricted_overlapsB\x10\n" +
 	"\x0e_over_coverageB\x17\n" +
-	"\x15_show_other_employees\"\xe5\v\n" +
+	"\x15_show_other_employeesJ\x04\b!\x10\"J\x04\b\"\x10#\"\xe5\v\n" +
 	"\x1cLeaveOfAbsenceRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -3254,7 +3337,7 @@ func file_rotaloom_scheduling_v1_request_subtype_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_request_subtype_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_rotaloom_scheduling_v1_request_subtype_proto_goTypes = []any{
 	(*GetRequestSubtypeRequest)(nil),          // 0: rotaloom.scheduling.v1.GetRequestSubtypeRequest
 	(*FindRequestSubtypeRequest)(nil),         // 1: rotaloom.scheduling.v1.FindRequestSubtypeRequest
@@ -3268,158 +3351,163 @@ var file_rotaloom_scheduling_v1_request_subtype_proto_goTypes = []any{
 	(*RequestType)(nil),                       // 9: rotaloom.scheduling.v1.RequestType
 	(*RequestSubtypeTranslation)(nil),         // 10: rotaloom.scheduling.v1.RequestSubtypeTranslation
 	(*StoredRequestSubtype)(nil),              // 11: rotaloom.scheduling.v1.StoredRequestSubtype
-	(*TimeOffRequestSubtype)(nil),             // 12: rotaloom.scheduling.v1.TimeOffRequestSubtype
-	(*AvailabilityRequestSubtype)(nil),        // 13: rotaloom.scheduling.v1.AvailabilityRequestSubtype
-	(*AvailabilityPatternRequestSubtype)(nil), // 14: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype
-	(*CoverRequestSubtype)(nil),               // 15: rotaloom.scheduling.v1.CoverRequestSubtype
-	(*SwapRequestSubtype)(nil),                // 16: rotaloom.scheduling.v1.SwapRequestSubtype
-	(*OpenShiftRequestSubtype)(nil),           // 17: rotaloom.scheduling.v1.OpenShiftRequestSubtype
-	(*SelfScheduleRequestSubtype)(nil),        // 18: rotaloom.scheduling.v1.SelfScheduleRequestSubtype
-	(*LeaveOfAbsenceRequestSubtype)(nil),      // 19: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype
-	(*v1.Ref)(nil),                            // 20: rotaloom.common.v1.Ref
-	(*emptypb.Empty)(nil),                     // 21: google.protobuf.Empty
+	(*RequestDuration)(nil),                   // 12: rotaloom.scheduling.v1.RequestDuration
+	(*TimeOffRequestSubtype)(nil),             // 13: rotaloom.scheduling.v1.TimeOffRequestSubtype
+	(*AvailabilityRequestSubtype)(nil),        // 14: rotaloom.scheduling.v1.AvailabilityRequestSubtype
+	(*AvailabilityPatternRequestSubtype)(nil), // 15: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype
+	(*CoverRequestSubtype)(nil),               // 16: rotaloom.scheduling.v1.CoverRequestSubtype
+	(*SwapRequestSubtype)(nil),                // 17: rotaloom.scheduling.v1.SwapRequestSubtype
+	(*OpenShiftRequestSubtype)(nil),           // 18: rotaloom.scheduling.v1.OpenShiftRequestSubtype
+	(*SelfScheduleRequestSubtype)(nil),        // 19: rotaloom.scheduling.v1.SelfScheduleRequestSubtype
+	(*LeaveOfAbsenceRequestSubtype)(nil),      // 20: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype
+	(*v1.Ref)(nil),                            // 21: rotaloom.common.v1.Ref
+	(*emptypb.Empty)(nil),                     // 22: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_request_subtype_proto_depIdxs = []int32{
 	7,   // 0: rotaloom.scheduling.v1.UpdateRequestSubtypeRequest.request_subtype:type_name -> rotaloom.scheduling.v1.RequestSubtype
 	5,   // 1: rotaloom.scheduling.v1.MultiReadRequestSubtypesRequest.where:type_name -> rotaloom.scheduling.v1.RequestSubtypeWhere
 	6,   // 2: rotaloom.scheduling.v1.RequestSubtypeWhere.request_types:type_name -> rotaloom.scheduling.v1.RequestTypeRefs
-	12,  // 3: rotaloom.scheduling.v1.RequestSubtype.time_off_request:type_name -> rotaloom.scheduling.v1.TimeOffRequestSubtype
-	13,  // 4: rotaloom.scheduling.v1.RequestSubtype.availability_request:type_name -> rotaloom.scheduling.v1.AvailabilityRequestSubtype
-	14,  // 5: rotaloom.scheduling.v1.RequestSubtype.availability_pattern_request:type_name -> rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype
-	15,  // 6: rotaloom.scheduling.v1.RequestSubtype.cover_request:type_name -> rotaloom.scheduling.v1.CoverRequestSubtype
-	16,  // 7: rotaloom.scheduling.v1.RequestSubtype.swap_request:type_name -> rotaloom.scheduling.v1.SwapRequestSubtype
-	17,  // 8: rotaloom.scheduling.v1.RequestSubtype.open_shift_request:type_name -> rotaloom.scheduling.v1.OpenShiftRequestSubtype
-	18,  // 9: rotaloom.scheduling.v1.RequestSubtype.self_schedule_request:type_name -> rotaloom.scheduling.v1.SelfScheduleRequestSubtype
-	19,  // 10: rotaloom.scheduling.v1.RequestSubtype.leave_of_absence_request:type_name -> rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype
-	12,  // 11: rotaloom.scheduling.v1.RequestSubtypeLists.time_off_requests:type_name -> rotaloom.scheduling.v1.TimeOffRequestSubtype
-	13,  // 12: rotaloom.scheduling.v1.RequestSubtypeLists.availability_requests:type_name -> rotaloom.scheduling.v1.AvailabilityRequestSubtype
-	14,  // 13: rotaloom.scheduling.v1.RequestSubtypeLists.availability_pattern_requests:type_name -> rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype
-	15,  // 14: rotaloom.scheduling.v1.RequestSubtypeLists.cover_requests:type_name -> rotaloom.scheduling.v1.CoverRequestSubtype
-	16,  // 15: rotaloom.scheduling.v1.RequestSubtypeLists.swap_requests:type_name -> rotaloom.scheduling.v1.SwapRequestSubtype
-	17,  // 16: rotaloom.scheduling.v1.RequestSubtypeLists.open_shift_requests:type_name -> rotaloom.scheduling.v1.OpenShiftRequestSubtype
-	18,  // 17: rotaloom.scheduling.v1.RequestSubtypeLists.self_schedule_requests:type_name -> rotaloom.scheduling.v1.SelfScheduleRequestSubtype
-	19,  // 18: rotaloom.scheduling.v1.RequestSubtypeLists.leave_of_absence_requests:type_name -> rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype
+	13,  // 3: rotaloom.scheduling.v1.RequestSubtype.time_off_request:type_name -> rotaloom.scheduling.v1.TimeOffRequestSubtype
+	14,  // 4: rotaloom.scheduling.v1.RequestSubtype.availability_request:type_name -> rotaloom.scheduling.v1.AvailabilityRequestSubtype
+	15,  // 5: rotaloom.scheduling.v1.RequestSubtype.availability_pattern_request:type_name -> rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype
+	16,  // 6: rotaloom.scheduling.v1.RequestSubtype.cover_request:type_name -> rotaloom.scheduling.v1.CoverRequestSubtype
+	17,  // 7: rotaloom.scheduling.v1.RequestSubtype.swap_request:type_name -> rotaloom.scheduling.v1.SwapRequestSubtype
+	18,  // 8: rotaloom.scheduling.v1.RequestSubtype.open_shift_request:type_name -> rotaloom.scheduling.v1.OpenShiftRequestSubtype
+	19,  // 9: rotaloom.scheduling.v1.RequestSubtype.self_schedule_request:type_name -> rotaloom.scheduling.v1.SelfScheduleRequestSubtype
+	20,  // 10: rotaloom.scheduling.v1.RequestSubtype.leave_of_absence_request:type_name -> rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype
+	13,  // 11: rotaloom.scheduling.v1.RequestSubtypeLists.time_off_requests:type_name -> rotaloom.scheduling.v1.TimeOffRequestSubtype
+	14,  // 12: rotaloom.scheduling.v1.RequestSubtypeLists.availability_requests:type_name -> rotaloom.scheduling.v1.AvailabilityRequestSubtype
+	15,  // 13: rotaloom.scheduling.v1.RequestSubtypeLists.availability_pattern_requests:type_name -> rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype
+	16,  // 14: rotaloom.scheduling.v1.RequestSubtypeLists.cover_requests:type_name -> rotaloom.scheduling.v1.CoverRequestSubtype
+	17,  // 15: rotaloom.scheduling.v1.RequestSubtypeLists.swap_requests:type_name -> rotaloom.scheduling.v1.SwapRequestSubtype
+	18,  // 16: rotaloom.scheduling.v1.RequestSubtypeLists.open_shift_requests:type_name -> rotaloom.scheduling.v1.OpenShiftRequestSubtype
+	19,  // 17: rotaloom.scheduling.v1.RequestSubtypeLists.self_schedule_requests:type_name -> rotaloom.scheduling.v1.SelfScheduleRequestSubtype
+	20,  // 18: rotaloom.scheduling.v1.RequestSubtypeLists.leave_of_absence_requests:type_name -> rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype
 	7,   // 19: rotaloom.scheduling.v1.StoredRequestSubtype.subtype:type_name -> rotaloom.scheduling.v1.RequestSubtype
 	9,   // 20: rotaloom.scheduling.v1.TimeOffRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
-	20,  // 21: rotaloom.scheduling.v1.TimeOffRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
-	20,  // 22: rotaloom.scheduling.v1.TimeOffRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
-	20,  // 23: rotaloom.scheduling.v1.TimeOffRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 24: rotaloom.scheduling.v1.TimeOffRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 25: rotaloom.scheduling.v1.TimeOffRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 26: rotaloom.scheduling.v1.TimeOffRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
+	21,  // 21: rotaloom.scheduling.v1.TimeOffRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
+	21,  // 22: rotaloom.scheduling.v1.TimeOffRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
+	21,  // 23: rotaloom.scheduling.v1.TimeOffRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 24: rotaloom.scheduling.v1.TimeOffRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 25: rotaloom.scheduling.v1.TimeOffRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 26: rotaloom.scheduling.v1.TimeOffRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
 	10,  // 27: rotaloom.scheduling.v1.TimeOffRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
-	20,  // 28: rotaloom.scheduling.v1.TimeOffRequestSubtype.default_pay_code:type_name -> rotaloom.common.v1.Ref
-	20,  // 29: rotaloom.scheduling.v1.TimeOffRequestSubtype.pay_code_filter_set:type_name -> rotaloom.common.v1.Ref
-	20,  // 30: rotaloom.scheduling.v1.TimeOffRequestSubtype.managers_available_pay_codes:type_name -> rotaloom.common.v1.Ref
-	20,  // 31: rotaloom.scheduling.v1.TimeOffRequestSubtype.default_symbolic_amounts:type_name -> rotaloom.common.v1.Ref
-	20,  // 32: rotaloom.scheduling.v1.TimeOffRequestSubtype.default_symbolic_source:type_name -> rotaloom.common.v1.Ref
-	20,  // 33: rotaloom.scheduling.v1.TimeOffRequestSubtype.employee_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 34: rotaloom.scheduling.v1.TimeOffRequestSubtype.employee_pending_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 35: rotaloom.scheduling.v1.TimeOffRequestSubtype.employee_submission_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 36: rotaloom.scheduling.v1.TimeOffRequestSubtype.colleagues_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 37: rotaloom.scheduling.v1.TimeOffRequestSubtype.holiday_and_unscheduled_day_request_setting:type_name -> rotaloom.common.v1.Ref
-	20,  // 38: rotaloom.scheduling.v1.TimeOffRequestSubtype.request_cancellation:type_name -> rotaloom.common.v1.Ref
-	20,  // 39: rotaloom.scheduling.v1.TimeOffRequestSubtype.request_subtype_transition:type_name -> rotaloom.common.v1.Ref
-	9,   // 40: rotaloom.scheduling.v1.AvailabilityRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
-	20,  // 41: rotaloom.scheduling.v1.AvailabilityRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
-	20,  // 42: rotaloom.scheduling.v1.AvailabilityRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
-	20,  // 43: rotaloom.scheduling.v1.AvailabilityRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 44: rotaloom.scheduling.v1.AvailabilityRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 45: rotaloom.scheduling.v1.AvailabilityRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 46: rotaloom.scheduling.v1.AvailabilityRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
-	10,  // 47: rotaloom.scheduling.v1.AvailabilityRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
-	20,  // 48: rotaloom.scheduling.v1.AvailabilityRequestSubtype.availability_types:type_name -> rotaloom.common.v1.Ref
-	20,  // 49: rotaloom.scheduling.v1.AvailabilityRequestSubtype.employee_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 50: rotaloom.scheduling.v1.AvailabilityRequestSubtype.unassign_shift_on_unavailable_segment:type_name -> rotaloom.common.v1.Ref
-	9,   // 51: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
-	20,  // 52: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
-	20,  // 53: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
-	20,  // 54: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 55: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 56: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 57: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
-	10,  // 58: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
-	20,  // 59: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.availability_types:type_name -> rotaloom.common.v1.Ref
-	20,  // 60: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.default_availability_type:type_name -> rotaloom.common.v1.Ref
-	20,  // 61: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.day_of_week_start:type_name -> rotaloom.common.v1.Ref
-	20,  // 62: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.default_time_period:type_name -> rotaloom.common.v1.Ref
-	20,  // 63: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.request_purpose:type_name -> rotaloom.common.v1.Ref
-	20,  // 64: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.employee_notification:type_name -> rotaloom.common.v1.Ref
-	9,   // 65: rotaloom.scheduling.v1.CoverRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
-	20,  // 66: rotaloom.scheduling.v1.CoverRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
-	20,  // 67: rotaloom.scheduling.v1.CoverRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
-	20,  // 68: rotaloom.scheduling.v1.CoverRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 69: rotaloom.scheduling.v1.CoverRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 70: rotaloom.scheduling.v1.CoverRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 71: rotaloom.scheduling.v1.CoverRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
-	10,  // 72: rotaloom.scheduling.v1.CoverRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
-	20,  // 73: rotaloom.scheduling.v1.CoverRequestSubtype.employee_filter_and_sort:type_name -> rotaloom.common.v1.Ref
-	20,  // 74: rotaloom.scheduling.v1.CoverRequestSubtype.recipients_of_request_offer:type_name -> rotaloom.common.v1.Ref
-	20,  // 75: rotaloom.scheduling.v1.CoverRequestSubtype.employee_initiator_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 76: rotaloom.scheduling.v1.CoverRequestSubtype.employee_recipient_notification:type_name -> rotaloom.common.v1.Ref
-	9,   // 77: rotaloom.scheduling.v1.SwapRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
-	20,  // 78: rotaloom.scheduling.v1.SwapRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
-	20,  // 79: rotaloom.scheduling.v1.SwapRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
-	20,  // 80: rotaloom.scheduling.v1.SwapRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 81: rotaloom.scheduling.v1.SwapRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 82: rotaloom.scheduling.v1.SwapRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 83: rotaloom.scheduling.v1.SwapRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
-	10,  // 84: rotaloom.scheduling.v1.SwapRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
-	20,  // 85: rotaloom.scheduling.v1.SwapRequestSubtype.recommendations_settings:type_name -> rotaloom.common.v1.Ref
-	20,  // 86: rotaloom.scheduling.v1.SwapRequestSubtype.employee_initiator_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 87: rotaloom.scheduling.v1.SwapRequestSubtype.employee_recipient_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 88: rotaloom.scheduling.v1.SwapRequestSubtype.employee_initiator_schedule_tag:type_name -> rotaloom.common.v1.Ref
-	20,  // 89: rotaloom.scheduling.v1.SwapRequestSubtype.employee_recipient_schedule_tag:type_name -> rotaloom.common.v1.Ref
-	9,   // 90: rotaloom.scheduling.v1.OpenShiftRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
-	20,  // 91: rotaloom.scheduling.v1.OpenShiftRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
-	20,  // 92: rotaloom.scheduling.v1.OpenShiftRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
-	20,  // 93: rotaloom.scheduling.v1.OpenShiftRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 94: rotaloom.scheduling.v1.OpenShiftRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 95: rotaloom.scheduling.v1.OpenShiftRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 96: rotaloom.scheduling.v1.OpenShiftRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
-	10,  // 97: rotaloom.scheduling.v1.OpenShiftRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
-	20,  // 98: rotaloom.scheduling.v1.OpenShiftRequestSubtype.employee_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 99: rotaloom.scheduling.v1.OpenShiftRequestSubtype.employee_sort:type_name -> rotaloom.common.v1.Ref
-	20,  // 100: rotaloom.scheduling.v1.OpenShiftRequestSubtype.location_filtering:type_name -> rotaloom.common.v1.Ref
-	20,  // 101: rotaloom.scheduling.v1.OpenShiftRequestSubtype.market_shift_filter:type_name -> rotaloom.common.v1.Ref
-	20,  // 102: rotaloom.scheduling.v1.OpenShiftRequestSubtype.restrict_job_transfer_set_to_scheduling_contexts:type_name -> rotaloom.common.v1.Ref
-	9,   // 103: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
-	20,  // 104: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
-	20,  // 105: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
-	20,  // 106: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 107: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 108: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 109: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
-	10,  // 110: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
-	20,  // 111: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.self_schedule_type:type_name -> rotaloom.common.v1.Ref
-	20,  // 112: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.location_filtering:type_name -> rotaloom.common.v1.Ref
-	20,  // 113: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.restrict_job_transfer_set_to_scheduling_contexts:type_name -> rotaloom.common.v1.Ref
-	9,   // 114: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
-	20,  // 115: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
-	20,  // 116: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
-	20,  // 117: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 118: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
-	20,  // 119: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
-	20,  // 120: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
-	10,  // 121: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
-	20,  // 122: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.external_actions:type_name -> rotaloom.common.v1.Ref
-	0,   // 123: rotaloom.scheduling.v1.RequestSubtypeService.GetRequestSubtype:input_type -> rotaloom.scheduling.v1.GetRequestSubtypeRequest
-	1,   // 124: rotaloom.scheduling.v1.RequestSubtypeService.FindRequestSubtype:input_type -> rotaloom.scheduling.v1.FindRequestSubtypeRequest
-	4,   // 125: rotaloom.scheduling.v1.RequestSubtypeService.MultiReadRequestSubtypes:input_type -> rotaloom.scheduling.v1.MultiReadRequestSubtypesRequest
-	7,   // 126: rotaloom.scheduling.v1.RequestSubtypeService.CreateRequestSubtype:input_type -> rotaloom.scheduling.v1.RequestSubtype
-	2,   // 127: rotaloom.scheduling.v1.RequestSubtypeService.UpdateRequestSubtype:input_type -> rotaloom.scheduling.v1.UpdateRequestSubtypeRequest
-	3,   // 128: rotaloom.scheduling.v1.RequestSubtypeService.DeleteRequestSubtype:input_type -> rotaloom.scheduling.v1.DeleteRequestSubtypeRequest
-	7,   // 129: rotaloom.scheduling.v1.RequestSubtypeService.GetRequestSubtype:output_type -> rotaloom.scheduling.v1.RequestSubtype
-	7,   // 130: rotaloom.scheduling.v1.RequestSubtypeService.FindRequestSubtype:output_type -> rotaloom.scheduling.v1.RequestSubtype
-	8,   // 131: rotaloom.scheduling.v1.RequestSubtypeService.MultiReadRequestSubtypes:output_type -> rotaloom.scheduling.v1.RequestSubtypeLists
-	7,   // 132: rotaloom.scheduling.v1.RequestSubtypeService.CreateRequestSubtype:output_type -> rotaloom.scheduling.v1.RequestSubtype
-	7,   // 133: rotaloom.scheduling.v1.RequestSubtypeService.UpdateRequestSubtype:output_type -> rotaloom.scheduling.v1.RequestSubtype
-	21,  // 134: rotaloom.scheduling.v1.RequestSubtypeService.DeleteRequestSubtype:output_type -> google.protobuf.Empty
-	129, // [129:135] is the sub-list for method output_type
-	123, // [123:129] is the sub-list for method input_type
-	123, // [123:123] is the sub-list for extension type_name
-	123, // [123:123] is the sub-list for extension extendee
-	0,   // [0:123] is the sub-list for field type_name
+	21,  // 28: rotaloom.scheduling.v1.TimeOffRequestSubtype.default_pay_code:type_name -> rotaloom.common.v1.Ref
+	21,  // 29: rotaloom.scheduling.v1.TimeOffRequestSubtype.pay_code_filter_set:type_name -> rotaloom.common.v1.Ref
+	21,  // 30: rotaloom.scheduling.v1.TimeOffRequestSubtype.managers_available_pay_codes:type_name -> rotaloom.common.v1.Ref
+	21,  // 31: rotaloom.scheduling.v1.TimeOffRequestSubtype.default_symbolic_amounts:type_name -> rotaloom.common.v1.Ref
+	21,  // 32: rotaloom.scheduling.v1.TimeOffRequestSubtype.default_symbolic_source:type_name -> rotaloom.common.v1.Ref
+	12,  // 33: rotaloom.scheduling.v1.TimeOffRequestSubtype.fixed_value_hours:type_name -> rotaloom.scheduling.v1.RequestDuration
+	12,  // 34: rotaloom.scheduling.v1.TimeOffRequestSubtype.unavailable_amount:type_name -> rotaloom.scheduling.v1.RequestDuration
+	21,  // 35: rotaloom.scheduling.v1.TimeOffRequestSubtype.employee_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 36: rotaloom.scheduling.v1.TimeOffRequestSubtype.employee_pending_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 37: rotaloom.scheduling.v1.TimeOffRequestSubtype.employee_submission_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 38: rotaloom.scheduling.v1.TimeOffRequestSubtype.colleagues_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 39: rotaloom.scheduling.v1.TimeOffRequestSubtype.holiday_and_unscheduled_day_request_setting:type_name -> rotaloom.common.v1.Ref
+	21,  // 40: rotaloom.scheduling.v1.TimeOffRequestSubtype.request_cancellation:type_name -> rotaloom.common.v1.Ref
+	21,  // 41: rotaloom.scheduling.v1.TimeOffRequestSubtype.request_subtype_transition:type_name -> rotaloom.common.v1.Ref
+	9,   // 42: rotaloom.scheduling.v1.AvailabilityRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
+	21,  // 43: rotaloom.scheduling.v1.AvailabilityRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
+	21,  // 44: rotaloom.scheduling.v1.AvailabilityRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
+	21,  // 45: rotaloom.scheduling.v1.AvailabilityRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 46: rotaloom.scheduling.v1.AvailabilityRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 47: rotaloom.scheduling.v1.AvailabilityRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 48: rotaloom.scheduling.v1.AvailabilityRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
+	10,  // 49: rotaloom.scheduling.v1.AvailabilityRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
+	21,  // 50: rotaloom.scheduling.v1.AvailabilityRequestSubtype.availability_types:type_name -> rotaloom.common.v1.Ref
+	21,  // 51: rotaloom.scheduling.v1.AvailabilityRequestSubtype.employee_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 52: rotaloom.scheduling.v1.AvailabilityRequestSubtype.unassign_shift_on_unavailable_segment:type_name -> rotaloom.common.v1.Ref
+	9,   // 53: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
+	21,  // 54: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
+	21,  // 55: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
+	21,  // 56: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 57: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 58: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 59: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
+	10,  // 60: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
+	21,  // 61: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.availability_types:type_name -> rotaloom.common.v1.Ref
+	21,  // 62: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.default_availability_type:type_name -> rotaloom.common.v1.Ref
+	21,  // 63: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.day_of_week_start:type_name -> rotaloom.common.v1.Ref
+	21,  // 64: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.default_time_period:type_name -> rotaloom.common.v1.Ref
+	21,  // 65: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.request_purpose:type_name -> rotaloom.common.v1.Ref
+	21,  // 66: rotaloom.scheduling.v1.AvailabilityPatternRequestSubtype.employee_notification:type_name -> rotaloom.common.v1.Ref
+	9,   // 67: rotaloom.scheduling.v1.CoverRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
+	21,  // 68: rotaloom.scheduling.v1.CoverRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
+	21,  // 69: rotaloom.scheduling.v1.CoverRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
+	21,  // 70: rotaloom.scheduling.v1.CoverRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 71: rotaloom.scheduling.v1.CoverRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 72: rotaloom.scheduling.v1.CoverRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 73: rotaloom.scheduling.v1.CoverRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
+	10,  // 74: rotaloom.scheduling.v1.CoverRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
+	21,  // 75: rotaloom.scheduling.v1.CoverRequestSubtype.employee_filter_and_sort:type_name -> rotaloom.common.v1.Ref
+	21,  // 76: rotaloom.scheduling.v1.CoverRequestSubtype.recipients_of_request_offer:type_name -> rotaloom.common.v1.Ref
+	21,  // 77: rotaloom.scheduling.v1.CoverRequestSubtype.employee_initiator_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 78: rotaloom.scheduling.v1.CoverRequestSubtype.employee_recipient_notification:type_name -> rotaloom.common.v1.Ref
+	9,   // 79: rotaloom.scheduling.v1.SwapRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
+	21,  // 80: rotaloom.scheduling.v1.SwapRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
+	21,  // 81: rotaloom.scheduling.v1.SwapRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
+	21,  // 82: rotaloom.scheduling.v1.SwapRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 83: rotaloom.scheduling.v1.SwapRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 84: rotaloom.scheduling.v1.SwapRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 85: rotaloom.scheduling.v1.SwapRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
+	10,  // 86: rotaloom.scheduling.v1.SwapRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
+	21,  // 87: rotaloom.scheduling.v1.SwapRequestSubtype.recommendations_settings:type_name -> rotaloom.common.v1.Ref
+	21,  // 88: rotaloom.scheduling.v1.SwapRequestSubtype.employee_initiator_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 89: rotaloom.scheduling.v1.SwapRequestSubtype.employee_recipient_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 90: rotaloom.scheduling.v1.SwapRequestSubtype.employee_initiator_schedule_tag:type_name -> rotaloom.common.v1.Ref
+	21,  // 91: rotaloom.scheduling.v1.SwapRequestSubtype.employee_recipient_schedule_tag:type_name -> rotaloom.common.v1.Ref
+	9,   // 92: rotaloom.scheduling.v1.OpenShiftRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
+	21,  // 93: rotaloom.scheduling.v1.OpenShiftRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
+	21,  // 94: rotaloom.scheduling.v1.OpenShiftRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
+	21,  // 95: rotaloom.scheduling.v1.OpenShiftRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 96: rotaloom.scheduling.v1.OpenShiftRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 97: rotaloom.scheduling.v1.OpenShiftRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 98: rotaloom.scheduling.v1.OpenShiftRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
+	10,  // 99: rotaloom.scheduling.v1.OpenShiftRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
+	21,  // 100: rotaloom.scheduling.v1.OpenShiftRequestSubtype.employee_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 101: rotaloom.scheduling.v1.OpenShiftRequestSubtype.employee_sort:type_name -> rotaloom.common.v1.Ref
+	21,  // 102: rotaloom.scheduling.v1.OpenShiftRequestSubtype.location_filtering:type_name -> rotaloom.common.v1.Ref
+	21,  // 103: rotaloom.scheduling.v1.OpenShiftRequestSubtype.market_shift_filter:type_name -> rotaloom.common.v1.Ref
+	21,  // 104: rotaloom.scheduling.v1.OpenShiftRequestSubtype.restrict_job_transfer_set_to_scheduling_contexts:type_name -> rotaloom.common.v1.Ref
+	9,   // 105: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
+	21,  // 106: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
+	21,  // 107: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
+	21,  // 108: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 109: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 110: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 111: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
+	10,  // 112: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
+	21,  // 113: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.self_schedule_type:type_name -> rotaloom.common.v1.Ref
+	12,  // 114: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.min_shift_template_length:type_name -> rotaloom.scheduling.v1.RequestDuration
+	12,  // 115: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.max_shift_template_length:type_name -> rotaloom.scheduling.v1.RequestDuration
+	21,  // 116: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.location_filtering:type_name -> rotaloom.common.v1.Ref
+	21,  // 117: rotaloom.scheduling.v1.SelfScheduleRequestSubtype.restrict_job_transfer_set_to_scheduling_contexts:type_name -> rotaloom.common.v1.Ref
+	9,   // 118: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
+	21,  // 119: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.approval_settings:type_name -> rotaloom.common.v1.Ref
+	21,  // 120: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.reviewer_override:type_name -> rotaloom.common.v1.Ref
+	21,  // 121: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.reminder_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 122: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.automatic_action_template:type_name -> rotaloom.common.v1.Ref
+	21,  // 123: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.manager_notification:type_name -> rotaloom.common.v1.Ref
+	21,  // 124: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.minimum_rule_severity_to_validate:type_name -> rotaloom.common.v1.Ref
+	10,  // 125: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.translations:type_name -> rotaloom.scheduling.v1.RequestSubtypeTranslation
+	21,  // 126: rotaloom.scheduling.v1.LeaveOfAbsenceRequestSubtype.external_actions:type_name -> rotaloom.common.v1.Ref
+	0,   // 127: rotaloom.scheduling.v1.RequestSubtypeService.GetRequestSubtype:input_type -> rotaloom.scheduling.v1.GetRequestSubtypeRequest
+	1,   // 128: rotaloom.scheduling.v1.RequestSubtypeService.FindRequestSubtype:input_type -> rotaloom.scheduling.v1.FindRequestSubtypeRequest
+	4,   // 129: rotaloom.scheduling.v1.RequestSubtypeService.MultiReadRequestSubtypes:input_type -> rotaloom.scheduling.v1.MultiReadRequestSubtypesRequest
+	7,   // 130: rotaloom.scheduling.v1.RequestSubtypeService.CreateRequestSubtype:input_type -> rotaloom.scheduling.v1.RequestSubtype
+	2,   // 131: rotaloom.scheduling.v1.RequestSubtypeService.UpdateRequestSubtype:input_type -> rotaloom.scheduling.v1.UpdateRequestSubtypeRequest
+	3,   // 132: rotaloom.scheduling.v1.RequestSubtypeService.DeleteRequestSubtype:input_type -> rotaloom.scheduling.v1.DeleteRequestSubtypeRequest
+	7,   // 133: rotaloom.scheduling.v1.RequestSubtypeService.GetRequestSubtype:output_type -> rotaloom.scheduling.v1.RequestSubtype
+	7,   // 134: rotaloom.scheduling.v1.RequestSubtypeService.FindRequestSubtype:output_type -> rotaloom.scheduling.v1.RequestSubtype
+	8,   // 135: rotaloom.scheduling.v1.RequestSubtypeService.MultiReadRequestSubtypes:output_type -> rotaloom.scheduling.v1.RequestSubtypeLists
+	7,   // 136: rotaloom.scheduling.v1.RequestSubtypeService.CreateRequestSubtype:output_type -> rotaloom.scheduling.v1.RequestSubtype
+	7,   // 137: rotaloom.scheduling.v1.RequestSubtypeService.UpdateRequestSubtype:output_type -> rotaloom.scheduling.v1.RequestSubtype
+	22,  // 138: rotaloom.scheduling.v1.RequestSubtypeService.DeleteRequestSubtype:output_type -> google.protobuf.Empty
+	133, // [133:139] is the sub-list for method output_type
+	127, // [127:133] is the sub-list for method input_type
+	127, // [127:127] is the sub-list for extension type_name
+	127, // [127:127] is the sub-list for extension extendee
+	0,   // [0:127] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_request_subtype_proto_init() }
@@ -3436,13 +3524,14 @@ func file_rotaloom_scheduling_v1_request_subtype_proto_init() {
 	file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[17].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[18].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[19].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_request_subtype_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc), len(file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

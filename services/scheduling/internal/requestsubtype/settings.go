@@ -1,0 +1,80 @@
+package requestsubtype
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+)
+
+// maxDefaultDuration bounds the periods of an availability pattern.
+const maxDefaultDuration = 1000
+
+// checkSettings checks what is particular to a kind, and completes lengths of time.
+func checkSettings(w *schedulingv1.RequestSubtype) error {
+	switch {
+	case w.GetTimeOffRequest() != nil:
+		return checkTimeOff("timeOffRequest", w.GetTimeOffRequest())
+	case w.GetSelfScheduleRequest() != nil:
+		path, s := "selfScheduleRequest", w.GetSelfScheduleRequest()
+		if err := checkLength(path+".minShiftTemplateLength", s.GetMinShiftTemplateLength()); err != nil {
+			return err
+		}
+		if err := checkLength(path+".maxShiftTemplateLength", s.GetMaxShiftTemplateLength()); err != nil {
+			return err
+		}
+		if least, most := s.GetMinShiftTemplateLength(), s.GetMaxShiftTemplateLength(); most != nil && least.GetSeconds() > most.GetSeconds() {
+			return patterndefinition.Invalid(path+".minShiftTemplateLength", "must not be longer than maxShiftTemplateLength")
+		}
+	case w.GetAvailabilityPatternRequest() != nil:
+		if n := w.GetAvailabilityPatternRequest().GetDefaultDuration(); n < 0 || n > maxDefaultDuration {
+			return patterndefinition.Invalid("availabilityPatternRequest.defaultDuration", "must be from 0 to %d", maxDefaultDuration)
+		}
+	}
+	return nil
+}
+
+func checkTimeOff(path string, s *schedulingv1.TimeOffRequestSubtype) error {
+	for _, l := range []struct {
+		name   string
+		length *schedulingv1.RequestDuration
+	}{{"fixedValueHours", s.GetFixedValueHours()}, {"unavailableAmount", s.GetUnavailableAmount()}} {
+		if err := checkLength(path+"."+l.name, l.length); err != nil {
+			return err
+		}
+	}
+	if s.GetDefaultStartTime() != "" {
+		at, err := civil.ParseTimeOfDay(s.GetDefaultStartTime())
+		if err != nil {
+			return patterndefinition.Invalid(path+".defaultStartTime", "is no time of day: %s", err)
+		}
+		s.DefaultStartTime = at.String()
+	}
+	for _, amount := range s.GetDefaultSymbolicAmounts() {
+		if _, _, ok := coveringedit.Named(amount); !ok {
+			return patterndefinition.Invalid(path+".defaultSymbolicAmounts", "must have -1 %s or -2 %s", coveringedit.FullDay, coveringedit.HalfDay)
+		}
+	}
+	return nil
+}
+
+// checkLength checks a length of up to a day, and says all of it.
+func checkLength(path string, d *schedulingv1.RequestDuration) error {
+	switch {
+	case d == nil:
+		return nil
+	case d.GetNegative() || d.GetSeconds() < 0:
+		return patterndefinition.Invalid(path, "must not be negative")
+	case d.GetNano() != 0:
+		return patterndefinition.Invalid(path+".nano", "must be 0")
+	case d.GetSeconds() > civil.SecondsPerDay:
+		return patterndefinition.Invalid(path+".seconds", "must be at most %d, which is a day", civil.SecondsPerDay)
+	case d.Zero != nil && d.GetZero() != (d.GetSeconds() == 0):
+		return patterndefinition.Invalid(path+".zero", "must say whether seconds is 0")
+	}
+	d.Seconds, d.Nano = proto.Int64(d.GetSeconds()), proto.Int32(0)
+	d.Negative, d.Zero = proto.Bool(false), proto.Bool(d.GetSeconds() == 0)
+	return nil
+}
