@@ -103,11 +103,21 @@ func preparePeriod(path string, given *schedulingv1.TimeOffPeriod, subtype *sche
 		}
 		p.StartTime = at.String()
 	}
-	return p, days, prepareAmount(path, p)
+	return p, days, prepareAmount(path, p, subtype)
 }
 
-// prepareAmount checks that a period says what it takes of its days.
-func prepareAmount(path string, p *schedulingv1.TimeOffPeriod) error {
+// prepareAmount checks that a period says what it takes of its days. One that does not
+// takes what the subtype has for it.
+func prepareAmount(path string, p *schedulingv1.TimeOffPeriod, subtype *schedulingv1.TimeOffRequestSubtype) error {
+	if p.GetDuration() == 0 && !patterndefinition.Named(p.GetSymbolicAmount()) {
+		amounts, fixed := subtype.GetDefaultSymbolicAmounts(), subtype.GetFixedValueHours().GetSeconds()
+		switch {
+		case len(amounts) > 0:
+			p.SymbolicAmount = proto.CloneOf(amounts[0])
+		case fixed > 0:
+			p.Duration = proto.Float64(float64(fixed) / 3600)
+		}
+	}
 	hours := p.GetDuration()
 	if math.IsNaN(hours) || hours < 0 || hours > maxHours {
 		return invalid(path+".duration", "must be from 0 to %d hours", maxHours)
@@ -117,7 +127,7 @@ func prepareAmount(path string, p *schedulingv1.TimeOffPeriod) error {
 	case hours > 0 && symbolic:
 		return invalid(path, "takes only one of symbolicAmount and duration")
 	case hours > 0:
-		p.SymbolicAmount = nil
+		p.SymbolicAmount, p.StartTime = nil, cmp.Or(p.GetStartTime(), subtype.GetDefaultStartTime())
 		return nil
 	case !symbolic:
 		return missing(path + ".symbolicAmount")

@@ -851,8 +851,10 @@ type TimeOffRequestSubtype struct {
 	DefaultPayCode            *v1.Ref                      `protobuf:"bytes,30,opt,name=default_pay_code,json=defaultPayCode,proto3" json:"default_pay_code,omitempty"`
 	PayCodeFilterSet          *v1.Ref                      `protobuf:"bytes,31,opt,name=pay_code_filter_set,json=payCodeFilterSet,proto3" json:"pay_code_filter_set,omitempty"`
 	ManagersAvailablePayCodes *v1.Ref                      `protobuf:"bytes,32,opt,name=managers_available_pay_codes,json=managersAvailablePayCodes,proto3" json:"managers_available_pay_codes,omitempty"`
-	// HH:MM.
-	DefaultStartTime       string    `protobuf:"bytes,33,opt,name=default_start_time,json=defaultStartTime,proto3" json:"default_start_time,omitempty"`
+	// HH:MM: when a period begins that takes hours and does not say when.
+	DefaultStartTime string `protobuf:"bytes,33,opt,name=default_start_time,json=defaultStartTime,proto3" json:"default_start_time,omitempty"`
+	// FULL_DAY or HALF_DAY: what periods are offered to take of their days; the first one is
+	// what a period takes that names no amount.
 	DefaultSymbolicAmounts []*v1.Ref `protobuf:"bytes,34,rep,name=default_symbolic_amounts,json=defaultSymbolicAmounts,proto3" json:"default_symbolic_amounts,omitempty"`
 	DefaultSymbolicSource  *v1.Ref   `protobuf:"bytes,35,opt,name=default_symbolic_source,json=defaultSymbolicSource,proto3" json:"default_symbolic_source,omitempty"`
 	// What a period takes of each day that names no amount, when there are no
