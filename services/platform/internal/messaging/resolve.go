@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -19,8 +18,8 @@ import (
 
 // recipients are what requests say of the recipients.
 type recipients interface {
-	GetRecipients() []string
-	GetRecipientsByPersonNumber() bool
+	GetRecipients() []int64
+	GetRecipientsByPersonNumber() []string
 	GetRecipientPersonNums() []string
 	GetAdditionalRecipients() []string
 }
@@ -34,17 +33,9 @@ type resolved struct {
 
 // resolve finds whom a request names. Whoever is not there, or not seen, is an error.
 func (h *Handler) resolve(ctx context.Context, to recipients, list []*platformv1.GenericNotification) (*resolved, error) {
-	req := &commonsv1.ResolveContactsRequest{PersonNumbers: slices.Clone(to.GetRecipientPersonNums())}
-	if to.GetRecipientsByPersonNumber() {
-		req.PersonNumbers = append(req.PersonNumbers, to.GetRecipients()...)
-	} else {
-		for i, text := range to.GetRecipients() {
-			id, err := strconv.ParseInt(text, 10, 64)
-			if err != nil {
-				return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("recipients[%d] is %.100q, and must be the id of a person; person numbers need recipientsByPersonNumber.", i, text))
-			}
-			req.Ids = append(req.Ids, id)
-		}
+	req := &commonsv1.ResolveContactsRequest{
+		Ids:           slices.Clone(to.GetRecipients()),
+		PersonNumbers: slices.Concat(to.GetRecipientsByPersonNumber(), to.GetRecipientPersonNums()),
 	}
 	for _, number := range req.GetPersonNumbers() {
 		if number == "" || strings.ContainsFunc(number, unicode.IsControl) {

@@ -338,10 +338,9 @@ func (x *NotifyByIDRequest) GetBody() *NotifyBody {
 
 type NotifyBody struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The employees whom it is about, by id, or by person number when
-	// recipientsByPersonNumber says so.
-	Recipients               []string `protobuf:"bytes,1,rep,name=recipients,proto3" json:"recipients,omitempty"`
-	RecipientsByPersonNumber *bool    `protobuf:"varint,2,opt,name=recipients_by_person_number,json=recipientsByPersonNumber,proto3,oneof" json:"recipients_by_person_number,omitempty"`
+	// The employees whom it is about, by id, and by person number.
+	Recipients               []int64  `protobuf:"varint,1,rep,packed,name=recipients,proto3" json:"recipients,omitempty"`
+	RecipientsByPersonNumber []string `protobuf:"bytes,2,rep,name=recipients_by_person_number,json=recipientsByPersonNumber,proto3" json:"recipients_by_person_number,omitempty"`
 	// More of them, by person number.
 	RecipientPersonNums []string `protobuf:"bytes,3,rep,name=recipient_person_nums,json=recipientPersonNums,proto3" json:"recipient_person_nums,omitempty"`
 	// E-mail addresses that get it as well.
@@ -384,18 +383,18 @@ func (*NotifyBody) Descriptor() ([]byte, []int) {
 	return file_rotaloom_platform_v1_messaging_proto_rawDescGZIP(), []int{5}
 }
 
-func (x *NotifyBody) GetRecipients() []string {
+func (x *NotifyBody) GetRecipients() []int64 {
 	if x != nil {
 		return x.Recipients
 	}
 	return nil
 }
 
-func (x *NotifyBody) GetRecipientsByPersonNumber() bool {
-	if x != nil && x.RecipientsByPersonNumber != nil {
-		return *x.RecipientsByPersonNumber
+func (x *NotifyBody) GetRecipientsByPersonNumber() []string {
+	if x != nil {
+		return x.RecipientsByPersonNumber
 	}
-	return false
+	return nil
 }
 
 func (x *NotifyBody) GetRecipientPersonNums() []string {
@@ -429,8 +428,8 @@ func (x *NotifyBody) GetUrlParams() *structpb.Struct {
 type NotifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As in NotifyBody.
-	Recipients               []string         `protobuf:"bytes,1,rep,name=recipients,proto3" json:"recipients,omitempty"`
-	RecipientsByPersonNumber *bool            `protobuf:"varint,2,opt,name=recipients_by_person_number,json=recipientsByPersonNumber,proto3,oneof" json:"recipients_by_person_number,omitempty"`
+	Recipients               []int64          `protobuf:"varint,1,rep,packed,name=recipients,proto3" json:"recipients,omitempty"`
+	RecipientsByPersonNumber []string         `protobuf:"bytes,2,rep,name=recipients_by_person_number,json=recipientsByPersonNumber,proto3" json:"recipients_by_person_number,omitempty"`
 	RecipientPersonNums      []string         `protobuf:"bytes,3,rep,name=recipient_person_nums,json=recipientPersonNums,proto3" json:"recipient_person_nums,omitempty"`
 	AdditionalRecipients     []string         `protobuf:"bytes,4,rep,name=additional_recipients,json=additionalRecipients,proto3" json:"additional_recipients,omitempty"`
 	NotifyData               *structpb.Struct `protobuf:"bytes,5,opt,name=notify_data,json=notifyData,proto3" json:"notify_data,omitempty"`
@@ -475,18 +474,18 @@ func (*NotifyRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_platform_v1_messaging_proto_rawDescGZIP(), []int{6}
 }
 
-func (x *NotifyRequest) GetRecipients() []string {
+func (x *NotifyRequest) GetRecipients() []int64 {
 	if x != nil {
 		return x.Recipients
 	}
 	return nil
 }
 
-func (x *NotifyRequest) GetRecipientsByPersonNumber() bool {
-	if x != nil && x.RecipientsByPersonNumber != nil {
-		return *x.RecipientsByPersonNumber
+func (x *NotifyRequest) GetRecipientsByPersonNumber() []string {
+	if x != nil {
+		return x.RecipientsByPersonNumber
 	}
-	return false
+	return nil
 }
 
 func (x *NotifyRequest) GetRecipientPersonNums() []string {
@@ -1284,15 +1283,17 @@ const file_rotaloom_platform_v1_messaging_proto_rawDesc = "" +
 	"&_send_to_employees_leave_administrator\"Y\n" +
 	"\x11NotifyByIDRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x124\n" +
-	"\x04body\x18\x02 \x01(\v2 .rotaloom.platform.v1.NotifyBodyR\x04body\"\xdf\x03\n" +
+	"\x04body\x18\x02 \x01(\v2 .rotaloom.platform.v1.NotifyBodyR\x04body\"\xe1\x03\n" +
 	"\n" +
 	"NotifyBody\x12E\n" +
 	"\n" +
-	"recipients\x18\x01 \x03(\tB%\xa2\xbb\x18!\n" +
+	"recipients\x18\x01 \x03(\x03B%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\tWFP-90003\x18\x9d\x03 \x01J\n" +
 	"recipientsR\n" +
-	"recipients\x12B\n" +
-	"\x1brecipients_by_person_number\x18\x02 \x01(\bH\x00R\x18recipientsByPersonNumber\x88\x01\x01\x12Y\n" +
+	"recipients\x12d\n" +
+	"\x1brecipients_by_person_number\x18\x02 \x03(\tB%\xa2\xbb\x18!\n" +
+	"\x1f\b\xf4\x03\x12\tWFP-90003\x18\x9d\x03 \x01J\n" +
+	"recipientsR\x18recipientsByPersonNumber\x12Y\n" +
 	"\x15recipient_person_nums\x18\x03 \x03(\tB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\tWFP-90003\x18\x9d\x03 \x01J\n" +
 	"recipientsR\x13recipientPersonNums\x12Y\n" +
@@ -1302,15 +1303,16 @@ const file_rotaloom_platform_v1_messaging_proto_rawDesc = "" +
 	"\vnotify_data\x18\x05 \x01(\v2\x17.google.protobuf.StructR\n" +
 	"notifyData\x126\n" +
 	"\n" +
-	"url_params\x18\x06 \x01(\v2\x17.google.protobuf.StructR\turlParamsB\x1e\n" +
-	"\x1c_recipients_by_person_number\"\xc8\x04\n" +
+	"url_params\x18\x06 \x01(\v2\x17.google.protobuf.StructR\turlParams\"\xca\x04\n" +
 	"\rNotifyRequest\x12E\n" +
 	"\n" +
-	"recipients\x18\x01 \x03(\tB%\xa2\xbb\x18!\n" +
+	"recipients\x18\x01 \x03(\x03B%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\tWFP-90003\x18\x9d\x03 \x01J\n" +
 	"recipientsR\n" +
-	"recipients\x12B\n" +
-	"\x1brecipients_by_person_number\x18\x02 \x01(\bH\x00R\x18recipientsByPersonNumber\x88\x01\x01\x12Y\n" +
+	"recipients\x12d\n" +
+	"\x1brecipients_by_person_number\x18\x02 \x03(\tB%\xa2\xbb\x18!\n" +
+	"\x1f\b\xf4\x03\x12\tWFP-90003\x18\x9d\x03 \x01J\n" +
+	"recipientsR\x18recipientsByPersonNumber\x12Y\n" +
 	"\x15recipient_person_nums\x18\x03 \x03(\tB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\tWFP-90003\x18\x9d\x03 \x01J\n" +
 	"recipientsR\x13recipientPersonNums\x12Y\n" +
@@ -1324,8 +1326,7 @@ const file_rotaloom_platform_v1_messaging_proto_rawDesc = "" +
 	"\x06domain\x18\a \x01(\tR\x06domain\x12\x14\n" +
 	"\x05event\x18\b \x01(\tR\x05event\x126\n" +
 	"\n" +
-	"event_data\x18\t \x01(\v2\x17.google.protobuf.StructR\teventDataB\x1e\n" +
-	"\x1c_recipients_by_person_number\"K\n" +
+	"event_data\x18\t \x01(\v2\x17.google.protobuf.StructR\teventData\"K\n" +
 	"\x0eNotifyResponse\x129\n" +
 	"\bmessages\x18\x01 \x03(\v2\x1d.rotaloom.platform.v1.MessageR\bmessages\"\xec\x01\n" +
 	"\aMessage\x12\x1d\n" +
@@ -1493,8 +1494,6 @@ func file_rotaloom_platform_v1_messaging_proto_init() {
 	}
 	file_rotaloom_platform_v1_messaging_proto_msgTypes[0].OneofWrappers = []any{}
 	file_rotaloom_platform_v1_messaging_proto_msgTypes[3].OneofWrappers = []any{}
-	file_rotaloom_platform_v1_messaging_proto_msgTypes[5].OneofWrappers = []any{}
-	file_rotaloom_platform_v1_messaging_proto_msgTypes[6].OneofWrappers = []any{}
 	file_rotaloom_platform_v1_messaging_proto_msgTypes[8].OneofWrappers = []any{}
 	file_rotaloom_platform_v1_messaging_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_platform_v1_messaging_proto_msgTypes[10].OneofWrappers = []any{}
