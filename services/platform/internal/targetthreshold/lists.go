@@ -1,14 +1,14 @@
 package targetthreshold
 
 import (
-	"google.golang.org/protobuf/proto"
+	"strings"
 
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
 func evaluationPeriods() []*platformv1.EvaluationPeriod {
 	return []*platformv1.EvaluationPeriod{
-		{Id: 1, Name: "DAILY", ShortName: "D"}, {Id: 2, Name: "WEEKLY", ShortName: "W"}, {Id: 3, Name: "PAYPERIOD", ShortName: "P"},
+		{Id: "1", Name: "DAILY", ShortName: "D"}, {Id: "2", Name: "WEEKLY", ShortName: "W"}, {Id: "3", Name: "PAYPERIOD", ShortName: "P"},
 	}
 }
 
@@ -36,8 +36,8 @@ func metricSets() []*platformv1.MetricSet {
 	amounts := []string{"hoursAmount", "daysAmount", "moneyAmount"}
 	set := func(id int64, name, short string, columns []string, metrics ...string) *platformv1.MetricSet {
 		return &platformv1.MetricSet{
-			Id: id, Name: name, ShortName: short, Type: "STANDARD", DataColumns: columns,
-			AdjustmentSwitchRequired: proto.Bool(false), MetricsShortNames: metrics,
+			Id: id, Name: name, ShortName: short, Type: "STANDARD", DataColumns: strings.Join(columns, ","),
+			AdjustmentSwitchRequired: "false", MetricsShortNames: strings.Join(metrics, ","),
 		}
 	}
 	return []*platformv1.MetricSet{

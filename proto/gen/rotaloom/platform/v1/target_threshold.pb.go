@@ -1510,7 +1510,7 @@ func (x *EvaluationPeriodList) GetItems() []*EvaluationPeriod {
 
 type EvaluationPeriod struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	ShortName     string                 `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1547,11 +1547,11 @@ func (*EvaluationPeriod) Descriptor() ([]byte, []int) {
 	return file_rotaloom_platform_v1_target_threshold_proto_rawDescGZIP(), []int{25}
 }
 
-func (x *EvaluationPeriod) GetId() int64 {
+func (x *EvaluationPeriod) GetId() string {
 	if x != nil {
 		return x.Id
 	}
-	return 0
+	return ""
 }
 
 func (x *EvaluationPeriod) GetName() string {
@@ -1828,12 +1828,12 @@ type MetricSet struct {
 	ShortName string                 `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
 	// STANDARD.
 	Type string `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
-	// What each of its metrics consists of.
-	DataColumns []string `protobuf:"bytes,5,rep,name=data_columns,json=dataColumns,proto3" json:"data_columns,omitempty"`
-	// False: sums are never adjusted.
-	AdjustmentSwitchRequired *bool `protobuf:"varint,6,opt,name=adjustment_switch_required,json=adjustmentSwitchRequired,proto3,oneof" json:"adjustment_switch_required,omitempty"`
-	// By which names "select" of timecard metrics knows its metrics.
-	MetricsShortNames []string `protobuf:"bytes,7,rep,name=metrics_short_names,json=metricsShortNames,proto3" json:"metrics_short_names,omitempty"`
+	// What each of its metrics consists of, divided by commas.
+	DataColumns string `protobuf:"bytes,5,opt,name=data_columns,json=dataColumns,proto3" json:"data_columns,omitempty"`
+	// "false": sums are never adjusted.
+	AdjustmentSwitchRequired string `protobuf:"bytes,6,opt,name=adjustment_switch_required,json=adjustmentSwitchRequired,proto3" json:"adjustment_switch_required,omitempty"`
+	// By which names "select" of timecard metrics knows its metrics, divided by commas.
+	MetricsShortNames string `protobuf:"bytes,7,opt,name=metrics_short_names,json=metricsShortNames,proto3" json:"metrics_short_names,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -1896,25 +1896,25 @@ func (x *MetricSet) GetType() string {
 	return ""
 }
 
-func (x *MetricSet) GetDataColumns() []string {
+func (x *MetricSet) GetDataColumns() string {
 	if x != nil {
 		return x.DataColumns
 	}
-	return nil
+	return ""
 }
 
-func (x *MetricSet) GetAdjustmentSwitchRequired() bool {
-	if x != nil && x.AdjustmentSwitchRequired != nil {
-		return *x.AdjustmentSwitchRequired
+func (x *MetricSet) GetAdjustmentSwitchRequired() string {
+	if x != nil {
+		return x.AdjustmentSwitchRequired
 	}
-	return false
+	return ""
 }
 
-func (x *MetricSet) GetMetricsShortNames() []string {
+func (x *MetricSet) GetMetricsShortNames() string {
 	if x != nil {
 		return x.MetricsShortNames
 	}
-	return nil
+	return ""
 }
 
 var File_rotaloom_platform_v1_target_threshold_proto protoreflect.FileDescriptor
@@ -2061,7 +2061,7 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\x05items\x18\x01 \x03(\v2&.rotaloom.platform.v1.EvaluationPeriodR\x05items:\v\xa2\xbb\x18\a\n" +
 	"\x05items\"U\n" +
 	"\x10EvaluationPeriod\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
 	"short_name\x18\x03 \x01(\tR\tshortName\"c\n" +
@@ -2081,17 +2081,16 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\"S\n" +
 	"\rMetricSetList\x125\n" +
 	"\x05items\x18\x01 \x03(\v2\x1f.rotaloom.platform.v1.MetricSetR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\x97\x02\n" +
+	"\x05items\"\xf3\x01\n" +
 	"\tMetricSet\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
 	"short_name\x18\x03 \x01(\tR\tshortName\x12\x12\n" +
 	"\x04type\x18\x04 \x01(\tR\x04type\x12!\n" +
-	"\fdata_columns\x18\x05 \x03(\tR\vdataColumns\x12A\n" +
-	"\x1aadjustment_switch_required\x18\x06 \x01(\bH\x00R\x18adjustmentSwitchRequired\x88\x01\x01\x12.\n" +
-	"\x13metrics_short_names\x18\a \x03(\tR\x11metricsShortNamesB\x1d\n" +
-	"\x1b_adjustment_switch_required2\xac\x15\n" +
+	"\fdata_columns\x18\x05 \x01(\tR\vdataColumns\x12<\n" +
+	"\x1aadjustment_switch_required\x18\x06 \x01(\tR\x18adjustmentSwitchRequired\x12.\n" +
+	"\x13metrics_short_names\x18\a \x01(\tR\x11metricsShortNames2\xac\x15\n" +
 	"\x16TargetThresholdService\x12\xc9\x01\n" +
 	"\x14ListTargetThresholds\x121.rotaloom.platform.v1.ListTargetThresholdsRequest\x1a0.rotaloom.platform.v1.TargetThresholdSummaryList\"L\xa2\xbb\x18\"\n" +
 	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/platform/target_thresholds\x12\xc1\x01\n" +
@@ -2248,7 +2247,6 @@ func file_rotaloom_platform_v1_target_threshold_proto_init() {
 	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[18].OneofWrappers = []any{}
 	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[19].OneofWrappers = []any{}
 	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[23].OneofWrappers = []any{}
-	file_rotaloom_platform_v1_target_threshold_proto_msgTypes[31].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
