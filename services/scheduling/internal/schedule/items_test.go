@@ -180,7 +180,7 @@ func TestStatus(t *testing.T) {
 	want := &schedulingv1.EmployeeStatus{
 		Employee: ref(2, "P2"), Status: "IN_PROGRESS",
 		ProcessingStatus: &schedulingv1.ProcessingStatusList{Items: []*schedulingv1.ProcessingStatus{{
-			ProcessingType: &schedulingv1.ProcessingType{Id: proto.Int64(1), LocalizedName: "Applying a schedule pattern"},
+			ProcessingType: &schedulingv1.ProcessingType{Id: "1", LocalizedName: "Applying a schedule pattern"},
 			Blocking:       proto.Bool(false), StartDate: "2025-03-03", EndDate: "2025-03-05",
 		}}},
 	}

@@ -74,14 +74,14 @@ func employeeStatus(e *projection.Employee, open []propagation.Open, days civil.
 }
 
 func processingType(cause propagation.Cause) *schedulingv1.ProcessingType {
-	id, name := int64(1), "Applying a schedule pattern"
+	id, name := "1", "Applying a schedule pattern"
 	switch cause {
 	case propagation.CauseInheritance:
-		id, name = 2, "Applying the inheritance of an employment term"
+		id, name = "2", "Applying the inheritance of an employment term"
 	case propagation.CauseMembership:
-		id, name = 3, "Applying a change of employment terms"
+		id, name = "3", "Applying a change of employment terms"
 	case propagation.CauseUnlocking:
-		id, name = 4, "Applying what locked days were kept from"
+		id, name = "4", "Applying what locked days were kept from"
 	}
-	return &schedulingv1.ProcessingType{Id: proto.Int64(id), LocalizedName: name}
+	return &schedulingv1.ProcessingType{Id: id, LocalizedName: name}
 }

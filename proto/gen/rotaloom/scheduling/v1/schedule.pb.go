@@ -2465,7 +2465,7 @@ func (x *ProcessingStatus) GetEndDate() string {
 
 type ProcessingType struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	LocalizedName string                 `protobuf:"bytes,2,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2501,11 +2501,11 @@ func (*ProcessingType) Descriptor() ([]byte, []int) {
 	return file_rotaloom_scheduling_v1_schedule_proto_rawDescGZIP(), []int{33}
 }
 
-func (x *ProcessingType) GetId() int64 {
-	if x != nil && x.Id != nil {
-		return *x.Id
+func (x *ProcessingType) GetId() string {
+	if x != nil {
+		return x.Id
 	}
-	return 0
+	return ""
 }
 
 func (x *ProcessingType) GetLocalizedName() string {
@@ -2803,11 +2803,10 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\n" +
 	"start_date\x18\x03 \x01(\tR\tstartDate\x12\x19\n" +
 	"\bend_date\x18\x04 \x01(\tR\aendDateB\v\n" +
-	"\t_blocking\"S\n" +
-	"\x0eProcessingType\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12%\n" +
-	"\x0elocalized_name\x18\x02 \x01(\tR\rlocalizedNameB\x05\n" +
-	"\x03_id2\xbd\x04\n" +
+	"\t_blocking\"G\n" +
+	"\x0eProcessingType\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
+	"\x0elocalized_name\x18\x02 \x01(\tR\rlocalizedName2\xbd\x04\n" +
 	"\x0fScheduleService\x12\xb8\x01\n" +
 	"\x11MultiReadSchedule\x120.rotaloom.scheduling.v1.MultiReadScheduleRequest\x1a .rotaloom.scheduling.v1.Schedule\"O\xa2\xbb\x18\x1e\n" +
 	"\x18scheduling.schedule.read\x18\x028\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/scheduling/schedule/multi_read\x12\x9c\x01\n" +
@@ -2976,7 +2975,6 @@ func file_rotaloom_scheduling_v1_schedule_proto_init() {
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[24].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[25].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[32].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_proto_msgTypes[33].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
