@@ -22,7 +22,6 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
 func TestResponsesLookAsTheyShould(t *testing.T) {
@@ -50,7 +49,8 @@ func TestResponsesLookAsTheyShould(t *testing.T) {
 		{"an empty Any", &commonv1.BulkResult{Success: &anypb.Any{}}, `{"success":{}}`},
 		{"a Struct is natural", &schedulingv1.ShiftSegment{OrgJobProperties: object}, `{"orgJobProperties":{"a":[null,1.5,true,"x",{}]}}`},
 		{"nothing", &emptypb.Empty{}, `{}`},
-		{"doubles", &timekeepingv1.ContractDefinition{DaysPerWeek: proto.Float64(1e21), Fte: proto.Float64(1e-7), FteInPercent: proto.Float64(100)}, `{"daysPerWeek":1e+21,"fte":1e-7,"fteInPercent":100}`},
+		{"doubles", &schedulingv1.ScheduleRuleViolation{MeasuredValue: proto.Float64(1e21), Limit: proto.Float64(1e-7)}, `{"measuredValue":1e+21,"limit":1e-7}`},
+		{"a whole double", &schedulingv1.ScheduleRuleViolation{Limit: proto.Float64(100)}, `{"limit":100}`},
 		{"no escapes for HTML", &commonv1.Ref{Qualifier: proto.String("<a&b>\u2028\"\\\n\x01/ü")}, "{\"qualifier\":\"<a&b>\u2028\\\"\\\\\\n\\u0001/ü\"}"},
 	}
 	for _, test := range tests {

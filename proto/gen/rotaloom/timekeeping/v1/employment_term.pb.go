@@ -920,9 +920,10 @@ type MinimumWage struct {
 	state                protoimpl.MessageState `protogen:"open.v1"`
 	AdjustmentPayCode    *v1.Ref                `protobuf:"bytes,1,opt,name=adjustment_pay_code,json=adjustmentPayCode,proto3" json:"adjustment_pay_code,omitempty"`
 	ContributingPayCodes *v1.Ref                `protobuf:"bytes,2,opt,name=contributing_pay_codes,json=contributingPayCodes,proto3" json:"contributing_pay_codes,omitempty"`
-	Amount               *float64               `protobuf:"fixed64,3,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// A decimal number.
+	Amount        string `protobuf:"bytes,4,opt,name=amount,proto3" json:"amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MinimumWage) Reset() {
@@ -969,11 +970,11 @@ func (x *MinimumWage) GetContributingPayCodes() *v1.Ref {
 	return nil
 }
 
-func (x *MinimumWage) GetAmount() float64 {
-	if x != nil && x.Amount != nil {
-		return *x.Amount
+func (x *MinimumWage) GetAmount() string {
+	if x != nil {
+		return x.Amount
 	}
-	return 0
+	return ""
 }
 
 type TermDayPaycodes struct {
@@ -1323,13 +1324,16 @@ func (x *WorkHourDefinition) GetUseInGenie() bool {
 type ContractDefinition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// "HH:mm".
-	HoursPerDay      string             `protobuf:"bytes,1,opt,name=hours_per_day,json=hoursPerDay,proto3" json:"hours_per_day,omitempty"`
-	HoursPerWeek     string             `protobuf:"bytes,2,opt,name=hours_per_week,json=hoursPerWeek,proto3" json:"hours_per_week,omitempty"`
-	DaysPerWeek      *float64           `protobuf:"fixed64,3,opt,name=days_per_week,json=daysPerWeek,proto3,oneof" json:"days_per_week,omitempty"`
-	Fte              *float64           `protobuf:"fixed64,4,opt,name=fte,proto3,oneof" json:"fte,omitempty"`
-	FteInPercent     *float64           `protobuf:"fixed64,5,opt,name=fte_in_percent,json=fteInPercent,proto3,oneof" json:"fte_in_percent,omitempty"`
-	LegalWorkWeek    *bool              `protobuf:"varint,6,opt,name=legal_work_week,json=legalWorkWeek,proto3,oneof" json:"legal_work_week,omitempty"`
-	WeekStartDay     string             `protobuf:"bytes,7,opt,name=week_start_day,json=weekStartDay,proto3" json:"week_start_day,omitempty"`
+	HoursPerDay  string `protobuf:"bytes,1,opt,name=hours_per_day,json=hoursPerDay,proto3" json:"hours_per_day,omitempty"`
+	HoursPerWeek string `protobuf:"bytes,2,opt,name=hours_per_week,json=hoursPerWeek,proto3" json:"hours_per_week,omitempty"`
+	// Decimal numbers.
+	DaysPerWeek string `protobuf:"bytes,9,opt,name=days_per_week,json=daysPerWeek,proto3" json:"days_per_week,omitempty"`
+	Fte         string `protobuf:"bytes,10,opt,name=fte,proto3" json:"fte,omitempty"`
+	// Whether fte is in percent.
+	FteInPercent  *bool  `protobuf:"varint,11,opt,name=fte_in_percent,json=fteInPercent,proto3,oneof" json:"fte_in_percent,omitempty"`
+	LegalWorkWeek *int32 `protobuf:"varint,12,opt,name=legal_work_week,json=legalWorkWeek,proto3,oneof" json:"legal_work_week,omitempty"`
+	// 1 to 7.
+	WeekStartDay     *int32             `protobuf:"varint,13,opt,name=week_start_day,json=weekStartDay,proto3,oneof" json:"week_start_day,omitempty"`
 	WorkingDaysHours []*WorkingDayHours `protobuf:"bytes,8,rep,name=working_days_hours,json=workingDaysHours,proto3" json:"working_days_hours,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1379,39 +1383,39 @@ func (x *ContractDefinition) GetHoursPerWeek() string {
 	return ""
 }
 
-func (x *ContractDefinition) GetDaysPerWeek() float64 {
-	if x != nil && x.DaysPerWeek != nil {
-		return *x.DaysPerWeek
+func (x *ContractDefinition) GetDaysPerWeek() string {
+	if x != nil {
+		return x.DaysPerWeek
 	}
-	return 0
+	return ""
 }
 
-func (x *ContractDefinition) GetFte() float64 {
-	if x != nil && x.Fte != nil {
-		return *x.Fte
+func (x *ContractDefinition) GetFte() string {
+	if x != nil {
+		return x.Fte
 	}
-	return 0
+	return ""
 }
 
-func (x *ContractDefinition) GetFteInPercent() float64 {
+func (x *ContractDefinition) GetFteInPercent() bool {
 	if x != nil && x.FteInPercent != nil {
 		return *x.FteInPercent
-	}
-	return 0
-}
-
-func (x *ContractDefinition) GetLegalWorkWeek() bool {
-	if x != nil && x.LegalWorkWeek != nil {
-		return *x.LegalWorkWeek
 	}
 	return false
 }
 
-func (x *ContractDefinition) GetWeekStartDay() string {
-	if x != nil {
-		return x.WeekStartDay
+func (x *ContractDefinition) GetLegalWorkWeek() int32 {
+	if x != nil && x.LegalWorkWeek != nil {
+		return *x.LegalWorkWeek
 	}
-	return ""
+	return 0
+}
+
+func (x *ContractDefinition) GetWeekStartDay() int32 {
+	if x != nil && x.WeekStartDay != nil {
+		return *x.WeekStartDay
+	}
+	return 0
 }
 
 func (x *ContractDefinition) GetWorkingDaysHours() []*WorkingDayHours {
@@ -1734,12 +1738,11 @@ const file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc = "" +
 	"\x11duration_paycodes\x18\v \x01(\v2-.rotaloom.timekeeping.v1.TermDurationPaycodesR\x10durationPaycodes\x12A\n" +
 	"\n" +
 	"work_hours\x18\f \x01(\v2\".rotaloom.timekeeping.v1.WorkHoursR\tworkHours\x12\\\n" +
-	"\x13contract_definition\x18\r \x01(\v2+.rotaloom.timekeeping.v1.ContractDefinitionR\x12contractDefinition\"\xcd\x01\n" +
+	"\x13contract_definition\x18\r \x01(\v2+.rotaloom.timekeeping.v1.ContractDefinitionR\x12contractDefinition\"\xc3\x01\n" +
 	"\vMinimumWage\x12G\n" +
 	"\x13adjustment_pay_code\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x11adjustmentPayCode\x12M\n" +
-	"\x16contributing_pay_codes\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x14contributingPayCodes\x12\x1b\n" +
-	"\x06amount\x18\x03 \x01(\x01H\x00R\x06amount\x88\x01\x01B\t\n" +
-	"\a_amount\"d\n" +
+	"\x16contributing_pay_codes\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x14contributingPayCodes\x12\x16\n" +
+	"\x06amount\x18\x04 \x01(\tR\x06amountJ\x04\b\x03\x10\x04\"d\n" +
 	"\x0fTermDayPaycodes\x12Q\n" +
 	"\x10term_day_paycode\x18\x01 \x03(\v2'.rotaloom.timekeeping.v1.TermDayPaycodeR\x0etermDayPaycode\"\xa4\x01\n" +
 	"\x0eTermDayPaycode\x122\n" +
@@ -1766,20 +1769,20 @@ const file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc = "" +
 	"\fuse_in_genie\x18\a \x01(\bH\x01R\n" +
 	"useInGenie\x88\x01\x01B\x15\n" +
 	"\x13_use_contract_shiftB\x0f\n" +
-	"\r_use_in_genie\"\xb5\x03\n" +
+	"\r_use_in_genie\"\xaf\x03\n" +
 	"\x12ContractDefinition\x12\"\n" +
 	"\rhours_per_day\x18\x01 \x01(\tR\vhoursPerDay\x12$\n" +
-	"\x0ehours_per_week\x18\x02 \x01(\tR\fhoursPerWeek\x12'\n" +
-	"\rdays_per_week\x18\x03 \x01(\x01H\x00R\vdaysPerWeek\x88\x01\x01\x12\x15\n" +
-	"\x03fte\x18\x04 \x01(\x01H\x01R\x03fte\x88\x01\x01\x12)\n" +
-	"\x0efte_in_percent\x18\x05 \x01(\x01H\x02R\ffteInPercent\x88\x01\x01\x12+\n" +
-	"\x0flegal_work_week\x18\x06 \x01(\bH\x03R\rlegalWorkWeek\x88\x01\x01\x12$\n" +
-	"\x0eweek_start_day\x18\a \x01(\tR\fweekStartDay\x12V\n" +
-	"\x12working_days_hours\x18\b \x03(\v2(.rotaloom.timekeeping.v1.WorkingDayHoursR\x10workingDaysHoursB\x10\n" +
-	"\x0e_days_per_weekB\x06\n" +
-	"\x04_fteB\x11\n" +
+	"\x0ehours_per_week\x18\x02 \x01(\tR\fhoursPerWeek\x12\"\n" +
+	"\rdays_per_week\x18\t \x01(\tR\vdaysPerWeek\x12\x10\n" +
+	"\x03fte\x18\n" +
+	" \x01(\tR\x03fte\x12)\n" +
+	"\x0efte_in_percent\x18\v \x01(\bH\x00R\ffteInPercent\x88\x01\x01\x12+\n" +
+	"\x0flegal_work_week\x18\f \x01(\x05H\x01R\rlegalWorkWeek\x88\x01\x01\x12)\n" +
+	"\x0eweek_start_day\x18\r \x01(\x05H\x02R\fweekStartDay\x88\x01\x01\x12V\n" +
+	"\x12working_days_hours\x18\b \x03(\v2(.rotaloom.timekeeping.v1.WorkingDayHoursR\x10workingDaysHoursB\x11\n" +
 	"\x0f_fte_in_percentB\x12\n" +
-	"\x10_legal_work_week\"9\n" +
+	"\x10_legal_work_weekB\x11\n" +
+	"\x0f_week_start_dayJ\x04\b\x03\x10\b\"9\n" +
 	"\x0fWorkingDayHours\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\x05R\x03day\x12\x14\n" +
 	"\x05hours\x18\x02 \x01(\tR\x05hours\"G\n" +
@@ -1928,7 +1931,6 @@ func file_rotaloom_timekeeping_v1_employment_term_proto_init() {
 	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[7].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[8].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[11].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[14].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[20].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_employment_term_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
