@@ -41,7 +41,7 @@ func prepareProfile(p *timekeepingv1.LeaveProfile) (*timekeepingv1.LeaveProfile,
 		return nil, err
 	}
 	seen := map[int64]bool{}
-	for i, c := range p.GetLeaveProfileCategory() {
+	for i, c := range p.GetLeaveProfileCategory().GetItems() {
 		e, ok := leavesetup.Categories().Find(&commonv1.Ref{Id: c.Id, Qualifier: c.Qualifier})
 		if !ok {
 			return nil, fault.Invalid(leavesetup.CodeCategoryUnknown, fmt.Sprintf("leaveProfileCategory[%d] is no leave category.", i))
@@ -54,12 +54,15 @@ func prepareProfile(p *timekeepingv1.LeaveProfile) (*timekeepingv1.LeaveProfile,
 	if p.IsActive == nil {
 		p.IsActive = proto.Bool(true)
 	}
+	if p.GetLeaveProfileCategory() == nil {
+		p.LeaveProfileCategory = &timekeepingv1.LeaveProfileCategoryList{}
+	}
 	return p, nil
 }
 
 // withinProfile checks that what a profile refers to is there.
 func withinProfile(ctx context.Context, tx pgx.Tx, tenantID, _ int64, p *timekeepingv1.LeaveProfile) error {
-	for i, c := range p.GetLeaveProfileCategory() {
+	for i, c := range p.GetLeaveProfileCategory().GetItems() {
 		path := fmt.Sprintf("leaveProfileCategory[%d].", i)
 		if _, err := referred(ctx, tx, tenantID, Rules(), "leave_rule", path+"leaveProfileCategoryRule", c.GetLeaveProfileCategoryRule()); err != nil {
 			return err
@@ -100,7 +103,7 @@ func profileUsing(ctx context.Context, tx pgx.Tx, tenantID int64, fits func(*tim
 		return "", err
 	}
 	for _, p := range profiles {
-		for _, c := range p.GetLeaveProfileCategory() {
+		for _, c := range p.GetLeaveProfileCategory().GetItems() {
 			if fits(c) {
 				return fmt.Sprintf("The leave profile %q", p.GetName()), nil
 			}
@@ -124,7 +127,7 @@ func Of(ctx context.Context, db pg.Querier, tenantID, employeeID, categoryID int
 	if err != nil || p == nil || !p.GetIsActive() {
 		return nil, nil, err
 	}
-	for _, c := range p.GetLeaveProfileCategory() {
+	for _, c := range p.GetLeaveProfileCategory().GetItems() {
 		if c.GetId() == categoryID {
 			return p, c, nil
 		}
@@ -153,7 +156,7 @@ func (h *ProfileHandler) shown(ctx context.Context, list ...*timekeepingv1.Leave
 	var rules, types, fields []*commonv1.Ref
 	var data []*timekeepingv1.LeaveProfileConfigurableData
 	for _, p := range list {
-		for _, c := range p.GetLeaveProfileCategory() {
+		for _, c := range p.GetLeaveProfileCategory().GetItems() {
 			rules, types = append(rules, c.GetLeaveProfileCategoryRule()...), append(types, c.GetLeaveProfileCategoryType()...)
 			for _, d := range c.GetLeaveProfileCategoryConfigurableData() {
 				data, fields = append(data, d), append(fields, &commonv1.Ref{Id: d.Id, Qualifier: d.Qualifier})

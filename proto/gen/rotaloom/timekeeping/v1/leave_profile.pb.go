@@ -277,8 +277,8 @@ type LeaveProfile struct {
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
 	// Whether employees may be given it; true unless it is given.
 	IsActive *bool `protobuf:"varint,6,opt,name=is_active,json=isActive,proto3,oneof" json:"is_active,omitempty"`
-	// The categories that leave cases may have.
-	LeaveProfileCategory []*LeaveProfileCategory `protobuf:"bytes,7,rep,name=leave_profile_category,json=leaveProfileCategory,proto3" json:"leave_profile_category,omitempty"`
+	// The categories that leave cases may have. Always there in responses.
+	LeaveProfileCategory *LeaveProfileCategoryList `protobuf:"bytes,8,opt,name=leave_profile_category,json=leaveProfileCategory,proto3" json:"leave_profile_category,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -355,9 +355,54 @@ func (x *LeaveProfile) GetIsActive() bool {
 	return false
 }
 
-func (x *LeaveProfile) GetLeaveProfileCategory() []*LeaveProfileCategory {
+func (x *LeaveProfile) GetLeaveProfileCategory() *LeaveProfileCategoryList {
 	if x != nil {
 		return x.LeaveProfileCategory
+	}
+	return nil
+}
+
+// LeaveProfileCategoryList is there also when it is empty.
+type LeaveProfileCategoryList struct {
+	state         protoimpl.MessageState  `protogen:"open.v1"`
+	Items         []*LeaveProfileCategory `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveProfileCategoryList) Reset() {
+	*x = LeaveProfileCategoryList{}
+	mi := &file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveProfileCategoryList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveProfileCategoryList) ProtoMessage() {}
+
+func (x *LeaveProfileCategoryList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveProfileCategoryList.ProtoReflect.Descriptor instead.
+func (*LeaveProfileCategoryList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_leave_profile_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *LeaveProfileCategoryList) GetItems() []*LeaveProfileCategory {
+	if x != nil {
+		return x.Items
 	}
 	return nil
 }
@@ -380,7 +425,7 @@ type LeaveProfileCategory struct {
 
 func (x *LeaveProfileCategory) Reset() {
 	*x = LeaveProfileCategory{}
-	mi := &file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -392,7 +437,7 @@ func (x *LeaveProfileCategory) String() string {
 func (*LeaveProfileCategory) ProtoMessage() {}
 
 func (x *LeaveProfileCategory) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -405,7 +450,7 @@ func (x *LeaveProfileCategory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveProfileCategory.ProtoReflect.Descriptor instead.
 func (*LeaveProfileCategory) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_profile_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_timekeeping_v1_leave_profile_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LeaveProfileCategory) GetId() int64 {
@@ -456,7 +501,7 @@ type LeaveProfileConfigurableData struct {
 
 func (x *LeaveProfileConfigurableData) Reset() {
 	*x = LeaveProfileConfigurableData{}
-	mi := &file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -468,7 +513,7 @@ func (x *LeaveProfileConfigurableData) String() string {
 func (*LeaveProfileConfigurableData) ProtoMessage() {}
 
 func (x *LeaveProfileConfigurableData) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -481,7 +526,7 @@ func (x *LeaveProfileConfigurableData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveProfileConfigurableData.ProtoReflect.Descriptor instead.
 func (*LeaveProfileConfigurableData) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_profile_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_timekeeping_v1_leave_profile_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LeaveProfileConfigurableData) GetId() int64 {
@@ -526,21 +571,24 @@ const file_rotaloom_timekeeping_v1_leave_profile_proto_rawDesc = "" +
 	"\b_version\"\\\n" +
 	"\x10LeaveProfileList\x12;\n" +
 	"\x05items\x18\x01 \x03(\v2%.rotaloom.timekeeping.v1.LeaveProfileR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xf6\x02\n" +
+	"\x05items\"\xc8\x02\n" +
 	"\fLeaveProfile\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12\x1c\n" +
 	"\tqualifier\x18\x04 \x01(\tR\tqualifier\x12 \n" +
 	"\vdescription\x18\x05 \x01(\tR\vdescription\x12 \n" +
-	"\tis_active\x18\x06 \x01(\bH\x02R\bisActive\x88\x01\x01\x12\x9a\x01\n" +
-	"\x16leave_profile_category\x18\a \x03(\v2-.rotaloom.timekeeping.v1.LeaveProfileCategoryB5\xa2\xbb\x181\n" +
-	"/\bd\x12\tWFP-90003\x18\x9d\x03J\x1dcategories of a leave profileR\x14leaveProfileCategoryB\x05\n" +
+	"\tis_active\x18\x06 \x01(\bH\x02R\bisActive\x88\x01\x01\x12g\n" +
+	"\x16leave_profile_category\x18\b \x01(\v21.rotaloom.timekeeping.v1.LeaveProfileCategoryListR\x14leaveProfileCategoryB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
 	"\b_versionB\f\n" +
 	"\n" +
-	"_is_active\"\xbb\x04\n" +
+	"_is_activeJ\x04\b\a\x10\b\"\xa3\x01\n" +
+	"\x18LeaveProfileCategoryList\x12z\n" +
+	"\x05items\x18\x01 \x03(\v2-.rotaloom.timekeeping.v1.LeaveProfileCategoryB5\xa2\xbb\x181\n" +
+	"/\bd\x12\tWFP-90003\x18\x9d\x03J\x1dcategories of a leave profileR\x05items:\v\xa2\xbb\x18\a\n" +
+	"\x05items\"\xbb\x04\n" +
 	"\x14LeaveProfileCategory\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12!\n" +
 	"\tqualifier\x18\x02 \x01(\tH\x01R\tqualifier\x88\x01\x01\x12\xc3\x01\n" +
@@ -591,7 +639,7 @@ func file_rotaloom_timekeeping_v1_leave_profile_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_leave_profile_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_rotaloom_timekeeping_v1_leave_profile_proto_goTypes = []any{
 	(*ListLeaveProfilesRequest)(nil),     // 0: rotaloom.timekeeping.v1.ListLeaveProfilesRequest
 	(*GetLeaveProfileRequest)(nil),       // 1: rotaloom.timekeeping.v1.GetLeaveProfileRequest
@@ -599,33 +647,35 @@ var file_rotaloom_timekeeping_v1_leave_profile_proto_goTypes = []any{
 	(*DeleteLeaveProfileRequest)(nil),    // 3: rotaloom.timekeeping.v1.DeleteLeaveProfileRequest
 	(*LeaveProfileList)(nil),             // 4: rotaloom.timekeeping.v1.LeaveProfileList
 	(*LeaveProfile)(nil),                 // 5: rotaloom.timekeeping.v1.LeaveProfile
-	(*LeaveProfileCategory)(nil),         // 6: rotaloom.timekeeping.v1.LeaveProfileCategory
-	(*LeaveProfileConfigurableData)(nil), // 7: rotaloom.timekeeping.v1.LeaveProfileConfigurableData
-	(*v1.Ref)(nil),                       // 8: rotaloom.common.v1.Ref
-	(*emptypb.Empty)(nil),                // 9: google.protobuf.Empty
+	(*LeaveProfileCategoryList)(nil),     // 6: rotaloom.timekeeping.v1.LeaveProfileCategoryList
+	(*LeaveProfileCategory)(nil),         // 7: rotaloom.timekeeping.v1.LeaveProfileCategory
+	(*LeaveProfileConfigurableData)(nil), // 8: rotaloom.timekeeping.v1.LeaveProfileConfigurableData
+	(*v1.Ref)(nil),                       // 9: rotaloom.common.v1.Ref
+	(*emptypb.Empty)(nil),                // 10: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_leave_profile_proto_depIdxs = []int32{
 	5,  // 0: rotaloom.timekeeping.v1.UpdateLeaveProfileRequest.body:type_name -> rotaloom.timekeeping.v1.LeaveProfile
 	5,  // 1: rotaloom.timekeeping.v1.LeaveProfileList.items:type_name -> rotaloom.timekeeping.v1.LeaveProfile
-	6,  // 2: rotaloom.timekeeping.v1.LeaveProfile.leave_profile_category:type_name -> rotaloom.timekeeping.v1.LeaveProfileCategory
-	7,  // 3: rotaloom.timekeeping.v1.LeaveProfileCategory.leave_profile_category_configurable_data:type_name -> rotaloom.timekeeping.v1.LeaveProfileConfigurableData
-	8,  // 4: rotaloom.timekeeping.v1.LeaveProfileCategory.leave_profile_category_rule:type_name -> rotaloom.common.v1.Ref
-	8,  // 5: rotaloom.timekeeping.v1.LeaveProfileCategory.leave_profile_category_type:type_name -> rotaloom.common.v1.Ref
-	0,  // 6: rotaloom.timekeeping.v1.LeaveProfileService.ListLeaveProfiles:input_type -> rotaloom.timekeeping.v1.ListLeaveProfilesRequest
-	1,  // 7: rotaloom.timekeeping.v1.LeaveProfileService.GetLeaveProfile:input_type -> rotaloom.timekeeping.v1.GetLeaveProfileRequest
-	5,  // 8: rotaloom.timekeeping.v1.LeaveProfileService.CreateLeaveProfile:input_type -> rotaloom.timekeeping.v1.LeaveProfile
-	2,  // 9: rotaloom.timekeeping.v1.LeaveProfileService.UpdateLeaveProfile:input_type -> rotaloom.timekeeping.v1.UpdateLeaveProfileRequest
-	3,  // 10: rotaloom.timekeeping.v1.LeaveProfileService.DeleteLeaveProfile:input_type -> rotaloom.timekeeping.v1.DeleteLeaveProfileRequest
-	4,  // 11: rotaloom.timekeeping.v1.LeaveProfileService.ListLeaveProfiles:output_type -> rotaloom.timekeeping.v1.LeaveProfileList
-	5,  // 12: rotaloom.timekeeping.v1.LeaveProfileService.GetLeaveProfile:output_type -> rotaloom.timekeeping.v1.LeaveProfile
-	5,  // 13: rotaloom.timekeeping.v1.LeaveProfileService.CreateLeaveProfile:output_type -> rotaloom.timekeeping.v1.LeaveProfile
-	5,  // 14: rotaloom.timekeeping.v1.LeaveProfileService.UpdateLeaveProfile:output_type -> rotaloom.timekeeping.v1.LeaveProfile
-	9,  // 15: rotaloom.timekeeping.v1.LeaveProfileService.DeleteLeaveProfile:output_type -> google.protobuf.Empty
-	11, // [11:16] is the sub-list for method output_type
-	6,  // [6:11] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	6,  // 2: rotaloom.timekeeping.v1.LeaveProfile.leave_profile_category:type_name -> rotaloom.timekeeping.v1.LeaveProfileCategoryList
+	7,  // 3: rotaloom.timekeeping.v1.LeaveProfileCategoryList.items:type_name -> rotaloom.timekeeping.v1.LeaveProfileCategory
+	8,  // 4: rotaloom.timekeeping.v1.LeaveProfileCategory.leave_profile_category_configurable_data:type_name -> rotaloom.timekeeping.v1.LeaveProfileConfigurableData
+	9,  // 5: rotaloom.timekeeping.v1.LeaveProfileCategory.leave_profile_category_rule:type_name -> rotaloom.common.v1.Ref
+	9,  // 6: rotaloom.timekeeping.v1.LeaveProfileCategory.leave_profile_category_type:type_name -> rotaloom.common.v1.Ref
+	0,  // 7: rotaloom.timekeeping.v1.LeaveProfileService.ListLeaveProfiles:input_type -> rotaloom.timekeeping.v1.ListLeaveProfilesRequest
+	1,  // 8: rotaloom.timekeeping.v1.LeaveProfileService.GetLeaveProfile:input_type -> rotaloom.timekeeping.v1.GetLeaveProfileRequest
+	5,  // 9: rotaloom.timekeeping.v1.LeaveProfileService.CreateLeaveProfile:input_type -> rotaloom.timekeeping.v1.LeaveProfile
+	2,  // 10: rotaloom.timekeeping.v1.LeaveProfileService.UpdateLeaveProfile:input_type -> rotaloom.timekeeping.v1.UpdateLeaveProfileRequest
+	3,  // 11: rotaloom.timekeeping.v1.LeaveProfileService.DeleteLeaveProfile:input_type -> rotaloom.timekeeping.v1.DeleteLeaveProfileRequest
+	4,  // 12: rotaloom.timekeeping.v1.LeaveProfileService.ListLeaveProfiles:output_type -> rotaloom.timekeeping.v1.LeaveProfileList
+	5,  // 13: rotaloom.timekeeping.v1.LeaveProfileService.GetLeaveProfile:output_type -> rotaloom.timekeeping.v1.LeaveProfile
+	5,  // 14: rotaloom.timekeeping.v1.LeaveProfileService.CreateLeaveProfile:output_type -> rotaloom.timekeeping.v1.LeaveProfile
+	5,  // 15: rotaloom.timekeeping.v1.LeaveProfileService.UpdateLeaveProfile:output_type -> rotaloom.timekeeping.v1.LeaveProfile
+	10, // 16: rotaloom.timekeeping.v1.LeaveProfileService.DeleteLeaveProfile:output_type -> google.protobuf.Empty
+	12, // [12:17] is the sub-list for method output_type
+	7,  // [7:12] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_leave_profile_proto_init() }
@@ -636,15 +686,15 @@ func file_rotaloom_timekeeping_v1_leave_profile_proto_init() {
 	file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[0].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[5].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[6].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[7].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_leave_profile_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_leave_profile_proto_rawDesc), len(file_rotaloom_timekeeping_v1_leave_profile_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
