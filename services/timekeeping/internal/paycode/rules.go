@@ -57,7 +57,6 @@ func prepare(p *timekeepingv1.PayCode) (*timekeepingv1.PayCode, error) {
 		{"shortName", p.GetShortName(), maxShortName},
 		{"description", p.GetDescription(), maxDescription},
 		{"scheduledHoursType", p.GetScheduledHoursType(), maxText},
-		{"codeNumber", p.GetCodeNumber(), maxText},
 	} {
 		if utf8.RuneCountInString(text.value) > text.max {
 			return nil, invalid("%s must have at most %d characters", text.name, text.max)

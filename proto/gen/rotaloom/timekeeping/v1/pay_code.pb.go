@@ -303,7 +303,7 @@ type PayCode struct {
 	// with an error.
 	CheckAvailability  *int32 `protobuf:"varint,18,opt,name=check_availability,json=checkAvailability,proto3,oneof" json:"check_availability,omitempty"`
 	ScheduledHoursType string `protobuf:"bytes,19,opt,name=scheduled_hours_type,json=scheduledHoursType,proto3" json:"scheduled_hours_type,omitempty"`
-	CodeNumber         string `protobuf:"bytes,20,opt,name=code_number,json=codeNumber,proto3" json:"code_number,omitempty"`
+	CodeNumber         *int64 `protobuf:"varint,50,opt,name=code_number,json=codeNumber,proto3,oneof" json:"code_number,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -471,11 +471,11 @@ func (x *PayCode) GetScheduledHoursType() string {
 	return ""
 }
 
-func (x *PayCode) GetCodeNumber() string {
-	if x != nil {
-		return x.CodeNumber
+func (x *PayCode) GetCodeNumber() int64 {
+	if x != nil && x.CodeNumber != nil {
+		return *x.CodeNumber
 	}
-	return ""
+	return 0
 }
 
 type ResolvePayCodesRequest struct {
@@ -591,7 +591,7 @@ const file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc = "" +
 	"\b_version\"R\n" +
 	"\vPayCodeList\x126\n" +
 	"\x05items\x18\x01 \x03(\v2 .rotaloom.timekeeping.v1.PayCodeR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xea\a\n" +
+	"\x05items\"\x85\b\n" +
 	"\aPayCode\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
@@ -614,9 +614,9 @@ const file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc = "" +
 	"R\rvisibleToUser\x88\x01\x01\x121\n" +
 	"\x12visible_to_reports\x18\x11 \x01(\bH\vR\x10visibleToReports\x88\x01\x01\x122\n" +
 	"\x12check_availability\x18\x12 \x01(\x05H\fR\x11checkAvailability\x88\x01\x01\x120\n" +
-	"\x14scheduled_hours_type\x18\x13 \x01(\tR\x12scheduledHoursType\x12\x1f\n" +
-	"\vcode_number\x18\x14 \x01(\tR\n" +
-	"codeNumberB\x05\n" +
+	"\x14scheduled_hours_type\x18\x13 \x01(\tR\x12scheduledHoursType\x12$\n" +
+	"\vcode_number\x182 \x01(\x03H\rR\n" +
+	"codeNumber\x88\x01\x01B\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
 	"\b_versionB\b\n" +
@@ -630,7 +630,8 @@ const file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc = "" +
 	"\x1d_visible_to_timecard_scheduleB\x12\n" +
 	"\x10_visible_to_userB\x15\n" +
 	"\x13_visible_to_reportsB\x15\n" +
-	"\x13_check_availability\".\n" +
+	"\x13_check_availabilityB\x0e\n" +
+	"\f_code_numberJ\x04\b\x14\x10\x15\".\n" +
 	"\x16ResolvePayCodesRequest\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\"X\n" +
 	"\x17ResolvePayCodesResponse\x12=\n" +
