@@ -47,7 +47,9 @@ var setupServices = []string{
 	"timekeeping.v1.BrazilCompanyService", "timekeeping.v1.BrazilDeviceGroupService", "timekeeping.v1.BrazilDeviceService",
 	"timekeeping.v1.PayCodeService", "timekeeping.v1.WorkRuleService", "timekeeping.v1.PayRuleService",
 	"timekeeping.v1.AccrualCodeService", "timekeeping.v1.AccrualProfileService",
+	"scheduling.v1.ShiftTemplateService", "scheduling.v1.SchedulePatternTemplateService",
 	"platform.v1.TargetThresholdService", "platform.v1.WebhookService", "platform.v1.GenericNotificationService",
+	"commons.v1.LocationTypeService",
 }
 
 // unknownIs400 are the operations that by their contract return 400 for an id that nothing
