@@ -47,6 +47,7 @@ var setupServices = []string{
 	"timekeeping.v1.BrazilCompanyService", "timekeeping.v1.BrazilDeviceGroupService", "timekeeping.v1.BrazilDeviceService",
 	"timekeeping.v1.PayCodeService", "timekeeping.v1.WorkRuleService", "timekeeping.v1.PayRuleService",
 	"timekeeping.v1.AccrualCodeService", "timekeeping.v1.AccrualProfileService",
+	"timekeeping.v1.LeaveTypeService", "timekeeping.v1.LeaveRuleService", "timekeeping.v1.LeaveProfileService", "timekeeping.v1.LeaveCustomFieldService",
 	"scheduling.v1.ShiftTemplateService", "scheduling.v1.SchedulePatternTemplateService",
 	"platform.v1.TargetThresholdService", "platform.v1.WebhookService", "platform.v1.GenericNotificationService",
 	"commons.v1.LocationTypeService",
