@@ -107,10 +107,10 @@ func (c *comparison) object(path string, t *referenceType, schema map[string]any
 		}
 		c.compare(path+"."+property, want, described)
 	}
-	for reason, list := range t.Missing {
+	for _, list := range t.Missing {
 		for _, property := range list {
-			if properties[property] != nil || reason == "" {
-				c.problem(path+"."+property, "is described, and listed as missing, or has no reason")
+			if properties[property] != nil {
+				c.problem(path+"."+property, "is described, and listed as missing")
 			}
 		}
 	}
