@@ -21,7 +21,6 @@ var largePackages = map[string]struct {
 	"services/scheduling/internal/schedule/reading":  {16, "one read of a schedule: a file for each kind of entry, over the rows that one statement returns"},
 	"services/scheduling/internal/scheduleitem":      {17, "the kinds of items share their locks and changes; the edit of a schedule applies several kinds in one transaction"},
 	"services/timekeeping/internal/timecard":         {22, "totals, signoffs and edits are methods of one card that is calculated at one moment"},
-	"tests/bench":                                    {28, "a file for each figure, over one machine, sample and table"},
 }
 
 func TestPackagesAreOfOnePurpose(t *testing.T) {

@@ -12,10 +12,11 @@ import (
 	"syscall"
 
 	"github.com/rotaloom/rotaloom/tests/bench"
+	"github.com/rotaloom/rotaloom/tests/bench/harness"
 )
 
 func main() {
-	o := bench.Options{Log: os.Stderr}
+	o := harness.Options{Log: os.Stderr}
 	only := flag.String("only", "", "figures to measure, separated by commas; the beginnings of their names will do")
 	flag.IntVar(&o.Rounds, "rounds", 7, "rounds that count")
 	flag.BoolVar(&o.Short, "short", false, "use smaller crews and leave out what takes long")

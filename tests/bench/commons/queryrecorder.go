@@ -1,0 +1,188 @@
+package commons
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/rotaloom/rotaloom/pkg/localpg"
+	"github.com/rotaloom/rotaloom/tests/bench/harness"
+)
+
+// statement is one that a service ran: its text and its arguments as they went
+// over the wire.
+type statement struct {
+	database, sql string
+	formats       []int16
+	values        [][]byte
+	resultFormats []int16
+	preparedName  string
+}
+
+func (s *statement) equal(other *statement) bool {
+	return s.database == other.database && s.sql == other.sql && slices.EqualFunc(s.values, other.values, bytes.Equal)
+}
+
+// queryRecorder stands between services and their database server, and records what they
+// run.
+type queryRecorder struct {
+	listener net.Listener
+	socket   string
+
+	mu       sync.Mutex
+	recorded []*statement
+}
+
+// startQueryRecorder records what goes to the server that listens on a socket of the file system.
+func startQueryRecorder(h *harness.Host, socket string) (*queryRecorder, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	h.Cleanup(func() { listener.Close() })
+	t := &queryRecorder{listener: listener, socket: socket}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return // Closed.
+			}
+			go t.serve(client)
+		}
+	}()
+	return t, nil
+}
+
+// url is how a superuser connects through the recorder.
+func (t *queryRecorder) url() string {
+	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: t.listener.Addr().String(), Path: "/postgres", RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+// serve passes on what both sides say until one of them ends.
+func (t *queryRecorder) serve(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("unix", t.socket)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go func() {
+		defer client.Close()
+		_, _ = io.Copy(client, server) // Either side may end the connection.
+	}()
+	backend := pgproto3.NewBackend(io.TeeReader(client, server), io.Discard)
+	start, err := backend.ReceiveStartupMessage()
+	if err != nil {
+		return
+	}
+	startup, ok := start.(*pgproto3.StartupMessage)
+	if !ok {
+		return // A cancellation.
+	}
+	texts := map[string]string{}
+	for {
+		message, err := backend.Receive()
+		if err != nil {
+			return
+		}
+		switch m := message.(type) {
+		case *pgproto3.Parse:
+			texts[m.Name] = m.Query
+		case *pgproto3.Bind:
+			t.record(startup.Parameters["database"], texts[m.PreparedStatement], m)
+		}
+	}
+}
+
+func (t *queryRecorder) record(database, sql string, bind *pgproto3.Bind) {
+	s := &statement{
+		database: database, sql: sql,
+		formats: slices.Clone(bind.ParameterFormatCodes), resultFormats: slices.Clone(bind.ResultFormatCodes),
+	}
+	for _, value := range bind.Parameters {
+		s.values = append(s.values, bytes.Clone(value))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.recorded = append(t.recorded, s)
+}
+
+// recordedRounds are how often something is done to learn its statements.
+const recordedRounds = 3
+
+// statements returns what runs each time that something is done, in order; not
+// what the services do by themselves now and then.
+func (t *queryRecorder) statements(do func() error) ([]*statement, error) {
+	var rounds [recordedRounds][]*statement
+	for i := range rounds {
+		t.mu.Lock()
+		t.recorded = nil
+		t.mu.Unlock()
+		if err := do(); err != nil {
+			return nil, err
+		}
+		t.mu.Lock()
+		rounds[i] = t.recorded
+		t.mu.Unlock()
+	}
+	return slices.DeleteFunc(rounds[recordedRounds-1], func(s *statement) bool {
+		return slices.ContainsFunc(rounds[:recordedRounds-1], func(round []*statement) bool { return !slices.ContainsFunc(round, s.equal) })
+	}), nil
+}
+
+// replay runs statements one after another.
+type replay struct {
+	statements []*statement
+	conns      map[string]*pgx.Conn
+}
+
+// newReplay prepares the statements, as the role of the services and for the
+// tenant.
+func newReplay(ctx context.Context, statements []*statement, server func(database string) string, tenant int64) (*replay, error) {
+	r := &replay{statements: statements, conns: map[string]*pgx.Conn{}}
+	for i, s := range statements {
+		if r.conns[s.database] == nil {
+			conn, err := pgx.Connect(ctx, server(s.database))
+			if err != nil {
+				return nil, err
+			}
+			r.conns[s.database] = conn
+			if _, err := conn.Exec(ctx, fmt.Sprintf("SET ROLE %s; SET rotaloom.tenant_id = '%d'", localpg.Role, tenant)); err != nil {
+				return nil, err
+			}
+		}
+		s.preparedName = fmt.Sprintf("s%d", i)
+		if _, err := r.conns[s.database].Prepare(ctx, s.preparedName, s.sql); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.sql, err)
+		}
+	}
+	return r, nil
+}
+
+// run returns how many rows the statements gave.
+func (r *replay) run(ctx context.Context) (int64, error) {
+	var rows int64
+	for _, s := range r.statements {
+		result := r.conns[s.database].PgConn().ExecPrepared(ctx, s.preparedName, s.values, s.formats, s.resultFormats).Read()
+		if result.Err != nil {
+			return 0, fmt.Errorf("%s: %w", s.sql, result.Err)
+		}
+		rows += result.CommandTag.RowsAffected()
+	}
+	return rows, nil
+}
+
+func (r *replay) close(ctx context.Context) {
+	for _, conn := range r.conns {
+		_ = conn.Close(context.WithoutCancel(ctx)) // It has only read.
+	}
+}

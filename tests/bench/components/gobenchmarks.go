@@ -1,0 +1,73 @@
+// Package components measures parts of the product by themselves: their Go benchmarks,
+// grants of tokens and the staging of payroll.
+package components
+
+import "github.com/rotaloom/rotaloom/tests/bench/harness"
+
+const (
+	spans     = "spans"
+	toJSON    = "json"
+	authorise = "authorise"
+	evaluate  = "evaluate"
+)
+
+// Groups are the figures of this package, in the order of the table.
+var Groups = []harness.Group{
+	{Names: []string{spans}, Run: worker},
+	{Names: []string{toJSON}, Run: transcoding},
+	{Names: []string{authorise}, Run: authorising},
+	{Names: []string{evaluate}, Run: evaluating},
+	{Names: []string{passwordGrants, refreshGrants}, Run: grants},
+	{Names: []string{stagedMonth}, Run: stagingFigures},
+}
+
+// worker compares what the workers write with a COPY of the same rows.
+func worker(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
+	const name = "BenchmarkWorker/first-spans/2-workers"
+	m, err := harness.GoBench(h, o, "services/scheduling", "./internal/propagation/propagator", "^BenchmarkWorker$/^first-spans$/^2-workers$", "3x")
+	if err != nil {
+		return nil, err
+	}
+	return []harness.Figure{{
+		Name: spans, Unit: "spans/s", AtLeast: 0.5, Measured: m[name+"/spans/s"], Baseline: m[name+"/copied-spans/s"],
+		Note: "two workers, against one COPY of the same rows",
+	}}, nil
+}
+
+// transcoding compares the edge's JSON of a schedule with protojson's.
+func transcoding(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
+	const name = "BenchmarkAgainstProtojson/"
+	m, err := harness.GoBench(h, o, "gateway", "./transcode", "^BenchmarkAgainstProtojson$", "7x")
+	if err != nil {
+		return nil, err
+	}
+	return []harness.Figure{{
+		Name: toJSON, Unit: "MB/s", AtLeast: 8, Measured: m[name+"MB/s"], Baseline: m[name+"protojson-MB/s"],
+		Note: "15,000 shifts, against protojson.Marshal of the same message",
+	}}, nil
+}
+
+// authorising measures what a GET costs more because its caller is
+// authenticated, authorised and held to a rate.
+func authorising(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
+	m, err := harness.GoBench(h, o, "gateway", ".", "^BenchmarkAuthorise$", "20x")
+	if err != nil {
+		return nil, err
+	}
+	return []harness.Figure{{
+		Name: authorise, Unit: "µs", AtMost: 30, Measured: m["BenchmarkAuthorise/added-µs"],
+		Note: "processor time of a GET, against a public one that is not throttled",
+	}}, nil
+}
+
+// evaluating compares the evaluation of rules with only putting the shifts together.
+func evaluating(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
+	m, err := harness.GoBench(h, o, "services/scheduling", "./internal/ruleviolation", "^BenchmarkEvaluate$", "15x")
+	if err != nil {
+		return nil, err
+	}
+	return []harness.Figure{{
+		Name: evaluate, Unit: "ms", AtMost: 3, Measured: m["BenchmarkEvaluate/evaluating-ms"], Baseline: m["BenchmarkEvaluate/expanding-ms"],
+		Note: "five rules, 1,000 employees and 28 days, against only putting the same shifts together",
+	}}, nil
+}

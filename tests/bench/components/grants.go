@@ -1,0 +1,141 @@
+package components
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+
+	"github.com/rotaloom/rotaloom/pkg/localpg"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/tests/bench/harness"
+	"github.com/rotaloom/rotaloom/tests/launch"
+)
+
+const (
+	passwordGrants = "password-grants"
+	refreshGrants  = "refresh-grants"
+)
+
+// What the product hashes passwords with unless it is set otherwise, which the
+// baseline does too.
+const (
+	hashTime, hashMemory, hashThreads, hashBytes = 2, 19 << 10, 1, 32
+	// grantSlice is how long one round of grants takes.
+	grantSlice = 3 * time.Second
+)
+
+// grants measures log-ins on the standalone process, and refreshes inside the
+// service.
+func grants(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
+	var figures []harness.Figure
+	if o.Wants(passwordGrants) {
+		f, err := passwordFigure(h, o)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	if o.Wants(refreshGrants) {
+		f, err := refreshFigure(h, o)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// refreshFigure compares refreshes with plain updates on a server that writes to
+// the disk before it says so, as the product's does. The servers of tests do not.
+func refreshFigure(h *harness.Host, o harness.Options) (f harness.Figure, err error) {
+	server, err := localpg.Start(h.Context(), localpg.Config{Dir: filepath.Join(h.TempDir(), "durable"), MaxConnections: 300})
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, server.Stop(context.WithoutCancel(h.Context()))) }()
+	m, err := harness.GoBench(h, o, "services/auth", ".", "^BenchmarkRefreshGrant$", "4x", pgtest.URLVariable+"="+server.AdminURL("postgres"))
+	const name = "BenchmarkRefreshGrant/"
+	return harness.Figure{
+		Name: refreshGrants, Unit: "grants/s", AtLeast: 0.5, Measured: m[name+"refreshes/s"], Baseline: m[name+"updates/s"],
+		Note: "refreshes, against transactions that update one row, as many callers at a time",
+	}, err
+}
+
+// passwordFigure compares log-ins over HTTPS with bare verifications, as many at a
+// time as there are processors.
+func passwordFigure(h *harness.Host, o harness.Options) (harness.Figure, error) {
+	f := harness.Figure{Name: passwordGrants, Unit: "grants/s", AtLeast: 0.85, Note: "log-ins over HTTPS, against bare argon2id with the same parameters"}
+	server := launch.Standalone(h, "--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles)
+	form := url.Values{
+		"grant_type": {"password"}, "auth_chain": {"OAuthLdapService"},
+		"username": {server.Credentials.Username}, "password": {server.Credentials.Password},
+		"client_id": {server.Credentials.ClientID}, "client_secret": {server.Credentials.ClientSecret},
+	}.Encode()
+	processors := runtime.GOMAXPROCS(0)
+	samples, err := harness.Interleave(h.Context(), o.Rounds,
+		// One more caller than processors, so that none waits for a request to come.
+		rate(processors+1, func(ctx context.Context) error {
+			return logIn(ctx, server.Client, server.BaseURL+"/api/authentication/access_token", form)
+		}),
+		rate(processors, func(context.Context) error {
+			argon2.IDKey([]byte("password"), make([]byte, 16), hashTime, hashMemory, hashThreads, hashBytes)
+			return nil
+		}))
+	if err == nil {
+		f.Measured, f.Baseline = samples[0], samples[1]
+	}
+	return f, err
+}
+
+// rate measures how often callers do something in a second.
+func rate(callers int, do func(context.Context) error) harness.Measure {
+	return func(ctx context.Context, _ int) (float64, error) {
+		var done atomic.Int64
+		var failed atomic.Pointer[error]
+		var wg sync.WaitGroup
+		began := time.Now()
+		for range callers {
+			wg.Go(func() {
+				for time.Since(began) < grantSlice && failed.Load() == nil {
+					if err := do(ctx); err != nil {
+						failed.Store(&err)
+						return
+					}
+					done.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if err := failed.Load(); err != nil {
+			return 0, *err
+		}
+		return float64(done.Load()) / time.Since(began).Seconds(), nil
+	}
+}
+
+func logIn(ctx context.Context, client *http.Client, address, form string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("a log-in returns %s", resp.Status)
+	}
+	return nil
+}

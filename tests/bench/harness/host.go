@@ -1,0 +1,103 @@
+// Package harness measures: it runs rounds in turns on processes of the machine, and
+// prints what they took beside baselines and targets.
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// Host takes the place of a test for the launcher, which starts and ends
+// processes with one.
+type Host struct {
+	testing.TB // nil: the launcher needs no more than what is below
+
+	ctx      context.Context
+	log      io.Writer
+	cleanups []func()
+	failures []error
+}
+
+// WithHost runs f and then, in reverse order, what f asked to be cleaned up.
+func WithHost(ctx context.Context, log io.Writer, f func(*Host) error) error {
+	h := &Host{ctx: ctx, log: log}
+	var err error
+	h.runInGoroutine(func() { err = f(h) })
+	for len(h.cleanups) > 0 {
+		last := len(h.cleanups) - 1
+		cleanup := h.cleanups[last]
+		h.cleanups = h.cleanups[:last]
+		h.runInGoroutine(cleanup)
+	}
+	return errors.Join(append(h.failures, err)...)
+}
+
+// runInGoroutine runs f in a goroutine that FailNow can end.
+func (h *Host) runInGoroutine(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	<-done
+}
+
+// Name is that of the program.
+func (h *Host) Name() string { return "bench" }
+
+// Context ends with the program.
+func (h *Host) Context() context.Context { return h.ctx }
+
+// Helper does nothing.
+func (h *Host) Helper() {}
+
+// Failed reports whether something went wrong.
+func (h *Host) Failed() bool { return len(h.failures) > 0 }
+
+// Cleanup lets f run at the end.
+func (h *Host) Cleanup(f func()) { h.cleanups = append(h.cleanups, f) }
+
+// TempDir is a new folder that goes at the end.
+func (h *Host) TempDir() string {
+	dir, err := os.MkdirTemp("", "rotaloom-bench-")
+	if err != nil {
+		h.Fatalf("temporary folder: %v", err)
+	}
+	h.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			h.Logf("%v", err)
+		}
+	})
+	return dir
+}
+
+// Logf writes a line.
+func (h *Host) Logf(format string, args ...any) { fmt.Fprintf(h.log, format+"\n", args...) }
+
+// Errorf notes a failure.
+func (h *Host) Errorf(format string, args ...any) {
+	h.failures = append(h.failures, fmt.Errorf(format, args...))
+}
+
+// FailNow ends the goroutine.
+func (h *Host) FailNow() { runtime.Goexit() }
+
+// Fatalf notes a failure and ends the goroutine.
+func (h *Host) Fatalf(format string, args ...any) {
+	h.Errorf(format, args...)
+	h.FailNow()
+}
+
+// LogDuration runs a step and logs how long it took.
+func LogDuration[T any](h *Host, what string, step func() (T, error)) (T, error) {
+	began := time.Now()
+	out, err := step()
+	h.Logf("%s: %.1f s", what, time.Since(began).Seconds())
+	return out, err
+}

@@ -1,0 +1,94 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+// Reader sends the same request again and again over one connection.
+type Reader struct {
+	Client   *http.Client
+	URL      string
+	token    string
+	Body     []byte
+	Received bytes.Buffer
+}
+
+// NewReader makes a reader of a URL; the token may be empty.
+func NewReader(client *http.Client, url, token string, request scenario.Object) (*Reader, error) {
+	body, err := json.Marshal(request)
+	return &Reader{Client: client, URL: url, token: token, Body: body}, err
+}
+
+// Read sends the request once. The response stays until the next time.
+func (r *Reader) Read(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+r.token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := r.Client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	r.Received.Reset()
+	// Without ReadFrom, whose way depends on what the buffer has room for.
+	if _, err := io.CopyBuffer(struct{ io.Writer }{&r.Received}, struct{ io.Reader }{response.Body}, make([]byte, 64<<10)); err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s returned %d: %.200s", r.URL, response.StatusCode, r.Received.Bytes())
+	}
+	return nil
+}
+
+// Alternate reads by all readers in turns, and returns the p50 of each round in
+// milliseconds.
+func Alternate(ctx context.Context, rounds int, readers ...*Reader) ([]Sample, error) {
+	p50 := make([]Sample, len(readers))
+	for round := range rounds + 1 {
+		runtime.GC()
+		times := make([]Sample, len(readers))
+		for range readsPerRound {
+			for i, r := range readers {
+				began := time.Now()
+				if err := r.Read(ctx); err != nil {
+					return nil, err
+				}
+				times[i] = append(times[i], Milliseconds(time.Since(began)))
+			}
+		}
+		for i := range readers {
+			if round > 0 {
+				p50[i] = append(p50[i], times[i].median())
+			}
+		}
+	}
+	return p50, nil
+}
+
+// ReadAs reads, and fails when the response is not that of another reader.
+func (r *Reader) ReadAs(ctx context.Context, other *Reader) error {
+	if err := r.Read(ctx); err != nil {
+		return err
+	}
+	if !bytes.Equal(other.Received.Bytes(), r.Received.Bytes()) {
+		return fmt.Errorf("the yardstick returns other bytes:\n%.700s\n%.700s", r.Received.Bytes(), other.Received.Bytes())
+	}
+	return nil
+}
+
+// Post makes a reader of one operation.
+func Post(api scenario.API, path string, body scenario.Object) (*Reader, error) {
+	return NewReader(api.Client, api.BaseURL+path, api.Token, body)
+}

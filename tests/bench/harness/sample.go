@@ -1,0 +1,95 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Sample is what the rounds of one case gave, in the unit of its figure.
+type Sample []float64
+
+// median of the rounds.
+func (s Sample) median() float64 {
+	sorted := slices.Sorted(slices.Values(s))
+	if len(sorted) == 0 {
+		return 0
+	}
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 0 {
+		return (sorted[middle-1] + sorted[middle]) / 2
+	}
+	return sorted[middle]
+}
+
+// text is the median with the least and the largest round.
+func (s Sample) text(unit string) string {
+	if len(s) == 0 {
+		return "-"
+	}
+	if len(s) == 1 {
+		return fmt.Sprintf("%s %s", formatNumber(s[0]), unit)
+	}
+	return fmt.Sprintf("%s %s (%s-%s)", formatNumber(s.median()), unit, formatNumber(slices.Min(s)), formatNumber(slices.Max(s)))
+}
+
+// formatNumber has three digits that count.
+func formatNumber(v float64) string {
+	switch {
+	case v >= 1e6:
+		return fmt.Sprintf("%.2fM", v/1e6)
+	case v >= 1e4:
+		return fmt.Sprintf("%.0fk", v/1e3)
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// Measure is one round of a case.
+type Measure func(ctx context.Context, round int) (float64, error)
+
+// Interleave runs the cases in turns: one uncounted round of each, and then
+// rounds of them. What the round before left to the garbage collector is
+// collected before the clock starts.
+func Interleave(ctx context.Context, rounds int, cases ...Measure) ([]Sample, error) {
+	samples := make([]Sample, len(cases))
+	for round := range rounds + 1 {
+		for i, run := range cases {
+			runtime.GC()
+			v, err := run(ctx, round)
+			if err != nil {
+				return nil, err
+			}
+			if round > 0 {
+				samples[i] = append(samples[i], v)
+			}
+		}
+	}
+	return samples, nil
+}
+
+// Milliseconds is a time as figures show it.
+func Milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// readsPerRound is how many reads the p50 of a round is taken of.
+const readsPerRound = 15
+
+// P50 measures something several times, and returns the median in milliseconds.
+func P50(do func(context.Context) error) Measure {
+	return func(ctx context.Context, _ int) (float64, error) {
+		var times Sample
+		for range readsPerRound {
+			began := time.Now()
+			if err := do(ctx); err != nil {
+				return 0, err
+			}
+			times = append(times, Milliseconds(time.Since(began)))
+		}
+		return times.median(), nil
+	}
+}

@@ -1,0 +1,75 @@
+package harness
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// Figure is one line of the table.
+type Figure struct {
+	Name string
+	Unit string
+	// baseline is empty for a figure with a target of its own.
+	Measured, Baseline Sample
+	// AtMost and AtLeast bound the ratio of measured to baseline, or measured itself
+	// without a baseline; 0 for no such bound. Without either it is there to be compared with.
+	AtMost, AtLeast float64
+	// Note says what the figure stands on.
+	Note string
+}
+
+// Group is figures that are measured on the same processes.
+type Group struct {
+	Names []string
+	Run   func(*Host, Options) ([]Figure, error)
+}
+
+func (f *Figure) value() float64 {
+	if len(f.Baseline) == 0 {
+		return f.Measured.median()
+	}
+	return f.Measured.median() / f.Baseline.median()
+}
+
+func (f *Figure) met() bool {
+	v := f.value()
+	return v > 0 && (f.AtMost == 0 || v <= f.AtMost) && v >= f.AtLeast
+}
+
+func (f *Figure) target() string {
+	unit := ""
+	if len(f.Baseline) == 0 {
+		unit = " " + f.Unit
+	}
+	if f.AtMost == 0 && f.AtLeast == 0 {
+		return "none"
+	}
+	if f.AtMost > 0 {
+		return fmt.Sprintf("<= %g%s", f.AtMost, unit)
+	}
+	return fmt.Sprintf(">= %g%s", f.AtLeast, unit)
+}
+
+func (f *Figure) row() string {
+	baseline, ratio, verdict := "-", "-", "FAIL"
+	if len(f.Baseline) > 0 {
+		baseline, ratio = f.Baseline.text(f.Unit), fmt.Sprintf("%.2f", f.value())
+	}
+	if f.met() {
+		verdict = "pass"
+	}
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", f.Name, f.Measured.text(f.Unit), baseline, ratio, f.target(), verdict, f.Note)
+}
+
+// WriteTable prints the table and reports whether every target is met.
+func WriteTable(out io.Writer, figures []Figure) (bool, error) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "figure\tmeasured\tbaseline\tratio\ttarget\t\tnote")
+	all := len(figures) > 0
+	for i := range figures {
+		fmt.Fprintln(w, figures[i].row())
+		all = all && figures[i].met()
+	}
+	return all, w.Flush()
+}

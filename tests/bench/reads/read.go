@@ -1,0 +1,102 @@
+// Package reads measures reads of schedules and of single objects over HTTPS.
+package reads
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/tests/bench/fixture"
+	"github.com/rotaloom/rotaloom/tests/bench/harness"
+	"github.com/rotaloom/rotaloom/tests/bench/yardstick"
+	"github.com/rotaloom/rotaloom/tests/scenario"
+)
+
+const (
+	ReadStandalone = "read-standalone"
+	ReadTransport  = "read-transport"
+	ReadDeployed   = "read-deployed"
+)
+
+// readEmployees are as many as one read is of.
+const readEmployees = 500
+
+// sampleEmployees picks members of a crew, evenly.
+func sampleEmployees(crew *scenario.Crew) []int64 {
+	ids := make([]int64, readEmployees)
+	for i := range ids {
+		ids[i] = crew.Persons[i*len(crew.Persons)/readEmployees]
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// ScheduleFigures compares schedule reads of a crew with those of the yardstick, on
+// the same database server.
+func ScheduleFigures(h *harness.Host, o harness.Options, name string, t yardstick.Target, crew *scenario.Crew) ([]harness.Figure, error) {
+	if _, err := fixture.Change(h.Context(), t.API, crew, "", true); err != nil {
+		return nil, err
+	}
+	request := scenario.ReadRequest(sampleEmployees(crew), fixture.ReadFirst, fixture.ReadLast)
+	product, err := harness.Post(t.API, fixture.ReadPath, request)
+	if err != nil {
+		return nil, err
+	}
+	if err := product.Read(h.Context()); err != nil {
+		return nil, err
+	}
+	base, err := yardstick.StartShifts(h, t, crew, product.Received.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	baseline, err := harness.NewReader(t.API.Client, base+fixture.ReadPath, "", request)
+	if err != nil {
+		return nil, err
+	}
+	if err := baseline.ReadAs(h.Context(), product); err != nil {
+		return nil, err
+	}
+	var figures []harness.Figure
+	if o.Wants(name) {
+		samples, err := harness.Alternate(h.Context(), o.Rounds, product, baseline)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, harness.Figure{
+			Name: name, Unit: "ms", AtMost: 0.7, Measured: samples[0], Baseline: samples[1], Note: "p50; 500 employees x 30 days",
+		})
+	}
+	if name == ReadStandalone && o.Wants(ReadTransport) {
+		f, err := transportFigure(h, o, base, product, baseline)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// transportFigure compares what it takes to write the response from memory, and to read it,
+// with what the yardstick takes that has to make it: below this no handler comes.
+func transportFigure(h *harness.Host, o harness.Options, base string, product, baseline *harness.Reader) (harness.Figure, error) {
+	f := harness.Figure{Name: ReadTransport, Unit: "ms", Note: "p50; the same bytes from memory: what is left of a read when nothing is read"}
+	stored := &harness.Reader{Client: baseline.Client, URL: base + "/memory", Body: baseline.Body}
+	request, err := http.NewRequestWithContext(h.Context(), http.MethodPut, stored.URL, bytes.NewReader(product.Received.Bytes()))
+	if err != nil {
+		return f, err
+	}
+	response, err := stored.Client.Do(request)
+	if err != nil {
+		return f, err
+	}
+	response.Body.Close()
+	if err := stored.ReadAs(h.Context(), product); err != nil {
+		return f, err
+	}
+	samples, err := harness.Alternate(h.Context(), o.Rounds, stored, baseline)
+	if err != nil {
+		return f, err
+	}
+	f.Measured, f.Baseline = samples[0], samples[1]
+	return f, nil
+}
