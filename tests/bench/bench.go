@@ -25,7 +25,7 @@ import (
 // groups are in the order of the table.
 var groups = slices.Concat(
 	[]harness.Group{
-		{Names: []string{changes.ApplyLarge, changes.ApplySmall, changes.Window, reads.ReadStandalone, reads.ReadTransport}, Run: standalone},
+		{Names: []string{changes.ApplyLarge, changes.ApplySmall, changes.Window, reads.ReadStandalone, reads.ReadProcessor, reads.ReadTransport}, Run: standalone},
 		{Names: []string{reads.ReadDeployed, reads.GetDeployed}, Run: deployed},
 	},
 	reads.Groups, components.Groups, commons.Groups, changes.Groups, footprint.Groups,
@@ -60,7 +60,7 @@ func standalone(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 		figures = append(figures, f)
 		return err
 	}
-	wantsReads := o.Wants(reads.ReadStandalone) || o.Wants(reads.ReadTransport)
+	wantsReads := slices.ContainsFunc([]string{reads.ReadStandalone, reads.ReadProcessor, reads.ReadTransport}, o.Wants)
 	if o.Wants(changes.ApplyLarge) || wantsReads {
 		crew, err := fixture.Hire(h.Context(), api, o.CrewSize(), "")
 		if err != nil {

@@ -3,6 +3,7 @@ package reads
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"slices"
 
@@ -15,6 +16,7 @@ import (
 const (
 	ReadStandalone = "read-standalone"
 	ReadTransport  = "read-transport"
+	ReadProcessor  = "read-processor"
 	ReadDeployed   = "read-deployed"
 )
 
@@ -45,7 +47,7 @@ func ScheduleFigures(h *harness.Host, o harness.Options, name string, t yardstic
 	if err := product.Read(h.Context()); err != nil {
 		return nil, err
 	}
-	base, err := yardstick.StartShifts(h, t, crew, product.Received.Bytes())
+	base, pid, err := yardstick.StartShifts(h, t, crew, product.Received.Bytes())
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +68,13 @@ func ScheduleFigures(h *harness.Host, o harness.Options, name string, t yardstic
 			Name: name, Unit: "ms", AtMost: 0.7, Measured: samples[0], Baseline: samples[1], Note: "p50; 500 employees x 30 days",
 		})
 	}
+	if name == ReadStandalone && o.Wants(ReadProcessor) {
+		f, err := processorFigure(h, o, processorTime(t, t.PID, product), processorTime(t, pid, baseline))
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
 	if name == ReadStandalone && o.Wants(ReadTransport) {
 		f, err := transportFigure(h, o, base, product, baseline)
 		if err != nil {
@@ -74,6 +83,39 @@ func ScheduleFigures(h *harness.Host, o harness.Options, name string, t yardstic
 		figures = append(figures, f)
 	}
 	return figures, nil
+}
+
+// processorFigure compares the processor time of a read with that of the yardstick's, the
+// client's apart.
+func processorFigure(h *harness.Host, o harness.Options, product, baseline harness.Measure) (harness.Figure, error) {
+	f := harness.Figure{Name: ReadProcessor, Unit: "ms", Note: "processor time of the same, PostgreSQL included and the client not"}
+	samples, err := harness.Interleave(h.Context(), o.Rounds, product, baseline)
+	if err == nil {
+		f.Measured, f.Baseline = samples[0], samples[1]
+	}
+	return f, err
+}
+
+// processorReads is how many reads the processor time of a round is taken of: the kernel
+// counts hundredths of seconds.
+const processorReads = 30
+
+// processorTime measures what a process and the database server take for a read, in
+// milliseconds.
+func processorTime(t yardstick.Target, pid int, r *harness.Reader) harness.Measure {
+	return func(ctx context.Context, _ int) (float64, error) {
+		before, err := t.Used(pid)
+		if err != nil {
+			return 0, err
+		}
+		for range processorReads {
+			if err := r.Read(ctx); err != nil {
+				return 0, err
+			}
+		}
+		after, err := t.Used(pid)
+		return harness.Milliseconds(after-before) / processorReads, err
+	}
 }
 
 // transportFigure compares what it takes to write the response from memory, and to read it,

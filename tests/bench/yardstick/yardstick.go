@@ -44,13 +44,16 @@ var segments = []byte{1, 480 >> 8, 480 & 0xff, 720 >> 8, 720 & 0xff, 2, 720 >> 8
 
 // StartShifts stores what a response of the product shows one row a shift,
 // with rows of the rest of the crew around them, and starts the process that
-// reads it. It returns the process's URL.
-func StartShifts(h *harness.Host, t Target, crew *scenario.Crew, body []byte) (string, error) {
+// reads it. It returns the process's URL, and its process id.
+func StartShifts(h *harness.Host, t Target, crew *scenario.Crew, body []byte) (string, int, error) {
 	if err := fillYardstick(h.Context(), t, crew, body); err != nil {
-		return "", fmt.Errorf("the yardstick's tables: %w", err)
+		return "", 0, fmt.Errorf("the yardstick's tables: %w", err)
 	}
-	url, _, err := runYardstick(h, t, "yardstick")
-	return url, err
+	url, process, err := runYardstick(h, t, "yardstick")
+	if err != nil {
+		return "", 0, err
+	}
+	return url, process.Process.Pid, nil
 }
 
 // runYardstick starts the process on its database, and returns its URL.
