@@ -5,10 +5,11 @@ package components
 import "github.com/rotaloom/rotaloom/tests/bench/harness"
 
 const (
-	spans     = "spans"
-	toJSON    = "json"
-	authorise = "authorise"
-	evaluate  = "evaluate"
+	spans       = "spans"
+	toJSON      = "json"
+	authorise   = "authorise"
+	evaluate    = "evaluate"
+	description = "description"
 )
 
 // Groups are the figures of this package, in the order of the table.
@@ -17,6 +18,7 @@ var Groups = []harness.Group{
 	{Names: []string{toJSON}, Run: transcoding},
 	{Names: []string{authorise}, Run: authorising},
 	{Names: []string{evaluate}, Run: evaluating},
+	{Names: []string{description}, Run: describing},
 	{Names: []string{passwordGrants, refreshGrants}, Run: grants},
 	{Names: []string{stagedMonth}, Run: stagingFigures},
 }
@@ -69,5 +71,18 @@ func evaluating(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	return []harness.Figure{{
 		Name: evaluate, Unit: "ms", AtMost: 3, Measured: m["BenchmarkEvaluate/evaluating-ms"], Baseline: m["BenchmarkEvaluate/expanding-ms"],
 		Note: "five rules, 1,000 employees and 28 days, against only putting the same shifts together",
+	}}, nil
+}
+
+// describing measures the processor time that the API description takes, which is more than
+// the time until it is made: the collector works beside it.
+func describing(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
+	m, err := harness.GoBench(h, o, "proto", "./internal/openapi", "^BenchmarkGenerate$", "1x")
+	if err != nil {
+		return nil, err
+	}
+	return []harness.Figure{{
+		Name: description, Unit: "s", AtMost: 2, Measured: m["BenchmarkGenerate/processor-s"],
+		Note: "processor time, from the compiled contracts and their cases to both documents",
 	}}, nil
 }
