@@ -100,7 +100,7 @@ func (w *writer) shift(v [][]byte) {
 	b = strconv.AppendInt(b, int8At(v[2]), 10)
 	b = append(b, `}}],"segments":[`...)
 	b = w.segments(b, day, int8At(v[2]), v[8])
-	w.buf = append(b, `],"onCall":false,"selfServiced":false,"postedNotified":false,"postedNotificationPending":false,"deleted":false}`...)
+	w.buf = append(b, `],"onCall":false,"selfServiced":false,"postedNotified":false,"postedNotificationPending":false,"deleted":false,"commentNotes":[]}`...)
 }
 
 // seriesShift is how ids of the segments of a shift follow on its own.
