@@ -7,21 +7,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
-)
-
-// Units of pay codes, and of what is entered under them.
-const (
-	unitHour  = "HOUR"
-	unitDay   = "DAY"
-	unitMoney = "MONEY"
 )
 
 // edit is a pay code edit as it is stored.
@@ -29,9 +24,8 @@ type edit struct {
 	id   int64
 	day  civil.Date
 	body *timekeepingv1.TimecardPayCodeEdit
-	// seconds, or else days or money, are what it is worth.
-	seconds     int64
-	days, money amount.Amount
+	// The quantity is what it is worth.
+	amount.Quantity
 }
 
 // newEdit checks a pay code edit.
@@ -74,13 +68,9 @@ func newEdit(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setu
 	body := e.body
 	body.Id, body.Employee, body.ApplyDate, body.AmountType = nil, nil, "", code.GetUnit()
 	paid := s.PayCode(ref)
-	body.Paycode = payCodeRef(paid)
+	body.Paycode = paysetup.Ref(paid)
 	if job := body.GetOrgJob(); job != nil {
-		name := job.GetQualifier()
-		if job.Id != nil && name == "" {
-			name = fmt.Sprintf("%s%d", byID, job.GetId())
-		}
-		body.OrgJob = jobRef(name)
+		body.OrgJob = jobname.Ref(jobname.Of(job))
 	}
 	if proto.Size(body) > maxPunch {
 		return nil, timecardfault.Invalid("%s must have at most %d bytes", path, maxPunch)
@@ -92,14 +82,14 @@ func newEdit(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setu
 func (e *edit) amount(path, unit string) (err error) {
 	b := e.body
 	switch {
-	case unit == unitHour && b.GetDurationInHours() != nil:
-		e.seconds, err = amount.ParseHours(path+".durationInHours", b.GetDurationInHours())
-	case unit == unitDay && b.GetDurationInDays() != nil:
-		e.days, err = amount.Parse(path+".durationInDays", b.GetDurationInDays())
-	case unit == unitMoney && b.GetMoneyAmount() != nil:
-		e.money, err = amount.Parse(path+".moneyAmount", b.GetMoneyAmount())
+	case unit == amount.UnitHour && b.GetDurationInHours() != nil:
+		e.Seconds, err = amount.ParseHours(path+".durationInHours", b.GetDurationInHours())
+	case unit == amount.UnitDay && b.GetDurationInDays() != nil:
+		e.Days, err = amount.Parse(path+".durationInDays", b.GetDurationInDays())
+	case unit == amount.UnitMoney && b.GetMoneyAmount() != nil:
+		e.Money, err = amount.Parse(path+".moneyAmount", b.GetMoneyAmount())
 	default:
-		name := map[string]string{unitHour: "durationInHours", unitDay: "durationInDays", unitMoney: "moneyAmount"}[unit]
+		name := map[string]string{amount.UnitHour: "durationInHours", amount.UnitDay: "durationInDays", amount.UnitMoney: "moneyAmount"}[unit]
 		return timecardfault.Missing(path + "." + name)
 	}
 	return err
@@ -108,26 +98,29 @@ func (e *edit) amount(path, unit string) (err error) {
 // toProto returns a stored edit as callers see it.
 func (e *edit) toProto(c *card) *timekeepingv1.TimecardPayCodeEdit {
 	out := proto.CloneOf(e.body)
-	out.Id, out.ApplyDate, out.Paycode = proto.Int64(e.id), e.day.String(), payCodeRef(c.setup.PayCode(e.body.GetPaycode()))
+	out.Id, out.ApplyDate, out.Paycode = proto.Int64(e.id), e.day.String(), paysetup.Ref(c.setup.PayCode(e.body.GetPaycode()))
 	out.DurationInHours, out.DurationInDays, out.MoneyAmount = nil, nil, nil
 	switch out.GetAmountType() {
-	case unitDay:
-		out.DurationInDays = numberValue(e.days.String())
-	case unitMoney:
-		out.MoneyAmount = numberValue(e.money.String())
+	case amount.UnitDay:
+		out.DurationInDays = number(amount.Number(e.Days.String()))
+	case amount.UnitMoney:
+		out.MoneyAmount = number(amount.Number(e.Money.String()))
 	default:
-		out.DurationInHours = hoursValue(e.seconds)
+		out.DurationInHours = number(amount.Hours(e.Seconds))
 	}
 	return out
 }
 
+func number(n *float64) *structpb.Value {
+	if n == nil {
+		return nil
+	}
+	return structpb.NewNumberValue(*n)
+}
+
 // jobOf returns the job of an edit: the primary job of its day when it names none.
 func (e *edit) jobOf(c *card) string {
-	job := e.body.GetOrgJob()
-	if job != nil && job.Id != nil && job.GetQualifier() == "" {
-		return fmt.Sprintf("%s%d", byID, job.GetId())
-	}
-	return c.job(job.GetQualifier(), e.day)
+	return c.job(jobname.Of(e.body.GetOrgJob()), e.day)
 }
 
 // excuses says whether somebody whose timecard has an edit on a day may be absent.
@@ -152,16 +145,6 @@ type totalKey struct {
 	historical civil.Date
 }
 
-// quantity is what a total adds up.
-type quantity struct {
-	seconds     int64
-	days, money amount.Amount
-}
-
-func (w quantity) add(o quantity) quantity {
-	return quantity{w.seconds + o.seconds, w.days + o.days, w.money + o.money}
-}
-
 const (
 	readEdits = `
 SELECT t.employee_id, t.id, t.apply_date, t.seconds, t.days, t.money, t.body
@@ -184,7 +167,7 @@ func scanEdits(rows pgx.Rows, found map[int64]*employee) error {
 		var id int64
 		var body []byte
 		e := &edit{body: &timekeepingv1.TimecardPayCodeEdit{}}
-		if err := rows.Scan(&id, &e.id, &e.day, &e.seconds, (*int64)(&e.days), (*int64)(&e.money), &body); err != nil {
+		if err := rows.Scan(&id, &e.id, &e.day, &e.Seconds, (*int64)(&e.Days), (*int64)(&e.Money), &body); err != nil {
 			return err
 		}
 		if err := proto.Unmarshal(body, e.body); err != nil {
@@ -202,10 +185,10 @@ func storeEdit(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, e *ed
 		return err
 	}
 	if e.id == 0 {
-		_, err = tx.Exec(ctx, insertEdit, tenantID, employeeID, e.day, e.seconds, int64(e.days), int64(e.money), body)
+		_, err = tx.Exec(ctx, insertEdit, tenantID, employeeID, e.day, e.Seconds, int64(e.Days), int64(e.Money), body)
 		return err
 	}
-	return one(unknownEdit(e.id))(tx.Exec(ctx, updateEdit, tenantID, employeeID, e.id, e.day, e.seconds, int64(e.days), int64(e.money), body))
+	return one(unknownEdit(e.id))(tx.Exec(ctx, updateEdit, tenantID, employeeID, e.id, e.day, e.Seconds, int64(e.Days), int64(e.Money), body))
 }
 
 func unknownEdit(id int64) *fault.Error {

@@ -3,7 +3,6 @@ package timecard
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -199,10 +199,7 @@ func (row *punchRow) transfer(p *timekeepingv1.Punch) {
 	jobs := []*commonv1.Ref{p.GetOrgJob(), t.GetOrgJob(), {Id: orNil(t.GetOrgJobId())}, {Qualifier: &parts[0]}}
 	rules := []*commonv1.Ref{p.GetWorkRule(), t.GetWorkRule(), {Id: orNil(t.GetWorkRuleId())}, {Qualifier: &parts[1]}}
 	if job := firstNamed(jobs); job != nil {
-		row.Job = job.GetQualifier()
-		if row.Job == "" {
-			row.Job = fmt.Sprintf("%s%d", byID, job.GetId())
-		}
+		row.Job = jobname.Of(job)
 	}
 	if rule := firstNamed(rules); rule != nil {
 		row.workRuleID, row.workRule = rule.Id, rule.GetQualifier()

@@ -9,6 +9,7 @@ import (
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
 // MultiReadTimecardMetrics returns the sums of timecards.
@@ -127,8 +128,8 @@ func (c *card) actual(list []*timekeepingv1.WorkedTimeTotal) []*timekeepingv1.Ac
 		out[i] = &timekeepingv1.ActualTotal{
 			UniqueId: fmt.Sprintf("%d-%s-%d-%d", c.id, w.GetDate(), w.GetPayCode().GetId(), i), Employee: c.ref(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(),
 			ApplyDate: w.GetDate(), StartDate: c.days.From.String(), EndDate: (c.days.To - 1).String(),
-			HoursAmount: hoursOf(w.GetSeconds()), DaysAmount: numberOf(w.GetDays()), MoneyAmount: numberOf(w.GetMoney()), SignedOff: proto.Bool(w.GetSignedOff()),
-			WagesAmount: numberOf(w.GetWages()),
+			HoursAmount: amount.Hours(w.GetSeconds()), DaysAmount: amount.Number(w.GetDays()), MoneyAmount: amount.Number(w.GetMoney()), SignedOff: proto.Bool(w.GetSignedOff()),
+			WagesAmount: amount.Number(w.GetWages()),
 		}
 	}
 	return out

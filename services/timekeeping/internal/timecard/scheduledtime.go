@@ -9,6 +9,8 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -18,7 +20,7 @@ type scheduledTime struct {
 	day     civil.Date
 	payCode worktime.PayCode
 	job     string
-	quantity
+	amount.Quantity
 	leave, excused bool
 	// halves of the day are its time; a pay code of days counts them as such.
 	halves int64
@@ -38,7 +40,7 @@ func (c *card) book() {
 	add := func(day civil.Date, ref *commonv1.Ref, job string, b scheduledTime, e worktime.Edit) {
 		code := c.setup.Find(ref)
 		b.day, b.payCode, b.job = day, c.setup.PayCode(ref), c.job(job, day)
-		b.excused, b.inDays = code.GetExcusedAbsence(), code.GetUnit() == unitDay
+		b.excused, b.inDays = code.GetExcusedAbsence(), code.GetUnit() == amount.UnitDay
 		e.Day, e.PayCode, e.Job = day, b.payCode, b.job
 		c.scheduledTimes, c.input.Edits = append(c.scheduledTimes, b), append(c.input.Edits, e)
 	}
@@ -51,7 +53,7 @@ func (c *card) book() {
 		if a.GetPayCodeId() != 0 {
 			ref.Id = proto.Int64(a.GetPayCodeId())
 		}
-		b := scheduledTime{quantity: quantity{days: amount.Amount(a.GetDays()), money: amount.Amount(a.GetMoney())}, halves: int64(a.GetHalves())}
+		b := scheduledTime{Quantity: amount.Quantity{Days: amount.Amount(a.GetDays()), Money: amount.Amount(a.GetMoney())}, halves: int64(a.GetHalves())}
 		add(day, ref, a.GetJob(), b, worktime.Edit{Seconds: a.GetSeconds(), Start: a.GetStartSecond(), End: a.GetEndSecond(), Halves: int64(a.GetHalves())})
 	}
 	for _, p := range c.leave {
@@ -64,24 +66,17 @@ func (c *card) measure() {
 	for i := range c.scheduledTimes {
 		b := &c.scheduledTimes[i]
 		if b.halves != 0 && b.inDays {
-			b.days = amount.Amount(b.halves) * amount.PerUnit / 2
+			b.Days = amount.Amount(b.halves) * amount.PerUnit / 2
 			continue
 		}
-		b.seconds = c.result.Booked[i]
+		b.Seconds = c.result.Booked[i]
 	}
 }
 
 func (b *scheduledTime) toProto() *timekeepingv1.SchedulePayCodeEdit {
 	out := &timekeepingv1.SchedulePayCodeEdit{
-		ApplyDate: b.day.String(), Paycode: payCodeRef(b.payCode), OrgJob: jobRef(b.job), Leave: proto.Bool(b.leave),
+		ApplyDate: b.day.String(), Paycode: paysetup.Ref(b.payCode), OrgJob: jobname.Ref(b.job), Leave: proto.Bool(b.leave),
 	}
-	switch {
-	case b.days != 0:
-		out.AmountType, out.DurationInDays = unitDay, numberOf(b.days.String())
-	case b.money != 0:
-		out.AmountType, out.MoneyAmount = unitMoney, numberOf(b.money.String())
-	default:
-		out.AmountType, out.DurationInHours = unitHour, hoursOf(b.seconds)
-	}
+	out.AmountType, out.DurationInHours, out.DurationInDays, out.MoneyAmount = b.Shown()
 	return out
 }

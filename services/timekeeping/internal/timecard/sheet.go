@@ -2,17 +2,17 @@ package timecard
 
 import (
 	"maps"
-	"math/big"
 	"slices"
-	"strconv"
 
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -77,11 +77,6 @@ func (c *card) nonEmptyDays() []*timekeepingv1.TimecardDay {
 	return out
 }
 
-func hoursOf(seconds int64) *float64 {
-	h, _ := big.NewRat(seconds, 3600).Float64()
-	return &h
-}
-
 func (c *card) local(punch int, at int64) string {
 	return c.punches[punch].Local(at).String()
 }
@@ -89,16 +84,16 @@ func (c *card) local(punch int, at int64) string {
 // workedShift shows a shift on the clocks where its punches were made.
 func (c *card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
 	out := &timekeepingv1.WorkedShift{
-		ApplyDate: shift.Day.String(), BreakHours: hoursOf(shift.Deducted),
+		ApplyDate: shift.Day.String(), BreakHours: amount.Hours(shift.Deducted),
 		IsScheduled: proto.Bool(shift.Scheduled >= 0), IsOpen: proto.Bool(shift.Running),
 	}
 	var paid int64
 	for _, item := range shift.Items {
 		paid += item.End - item.Start
 	}
-	out.HoursWorked = hoursOf(paid)
+	out.HoursWorked = amount.Hours(paid)
 	for _, span := range shift.Spans {
-		s := &timekeepingv1.WorkedSpan{OrgJob: jobRef(c.job(span.Job, shift.Day)), Paycode: payCodeRef(span.PayCode)}
+		s := &timekeepingv1.WorkedSpan{OrgJob: jobname.Ref(c.job(span.Job, shift.Day)), Paycode: paysetup.Ref(span.PayCode)}
 		if span.In >= 0 {
 			s.StartDateTime, s.StartPunchId = c.local(span.In, span.Start), proto.Int64(c.punches[span.In].ID)
 		}
@@ -162,7 +157,7 @@ func (c *card) exception(e worktime.Exception) *timekeepingv1.TimecardException 
 		out.PunchId = proto.Int64(c.punches[e.Punch].ID)
 	}
 	if e.Amount != 0 {
-		out.DifferenceInHours = hoursOf(e.Amount)
+		out.DifferenceInHours = amount.Hours(e.Amount)
 	}
 	return out
 }
@@ -175,41 +170,24 @@ func total(w *timekeepingv1.WorkedTimeTotal) *timekeepingv1.TimecardTotal {
 	}
 	switch {
 	case w.GetDays() != "":
-		out.AmountType, out.DaysAmount = unitDay, numberOf(w.GetDays())
+		out.AmountType, out.DaysAmount = amount.UnitDay, amount.Number(w.GetDays())
 	case w.GetMoney() != "":
-		out.AmountType, out.MoneyAmount = unitMoney, numberOf(w.GetMoney())
+		out.AmountType, out.MoneyAmount = amount.UnitMoney, amount.Number(w.GetMoney())
 	default:
-		out.AmountType, out.HoursAmount = unitHour, hoursOf(w.GetSeconds())
+		out.AmountType, out.HoursAmount = amount.UnitHour, amount.Hours(w.GetSeconds())
 	}
 	return out
 }
-
-func numberOf(text string) *float64 {
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return nil
-	}
-	return &n
-}
-
-func numberValue(text string) *structpb.Value {
-	if n := numberOf(text); n != nil {
-		return structpb.NewNumberValue(*n)
-	}
-	return nil
-}
-
-func hoursValue(seconds int64) *structpb.Value { return structpb.NewNumberValue(*hoursOf(seconds)) }
 
 func (c *card) scheduleShift(shift *commonsv1.EmployeeShift, planned worktime.Scheduled) *timekeepingv1.TimecardScheduleShift {
 	out := &timekeepingv1.TimecardScheduleShift{}
 	day := civil.Date(shift.GetDay())
 	for _, s := range shift.GetSegments() {
 		out.Segments = append(out.Segments, &timekeepingv1.TimecardScheduleSegment{
-			StartDateTime: day.At(s.GetStartSecond()).Normal().String(), EndDateTime: day.At(s.GetEndSecond()).Normal().String(), OrgJob: jobRef(c.job(s.GetJob(), day)),
+			StartDateTime: day.At(s.GetStartSecond()).Normal().String(), EndDateTime: day.At(s.GetEndSecond()).Normal().String(), OrgJob: jobname.Ref(c.job(s.GetJob(), day)),
 		})
 	}
 	out.StartDateTime, out.EndDateTime = out.Segments[0].GetStartDateTime(), out.Segments[len(out.Segments)-1].GetEndDateTime()
-	out.Hours = hoursOf(planned.End - planned.Start)
+	out.Hours = amount.Hours(planned.End - planned.Start)
 	return out
 }

@@ -17,6 +17,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -27,7 +30,7 @@ type correction struct {
 	apply      civil.Date
 	payCode    worktime.PayCode
 	job        string
-	quantity
+	amount.Quantity
 }
 
 const (
@@ -86,7 +89,7 @@ func scanCorrections(rows pgx.Rows, found map[int64]*employee) error {
 	for rows.Next() {
 		var id int64
 		c := &correction{}
-		err := rows.Scan(&id, &c.id, &c.historical, &c.apply, &c.payCode.ID, &c.payCode.Name, &c.job, &c.seconds, (*int64)(&c.days), (*int64)(&c.money))
+		err := rows.Scan(&id, &c.id, &c.historical, &c.apply, &c.payCode.ID, &c.payCode.Name, &c.job, &c.Seconds, (*int64)(&c.Days), (*int64)(&c.Money))
 		if err != nil {
 			return err
 		}
@@ -335,23 +338,23 @@ func (r *Reader) readInGroups(ctx context.Context, all []*known) error {
 }
 
 // correct writes down by how much the totals of days changed.
-func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply civil.Date, before, after map[totalKey]quantity) error {
-	diff := map[worktime.Key]quantity{}
+func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply civil.Date, before, after map[totalKey]amount.Quantity) error {
+	diff := map[worktime.Key]amount.Quantity{}
 	for key, w := range after {
-		diff[key.Key] = diff[key.Key].add(w)
+		diff[key.Key] = diff[key.Key].Add(w)
 	}
 	for key, w := range before {
-		diff[key.Key] = diff[key.Key].add(quantity{-w.seconds, -w.days, -w.money})
+		diff[key.Key] = diff[key.Key].Sub(w)
 	}
 	var days []civil.Date
 	var codes, seconds, inDays, money []int64
 	var names, jobs []string
 	for key, w := range diff {
-		if w == (quantity{}) {
+		if w == (amount.Quantity{}) {
 			continue
 		}
 		days, codes, names, jobs = append(days, key.Day), append(codes, key.PayCode.ID), append(names, key.PayCode.Name), append(jobs, key.Job)
-		seconds, inDays, money = append(seconds, w.seconds), append(inDays, int64(w.days)), append(money, int64(w.money))
+		seconds, inDays, money = append(seconds, w.Seconds), append(inDays, int64(w.Days)), append(money, int64(w.Money))
 	}
 	if len(days) == 0 {
 		return nil
@@ -365,15 +368,8 @@ func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply c
 // toProto returns a correction as callers see it.
 func (k *correction) toProto(c *card) *timekeepingv1.HistoricalCorrection {
 	out := &timekeepingv1.HistoricalCorrection{
-		Id: &k.id, Employee: c.ref(), Paycode: payCodeRef(k.payCode), OrgJob: jobRef(k.job), HistoricalDate: k.historical.String(), ApplyDate: k.apply.String(),
+		Id: &k.id, Employee: c.ref(), Paycode: paysetup.Ref(k.payCode), OrgJob: jobname.Ref(k.job), HistoricalDate: k.historical.String(), ApplyDate: k.apply.String(),
 	}
-	switch {
-	case k.days != 0:
-		out.AmountType, out.DurationInDays = unitDay, numberOf(k.days.String())
-	case k.money != 0:
-		out.AmountType, out.MoneyAmount = unitMoney, numberOf(k.money.String())
-	default:
-		out.AmountType, out.DurationInHours = unitHour, hoursOf(k.seconds)
-	}
+	out.AmountType, out.DurationInHours, out.DurationInDays, out.MoneyAmount = k.Shown()
 	return out
 }

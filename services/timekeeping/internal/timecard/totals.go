@@ -7,32 +7,34 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
 // quantities adds up all that was calculated of a timecard, on all of its days.
-func (c *card) quantities() map[totalKey]quantity {
-	out := map[totalKey]quantity{}
-	add := func(day civil.Date, code worktime.PayCode, job string, kind timekeepingv1.TotalKind, historical civil.Date, w quantity) {
+func (c *card) quantities() map[totalKey]amount.Quantity {
+	out := map[totalKey]amount.Quantity{}
+	add := func(day civil.Date, code worktime.PayCode, job string, kind timekeepingv1.TotalKind, historical civil.Date, w amount.Quantity) {
 		key := totalKey{worktime.Key{Day: day, PayCode: code, Job: job}, kind, historical}
-		if c.days.Contains(day) && w != (quantity{}) {
-			out[key] = out[key].add(w)
+		if c.days.Contains(day) && w != (amount.Quantity{}) {
+			out[key] = out[key].Add(w)
 		}
 	}
 	for key, seconds := range c.result.Totals() {
-		add(key.Day, key.PayCode, c.job(key.Job, key.Day), timekeepingv1.TotalKind_TOTAL_KIND_WORKED, 0, quantity{seconds: seconds})
+		add(key.Day, key.PayCode, c.job(key.Job, key.Day), timekeepingv1.TotalKind_TOTAL_KIND_WORKED, 0, amount.Quantity{Seconds: seconds})
 	}
 	for _, e := range c.edits {
-		add(e.day, c.setup.PayCode(e.body.GetPaycode()), e.jobOf(c), timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, quantity{e.seconds, e.days, e.money})
+		add(e.day, c.setup.PayCode(e.body.GetPaycode()), e.jobOf(c), timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, e.Quantity)
 	}
 	for _, b := range c.scheduledTimes {
-		add(b.day, b.payCode, b.job, timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, b.quantity)
+		add(b.day, b.payCode, b.job, timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, b.Quantity)
 	}
 	if c.historical {
 		return out // Corrections are what this is compared for.
 	}
 	for _, k := range c.corrections {
-		add(k.apply, k.payCode, k.job, timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION, k.historical, k.quantity)
+		add(k.apply, k.payCode, k.job, timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION, k.historical, k.Quantity)
 	}
 	return out
 }
@@ -45,16 +47,16 @@ func (c *card) totals() map[totalKey]*timekeepingv1.WorkedTimeTotal {
 			continue
 		}
 		t := &timekeepingv1.WorkedTimeTotal{
-			Date: key.Day.String(), PayCode: payCodeRef(key.PayCode), OrgJob: jobRef(key.Job), Kind: key.kind, Seconds: w.seconds,
+			Date: key.Day.String(), PayCode: paysetup.Ref(key.PayCode), OrgJob: jobname.Ref(key.Job), Kind: key.kind, Seconds: w.Seconds,
 		}
 		if key.historical != 0 {
 			t.HistoricalDate = key.historical.String()
 		}
-		if w.days != 0 {
-			t.Days = w.days.String()
+		if w.Days != 0 {
+			t.Days = w.Days.String()
 		}
-		if w.money != 0 {
-			t.Money = w.money.String()
+		if w.Money != 0 {
+			t.Money = w.Money.String()
 		}
 		out[key] = t
 	}
@@ -73,7 +75,7 @@ func compareTotals(a, b *timekeepingv1.WorkedTimeTotal) int {
 type rollup struct {
 	list  []*timekeepingv1.WorkedTimeTotal
 	index map[rollupKey]int
-	sums  []quantity
+	sums  []amount.Quantity
 	wages []amount.Amount
 }
 
@@ -94,7 +96,7 @@ func (r *rollup) add(w *timekeepingv1.WorkedTimeTotal, byDay, byCode, byJob bool
 	if byJob {
 		key.job, key.jobID, out.OrgJob = w.GetOrgJob().GetQualifier(), w.GetOrgJob().GetId(), w.GetOrgJob()
 	}
-	sum := quantity{seconds: w.GetSeconds(), days: amount.Read(w.GetDays()), money: amount.Read(w.GetMoney())}
+	sum := amount.Quantity{Seconds: w.GetSeconds(), Days: amount.Read(w.GetDays()), Money: amount.Read(w.GetMoney())}
 	wages := amount.Read(w.GetWages())
 	if r.index == nil {
 		r.index = map[rollupKey]int{}
@@ -103,16 +105,16 @@ func (r *rollup) add(w *timekeepingv1.WorkedTimeTotal, byDay, byCode, byJob bool
 	if !ok {
 		i = len(r.list)
 		r.index[key] = i
-		r.list, r.sums, r.wages = append(r.list, out), append(r.sums, quantity{}), append(r.wages, 0)
+		r.list, r.sums, r.wages = append(r.list, out), append(r.sums, amount.Quantity{}), append(r.wages, 0)
 	}
-	r.sums[i] = r.sums[i].add(sum)
+	r.sums[i] = r.sums[i].Add(sum)
 	t := r.list[i]
-	t.Seconds, t.Days, t.Money, t.SignedOff = r.sums[i].seconds, "", "", t.GetSignedOff() && w.GetSignedOff()
-	if r.sums[i].days != 0 {
-		t.Days = r.sums[i].days.String()
+	t.Seconds, t.Days, t.Money, t.SignedOff = r.sums[i].Seconds, "", "", t.GetSignedOff() && w.GetSignedOff()
+	if r.sums[i].Days != 0 {
+		t.Days = r.sums[i].Days.String()
 	}
-	if r.sums[i].money != 0 {
-		t.Money = r.sums[i].money.String()
+	if r.sums[i].Money != 0 {
+		t.Money = r.sums[i].Money.String()
 	}
 	if r.wages[i] += wages; w.GetWages() != "" || t.GetWages() != "" {
 		t.Wages = r.wages[i].String()

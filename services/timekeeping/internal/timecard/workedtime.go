@@ -3,15 +3,12 @@ package timecard
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -79,29 +76,6 @@ func (c *card) workedTime() *timekeepingv1.EmployeeWorkedTime {
 	}
 	out.PayRule, _ = c.setup.Rules.On(c.payRule(c.days.To-1), c.days.To-1)
 	return out
-}
-
-func payCodeRef(code worktime.PayCode) *commonv1.Ref {
-	ref := &commonv1.Ref{Qualifier: proto.String(code.Name)}
-	if code.ID != 0 {
-		ref.Id = proto.Int64(code.ID)
-	}
-	return ref
-}
-
-// byID begins the name of a job of which only the id is known.
-const byID = "\x01"
-
-func jobRef(job string) *commonv1.Ref {
-	if job == "" {
-		return nil
-	}
-	if id, ok := strings.CutPrefix(job, byID); ok {
-		if n, err := strconv.ParseInt(id, 10, 64); err == nil {
-			return &commonv1.Ref{Id: &n}
-		}
-	}
-	return &commonv1.Ref{Qualifier: &job}
 }
 
 // WorkedShifts serves WorkedShiftService.

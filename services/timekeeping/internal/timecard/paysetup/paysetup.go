@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -71,6 +72,15 @@ func (s *Setup) PayCode(ref *commonv1.Ref) worktime.PayCode {
 		return worktime.PayCode{ID: found.GetId(), Name: found.GetName()}
 	}
 	return worktime.PayCode{ID: ref.GetId(), Name: ref.GetQualifier()}
+}
+
+// Ref returns a ref to a pay code, as callers see it.
+func Ref(code worktime.PayCode) *commonv1.Ref {
+	ref := &commonv1.Ref{Qualifier: proto.String(code.Name)}
+	if code.ID != 0 {
+		ref.Id = proto.Int64(code.ID)
+	}
+	return ref
 }
 
 // Booked returns the pay code that a work rule books under, nil for that of the pay

@@ -1,0 +1,55 @@
+package amount
+
+import (
+	"math/big"
+	"strconv"
+)
+
+// Units of pay codes, and of what is entered under them.
+const (
+	UnitHour  = "HOUR"
+	UnitDay   = "DAY"
+	UnitMoney = "MONEY"
+)
+
+// Quantity is what a total adds up: seconds, or else days or money.
+type Quantity struct {
+	Seconds     int64
+	Days, Money Amount
+}
+
+// Add returns the sum of two quantities.
+func (q Quantity) Add(o Quantity) Quantity {
+	return Quantity{q.Seconds + o.Seconds, q.Days + o.Days, q.Money + o.Money}
+}
+
+// Sub returns how much a quantity is more than another.
+func (q Quantity) Sub(o Quantity) Quantity {
+	return Quantity{q.Seconds - o.Seconds, q.Days - o.Days, q.Money - o.Money}
+}
+
+// Shown returns a quantity as callers see it: its unit, and a number in that unit only.
+func (q Quantity) Shown() (unit string, hours, days, money *float64) {
+	switch {
+	case q.Days != 0:
+		return UnitDay, nil, Number(q.Days.String()), nil
+	case q.Money != 0:
+		return UnitMoney, nil, nil, Number(q.Money.String())
+	}
+	return UnitHour, Hours(q.Seconds), nil, nil
+}
+
+// Hours returns how many hours seconds are.
+func Hours(seconds int64) *float64 {
+	h, _ := big.NewRat(seconds, 3600).Float64()
+	return &h
+}
+
+// Number returns the number that an amount was written as, nil when it is none.
+func Number(text string) *float64 {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
