@@ -35,13 +35,14 @@ DELETE FROM schedule_span WHERE tenant_id = $1 AND person_id = ANY($5) AND perso
 AND (person_id, lane, from_date) NOT IN (
     SELECT u.person_id, u.lane, u.from_day FROM unnest($2::bigint[], $3::smallint[], $4::date[]) AS u (person_id, lane, from_day))`
 
+	// A search for what is there already would read the whole tenant, or compare all with all,
+	// before the table has statistics. A conflict is found in the primary key.
 	insertSpans = `
 INSERT INTO schedule_span (tenant_id, person_id, lane, from_date, to_date, pattern_id, position, day_count)
 SELECT $1, u.person_id, u.lane, u.from_day, u.to_day, u.pattern_id, u.position, u.day_count
 FROM unnest($2::bigint[], $3::smallint[], $4::date[], $5::date[], $6::bigint[], $7::int[], $8::int[])
     AS u (person_id, lane, from_day, to_day, pattern_id, position, day_count)
-WHERE NOT EXISTS (SELECT FROM schedule_span s WHERE s.tenant_id = $1 AND s.person_id = u.person_id
-    AND s.from_date = u.from_day + 0 AND s.lane = u.lane)`
+ON CONFLICT (tenant_id, person_id, from_date, lane) DO NOTHING`
 )
 
 // applySpans replaces the spans of persons.
