@@ -36,6 +36,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/workrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
@@ -88,8 +92,8 @@ type Service struct {
 	punches   *timecard.Punches
 	timecards *timecard.Timecards
 	shifts    *timecard.WorkedShifts
-	signoffs  *timecard.Signoffs
-	approvals *timecard.Approvals
+	signoffs  *signoff.Handler
+	approvals *approval.Handler
 
 	payrollEarnings *payrollearning.Handler
 	payrollStaging  *payrollstaging.Handler
@@ -132,9 +136,10 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	employeeDays := commonsv1.NewEmployeeDayServiceClient(deps.Commons)
-	cards := timecard.NewReader(deps.Pool, employeeDays, deps.Clock.Now)
+	cards := card.NewReader(deps.Pool, employeeDays, deps.Clock.Now)
 	periods := commonsv1.NewSymbolicPeriodServiceClient(deps.Commons)
-	timecards := timecard.NewTimecards(cards, persons, asked{periods, commonsv1.NewHyperfindServiceClient(deps.Commons)})
+	finder := requested.New(persons, asked{periods, commonsv1.NewHyperfindServiceClient(deps.Commons)})
+	signoffs := signoff.NewStore(deps.Pool, cards)
 	leaveDays := leavecase.Ranges{Periods: periods}
 	workedTime := timecard.NewWorkedTime(cards)
 	payroll := payrollstaging.Deps{
@@ -170,11 +175,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		workRules: workrule.New(deps.Pool),
 		payRules:  payrule.New(deps.Pool),
 
-		punches:   timecard.NewPunches(cards, persons),
-		timecards: timecards,
+		punches:   timecard.NewPunches(deps.Pool, signoffs, persons),
+		timecards: timecard.NewTimecards(deps.Pool, cards, finder, signoffs),
 		shifts:    timecard.NewWorkedShifts(cards),
-		signoffs:  timecard.NewSignoffs(timecards),
-		approvals: timecard.NewApprovals(timecards),
+		signoffs:  signoff.New(signoffs, finder),
+		approvals: approval.New(deps.Pool, cards, finder),
 
 		payrollEarnings: payrollearning.New(deps.Pool, persons, deps.Clock),
 		payrollStaging:  payrollstaging.New(payroll),

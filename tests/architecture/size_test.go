@@ -20,7 +20,6 @@ var largePackages = map[string]struct {
 	"services/scheduling/internal/schedule/encoding": {17, "one form of a schedule on the wire: a file for each kind of entry, over the templates that all share"},
 	"services/scheduling/internal/schedule/reading":  {16, "one read of a schedule: a file for each kind of entry, over the rows that one statement returns"},
 	"services/scheduling/internal/scheduleitem":      {17, "the kinds of items share their locks and changes; the edit of a schedule applies several kinds in one transaction"},
-	"services/timekeeping/internal/timecard":         {22, "totals, signoffs and edits are methods of one card that is calculated at one moment"},
 }
 
 func TestPackagesAreOfOnePurpose(t *testing.T) {

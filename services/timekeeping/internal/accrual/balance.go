@@ -23,7 +23,7 @@ const (
 	daysAtOnce = 366
 )
 
-// Timecards returns what timecards of employees add up to, as [timecard.Reader] does.
+// Timecards returns what timecards of employees add up to, as [card.Reader] does.
 type Timecards interface {
 	WorkedTime(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*timekeepingv1.EmployeeWorkedTime, error)
 }

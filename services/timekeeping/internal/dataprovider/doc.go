@@ -7,7 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
 // maxEmployeeDays is the service limit of all providers, that of reading leave.
@@ -19,7 +19,7 @@ type (
 )
 
 // NewServer makes the service of the providers.
-func NewServer(pool *pg.Pool, cards *timecard.Reader, periods Periods) *dataelement.Server {
+func NewServer(pool *pg.Pool, cards *card.Reader, periods Periods) *dataelement.Server {
 	return dataelement.NewServer(newTerms(pool), newLeave(pool), newTimecards(cards, periods))
 }
 

@@ -16,7 +16,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
@@ -105,7 +105,7 @@ func TestEveryElementOfTimecards(t *testing.T) {
 	total := func(kind timekeepingv1.TotalKind, seconds int64, days, money string) *timekeepingv1.WorkedTimeTotal {
 		return &timekeepingv1.WorkedTimeTotal{Kind: kind, Seconds: seconds, Days: days, Money: money}
 	}
-	week := &sheet{Sheet: timecard.Sheet{Through: &through, Dates: []civil.Date{monday - 1, monday, monday + 1}, Days: []*timekeepingv1.TimecardDay{
+	week := &sheet{Sheet: card.Sheet{Through: &through, Dates: []civil.Date{monday - 1, monday, monday + 1}, Days: []*timekeepingv1.TimecardDay{
 		{Totals: []*timekeepingv1.WorkedTimeTotal{total(timekeepingv1.TotalKind_TOTAL_KIND_WORKED, 7200, "1", "1")}},
 		{
 			WorkedShifts: []*timekeepingv1.WorkedShift{{StartDateTime: "2026-03-02T08:00:00", EndDateTime: "2026-03-02T16:00:00"}},

@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
@@ -66,7 +66,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		})
 	}
 	recorded, statements := pgtest.Recorded(t, pool)
-	server := NewServer(recorded, timecard.NewReader(recorded, nothingKnown{}, time.Now), nothingKnown{})
+	server := NewServer(recorded, card.NewReader(recorded, nothingKnown{}, time.Now), nothingKnown{})
 	ids := make([]int64, 500)
 	for i := range ids {
 		ids[i] = int64(100*i + 1)

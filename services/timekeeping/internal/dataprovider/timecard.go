@@ -10,7 +10,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -23,12 +24,12 @@ const (
 
 // sheet is what is loaded of an employee.
 type sheet struct {
-	timecard.Sheet
+	card.Sheet
 	// payPeriods are the previous, the current and the next pay period.
 	payPeriods []civil.Range
 }
 
-func newTimecards(reader *timecard.Reader, periods Periods) *dataelement.Table[sheet] {
+func newTimecards(reader *card.Reader, periods Periods) *dataelement.Table[sheet] {
 	return &dataelement.Table[sheet]{
 		Name: "TIMECARD", Permission: "timekeeping.timecard.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
 		MaxRowDays: maxEmployeeDays, Entries: slices.Concat(timecardElements(), payElements(), payPeriodElements()),
@@ -39,7 +40,7 @@ func newTimecards(reader *timecard.Reader, periods Periods) *dataelement.Table[s
 }
 
 // loadTimecards reads what elements need, each timecard once, in the order of the ids.
-func loadTimecards(ctx context.Context, reader *timecard.Reader, periods Periods, ids []int64, days civil.Range, needs uint64) ([]*sheet, error) {
+func loadTimecards(ctx context.Context, reader *card.Reader, periods Periods, ids []int64, days civil.Range, needs uint64) ([]*sheet, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -55,8 +56,8 @@ func loadTimecards(ctx context.Context, reader *timecard.Reader, periods Periods
 		found[id] = &sheet{payPeriods: payPeriods}
 	}
 	if needs&(needSheets|needWages) != 0 {
-		wages := needs&needWages != 0 && timecard.SeesWages(ctx)
-		for part := range slices.Chunk(slices.Sorted(maps.Keys(found)), timecard.MaxEmployees) {
+		wages := needs&needWages != 0 && card.SeesWages(ctx)
+		for part := range slices.Chunk(slices.Sorted(maps.Keys(found)), card.MaxEmployees) {
 			sheets, err := reader.Sheets(ctx, tenantID, part, days, wages)
 			if err != nil {
 				return nil, err
@@ -114,7 +115,7 @@ func timecardElements() []dataelement.Entry[sheet] {
 					texts = append(texts, of(t))
 				}
 			})
-			return dataelement.Decimal(timecard.Sum(texts))
+			return dataelement.Decimal(amount.Sum(texts))
 		})
 	}
 	exceptions := func(key, label, doc string, counts func(worktime.Fault) bool) dataelement.Entry[sheet] {

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
 // Periods resolve symbolic periods, as commons does.
@@ -84,7 +84,7 @@ func payElements() []dataelement.Entry[sheet] {
 			if len(texts) == 0 {
 				return value{}
 			}
-			return dataelement.Decimal(timecard.Sum(texts))
+			return dataelement.Decimal(amount.Sum(texts))
 		})
 	}
 	first := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[sheet] {

@@ -10,9 +10,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
@@ -21,12 +22,6 @@ const (
 	maxPunchTime = time.Hour
 	maxPage      = 25
 )
-
-const readBetween = `
-SELECT q.n, p.id, p.at, p.time_zone, p.direction, p.no_deduction, p.body, p.created_at, p.updated_at
-FROM unnest($2::bigint[], $3::timestamptz[], $4::timestamptz[]) WITH ORDINALITY AS q (employee_id, first, last, n)
-JOIN punch p ON p.tenant_id = $1 AND p.employee_id = q.employee_id AND p.at BETWEEN q.first AND q.last
-ORDER BY q.n, p.at`
 
 // ApplyReadPunches returns a page of employees with the punches that they made between
 // two times.
@@ -45,7 +40,7 @@ func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.Apply
 	if req.GetIndex() < 0 {
 		return nil, timecardfault.Invalid("index must not be less than 0")
 	}
-	keys, err := keysOf("where.employees", req.GetWhere().GetEmployees())
+	keys, err := requested.Keys("where.employees", req.GetWhere().GetEmployees())
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +66,7 @@ func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.Apply
 		Count: req.Count, Index: proto.Int64(req.GetIndex()), TotalPages: proto.Int64(int64((len(known) + count - 1) / count)),
 		FailedEmployeeCount: proto.Int64(int64(failed)), RequestTag: req.GetOptions().GetRequestTag(),
 	}}
-	out.Data, err = h.between(ctx, tenantID, page, first, last)
+	out.Data, err = punch.Between(ctx, h.pool, &h.zones, tenantID, page, first, last)
 	var punches int64
 	for _, e := range out.GetData() {
 		punches += int64(len(e.GetPunches()))
@@ -97,65 +92,4 @@ func punchTimes(r *timekeepingv1.PunchTimes) (first, last civil.DateTime, err er
 		return first, last, fault.Invalid(timecardfault.CodePunchTimes, "where.dateRange.endDateTime must be from 0 to 60 minutes after startDateTime.")
 	}
 	return first, last, nil
-}
-
-// keysOf returns whom a list names, at a place of the request, each once.
-func keysOf(path string, list *commonv1.RefList) ([]person.Key, error) {
-	refs := append([]*commonv1.Ref(nil), list.GetRefs()...)
-	for _, id := range list.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: &id})
-	}
-	for _, number := range list.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: &number})
-	}
-	if len(refs) == 0 {
-		return nil, timecardfault.Missing(path)
-	}
-	seen := make(map[person.Key]bool, len(refs))
-	var keys []person.Key
-	for _, ref := range refs {
-		key, err := keyOf(ref)
-		if err != nil {
-			return nil, err
-		}
-		if !seen[key] {
-			seen[key], keys = true, append(keys, key)
-		}
-	}
-	return keys, nil
-}
-
-// between reads the punches of employees between two times where each of them is.
-func (h *Punches) between(ctx context.Context, tenantID int64, list []person.Person, first, last civil.DateTime) ([]*timekeepingv1.EmployeePunches, error) {
-	ids, from, to := make([]int64, len(list)), make([]time.Time, len(list)), make([]time.Time, len(list))
-	out := make([]*timekeepingv1.EmployeePunches, len(list))
-	for i, who := range list {
-		zone, err := h.reader.zones.Get(who.TimeZone)
-		if err != nil {
-			return nil, err
-		}
-		ids[i], from[i], to[i] = who.ID, zone.Resolve(first), zone.Resolve(last)
-		out[i] = &timekeepingv1.EmployeePunches{Employee: &commonv1.Ref{Id: &ids[i], Qualifier: &list[i].Number}}
-	}
-	rows, err := h.reader.pool.Query(ctx, readBetween, tenantID, ids, from, to)
-	if err != nil {
-		return nil, fmt.Errorf("read punches: %w", err)
-	}
-	for rows.Next() {
-		var n int64
-		var p punch
-		var at time.Time
-		var zone string
-		if err := rows.Scan(&n, &p.ID, &at, &zone, (*int8)(&p.Direction), &p.NoDeduction, &p.body, &p.entered, &p.updatedAt); err != nil {
-			rows.Close()
-			return nil, fmt.Errorf("read punches: %w", err)
-		}
-		p.At = at.Unix()
-		if p.Zone, err = h.reader.zones.Get(zone); err != nil {
-			rows.Close()
-			return nil, err
-		}
-		out[n-1].Punches = append(out[n-1].Punches, p.toProto(out[n-1].GetEmployee()))
-	}
-	return out, rows.Err()
 }

@@ -10,19 +10,20 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
 // MultiReadTimecardMetrics returns the sums of timecards.
 func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepingv1.MultiReadTimecardMetricsRequest) (*timekeepingv1.TimecardMetricsList, error) {
-	wages := SeesWages(ctx)
-	cards, err := h.cards(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), wages)
+	wages := card.SeesWages(ctx)
+	cards, err := h.read(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), wages)
 	if err != nil {
 		return nil, err
 	}
 	wanted := selection(req.GetSelect())
 	out := &timekeepingv1.TimecardMetricsList{Metrics: make([]*timekeepingv1.TimecardMetrics, len(cards))}
 	for i, c := range cards {
-		out.Metrics[i] = c.metrics(wages, wanted, req.GetPaycodes(), req.GetRollupContext())
+		out.Metrics[i] = metrics(c, wages, wanted, req.GetPaycodes(), req.GetRollupContext())
 	}
 	return out, nil
 }
@@ -50,10 +51,10 @@ func matchesRef(list *commonv1.RefList, code *commonv1.Ref) bool {
 	return false
 }
 
-func (c *card) metrics(wages bool, wanted func(string) bool, codes *commonv1.RefList, by *timekeepingv1.RollupContext) *timekeepingv1.TimecardMetrics {
-	out := &timekeepingv1.TimecardMetrics{EmployeeId: c.ref()}
-	days := c.nonEmptyDays()
-	c.pay(days, wages)
+func metrics(c *card.Card, wages bool, wanted func(string) bool, codes *commonv1.RefList, by *timekeepingv1.RollupContext) *timekeepingv1.TimecardMetrics {
+	out := &timekeepingv1.TimecardMetrics{EmployeeId: c.Employee()}
+	days := c.NonEmptyDays()
+	c.Pay(days, wages)
 	totals := func(keep func(correction bool) bool, byDay, byCode, byJob bool) []*timekeepingv1.ActualTotal {
 		var sums rollup
 		for _, d := range days {
@@ -63,7 +64,7 @@ func (c *card) metrics(wages bool, wanted func(string) bool, codes *commonv1.Ref
 				}
 			}
 		}
-		return c.actual(sums.list)
+		return actual(c, sums.list)
 	}
 	all := func(bool) bool { return true }
 	byDay, byCode, byJob := true, true, true
@@ -83,17 +84,17 @@ func (c *card) metrics(wages bool, wanted func(string) bool, codes *commonv1.Ref
 		out.DailyActualTotalSummary = totals(all, true, false, false)
 	}
 	for _, d := range days {
-		c.addDay(out, d, wanted)
+		addDay(c, out, d, wanted)
 	}
 	return out
 }
 
 // addDay adds what is counted by shift and by exception.
-func (c *card) addDay(out *timekeepingv1.TimecardMetrics, d *timekeepingv1.TimecardDay, wanted func(string) bool) {
+func addDay(c *card.Card, out *timekeepingv1.TimecardMetrics, d *timekeepingv1.TimecardDay, wanted func(string) bool) {
 	if wanted("SHIFT_ACTUAL_TOTAL_SUMMARY") {
 		for _, s := range d.GetWorkedShifts() {
 			out.ShiftActualTotalSummary = append(out.ShiftActualTotalSummary, &timekeepingv1.ActualTotal{
-				UniqueId: fmt.Sprintf("%d-shift-%d", c.id, len(out.GetShiftActualTotalSummary())), Employee: c.ref(), ApplyDate: d.GetDate(),
+				UniqueId: fmt.Sprintf("%d-shift-%d", c.ID, len(out.GetShiftActualTotalSummary())), Employee: c.Employee(), ApplyDate: d.GetDate(),
 				StartDate: s.GetStartDateTime(), EndDate: s.GetEndDateTime(), HoursAmount: s.HoursWorked,
 			})
 		}
@@ -101,7 +102,7 @@ func (c *card) addDay(out *timekeepingv1.TimecardMetrics, d *timekeepingv1.Timec
 	if wanted("SCHEDULED_TOTALS") {
 		for _, s := range d.GetScheduleShifts() {
 			out.ScheduledTotals = append(out.ScheduledTotals, &timekeepingv1.ActualTotal{
-				UniqueId: fmt.Sprintf("%d-scheduled-%d", c.id, len(out.GetScheduledTotals())), Employee: c.ref(), ApplyDate: d.GetDate(),
+				UniqueId: fmt.Sprintf("%d-scheduled-%d", c.ID, len(out.GetScheduledTotals())), Employee: c.Employee(), ApplyDate: d.GetDate(),
 				StartDate: s.GetStartDateTime(), EndDate: s.GetEndDateTime(), HoursAmount: s.Hours,
 			})
 		}
@@ -122,12 +123,12 @@ next:
 }
 
 // actual shows totals as metrics do.
-func (c *card) actual(list []*timekeepingv1.WorkedTimeTotal) []*timekeepingv1.ActualTotal {
+func actual(c *card.Card, list []*timekeepingv1.WorkedTimeTotal) []*timekeepingv1.ActualTotal {
 	out := make([]*timekeepingv1.ActualTotal, len(list))
 	for i, w := range list {
 		out[i] = &timekeepingv1.ActualTotal{
-			UniqueId: fmt.Sprintf("%d-%s-%d-%d", c.id, w.GetDate(), w.GetPayCode().GetId(), i), Employee: c.ref(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(),
-			ApplyDate: w.GetDate(), StartDate: c.days.From.String(), EndDate: (c.days.To - 1).String(),
+			UniqueId: fmt.Sprintf("%d-%s-%d-%d", c.ID, w.GetDate(), w.GetPayCode().GetId(), i), Employee: c.Employee(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(),
+			ApplyDate: w.GetDate(), StartDate: c.Days.From.String(), EndDate: (c.Days.To - 1).String(),
 			HoursAmount: amount.Hours(w.GetSeconds()), DaysAmount: amount.Number(w.GetDays()), MoneyAmount: amount.Number(w.GetMoney()), SignedOff: proto.Bool(w.GetSignedOff()),
 			WagesAmount: amount.Number(w.GetWages()),
 		}

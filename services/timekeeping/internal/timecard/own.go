@@ -7,6 +7,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
@@ -24,12 +26,12 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 	if err != nil {
 		return nil, err
 	}
-	tenantID, who, err := h.self(ctx)
+	tenantID, who, err := h.finder.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if list := set.GetEmployees(); list != nil {
-		keys, err := keysOf(path+".employees", list)
+		keys, err := requested.Keys(path+".employees", list)
 		if err != nil {
 			return nil, err
 		}
@@ -39,21 +41,21 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 			}
 		}
 	}
-	days, err := h.daysOf(ctx, path, set.GetDateRange())
+	days, err := h.finder.Days(ctx, path, set.GetDateRange())
 	if err != nil {
 		return nil, err
 	}
-	cards, err := h.reader.read(ctx, tenantID, []int64{who.ID}, window{days: days, bodies: true})
+	cards, err := h.cards.Read(ctx, tenantID, []int64{who.ID}, card.Window{Days: days, Bodies: true})
 	if err != nil {
 		return nil, err
 	}
-	return &timekeepingv1.TimecardList{Timecards: []*timekeepingv1.Timecard{cards[0].show(selection(req.GetSelect()), options)}}, nil
+	return &timekeepingv1.TimecardList{Timecards: []*timekeepingv1.Timecard{show(cards[0], selection(req.GetSelect()), options)}}, nil
 }
 
 // UpdateEmployeeTimecard changes the timecard of the caller. Whoever is named must be the
 // caller.
 func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
-	tenantID, who, err := h.self(ctx)
+	tenantID, who, err := h.finder.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +79,7 @@ func checkOwn(ref *commonv1.Ref, who person.Person) error {
 	if ref == nil {
 		return nil
 	}
-	if key, err := keyOf(ref); err != nil || !isKeyOf(key, who) {
+	if key, err := requested.KeyOf(ref); err != nil || !isKeyOf(key, who) {
 		return errNotOwn
 	}
 	return nil

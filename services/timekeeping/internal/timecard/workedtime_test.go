@@ -1,233 +1,104 @@
 package timecard
 
 import (
-	"context"
-	"fmt"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
-	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
-
-// knownDays is what commons knows, by employee.
-type knownDays map[int64]*commonsv1.EmployeeDays
-
-func (k knownDays) ReadEmployeeDays(_ context.Context, req *commonsv1.ReadEmployeeDaysRequest, _ ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {
-	out := &commonsv1.ReadEmployeeDaysResponse{}
-	for _, id := range req.GetEmployeeIds() {
-		if k[id] != nil {
-			out.Employees = append(out.Employees, k[id])
+// actualShifts describes worked shifts by the clock of Berlin.
+func actualShifts(t *testing.T, list []*timekeepingv1.ActualShift) [][]string {
+	t.Helper()
+	zone, err := civil.LoadZone("Europe/Berlin")
+	require.NoError(t, err)
+	var out [][]string
+	local := func(at int64) string {
+		p := worktime.Punch{Zone: zone}
+		return p.Local(at).String()[5:16]
+	}
+	for _, s := range list {
+		line := []string{local(s.GetStart()), local(s.GetEnd())}
+		if s.ScheduledStart != nil {
+			line = append(line, "of "+local(s.GetScheduledStart()))
 		}
-	}
-	return out, nil
-}
-
-func newPool(t testing.TB) *pg.Pool {
-	t.Helper()
-	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
-	require.NoError(t, err)
-	return pgtest.New(t, sets...)
-}
-
-// punched stores the punches of an employee in Berlin.
-func punched(t testing.TB, ctx context.Context, r *Reader, tenantID, employee int64, local ...string) {
-	t.Helper()
-	zone, err := r.zones.Get("Europe/Berlin")
-	require.NoError(t, err)
-	rows := make([]*punchRow, len(local))
-	for i, text := range local {
-		at, err := civil.ParseDateTime(text + ":00")
-		require.NoError(t, err)
-		rows[i] = &punchRow{employee: person.Person{ID: employee}, punch: punch{body: []byte{}, Punch: worktime.Punch{At: zone.Unix(at), Zone: zone}}}
-	}
-	require.NoError(t, r.store(ctx, tenantID, rows))
-}
-
-func totalsOf(t *testing.T, ctx context.Context, r *Reader, from, to string, ids ...int64) []*timekeepingv1.EmployeeWorkedTime {
-	t.Helper()
-	out, err := NewWorkedTime(r).ReadWorkedTime(ctx, &timekeepingv1.ReadWorkedTimeRequest{EmployeeIds: ids, StartDate: from, EndDate: to})
-	require.NoError(t, err)
-	return out.GetEmployees()
-}
-
-// describe writes totals in a line each.
-func describe(list []*timekeepingv1.WorkedTimeTotal) []string {
-	var out []string
-	for _, w := range list {
-		out = append(out, fmt.Sprintf("%s %s %s %s %d%s%s", w.GetDate(), w.GetKind().String()[11:], w.GetPayCode().GetQualifier(), w.GetOrgJob().GetQualifier(), w.GetSeconds(), w.GetDays(), w.GetMoney()))
+		if s.GetRunning() {
+			line = append(line, "running")
+		}
+		for _, at := range s.GetWork() {
+			line = append(line, local(at))
+		}
+		out = append(out, line)
 	}
 	return out
 }
 
-func noon(day string) func() time.Time {
-	at, err := time.Parse(time.DateOnly, day)
-	return func() time.Time {
-		if err != nil {
-			panic(err)
-		}
-		return at.Add(12 * time.Hour)
-	}
-}
-
-func TestReadWorkedTime(t *testing.T) {
+// What was worked is what timecards show, also of days that are signed off, and of nobody
+// else.
+func TestReadWorkedShifts(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := timecardtest.NewPool(t)
 	ctx := tenant.With(t.Context(), 1)
-	day := func(text string) int32 {
-		d, err := civil.ParseDate(text)
+	march := func(day int) civil.Date { return civil.Of(2026, 3, 1).AddDays(day - 1) }
+	// Nothing is known of the employee, whose clock is UTC then.
+	planned := func(day int, from, to int32) *commonsv1.EmployeeShift {
+		return &commonsv1.EmployeeShift{Day: int32(march(day)), Segments: []*commonsv1.EmployeeShiftSegment{{StartSecond: from * 3600, EndSecond: to * 3600}}}
+	}
+	cards := timecardtest.New(pool, timecardtest.Known{7: {
+		EmployeeId: 7, PayRules: []*commonsv1.EmployeeDayText{{From: int32(march(1)), To: int32(march(31)), Text: "breaks"}},
+		Shifts: []*commonsv1.EmployeeShift{planned(2, 7, 15), planned(3, 7, 15), planned(12, 5, 14)},
+	}}, timecardtest.Noon("2026-03-12"))
+	_, err := payrule.New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Breaks", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+		EffectiveDate: "2020-01-01", Breaks: []*timekeepingv1.PayRuleBreak{{After: proto.Int32(360), Length: proto.Int32(30)}},
+	}}})
+	require.NoError(t, err)
+	cards.Punch(ctx, t, 1, 7,
+		"2026-03-02T07:55", "2026-03-02T16:10", // with a break that is taken out
+		"2026-03-03T08:30", // without a punch out
+		"2026-03-05T22:00", "2026-03-06T01:00", "2026-03-06T01:30", "2026-03-06T04:00",
+		"2026-03-12T06:00") // still at work
+	cards.Punch(tenant.With(t.Context(), 2), t, 2, 7, "2026-03-02T01:00", "2026-03-02T23:00")
+	cards.SignOff(ctx, t, 7, civil.Range{From: march(1), To: march(6)})
+
+	read := func(from, to civil.Date) [][]string {
+		response, err := NewWorkedShifts(cards.Cards).ReadWorkedShifts(ctx, &timekeepingv1.ReadWorkedShiftsRequest{EmployeeIds: []int64{8, 7}, From: int32(from), To: int32(to)})
 		require.NoError(t, err)
-		return int32(d)
+		require.LessOrEqual(t, len(response.GetEmployees()), 1)
+		if len(response.GetEmployees()) == 0 {
+			return nil
+		}
+		assert.Equal(t, int64(7), response.GetEmployees()[0].GetEmployeeId())
+		return actualShifts(t, response.GetEmployees()[0].GetShifts())
 	}
-	reader := NewReader(pool, knownDays{7: {
-		EmployeeId: 7,
-		PrimaryJobs: []*commonsv1.EmployeeDayText{
-			{From: day("2026-01-01"), To: day("2026-03-04"), Text: "A/Clerk"}, {From: day("2026-03-04"), To: day("3000-01-01"), Text: "A/Cook"},
-		},
-		PayRules: []*commonsv1.EmployeeDayText{{From: day("2026-01-01"), To: day("3000-01-01"), Text: "hourly"}},
-	}}, noon("2026-04-01"))
-	codes, rules := paycode.New(pool), payrule.New(pool)
-	overtime, err := codes.CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
-	require.NoError(t, err)
-	_, err = rules.CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
-		EffectiveDate: "2026-03-03", DailyOvertime: []*timekeepingv1.PayRuleTier{{After: proto.Int32(480), PayCode: &commonv1.Ref{Id: overtime.Id}}},
-	}}})
-	require.NoError(t, err)
-	punched(t, ctx, reader, 1, 7, "2026-03-02T08:00", "2026-03-02T18:00", "2026-03-03T22:00", "2026-03-04T08:00", "2026-03-04T20:00", "2026-03-05T01:00",
-		"2026-03-28T22:00", "2026-03-29T06:00", "2026-03-31T08:00")
-	punched(t, tenant.With(t.Context(), 2), reader, 2, 7, "2026-03-02T01:00", "2026-03-02T23:00")
-
-	got := totalsOf(t, ctx, reader, "2026-03-01", "2026-03-31", 8, 7)
-	require.Len(t, got, 2)
-	assert.Empty(t, got[0].GetTotals())
-	assert.Equal(t, []string{
-		"2026-03-02 WORKED Regular A/Clerk 36000", // The rule does not hold yet.
-		"2026-03-03 WORKED Overtime A/Clerk 7200",
-		"2026-03-03 WORKED Regular A/Clerk 28800",
-		"2026-03-04 WORKED Regular A/Cook 18000",
-		"2026-03-28 WORKED Regular A/Cook 25200", // The night on which the clock goes forward.
-	}, describe(got[1].GetTotals()))
-	assert.Equal(t, "Hourly", got[1].GetPayRule())
-	assert.Equal(t, int32(1), got[1].GetMissedPunches())
-	assert.Equal(t, overtime.GetId(), got[1].GetTotals()[1].GetPayCode().GetId())
-
-	// A part of the range is the same as the whole.
-	got = totalsOf(t, ctx, reader, "2026-03-04", "2026-03-04", 7)
-	assert.Equal(t, []string{"2026-03-04 WORKED Regular A/Cook 18000"}, describe(got[0].GetTotals()))
+	monday := []string{"03-02T07:55", "03-02T16:10", "of 03-02T08:00", "03-02T07:55", "03-02T13:55", "03-02T14:25", "03-02T16:10"}
+	night := []string{"03-05T22:00", "03-06T04:00", "03-05T22:00", "03-06T01:00", "03-06T01:30", "03-06T04:00"}
+	now := []string{"03-12T06:00", "03-12T15:00", "of 03-12T06:00", "running", "03-12T06:00", "03-12T15:00"}
+	assert.Equal(t, [][]string{monday, night, now}, read(march(1), march(31)), "of signed days and open ones")
+	assert.Equal(t, [][]string{night}, read(march(4), march(6)), "which begin on the days")
+	assert.Nil(t, read(march(6), march(12)), "and not those that reach into them")
 }
 
-// What stands on the schedule beside shifts counts, excuses absences, and stays on days
-// that are signed off.
-func TestPayCodeEditsOfTheSchedule(t *testing.T) {
+func TestReadWorkedShiftsIsBounded(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
-	ctx := tenant.With(t.Context(), 1)
-	night := civil.Of(2026, time.March, 28) // On which the clock goes forward.
-	shift := func(day civil.Date, taken bool) *commonsv1.EmployeeShift {
-		return &commonsv1.EmployeeShift{Day: int32(day), Segments: []*commonsv1.EmployeeShiftSegment{{StartSecond: 22 * 3600, EndSecond: 30 * 3600, Taken: taken}}}
-	}
-	edit := func(day civil.Date, a *schedulingv1.PayCodeAmount) *commonsv1.EmployeePayCodeEdit {
-		return &commonsv1.EmployeePayCodeEdit{Day: int32(day), Amount: a}
-	}
-	known := knownDays{7: {
-		EmployeeId: 7, Shifts: []*commonsv1.EmployeeShift{shift(night, true), shift(night+1, false), shift(night+2, false)},
-		PayRules: []*commonsv1.EmployeeDayText{{From: int32(night - 100), To: int32(night + 100), Text: "Watched"}},
-		PayCodeEdits: []*commonsv1.EmployeePayCodeEdit{
-			edit(night-1, &schedulingv1.PayCodeAmount{PayCode: "Off", Seconds: 60}), edit(night, &schedulingv1.PayCodeAmount{PayCode: "off", Halves: 2, Job: "A/B"}),
-			edit(night+1, &schedulingv1.PayCodeAmount{PayCode: "Day", Halves: 1}), edit(night+2, &schedulingv1.PayCodeAmount{PayCode: "Gone", Money: 5, StartSecond: 1}),
-		},
-	}}
-	reader := NewReader(pool, known, noon("2026-04-02"))
-	for i, code := range []*timekeepingv1.PayCode{{Name: "Off"}, {Name: "Day", Unit: "DAY", ExcusedAbsence: proto.Bool(true)}} {
-		t.Run(strconv.Itoa(i), func(t *testing.T) {
-			_, err := paycode.New(pool).CreatePayCode(ctx, code)
-			require.NoError(t, err)
+	h := NewWorkedShifts(card.NewReader(nil, nil, nil))
+	for name, c := range map[string]struct{ employees, days int }{
+		"employees": {501, 1}, "days": {1, 367}, "no days": {1, 0}, "employees and days": {301, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := h.ReadWorkedShifts(tenant.With(t.Context(), 1), &timekeepingv1.ReadWorkedShiftsRequest{EmployeeIds: make([]int64, c.employees), To: int32(c.days)})
+			assert.Equal(t, fault.CodeBadRequest, fault.FromError(err).Code)
 		})
-	}
-	_, err := payrule.New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Watched", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
-		EffectiveDate: "1900-01-01", FlagAbsence: proto.Bool(true),
-	}}})
-	require.NoError(t, err)
-	_, err = pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, version, time_zone) VALUES (1, 7, '7', 1, 'Europe/Berlin')`)
-	require.NoError(t, err)
-	want := []string{
-		"2026-03-28 PAY_CODE_EDIT Off A/B 25200", "2026-03-29 PAY_CODE_EDIT Day  00.5", "2026-03-30 PAY_CODE_EDIT Gone  00.0005",
-	}
-	assert.Equal(t, want, describe(totalsOf(t, ctx, reader, "2026-03-28", "2026-03-31", 7)[0].GetTotals()))
-	sheets, err := reader.Sheets(ctx, 1, []int64{7}, civil.Through(night, night+3), false)
-	require.NoError(t, err)
-	var absent []string
-	for _, d := range sheets[0].Days {
-		for _, e := range d.GetExceptions() {
-			absent = append(absent, e.GetApplyDate())
-		}
-	}
-	assert.Equal(t, []string{"2026-03-30"}, absent, "time off takes one, and another is excused")
-
-	signOff(t, ctx, reader, 7, civil.Through(night, night+1))
-	known[7].PayCodeEdits = nil
-	assert.Equal(t, want[:2], describe(totalsOf(t, ctx, reader, "2026-03-28", "2026-03-31", 7)[0].GetTotals()))
-}
-
-// The totals of each day are the same, whether it is read alone or with others.
-func TestADayAloneIsTheSameAsWithOthers(t *testing.T) {
-	t.Parallel()
-	pool := newPool(t)
-	ctx := tenant.With(t.Context(), 1)
-	reader := NewReader(pool, knownDays{}, noon("2026-04-01"))
-	at := time.Date(2026, 3, 1, 7, 0, 0, 0, time.UTC)
-	var local []string
-	for i := range 60 {
-		// Pauses of less than the longest shift, a missing punch now and then.
-		local = append(local, at.Format("2006-01-02T15:04"))
-		at = at.Add(time.Duration(3+(i*7)%13) * time.Hour)
-	}
-	punched(t, ctx, reader, 1, 7, local...)
-	var each []string
-	for day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC); day.Before(time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC)); day = day.AddDate(0, 0, 1) {
-		each = append(each, describe(totalsOf(t, ctx, reader, day.Format(time.DateOnly), day.Format(time.DateOnly), 7)[0].GetTotals())...)
-	}
-	assert.Equal(t, describe(totalsOf(t, ctx, reader, "2026-03-01", "2026-03-30", 7)[0].GetTotals()), each)
-	assert.NotEmpty(t, each)
-}
-
-func BenchmarkReadWorkedTime(b *testing.B) {
-	pool := newPool(b)
-	ctx := tenant.With(b.Context(), 1)
-	reader := NewReader(pool, knownDays{}, noon("2026-04-01"))
-	ids := make([]int64, maxEmployees)
-	for i := range ids {
-		ids[i] = int64(i + 1)
-		var local []string
-		for day := 1; day <= 31; day++ {
-			for _, hour := range []string{"08:00", "12:00", "12:30", "17:00"} {
-				local = append(local, fmt.Sprintf("2026-03-%02dT%s", day, hour))
-			}
-		}
-		punched(b, ctx, reader, 1, ids[i], local...)
-	}
-	for b.Loop() {
-		_, err := NewWorkedTime(reader).ReadWorkedTime(ctx, &timekeepingv1.ReadWorkedTimeRequest{EmployeeIds: ids, StartDate: "2026-03-01", EndDate: "2026-03-31"})
-		require.NoError(b, err)
 	}
 }

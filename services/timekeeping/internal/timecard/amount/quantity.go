@@ -53,3 +53,12 @@ func Number(text string) *float64 {
 	}
 	return &n
 }
+
+// Sum adds up amounts of days or money, as totals have them.
+func Sum(texts []string) float64 {
+	var sum Amount
+	for _, text := range texts {
+		sum += Read(text)
+	}
+	return float64(sum) / PerUnit
+}

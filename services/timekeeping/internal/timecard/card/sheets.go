@@ -1,4 +1,4 @@
-package timecard
+package card
 
 import (
 	"context"
@@ -6,11 +6,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
-
-// MaxEmployees is of how many employees timecards are read at once.
-const MaxEmployees = maxEmployees
 
 // Sheet is the timecard of an employee: the days that there is something on.
 type Sheet struct {
@@ -30,17 +26,17 @@ type Sheet struct {
 // of the ids. Totals have wages if these are wanted. It narrows nothing to whom a caller may
 // see, and has no place in a transaction.
 func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days civil.Range, wages bool) ([]*Sheet, error) {
-	cards, err := r.read(ctx, tenantID, ids, window{days: days, wages: wages})
+	cards, err := r.Read(ctx, tenantID, ids, Window{Days: days, Wages: wages})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]*Sheet, len(cards))
 	for i, c := range cards {
 		out[i] = &Sheet{
-			Days: c.nonEmptyDays(), Through: c.through, PayCode: c.setup.Find, Calculated: c.zone.At(r.now()),
+			Days: c.NonEmptyDays(), Through: c.Through, PayCode: c.setup.Find, Calculated: c.zone.At(r.now()),
 			Primary: func(day civil.Date) string { return c.job("", day) },
 		}
-		c.pay(out[i].Days, wages)
+		c.Pay(out[i].Days, wages)
 		for _, d := range out[i].Days {
 			day, err := civil.ParseDate(d.GetDate())
 			if err != nil {
@@ -50,13 +46,4 @@ func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days c
 		}
 	}
 	return out, nil
-}
-
-// Sum adds up amounts of days or money, as totals have them.
-func Sum(texts []string) float64 {
-	var sum amount.Amount
-	for _, text := range texts {
-		sum += amount.Read(text)
-	}
-	return float64(sum) / amount.PerUnit
 }

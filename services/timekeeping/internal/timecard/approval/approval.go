@@ -1,4 +1,5 @@
-package timecard
+// Package approval keeps which days of timecards employees and managers approved.
+package approval
 
 import (
 	"context"
@@ -11,9 +12,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/cardlock"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
@@ -40,94 +45,98 @@ DELETE FROM timecard_approval a USING unnest($2::bigint[], $3::date[], $4::date[
 WHERE a.tenant_id = $1 AND a.employee_id = t.employee_id AND a.from_day < t.to_day AND a.to_day >= t.from_day`
 )
 
-// Approvals serves TimecardApprovalService.
-type Approvals struct {
+// Handler serves TimecardApprovalService.
+type Handler struct {
 	timekeepingv1.UnsafeTimecardApprovalServiceServer
-	cards *Timecards
+	pool   *pg.Pool
+	cards  *card.Reader
+	finder *requested.Finder
+	zones  civil.Zones
 }
 
-var _ timekeepingv1.TimecardApprovalServiceServer = (*Approvals)(nil)
+var _ timekeepingv1.TimecardApprovalServiceServer = (*Handler)(nil)
 
-// NewApprovals returns an Approvals of the timecards that are served.
-func NewApprovals(cards *Timecards) *Approvals { return &Approvals{cards: cards} }
+// New returns a Handler of the approvals in the database of the pool.
+func New(pool *pg.Pool, cards *card.Reader, finder *requested.Finder) *Handler {
+	return &Handler{pool: pool, cards: cards, finder: finder}
+}
 
 // ApproveTimecard approves days of the timecard of somebody else.
-func (h *Approvals) ApproveTimecard(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (*emptypb.Empty, error) {
+func (h *Handler) ApproveTimecard(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (*emptypb.Empty, error) {
 	tenantID, who, err := h.other(ctx, req.GetEmployee())
 	if err != nil {
 		return nil, err
 	}
-	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byManager, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byManager, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
 }
 
 // ApproveEmployeeTimecard approves days of the caller's timecard.
-func (h *Approvals) ApproveEmployeeTimecard(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*emptypb.Empty, error) {
-	tenantID, who, err := h.cards.self(ctx)
+func (h *Handler) ApproveEmployeeTimecard(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*emptypb.Empty, error) {
+	tenantID, who, err := h.finder.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byEmployee, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byEmployee, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
 }
 
 // RemoveTimecardApproval removes approvals by managers.
-func (h *Approvals) RemoveTimecardApproval(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (*emptypb.Empty, error) {
+func (h *Handler) RemoveTimecardApproval(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (*emptypb.Empty, error) {
 	tenantID, who, err := h.other(ctx, req.GetEmployee())
 	if err != nil {
 		return nil, err
 	}
-	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byManager, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byManager, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
 }
 
 // RemoveEmployeeTimecardApproval removes approvals by the caller.
-func (h *Approvals) RemoveEmployeeTimecardApproval(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*emptypb.Empty, error) {
-	tenantID, who, err := h.cards.self(ctx)
+func (h *Handler) RemoveEmployeeTimecardApproval(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*emptypb.Empty, error) {
+	tenantID, who, err := h.finder.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byEmployee, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byEmployee, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
 }
 
 // ListTimecardApprovals returns the approvals of an employee's days.
-func (h *Approvals) ListTimecardApprovals(ctx context.Context, req *timekeepingv1.ListTimecardApprovalsRequest) (*timekeepingv1.TimecardApprovalList, error) {
-	tenantID, who, err := h.cards.who(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
+func (h *Handler) ListTimecardApprovals(ctx context.Context, req *timekeepingv1.ListTimecardApprovalsRequest) (*timekeepingv1.TimecardApprovalList, error) {
+	tenantID, who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
 	if err != nil {
 		return nil, err
 	}
-	return h.list(ctx, tenantID, who, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	return h.list(ctx, tenantID, who, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
 }
 
 // ListEmployeeTimecardApprovals returns the approvals of the caller's days.
-func (h *Approvals) ListEmployeeTimecardApprovals(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*timekeepingv1.TimecardApprovalList, error) {
-	tenantID, who, err := h.cards.self(ctx)
+func (h *Handler) ListEmployeeTimecardApprovals(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*timekeepingv1.TimecardApprovalList, error) {
+	tenantID, who, err := h.finder.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return h.list(ctx, tenantID, who, frame(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	return h.list(ctx, tenantID, who, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
 }
 
 // other finds an employee who is not the caller.
-func (h *Approvals) other(ctx context.Context, ref *commonv1.Ref) (int64, person.Person, error) {
-	tenantID, who, err := h.cards.who(ctx, ref)
+func (h *Handler) other(ctx context.Context, ref *commonv1.Ref) (int64, person.Person, error) {
+	tenantID, who, err := h.finder.Employee(ctx, ref)
 	if p, ok := authn.From(ctx); err == nil && ok && p.PersonID == who.ID {
 		err = fault.Invalid(timecardfault.CodeOwn, "Nobody approves their own timecard as a manager. Use the operations of employee_timecard_approvals.")
 	}
 	return tenantID, who, err
 }
 
-func (h *Approvals) approve(ctx context.Context, tenantID int64, who person.Person, approver string, dates *commonv1.DateRange) error {
-	days, err := h.cards.daysOf(ctx, "query", dates)
+func (h *Handler) approve(ctx context.Context, tenantID int64, who person.Person, approver string, dates *commonv1.DateRange) error {
+	days, err := h.finder.Days(ctx, "query", dates)
 	if err != nil {
 		return err
 	}
-	r := h.cards.reader
-	if err := r.over(who, days); err != nil {
+	if err := h.cards.Over(who, days); err != nil {
 		return err
 	}
 	by := ""
 	if principal, ok := authn.From(ctx); ok {
 		by = principal.Subject
 	}
-	return r.inLock(ctx, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+	return cardlock.In(ctx, h.pool, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, deleteApprovals, tenantID, who.ID, approver, days.From, days.To); err != nil {
 			return fmt.Errorf("replace approvals: %w", err)
 		}
@@ -138,12 +147,12 @@ func (h *Approvals) approve(ctx context.Context, tenantID int64, who person.Pers
 	})
 }
 
-func (h *Approvals) remove(ctx context.Context, tenantID int64, who person.Person, approver string, dates *commonv1.DateRange) error {
-	days, err := h.cards.daysOf(ctx, "query", dates)
+func (h *Handler) remove(ctx context.Context, tenantID int64, who person.Person, approver string, dates *commonv1.DateRange) error {
+	days, err := h.finder.Days(ctx, "query", dates)
 	if err != nil {
 		return err
 	}
-	return h.cards.reader.inLock(ctx, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+	return cardlock.In(ctx, h.pool, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, deleteApprovals, tenantID, who.ID, approver, days.From, days.To)
 		if err != nil {
 			return fmt.Errorf("remove approvals: %w", err)
@@ -155,16 +164,16 @@ func (h *Approvals) remove(ctx context.Context, tenantID int64, who person.Perso
 	})
 }
 
-func (h *Approvals) list(ctx context.Context, tenantID int64, who person.Person, dates *commonv1.DateRange) (*timekeepingv1.TimecardApprovalList, error) {
-	days, err := h.cards.daysOf(ctx, "query", dates)
+func (h *Handler) list(ctx context.Context, tenantID int64, who person.Person, dates *commonv1.DateRange) (*timekeepingv1.TimecardApprovalList, error) {
+	days, err := h.finder.Days(ctx, "query", dates)
 	if err != nil {
 		return nil, err
 	}
-	zone, err := h.cards.reader.zones.Get(who.TimeZone)
+	zone, err := h.zones.Get(who.TimeZone)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.cards.reader.pool.Query(ctx, readApprovals, tenantID, who.ID, days.From, days.To)
+	rows, err := h.pool.Query(ctx, readApprovals, tenantID, who.ID, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("read approvals: %w", err)
 	}
@@ -185,9 +194,9 @@ func (h *Approvals) list(ctx context.Context, tenantID int64, who person.Person,
 	return out, nil
 }
 
-// unapprove deletes the approvals of days that change. A shift of the day before may
+// Drop deletes the approvals of days that change. A shift of the day before may
 // change with them.
-func unapprove(ctx context.Context, tx pgx.Tx, tenantID int64, changed changedDays) error {
+func Drop(ctx context.Context, tx pgx.Tx, tenantID int64, changed map[int64]map[civil.Date]bool) error {
 	var ids []int64
 	var from, to []civil.Date
 	for id, days := range changed {

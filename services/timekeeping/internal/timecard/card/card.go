@@ -1,23 +1,17 @@
-package timecard
+package card
 
 import (
-	"context"
-	"fmt"
-
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// card is the timecard of an employee on some days.
-type card struct {
+// Card is the timecard of an employee on some days.
+type Card struct {
 	*employee
-	days  civil.Range
+	Days  civil.Range
 	setup *paysetup.Setup
 	// historical says that days which are signed off are calculated all the same.
 	historical bool
@@ -29,59 +23,9 @@ type card struct {
 	scheduledTimes []scheduledTime
 }
 
-// read calculates the timecards of employees, in the order of the ids. What is stored
-// is that of one moment, but for the schedule. It calls commons, so that it has no
-// place in a transaction.
-func (r *Reader) read(ctx context.Context, tenantID int64, ids []int64, w window) ([]*card, error) {
-	known, err := r.ask(ctx, ids, w.days, w.wages)
-	if err != nil {
-		return nil, err
-	}
-	var cards []*card
-	err = pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		cards, err = r.readIn(ctx, tx, tenantID, ids, w, known)
-		return err
-	})
-	return cards, err
-}
-
-// ask asks commons what it knows of employees.
-func (r *Reader) ask(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]*commonsv1.EmployeeDays, error) {
-	response, err := r.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
-		EmployeeIds: ids, From: int32(days.From - daysBefore), To: int32(days.To + daysAfter), Wages: wages,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the schedule of employees: %w", err)
-	}
-	known := make(map[int64]*commonsv1.EmployeeDays, len(response.GetEmployees()))
-	for _, e := range response.GetEmployees() {
-		known[e.GetEmployeeId()] = e
-	}
-	return known, nil
-}
-
-func (r *Reader) readIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w window, known map[int64]*commonsv1.EmployeeDays) ([]*card, error) {
-	setup, err := paysetup.Load(ctx, tx, tenantID)
-	if err != nil {
-		return nil, err
-	}
-	found, err := r.load(ctx, tx, tenantID, ids, w, setup.Rules.MaxShift())
-	if err != nil {
-		return nil, err
-	}
-	now := r.now().Unix()
-	cards := make([]*card, len(ids))
-	for i, id := range ids {
-		e := found[id]
-		e.of = known[id]
-		cards[i] = e.calculate(w, setup, now)
-	}
-	return cards, nil
-}
-
 // calculate calculates the timecard of an employee.
-func (e *employee) calculate(w window, s *paysetup.Setup, now int64) *card {
-	c := &card{employee: e, days: w.days, setup: s, historical: w.signed, input: &worktime.Input{Now: now, Before: e.before}}
+func (e *employee) calculate(w Window, s *paysetup.Setup, now int64) *Card {
+	c := &Card{employee: e, Days: w.Days, setup: s, historical: w.Signed, input: &worktime.Input{Now: now, Before: e.before}}
 	c.input.Excused = c.excuses
 	rules := map[civil.Date]*worktime.Rule{}
 	c.input.Rule = func(day civil.Date) *worktime.Rule {
@@ -95,7 +39,7 @@ func (e *employee) calculate(w window, s *paysetup.Setup, now int64) *card {
 	c.input.Punches = make([]worktime.Punch, len(e.punches))
 	for i := range e.punches {
 		c.input.Punches[i] = e.punches[i].Punch
-		c.input.Punches[i].PayCode = s.Booked(e.punches[i].workRuleID, e.punches[i].workRule)
+		c.input.Punches[i].PayCode = s.Booked(e.punches[i].WorkRuleID, e.punches[i].WorkRule)
 	}
 	c.schedule()
 	c.book()
@@ -105,7 +49,7 @@ func (e *employee) calculate(w window, s *paysetup.Setup, now int64) *card {
 }
 
 // schedule adds the shifts of the schedule, without what leave takes of them.
-func (c *card) schedule() {
+func (c *Card) schedule() {
 	cursor := c.zone.Cursor()
 	for _, shift := range c.of.GetShifts() {
 		day := civil.Date(shift.GetDay())
@@ -169,6 +113,6 @@ func (e *employee) job(job string, day civil.Date) string {
 }
 
 // shows says whether a day is one that was asked for, and is calculated.
-func (c *card) shows(day civil.Date) bool {
-	return c.days.Contains(day) && (c.historical || c.through == nil || day > *c.through)
+func (c *Card) shows(day civil.Date) bool {
+	return c.Days.Contains(day) && (c.historical || c.Through == nil || day > *c.Through)
 }

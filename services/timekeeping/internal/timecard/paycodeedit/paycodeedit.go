@@ -1,4 +1,5 @@
-package timecard
+// Package paycodeedit reads pay code edits of timecards from requests, and keeps them.
+package paycodeedit
 
 import (
 	"context"
@@ -6,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -16,26 +18,28 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// edit is a pay code edit as it is stored.
-type edit struct {
-	id   int64
-	day  civil.Date
-	body *timekeepingv1.TimecardPayCodeEdit
+// maxBytes bounds what is kept of a pay code edit, in bytes.
+const maxBytes = 16_384
+
+// Edit is a pay code edit as it is stored.
+type Edit struct {
+	ID   int64
+	Day  civil.Date
+	Body *timekeepingv1.TimecardPayCodeEdit
 	// The quantity is what it is worth.
 	amount.Quantity
 }
 
-// newEdit checks a pay code edit.
-func newEdit(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setup) (*edit, error) {
-	e := &edit{id: p.GetId(), body: proto.CloneOf(p)}
+// Parse checks a pay code edit, which stands at a place of the request.
+func Parse(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setup) (*Edit, error) {
+	e := &Edit{ID: p.GetId(), Body: proto.CloneOf(p)}
 	day, err := civil.ParseDate(p.GetApplyDate())
 	if err != nil {
 		return nil, timecardfault.Missing(path + ".applyDate")
 	}
-	e.day = day
+	e.Day = day
 	ref := p.GetPaycode()
 	if ref.GetQualifier() == "" && ref != nil && ref.Name != nil {
 		// The reference product's own examples name pay codes so.
@@ -65,22 +69,22 @@ func newEdit(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setu
 	if err := e.amount(path, code.GetUnit()); err != nil {
 		return nil, err
 	}
-	body := e.body
+	body := e.Body
 	body.Id, body.Employee, body.ApplyDate, body.AmountType = nil, nil, "", code.GetUnit()
 	paid := s.PayCode(ref)
 	body.Paycode = paysetup.Ref(paid)
 	if job := body.GetOrgJob(); job != nil {
 		body.OrgJob = jobname.Ref(jobname.Of(job))
 	}
-	if proto.Size(body) > maxPunch {
-		return nil, timecardfault.Invalid("%s must have at most %d bytes", path, maxPunch)
+	if proto.Size(body) > maxBytes {
+		return nil, timecardfault.Invalid("%s must have at most %d bytes", path, maxBytes)
 	}
 	return e, nil
 }
 
 // amount reads what an edit is worth in the unit of its pay code.
-func (e *edit) amount(path, unit string) (err error) {
-	b := e.body
+func (e *Edit) amount(path, unit string) (err error) {
+	b := e.Body
 	switch {
 	case unit == amount.UnitHour && b.GetDurationInHours() != nil:
 		e.Seconds, err = amount.ParseHours(path+".durationInHours", b.GetDurationInHours())
@@ -95,10 +99,10 @@ func (e *edit) amount(path, unit string) (err error) {
 	return err
 }
 
-// toProto returns a stored edit as callers see it.
-func (e *edit) toProto(c *card) *timekeepingv1.TimecardPayCodeEdit {
-	out := proto.CloneOf(e.body)
-	out.Id, out.ApplyDate, out.Paycode = proto.Int64(e.id), e.day.String(), paysetup.Ref(c.setup.PayCode(e.body.GetPaycode()))
+// ToProto returns a stored edit as callers see it, its pay code as it is now.
+func (e *Edit) ToProto(s *paysetup.Setup) *timekeepingv1.TimecardPayCodeEdit {
+	out := proto.CloneOf(e.Body)
+	out.Id, out.ApplyDate, out.Paycode = proto.Int64(e.ID), e.Day.String(), paysetup.Ref(s.PayCode(e.Body.GetPaycode()))
 	out.DurationInHours, out.DurationInDays, out.MoneyAmount = nil, nil, nil
 	switch out.GetAmountType() {
 	case amount.UnitDay:
@@ -118,35 +122,12 @@ func number(n *float64) *structpb.Value {
 	return structpb.NewNumberValue(*n)
 }
 
-// jobOf returns the job of an edit: the primary job of its day when it names none.
-func (e *edit) jobOf(c *card) string {
-	return c.job(jobname.Of(e.body.GetOrgJob()), e.day)
-}
-
-// excuses says whether somebody whose timecard has an edit on a day may be absent.
-func (c *card) excuses(day civil.Date) bool {
-	for _, e := range c.edits {
-		if e.day == day && c.setup.Find(e.body.GetPaycode()).GetExcusedAbsence() {
-			return true
-		}
-	}
-	for _, b := range c.scheduledTimes {
-		if b.day == day && b.excused {
-			return true
-		}
-	}
-	return false
-}
-
-// totalKey is what totals are distinguished by.
-type totalKey struct {
-	worktime.Key
-	kind       timekeepingv1.TotalKind
-	historical civil.Date
-}
+// Job returns the name of the job of an edit, "" when it names none.
+func (e *Edit) Job() string { return jobname.Of(e.Body.GetOrgJob()) }
 
 const (
-	readEdits = `
+	// ReadStored reads what Scan takes, of employees and from a day to before another.
+	ReadStored = `
 SELECT t.employee_id, t.id, t.apply_date, t.seconds, t.days, t.money, t.body
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
     SELECT * FROM timecard_edit WHERE tenant_id = $1 AND employee_id = e.id AND apply_date >= $3 AND apply_date < $4 OFFSET 0
@@ -162,39 +143,47 @@ WHERE tenant_id = $1 AND employee_id = $2 AND id = $3`
 	deleteEdit = `DELETE FROM timecard_edit WHERE tenant_id = $1 AND employee_id = $2 AND id = $3`
 )
 
-func scanEdits(rows pgx.Rows, found map[int64]*employee) error {
+// Scan reads the rows of ReadStored.
+func Scan(rows pgx.Rows, add func(employeeID int64, e *Edit)) error {
 	for rows.Next() {
 		var id int64
 		var body []byte
-		e := &edit{body: &timekeepingv1.TimecardPayCodeEdit{}}
-		if err := rows.Scan(&id, &e.id, &e.day, &e.Seconds, (*int64)(&e.Days), (*int64)(&e.Money), &body); err != nil {
+		e := &Edit{Body: &timekeepingv1.TimecardPayCodeEdit{}}
+		if err := rows.Scan(&id, &e.ID, &e.Day, &e.Seconds, (*int64)(&e.Days), (*int64)(&e.Money), &body); err != nil {
 			return err
 		}
-		if err := proto.Unmarshal(body, e.body); err != nil {
+		if err := proto.Unmarshal(body, e.Body); err != nil {
 			return err
 		}
-		found[id].edits = append(found[id].edits, e)
+		add(id, e)
 	}
 	return rows.Err()
 }
 
-// storeEdit writes an edit: a new one, or one that has an id.
-func storeEdit(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, e *edit) error {
-	body, err := proto.Marshal(e.body)
+// Store writes an edit: a new one, or one that has an id.
+func Store(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, e *Edit) error {
+	body, err := proto.Marshal(e.Body)
 	if err != nil {
 		return err
 	}
-	if e.id == 0 {
-		_, err = tx.Exec(ctx, insertEdit, tenantID, employeeID, e.day, e.Seconds, int64(e.Days), int64(e.Money), body)
+	if e.ID == 0 {
+		_, err = tx.Exec(ctx, insertEdit, tenantID, employeeID, e.Day, e.Seconds, int64(e.Days), int64(e.Money), body)
 		return err
 	}
-	return one(unknownEdit(e.id))(tx.Exec(ctx, updateEdit, tenantID, employeeID, e.id, e.day, e.Seconds, int64(e.Days), int64(e.Money), body))
+	tag, err := tx.Exec(ctx, updateEdit, tenantID, employeeID, e.ID, e.Day, e.Seconds, int64(e.Days), int64(e.Money), body)
+	return found(tag, err, e.ID)
 }
 
-func unknownEdit(id int64) *fault.Error {
-	return fault.Invalid(timecardfault.CodeUnknown, fmt.Sprintf("The timecard has no pay code edit with the id %d.", id))
+// Delete deletes a pay code edit of an employee.
+func Delete(ctx context.Context, tx pgx.Tx, tenantID, employeeID, id int64) error {
+	tag, err := tx.Exec(ctx, deleteEdit, tenantID, employeeID, id)
+	return found(tag, err, id)
 }
 
-func unknownPunch(id int64) *fault.Error {
-	return fault.Invalid(timecardfault.CodeUnknown, fmt.Sprintf("The timecard has no punch with the id %d.", id))
+// found returns an error when a statement found no pay code edit.
+func found(tag pgconn.CommandTag, err error, id int64) error {
+	if err == nil && tag.RowsAffected() == 0 {
+		return fault.Invalid(timecardfault.CodeUnknown, fmt.Sprintf("The timecard has no pay code edit with the id %d.", id))
+	}
+	return err
 }

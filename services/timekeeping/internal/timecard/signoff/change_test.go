@@ -1,48 +1,37 @@
-package timecard
+package signoff_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
-// signOff signs a timecard off through the last of some days.
-func signOff(t *testing.T, ctx context.Context, r *Reader, employee int64, days civil.Range) {
-	t.Helper()
-	k, err := r.known(ctx, employee, days)
-	require.NoError(t, err)
-	require.NoError(t, r.inLock(ctx, 1, []int64{employee}, func(ctx context.Context, tx pgx.Tx) error {
-		cards, err := r.readIn(ctx, tx, 1, []int64{employee}, window{days: days, bodies: true}, k.of)
-		if err != nil {
-			return err
-		}
-		return cards[0].freeze(ctx, tx, 1, "somebody")
-	}))
-}
+func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // weekly returns what commons knows of employees whose weekly overtime begins after some
 // minutes.
-func weekly(t *testing.T, ctx context.Context, pool *pg.Pool, after int32, ids ...int64) knownDays {
+func weekly(t *testing.T, ctx context.Context, pool *pg.Pool, after int32, ids ...int64) timecardtest.Known {
 	t.Helper()
 	code, err := paycode.New(pool).CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
 	require.NoError(t, err)
@@ -50,7 +39,7 @@ func weekly(t *testing.T, ctx context.Context, pool *pg.Pool, after int32, ids .
 		EffectiveDate: "1900-01-01", WeeklyOvertime: []*timekeepingv1.PayRuleTier{{After: &after, PayCode: &commonv1.Ref{Id: code.Id}}},
 	}}})
 	require.NoError(t, err)
-	known := knownDays{}
+	known := timecardtest.Known{}
 	for _, id := range ids {
 		known[id] = &commonsv1.EmployeeDays{EmployeeId: id, PayRules: []*commonsv1.EmployeeDayText{{From: int32(civil.Beginning), To: int32(civil.Forever), Text: "Weekly"}}}
 	}
@@ -58,10 +47,10 @@ func weekly(t *testing.T, ctx context.Context, pool *pg.Pool, after int32, ids .
 }
 
 // byCode adds up what March brings an employee of each pay code.
-func byCode(t *testing.T, ctx context.Context, r *Reader, id int64) map[string]int64 {
+func byCode(t *testing.T, ctx context.Context, cards *timecardtest.Timecards, id int64) map[string]int64 {
 	t.Helper()
 	sums := map[string]int64{}
-	for _, w := range totalsOf(t, ctx, r, "2026-03-01", "2026-03-31", id)[0].GetTotals() {
+	for _, w := range cards.Worked(ctx, t, "2026-03-01", "2026-03-31", id)[0].GetTotals() {
 		code := w.GetPayCode().GetQualifier()
 		if sums[code] += w.GetSeconds(); sums[code] == 0 {
 			delete(sums, code)
@@ -70,30 +59,17 @@ func byCode(t *testing.T, ctx context.Context, r *Reader, id int64) map[string]i
 	return sums
 }
 
-// removeSignoffs opens the days of a timecard that come after a signed one.
-func removeSignoffs(t *testing.T, ctx context.Context, r *Reader, employee int64, last civil.Date) {
-	t.Helper()
-	require.NoError(t, r.inLock(ctx, 1, []int64{employee}, func(ctx context.Context, tx pgx.Tx) error {
-		for _, sql := range removals {
-			if _, err := tx.Exec(ctx, sql, 1, employee, last); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
-}
-
 // Punches that come after the sign-off are corrections that add up, with the days that
 // were kept, to what somebody has who was never signed off.
 func TestCorrectionsAddUp(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	pool := newPool(t)
+	pool := timecardtest.NewPool(t)
 	ids := make([]int64, 24)
 	for i := range ids {
 		ids[i] = int64(i + 1)
 	}
-	reader := NewReader(pool, weekly(t, ctx, pool, 30*60, ids...), noon("2026-05-01"))
+	cards := timecardtest.New(pool, weekly(t, ctx, pool, 30*60, ids...), timecardtest.Noon("2026-05-01"))
 	monday := civil.Of(2026, time.March, 2)
 	for seed := range 12 {
 		employee, other := ids[2*seed], ids[2*seed+1]
@@ -108,16 +84,16 @@ func TestCorrectionsAddUp(t *testing.T) {
 		}
 		// The next week is open.
 		early = append(early, "2026-03-09T08:00", "2026-03-09T15:00")
-		punched(t, ctx, reader, 1, employee, early...)
-		signOff(t, ctx, reader, employee, civil.Range{From: monday, To: monday + 7})
-		kept := describe(totalsOf(t, ctx, reader, "2026-03-02", "2026-03-08", employee)[0].GetTotals())
+		cards.Punch(ctx, t, 1, employee, early...)
+		cards.SignOff(ctx, t, employee, civil.Range{From: monday, To: monday + 7})
+		kept := cards.Totals(ctx, t, "2026-03-02", "2026-03-08", employee)
 		for _, one := range late {
-			punched(t, ctx, reader, 1, employee, one)
+			cards.Punch(ctx, t, 1, employee, one)
 		}
-		punched(t, ctx, reader, 1, other, append(early, late...)...)
+		cards.Punch(ctx, t, 1, other, append(early, late...)...)
 
-		assert.Equal(t, kept, describe(totalsOf(t, ctx, reader, "2026-03-02", "2026-03-08", employee)[0].GetTotals()), "seed %d", seed)
-		assert.Equal(t, byCode(t, ctx, reader, other), byCode(t, ctx, reader, employee), "seed %d: %v", seed, late)
+		assert.Equal(t, kept, cards.Totals(ctx, t, "2026-03-02", "2026-03-08", employee), "seed %d", seed)
+		assert.Equal(t, byCode(t, ctx, cards, other), byCode(t, ctx, cards, employee), "seed %d: %v", seed, late)
 	}
 }
 
@@ -126,9 +102,9 @@ func TestCorrectionsAddUp(t *testing.T) {
 func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	pool := newPool(t)
+	pool := timecardtest.NewPool(t)
 	ids := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	reader := NewReader(pool, weekly(t, ctx, pool, 40*60, ids...), noon("2026-05-01"))
+	cards := timecardtest.New(pool, weekly(t, ctx, pool, 40*60, ids...), timecardtest.Noon("2026-05-01"))
 	monday := civil.Of(2026, time.March, 2)
 	full := []string{"2026-03-02T06:00", "2026-03-02T18:00", "2026-03-03T06:00", "2026-03-03T18:00", "2026-03-04T06:00", "2026-03-04T18:00"}
 	for i, c := range []struct {
@@ -157,31 +133,31 @@ func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
 	} {
 		t.Run(c.it, func(t *testing.T) {
 			signed, other := ids[2*i], ids[2*i+1]
-			punched(t, ctx, reader, 1, signed, c.early...)
-			signOff(t, ctx, reader, signed, civil.Range{From: monday, To: monday + 3})
-			kept := describe(totalsOf(t, ctx, reader, "2026-03-02", "2026-03-04", signed)[0].GetTotals())
+			cards.Punch(ctx, t, 1, signed, c.early...)
+			cards.SignOff(ctx, t, signed, civil.Range{From: monday, To: monday + 3})
+			kept := cards.Totals(ctx, t, "2026-03-02", "2026-03-04", signed)
 			for _, late := range c.late {
-				punched(t, ctx, reader, 1, signed, late...)
-				punched(t, ctx, reader, 1, other, late...)
+				cards.Punch(ctx, t, 1, signed, late...)
+				cards.Punch(ctx, t, 1, other, late...)
 			}
-			punched(t, ctx, reader, 1, signed, c.open...)
-			punched(t, ctx, reader, 1, other, append(c.early, c.open...)...)
-			want := byCode(t, ctx, reader, other)
-			assert.Equal(t, want, byCode(t, ctx, reader, signed))
-			assert.Equal(t, kept, describe(totalsOf(t, ctx, reader, "2026-03-02", "2026-03-04", signed)[0].GetTotals()), "signed days stay as they were")
+			cards.Punch(ctx, t, 1, signed, c.open...)
+			cards.Punch(ctx, t, 1, other, append(c.early, c.open...)...)
+			want := byCode(t, ctx, cards, other)
+			assert.Equal(t, want, byCode(t, ctx, cards, signed))
+			assert.Equal(t, kept, cards.Totals(ctx, t, "2026-03-02", "2026-03-04", signed), "signed days stay as they were")
 
 			// Nor are the days of the week that are signed off later paid otherwise.
-			signOff(t, ctx, reader, signed, civil.Range{From: monday + 3, To: monday + 7})
-			assert.Equal(t, want, byCode(t, ctx, reader, signed))
+			cards.SignOff(ctx, t, signed, civil.Range{From: monday + 3, To: monday + 7})
+			assert.Equal(t, want, byCode(t, ctx, cards, signed))
 
 			// Nor when more comes late, or they are opened again.
 			more := []string{"2026-03-02T18:30", "2026-03-02T20:00", "2026-03-05T16:30", "2026-03-05T17:30"}
-			punched(t, ctx, reader, 1, signed, more...)
-			punched(t, ctx, reader, 1, other, more...)
-			want = byCode(t, ctx, reader, other)
-			assert.Equal(t, want, byCode(t, ctx, reader, signed))
-			removeSignoffs(t, ctx, reader, signed, monday+2)
-			assert.Equal(t, want, byCode(t, ctx, reader, signed))
+			cards.Punch(ctx, t, 1, signed, more...)
+			cards.Punch(ctx, t, 1, other, more...)
+			want = byCode(t, ctx, cards, other)
+			assert.Equal(t, want, byCode(t, ctx, cards, signed))
+			require.NoError(t, cards.Signoffs.Reopen(ctx, 1, signed, monday+3))
+			assert.Equal(t, want, byCode(t, ctx, cards, signed))
 		})
 	}
 }
@@ -190,7 +166,7 @@ func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
 func TestNightShiftsThatComeLate(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	reader := NewReader(newPool(t), knownDays{}, noon("2026-05-01"))
+	cards := timecardtest.New(timecardtest.NewPool(t), timecardtest.Known{}, timecardtest.Noon("2026-05-01"))
 	monday := civil.Of(2026, time.March, 2)
 	for i, c := range []struct {
 		it    string
@@ -208,21 +184,21 @@ func TestNightShiftsThatComeLate(t *testing.T) {
 		t.Run(c.it, func(t *testing.T) {
 			signed, other := int64(2*i+1), int64(2*i+2)
 			early := append([]string{"2026-03-03T08:00", "2026-03-03T16:00", "2026-03-09T12:00", "2026-03-09T17:00"}, c.early...)
-			punched(t, ctx, reader, 1, signed, early...)
-			punched(t, ctx, reader, 1, other, early...)
-			signOff(t, ctx, reader, signed, civil.Range{From: monday, To: monday + 7})
+			cards.Punch(ctx, t, 1, signed, early...)
+			cards.Punch(ctx, t, 1, other, early...)
+			cards.SignOff(ctx, t, signed, civil.Range{From: monday, To: monday + 7})
 			for _, late := range c.late {
-				punched(t, ctx, reader, 1, signed, late...)
-				punched(t, ctx, reader, 1, other, late...)
+				cards.Punch(ctx, t, 1, signed, late...)
+				cards.Punch(ctx, t, 1, other, late...)
 			}
 			sum := func(id int64) (sum int64) {
-				for _, w := range totalsOf(t, ctx, reader, "2026-03-02", "2026-03-15", id)[0].GetTotals() {
+				for _, w := range cards.Worked(ctx, t, "2026-03-02", "2026-03-15", id)[0].GetTotals() {
 					sum += w.GetSeconds()
 				}
 				return sum
 			}
 			assert.Equal(t, sum(other), sum(signed))
-			assert.Zero(t, totalsOf(t, ctx, reader, "2026-03-09", "2026-03-15", signed)[0].GetMissedPunches())
+			assert.Zero(t, cards.Worked(ctx, t, "2026-03-09", "2026-03-15", signed)[0].GetMissedPunches())
 		})
 	}
 }
@@ -233,14 +209,14 @@ func TestCorrectionsOfDaysThatLieFarApart(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	asked := &rangesAsked{}
-	reader := NewReader(newPool(t), asked, noon("2026-05-01"))
-	signOff(t, ctx, reader, 7, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 9)})
+	cards := timecardtest.New(timecardtest.NewPool(t), asked, timecardtest.Noon("2026-05-01"))
+	cards.SignOff(ctx, t, 7, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 9)})
 	asked.days = nil
-	punched(t, ctx, reader, 1, 7, "2016-03-01T08:00", "2016-03-01T10:00", "2016-03-05T08:00", "2016-03-05T09:00", "2026-03-06T08:00", "2026-03-06T12:00", "2026-03-10T08:00", "2026-03-10T09:00")
+	cards.Punch(ctx, t, 1, 7, "2016-03-01T08:00", "2016-03-01T10:00", "2016-03-05T08:00", "2016-03-05T09:00", "2026-03-06T08:00", "2026-03-06T12:00", "2026-03-10T08:00", "2026-03-10T09:00")
 	assert.Equal(t, []string{
 		"2026-03-09 HISTORICAL_CORRECTION Regular  7200", "2026-03-09 HISTORICAL_CORRECTION Regular  3600",
 		"2026-03-09 HISTORICAL_CORRECTION Regular  14400", "2026-03-10 WORKED Regular  3600",
-	}, describe(totalsOf(t, ctx, reader, "2026-03-09", "2026-03-10", 7)[0].GetTotals()))
+	}, cards.Totals(ctx, t, "2026-03-09", "2026-03-10", 7))
 	for _, days := range asked.days {
 		assert.LessOrEqual(t, days, 400, "commons is asked for at most 400 days")
 	}
@@ -253,68 +229,33 @@ func TestOneImportAsksCommonsOnce(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	asked := &rangesAsked{}
-	reader := NewReader(newPool(t), asked, noon("2026-05-01"))
-	zone, err := reader.zones.Get("Europe/Berlin")
-	require.NoError(t, err)
+	cards := timecardtest.New(timecardtest.NewPool(t), asked, timecardtest.Noon("2026-05-01"))
 	const employees = 12
-	var rows []*punchRow
+	var list []*punch.Entry
 	for id := range int64(employees) {
-		signOff(t, ctx, reader, id+1, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 10+int(id))})
-		for hour := range int64(2) {
-			at := zone.Unix(civil.DateTime{Date: civil.Of(2026, time.March, 3+int(id)/2), Seconds: int32(8+hour) * 3600})
-			rows = append(rows, &punchRow{employee: person.Person{ID: id + 1}, punch: punch{body: []byte{}, Punch: worktime.Punch{At: at, Zone: zone}}})
-		}
+		cards.SignOff(ctx, t, id+1, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 10+int(id))})
+		day := civil.Of(2026, time.March, 3+int(id)/2).String()
+		list = append(list, timecardtest.Entries(t, id+1, day+"T08:00", day+"T09:00")...)
 	}
 	asked.days = nil
-	require.NoError(t, reader.store(ctx, 1, rows))
+	require.NoError(t, cards.Signoffs.AddPunches(ctx, 1, list))
 	assert.Len(t, asked.days, 1)
 	for id := range int64(employees) {
-		got := totalsOf(t, ctx, reader, "2026-03-01", "2026-03-31", id+1)[0].GetTotals()
+		got := cards.Worked(ctx, t, "2026-03-01", "2026-03-31", id+1)[0].GetTotals()
 		open := civil.Of(2026, time.March, 10+int(id))
-		assert.Equal(t, []string{open.String() + " HISTORICAL_CORRECTION Regular  3600"}, describe(got))
+		assert.Equal(t, []string{open.String() + " HISTORICAL_CORRECTION Regular  3600"}, timecardtest.Describe(got))
 	}
 }
 
 // rangesAsked notes for how many days commons is asked.
 type rangesAsked struct {
-	knownDays
+	timecardtest.Known
 	days []int
 }
 
 func (r *rangesAsked) ReadEmployeeDays(ctx context.Context, req *commonsv1.ReadEmployeeDaysRequest, opts ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {
 	r.days = append(r.days, int(req.GetTo()-req.GetFrom()))
-	return r.knownDays.ReadEmployeeDays(ctx, req, opts...)
-}
-
-func TestTouchedDaysThatAreSigned(t *testing.T) {
-	t.Parallel()
-	through := civil.Of(2026, time.March, 8)
-	for name, c := range map[string]struct{ days, want []string }{
-		"one day":                      {[]string{"2026-03-02"}, []string{"2026-03-01 2026-03-08"}},
-		"a week of overtime":           {[]string{"2026-02-02"}, []string{"2026-02-01 2026-02-09"}},
-		"close together":               {[]string{"2026-01-02", "2026-03-07"}, []string{"2026-01-01 2026-03-08"}},
-		"a shift of the last day":      {[]string{"2026-03-09"}, []string{"2026-03-08 2026-03-08"}},
-		"open":                         {[]string{"2026-03-10"}, nil},
-		"far apart":                    {[]string{"2016-03-02", "2026-03-02"}, []string{"2016-03-01 2016-03-09", "2026-03-01 2026-03-08"}},
-		"next to what is long already": {[]string{"2025-01-02", "2025-12-25", "2026-01-01"}, []string{"2025-01-01 2026-01-01", "2026-01-02 2026-01-08"}},
-		"all in range already":         {[]string{"2026-03-07", "2026-03-08", "2026-03-09", "2026-03-12"}, []string{"2026-03-06 2026-03-08"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			days := changedDays{}
-			for _, text := range c.days {
-				day, err := civil.ParseDate(text)
-				require.NoError(t, err)
-				days.add(7, day)
-			}
-			var got []string
-			for _, k := range days.inSigned(map[int64]signoff{7: {through: through}}) {
-				assert.LessOrEqual(t, k.days.Days(), maxRange)
-				got = append(got, k.days.From.String()+" "+(k.days.To-1).String())
-			}
-			assert.Equal(t, c.want, got)
-		})
-	}
+	return r.Known.ReadEmployeeDays(ctx, req, opts...)
 }
 
 // A shift that begins before the midnight through which a timecard is signed off stays
@@ -322,21 +263,21 @@ func TestTouchedDaysThatAreSigned(t *testing.T) {
 func TestAShiftAcrossTheSignedMidnight(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	reader := NewReader(newPool(t), knownDays{}, noon("2026-05-01"))
+	cards := timecardtest.New(timecardtest.NewPool(t), timecardtest.Known{}, timecardtest.Noon("2026-05-01"))
 	day := civil.Of(2026, time.March, 28) // Its night is an hour short.
-	punched(t, ctx, reader, 1, 7, "2026-03-28T22:00", "2026-03-29T06:00", "2026-03-29T13:00", "2026-03-29T15:00")
+	cards.Punch(ctx, t, 1, 7, "2026-03-28T22:00", "2026-03-29T06:00", "2026-03-29T13:00", "2026-03-29T15:00")
 	want := []string{"2026-03-28 WORKED Regular  25200", "2026-03-29 WORKED Regular  7200"}
 	read := func() []string {
-		return describe(totalsOf(t, ctx, reader, "2026-03-27", "2026-03-30", 7)[0].GetTotals())
+		return cards.Totals(ctx, t, "2026-03-27", "2026-03-30", 7)
 	}
 	require.Equal(t, want, read())
-	signOff(t, ctx, reader, 7, civil.Through(day-1, day))
+	cards.SignOff(ctx, t, 7, civil.Through(day-1, day))
 	assert.Equal(t, want, read())
 
 	// A punch out of the signed shift is a correction, one of the next day is not.
-	punched(t, ctx, reader, 1, 7, "2026-03-29T16:00", "2026-03-29T17:00")
+	cards.Punch(ctx, t, 1, 7, "2026-03-29T16:00", "2026-03-29T17:00")
 	assert.Equal(t, []string{want[0], "2026-03-29 WORKED Regular  10800"}, read())
-	punched(t, ctx, reader, 1, 7, "2026-03-29T04:00", "2026-03-29T05:00")
+	cards.Punch(ctx, t, 1, 7, "2026-03-29T04:00", "2026-03-29T05:00")
 	assert.Equal(t, []string{want[0], "2026-03-29 WORKED Regular  10800", "2026-03-29 HISTORICAL_CORRECTION Regular  -3600"}, read())
 }
 
@@ -345,42 +286,35 @@ func TestAShiftAcrossTheSignedMidnight(t *testing.T) {
 func TestSignOffsBesideImports(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	reader := NewReader(newPool(t), knownDays{}, noon("2026-05-01"))
+	cards := timecardtest.New(timecardtest.NewPool(t), timecardtest.Known{}, timecardtest.Noon("2026-05-01"))
 	day := civil.Of(2026, time.March, 2)
 	for round := range 20 {
 		employee := int64(round + 1)
 		var group errgroup.Group
 		for hour := range 8 {
+			list := timecardtest.Entries(t, employee, fmt.Sprintf("%sT%02d:00", day, 2*hour), fmt.Sprintf("%sT%02d:30", day, 2*hour))
 			group.Go(func() error {
-				zone, err := reader.zones.Get("Europe/Berlin")
-				if err != nil {
-					return err
-				}
-				rows := make([]*punchRow, 2)
-				for i := range rows {
-					at := zone.Unix(day.At(int32(hour*2*3600 + i*1800)))
-					rows[i] = &punchRow{employee: person.Person{ID: employee}, punch: punch{body: []byte{}, Punch: worktime.Punch{At: at, Zone: zone}}}
-				}
-				err = reader.store(ctx, 1, rows)
-				for errors.Is(err, errSignedMeanwhile) {
-					err = reader.store(ctx, 1, rows)
-				}
-				return err
+				return untilDone(func() error { return cards.Signoffs.AddPunches(ctx, 1, list) })
 			})
 		}
 		group.Go(func() error {
 			who := person.Person{ID: employee, TimeZone: "Europe/Berlin"}
-			err := reader.signOff(ctx, 1, who, civil.Through(day, day))
-			for errors.Is(err, errSignedMeanwhile) {
-				err = reader.signOff(ctx, 1, who, civil.Through(day, day))
-			}
-			return err
+			return untilDone(func() error { return cards.Signoffs.SignOff(ctx, 1, who, civil.Through(day, day)) })
 		})
 		require.NoError(t, group.Wait())
 		var sum int64
-		for _, w := range totalsOf(t, ctx, reader, day.String(), (day + 1).String(), employee)[0].GetTotals() {
+		for _, w := range cards.Worked(ctx, t, day.String(), (day + 1).String(), employee)[0].GetTotals() {
 			sum += w.GetSeconds()
 		}
 		assert.EqualValues(t, 8*1800, sum, "round %d", round)
 	}
+}
+
+// untilDone tries something again while others sign off or open what it changes.
+func untilDone(fn func() error) error {
+	err := fn()
+	for fault.HasCode(err, fault.CodeStale) {
+		err = fn()
+	}
+	return err
 }

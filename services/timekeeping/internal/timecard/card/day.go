@@ -1,4 +1,4 @@
-package timecard
+package card
 
 import (
 	"maps"
@@ -16,14 +16,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// ref names the employee of a timecard.
-func (e *employee) ref() *commonv1.Ref {
-	return &commonv1.Ref{Id: proto.Int64(e.id), Qualifier: proto.String(e.number), Name: proto.String(e.number)}
+// Employee names the employee of a timecard.
+func (e *employee) Employee() *commonv1.Ref {
+	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.number), Name: proto.String(e.number)}
 }
 
-// nonEmptyDays returns the days of a timecard that there is something on: those that are signed
+// NonEmptyDays returns the days of a timecard that there is something on: those that are signed
 // off as they were, the others as they are calculated.
-func (c *card) nonEmptyDays() []*timekeepingv1.TimecardDay {
+func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 	days := map[civil.Date]*timekeepingv1.TimecardDay{}
 	of := func(day civil.Date) *timekeepingv1.TimecardDay {
 		if days[day] == nil {
@@ -39,8 +39,8 @@ func (c *card) nonEmptyDays() []*timekeepingv1.TimecardDay {
 		}
 	}
 	for _, e := range c.edits {
-		if c.shows(e.day) {
-			of(e.day).PayCodeEdits = append(of(e.day).PayCodeEdits, e.toProto(c))
+		if c.shows(e.Day) {
+			of(e.Day).PayCodeEdits = append(of(e.Day).PayCodeEdits, e.ToProto(c.setup))
 		}
 	}
 	for i := range c.scheduledTimes {
@@ -66,7 +66,7 @@ func (c *card) nonEmptyDays() []*timekeepingv1.TimecardDay {
 		slices.SortFunc(d.Totals, compareTotals)
 	}
 	for day, d := range c.signed {
-		if c.days.Contains(day) {
+		if c.Days.Contains(day) {
 			days[day] = d
 		}
 	}
@@ -77,12 +77,12 @@ func (c *card) nonEmptyDays() []*timekeepingv1.TimecardDay {
 	return out
 }
 
-func (c *card) local(punch int, at int64) string {
+func (c *Card) local(punch int, at int64) string {
 	return c.punches[punch].Local(at).String()
 }
 
 // workedShift shows a shift on the clocks where its punches were made.
-func (c *card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
+func (c *Card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
 	out := &timekeepingv1.WorkedShift{
 		ApplyDate: shift.Day.String(), BreakHours: amount.Hours(shift.Deducted),
 		IsScheduled: proto.Bool(shift.Scheduled >= 0), IsOpen: proto.Bool(shift.Running),
@@ -107,7 +107,7 @@ func (c *card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
 }
 
 // punchesOf shows the punches of a shift, each once.
-func (c *card) punchesOf(shift *worktime.Shift) []*timekeepingv1.Punch {
+func (c *Card) punchesOf(shift *worktime.Shift) []*timekeepingv1.Punch {
 	var out []*timekeepingv1.Punch
 	last := -1
 	add := func(punch int, rounded int64) {
@@ -115,7 +115,7 @@ func (c *card) punchesOf(shift *worktime.Shift) []*timekeepingv1.Punch {
 			return
 		}
 		last = punch
-		p := c.punches[punch].toProto(nil)
+		p := c.punches[punch].ToProto(nil)
 		p.RoundedPunchDtm, p.IsScheduled = c.local(punch, rounded), proto.Bool(shift.Scheduled >= 0)
 		out = append(out, p)
 	}
@@ -151,7 +151,7 @@ func exceptionType(fault worktime.Fault) *timekeepingv1.TimecardExceptionType {
 	return &timekeepingv1.TimecardExceptionType{Name: string(fault)}
 }
 
-func (c *card) exception(e worktime.Exception) *timekeepingv1.TimecardException {
+func (c *Card) exception(e worktime.Exception) *timekeepingv1.TimecardException {
 	out := &timekeepingv1.TimecardException{ApplyDate: e.Day.String(), ExceptionType: exceptionType(e.Fault)}
 	if e.Punch >= 0 {
 		out.PunchId = proto.Int64(c.punches[e.Punch].ID)
@@ -162,24 +162,7 @@ func (c *card) exception(e worktime.Exception) *timekeepingv1.TimecardException 
 	return out
 }
 
-// total shows what a total adds up.
-func total(w *timekeepingv1.WorkedTimeTotal) *timekeepingv1.TimecardTotal {
-	out := &timekeepingv1.TimecardTotal{
-		ApplyDate: w.GetDate(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(), SignedOff: proto.Bool(w.GetSignedOff()),
-		IsCorrection: proto.Bool(w.GetKind() == timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION),
-	}
-	switch {
-	case w.GetDays() != "":
-		out.AmountType, out.DaysAmount = amount.UnitDay, amount.Number(w.GetDays())
-	case w.GetMoney() != "":
-		out.AmountType, out.MoneyAmount = amount.UnitMoney, amount.Number(w.GetMoney())
-	default:
-		out.AmountType, out.HoursAmount = amount.UnitHour, amount.Hours(w.GetSeconds())
-	}
-	return out
-}
-
-func (c *card) scheduleShift(shift *commonsv1.EmployeeShift, planned worktime.Scheduled) *timekeepingv1.TimecardScheduleShift {
+func (c *Card) scheduleShift(shift *commonsv1.EmployeeShift, planned worktime.Scheduled) *timekeepingv1.TimecardScheduleShift {
 	out := &timekeepingv1.TimecardScheduleShift{}
 	day := civil.Date(shift.GetDay())
 	for _, s := range shift.GetSegments() {

@@ -1,4 +1,4 @@
-package timecard
+package card
 
 import (
 	"context"
@@ -17,22 +17,22 @@ func SeesWages(ctx context.Context) bool {
 	return ok && p.Has("commons.wage_work_rule.read")
 }
 
-// pay writes the wages of the totals of days, or takes them away from who may not see
+// Pay writes the wages of the totals of days, or takes them away from who may not see
 // them. They follow from the wages that are known now, on days that are signed off as well.
-func (c *card) pay(days []*timekeepingv1.TimecardDay, visible bool) {
+func (c *Card) Pay(days []*timekeepingv1.TimecardDay, visible bool) {
 	for _, d := range days {
 		for _, t := range d.GetTotals() {
 			t.Wages = ""
 			if visible {
-				t.Wages = c.wages(t)
+				t.Wages = c.worth(t)
 			}
 		}
 	}
 }
 
-// wages returns what a total is worth in money, "" when no wage is known. A correction is
+// worth returns what a total is worth in money, "" when no wage is known. A correction is
 // paid as the day that it corrects.
-func (c *card) wages(t *timekeepingv1.WorkedTimeTotal) string {
+func (c *Card) worth(t *timekeepingv1.WorkedTimeTotal) string {
 	if t.GetMoney() != "" {
 		return t.GetMoney()
 	}

@@ -1,4 +1,4 @@
-package timecard
+package card
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paycodeedit"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -29,14 +31,14 @@ const (
 
 // employee is what is stored of one employee on some days.
 type employee struct {
-	id           int64
+	ID           int64
 	number, name string
 	zone         *civil.Zone
-	// through is the last day that is signed off, nil when none is.
-	through     *civil.Date
+	// Through is the last day that is signed off, nil when none is.
+	Through     *civil.Date
 	terms       []termSpan
-	punches     []punch
-	edits       []*edit
+	punches     []punch.Punch
+	edits       []*paycodeedit.Edit
 	leave       []leaveedit.Paid
 	corrections []*correction
 	// signed are the days that were asked for and are signed off, and before is what was
@@ -52,31 +54,31 @@ type termSpan struct {
 	term *timekeepingv1.EmploymentTerm
 }
 
-// window is what is read, and how.
-type window struct {
-	days civil.Range
-	// bodies says that punches are to be shown.
-	bodies bool
-	// signed says that only days which are signed off are meant, and that they are
+// Window is what is read, and how.
+type Window struct {
+	Days civil.Range
+	// Bodies says that punches are to be shown.
+	Bodies bool
+	// Signed says that only days which are signed off are meant, and that they are
 	// calculated all the same.
-	signed bool
-	// across says that punches after those of the signed days are read as well.
-	across bool
-	// wages says that totals are to have wages.
-	wages bool
+	Signed bool
+	// Across says that punches after those of the signed days are read as well.
+	Across bool
+	// Wages says that totals are to have wages.
+	Wages bool
 }
 
 const (
 	readEmployees = `
-SELECT e.id, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC'),
-       (SELECT max(through) FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.id)
+SELECT e.ID, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC'),
+       (SELECT max(through) FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.ID)
 FROM unnest($2::bigint[]) AS e (id)
-LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.id`
+LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.ID`
 
 	// OFFSET makes the planner look at the rows of each employee, rather than at all.
 	membershipsOf = `
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
-    SELECT * FROM membership WHERE tenant_id = $1 AND person_id = e.id AND from_date < $4 AND to_date > $3 OFFSET 0
+    SELECT * FROM membership WHERE tenant_id = $1 AND person_id = e.ID AND from_date < $4 AND to_date > $3 OFFSET 0
 ) AS m`
 
 	readTerms = `
@@ -89,42 +91,44 @@ SELECT t.id, t.body FROM (SELECT DISTINCT m.employment_term_id AS id` + membersh
 
 	// A shift begins after a pause that is longer than any shift.
 	readPunches = `
-SELECT e.id, p.id, p.at, p.time_zone, p.direction, p.is_transfer, p.job, p.work_rule_id, p.work_rule, p.no_deduction,
-       CASE WHEN $7 THEN p.body END, p.created_at, p.updated_at
+SELECT e.ID, p.id, p.at, p.time_zone, p.direction, p.is_transfer, p.job, p.work_rule_id, p.work_rule, p.no_deduction,
+       CASE WHEN $7 THEN p.Body END, p.created_at, p.updated_at
 FROM unnest($2::bigint[]) AS e (id)
-CROSS JOIN LATERAL (SELECT max(open_from) AS open_from FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.id) AS h
+CROSS JOIN LATERAL (SELECT max(open_from) AS open_from FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.ID) AS h
 CROSS JOIN LATERAL (
     SELECT max(q.at) AS at FROM (
         SELECT at, at - lag(at) OVER (ORDER BY at) AS pause FROM punch
-        WHERE tenant_id = $1 AND employee_id = e.id AND at >= $3::timestamptz - make_interval(days => $6) AND at < $3
+        WHERE tenant_id = $1 AND employee_id = e.ID AND at >= $3::timestamptz - make_interval(days => $6) AND at < $3
     ) AS q WHERE q.pause IS NULL OR q.pause > make_interval(secs => $5)
 ) AS first
 CROSS JOIN LATERAL (
     SELECT * FROM punch
-    WHERE tenant_id = $1 AND employee_id = e.id AND at < $4
+    WHERE tenant_id = $1 AND employee_id = e.ID AND at < $4
       AND at >= greatest(coalesce(first.at, $3), CASE WHEN NOT $8 THEN h.open_from END)
       AND (NOT $8 OR $9 OR at < h.open_from)
     OFFSET 0
 ) AS p
-ORDER BY e.id, p.at`
+ORDER BY e.ID, p.at`
 )
 
 // load reads what is stored of employees.
-func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w window, maxShift int64) (map[int64]*employee, error) {
+func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, maxShift int64) (map[int64]*employee, error) {
 	found := make(map[int64]*employee, len(ids))
 	terms := map[int64]*timekeepingv1.EmploymentTerm{}
-	from, to := w.days.From-daysBefore, w.days.To+daysAfter
+	from, to := w.Days.From-daysBefore, w.Days.To+daysAfter
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(rows pgx.Rows) error { return r.scanEmployees(rows, found) }, readEmployees, tenantID, ids)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanTermBodies(rows, terms) }, readTermBodies, tenantID, ids, from, to)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanTerms(rows, found, terms) }, readTerms, tenantID, ids, from, to)
 	snapshot.Queue(func(rows pgx.Rows) error { return r.scanPunches(rows, found) }, readPunches,
-		tenantID, ids, from.Time(), to.Time(), float64(maxShift), daysBack, w.bodies, w.signed, w.across)
-	snapshot.Queue(func(rows pgx.Rows) error { return scanEdits(rows, found) }, readEdits, tenantID, ids, w.days.From, w.days.To)
-	snapshot.Queue(func(rows pgx.Rows) error { return scanLeave(rows, found) }, leaveedit.ReadPaid, tenantID, ids, w.days.From, w.days.To)
-	if !w.signed {
-		snapshot.Queue(func(rows pgx.Rows) error { return scanSigned(rows, found) }, readSigned, tenantID, ids, from, w.days.To, w.days.From)
-		snapshot.Queue(func(rows pgx.Rows) error { return scanCorrections(rows, found) }, readCorrections, tenantID, ids, w.days.From, w.days.To)
+		tenantID, ids, from.Time(), to.Time(), float64(maxShift), daysBack, w.Bodies, w.Signed, w.Across)
+	snapshot.Queue(func(rows pgx.Rows) error {
+		return paycodeedit.Scan(rows, func(id int64, e *paycodeedit.Edit) { found[id].edits = append(found[id].edits, e) })
+	}, paycodeedit.ReadStored, tenantID, ids, w.Days.From, w.Days.To)
+	snapshot.Queue(func(rows pgx.Rows) error { return scanLeave(rows, found) }, leaveedit.ReadPaid, tenantID, ids, w.Days.From, w.Days.To)
+	if !w.Signed {
+		snapshot.Queue(func(rows pgx.Rows) error { return scanSigned(rows, found) }, readSigned, tenantID, ids, from, w.Days.To, w.Days.From)
+		snapshot.Queue(func(rows pgx.Rows) error { return scanCorrections(rows, found) }, readCorrections, tenantID, ids, w.Days.From, w.Days.To)
 	}
 	if err := snapshot.Read(ctx, tx); err != nil {
 		return nil, fmt.Errorf("read timecards: %w", err)
@@ -136,14 +140,14 @@ func (r *Reader) scanEmployees(rows pgx.Rows, found map[int64]*employee) error {
 	for rows.Next() {
 		e := &employee{}
 		var zone string
-		if err := rows.Scan(&e.id, &e.number, &e.name, &zone, &e.through); err != nil {
+		if err := rows.Scan(&e.ID, &e.number, &e.name, &zone, &e.Through); err != nil {
 			return err
 		}
 		var err error
 		if e.zone, err = r.zones.Get(zone); err != nil {
 			return err
 		}
-		found[e.id] = e
+		found[e.ID] = e
 	}
 	return rows.Err()
 }
@@ -182,9 +186,9 @@ func (r *Reader) scanPunches(rows pgx.Rows, found map[int64]*employee) error {
 		var id int64
 		var at time.Time
 		var zone string
-		var p punch
-		err := rows.Scan(&id, &p.ID, &at, &zone, (*int8)(&p.Direction), &p.Transfer, &p.Job, &p.workRuleID, &p.workRule, &p.NoDeduction,
-			&p.body, &p.entered, &p.updatedAt)
+		var p punch.Punch
+		err := rows.Scan(&id, &p.ID, &at, &zone, (*int8)(&p.Direction), &p.Transfer, &p.Job, &p.WorkRuleID, &p.WorkRule, &p.NoDeduction,
+			&p.Body, &p.Entered, &p.UpdatedAt)
 		if err != nil {
 			return err
 		}

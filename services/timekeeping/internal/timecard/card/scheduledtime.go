@@ -1,4 +1,4 @@
-package timecard
+package card
 
 import (
 	"github.com/jackc/pgx/v5"
@@ -35,7 +35,7 @@ func scanLeave(rows pgx.Rows, found map[int64]*employee) error {
 
 // book adds what stands on the schedule beside shifts to the input, in the order of
 // c.scheduledTimes.
-func (c *card) book() {
+func (c *Card) book() {
 	c.input.Zone = c.zone
 	add := func(day civil.Date, ref *commonv1.Ref, job string, b scheduledTime, e worktime.Edit) {
 		code := c.setup.Find(ref)
@@ -46,7 +46,7 @@ func (c *card) book() {
 	}
 	for _, edit := range c.of.GetPayCodeEdits() {
 		a, day := edit.GetAmount(), civil.Date(edit.GetDay())
-		if !c.days.Contains(day) {
+		if !c.Days.Contains(day) {
 			continue
 		}
 		ref := &commonv1.Ref{Qualifier: proto.String(a.GetPayCode())}
@@ -62,7 +62,7 @@ func (c *card) book() {
 }
 
 // measure takes over how long a scheduled time is.
-func (c *card) measure() {
+func (c *Card) measure() {
 	for i := range c.scheduledTimes {
 		b := &c.scheduledTimes[i]
 		if b.halves != 0 && b.inDays {
@@ -79,4 +79,19 @@ func (b *scheduledTime) toProto() *timekeepingv1.SchedulePayCodeEdit {
 	}
 	out.AmountType, out.DurationInHours, out.DurationInDays, out.MoneyAmount = b.Shown()
 	return out
+}
+
+// excuses says whether somebody whose timecard has an edit on a day may be absent.
+func (c *Card) excuses(day civil.Date) bool {
+	for _, e := range c.edits {
+		if e.Day == day && c.setup.Find(e.Body.GetPaycode()).GetExcusedAbsence() {
+			return true
+		}
+	}
+	for _, b := range c.scheduledTimes {
+		if b.day == day && b.excused {
+			return true
+		}
+	}
+	return false
 }

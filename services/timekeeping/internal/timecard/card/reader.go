@@ -1,0 +1,111 @@
+// Package card calculates the timecards of employees when they are read.
+package card
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
+)
+
+// Bounds of what is read at once. All of what the employees have on the days is in
+// memory then.
+const (
+	MaxEmployees = 500
+	MaxDays      = 366
+	// MaxEmployeeDays bounds the employees multiplied by the days.
+	MaxEmployeeDays = 30_000
+)
+
+// First and Last are the days between which timecards are read.
+const (
+	First = civil.Beginning + daysBack + daysBefore
+	Last  = civil.Forever - daysAfter
+)
+
+// Reader calculates timecards.
+type Reader struct {
+	pool  *pg.Pool
+	days  commonsv1.EmployeeDayServiceClient
+	zones civil.Zones
+	now   func() time.Time
+}
+
+// NewReader returns a Reader of the database of the pool. It asks commons for the
+// schedule.
+func NewReader(pool *pg.Pool, days commonsv1.EmployeeDayServiceClient, now func() time.Time) *Reader {
+	return &Reader{pool: pool, days: days, now: now}
+}
+
+// Read calculates the timecards of employees, in the order of the ids. What is stored
+// is that of one moment, but for the schedule. It calls commons, so that it has no
+// place in a transaction.
+func (r *Reader) Read(ctx context.Context, tenantID int64, ids []int64, w Window) ([]*Card, error) {
+	known, err := r.Ask(ctx, ids, w.Days, w.Wages)
+	if err != nil {
+		return nil, err
+	}
+	var cards []*Card
+	err = pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		cards, err = r.ReadIn(ctx, tx, tenantID, ids, w, known)
+		return err
+	})
+	return cards, err
+}
+
+// Ask asks commons what it knows of employees.
+func (r *Reader) Ask(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]*commonsv1.EmployeeDays, error) {
+	response, err := r.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
+		EmployeeIds: ids, From: int32(days.From - daysBefore), To: int32(days.To + daysAfter), Wages: wages,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the schedule of employees: %w", err)
+	}
+	known := make(map[int64]*commonsv1.EmployeeDays, len(response.GetEmployees()))
+	for _, e := range response.GetEmployees() {
+		known[e.GetEmployeeId()] = e
+	}
+	return known, nil
+}
+
+// ReadIn is Read in a transaction, with what commons knows.
+func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, known map[int64]*commonsv1.EmployeeDays) ([]*Card, error) {
+	setup, err := paysetup.Load(ctx, tx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.load(ctx, tx, tenantID, ids, w, setup.Rules.MaxShift())
+	if err != nil {
+		return nil, err
+	}
+	now := r.now().Unix()
+	cards := make([]*Card, len(ids))
+	for i, id := range ids {
+		e := found[id]
+		e.of = known[id]
+		cards[i] = e.calculate(w, setup, now)
+	}
+	return cards, nil
+}
+
+// Over returns an error unless all days of an employee are over.
+func (r *Reader) Over(who person.Person, days civil.Range) error {
+	zone, err := r.zones.Get(who.TimeZone)
+	if err != nil {
+		return err
+	}
+	last := days.To - 1
+	if today := zone.At(r.now()).Date; last >= today {
+		return fault.Invalid(timecardfault.CodeNotOver, last.String()+" is not over: today is "+today.String()+".")
+	}
+	return nil
+}

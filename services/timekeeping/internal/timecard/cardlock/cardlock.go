@@ -1,0 +1,40 @@
+// Package cardlock locks the timecards of employees for changes.
+package cardlock
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+const (
+	makeHeads = `
+INSERT INTO timecard_head (tenant_id, employee_id) SELECT $1, unnest($2::bigint[]) ON CONFLICT DO NOTHING`
+
+	lockHeads = `
+SELECT employee_id FROM timecard_head WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id FOR UPDATE`
+)
+
+// lock locks the timecards of employees, each listed once, for changes.
+func lock(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
+	if _, err := tx.Exec(ctx, makeHeads, tenantID, ids); err != nil {
+		return fmt.Errorf("lock timecards: %w", err)
+	}
+	if _, err := tx.Exec(ctx, lockHeads, tenantID, ids); err != nil {
+		return fmt.Errorf("lock timecards: %w", err)
+	}
+	return nil
+}
+
+// In runs a change in a transaction in which the timecards of employees are locked.
+func In(ctx context.Context, pool *pg.Pool, tenantID int64, ids []int64, fn func(context.Context, pgx.Tx) error) error {
+	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := lock(ctx, tx, tenantID, ids); err != nil {
+			return err
+		}
+		return fn(ctx, tx)
+	})
+}

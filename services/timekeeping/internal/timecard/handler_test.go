@@ -1,0 +1,95 @@
+package timecard
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+const seeding pg.Unaudited = "test"
+
+// newTimecards returns timecards of the employee 7, in Berlin, and what keeps them.
+func newTimecards(t *testing.T, ctx context.Context, now func() time.Time) (*Timecards, *timecardtest.Timecards) {
+	t.Helper()
+	pool := timecardtest.NewPool(t)
+	_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 7, 'T-7', 'Seven', 'Europe/Berlin')`)
+	require.NoError(t, err)
+	cards := timecardtest.New(pool, timecardtest.Known{}, now)
+	return NewTimecards(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil), cards.Signoffs), cards
+}
+
+// A punch that somebody moves while another change of it is prepared is not corrected
+// on a day that nobody compared.
+func TestChangesOfWhatMovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	handler, cards := newTimecards(t, ctx, timecardtest.Noon("2026-03-20"))
+	cards.Punch(ctx, t, 1, 7, "2026-03-09T08:00", "2026-03-09T12:00")
+	monday := civil.Of(2026, time.March, 9)
+	cards.SignOff(ctx, t, 7, civil.Through(monday-8, monday+1))
+	read, err := cards.Cards.Read(ctx, 1, []int64{7}, card.Window{Days: civil.Through(monday, monday), Bodies: true})
+	require.NoError(t, err)
+	id := read[0].NonEmptyDays()[0].GetPunches()[1].GetId()
+
+	who := person.Person{ID: 7, Number: "T-7", TimeZone: "Europe/Berlin"}
+	late := &plan{pool: handler.pool, zones: &handler.zones, tenantID: 1, who: who, days: signoff.ChangedDays{}}
+	require.NoError(t, late.read(ctx, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{Removed: []*timekeepingv1.Punch{{Id: &id}}}}))
+	require.NoError(t, handler.update(ctx, 1, who, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{
+		Updated: []*timekeepingv1.Punch{{Id: &id, PunchDtm: "2026-03-02T12:00:00"}},
+	}}))
+	err = cards.Signoffs.Change(ctx, 1, late.days, late.apply)
+	assert.True(t, fault.HasCode(err, fault.CodeStale), err)
+	// Prepared again, it is carried out.
+	assert.NoError(t, handler.update(ctx, 1, who, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{Removed: []*timekeepingv1.Punch{{Id: &id}}}}))
+}
+
+func TestTimecardsAtOnceAreBounded(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	handler, cards := newTimecards(t, ctx, timecardtest.Noon("2026-03-10"))
+	read := func(handler *Timecards, last string) error {
+		list := &commonv1.RefList{Ids: []int64{7}}
+		for id := range int64(81) {
+			list.Ids = append(list.Ids, 1000+id)
+		}
+		days := &commonv1.DateRange{StartDate: "2025-01-01", EndDate: last}
+		_, err := handler.MultiReadTimecards(ctx, &timekeepingv1.MultiReadTimecardsRequest{Where: &timekeepingv1.TimecardsWhere{Employees: list, DateRange: days}})
+		_, metrics := handler.MultiReadTimecardMetrics(ctx, &timekeepingv1.MultiReadTimecardMetricsRequest{
+			Where: &timekeepingv1.TimecardMetricsWhere{EmployeeSet: &timekeepingv1.TimecardEmployeeSet{Employees: list, DateRange: days}},
+		})
+		assert.Equal(t, fault.FromError(err).Code, fault.FromError(metrics).Code)
+		return err
+	}
+	assert.True(t, fault.HasCode(read(handler, "2026-01-01"), timecardfault.CodeLimit), "82 employees on 366 days")
+	finder := requested.New(person.NewDirectory(handler.pool, &absent{}, nil), nil)
+	handler = NewTimecards(handler.pool, cards.Cards, finder, cards.Signoffs)
+	assert.True(t, fault.HasCode(read(handler, "2025-12-31"), timecardfault.CodeReference), "82 employees on 365 days")
+}
+
+// absent is commons that knows nobody.
+type absent struct{ commonsv1.PersonServiceClient }
+
+func (absent) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+	return &commonsv1.ResolvePersonsResponse{}, nil
+}

@@ -1,0 +1,160 @@
+package punch
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+// maxBytes bounds what is kept of a punch, in bytes.
+const maxBytes = 16_384
+
+// Entry is a punch of an employee that is to be stored.
+type Entry struct {
+	Punch
+	Employee person.Person
+}
+
+// Parse checks a punch of an employee, and makes an entry of it.
+func Parse(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person) (*Entry, error) {
+	e := &Entry{Employee: who}
+	if err := e.resolveTimeZone(zones, p); err != nil {
+		return nil, err
+	}
+	var err error
+	if e.Direction, err = direction(p.GetTypeOverride()); err != nil {
+		return nil, err
+	}
+	e.transfer(p)
+	e.NoDeduction = p.GetCancelDeduction()
+	return e, e.marshalBody(p)
+}
+
+// resolveTimeZone finds out when and where a punch was made.
+func (e *Entry) resolveTimeZone(zones *civil.Zones, p *timekeepingv1.Punch) error {
+	name := e.Employee.TimeZone
+	if p.GetTimeZone() != nil {
+		if name = p.GetTimeZone().GetQualifier(); name == "" {
+			return timecardfault.Missing("timeZone.qualifier")
+		}
+	}
+	zone, err := zones.Get(name)
+	if errors.Is(err, civil.ErrZone) {
+		return timecardfault.Invalid("timeZone.qualifier must be the name of an IANA time zone, such as Europe/Berlin")
+	}
+	if err != nil {
+		return err
+	}
+	e.Zone = zone
+	var at int64
+	switch {
+	case p.GetInstant() != "":
+		instant, err := time.Parse(time.RFC3339, p.GetInstant())
+		if err != nil {
+			return timecardfault.Invalid("instant must be a time as in RFC 3339, such as 2026-11-01T06:30:00Z")
+		}
+		at = instant.Unix()
+	case p.GetPunchDtm() != "":
+		local, err := civil.ParseDateTime(p.GetPunchDtm())
+		if err != nil {
+			return fault.Invalid(fault.CodeDate, "punchDtm: "+err.Error()+".")
+		}
+		at = zone.Unix(local)
+	default:
+		return timecardfault.Missing("punchDtm")
+	}
+	if day := zone.At(time.Unix(at, 0)).Date; day < civil.Beginning || day >= civil.Forever {
+		return timecardfault.Invalid("punchDtm must be from 1900-01-01 to 2999-12-31")
+	}
+	e.At = at
+	return nil
+}
+
+// Names of directions, as refs give them.
+const (
+	inPunch  = "In Punch"
+	outPunch = "Out Punch"
+)
+
+func direction(ref *commonv1.Ref) (worktime.Direction, error) {
+	switch {
+	case ref == nil:
+		return worktime.Any, nil
+	case ref.Id != nil && ref.GetId() == int64(worktime.In), ref.Id == nil && strings.EqualFold(ref.GetQualifier(), inPunch):
+		return worktime.In, nil
+	case ref.Id != nil && ref.GetId() == int64(worktime.Out), ref.Id == nil && strings.EqualFold(ref.GetQualifier(), outPunch):
+		return worktime.Out, nil
+	}
+	return 0, timecardfault.Invalid("typeOverride must be 1, %s, or 2, %s", inPunch, outPunch)
+}
+
+// transfer finds the job and the work rule of a punch.
+func (e *Entry) transfer(p *timekeepingv1.Punch) {
+	t := p.GetTransfer()
+	parts := strings.Split(t.GetTransferString()+";", ";")
+	jobs := []*commonv1.Ref{p.GetOrgJob(), t.GetOrgJob(), {Id: orNil(t.GetOrgJobId())}, {Qualifier: &parts[0]}}
+	rules := []*commonv1.Ref{p.GetWorkRule(), t.GetWorkRule(), {Id: orNil(t.GetWorkRuleId())}, {Qualifier: &parts[1]}}
+	if job := firstNamed(jobs); job != nil {
+		e.Job = jobname.Of(job)
+	}
+	if rule := firstNamed(rules); rule != nil {
+		e.WorkRuleID, e.WorkRule = rule.Id, rule.GetQualifier()
+	}
+	e.Transfer = firstNamed(jobs[1:]) != nil || firstNamed(rules[1:]) != nil
+}
+
+func orNil(id int64) *int64 {
+	if id == 0 {
+		return nil
+	}
+	return &id
+}
+
+// firstNamed returns the first ref that names something.
+func firstNamed(refs []*commonv1.Ref) *commonv1.Ref {
+	for _, ref := range refs {
+		if ref != nil && (ref.Id != nil || ref.GetQualifier() != "") {
+			return ref
+		}
+	}
+	return nil
+}
+
+// marshalBody makes the body of the entry: what the columns do not hold.
+func (e *Entry) marshalBody(p *timekeepingv1.Punch) error {
+	for _, list := range [][]string{{e.Job, e.WorkRule}} {
+		for _, text := range list {
+			if len(text) > 1000 || strings.ContainsRune(text, 0) {
+				return timecardfault.Invalid("the names of jobs and work rules must have at most 1,000 bytes, none of them 0")
+			}
+		}
+	}
+	body := proto.CloneOf(p)
+	body.Id, body.Employee, body.PunchDtm, body.RoundedPunchDtm, body.OriginalPunchDtm, body.UpdatedOnDtm = nil, nil, "", "", "", ""
+	body.TimeZone, body.Instant, body.TypeOverride, body.CancelDeduction = nil, "", nil, nil
+	body.IsPhantom, body.IsScheduled, body.Editable, body.HasComments = nil, nil, nil, nil
+	var err error
+	if e.Body, err = proto.Marshal(body); err != nil {
+		return err
+	}
+	if len(e.Body) > maxBytes {
+		return timecardfault.Invalid("a punch must have at most %d bytes", maxBytes)
+	}
+	return nil
+}
+
+// ToProto returns a stored entry as callers see it.
+func (e *Entry) ToProto() *timekeepingv1.Punch {
+	return e.Punch.ToProto(&commonv1.Ref{Id: &e.Employee.ID, Qualifier: &e.Employee.Number})
+}

@@ -1,0 +1,88 @@
+package timecard
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
+)
+
+// Punches serves PunchService.
+type Punches struct {
+	timekeepingv1.UnsafePunchServiceServer
+	pool     *pg.Pool
+	signoffs *signoff.Store
+	persons  *person.Directory
+	zones    civil.Zones
+}
+
+var _ timekeepingv1.PunchServiceServer = (*Punches)(nil)
+
+// NewPunches returns a Punches that keeps punches in the database of the pool.
+func NewPunches(pool *pg.Pool, signoffs *signoff.Store, persons *person.Directory) *Punches {
+	return &Punches{pool: pool, signoffs: signoffs, persons: persons}
+}
+
+// ImportPunches stores punches, each by itself.
+func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPunchesRequest) (*timekeepingv1.ImportPunchesResponse, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(req.GetPunches()) == 0 {
+		return nil, timecardfault.Missing("punches")
+	}
+	found, err := h.findEmployees(ctx, tenantID, req.GetPunches())
+	if err != nil {
+		return nil, err
+	}
+	out := &timekeepingv1.ImportPunchesResponse{Punches: make([]*timekeepingv1.ImportedPunch, len(req.GetPunches()))}
+	var rows []*punch.Entry
+	var at []int
+	for i, p := range req.GetPunches() {
+		out.Punches[i] = &timekeepingv1.ImportedPunch{PunchForRest: p}
+		row, err := h.entry(p, found)
+		if err != nil {
+			f := fault.FromError(err)
+			out.Punches[i].TkError = &timekeepingv1.TkError{ErrorCode: f.Code, Message: f.Message}
+			continue
+		}
+		rows, at = append(rows, row), append(at, i)
+	}
+	if err := h.signoffs.AddPunches(ctx, tenantID, rows); err != nil {
+		return nil, err
+	}
+	for n, row := range rows {
+		out.Punches[at[n]].PunchForRest = row.ToProto()
+	}
+	return out, nil
+}
+
+// findEmployees finds those whom punches name; who does not exist is missing.
+func (h *Punches) findEmployees(ctx context.Context, tenantID int64, list []*timekeepingv1.Punch) (map[person.Key]person.Person, error) {
+	var keys []person.Key
+	for _, p := range list {
+		if key, err := requested.KeyOf(p.GetEmployee()); err == nil && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return h.persons.Find(ctx, tenantID, keys)
+}
+
+// entry makes an entry of a punch of one of those who were found.
+func (h *Punches) entry(p *timekeepingv1.Punch, found map[person.Key]person.Person) (*punch.Entry, error) {
+	who, err := requested.In(found, p.GetEmployee())
+	if err != nil {
+		return nil, err
+	}
+	return punch.Parse(&h.zones, p, who)
+}

@@ -1,0 +1,142 @@
+package requested
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
+)
+
+// Set returns the ids of the employees of a set, which stands at a place of the request,
+// and the days.
+func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet) ([]int64, civil.Range, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, civil.Range{}, err
+	}
+	days, err := f.Days(ctx, path, set.GetDateRange())
+	if err != nil {
+		return nil, days, err
+	}
+	list := set.GetEmployees()
+	if set.GetHyperFind() != nil {
+		if list != nil {
+			return nil, days, timecardfault.Invalid("%s must have employees or hyperFind, not both", path)
+		}
+		if list, err = f.found(ctx, set.GetHyperFind(), days); err != nil || len(list.GetIds()) == 0 {
+			return nil, days, err
+		}
+	}
+	keys, err := Keys(path+".employees", list)
+	if err != nil {
+		return nil, days, err
+	}
+	if n := len(keys) * days.Days(); n > card.MaxEmployeeDays {
+		return nil, days, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("%d employees on %d days are %d employees * days; at most %d are allowed.", len(keys), days.Days(), n, card.MaxEmployeeDays))
+	}
+	found, err := f.persons.Find(ctx, tenantID, keys)
+	if err != nil {
+		return nil, days, err
+	}
+	var ids []int64
+	for _, key := range keys {
+		who, ok := found[key]
+		if !ok {
+			return nil, days, unknown(key)
+		}
+		if !slices.Contains(ids, who.ID) {
+			ids = append(ids, who.ID)
+		}
+	}
+	return ids, days, nil
+}
+
+// found returns the employees whom a hyperfind finds on some days.
+func (f *Finder) found(ctx context.Context, query *commonv1.Ref, days civil.Range) (*commonv1.RefList, error) {
+	response, err := f.commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
+		Hyperfind: query, Threshold: proto.Int64(card.MaxEmployees),
+		DateRange: &commonv1.DateRange{StartDate: days.From.String(), EndDate: (days.To - 1).String()},
+	})
+	if err != nil {
+		refused := fault.FromError(err)
+		switch refused.Status {
+		case http.StatusRequestEntityTooLarge:
+			return nil, fault.New(timecardfault.CodeLimit, refused.Status, fmt.Sprintf("where.hyperFind finds more than %d employees.", card.MaxEmployees)).WithCause(err)
+		case http.StatusBadRequest, http.StatusNotFound:
+			return nil, fault.New(timecardfault.CodeReference, http.StatusBadRequest, "where.hyperFind: "+refused.Message).WithCause(err)
+		}
+		return nil, err
+	}
+	out := &commonv1.RefList{}
+	for _, ref := range response.GetResult().GetRefs().GetRefs() {
+		out.Ids = append(out.Ids, ref.GetId())
+	}
+	return out, nil
+}
+
+// Keys returns whom a list names, at a place of the request, each once.
+func Keys(path string, list *commonv1.RefList) ([]person.Key, error) {
+	refs := append([]*commonv1.Ref(nil), list.GetRefs()...)
+	for _, id := range list.GetIds() {
+		refs = append(refs, &commonv1.Ref{Id: &id})
+	}
+	for _, number := range list.GetQualifiers() {
+		refs = append(refs, &commonv1.Ref{Qualifier: &number})
+	}
+	if len(refs) == 0 {
+		return nil, timecardfault.Missing(path)
+	}
+	seen := make(map[person.Key]bool, len(refs))
+	var keys []person.Key
+	for _, ref := range refs {
+		key, err := KeyOf(ref)
+		if err != nil {
+			return nil, err
+		}
+		if !seen[key] {
+			seen[key], keys = true, append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// KeyOf returns whom a ref names.
+func KeyOf(ref *commonv1.Ref) (person.Key, error) {
+	switch {
+	case ref != nil && ref.Id != nil && ref.GetId() != 0:
+		return person.Key{ID: ref.GetId()}, nil
+	case ref != nil && ref.Id == nil && ref.GetQualifier() != "":
+		return person.Key{Number: ref.GetQualifier()}, nil
+	}
+	return person.Key{}, timecardfault.Missing("The id or the qualifier of an employee")
+}
+
+// In returns the person whom a ref names, of those who were found.
+func In(found map[person.Key]person.Person, ref *commonv1.Ref) (person.Person, error) {
+	key, err := KeyOf(ref)
+	if err != nil {
+		return person.Person{}, err
+	}
+	who, ok := found[key]
+	if !ok {
+		return who, unknown(key)
+	}
+	return who, nil
+}
+
+func unknown(key person.Key) *fault.Error {
+	return fault.Invalid(timecardfault.CodeReference, key.Unknown().Message)
+}

@@ -1,0 +1,118 @@
+package timecard
+
+import (
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+)
+
+// selection says whether a word is selected: all are when none is named.
+func selection(list []string) func(string) bool {
+	return func(word string) bool {
+		return len(list) == 0 || slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
+	}
+}
+
+// show makes a timecard of what is wanted.
+func show(c *card.Card, wanted func(string) bool, o options) *timekeepingv1.Timecard {
+	out := &timekeepingv1.Timecard{Employee: c.Employee(), StartDate: c.Days.From.String(), EndDate: (c.Days.To - 1).String()}
+	if c.Through != nil {
+		out.SignedOffThroughDate = c.Through.String()
+	}
+	var totals []*timekeepingv1.WorkedTimeTotal
+	for _, d := range c.NonEmptyDays() {
+		if wanted("PUNCHES") {
+			out.Punches = append(out.Punches, d.GetPunches()...)
+		}
+		if wanted("WORKED_SHIFTS") {
+			out.WorkedShifts = append(out.WorkedShifts, d.GetWorkedShifts()...)
+		}
+		if wanted("PAYCODE_EDITS") {
+			out.PayCodeEdits = append(out.PayCodeEdits, d.GetPayCodeEdits()...)
+		}
+		if wanted("EXCEPTIONS") {
+			out.Exceptions = append(out.Exceptions, d.GetExceptions()...)
+		}
+		if wanted("SCHEDULE_SHIFT") {
+			out.ScheduleShifts = append(out.ScheduleShifts, d.GetScheduleShifts()...)
+		}
+		if wanted("SCHEDULE_PAYCODE_EDITS") {
+			out.SchedulePayCodeEdits = append(out.SchedulePayCodeEdits, d.GetSchedulePayCodeEdits()...)
+		}
+		totals = append(totals, d.GetTotals()...)
+	}
+	switch {
+	case wanted("TOTALS") && o.rollup:
+		out.Totals = summary(totals, false, true)
+	case wanted("TOTALS"):
+		for _, w := range totals {
+			out.Totals = append(out.Totals, total(w))
+		}
+	}
+	if wanted("TOTAL_SUMMARY") {
+		out.TotalSummary = summary(totals, false, true)
+	}
+	if wanted("DAILY_TOTAL_SUMMARY") {
+		out.DailyTotalSummary = summary(totals, true, false)
+	}
+	if wanted("HISTORICAL_CORRECTIONS") {
+		out.HistoricalCorrections = c.Corrections()
+	}
+	o.apply(out)
+	ref := c.Employee()
+	for _, p := range out.GetPunches() {
+		p.Employee = ref
+	}
+	for _, s := range out.GetWorkedShifts() {
+		s.Employee = ref
+	}
+	for _, e := range out.GetPayCodeEdits() {
+		e.Employee = ref
+	}
+	for _, e := range out.GetExceptions() {
+		e.Employee = ref
+	}
+	for _, s := range out.GetScheduleShifts() {
+		s.Employee = ref
+	}
+	for _, e := range out.GetSchedulePayCodeEdits() {
+		e.Employee = ref
+	}
+	return out
+}
+
+// summary adds totals up by pay code, and by day or job.
+func summary(list []*timekeepingv1.WorkedTimeTotal, byDay, byJob bool) []*timekeepingv1.TimecardTotal {
+	var sums rollup
+	for _, w := range list {
+		sums.add(w, byDay, true, byJob)
+	}
+	out := make([]*timekeepingv1.TimecardTotal, len(sums.list))
+	for i, w := range sums.list {
+		out[i] = total(w)
+		out[i].IsCorrection, out[i].SignedOff = nil, nil
+	}
+	return out
+}
+
+// total shows what a total adds up.
+func total(w *timekeepingv1.WorkedTimeTotal) *timekeepingv1.TimecardTotal {
+	out := &timekeepingv1.TimecardTotal{
+		ApplyDate: w.GetDate(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(), SignedOff: proto.Bool(w.GetSignedOff()),
+		IsCorrection: proto.Bool(w.GetKind() == timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION),
+	}
+	switch {
+	case w.GetDays() != "":
+		out.AmountType, out.DaysAmount = amount.UnitDay, amount.Number(w.GetDays())
+	case w.GetMoney() != "":
+		out.AmountType, out.MoneyAmount = amount.UnitMoney, amount.Number(w.GetMoney())
+	default:
+		out.AmountType, out.HoursAmount = amount.UnitHour, amount.Hours(w.GetSeconds())
+	}
+	return out
+}

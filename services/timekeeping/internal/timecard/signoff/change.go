@@ -1,0 +1,186 @@
+package signoff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/cardlock"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+const (
+	insertCorrections = `
+INSERT INTO historical_correction (tenant_id, employee_id, historical_date, apply_date, pay_code_id, pay_code, job, seconds, days, money)
+SELECT $1, $2, q.day, $3, q.code_id, q.code, q.job, q.seconds, q.days, q.money
+FROM unnest($4::date[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[]) AS q (day, code_id, code, job, seconds, days, money)`
+
+	// A day without anything on it has no row from its sign-off, and is still shown
+	// without anything: its body is empty.
+	addWorked = `
+INSERT INTO signed_day (tenant_id, employee_id, day, worked, week, body)
+SELECT $1, $2, q.day, q.worked, q.week, '' FROM unnest($3::date[], $4::bigint[], $5::bigint[]) AS q (day, worked, week)
+ON CONFLICT (tenant_id, employee_id, day) DO UPDATE SET worked = signed_day.worked + excluded.worked, week = signed_day.week + excluded.week`
+)
+
+// errSignedMeanwhile says that a timecard was signed off, or opened, while a change of it
+// was prepared.
+var errSignedMeanwhile = fault.Conflict(fault.CodeStale, "The timecard was signed off or opened meanwhile. Try again.")
+
+// tries is how often a change is prepared anew when a timecard is signed off meanwhile.
+const tries = 3
+
+// Change runs a change of timecards, which is handed a transaction in which they are
+// locked. What it changes on days that are signed off is written down as corrections
+// of the first day that is not.
+func (s *Store) Change(ctx context.Context, tenantID int64, days ChangedDays, fn func(context.Context, pgx.Tx) error) error {
+	var err error
+	for range tries {
+		if err = s.tryChange(ctx, tenantID, days, fn); !errors.Is(err, errSignedMeanwhile) {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *Store) tryChange(ctx context.Context, tenantID int64, days ChangedDays, fn func(context.Context, pgx.Tx) error) error {
+	ids := slices.Sorted(maps.Keys(days))
+	before, err := signoffs(ctx, s.pool, tenantID, ids)
+	if err != nil {
+		return err
+	}
+	all := days.inSigned(before)
+	if err := s.readInGroups(ctx, all); err != nil {
+		return err
+	}
+	return cardlock.In(ctx, s.pool, tenantID, ids, func(ctx context.Context, tx pgx.Tx) error {
+		now, err := signoffs(ctx, tx, tenantID, ids)
+		if err != nil {
+			return err
+		}
+		if !maps.EqualFunc(before, now, signoff.equal) {
+			return errSignedMeanwhile
+		}
+		old := make([]*card.Card, len(all))
+		for i, k := range all {
+			if old[i], err = s.historical(ctx, tx, tenantID, k); err != nil {
+				return err
+			}
+		}
+		if err := fn(ctx, tx); err != nil {
+			return err
+		}
+		if err := approval.Drop(ctx, tx, tenantID, days); err != nil {
+			return err
+		}
+		for i, k := range all {
+			if err := s.moveEnd(ctx, tx, tenantID, k, now[k.id]); err != nil {
+				return err
+			}
+			changed, err := s.historical(ctx, tx, tenantID, k)
+			if err != nil {
+				return err
+			}
+			if err := correct(ctx, tx, tenantID, k.id, now[k.id].through+1, old[i].Sums(), changed.Sums()); err != nil {
+				return err
+			}
+			if err := countSince(ctx, tx, tenantID, old[i], changed); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// moveEnd finds out anew which punches belong to the signed days, when the last one of
+// them is concerned: a punch may come late that ends a shift of the last night, or
+// begins one.
+func (s *Store) moveEnd(ctx context.Context, tx pgx.Tx, tenantID int64, k *known, signed signoff) error {
+	if k.days.To <= signed.through {
+		return nil
+	}
+	cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{k.id}, card.Window{Days: civil.Through(signed.through, signed.through), Signed: true, Across: true}, k.of)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE timecard_signoff SET open_from = $4 WHERE tenant_id = $1 AND employee_id = $2 AND through = $3`,
+		tenantID, k.id, signed.through, time.Unix(cards[0].OpenFrom(), 0)); err != nil {
+		return fmt.Errorf("move the end of a sign-off: %w", err)
+	}
+	return nil
+}
+
+// historical calculates signed days as if they were open.
+func (s *Store) historical(ctx context.Context, tx pgx.Tx, tenantID int64, k *known) (*card.Card, error) {
+	cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{k.id}, card.Window{Days: k.days, Signed: true}, k.of)
+	if err != nil {
+		return nil, err
+	}
+	return cards[0], nil
+}
+
+// countSince adds what is worked on signed days since an older calculation of them to
+// what counts towards the overtime of the open days of their week.
+func countSince(ctx context.Context, tx pgx.Tx, tenantID int64, old, changed *card.Card) error {
+	var days []civil.Date
+	var worked, week []int64
+	for day := old.Days.From; day < old.Days.To; day++ {
+		now, then := changed.Worked(day), old.Worked(day)
+		if now == then {
+			continue
+		}
+		days, worked, week = append(days, day), append(worked, now.All-then.All), append(week, now.Week-then.Week)
+	}
+	if len(days) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, addWorked, tenantID, changed.ID, days, worked, week); err != nil {
+		return fmt.Errorf("store what was worked on signed days: %w", err)
+	}
+	return nil
+}
+
+// correct writes down by how much the totals of days changed.
+func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply civil.Date, before, after map[worktime.Key]amount.Quantity) error {
+	diff := maps.Clone(after)
+	for key, w := range before {
+		diff[key] = diff[key].Sub(w)
+	}
+	var days []civil.Date
+	var codes, seconds, inDays, money []int64
+	var names, jobs []string
+	for key, w := range diff {
+		if w == (amount.Quantity{}) {
+			continue
+		}
+		days, codes, names, jobs = append(days, key.Day), append(codes, key.PayCode.ID), append(names, key.PayCode.Name), append(jobs, key.Job)
+		seconds, inDays, money = append(seconds, w.Seconds), append(inDays, int64(w.Days)), append(money, int64(w.Money))
+	}
+	if len(days) == 0 {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, insertCorrections, tenantID, employeeID, apply, days, codes, names, jobs, seconds, inDays, money); err != nil {
+		return fmt.Errorf("store historical corrections: %w", err)
+	}
+	return nil
+}
+
+// AddPunches stores punches.
+func (s *Store) AddPunches(ctx context.Context, tenantID int64, list []*punch.Entry) error {
+	days := ChangedDays{}
+	for _, e := range list {
+		days.Add(e.Employee.ID, e.Local(e.At).Date)
+	}
+	return s.Change(ctx, tenantID, days, func(ctx context.Context, tx pgx.Tx) error { return punch.Insert(ctx, tx, &s.zones, tenantID, list) })
+}

@@ -1,0 +1,107 @@
+package signoff
+
+import (
+	"context"
+	"net/http"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
+)
+
+// Handler serves TimecardSignoffService.
+type Handler struct {
+	timekeepingv1.UnsafeTimecardSignoffServiceServer
+	store  *Store
+	finder *requested.Finder
+}
+
+var _ timekeepingv1.TimecardSignoffServiceServer = (*Handler)(nil)
+
+// New returns a Handler that signs timecards of a store off.
+func New(store *Store, finder *requested.Finder) *Handler {
+	return &Handler{store: store, finder: finder}
+}
+
+// who finds the employee whose timecard is meant, and the days.
+func (h *Handler) who(ctx context.Context, ref *commonv1.Ref, period, start, end string) (int64, person.Person, civil.Range, error) {
+	days, err := h.finder.Days(ctx, "query", requested.Dates(period, start, end))
+	if err != nil {
+		return 0, person.Person{}, days, err
+	}
+	tenantID, who, err := h.finder.Employee(ctx, ref)
+	return tenantID, who, days, err
+}
+
+// SignOffTimecard freezes the days of a timecard through the end of some days.
+func (h *Handler) SignOffTimecard(ctx context.Context, req *timekeepingv1.SignOffTimecardRequest) (*emptypb.Empty, error) {
+	tenantID, who, days, err := h.who(ctx, req.GetEmployee(), req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate())
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, h.store.SignOff(ctx, tenantID, who, days)
+}
+
+// ImportTimecardSignoffs signs timecards off, each by itself.
+func (h *Handler) ImportTimecardSignoffs(ctx context.Context, req *timekeepingv1.ImportTimecardSignoffsRequest) (*timekeepingv1.ImportTimecardSignoffsResponse, error) {
+	if len(req.GetSignoffs()) == 0 {
+		return nil, timecardfault.Missing("signoffs")
+	}
+	out := &timekeepingv1.ImportTimecardSignoffsResponse{}
+	for _, given := range req.GetSignoffs() {
+		made := &timekeepingv1.ImportedTimecardSignoff{Employee: given.GetEmployee()}
+		tenantID, who, days, err := h.who(ctx, given.GetEmployee(), given.GetTimeframeId(), given.GetStartDate(), given.GetEndDate())
+		if err == nil {
+			made.Employee = &commonv1.Ref{Id: &who.ID, Qualifier: &who.Number}
+			err = h.store.SignOff(ctx, tenantID, who, days)
+		}
+		if f := fault.FromError(err); err != nil && f.Status >= http.StatusInternalServerError {
+			return nil, err
+		} else if err != nil {
+			made.TkError = &timekeepingv1.TkError{ErrorCode: f.Code, Message: f.Message}
+		} else {
+			made.ManagerSignOffThroughDate = (days.To - 1).String()
+		}
+		out.Signoffs = append(out.Signoffs, made)
+	}
+	return out, nil
+}
+
+// RemoveTimecardSignoff opens days that are signed off, and all after them. A sign-off is
+// removed as a whole.
+func (h *Handler) RemoveTimecardSignoff(ctx context.Context, req *timekeepingv1.SignOffTimecardRequest) (*emptypb.Empty, error) {
+	tenantID, who, days, err := h.who(ctx, req.GetEmployee(), req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate())
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, h.store.Reopen(ctx, tenantID, who.ID, days.From)
+}
+
+// ListTimecardSignoffs returns up to where a timecard is signed off.
+func (h *Handler) ListTimecardSignoffs(ctx context.Context, req *timekeepingv1.ListTimecardSignoffsRequest) (*timekeepingv1.TimecardSignoffList, error) {
+	tenantID, who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
+	if err != nil {
+		return nil, err
+	}
+	signed, err := signoffs(ctx, h.store.pool, tenantID, []int64{who.ID})
+	if err != nil {
+		return nil, err
+	}
+	out := &timekeepingv1.TimecardSignoff{
+		Employee: &commonv1.Ref{Id: &who.ID, Qualifier: &who.Number, Name: &who.Number}, SignOffPending: proto.Bool(false),
+	}
+	if who.HireDate != nil {
+		out.HireDate = who.HireDate.String()
+	}
+	if s, ok := signed[who.ID]; ok {
+		out.ManagerSignOffThroughDate = s.through.String()
+	}
+	return &timekeepingv1.TimecardSignoffList{Signoffs: []*timekeepingv1.TimecardSignoff{out}}, nil
+}

@@ -1,0 +1,60 @@
+package signoff
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+)
+
+// known is what commons said of an employee on some days.
+type known struct {
+	id   int64
+	days civil.Range
+	of   map[int64]*commonsv1.EmployeeDays
+}
+
+// maxDaysPerCall is how many days one question to commons covers at most, where the days
+// of the employees are not the same.
+const maxDaysPerCall = 62
+
+// readInGroups asks commons for what it knows: once for employees whose days lie close
+// together, as those of one import do.
+func (s *Store) readInGroups(ctx context.Context, all []*known) error {
+	left := slices.SortedFunc(slices.Values(all), func(a, b *known) int {
+		return cmp.Or(cmp.Compare(a.days.From, b.days.From), cmp.Compare(a.days.To, b.days.To))
+	})
+	for len(left) > 0 {
+		days, n := left[0].days, 1
+		for ; n < min(len(left), card.MaxEmployees); n++ {
+			to := max(days.To, left[n].days.To)
+			if to > days.To && int(to-days.From) > maxDaysPerCall {
+				break
+			}
+			days.To = to
+		}
+		ids := make([]int64, n)
+		for i, k := range left[:n] {
+			ids[i] = k.id
+		}
+		slices.Sort(ids)
+		of, err := s.cards.Ask(ctx, slices.Compact(ids), days, false)
+		if err != nil {
+			return err
+		}
+		for _, k := range left[:n] {
+			k.of = of
+		}
+		left = left[n:]
+	}
+	return nil
+}
+
+// known asks commons what it knows of an employee on some days.
+func (s *Store) known(ctx context.Context, id int64, days civil.Range) (*known, error) {
+	of, err := s.cards.Ask(ctx, []int64{id}, days, false)
+	return &known{id: id, days: days, of: of}, err
+}

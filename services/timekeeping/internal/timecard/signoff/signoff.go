@@ -1,0 +1,171 @@
+// Package signoff signs timecards off, and writes what changes on days that are signed
+// off down as corrections of later ones.
+package signoff
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/cardlock"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
+)
+
+// Store keeps how far timecards are signed off.
+type Store struct {
+	pool  *pg.Pool
+	cards *card.Reader
+	zones civil.Zones
+}
+
+// NewStore returns a Store in the database of the pool, of the timecards of a reader.
+func NewStore(pool *pg.Pool, cards *card.Reader) *Store { return &Store{pool: pool, cards: cards} }
+
+const (
+	readEarliest = `
+SELECT least((SELECT min(at) FROM punch WHERE tenant_id = $1 AND employee_id = $2 AND at >= $3),
+             (SELECT min(apply_date)::timestamptz FROM timecard_edit WHERE tenant_id = $1 AND employee_id = $2 AND apply_date >= $4))`
+
+	insertSigned = `
+INSERT INTO signed_day (tenant_id, employee_id, day, worked, week, body)
+SELECT $1, $2, q.day, q.worked, q.week, q.body FROM unnest($3::date[], $4::bigint[], $5::bigint[], $6::bytea[]) AS q (day, worked, week, body)`
+
+	insertSignoff = `
+INSERT INTO timecard_signoff (tenant_id, employee_id, through, open_from, signed_by) VALUES ($1, $2, $3, $4, $5)`
+)
+
+// SignOff signs the timecard of an employee off through the last of some days.
+func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, days civil.Range) error {
+	if err := s.cards.Over(who, days); err != nil {
+		return err
+	}
+	through := days.To - 1
+	before, err := signoffs(ctx, s.pool, tenantID, []int64{who.ID})
+	if err != nil {
+		return err
+	}
+	last, signed := before[who.ID]
+	if signed && last.through >= through {
+		return fault.Invalid(timecardfault.CodeSigned, fmt.Sprintf("The timecard is signed off already, through %s.", last.through))
+	}
+	open := civil.Range{From: days.From, To: days.To}
+	if signed {
+		open.From = last.through + 1
+	} else if open.From, err = s.earliest(ctx, tenantID, who.ID, days.From); err != nil {
+		return err
+	}
+	if open.Days() > card.MaxDays {
+		return timecardfault.Invalid("The days from %s have not been signed off yet. Sign off at most %d days at once", open.From, card.MaxDays)
+	}
+	k, err := s.known(ctx, who.ID, open)
+	if err != nil {
+		return err
+	}
+	by := ""
+	if principal, ok := authn.From(ctx); ok {
+		by = principal.Subject
+	}
+	return cardlock.In(ctx, s.pool, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+		now, err := signoffs(ctx, tx, tenantID, []int64{who.ID})
+		if err != nil {
+			return err
+		}
+		if !now[who.ID].equal(last) {
+			return errSignedMeanwhile
+		}
+		cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{who.ID}, card.Window{Days: open, Bodies: true}, k.of)
+		if err != nil {
+			return err
+		}
+		if day, running := cards[0].Running(); running {
+			// Its punch out would belong to the days after these, and the shift be worth nothing.
+			return fault.Invalid(timecardfault.CodeNotOver, fmt.Sprintf("%s is not over: the employee has not punched out of the shift that began then.", day))
+		}
+		return freeze(ctx, tx, tenantID, cards[0], by)
+	})
+}
+
+// earliest returns the first day of a timecard, which is not after a day.
+func (s *Store) earliest(ctx context.Context, tenantID, employeeID int64, day civil.Date) (civil.Date, error) {
+	var first *time.Time
+	from := card.First
+	if err := s.pool.QueryRow(ctx, readEarliest, tenantID, employeeID, from.Time(), from).Scan(&first); err != nil {
+		return 0, fmt.Errorf("read the first day of a timecard: %w", err)
+	}
+	if first != nil {
+		day = min(day, civil.FromTime(first.UTC())-1)
+	}
+	return day, nil
+}
+
+// freeze stores the days of a timecard as they are.
+func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, c *card.Card, by string) error {
+	var days []civil.Date
+	var worked, week []int64
+	var bodies [][]byte
+	for _, d := range c.NonEmptyDays() {
+		day, err := civil.ParseDate(d.GetDate())
+		if err != nil {
+			return err
+		}
+		for _, t := range d.GetTotals() {
+			t.SignedOff = true
+		}
+		body, err := proto.Marshal(d)
+		if err != nil {
+			return err
+		}
+		days, bodies = append(days, day), append(bodies, body)
+		worked, week = append(worked, d.GetWorkedSeconds()), append(week, d.GetWeekSeconds())
+	}
+	if _, err := tx.Exec(ctx, insertSigned, tenantID, c.ID, days, worked, week, bodies); err != nil {
+		return fmt.Errorf("store signed days: %w", err)
+	}
+	if _, err := tx.Exec(ctx, insertSignoff, tenantID, c.ID, c.Days.To-1, time.Unix(c.OpenFrom(), 0), by); err != nil {
+		return fmt.Errorf("store a sign-off: %w", err)
+	}
+	return nil
+}
+
+// Removing takes back what follows from a sign-off as well.
+var removals = []string{
+	`DELETE FROM historical_correction WHERE tenant_id = $1 AND employee_id = $2 AND historical_date > $3`,
+	`DELETE FROM signed_day WHERE tenant_id = $1 AND employee_id = $2 AND day > $3`,
+	`DELETE FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = $2 AND through > $3`,
+}
+
+// Reopen opens a day of an employee that is signed off, and all after it. A sign-off is
+// removed as a whole.
+func (s *Store) Reopen(ctx context.Context, tenantID, employeeID int64, from civil.Date) error {
+	return cardlock.In(ctx, s.pool, tenantID, []int64{employeeID}, func(ctx context.Context, tx pgx.Tx) error {
+		var left *civil.Date
+		var any bool
+		err := tx.QueryRow(ctx, `SELECT max(through) FILTER (WHERE through < $3), coalesce(bool_or(through >= $3), false)
+			FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = $2`, tenantID, employeeID, from).Scan(&left, &any)
+		if err != nil {
+			return fmt.Errorf("read sign-offs: %w", err)
+		}
+		if !any {
+			return fault.Invalid(timecardfault.CodeNotSigned, fmt.Sprintf("The timecard is not signed off on %s or later.", from))
+		}
+		last := civil.Beginning - 1
+		if left != nil {
+			last = *left
+		}
+		for _, sql := range removals {
+			if _, err := tx.Exec(ctx, sql, tenantID, employeeID, last); err != nil {
+				return fmt.Errorf("remove a sign-off: %w", err)
+			}
+		}
+		return nil
+	})
+}

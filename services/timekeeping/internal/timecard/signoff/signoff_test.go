@@ -1,0 +1,54 @@
+package signoff_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
+)
+
+const seeding pg.Unaudited = "test"
+
+// seven returns a database that knows the employee 7, in Berlin.
+func seven(t *testing.T, ctx context.Context) *pg.Pool {
+	t.Helper()
+	pool := timecardtest.NewPool(t)
+	_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 7, 'T-7', 'Seven', 'Europe/Berlin')`)
+	require.NoError(t, err)
+	return pool
+}
+
+// What is not over is not signed off: a punch out that comes later would be paid by
+// nobody.
+func TestWhatGoesOnIsNotSignedOff(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	pool := seven(t, ctx)
+	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon("2026-03-10"))
+	handler := signoff.New(cards.Signoffs, requested.New(person.NewDirectory(pool, nil, nil), nil))
+	through := func(day string) error {
+		_, err := handler.SignOffTimecard(ctx, &timekeepingv1.SignOffTimecardRequest{Employee: &commonv1.Ref{Id: proto.Int64(7)}, StartDate: "2026-03-09", EndDate: day})
+		return err
+	}
+	cards.Punch(ctx, t, 1, 7, "2026-03-09T22:00")
+	require.True(t, fault.HasCode(through("2026-03-10"), timecardfault.CodeNotOver), "today is not over")
+	require.True(t, fault.HasCode(through("2026-03-09"), timecardfault.CodeNotOver), "the night shift goes on")
+
+	cards.Punch(ctx, t, 1, 7, "2026-03-10T06:00")
+	require.True(t, fault.HasCode(through("2026-03-10"), timecardfault.CodeNotOver), "today is still not over")
+	require.NoError(t, through("2026-03-09"))
+	assert.Equal(t, []string{"2026-03-09 WORKED Regular  28800"}, cards.Totals(ctx, t, "2026-03-09", "2026-03-10", 7))
+}

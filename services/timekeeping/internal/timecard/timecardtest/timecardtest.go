@@ -1,0 +1,126 @@
+// Package timecardtest helps tests of timecards.
+package timecardtest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
+)
+
+// Known is what commons knows, by employee.
+type Known map[int64]*commonsv1.EmployeeDays
+
+// ReadEmployeeDays returns what commons knows of employees.
+func (k Known) ReadEmployeeDays(_ context.Context, req *commonsv1.ReadEmployeeDaysRequest, _ ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {
+	out := &commonsv1.ReadEmployeeDaysResponse{}
+	for _, id := range req.GetEmployeeIds() {
+		if k[id] != nil {
+			out.Employees = append(out.Employees, k[id])
+		}
+	}
+	return out, nil
+}
+
+// Timecards are those of tenants in a database.
+type Timecards struct {
+	Cards    *card.Reader
+	Signoffs *signoff.Store
+}
+
+// New returns the timecards in the database of the pool.
+func New(pool *pg.Pool, days commonsv1.EmployeeDayServiceClient, now func() time.Time) *Timecards {
+	cards := card.NewReader(pool, days, now)
+	return &Timecards{Cards: cards, Signoffs: signoff.NewStore(pool, cards)}
+}
+
+// NewPool returns a database for timecards.
+func NewPool(t testing.TB) *pg.Pool {
+	t.Helper()
+	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
+	require.NoError(t, err)
+	return pgtest.New(t, sets...)
+}
+
+// Noon returns a clock that stands at the noon of a day.
+func Noon(day string) func() time.Time {
+	at, err := time.Parse(time.DateOnly, day)
+	return func() time.Time {
+		if err != nil {
+			panic(err)
+		}
+		return at.Add(12 * time.Hour)
+	}
+}
+
+// Entries returns punches of an employee by the clock of Berlin.
+func Entries(t testing.TB, employee int64, local ...string) []*punch.Entry {
+	t.Helper()
+	zone, err := civil.LoadZone("Europe/Berlin")
+	require.NoError(t, err)
+	list := make([]*punch.Entry, len(local))
+	for i, text := range local {
+		at, err := civil.ParseDateTime(text + ":00")
+		require.NoError(t, err)
+		list[i] = &punch.Entry{Employee: person.Person{ID: employee}, Punch: punch.Punch{Body: []byte{}, Punch: worktime.Punch{At: zone.Unix(at), Zone: zone}}}
+	}
+	return list
+}
+
+// Punch stores punches of an employee, by the clock of Berlin.
+func (c *Timecards) Punch(ctx context.Context, t testing.TB, tenantID, employee int64, local ...string) {
+	t.Helper()
+	require.NoError(t, c.Signoffs.AddPunches(ctx, tenantID, Entries(t, employee, local...)))
+}
+
+// SignOff signs the timecard of an employee of tenant 1 off through the last of some days.
+func (c *Timecards) SignOff(ctx context.Context, t testing.TB, employee int64, days civil.Range) {
+	t.Helper()
+	require.NoError(t, c.Signoffs.SignOff(ctx, 1, person.Person{ID: employee, TimeZone: "Europe/Berlin"}, days))
+}
+
+// Worked returns what the timecards of employees of the tenant of a context add up to.
+func (c *Timecards) Worked(ctx context.Context, t testing.TB, from, to string, ids ...int64) []*timekeepingv1.EmployeeWorkedTime {
+	t.Helper()
+	tenantID, err := tenant.Of(ctx)
+	require.NoError(t, err)
+	first, err := civil.ParseDate(from)
+	require.NoError(t, err)
+	last, err := civil.ParseDate(to)
+	require.NoError(t, err)
+	list, err := c.Cards.WorkedTime(ctx, tenantID, ids, civil.Through(first, last))
+	require.NoError(t, err)
+	return list
+}
+
+// Totals describes the totals of one employee, in a line each.
+func (c *Timecards) Totals(ctx context.Context, t testing.TB, from, to string, employee int64) []string {
+	t.Helper()
+	return Describe(c.Worked(ctx, t, from, to, employee)[0].GetTotals())
+}
+
+// Describe writes totals in a line each.
+func Describe(list []*timekeepingv1.WorkedTimeTotal) []string {
+	var out []string
+	for _, w := range list {
+		out = append(out, fmt.Sprintf("%s %s %s %s %d%s%s", w.GetDate(), w.GetKind().String()[11:], w.GetPayCode().GetQualifier(), w.GetOrgJob().GetQualifier(), w.GetSeconds(), w.GetDays(), w.GetMoney()))
+	}
+	return out
+}
