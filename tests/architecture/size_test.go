@@ -19,7 +19,6 @@ var largePackages = map[string]struct {
 	"gateway/transcode": {17, "both directions run over one compiled plan, whose fields are nobody else's"},
 	"services/scheduling/internal/schedule/encoding": {17, "one form of a schedule on the wire: a file for each kind of entry, over the templates that all share"},
 	"services/scheduling/internal/schedule/reading":  {16, "one read of a schedule: a file for each kind of entry, over the rows that one statement returns"},
-	"services/scheduling/internal/scheduleitem":      {17, "the kinds of items share their locks and changes; the edit of a schedule applies several kinds in one transaction"},
 }
 
 func TestPackagesAreOfOnePurpose(t *testing.T) {

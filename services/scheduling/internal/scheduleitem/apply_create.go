@@ -30,7 +30,7 @@ func (h *Shifts) ApplyCreateShifts(ctx context.Context, req *schedulingv1.ApplyC
 	if err != nil {
 		return nil, err
 	}
-	out, err := h.shifts.create(ctx, shifts, false)
+	out, err := h.shifts.Create(ctx, shifts, false)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (h *Shifts) fromPattern(ctx context.Context, path string, do *schedulingv1.
 	if err != nil {
 		return nil, err
 	}
-	found, err := h.shifts.Templates.Find(ctx, h.shifts.Pool, tenantID, nil, []string{do.GetPattern()})
+	found, err := h.templates.Find(ctx, h.shifts.Pool, tenantID, nil, []string{do.GetPattern()})
 	if err != nil {
 		return nil, err
 	}

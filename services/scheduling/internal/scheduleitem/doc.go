@@ -3,7 +3,5 @@
 //
 // A generated entry is written nowhere until somebody touches it. Then an item
 // with the same id takes its place and hides it, whatever the pattern says
-// later: changed, it is detached; deleted, a tombstone stays. Every change
-// takes the employees' lock first, so that a day cannot be locked, nor its
-// spans be changed, while an entry of it is edited.
+// later: changed, it is detached; deleted, a tombstone stays.
 package scheduleitem

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
@@ -19,24 +20,24 @@ import (
 type PayCodeEdits struct {
 	schedulingv1.UnsafePayCodeEditServiceServer
 
-	edits *family[*schedulingv1.PayCodeEdit]
+	edits *itemchange.Family[*schedulingv1.PayCodeEdit]
 }
 
 var _ schedulingv1.PayCodeEditServiceServer = (*PayCodeEdits)(nil)
 
 // NewPayCodeEdits returns the handler of PayCodeEditService.
 func NewPayCodeEdits(deps Deps) *PayCodeEdits {
-	return &PayCodeEdits{edits: &family[*schedulingv1.PayCodeEdit]{
-		Deps: deps, kind: itemstore.KindPayCodeEdit, label: "pay code edit",
-		draft:     itemdraft.PayCodeEdit,
-		make:      func() *schedulingv1.PayCodeEdit { return &schedulingv1.PayCodeEdit{} },
-		fill:      fillPayCodeEdit,
-		version:   func(sent *schedulingv1.PayCodeEdit) *int64 { return sent.Version },
-		generated: (*reading.Generated).IsPayCodeEdit,
-		show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.PayCodeEdit, error) {
+	return &PayCodeEdits{edits: &itemchange.Family[*schedulingv1.PayCodeEdit]{
+		Deps: deps.entries(), Kind: itemstore.KindPayCodeEdit, Label: "pay code edit",
+		Draft:     itemdraft.PayCodeEdit,
+		Make:      func() *schedulingv1.PayCodeEdit { return &schedulingv1.PayCodeEdit{} },
+		Fill:      fillPayCodeEdit,
+		Version:   func(sent *schedulingv1.PayCodeEdit) *int64 { return sent.Version },
+		Generated: (*reading.Generated).IsPayCodeEdit,
+		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.PayCodeEdit, error) {
 			return g.PayCodeEdit(employee.Zone, employee.JobOn(g.Day))
 		},
-		shown: withJob(encoding.KindPayCodeEdit),
+		Shown: withJob(encoding.KindPayCodeEdit),
 	}}
 }
 
@@ -47,17 +48,17 @@ func fillPayCodeEdit(e *schedulingv1.PayCodeEdit, id int64, employee *projection
 
 // GetPayCodeEdit returns one pay code edit.
 func (h *PayCodeEdits) GetPayCodeEdit(ctx context.Context, req *schedulingv1.GetPayCodeEditRequest) (*schedulingv1.PayCodeEdit, error) {
-	return h.edits.readOne(ctx, req.GetId(), http.StatusNotFound)
+	return h.edits.ReadOne(ctx, req.GetId(), http.StatusNotFound)
 }
 
 // UpdatePayCodeEdit replaces one pay code edit.
 func (h *PayCodeEdits) UpdatePayCodeEdit(ctx context.Context, req *schedulingv1.UpdatePayCodeEditRequest) (*schedulingv1.PayCodeEdit, error) {
-	return h.edits.update(ctx, req.GetId(), req.GetPayCodeEdit())
+	return h.edits.Update(ctx, req.GetId(), req.GetPayCodeEdit())
 }
 
 // DeletePayCodeEdit deletes one pay code edit; with a version only that one.
 func (h *PayCodeEdits) DeletePayCodeEdit(ctx context.Context, req *schedulingv1.DeletePayCodeEditRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, h.edits.remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
+	return &emptypb.Empty{}, h.edits.Remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
 }
 
 // CreatePayCodeEdit creates one pay code edit.
@@ -72,7 +73,7 @@ func (h *PayCodeEdits) MultiCreatePayCodeEdits(ctx context.Context, req *schedul
 }
 
 func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeEdit, partial bool) (*schedulingv1.PayCodeEditList, error) {
-	done, failure, err := h.edits.settled(ctx, sent, partial, h.edits.create)
+	done, failure, err := h.edits.Settled(ctx, sent, partial, h.edits.Create)
 	return &schedulingv1.PayCodeEditList{PayCodeEdits: done, Failure: failure}, err
 }
 
@@ -80,11 +81,11 @@ func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeE
 // success those that can be.
 func (h *PayCodeEdits) MultiUpdatePayCodeEdits(ctx context.Context, req *schedulingv1.MultiUpdatePayCodeEditsRequest) (*schedulingv1.PayCodeEditList, error) {
 	sent := req.GetBody().GetPayCodeEdits()
-	done, failure, err := h.edits.settled(ctx, sent, req.GetPartialSuccess(), h.edits.updateMany)
+	done, failure, err := h.edits.Settled(ctx, sent, req.GetPartialSuccess(), h.edits.UpdateMany)
 	return &schedulingv1.PayCodeEditList{PayCodeEdits: done, Failure: failure}, err
 }
 
 // MultiDeletePayCodeEdits deletes pay code edits, all or none.
 func (h *PayCodeEdits) MultiDeletePayCodeEdits(ctx context.Context, req *schedulingv1.MultiDeletePayCodeEditsRequest) (*emptypb.Empty, error) {
-	return h.edits.removeMany(ctx, "where.payCodeEditIds", req.GetWhere().GetPayCodeEditIds())
+	return h.edits.RemoveMany(ctx, "where.payCodeEditIds", req.GetWhere().GetPayCodeEditIds())
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
@@ -83,7 +84,7 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 		return nil, fmt.Errorf("scheduleitem: read changed entries: %w", err)
 	}
 	var gone []int64
-	var news changes
+	var news itemchange.News
 	var r itemstore.Row
 	var hides civil.Date
 	var locked, moved bool
@@ -96,10 +97,10 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 		default:
 			of.Entries++
 			gone = append(gone, r.ID)
-			news.add(r.EmployeeID, hides, hides)
-			news.add(r.EmployeeID, r.From, r.To)
-			news.cover(r.Covers, r.EmployeeID)
-			return news.gone(r.Kind, r.ID, r.EmployeeID, r.From)
+			news.Add(r.EmployeeID, hides, hides)
+			news.Add(r.EmployeeID, r.From, r.To)
+			news.Cover(r.Covers, r.EmployeeID)
+			return news.Gone(r.Kind, r.ID, r.EmployeeID, r.From)
 		}
 		return nil
 	})
@@ -117,7 +118,7 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 	if err := itemstore.Delete(ctx, tx, tenantID, gone); err != nil {
 		return nil, err
 	}
-	return out, news.publish(ctx, tx, tenantID)
+	return out, news.Publish(ctx, tx, tenantID)
 }
 
 // patterned returns a result for each employee that says whether there are patterns.

@@ -5,10 +5,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -19,9 +17,9 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
 // maxEdited bounds the entries that one request creates, changes and deletes.
@@ -32,9 +30,9 @@ type ScheduleEdits struct {
 	schedulingv1.UnsafeScheduleEditServiceServer
 
 	Deps
-	shifts *family[*schedulingv1.Shift]
-	edits  *family[*schedulingv1.PayCodeEdit]
-	tags   *family[*schedulingv1.ScheduleTag]
+	shifts *itemchange.Family[*schedulingv1.Shift]
+	edits  *itemchange.Family[*schedulingv1.PayCodeEdit]
+	tags   *itemchange.Family[*schedulingv1.ScheduleTag]
 }
 
 var _ schedulingv1.ScheduleEditServiceServer = (*ScheduleEdits)(nil)
@@ -63,7 +61,7 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 	for i, e := range list {
 		itemdraft.NameEmployees(e.GetShifts().GetCreate()...)
 		itemdraft.NameEmployees(e.GetShifts().GetUpdate()...)
-		n := count(e.GetShifts()) + count(e.GetPayCodeEdits()) + count(e.GetScheduleTags()) + count(e.GetDayLocks())
+		n := itemchange.Count(e.GetShifts()) + itemchange.Count(e.GetPayCodeEdits()) + itemchange.Count(e.GetScheduleTags()) + itemchange.Count(e.GetDayLocks())
 		if n == 0 {
 			return nil, fault.Invalid(itemfault.CodeMissing, fmt.Sprintf(
 				"The edit [%d] changes nothing. Give it shifts, payCodeEdits, scheduleTags or dayLocks with create, update or delete.", i))
@@ -81,7 +79,7 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 	case err == nil:
 		h.Wake()
 		return &schedulingv1.ScheduleEditResultList{Results: results}, nil
-	case !partial || !concernsItem(err):
+	case !partial || !itemchange.ConcernsItem(err):
 		return nil, err
 	}
 	outcome, err := bulk.Run(list, true, func(_ int, e *schedulingv1.ScheduleEdit) (*schedulingv1.ScheduleEditResult, error) {
@@ -111,7 +109,7 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 	}
 	todo := h.work(list)
 	for _, part := range todo.parts() {
-		if err := part.prepare(ctx, tenantID, visible); err != nil {
+		if err := part.Prepare(ctx, tenantID, visible); err != nil {
 			return nil, err
 		}
 	}
@@ -119,10 +117,10 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 		return nil, err
 	}
 	var propagationID int64
-	err = h.shifts.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = h.shifts.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		employees := todo.locks.employees()
 		for _, part := range todo.parts() {
-			employees = append(employees, part.employees()...)
+			employees = append(employees, part.Employees()...)
 		}
 		if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
 			return err
@@ -131,7 +129,7 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 			return err
 		}
 		for _, part := range todo.parts() {
-			if err := part.apply(ctx, tx, tenantID, visible); err != nil {
+			if err := part.Apply(ctx, tx, tenantID, visible); err != nil {
 				return err
 			}
 		}
@@ -152,17 +150,17 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 
 // edits are what the edits of a request do, by the kind of what they change.
 type edits struct {
-	shifts *work[*schedulingv1.Shift]
-	edits  *work[*schedulingv1.PayCodeEdit]
-	tags   *work[*schedulingv1.ScheduleTag]
+	shifts *itemchange.Batch[*schedulingv1.Shift]
+	edits  *itemchange.Batch[*schedulingv1.PayCodeEdit]
+	tags   *itemchange.Batch[*schedulingv1.ScheduleTag]
 	locks  *lockWork
 }
 
 // entries are the work on entries of one kind.
 type entries interface {
-	prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error
-	employees() []int64
-	apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set) error
+	Prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error
+	Employees() []int64
+	Apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set) error
 }
 
 func (e *edits) parts() []entries { return []entries{e.shifts, e.edits, e.tags} }
@@ -170,14 +168,14 @@ func (e *edits) parts() []entries { return []entries{e.shifts, e.edits, e.tags} 
 // work gathers what edits do. What is created without an employee gets that of its edit.
 func (h *ScheduleEdits) work(list []*schedulingv1.ScheduleEdit) *edits {
 	todo := &edits{
-		shifts: &work[*schedulingv1.Shift]{family: h.shifts}, edits: &work[*schedulingv1.PayCodeEdit]{family: h.edits},
-		tags: &work[*schedulingv1.ScheduleTag]{family: h.tags}, locks: &lockWork{deps: h.Deps},
+		shifts: h.shifts.Batch(), edits: h.edits.Batch(),
+		tags: h.tags.Batch(), locks: &lockWork{deps: h.Deps},
 	}
 	for i, e := range list {
 		own := e.GetEmployeeRef()
-		todo.shifts.add(i, e.GetShifts(), func(m *schedulingv1.Shift) { m.Employee = cmp.Or(m.GetEmployee(), own) })
-		todo.edits.add(i, e.GetPayCodeEdits(), func(m *schedulingv1.PayCodeEdit) { m.Employee = cmp.Or(m.GetEmployee(), own) })
-		todo.tags.add(i, e.GetScheduleTags(), func(m *schedulingv1.ScheduleTag) { m.Employee = cmp.Or(m.GetEmployee(), own) })
+		todo.shifts.Add(i, e.GetShifts(), func(m *schedulingv1.Shift) { m.Employee = cmp.Or(m.GetEmployee(), own) })
+		todo.edits.Add(i, e.GetPayCodeEdits(), func(m *schedulingv1.PayCodeEdit) { m.Employee = cmp.Or(m.GetEmployee(), own) })
+		todo.tags.Add(i, e.GetScheduleTags(), func(m *schedulingv1.ScheduleTag) { m.Employee = cmp.Or(m.GetEmployee(), own) })
 		todo.locks.add(i, e)
 	}
 	return todo
@@ -192,135 +190,17 @@ func (e *edits) results(list []*schedulingv1.ScheduleEdit) ([]*schedulingv1.Sche
 			ScheduleTags: &schedulingv1.ScheduleTagList{}, DayLocks: &schedulingv1.DayLockList{},
 		}
 	}
-	err := e.shifts.results(func(i int, m *schedulingv1.Shift) { out[i].Shifts.Shifts = append(out[i].Shifts.Shifts, m) })
+	err := e.shifts.Results(func(i int, m *schedulingv1.Shift) { out[i].Shifts.Shifts = append(out[i].Shifts.Shifts, m) })
 	if err == nil {
-		err = e.edits.results(func(i int, m *schedulingv1.PayCodeEdit) {
+		err = e.edits.Results(func(i int, m *schedulingv1.PayCodeEdit) {
 			out[i].PayCodeEdits.PayCodeEdits = append(out[i].PayCodeEdits.PayCodeEdits, m)
 		})
 	}
 	if err == nil {
-		err = e.tags.results(func(i int, m *schedulingv1.ScheduleTag) {
+		err = e.tags.Results(func(i int, m *schedulingv1.ScheduleTag) {
 			out[i].ScheduleTags.ScheduleTags = append(out[i].ScheduleTags.ScheduleTags, m)
 		})
 	}
 	e.locks.results(func(i int, l *schedulingv1.DayLock) { out[i].DayLocks.Locks = append(out[i].DayLocks.Locks, l) })
 	return out, err
-}
-
-// changeSet is what an edit changes of one kind.
-type changeSet[M any] interface {
-	GetCreate() []M
-	GetUpdate() []M
-	GetDelete() []int64
-}
-
-// count returns how many entries a set changes.
-func count[M any](c changeSet[M]) int {
-	return len(c.GetCreate()) + len(c.GetUpdate()) + len(c.GetDelete())
-}
-
-// work is what edits do to the entries of one kind.
-type work[M entry] struct {
-	family *family[M]
-	// The entries, and to which edit each belongs.
-	create, update     []M
-	createdBy, updates []int
-	remove             []int64
-
-	drafts, updated    []*itemdraft.Draft
-	created, replacing []itemstore.Row
-}
-
-func (w *work[M]) add(edit int, changes changeSet[M], assign func(M)) {
-	for _, m := range changes.GetCreate() {
-		made := proto.CloneOf(m)
-		assign(made)
-		w.create, w.createdBy = append(w.create, made), append(w.createdBy, edit)
-	}
-	for _, m := range changes.GetUpdate() {
-		w.update, w.updates = append(w.update, m), append(w.updates, edit)
-	}
-	w.remove = append(w.remove, changes.GetDelete()...)
-}
-
-// prepare checks what can be checked before the transaction.
-func (w *work[M]) prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error {
-	f := w.family
-	slices.Sort(w.remove)
-	w.remove = slices.Compact(w.remove)
-	for _, m := range w.update {
-		if _, both := slices.BinarySearch(w.remove, m.GetId()); both {
-			return fault.Invalid(fault.CodeInput, fmt.Sprintf("The %s %d cannot be both changed and deleted.", f.label, m.GetId()))
-		}
-	}
-	failed := make([]error, len(w.create))
-	employees := f.employeesNamed(ctx, w.create, failed)
-	var err error
-	if w.drafts, err = f.drafts(ctx, tenantID, w.create, employees, failed, false); err != nil {
-		return err
-	}
-	failed = f.distinctIDs(w.update)
-	if employees, err = f.employeesAfter(ctx, tenantID, visible, w.update, failed); err != nil {
-		return err
-	}
-	w.updated, err = f.drafts(ctx, tenantID, w.update, employees, failed, false)
-	return err
-}
-
-// employees are those whose schedules get entries.
-func (w *work[M]) employees() []int64 {
-	var ids []int64
-	for _, d := range slices.Concat(w.drafts, w.updated) {
-		if id := d.EmployeeID(); id != 0 {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// apply deletes, changes and creates, in this order.
-func (w *work[M]) apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set) error {
-	f := w.family
-	if len(w.remove) > 0 {
-		found, err := f.lockEntries(ctx, tx, tenantID, visible, w.remove, nil)
-		if err != nil {
-			return err
-		}
-		for _, id := range w.remove {
-			if _, ok := found[id]; !ok {
-				return itemfault.NotFound(unknownInBody, f.label, id)
-			}
-		}
-		if err := f.delete(ctx, tx, tenantID, w.remove, found); err != nil {
-			return err
-		}
-	}
-	var err error
-	if len(w.update) > 0 {
-		if w.replacing, err = f.replaceMany(ctx, tx, tenantID, visible, w.update, w.updated, make([]error, len(w.update)), false); err != nil {
-			return err
-		}
-	}
-	if len(w.create) > 0 {
-		w.created, err = f.insert(ctx, tx, tenantID, w.drafts, make([]error, len(w.drafts)), false)
-	}
-	return err
-}
-
-// results hands on the entries that were created and changed, with their edits.
-func (w *work[M]) results(add func(edit int, m M)) error {
-	for _, part := range []struct {
-		rows   []itemstore.Row
-		drafts []*itemdraft.Draft
-		of     []int
-	}{{w.created, w.drafts, w.createdBy}, {w.replacing, w.updated, w.updates}} {
-		for i := range part.rows {
-			m, err := w.family.decode(&part.rows[i], part.drafts[i].Employee)
-			if err != nil {
-				return err
-			}
-			add(part.of[i], m)
-		}
-	}
-	return nil
 }

@@ -98,7 +98,7 @@ func (w *lockWork) find(ctx context.Context, tenantID int64, visible rowvisibili
 			ok = false
 		}
 		if !ok {
-			return itemfault.NotFound(unknownInBody, "day lock", id)
+			return itemfault.NotFound(itemfault.InBody, "day lock", id)
 		}
 	}
 	return nil
@@ -194,7 +194,7 @@ func (w *lockWork) release(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 	for i, id := range ids {
 		lock, ok := now[id]
 		if !ok {
-			return itemfault.NotFound(unknownInBody, "day lock", id) // It has gone meanwhile.
+			return itemfault.NotFound(itemfault.InBody, "day lock", id) // It has gone meanwhile.
 		}
 		days := []civil.Range{lock.Days}
 		if keep != nil {

@@ -10,6 +10,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
@@ -18,24 +19,24 @@ import (
 type ScheduleTags struct {
 	schedulingv1.UnsafeScheduleTagServiceServer
 
-	tags *family[*schedulingv1.ScheduleTag]
+	tags *itemchange.Family[*schedulingv1.ScheduleTag]
 }
 
 var _ schedulingv1.ScheduleTagServiceServer = (*ScheduleTags)(nil)
 
 // NewScheduleTags returns the handler of ScheduleTagService.
 func NewScheduleTags(deps Deps) *ScheduleTags {
-	return &ScheduleTags{tags: &family[*schedulingv1.ScheduleTag]{
-		Deps: deps, kind: itemstore.KindScheduleTag, label: "schedule tag",
-		complete: itemdraft.CompleteScheduleTags(deps.Pool, deps.TagDefinitions),
-		draft:    itemdraft.ScheduleTag,
-		make:     func() *schedulingv1.ScheduleTag { return &schedulingv1.ScheduleTag{} },
-		fill: func(t *schedulingv1.ScheduleTag, id int64, employee *projection.Employee, version int64, _ bool) {
+	return &ScheduleTags{tags: &itemchange.Family[*schedulingv1.ScheduleTag]{
+		Deps: deps.entries(), Kind: itemstore.KindScheduleTag, Label: "schedule tag",
+		Complete: itemdraft.CompleteScheduleTags(deps.Pool, deps.TagDefinitions),
+		Draft:    itemdraft.ScheduleTag,
+		Make:     func() *schedulingv1.ScheduleTag { return &schedulingv1.ScheduleTag{} },
+		Fill: func(t *schedulingv1.ScheduleTag, id int64, employee *projection.Employee, version int64, _ bool) {
 			t.Id, t.Version, t.Employee = proto.Int64(id), proto.Int64(version), itemdraft.RefOf(employee)
 		},
-		version:   func(sent *schedulingv1.ScheduleTag) *int64 { return sent.Version },
-		generated: (*reading.Generated).IsTag,
-		show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.ScheduleTag, error) {
+		Version:   func(sent *schedulingv1.ScheduleTag) *int64 { return sent.Version },
+		Generated: (*reading.Generated).IsTag,
+		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.ScheduleTag, error) {
 			return g.Tag(employee.Zone)
 		},
 	}}
@@ -43,17 +44,17 @@ func NewScheduleTags(deps Deps) *ScheduleTags {
 
 // GetScheduleTag returns one schedule tag.
 func (h *ScheduleTags) GetScheduleTag(ctx context.Context, req *schedulingv1.GetScheduleTagRequest) (*schedulingv1.ScheduleTag, error) {
-	return h.tags.readOne(ctx, req.GetId(), http.StatusNotFound)
+	return h.tags.ReadOne(ctx, req.GetId(), http.StatusNotFound)
 }
 
 // UpdateScheduleTag replaces one schedule tag.
 func (h *ScheduleTags) UpdateScheduleTag(ctx context.Context, req *schedulingv1.UpdateScheduleTagRequest) (*schedulingv1.ScheduleTag, error) {
-	return h.tags.update(ctx, req.GetId(), req.GetScheduleTag())
+	return h.tags.Update(ctx, req.GetId(), req.GetScheduleTag())
 }
 
 // DeleteScheduleTag deletes one schedule tag; with a version only that one.
 func (h *ScheduleTags) DeleteScheduleTag(ctx context.Context, req *schedulingv1.DeleteScheduleTagRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, h.tags.remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
+	return &emptypb.Empty{}, h.tags.Remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
 }
 
 // CreateScheduleTag creates one schedule tag.
@@ -68,7 +69,7 @@ func (h *ScheduleTags) MultiCreateScheduleTags(ctx context.Context, req *schedul
 }
 
 func (h *ScheduleTags) create(ctx context.Context, sent []*schedulingv1.ScheduleTag, partial bool) (*schedulingv1.ScheduleTagList, error) {
-	done, failure, err := h.tags.settled(ctx, sent, partial, h.tags.create)
+	done, failure, err := h.tags.Settled(ctx, sent, partial, h.tags.Create)
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
 }
 
@@ -76,18 +77,18 @@ func (h *ScheduleTags) create(ctx context.Context, sent []*schedulingv1.Schedule
 // can be.
 func (h *ScheduleTags) MultiUpdateScheduleTags(ctx context.Context, req *schedulingv1.MultiUpdateScheduleTagsRequest) (*schedulingv1.ScheduleTagList, error) {
 	sent := req.GetBody().GetScheduleTags()
-	done, failure, err := h.tags.settled(ctx, sent, req.GetPartialSuccess(), h.tags.updateMany)
+	done, failure, err := h.tags.Settled(ctx, sent, req.GetPartialSuccess(), h.tags.UpdateMany)
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
 }
 
 // MultiReadScheduleTags returns schedule tags in the order of the ids. Ids that name nothing are
 // failures among the results.
 func (h *ScheduleTags) MultiReadScheduleTags(ctx context.Context, req *schedulingv1.MultiReadScheduleTagsRequest) (*schedulingv1.ScheduleTagList, error) {
-	done, failure, err := h.tags.readMany(ctx, "where.scheduleTagIds", req.GetWhere().GetScheduleTagIds())
+	done, failure, err := h.tags.ReadMany(ctx, "where.scheduleTagIds", req.GetWhere().GetScheduleTagIds())
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
 }
 
 // MultiDeleteScheduleTags deletes schedule tags, all or none.
 func (h *ScheduleTags) MultiDeleteScheduleTags(ctx context.Context, req *schedulingv1.MultiDeleteScheduleTagsRequest) (*emptypb.Empty, error) {
-	return h.tags.removeMany(ctx, "where.scheduleTagIds", req.GetWhere().GetScheduleTagIds())
+	return h.tags.RemoveMany(ctx, "where.scheduleTagIds", req.GetWhere().GetScheduleTagIds())
 }

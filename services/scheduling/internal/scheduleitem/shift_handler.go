@@ -9,9 +9,11 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
@@ -20,7 +22,8 @@ import (
 type Shifts struct {
 	schedulingv1.UnsafeShiftServiceServer
 
-	shifts *family[*schedulingv1.Shift]
+	shifts    *itemchange.Family[*schedulingv1.Shift]
+	templates patterndefinition.ShiftSource
 }
 
 var _ schedulingv1.ShiftServiceServer = (*Shifts)(nil)
@@ -28,19 +31,19 @@ var _ schedulingv1.ShiftServiceServer = (*Shifts)(nil)
 // NewShifts returns the handler of ShiftService.
 func NewShifts(deps Deps) *Shifts {
 	maxLength := deps.maxShift()
-	return &Shifts{shifts: &family[*schedulingv1.Shift]{
-		Deps: deps, kind: itemstore.KindShift, label: "shift",
-		draft: func(sent *schedulingv1.Shift, employee *projection.Employee) (*itemdraft.Draft, error) {
+	return &Shifts{templates: deps.Templates, shifts: &itemchange.Family[*schedulingv1.Shift]{
+		Deps: deps.entries(), Kind: itemstore.KindShift, Label: "shift",
+		Draft: func(sent *schedulingv1.Shift, employee *projection.Employee) (*itemdraft.Draft, error) {
 			return itemdraft.Shift(sent, employee, maxLength)
 		},
-		make:      func() *schedulingv1.Shift { return &schedulingv1.Shift{} },
-		fill:      fillShift,
-		version:   func(sent *schedulingv1.Shift) *int64 { return sent.Version },
-		generated: (*reading.Generated).IsShift,
-		show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.Shift, error) {
+		Make:      func() *schedulingv1.Shift { return &schedulingv1.Shift{} },
+		Fill:      fillShift,
+		Version:   func(sent *schedulingv1.Shift) *int64 { return sent.Version },
+		Generated: (*reading.Generated).IsShift,
+		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.Shift, error) {
 			return g.Shift(employee.Zone, employee.JobOn(g.Day))
 		},
-		shown: withJob(encoding.KindShift),
+		Shown: withJob(encoding.KindShift),
 	}}
 }
 
@@ -63,7 +66,7 @@ func fillShift(s *schedulingv1.Shift, id int64, employee *projection.Employee, v
 // GetShift returns one shift. The contract of the operation says 400 for an
 // unknown id, where others say 404.
 func (h *Shifts) GetShift(ctx context.Context, req *schedulingv1.GetShiftRequest) (*schedulingv1.Shift, error) {
-	return h.shifts.readOne(ctx, req.GetId(), http.StatusBadRequest)
+	return h.shifts.ReadOne(ctx, req.GetId(), http.StatusBadRequest)
 }
 
 // UpdateShift replaces one shift. Sent without an employee it stays with the one
@@ -72,12 +75,12 @@ func (h *Shifts) UpdateShift(ctx context.Context, req *schedulingv1.UpdateShiftR
 	if req.GetShift() != nil {
 		itemdraft.NameEmployees(req.GetShift())
 	}
-	return h.shifts.update(ctx, req.GetId(), req.GetShift())
+	return h.shifts.Update(ctx, req.GetId(), req.GetShift())
 }
 
 // DeleteShift deletes one shift; with a version only that one.
 func (h *Shifts) DeleteShift(ctx context.Context, req *schedulingv1.DeleteShiftRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, h.shifts.remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
+	return &emptypb.Empty{}, h.shifts.Remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
 }
 
 // CreateShift creates one shift.
@@ -93,7 +96,7 @@ func (h *Shifts) MultiCreateShifts(ctx context.Context, req *schedulingv1.MultiC
 
 func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial bool) (*schedulingv1.ShiftList, error) {
 	itemdraft.NameEmployees(sent...)
-	done, failure, err := h.shifts.settled(ctx, sent, partial, h.shifts.create)
+	done, failure, err := h.shifts.Settled(ctx, sent, partial, h.shifts.Create)
 	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }
 
@@ -102,18 +105,18 @@ func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial
 func (h *Shifts) MultiUpdateShifts(ctx context.Context, req *schedulingv1.MultiUpdateShiftsRequest) (*schedulingv1.ShiftList, error) {
 	sent := req.GetBody().GetShifts()
 	itemdraft.NameEmployees(sent...)
-	done, failure, err := h.shifts.settled(ctx, sent, req.GetPartialSuccess(), h.shifts.updateMany)
+	done, failure, err := h.shifts.Settled(ctx, sent, req.GetPartialSuccess(), h.shifts.UpdateMany)
 	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }
 
 // MultiReadShifts returns shifts in the order of the ids. Ids that name nothing
 // are failures among the results.
 func (h *Shifts) MultiReadShifts(ctx context.Context, req *schedulingv1.MultiReadShiftsRequest) (*schedulingv1.ShiftList, error) {
-	done, failure, err := h.shifts.readMany(ctx, "where.shiftIds", req.GetWhere().GetShiftIds())
+	done, failure, err := h.shifts.ReadMany(ctx, "where.shiftIds", req.GetWhere().GetShiftIds())
 	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }
 
 // MultiDeleteShifts deletes shifts, all or none.
 func (h *Shifts) MultiDeleteShifts(ctx context.Context, req *schedulingv1.MultiDeleteShiftsRequest) (*emptypb.Empty, error) {
-	return h.shifts.removeMany(ctx, "where.shiftIds", req.GetWhere().GetShiftIds())
+	return h.shifts.RemoveMany(ctx, "where.shiftIds", req.GetWhere().GetShiftIds())
 }

@@ -44,6 +44,9 @@ func InvalidEdit(path, format string, args ...any) error {
 	return fault.Invalid(CodePayCodeEdit, path+" "+fmt.Sprintf(format, args...)+".")
 }
 
+// InBody is the status for an unknown id that stands in a request's body.
+const InBody = http.StatusBadRequest
+
 // NotFound returns the error of an id that names nothing.
 func NotFound(status int, what string, id int64) error {
 	return fault.Newf(CodeUnknown, status, "There is no %s with the id %d.", what, id)

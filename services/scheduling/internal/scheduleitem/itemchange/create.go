@@ -1,4 +1,4 @@
-package scheduleitem
+package itemchange
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// create stores new entries: all or none, or, with partial, those that can be.
-func (f *family[M]) create(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
+// Create stores new entries: all or none, or, with partial, those that can be.
+func (f *Family[M]) Create(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (f *family[M]) create(ctx context.Context, sent []M, partial bool) (*bulk.O
 
 // insert stores the drafts that no lock stands against. The rows belong to the
 // drafts; what failed has none.
-func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*itemdraft.Draft, failed []error, partial bool) ([]itemstore.Row, error) {
+func (f *Family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*itemdraft.Draft, failed []error, partial bool) ([]itemstore.Row, error) {
 	days := make([]itemstore.EmployeeDays, len(drafts))
 	var employees []int64
 	for i, d := range drafts {
@@ -88,26 +88,26 @@ func (f *family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 	}
 	rows := make([]itemstore.Row, len(drafts))
 	var stored []itemstore.Row
-	var news changes
+	var news News
 	for i, d := range drafts {
 		if failed[i] != nil {
 			continue
 		}
 		rows[i] = itemstore.Row{ID: ids[i], EmployeeID: d.EmployeeID(), From: d.From, To: d.To, Version: 1, Body: d.Body, Covers: d.Covers}
 		stored = append(stored, rows[i])
-		news.add(d.EmployeeID(), d.From, d.To)
-		news.cover(d.Covers, d.EmployeeID())
-		if err := news.put(f.kind, &rows[i]); err != nil {
+		news.Add(d.EmployeeID(), d.From, d.To)
+		news.Cover(d.Covers, d.EmployeeID())
+		if err := news.Put(f.Kind, &rows[i]); err != nil {
 			return nil, err
 		}
 	}
-	if err := itemstore.Put(ctx, tx, tenantID, f.kind, stored); err != nil {
+	if err := itemstore.Put(ctx, tx, tenantID, f.Kind, stored); err != nil {
 		return nil, err
 	}
-	return rows, news.publish(ctx, tx, tenantID)
+	return rows, news.Publish(ctx, tx, tenantID)
 }
 
-func (f *family[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstore.Row, failed []error) (*bulk.Outcome[M, M], error) {
+func (f *Family[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstore.Row, failed []error) (*bulk.Outcome[M, M], error) {
 	out := &bulk.Outcome[M, M]{}
 	for i, m := range sent {
 		if failed[i] != nil {
@@ -126,7 +126,7 @@ func (f *family[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstor
 // employeesNamed returns the employee of each entry, nil where none is named.
 // Only when one of them is unknown are they looked up one by one, to find out
 // which.
-func (f *family[M]) employeesNamed(ctx context.Context, sent []M, failed []error) []*projection.Employee {
+func (f *Family[M]) employeesNamed(ctx context.Context, sent []M, failed []error) []*projection.Employee {
 	out := make([]*projection.Employee, len(sent))
 	var refs []*commonv1.Ref
 	var positions []int
@@ -148,7 +148,7 @@ func (f *family[M]) employeesNamed(ctx context.Context, sent []M, failed []error
 		found, err := f.Directory.Employees(ctx, refs[k:k+1])
 		if err != nil {
 			failed[i] = err
-			if !concernsItem(err) {
+			if !ConcernsItem(err) {
 				return out
 			}
 			continue
@@ -158,8 +158,8 @@ func (f *family[M]) employeesNamed(ctx context.Context, sent []M, failed []error
 	return out
 }
 
-// concernsItem reports whether an error is about an item, as opposed to the whole
+// ConcernsItem reports whether an error is about an item, as opposed to the whole
 // request.
-func concernsItem(err error) bool {
+func ConcernsItem(err error) bool {
 	return fault.FromError(err).Status < http.StatusInternalServerError
 }

@@ -1,4 +1,4 @@
-package scheduleitem
+package itemchange
 
 import (
 	"cmp"
@@ -23,10 +23,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// update replaces an entry. A generated one is detached: an item with its id
+// Update replaces an entry. A generated one is detached: an item with its id
 // takes its place. An entry that is sent without an employee stays with the one
 // that it has.
-func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
+func (f *Family[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 	var none M
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -49,20 +49,20 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 	}
 	d := drafts[0]
 	var updated itemstore.Row
-	err = f.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = f.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		old, err := f.lockEntries(ctx, tx, tenantID, visible, []int64{id}, []int64{d.EmployeeID()})
 		if err != nil {
 			return err
 		}
 		was, ok := old[id]
 		if !ok {
-			return itemfault.NotFound(http.StatusNotFound, f.label, id)
+			return itemfault.NotFound(http.StatusNotFound, f.Label, id)
 		}
 		if sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID() {
-			return itemfault.Stale(f.label, id, was.version()) // Somebody moved it meanwhile.
+			return itemfault.Stale(f.Label, id, was.version()) // Somebody moved it meanwhile.
 		}
-		if version := f.version(sent); version != nil && *version != was.version() {
-			return itemfault.Stale(f.label, id, was.version())
+		if version := f.Version(sent); version != nil && *version != was.version() {
+			return itemfault.Stale(f.Label, id, was.version())
 		}
 		change := []replacement{{id, was, d}}
 		refused, err := f.refusals(ctx, tx, tenantID, change)
@@ -84,7 +84,7 @@ func (f *family[M]) update(ctx context.Context, id int64, sent M) (M, error) {
 
 // employeeAfter returns the employee whose entry it is after an update: the one
 // that is named, or the one that has it; nil for an open shift.
-func (f *family[M]) employeeAfter(ctx context.Context, tenantID int64, visible rowvisibility.Set, id int64, sent M) (*projection.Employee, error) {
+func (f *Family[M]) employeeAfter(ctx context.Context, tenantID int64, visible rowvisibility.Set, id int64, sent M) (*projection.Employee, error) {
 	ref := sent.GetEmployee()
 	if ref == nil {
 		found, err := f.lookUp(ctx, f.Pool, tenantID, visible, []int64{id})
@@ -93,7 +93,7 @@ func (f *family[M]) employeeAfter(ctx context.Context, tenantID int64, visible r
 		}
 		was, ok := found[id]
 		if !ok {
-			return nil, itemfault.NotFound(http.StatusNotFound, f.label, id)
+			return nil, itemfault.NotFound(http.StatusNotFound, f.Label, id)
 		}
 		if was.employeeID() == 0 {
 			return nil, nil
@@ -116,35 +116,35 @@ type replacement struct {
 
 // replace stores drafts in the place of entries, and returns the rows that they
 // are now.
-func (f *family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) ([]itemstore.Row, error) {
+func (f *Family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) ([]itemstore.Row, error) {
 	if err := numberSegments(ctx, tx, list); err != nil {
 		return nil, err
 	}
 	rows := make([]itemstore.Row, len(list))
-	var news changes
+	var news News
 	for i, r := range list {
 		rows[i] = itemstore.Row{
 			ID: r.id, EmployeeID: r.draft.EmployeeID(), From: r.draft.From, To: r.draft.To,
 			Hides: r.was.hides(), Version: r.was.version() + 1, Body: r.draft.Body, Covers: r.was.covers(),
 		}
 		before := f.shownOn(r.was)
-		news.cover(r.was.covers(), before.EmployeeID)
-		news.cover(r.was.covers(), r.draft.EmployeeID())
-		news.add(before.EmployeeID, before.Days.From, before.Days.To-1)
-		news.add(r.draft.EmployeeID(), r.draft.From, r.draft.To)
-		if err := news.put(f.kind, &rows[i]); err != nil {
+		news.Cover(r.was.covers(), before.EmployeeID)
+		news.Cover(r.was.covers(), r.draft.EmployeeID())
+		news.Add(before.EmployeeID, before.Days.From, before.Days.To-1)
+		news.Add(r.draft.EmployeeID(), r.draft.From, r.draft.To)
+		if err := news.Put(f.Kind, &rows[i]); err != nil {
 			return nil, err
 		}
 	}
-	if err := itemstore.Put(ctx, tx, tenantID, f.kind, rows); err != nil {
+	if err := itemstore.Put(ctx, tx, tenantID, f.Kind, rows); err != nil {
 		return nil, err
 	}
-	return rows, news.publish(ctx, tx, tenantID)
+	return rows, news.Publish(ctx, tx, tenantID)
 }
 
 // refusals returns why replacements cannot be, by their position: a day is locked that the
 // entry occupies, or would, or the entry would be withdrawn where it comes to be.
-func (f *family[M]) refusals(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) (map[int]error, error) {
+func (f *Family[M]) refusals(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) (map[int]error, error) {
 	days := make([]itemstore.EmployeeDays, 0, 2*len(list))
 	for _, r := range list {
 		days = append(days, f.employeeDaysOf(r.was), itemstore.EmployeeDays{EmployeeID: r.draft.EmployeeID(), Days: r.draft.Occupies})
@@ -169,7 +169,7 @@ func (f *family[M]) refusals(ctx context.Context, tx pgx.Tx, tenantID int64, lis
 	}
 	for _, i := range withdrawn {
 		if refused[i] == nil {
-			refused[i] = itemfault.WithoutTerm(f.label, rows[i].EmployeeID, rows[i].From)
+			refused[i] = itemfault.WithoutTerm(f.Label, rows[i].EmployeeID, rows[i].From)
 		}
 	}
 	return refused, nil
@@ -178,7 +178,7 @@ func (f *family[M]) refusals(ctx context.Context, tx pgx.Tx, tenantID int64, lis
 // lockEntries makes the transaction the only one that changes the schedules of
 // the entries' employees and of the others, and returns the entries that exist,
 // by id.
-func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, ids, others []int64) (map[int64]known, error) {
+func (f *Family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, ids, others []int64) (map[int64]known, error) {
 	seen, err := f.lookUp(ctx, tx, tenantID, visible, ids)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 	}
 	for id, k := range found {
 		if before, ok := seen[id]; !ok || before.employeeID() != k.employeeID() {
-			return nil, fmt.Errorf("%w: %w", errMoved, itemfault.Stale(f.label, id, k.version()))
+			return nil, fmt.Errorf("%w: %w", errMoved, itemfault.Stale(f.Label, id, k.version()))
 		}
 	}
 	return found, nil
@@ -208,14 +208,14 @@ func (f *family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 
 // errMoved says that an entry went to another employee, or came to be, while its
 // employees were being locked.
-var errMoved = errors.New("scheduleitem: the entry moved")
+var errMoved = errors.New("itemchange: the entry moved")
 
 // maxTries bounds how often entries are looked for that move meanwhile.
 const maxTries = 10
 
-// inTx runs a change, again when an entry moved before it was locked: the caller
+// InTx runs a change, again when an entry moved before it was locked: the caller
 // named no state that it wants to change, or fails by the version.
-func (f *family[M]) inTx(ctx context.Context, change func(context.Context, pgx.Tx) error) error {
+func (f *Family[M]) InTx(ctx context.Context, change func(context.Context, pgx.Tx) error) error {
 	var err error
 	for range maxTries {
 		if err = pg.InTx(ctx, f.Pool, change); !errors.Is(err, errMoved) {
@@ -227,19 +227,19 @@ func (f *family[M]) inTx(ctx context.Context, change func(context.Context, pgx.T
 
 // employeeDaysOf returns the days that an entry occupies: those of a pay code edit,
 // and the one on which a shift starts.
-func (f *family[M]) employeeDaysOf(k known) itemstore.EmployeeDays {
+func (f *Family[M]) employeeDaysOf(k known) itemstore.EmployeeDays {
 	if k.row == nil {
 		return itemstore.EmployeeDays{EmployeeID: k.generated.EmployeeID, Days: civil.Range{From: k.generated.Day, To: k.generated.Day + 1}}
 	}
 	days := civil.Range{From: k.row.From, To: k.row.From + 1}
-	if f.kind == itemstore.KindPayCodeEdit {
+	if f.Kind == itemstore.KindPayCodeEdit {
 		days.To = k.row.To + 1
 	}
 	return itemstore.EmployeeDays{EmployeeID: k.row.EmployeeID, Days: days}
 }
 
 // shownOn returns the days on which an entry is, as far as is known without its times.
-func (f *family[M]) shownOn(k known) itemstore.EmployeeDays {
+func (f *Family[M]) shownOn(k known) itemstore.EmployeeDays {
 	days := f.employeeDaysOf(k)
 	if k.row != nil {
 		days.Days.To = k.row.To + 1

@@ -1,4 +1,4 @@
-package scheduleitem
+package itemchange
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// changes collects whose schedules a transaction has changed, and when.
-type changes struct {
+// News collects whose schedules a transaction has changed, and when.
+type News struct {
 	employees []int64
 	from, to  civil.Date
 	shifts    scheduleevent.Shifts
@@ -22,17 +22,17 @@ type changes struct {
 	covered []int64
 }
 
-// cover notes that an edit of an employee has come, changed or gone, if it covers
+// Cover notes that an edit of an employee has come, changed or gone, if it covers
 // shifts.
-func (c *changes) cover(covers bool, employeeID int64) {
+func (c *News) Cover(covers bool, employeeID int64) {
 	if covers && employeeID != 0 {
 		c.covered = append(c.covered, employeeID)
 	}
 }
 
-// put notes an entry as it is now. Open shifts are not published, which never were on
+// Put notes an entry as it is now. Open shifts are not published, which never were on
 // anybody's schedule, nor are tags, of which nobody keeps a copy.
-func (c *changes) put(kind string, r *itemstore.Row) error {
+func (c *News) Put(kind string, r *itemstore.Row) error {
 	if r.EmployeeID == 0 || kind == itemstore.KindScheduleTag {
 		return nil
 	}
@@ -45,14 +45,14 @@ func (c *changes) put(kind string, r *itemstore.Row) error {
 	})
 }
 
-// gone notes an entry of an employee that is nowhere any more.
-func (c *changes) gone(kind string, id, employeeID int64, day civil.Date) error {
-	return c.put(kind, &itemstore.Row{ID: id, EmployeeID: employeeID, From: day, Deleted: true})
+// Gone notes an entry of an employee that is nowhere any more.
+func (c *News) Gone(kind string, id, employeeID int64, day civil.Date) error {
+	return c.Put(kind, &itemstore.Row{ID: id, EmployeeID: employeeID, From: day, Deleted: true})
 }
 
-// add notes the days of an entry, the last one included. Open shifts are on
+// Add notes the days of an entry, the last one included. Open shifts are on
 // nobody's schedule.
-func (c *changes) add(employeeID int64, from, to civil.Date) {
+func (c *News) Add(employeeID int64, from, to civil.Date) {
 	if employeeID == 0 {
 		return
 	}
@@ -63,8 +63,8 @@ func (c *changes) add(employeeID int64, from, to civil.Date) {
 	c.from, c.to = min(c.from, from), max(c.to, to)
 }
 
-// publish appends the event of the changes.
-func (c *changes) publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+// Publish appends the event of the changes.
+func (c *News) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	if err := c.shifts.Publish(ctx, tx, tenantID); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package scheduleitem
+package itemchange
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// updateMany replaces the entries with the ids of those that were sent: all or
+// UpdateMany replaces the entries with the ids of those that were sent: all or
 // none, or, with partial, those that can be. Each is as update would do it.
-func (f *family[M]) updateMany(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
+func (f *Family[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (f *family[M]) updateMany(ctx context.Context, sent []M, partial bool) (*bu
 		return nil, err
 	}
 	rows := make([]itemstore.Row, len(sent))
-	err = f.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = f.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		refused := make([]error, len(sent)) // a repeated run starts anew
 		copy(refused, failed)
 		stored, err := f.replaceMany(ctx, tx, tenantID, visible, sent, drafts, refused, partial)
@@ -57,7 +57,7 @@ func (f *family[M]) updateMany(ctx context.Context, sent []M, partial bool) (*bu
 
 // distinctIDs returns for each entry that was sent why it names none to replace:
 // it has no id, or that of an earlier one.
-func (f *family[M]) distinctIDs(sent []M) []error {
+func (f *Family[M]) distinctIDs(sent []M) []error {
 	failed := make([]error, len(sent))
 	seen := make(map[int64]bool, len(sent))
 	for i, m := range sent {
@@ -65,7 +65,7 @@ func (f *family[M]) distinctIDs(sent []M) []error {
 		case id == 0:
 			failed[i] = fault.Invalid(itemfault.CodeMissing, fmt.Sprintf("[%d].id is missing.", i))
 		case seen[id]:
-			failed[i] = fault.Invalid(fault.CodeInput, fmt.Sprintf("[%d].id: the %s %d comes twice.", i, f.label, id))
+			failed[i] = fault.Invalid(fault.CodeInput, fmt.Sprintf("[%d].id: the %s %d comes twice.", i, f.Label, id))
 		default:
 			seen[id] = true
 		}
@@ -75,7 +75,7 @@ func (f *family[M]) distinctIDs(sent []M) []error {
 
 // employeesAfter returns whose entries they are after an update: those that are
 // named, or those who have them; nil for an open shift.
-func (f *family[M]) employeesAfter(ctx context.Context, tenantID int64, visible rowvisibility.Set, sent []M, failed []error) ([]*projection.Employee, error) {
+func (f *Family[M]) employeesAfter(ctx context.Context, tenantID int64, visible rowvisibility.Set, sent []M, failed []error) ([]*projection.Employee, error) {
 	employees := f.employeesNamed(ctx, sent, failed)
 	var ids []int64
 	for i, m := range sent {
@@ -100,7 +100,7 @@ func (f *family[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 		}
 		was, ok := found[m.GetId()]
 		if !ok {
-			failed[i] = itemfault.NotFound(unknownInBody, f.label, m.GetId())
+			failed[i] = itemfault.NotFound(itemfault.InBody, f.Label, m.GetId())
 			continue
 		}
 		employees[i] = those[was.employeeID()]
@@ -110,7 +110,7 @@ func (f *family[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 
 // replaceMany stores the drafts that nothing stands against. The rows belong to
 // the drafts; what failed has none.
-func (f *family[M]) replaceMany(
+func (f *Family[M]) replaceMany(
 	ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, sent []M, drafts []*itemdraft.Draft, failed []error, partial bool,
 ) ([]itemstore.Row, error) {
 	var ids, employees []int64
@@ -162,15 +162,15 @@ func (f *family[M]) replaceMany(
 
 // fits returns why an entry cannot be replaced by what was sent: it is not there,
 // has another version, or went to somebody else since the draft was made.
-func (f *family[M]) fits(sent M, was known, found bool, d *itemdraft.Draft) error {
+func (f *Family[M]) fits(sent M, was known, found bool, d *itemdraft.Draft) error {
 	switch {
 	case !found:
-		return itemfault.NotFound(unknownInBody, f.label, sent.GetId())
+		return itemfault.NotFound(itemfault.InBody, f.Label, sent.GetId())
 	case sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID():
-		return itemfault.Stale(f.label, sent.GetId(), was.version())
+		return itemfault.Stale(f.Label, sent.GetId(), was.version())
 	}
-	if version := f.version(sent); version != nil && *version != was.version() {
-		return itemfault.Stale(f.label, sent.GetId(), was.version())
+	if version := f.Version(sent); version != nil && *version != was.version() {
+		return itemfault.Stale(f.Label, sent.GetId(), was.version())
 	}
 	return nil
 }

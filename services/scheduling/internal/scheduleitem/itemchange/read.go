@@ -1,9 +1,8 @@
-package scheduleitem
+package itemchange
 
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"google.golang.org/protobuf/proto"
 
@@ -51,7 +50,7 @@ func (k known) version() int64 {
 
 // lookUp returns the entries of this kind that exist for the caller, by id:
 // open ones, and those of employees whom the caller may see.
-func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ids []int64) (map[int64]known, error) {
+func (f *Family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ids []int64) (map[int64]known, error) {
 	// Generated ones come first: one that is detached meanwhile is then found
 	// among the rows, which decide. The other way round it would be in neither.
 	generated, err := f.Reader.Generated(ctx, db, tenantID, ids)
@@ -65,9 +64,9 @@ func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, v
 	out := make(map[int64]known, len(ids))
 	for _, id := range ids {
 		switch r, g := stored[id], generated[id]; {
-		case r != nil && !r.Deleted && r.Kind == f.kind:
+		case r != nil && !r.Deleted && r.Kind == f.Kind:
 			out[id] = known{row: r}
-		case r == nil && g != nil && f.generated(g):
+		case r == nil && g != nil && f.Generated(g):
 			out[id] = known{generated: g}
 		}
 	}
@@ -81,7 +80,7 @@ func (f *family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, v
 }
 
 // read returns the entries of the ids, by id. What does not exist is absent.
-func (f *family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) {
+func (f *Family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -102,26 +101,26 @@ func (f *family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) 
 	for id, k := range found {
 		employee := employees[k.employeeID()]
 		if out[id], err = f.present(k, employee); err != nil {
-			return nil, fmt.Errorf("scheduleitem: entry %d: %w", id, err)
+			return nil, fmt.Errorf("itemchange: entry %d: %w", id, err)
 		}
 	}
 	return out, nil
 }
 
 // present returns an entry as responses show it.
-func (f *family[M]) present(k known, employee *projection.Employee) (M, error) {
+func (f *Family[M]) present(k known, employee *projection.Employee) (M, error) {
 	if k.row != nil {
 		return f.decode(k.row, employee)
 	}
-	m, err := f.show(k.generated, employee)
+	m, err := f.Show(k.generated, employee)
 	if err == nil {
-		f.fill(m, k.generated.ID, employee, k.generated.Version, k.generated.Locked)
+		f.Fill(m, k.generated.ID, employee, k.generated.Version, k.generated.Locked)
 	}
 	return m, err
 }
 
 // employeesOf returns the employees of entries, by id.
-func (f *family[M]) employeesOf(ctx context.Context, found map[int64]known) (map[int64]*projection.Employee, error) {
+func (f *Family[M]) employeesOf(ctx context.Context, found map[int64]known) (map[int64]*projection.Employee, error) {
 	out := map[int64]*projection.Employee{}
 	var refs []*commonv1.Ref
 	for _, k := range found {
@@ -144,9 +143,9 @@ func (f *family[M]) employeesOf(ctx context.Context, found map[int64]known) (map
 	return out, nil
 }
 
-// readOne returns one entry, or the error with the given status when there is
+// ReadOne returns one entry, or the error with the given status when there is
 // none.
-func (f *family[M]) readOne(ctx context.Context, id int64, status int) (M, error) {
+func (f *Family[M]) ReadOne(ctx context.Context, id int64, status int) (M, error) {
 	found, err := f.read(ctx, []int64{id})
 	if err != nil {
 		var none M
@@ -156,8 +155,5 @@ func (f *family[M]) readOne(ctx context.Context, id int64, status int) (M, error
 		return m, nil
 	}
 	var none M
-	return none, itemfault.NotFound(status, f.label, id)
+	return none, itemfault.NotFound(status, f.Label, id)
 }
-
-// unknownInBody is the status for an id that stands in a request's body.
-const unknownInBody = http.StatusBadRequest

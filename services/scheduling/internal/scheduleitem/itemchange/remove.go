@@ -1,4 +1,4 @@
-package scheduleitem
+package itemchange
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// remove deletes entries, all or none. What hides a generated entry, and a
+// Remove deletes entries, all or none. What hides a generated entry, and a
 // generated entry itself, becomes a tombstone. An id that names nothing is an
 // error with the given status. Each entry must have the version, if one is given.
-func (f *family[M]) remove(ctx context.Context, ids []int64, version *int64, unknown int) error {
+func (f *Family[M]) Remove(ctx context.Context, ids []int64, version *int64, unknown int) error {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (f *family[M]) remove(ctx context.Context, ids []int64, version *int64, unk
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	err = f.inTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = f.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		found, err := f.lockEntries(ctx, tx, tenantID, visible, ids, nil)
 		if err != nil {
 			return err
@@ -34,10 +34,10 @@ func (f *family[M]) remove(ctx context.Context, ids []int64, version *int64, unk
 		for _, id := range ids {
 			k, ok := found[id]
 			if !ok {
-				return itemfault.NotFound(unknown, f.label, id)
+				return itemfault.NotFound(unknown, f.Label, id)
 			}
 			if version != nil && *version != k.version() {
-				return itemfault.Stale(f.label, id, k.version())
+				return itemfault.Stale(f.Label, id, k.version())
 			}
 		}
 		return f.delete(ctx, tx, tenantID, ids, found)
@@ -49,22 +49,22 @@ func (f *family[M]) remove(ctx context.Context, ids []int64, version *int64, unk
 	return nil
 }
 
-func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, found map[int64]known) error {
+func (f *Family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, found map[int64]known) error {
 	var days []itemstore.EmployeeDays
 	var tombstones []itemstore.Row
 	var gone []int64
-	var news changes
+	var news News
 	for _, id := range ids {
 		k := found[id]
 		p := f.employeeDaysOf(k)
 		days = append(days, p)
 		shown := f.shownOn(k).Days
-		news.add(p.EmployeeID, shown.From, shown.To-1)
-		news.cover(k.covers(), p.EmployeeID)
+		news.Add(p.EmployeeID, shown.From, shown.To-1)
+		news.Cover(k.covers(), p.EmployeeID)
 		hides := k.hides()
 		if hides == nil {
 			gone = append(gone, id)
-			if err := news.gone(f.kind, id, p.EmployeeID, p.Days.From); err != nil {
+			if err := news.Gone(f.Kind, id, p.EmployeeID, p.Days.From); err != nil {
 				return err
 			}
 			continue
@@ -73,7 +73,7 @@ func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 			ID: id, EmployeeID: hides.EmployeeID, From: hides.Day, To: hides.Day, Hides: hides, Deleted: true, Version: k.version() + 1,
 		}
 		tombstones = append(tombstones, tombstone)
-		if err := news.put(f.kind, &tombstone); err != nil {
+		if err := news.Put(f.Kind, &tombstone); err != nil {
 			return err
 		}
 	}
@@ -85,8 +85,8 @@ func (f *family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 			return err
 		}
 	}
-	if err := itemstore.Put(ctx, tx, tenantID, f.kind, tombstones); err != nil {
+	if err := itemstore.Put(ctx, tx, tenantID, f.Kind, tombstones); err != nil {
 		return err
 	}
-	return news.publish(ctx, tx, tenantID)
+	return news.Publish(ctx, tx, tenantID)
 }

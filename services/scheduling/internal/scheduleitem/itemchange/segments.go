@@ -1,4 +1,4 @@
-package scheduleitem
+package itemchange
 
 import (
 	"context"
@@ -88,7 +88,7 @@ func modifiedAt(ctx context.Context, tx pgx.Tx, list []replacement) (string, err
 	}
 	var at time.Time
 	if err := tx.QueryRow(ctx, "SELECT now()").Scan(&at); err != nil {
-		return "", fmt.Errorf("scheduleitem: ask for the time: %w", err)
+		return "", fmt.Errorf("itemchange: ask for the time: %w", err)
 	}
 	return at.UTC().Format("2006-01-02T15:04:05.000"), nil
 }
@@ -114,7 +114,7 @@ func idsOfSegments(m proto.Message) []**int64 {
 func (k known) segmentIDs() (map[int64]bool, error) {
 	entry, err := k.segmented()
 	if err != nil {
-		return nil, fmt.Errorf("scheduleitem: read segments: %w", err)
+		return nil, fmt.Errorf("itemchange: read segments: %w", err)
 	}
 	ids := map[int64]bool{}
 	for _, id := range idsOfSegments(entry) {

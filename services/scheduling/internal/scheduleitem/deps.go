@@ -1,0 +1,44 @@
+package scheduleitem
+
+import (
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
+)
+
+// Settings bound what may be entered.
+type Settings struct {
+	MaxShift time.Duration `name:"max-entered-shift" env:"MAX_ENTERED_SHIFT" default:"24h" help:"Longest shift that may be entered by hand."`
+}
+
+// Deps is what the handlers work with.
+type Deps struct {
+	Pool      *pg.Pool
+	Directory itemchange.Directory
+	Reader    *reading.Reader
+	// Templates are those that shifts can be made from.
+	Templates patterndefinition.ShiftSource
+	// TagDefinitions say what schedule tags may say.
+	TagDefinitions *tagdefinition.Store
+	// Wake is called after a change was committed that has an event.
+	Wake     func()
+	Settings Settings
+}
+
+// entries returns what entries are changed with.
+func (d Deps) entries() itemchange.Deps {
+	return itemchange.Deps{Pool: d.Pool, Directory: d.Directory, Reader: d.Reader, Wake: d.Wake}
+}
+
+const defaultMaxShift = 24 * time.Hour
+
+func (d Deps) maxShift() time.Duration {
+	if d.Settings.MaxShift <= 0 {
+		return defaultMaxShift
+	}
+	return d.Settings.MaxShift
+}
