@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -78,20 +77,19 @@ type Deps struct {
 // Chain is the list of interceptors that every call of one service passes,
 // over the network and in process.
 type Chain struct {
-	cfg       Config
-	log       *slog.Logger
-	verifier  *authn.Verifier
-	clock     clock.Clock
-	policies  *policy.Table
-	validator protovalidate.Validator
-	explain   func(error) *fault.Error
-	audited   Audit
-	refused   Refused
-	metrics   *metrics
-	clients   map[string]bool
-	services  map[string]string // by the names of their certificates
-	trusts    func(service string, method *policy.Method) bool
-	edges     map[string]bool
+	cfg      Config
+	log      *slog.Logger
+	verifier *authn.Verifier
+	clock    clock.Clock
+	policies *policy.Table
+	explain  func(error) *fault.Error
+	audited  Audit
+	refused  Refused
+	metrics  *metrics
+	clients  map[string]bool
+	services map[string]string // by the names of their certificates
+	trusts   func(service string, method *policy.Method) bool
+	edges    map[string]bool
 
 	methods sync.Map // full method name -> *method
 	run     handler
@@ -146,10 +144,6 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	if deps.Policies == nil {
 		deps.Policies = policy.NewTable(nil)
 	}
-	validator, err := protovalidate.New()
-	if err != nil {
-		return nil, fmt.Errorf("making the validator: %w", err)
-	}
 	if deps.Explain == nil {
 		deps.Explain = func(error) *fault.Error { return nil }
 	}
@@ -163,7 +157,7 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	ch := &Chain{
 		rejected: newRejectedClients(deps.Clock),
 		cfg:      cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
-		policies: deps.Policies, validator: validator, explain: deps.Explain, audited: deps.Audit, refused: deps.Refused, metrics: metrics,
+		policies: deps.Policies, explain: deps.Explain, audited: deps.Audit, refused: deps.Refused, metrics: metrics,
 		clients: set(cfg.Clients), services: servicesOf(cfg.Services), trusts: deps.Trusts, edges: set(cfg.Edges),
 		idle: make(chan struct{}, 1),
 	}
