@@ -59,6 +59,8 @@ type Attempt struct {
 	user, address []byte
 	// Locked says that the attempt fails whatever the password is.
 	Locked bool
+	// counted says that something was counted of the user when it was last read.
+	counted bool
 }
 
 // Begin begins the log-in of a user from an address, which may be "". It
@@ -79,9 +81,10 @@ func (a *Attempt) checkLocked(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for failed log-ins: %w", err)
 	}
-	a.Locked = false
+	a.Locked, a.counted = false, false
 	for _, c := range found {
 		a.Locked = a.Locked || c.OfUser && c.Locked
+		a.counted = a.counted || c.OfUser
 	}
 	for _, c := range found {
 		// Of a locked name nothing more is said.
@@ -115,10 +118,14 @@ func (a *Attempt) Failed(ctx context.Context) error {
 const counts pg.Unaudited = "log-ins have rows of their own; failures are counted beside them, until a success or for a time"
 
 // Succeeded forgets the failures of the user. It returns false, or 429, when
-// the password was right but came after too many that were not.
+// the password was right but came after too many that were not. A failure that
+// comes at the same moment may stay counted.
 func (a *Attempt) Succeeded(ctx context.Context) (bool, error) {
 	if err := a.checkLocked(ctx); err != nil || a.Locked {
 		return false, err
+	}
+	if !a.counted {
+		return true, nil
 	}
 	_, err := counts.Exec(ctx, a.guard.pool, `DELETE FROM login_failure WHERE tenant_id = $1 AND key = $2`, a.tenantID, a.user)
 	if err != nil {
