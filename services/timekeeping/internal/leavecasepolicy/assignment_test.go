@@ -1,0 +1,71 @@
+package leavecasepolicy_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+)
+
+// absent is commons that identifies persons by their key, and knows no more of them than
+// the copy does.
+type absent struct{ commonsv1.PersonServiceClient }
+
+func (absent) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
+	return &commonsv1.ResolvePersonsResponse{}, nil
+}
+
+func (absent) IdentifyPersons(_ context.Context, req *commonsv1.IdentifyPersonsRequest, _ ...grpc.CallOption) (*commonsv1.IdentifyPersonsResponse, error) {
+	out := &commonsv1.IdentifyPersonsResponse{}
+	for _, id := range req.GetIdentities() {
+		out.Persons = append(out.Persons, &commonsv1.IdentifiedPerson{PersonId: id.GetPersonKey()})
+	}
+	return out, nil
+}
+
+func TestProfilesOfEmployees(t *testing.T) {
+	t.Parallel()
+	ctx, w := newWorld(t)
+	of := func(number string) string {
+		found, err := w.assignments.FindLeaveProfileAssignment(ctx, &timekeepingv1.FindLeaveProfileAssignmentRequest{PersonNumber: number})
+		require.NoError(t, err)
+		return found.GetAssignmentProfile()
+	}
+	give := func(id int64, profile string) error {
+		_, err := w.assignments.UpdateLeaveProfileAssignment(ctx, &timekeepingv1.LeaveProfileAssignment{
+			PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &id}, AssignmentProfile: profile,
+		})
+		return err
+	}
+	require.Equal(t, "Staff", of("L-7"))
+	require.Empty(t, of("L-8"))
+	for _, c := range []struct {
+		name, profile, code string
+		employee            int64
+	}{
+		{"no profile", "", leavepolicy.CodeMissing, withoutProfile},
+		{"a profile that is not there", "Crew", leavepolicy.CodeProfileUnknown, withoutProfile},
+		{"a profile that is not active", "Former", leavepolicy.CodeInvalid, withoutProfile},
+		{"nobody who is known", "Staff", person.CodeUnknown, 99},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			requireCode(t, c.code, give(c.employee, c.profile))
+			assert.Empty(t, of("L-8"))
+		})
+	}
+	require.NoError(t, give(withoutProfile, "staff"))
+	assert.Equal(t, "Staff", of("L-8"))
+
+	_, err := w.assignments.DeleteLeaveProfileAssignment(ctx, &timekeepingv1.DeleteLeaveProfileAssignmentRequest{PersonNumber: "L-7"})
+	require.NoError(t, err)
+	assert.Empty(t, of("L-7"))
+	_, err = w.assignments.GetLeaveProfileAssignment(ctx, &timekeepingv1.GetLeaveProfileAssignmentRequest{PersonId: 99})
+	requireCode(t, person.CodeUnknown, err)
+}
