@@ -1,0 +1,85 @@
+package punch_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
+)
+
+func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(name)} }
+
+func byID(id int64) *commonv1.Ref { return &commonv1.Ref{Id: &id} }
+
+func TestPunchesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, code string
+		sent       *timekeepingv1.Punch
+	}{
+		{"no time", timecardfault.CodeMissing, &timekeepingv1.Punch{}},
+		{"a time that is none", fault.CodeDate, &timekeepingv1.Punch{PunchDtm: "2026-03-02T25:00:00"}},
+		{"an instant that is none", timecardfault.CodeInvalid, &timekeepingv1.Punch{Instant: "2026-03-02T08:00:00"}},
+		{"a time before 1900", timecardfault.CodeInvalid, &timekeepingv1.Punch{Instant: "1899-12-30T08:00:00Z"}},
+		{"an empty time zone", timecardfault.CodeMissing, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TimeZone: &commonv1.Ref{}}},
+		{"an unknown time zone", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TimeZone: named("Europe/Atlantis")}},
+		{"an unknown direction", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TypeOverride: named("Sideways")}},
+		{"a job with a zero byte", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: named("A\x00")}},
+		{"a job that is too long", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: named(strings.Repeat("x", 1001))}},
+		{"a punch that is too large", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", EnteredOnDtm: strings.Repeat("x", 16_384)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := punch.Parse(&civil.Zones{}, c.sent, person.Person{ID: 7, TimeZone: "Europe/Berlin"})
+			assert.True(t, fault.HasCode(err, c.code), "%v", err)
+		})
+	}
+}
+
+func TestPunchesOfRequests(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		sent *timekeepingv1.Punch
+		want string // when by UTC, in which zone, direction, job, work rule, whether it transfers
+	}{
+		{"on the clock of the employee", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00"}, "2026-03-02T07:00:00Z Europe/Berlin 0   false"},
+		{"on another clock", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TimeZone: named("UTC")}, "2026-03-02T08:00:00Z UTC 0   false"},
+		{"an instant wins", &timekeepingv1.Punch{Instant: "2026-10-25T01:30:00Z", PunchDtm: "2026-03-02T08:00:00"}, "2026-10-25T01:30:00Z Europe/Berlin 0   false"},
+		{"in", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TypeOverride: named("in punch")}, "2026-03-02T07:00:00Z Europe/Berlin 1   false"},
+		{"out, by id", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TypeOverride: byID(2)}, "2026-03-02T07:00:00Z Europe/Berlin 2   false"},
+		{"in a job", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: named("A/Cook")}, "2026-03-02T07:00:00Z Europe/Berlin 0 A/Cook  false"},
+		{
+			"to a job and a work rule", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", Transfer: &timekeepingv1.PunchTransfer{TransferString: "A/Cook;Night"}},
+			"2026-03-02T07:00:00Z Europe/Berlin 0 A/Cook Night true",
+		},
+		{
+			"to a work rule", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: named("A/Cook"), Transfer: &timekeepingv1.PunchTransfer{WorkRule: named("Night")}},
+			"2026-03-02T07:00:00Z Europe/Berlin 0 A/Cook Night true",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			before := proto.CloneOf(c.sent)
+			e, err := punch.Parse(&civil.Zones{}, c.sent, person.Person{ID: 7, Number: "P-7", TimeZone: "Europe/Berlin"})
+			require.NoError(t, err)
+			assert.True(t, proto.Equal(before, c.sent), "what was sent stays as it is")
+			shown := e.ToProto()
+			assert.Equal(t, c.want, fmt.Sprintf("%s %s %d %s %s %t", shown.GetInstant(), shown.GetTimeZone().GetQualifier(), e.Direction, e.Job, e.WorkRule, e.Transfer))
+			assert.Equal(t, "P-7", shown.GetEmployee().GetQualifier())
+			assert.Equal(t, e.Direction == worktime.Any, shown.GetTypeOverride() == nil)
+		})
+	}
+}
