@@ -115,19 +115,21 @@ func (h *Handler) MultiReadEmploymentTermSchedules(ctx context.Context, req *sch
 func (h *Handler) days(ctx context.Context, where *schedulingv1.EmploymentTermScheduleWhere) (civil.Range, error) {
 	var path string
 	var asked *commonv1.DateRange
+	var transfers bool
 	given := 0
 	for _, one := range []struct {
-		path  string
-		given bool
-		days  *commonv1.DateRange
+		path      string
+		given     bool
+		days      *commonv1.DateRange
+		transfers bool
 	}{
-		{"groups", where.GetGroups() != nil, where.GetGroups().GetDateRange()},
-		{"employees", where.GetEmployees() != nil, where.GetEmployees().GetDateRange()},
-		{"hyperfind", where.GetHyperfind() != nil, where.GetHyperfind().GetDateRange()},
-		{"locations", where.GetLocations() != nil, where.GetLocations().GetDateRange()},
+		{"groups", where.GetGroups() != nil, where.GetGroups().GetDateRange(), false},
+		{"employees", where.GetEmployees() != nil, where.GetEmployees().GetDateRange(), false},
+		{"hyperfind", where.GetHyperfind() != nil, where.GetHyperfind().GetDateRange(), where.GetHyperfind().GetIncludeEmployeeTransfer()},
+		{"locations", where.GetLocations() != nil, where.GetLocations().GetDateRange(), where.GetLocations().GetIncludeEmployeeTransfer()},
 	} {
 		if one.given {
-			path, asked = "where."+one.path, one.days
+			path, asked, transfers = "where."+one.path, one.days, one.transfers
 			given++
 		}
 	}
@@ -137,6 +139,8 @@ func (h *Handler) days(ctx context.Context, where *schedulingv1.EmploymentTermSc
 		return civil.Range{}, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, names)
 	case given > 1:
 		return civil.Range{}, fault.New(patterndefinition.CodeOnlyOne, http.StatusBadRequest, names)
+	case transfers:
+		return civil.Range{}, patterndefinition.Invalid(path+".includeEmployeeTransfer", "must be false: a transfer of a shift puts nobody on another term")
 	}
 	days, period, err := request.ParseRange(path, asked)
 	if err == nil && period != nil {

@@ -401,11 +401,13 @@ func (x *EmployeesAndDays) GetDateRange() *v1.DateRange {
 }
 
 type HyperfindAndDays struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Hyperfind     *v1.Ref                `protobuf:"bytes,1,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
-	DateRange     *v1.DateRange          `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Hyperfind *v1.Ref                `protobuf:"bytes,1,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
+	DateRange *v1.DateRange          `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// false, or absent: a transfer of a shift puts nobody on another term.
+	IncludeEmployeeTransfer *bool `protobuf:"varint,3,opt,name=include_employee_transfer,json=includeEmployeeTransfer,proto3,oneof" json:"include_employee_transfer,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
 }
 
 func (x *HyperfindAndDays) Reset() {
@@ -452,12 +454,21 @@ func (x *HyperfindAndDays) GetDateRange() *v1.DateRange {
 	return nil
 }
 
+func (x *HyperfindAndDays) GetIncludeEmployeeTransfer() bool {
+	if x != nil && x.IncludeEmployeeTransfer != nil {
+		return *x.IncludeEmployeeTransfer
+	}
+	return false
+}
+
 type LocationsAndDays struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Locations     *v1.RefList            `protobuf:"bytes,1,opt,name=locations,proto3" json:"locations,omitempty"`
-	DateRange     *v1.DateRange          `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Locations *v1.RefList            `protobuf:"bytes,1,opt,name=locations,proto3" json:"locations,omitempty"`
+	DateRange *v1.DateRange          `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// false, or absent: employees are found by their primary jobs.
+	IncludeEmployeeTransfer *bool `protobuf:"varint,3,opt,name=include_employee_transfer,json=includeEmployeeTransfer,proto3,oneof" json:"include_employee_transfer,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
 }
 
 func (x *LocationsAndDays) Reset() {
@@ -502,6 +513,13 @@ func (x *LocationsAndDays) GetDateRange() *v1.DateRange {
 		return x.DateRange
 	}
 	return nil
+}
+
+func (x *LocationsAndDays) GetIncludeEmployeeTransfer() bool {
+	if x != nil && x.IncludeEmployeeTransfer != nil {
+		return *x.IncludeEmployeeTransfer
+	}
+	return false
 }
 
 // EmploymentTermSchedules holds a list, perhaps empty, for each selected kind.
@@ -1218,15 +1236,19 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDesc = "" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x12<\n" +
 	"\n" +
 	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange:C\xa2\xbb\x18?\x1a=\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03 \x01*\temployees2\n" +
-	"date_rangeJ\x10employees * days\"\x87\x01\n" +
-	"\x10HyperfindAndDays\x125\n" +
-	"\thyperfind\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperfind\x12<\n" +
+	"date_rangeJ\x10employees * days\"\xf7\x01\n" +
+	"\x10HyperfindAndDays\x12F\n" +
+	"\thyperfind\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x0f\xa2\xbb\x18\v\"\thyperFindR\thyperfind\x12<\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\"\x8b\x01\n" +
+	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12?\n" +
+	"\x19include_employee_transfer\x18\x03 \x01(\bH\x00R\x17includeEmployeeTransfer\x88\x01\x01B\x1c\n" +
+	"\x1a_include_employee_transfer\"\xea\x01\n" +
 	"\x10LocationsAndDays\x129\n" +
 	"\tlocations\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\tlocations\x12<\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\"\xd6\x02\n" +
+	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12?\n" +
+	"\x19include_employee_transfer\x18\x03 \x01(\bH\x00R\x17includeEmployeeTransfer\x88\x01\x01B\x1c\n" +
+	"\x1a_include_employee_transfer\"\xd6\x02\n" +
 	"\x17EmploymentTermSchedules\x12B\n" +
 	"\x06groups\x18\x01 \x01(\v2*.rotaloom.scheduling.v1.ScheduledGroupListR\x06groups\x12I\n" +
 	"\fgroup_shifts\x18\x02 \x01(\v2&.rotaloom.scheduling.v1.GroupShiftListR\vgroupShifts\x12]\n" +
@@ -1399,6 +1421,8 @@ func file_rotaloom_scheduling_v1_employment_term_schedule_proto_init() {
 	file_rotaloom_scheduling_v1_labor_proto_init()
 	file_rotaloom_scheduling_v1_shift_proto_init()
 	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[0].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[6].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[11].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employment_term_schedule_proto_msgTypes[13].OneofWrappers = []any{}
