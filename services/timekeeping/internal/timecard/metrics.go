@@ -11,10 +11,18 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
 // MultiReadTimecardMetrics returns the sums of timecards.
 func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepingv1.MultiReadTimecardMetricsRequest) (*timekeepingv1.TimecardMetricsList, error) {
+	codes := req.GetPaycodes()
+	if among := req.GetWhere().GetPaycodes(); among != nil {
+		if codes != nil {
+			return nil, timecardfault.Invalid("paycodes must be in where or beside it, not both")
+		}
+		codes = among
+	}
 	wages := card.SeesWages(ctx)
 	cards, err := h.read(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), wages)
 	if err != nil {
@@ -23,7 +31,7 @@ func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepi
 	wanted := selection(req.GetSelect())
 	out := &timekeepingv1.TimecardMetricsList{Metrics: make([]*timekeepingv1.TimecardMetrics, len(cards))}
 	for i, c := range cards {
-		out.Metrics[i] = metrics(c, wages, wanted, req.GetPaycodes(), req.GetRollupContext())
+		out.Metrics[i] = metrics(c, wages, wanted, codes, req.GetRollupContext())
 	}
 	return out, nil
 }
@@ -69,7 +77,7 @@ func metrics(c *card.Card, wages bool, wanted func(string) bool, codes *commonv1
 	all := func(bool) bool { return true }
 	byDay, byCode, byJob := true, true, true
 	if by != nil {
-		byDay, byCode, byJob = by.GetByDate(), by.GetByPaycode(), by.GetByOrg()
+		byDay, byCode, byJob = by.GetByDate(), by.GetByPaycode(), by.GetByOrg() || by.GetByJob()
 	}
 	if wanted("ACTUAL_TOTALS") {
 		out.ActualTotals = totals(all, byDay, byCode, byJob)

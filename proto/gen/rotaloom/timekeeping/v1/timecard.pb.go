@@ -2012,8 +2012,10 @@ func (x *MultiReadTimecardMetricsRequest) GetRollupContext() *RollupContext {
 }
 
 type TimecardMetricsWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeSet   *TimecardEmployeeSet   `protobuf:"bytes,1,opt,name=employee_set,json=employeeSet,proto3" json:"employee_set,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeSet *TimecardEmployeeSet   `protobuf:"bytes,1,opt,name=employee_set,json=employeeSet,proto3" json:"employee_set,omitempty"`
+	// As paycodes beside where; one of both.
+	Paycodes      *v1.RefList `protobuf:"bytes,2,opt,name=paycodes,proto3" json:"paycodes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2055,6 +2057,13 @@ func (x *TimecardMetricsWhere) GetEmployeeSet() *TimecardEmployeeSet {
 	return nil
 }
 
+func (x *TimecardMetricsWhere) GetPaycodes() *v1.RefList {
+	if x != nil {
+		return x.Paycodes
+	}
+	return nil
+}
+
 // RollupContext says by what actual totals are added up. Without one by day, pay code
 // and job. Totals of more than one employee are never added up.
 type RollupContext struct {
@@ -2066,8 +2075,12 @@ type RollupContext struct {
 	ByOrg       *bool                  `protobuf:"varint,5,opt,name=by_org,json=byOrg,proto3,oneof" json:"by_org,omitempty"`
 	// Accepted and without effect.
 	ByLaborCategory *bool `protobuf:"varint,6,opt,name=by_labor_category,json=byLaborCategory,proto3,oneof" json:"by_labor_category,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// As by_org: totals are of jobs.
+	ByJob *bool `protobuf:"varint,7,opt,name=by_job,json=byJob,proto3,oneof" json:"by_job,omitempty"`
+	// An employee has one position, so that totals are by position always.
+	ByPosition    *bool `protobuf:"varint,8,opt,name=by_position,json=byPosition,proto3,oneof" json:"by_position,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RollupContext) Reset() {
@@ -2138,6 +2151,20 @@ func (x *RollupContext) GetByOrg() bool {
 func (x *RollupContext) GetByLaborCategory() bool {
 	if x != nil && x.ByLaborCategory != nil {
 		return *x.ByLaborCategory
+	}
+	return false
+}
+
+func (x *RollupContext) GetByJob() bool {
+	if x != nil && x.ByJob != nil {
+		return *x.ByJob
+	}
+	return false
+}
+
+func (x *RollupContext) GetByPosition() bool {
+	if x != nil && x.ByPosition != nil {
+		return *x.ByPosition
 	}
 	return false
 }
@@ -2639,15 +2666,15 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12O\n" +
 	"\femployee_set\x18\x03 \x01(\v2,.rotaloom.timekeeping.v1.TimecardEmployeeSetR\vemployeeSet\x126\n" +
 	"\n" +
-	"hyper_find\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperFind\"\xed\x01\n" +
+	"hyper_find\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperFind\"\x81\x02\n" +
 	"\x13TimecardEmployeeSet\x12`\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\n" +
 	"WTK-145051\x18\x9d\x03 \x01J\temployeesR\temployees\x12<\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x126\n" +
+	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12J\n" +
 	"\n" +
-	"hyper_find\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperFind\"\x8f\x01\n" +
+	"hyper_find\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefB\x12\xa2\xbb\x18\x0e\"\fhyperFindRefR\thyperFind\"\x8f\x01\n" +
 	"\x15UpdateTimecardRequest\x12<\n" +
 	"\x05where\x18\x01 \x01(\v2&.rotaloom.timekeeping.v1.TimecardWhereR\x05where\x128\n" +
 	"\x02do\x18\x02 \x01(\v2(.rotaloom.timekeeping.v1.TimecardChangesR\x02do\"\x8b\x01\n" +
@@ -2829,9 +2856,11 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x05where\x18\x02 \x01(\v2-.rotaloom.timekeeping.v1.TimecardMetricsWhereR\x05where\x12]\n" +
 	"\bpaycodes\x18\x03 \x01(\v2\x1b.rotaloom.common.v1.RefListB$\xa2\xbb\x18 \n" +
 	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\tpay codesR\bpaycodes\x12M\n" +
-	"\x0erollup_context\x18\x04 \x01(\v2&.rotaloom.timekeeping.v1.RollupContextR\rrollupContext\"g\n" +
+	"\x0erollup_context\x18\x04 \x01(\v2&.rotaloom.timekeeping.v1.RollupContextR\rrollupContext\"\xc6\x01\n" +
 	"\x14TimecardMetricsWhere\x12O\n" +
-	"\femployee_set\x18\x01 \x01(\v2,.rotaloom.timekeeping.v1.TimecardEmployeeSetR\vemployeeSet\"\xcb\x02\n" +
+	"\femployee_set\x18\x01 \x01(\v2,.rotaloom.timekeeping.v1.TimecardEmployeeSetR\vemployeeSet\x12]\n" +
+	"\bpaycodes\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListB$\xa2\xbb\x18 \n" +
+	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\tpay codesR\bpaycodes\"\xa8\x03\n" +
 	"\rRollupContext\x12$\n" +
 	"\vby_employee\x18\x01 \x01(\bH\x00R\n" +
 	"byEmployee\x88\x01\x01\x12\"\n" +
@@ -2840,14 +2869,19 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\aby_date\x18\x03 \x01(\bH\x02R\x06byDate\x88\x01\x01\x12'\n" +
 	"\rby_date_range\x18\x04 \x01(\bH\x03R\vbyDateRange\x88\x01\x01\x12\x1a\n" +
 	"\x06by_org\x18\x05 \x01(\bH\x04R\x05byOrg\x88\x01\x01\x12/\n" +
-	"\x11by_labor_category\x18\x06 \x01(\bH\x05R\x0fbyLaborCategory\x88\x01\x01B\x0e\n" +
+	"\x11by_labor_category\x18\x06 \x01(\bH\x05R\x0fbyLaborCategory\x88\x01\x01\x12\x1a\n" +
+	"\x06by_job\x18\a \x01(\bH\x06R\x05byJob\x88\x01\x01\x12$\n" +
+	"\vby_position\x18\b \x01(\bH\aR\n" +
+	"byPosition\x88\x01\x01B\x0e\n" +
 	"\f_by_employeeB\r\n" +
 	"\v_by_paycodeB\n" +
 	"\n" +
 	"\b_by_dateB\x10\n" +
 	"\x0e_by_date_rangeB\t\n" +
 	"\a_by_orgB\x14\n" +
-	"\x12_by_labor_category\"h\n" +
+	"\x12_by_labor_categoryB\t\n" +
+	"\a_by_jobB\x0e\n" +
+	"\f_by_position\"h\n" +
 	"\x13TimecardMetricsList\x12B\n" +
 	"\ametrics\x18\x01 \x03(\v2(.rotaloom.timekeeping.v1.TimecardMetricsR\ametrics:\r\xa2\xbb\x18\t\n" +
 	"\ametrics\"\xdd\x05\n" +
@@ -3037,45 +3071,46 @@ var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
 	32, // 59: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.paycodes:type_name -> rotaloom.common.v1.RefList
 	26, // 60: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.rollup_context:type_name -> rotaloom.timekeeping.v1.RollupContext
 	5,  // 61: rotaloom.timekeeping.v1.TimecardMetricsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
-	28, // 62: rotaloom.timekeeping.v1.TimecardMetricsList.metrics:type_name -> rotaloom.timekeeping.v1.TimecardMetrics
-	34, // 63: rotaloom.timekeeping.v1.TimecardMetrics.employee_id:type_name -> rotaloom.common.v1.Ref
-	29, // 64: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 65: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 66: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 67: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 68: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 69: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	30, // 70: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
-	34, // 71: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 72: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 73: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	18, // 74: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
-	35, // 75: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
-	14, // 76: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
-	16, // 77: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	17, // 78: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
-	38, // 79: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
-	20, // 80: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	22, // 81: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
-	2,  // 82: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	0,  // 83: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
-	1,  // 84: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
-	2,  // 85: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	6,  // 86: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	6,  // 87: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	24, // 88: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
-	12, // 89: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	13, // 90: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	13, // 91: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	12, // 92: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	13, // 93: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	13, // 94: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	27, // 95: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
-	89, // [89:96] is the sub-list for method output_type
-	82, // [82:89] is the sub-list for method input_type
-	82, // [82:82] is the sub-list for extension type_name
-	82, // [82:82] is the sub-list for extension extendee
-	0,  // [0:82] is the sub-list for field type_name
+	32, // 62: rotaloom.timekeeping.v1.TimecardMetricsWhere.paycodes:type_name -> rotaloom.common.v1.RefList
+	28, // 63: rotaloom.timekeeping.v1.TimecardMetricsList.metrics:type_name -> rotaloom.timekeeping.v1.TimecardMetrics
+	34, // 64: rotaloom.timekeeping.v1.TimecardMetrics.employee_id:type_name -> rotaloom.common.v1.Ref
+	29, // 65: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 66: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 67: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 68: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 69: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 70: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	30, // 71: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
+	34, // 72: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 73: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 74: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
+	18, // 75: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	35, // 76: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
+	14, // 77: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
+	16, // 78: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	17, // 79: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
+	38, // 80: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
+	20, // 81: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
+	22, // 82: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	2,  // 83: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	0,  // 84: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
+	1,  // 85: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
+	2,  // 86: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	6,  // 87: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	6,  // 88: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	24, // 89: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
+	12, // 90: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 91: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 92: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	12, // 93: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 94: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 95: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	27, // 96: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
+	90, // [90:97] is the sub-list for method output_type
+	83, // [83:90] is the sub-list for method input_type
+	83, // [83:83] is the sub-list for extension type_name
+	83, // [83:83] is the sub-list for extension extendee
+	0,  // [0:83] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_timecard_proto_init() }
