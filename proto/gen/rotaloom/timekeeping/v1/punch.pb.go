@@ -701,8 +701,10 @@ type Punch struct {
 	Transfer *PunchTransfer `protobuf:"bytes,11,opt,name=transfer,proto3" json:"transfer,omitempty"`
 	// 1, In Punch, or 2, Out Punch; follows from the punches before without one.
 	TypeOverride *v1.Ref `protobuf:"bytes,12,opt,name=type_override,json=typeOverride,proto3" json:"type_override,omitempty"`
-	// Whether no break is taken out of the shift.
-	CancelDeduction *bool `protobuf:"varint,13,opt,name=cancel_deduction,json=cancelDeduction,proto3,oneof" json:"cancel_deduction,omitempty"`
+	// Whether no break is taken out of the shift. Timecards and imports call it
+	// differently in the reference product; responses have both when it is true.
+	CancelDeduct   *bool `protobuf:"varint,13,opt,name=cancel_deduct,json=cancelDeduct,proto3,oneof" json:"cancel_deduct,omitempty"`
+	IsCancelDeduct *bool `protobuf:"varint,24,opt,name=is_cancel_deduct,json=isCancelDeduct,proto3,oneof" json:"is_cancel_deduct,omitempty"`
 	// Kept, and without effect, as those below.
 	BreakRule     *v1.Ref            `protobuf:"bytes,14,opt,name=break_rule,json=breakRule,proto3" json:"break_rule,omitempty"`
 	DeductRule    *v1.Ref            `protobuf:"bytes,15,opt,name=deduct_rule,json=deductRule,proto3" json:"deduct_rule,omitempty"`
@@ -834,9 +836,16 @@ func (x *Punch) GetTypeOverride() *v1.Ref {
 	return nil
 }
 
-func (x *Punch) GetCancelDeduction() bool {
-	if x != nil && x.CancelDeduction != nil {
-		return *x.CancelDeduction
+func (x *Punch) GetCancelDeduct() bool {
+	if x != nil && x.CancelDeduct != nil {
+		return *x.CancelDeduct
+	}
+	return false
+}
+
+func (x *Punch) GetIsCancelDeduct() bool {
+	if x != nil && x.IsCancelDeduct != nil {
+		return *x.IsCancelDeduct
 	}
 	return false
 }
@@ -1057,7 +1066,8 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\x16_failed_employee_count\"\x80\x01\n" +
 	"\x0fEmployeePunches\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x128\n" +
-	"\apunches\x18\x02 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchR\apunches\"\xb8\t\n" +
+	"\apunches\x18\x02 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchR\apunches\"\xc4\n" +
+	"\n" +
 	"\x05Punch\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12#\n" +
@@ -1071,8 +1081,9 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\twork_rule\x18\n" +
 	" \x01(\v2\x17.rotaloom.common.v1.RefR\bworkRule\x12B\n" +
 	"\btransfer\x18\v \x01(\v2&.rotaloom.timekeeping.v1.PunchTransferR\btransfer\x12<\n" +
-	"\rtype_override\x18\f \x01(\v2\x17.rotaloom.common.v1.RefR\ftypeOverride\x12.\n" +
-	"\x10cancel_deduction\x18\r \x01(\bH\x01R\x0fcancelDeduction\x88\x01\x01\x126\n" +
+	"\rtype_override\x18\f \x01(\v2\x17.rotaloom.common.v1.RefR\ftypeOverride\x12(\n" +
+	"\rcancel_deduct\x18\r \x01(\bH\x01R\fcancelDeduct\x88\x01\x01\x12-\n" +
+	"\x10is_cancel_deduct\x18\x18 \x01(\bH\x02R\x0eisCancelDeduct\x88\x01\x01\x126\n" +
 	"\n" +
 	"break_rule\x18\x0e \x01(\v2\x17.rotaloom.common.v1.RefR\tbreakRule\x128\n" +
 	"\vdeduct_rule\x18\x0f \x01(\v2\x17.rotaloom.common.v1.RefR\n" +
@@ -1082,12 +1093,17 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\bposition\x18\x12 \x01(\v2\x17.rotaloom.common.v1.RefR\bposition\x12\x18\n" +
 	"\ainstant\x18\x13 \x01(\tR\ainstant\x12\"\n" +
 	"\n" +
-	"is_phantom\x18\x14 \x01(\bH\x02R\tisPhantom\x88\x01\x01\x12&\n" +
-	"\fis_scheduled\x18\x15 \x01(\bH\x03R\visScheduled\x88\x01\x01\x12\x1f\n" +
-	"\beditable\x18\x16 \x01(\bH\x04R\beditable\x88\x01\x01\x12&\n" +
-	"\fhas_comments\x18\x17 \x01(\bH\x05R\vhasComments\x88\x01\x01B\x05\n" +
-	"\x03_idB\x13\n" +
-	"\x11_cancel_deductionB\r\n" +
+	"is_phantom\x18\x14 \x01(\bH\x03R\tisPhantom\x88\x01\x01\x12&\n" +
+	"\fis_scheduled\x18\x15 \x01(\bH\x04R\visScheduled\x88\x01\x01\x121\n" +
+	"\beditable\x18\x16 \x01(\bB\x10\xa2\xbb\x18\f\"\n" +
+	"isEditableH\x05R\beditable\x88\x01\x01\x12&\n" +
+	"\fhas_comments\x18\x17 \x01(\bH\x06R\vhasComments\x88\x01\x01:=\xa2\xbb\x189\"\n" +
+	"dataSource\"\n" +
+	"editByType\"\n" +
+	"updateTime\"\x13userEnteredPositionB\x05\n" +
+	"\x03_idB\x10\n" +
+	"\x0e_cancel_deductB\x13\n" +
+	"\x11_is_cancel_deductB\r\n" +
 	"\v_is_phantomB\x0f\n" +
 	"\r_is_scheduledB\v\n" +
 	"\t_editableB\x0f\n" +

@@ -37,7 +37,7 @@ func Parse(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person) (*Entr
 		return nil, err
 	}
 	e.transfer(p)
-	e.NoDeduction = p.GetCancelDeduction()
+	e.NoDeduction = p.GetCancelDeduct() || p.GetIsCancelDeduct()
 	return e, e.marshalBody(p)
 }
 
@@ -142,7 +142,7 @@ func (e *Entry) marshalBody(p *timekeepingv1.Punch) error {
 	}
 	body := proto.CloneOf(p)
 	body.Id, body.Employee, body.PunchDtm, body.RoundedPunchDtm, body.OriginalPunchDtm, body.UpdatedOnDtm = nil, nil, "", "", "", ""
-	body.TimeZone, body.Instant, body.TypeOverride, body.CancelDeduction = nil, "", nil, nil
+	body.TimeZone, body.Instant, body.TypeOverride, body.CancelDeduct, body.IsCancelDeduct = nil, "", nil, nil, nil
 	body.IsPhantom, body.IsScheduled, body.Editable, body.HasComments = nil, nil, nil, nil
 	var err error
 	if e.Body, err = proto.Marshal(body); err != nil {

@@ -37,7 +37,7 @@ func (p *Punch) ToProto(employee *commonv1.Ref) *timekeepingv1.Punch {
 	out.Instant = time.Unix(p.At, 0).UTC().Format(time.RFC3339)
 	out.TypeOverride = directionRef(p.Direction)
 	if p.NoDeduction {
-		out.CancelDeduction = proto.Bool(true)
+		out.CancelDeduct, out.IsCancelDeduct = proto.Bool(true), proto.Bool(true)
 	}
 	out.HasComments = proto.Bool(len(out.GetCommentsNotes()) > 0)
 	return out
