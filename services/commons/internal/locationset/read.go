@@ -66,7 +66,7 @@ func (h *Handler) MultiReadLocationSets(ctx context.Context, req *commonsv1.Mult
 	if req.Index != nil || req.Count != nil {
 		return nil, fault.Invalid(fault.CodeUnknownProperty, "index and count belong to /v2/commons/location_sets/multi_read.")
 	}
-	q, err := h.read(req.GetWhere())
+	q, err := h.read(req)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (h *Handler) MultiReadLocationSets(ctx context.Context, req *commonsv1.Mult
 
 // PageLocationSets returns one page of sets, and how many there are.
 func (h *Handler) PageLocationSets(ctx context.Context, req *commonsv1.MultiReadLocationSetsRequest) (*commonsv1.LocationSetPage, error) {
-	q, err := h.read(req.GetWhere())
+	q, err := h.read(req)
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +109,11 @@ type question struct {
 	some bool
 }
 
-func (h *Handler) read(where *commonsv1.LocationSetWhere) (question, error) {
+func (h *Handler) read(req *commonsv1.MultiReadLocationSetsRequest) (question, error) {
+	where := req.GetWhere()
 	q := question{
-		details: where.GetAllDetails(), jobs: where.GetExpandJobs(), tree: where.GetReturnOnlyNodeRefsTree(), begins: where.GetQuery(),
+		details: where.GetAllDetails(), jobs: where.GetExpandJobs(), begins: where.GetQuery(),
+		tree: where.GetReturnOnlyNodeRefsTree() || req.GetReturnOnlyNodeRefsTree(),
 	}
 	var err error
 	if where.GetContext() == "" {

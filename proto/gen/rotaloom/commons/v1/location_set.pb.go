@@ -375,9 +375,11 @@ type MultiReadLocationSetsRequest struct {
 	// The first entity of the page, from 0. Pages only.
 	Index *int32 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	// The most entities of the page: 1 to 1,000. Pages only.
-	Count         *int32 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Count *int32 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// As in where; one of both is enough.
+	ReturnOnlyNodeRefsTree *bool `protobuf:"varint,4,opt,name=return_only_node_refs_tree,json=returnOnlyNodeRefsTree,proto3,oneof" json:"return_only_node_refs_tree,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *MultiReadLocationSetsRequest) Reset() {
@@ -429,6 +431,13 @@ func (x *MultiReadLocationSetsRequest) GetCount() int32 {
 		return *x.Count
 	}
 	return 0
+}
+
+func (x *MultiReadLocationSetsRequest) GetReturnOnlyNodeRefsTree() bool {
+	if x != nil && x.ReturnOnlyNodeRefsTree != nil {
+		return *x.ReturnOnlyNodeRefsTree
+	}
+	return false
 }
 
 type LocationSetWhere struct {
@@ -1303,13 +1312,15 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\x13LocationSetDeletion\x12k\n" +
 	"\rlocation_sets\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB)\xa2\xbb\x18%\n" +
 	"#\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsR\flocationSets\"\xa5\x01\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsR\flocationSets\"\x85\x02\n" +
 	"\x1cMultiReadLocationSetsRequest\x12;\n" +
 	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.LocationSetWhereR\x05where\x12\x19\n" +
 	"\x05index\x18\x02 \x01(\x05H\x00R\x05index\x88\x01\x01\x12\x19\n" +
-	"\x05count\x18\x03 \x01(\x05H\x01R\x05count\x88\x01\x01B\b\n" +
+	"\x05count\x18\x03 \x01(\x05H\x01R\x05count\x88\x01\x01\x12?\n" +
+	"\x1areturn_only_node_refs_tree\x18\x04 \x01(\bH\x02R\x16returnOnlyNodeRefsTree\x88\x01\x01B\b\n" +
 	"\x06_indexB\b\n" +
-	"\x06_count\"\xb2\x03\n" +
+	"\x06_countB\x1d\n" +
+	"\x1b_return_only_node_refs_tree\"\xb2\x03\n" +
 	"\x10LocationSetWhere\x12$\n" +
 	"\vall_details\x18\x01 \x01(\bH\x00R\n" +
 	"allDetails\x88\x01\x01\x12\x18\n" +
