@@ -599,7 +599,11 @@ type DataFilter struct {
 	Operator string                 `protobuf:"bytes,3,opt,name=operator,proto3" json:"operator,omitempty"`
 	Values   []string               `protobuf:"bytes,4,rep,name=values,proto3" json:"values,omitempty"`
 	// Instead of values.
-	RawValues     []string `protobuf:"bytes,5,rep,name=raw_values,json=rawValues,proto3" json:"raw_values,omitempty"`
+	RawValues []string `protobuf:"bytes,5,rep,name=raw_values,json=rawValues,proto3" json:"raw_values,omitempty"`
+	// Instead of values: one of them, or a list of them.
+	Value *structpb.Value `protobuf:"bytes,6,opt,name=value,proto3" json:"value,omitempty"`
+	// Instead of key and alias: the alias of a column that is selected, or else a key.
+	ColumnName    string `protobuf:"bytes,7,opt,name=column_name,json=columnName,proto3" json:"column_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -667,6 +671,20 @@ func (x *DataFilter) GetRawValues() []string {
 		return x.RawValues
 	}
 	return nil
+}
+
+func (x *DataFilter) GetValue() *structpb.Value {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+func (x *DataFilter) GetColumnName() string {
+	if x != nil {
+		return x.ColumnName
+	}
+	return ""
 }
 
 // DataGroup is a column to group by, or, with an operation, a column of the
@@ -738,6 +756,8 @@ type DataSort struct {
 	Alias *string                `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
 	// ASC or DESC, in any case; DESC when absent.
 	SortDirection string `protobuf:"bytes,3,opt,name=sort_direction,json=sortDirection,proto3" json:"sort_direction,omitempty"`
+	// Instead of key and alias, as in filters.
+	ColumnName    string `protobuf:"bytes,4,opt,name=column_name,json=columnName,proto3" json:"column_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -789,6 +809,13 @@ func (x *DataSort) GetAlias() string {
 func (x *DataSort) GetSortDirection() string {
 	if x != nil {
 		return x.SortDirection
+	}
+	return ""
+}
+
+func (x *DataSort) GetColumnName() string {
+	if x != nil {
+		return x.ColumnName
 	}
 	return ""
 }
@@ -1683,7 +1710,7 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\x0fsymbolic_period\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x0esymbolicPeriod\x12D\n" +
 	"\aoptions\x18\x04 \x01(\v2*.rotaloom.platform.v1.DataDateRangeOptionsR\aoptions\"=\n" +
 	"\x14DataDateRangeOptions\x12%\n" +
-	"\x0etime_increment\x18\x01 \x01(\tR\rtimeIncrement\"\x96\x01\n" +
+	"\x0etime_increment\x18\x01 \x01(\tR\rtimeIncrement\"\xed\x01\n" +
 	"\n" +
 	"DataFilter\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
@@ -1691,17 +1718,22 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\boperator\x18\x03 \x01(\tR\boperator\x12\x16\n" +
 	"\x06values\x18\x04 \x03(\tR\x06values\x12\x1d\n" +
 	"\n" +
-	"raw_values\x18\x05 \x03(\tR\trawValuesB\b\n" +
+	"raw_values\x18\x05 \x03(\tR\trawValues\x124\n" +
+	"\x05value\x18\x06 \x01(\v2\x16.google.protobuf.ValueB\x06\xa2\xbb\x18\x02\x18\x01R\x05value\x12\x1f\n" +
+	"\vcolumn_name\x18\a \x01(\tR\n" +
+	"columnNameB\b\n" +
 	"\x06_alias\"`\n" +
 	"\tDataGroup\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
 	"\x05alias\x18\x02 \x01(\tH\x00R\x05alias\x88\x01\x01\x12\x1c\n" +
 	"\toperation\x18\x03 \x01(\tR\toperationB\b\n" +
-	"\x06_alias\"h\n" +
+	"\x06_alias\"\x89\x01\n" +
 	"\bDataSort\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
 	"\x05alias\x18\x02 \x01(\tH\x00R\x05alias\x88\x01\x01\x12%\n" +
-	"\x0esort_direction\x18\x03 \x01(\tR\rsortDirectionB\b\n" +
+	"\x0esort_direction\x18\x03 \x01(\tR\rsortDirection\x12\x1f\n" +
+	"\vcolumn_name\x18\x04 \x01(\tR\n" +
+	"columnNameB\b\n" +
 	"\x06_alias\"\xa5\x04\n" +
 	"\vDataOptions\x12$\n" +
 	"\vrequest_tag\x18\x01 \x01(\tH\x00R\n" +
@@ -1837,6 +1869,7 @@ var file_rotaloom_platform_v1_data_proto_goTypes = []any{
 	(*structpb.Struct)(nil),       // 23: google.protobuf.Struct
 	(*v1.RefList)(nil),            // 24: rotaloom.common.v1.RefList
 	(*v1.Ref)(nil),                // 25: rotaloom.common.v1.Ref
+	(*structpb.Value)(nil),        // 26: google.protobuf.Value
 }
 var file_rotaloom_platform_v1_data_proto_depIdxs = []int32{
 	1,  // 0: rotaloom.platform.v1.MultiReadDataRequest.select:type_name -> rotaloom.platform.v1.DataSelect
@@ -1859,28 +1892,29 @@ var file_rotaloom_platform_v1_data_proto_depIdxs = []int32{
 	6,  // 17: rotaloom.platform.v1.DataLocationSet.date_range:type_name -> rotaloom.platform.v1.DataDateRange
 	25, // 18: rotaloom.platform.v1.DataDateRange.symbolic_period:type_name -> rotaloom.common.v1.Ref
 	7,  // 19: rotaloom.platform.v1.DataDateRange.options:type_name -> rotaloom.platform.v1.DataDateRangeOptions
-	23, // 20: rotaloom.platform.v1.DataOptions.extended:type_name -> google.protobuf.Struct
-	13, // 21: rotaloom.platform.v1.MultiReadDataResponse.metadata:type_name -> rotaloom.platform.v1.DataMetadata
-	17, // 22: rotaloom.platform.v1.MultiReadDataResponse.data:type_name -> rotaloom.platform.v1.DataNode
-	14, // 23: rotaloom.platform.v1.DataMetadata.errors:type_name -> rotaloom.platform.v1.DataError
-	15, // 24: rotaloom.platform.v1.DataError.detail:type_name -> rotaloom.platform.v1.DataErrorDetail
-	16, // 25: rotaloom.platform.v1.DataErrorDetail.data_element:type_name -> rotaloom.platform.v1.DataElementName
-	23, // 26: rotaloom.platform.v1.DataNode.key:type_name -> google.protobuf.Struct
-	23, // 27: rotaloom.platform.v1.DataNode.core_entity_key:type_name -> google.protobuf.Struct
-	19, // 28: rotaloom.platform.v1.DataNode.attributes:type_name -> rotaloom.platform.v1.DataAttributes
-	18, // 29: rotaloom.platform.v1.DataNode.children:type_name -> rotaloom.platform.v1.DataNodes
-	21, // 30: rotaloom.platform.v1.DataNode.summary_list_display:type_name -> rotaloom.platform.v1.DataSummaries
-	23, // 31: rotaloom.platform.v1.DataNode.custom_properties:type_name -> google.protobuf.Struct
-	17, // 32: rotaloom.platform.v1.DataNodes.nodes:type_name -> rotaloom.platform.v1.DataNode
-	20, // 33: rotaloom.platform.v1.DataAttributes.attributes:type_name -> rotaloom.platform.v1.DataAttribute
-	22, // 34: rotaloom.platform.v1.DataSummaries.summaries:type_name -> rotaloom.platform.v1.DataSummary
-	0,  // 35: rotaloom.platform.v1.DataService.MultiReadData:input_type -> rotaloom.platform.v1.MultiReadDataRequest
-	12, // 36: rotaloom.platform.v1.DataService.MultiReadData:output_type -> rotaloom.platform.v1.MultiReadDataResponse
-	36, // [36:37] is the sub-list for method output_type
-	35, // [35:36] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	26, // 20: rotaloom.platform.v1.DataFilter.value:type_name -> google.protobuf.Value
+	23, // 21: rotaloom.platform.v1.DataOptions.extended:type_name -> google.protobuf.Struct
+	13, // 22: rotaloom.platform.v1.MultiReadDataResponse.metadata:type_name -> rotaloom.platform.v1.DataMetadata
+	17, // 23: rotaloom.platform.v1.MultiReadDataResponse.data:type_name -> rotaloom.platform.v1.DataNode
+	14, // 24: rotaloom.platform.v1.DataMetadata.errors:type_name -> rotaloom.platform.v1.DataError
+	15, // 25: rotaloom.platform.v1.DataError.detail:type_name -> rotaloom.platform.v1.DataErrorDetail
+	16, // 26: rotaloom.platform.v1.DataErrorDetail.data_element:type_name -> rotaloom.platform.v1.DataElementName
+	23, // 27: rotaloom.platform.v1.DataNode.key:type_name -> google.protobuf.Struct
+	23, // 28: rotaloom.platform.v1.DataNode.core_entity_key:type_name -> google.protobuf.Struct
+	19, // 29: rotaloom.platform.v1.DataNode.attributes:type_name -> rotaloom.platform.v1.DataAttributes
+	18, // 30: rotaloom.platform.v1.DataNode.children:type_name -> rotaloom.platform.v1.DataNodes
+	21, // 31: rotaloom.platform.v1.DataNode.summary_list_display:type_name -> rotaloom.platform.v1.DataSummaries
+	23, // 32: rotaloom.platform.v1.DataNode.custom_properties:type_name -> google.protobuf.Struct
+	17, // 33: rotaloom.platform.v1.DataNodes.nodes:type_name -> rotaloom.platform.v1.DataNode
+	20, // 34: rotaloom.platform.v1.DataAttributes.attributes:type_name -> rotaloom.platform.v1.DataAttribute
+	22, // 35: rotaloom.platform.v1.DataSummaries.summaries:type_name -> rotaloom.platform.v1.DataSummary
+	0,  // 36: rotaloom.platform.v1.DataService.MultiReadData:input_type -> rotaloom.platform.v1.MultiReadDataRequest
+	12, // 37: rotaloom.platform.v1.DataService.MultiReadData:output_type -> rotaloom.platform.v1.MultiReadDataResponse
+	37, // [37:38] is the sub-list for method output_type
+	36, // [36:37] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_platform_v1_data_proto_init() }

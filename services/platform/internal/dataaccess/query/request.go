@@ -70,6 +70,20 @@ func Parse(req *platformv1.MultiReadDataRequest) (*Query, error) {
 	return q, nil
 }
 
+// Named returns the key and the alias of a column that a request names: by these, or, when
+// it gives neither, by columnName, which is the alias of what is selected or else a key.
+func (q *Query) Named(key string, alias *string, columnName string) (ofKey string, ofAlias *string) {
+	if key != "" || alias != nil {
+		return key, alias
+	}
+	for _, s := range q.GetSelect() {
+		if s.Alias != nil && s.GetAlias() == columnName {
+			return s.GetKey(), s.Alias
+		}
+	}
+	return columnName, nil
+}
+
 func (q *Query) parseView() error {
 	from := q.GetFrom()
 	if from == nil {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"google.golang.org/protobuf/types/known/structpb"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -36,9 +38,9 @@ const manyValues = 1000
 // newFilter reads a filter. Whether there is a value, IS_NULL, IS_NOT_NULL and
 // ALL match; a cell without one fits no other operator.
 func newFilter(path string, f *platformv1.DataFilter, c *Column) (*filter, error) {
-	values := f.GetValues()
-	if len(f.GetRawValues()) > 0 {
-		values = f.GetRawValues()
+	values, err := valuesOf(path, f)
+	if err != nil {
+		return nil, err
 	}
 	operator := strings.ToUpper(f.GetOperator())
 	out := &filter{column: c, absent: operator == "IS_NULL" || operator == "ALL"}
@@ -49,12 +51,42 @@ func newFilter(path string, f *platformv1.DataFilter, c *Column) (*filter, error
 	if len(values) < takes.least || len(values) > takes.most {
 		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: %s does not take %d values.", path, operator, len(values))
 	}
-	var err error
 	out.fits, err = make(values)
 	if err != nil {
 		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: %s takes no such value: %s.", path, operator, err)
 	}
 	return out, nil
+}
+
+// valuesOf returns the values of a filter, of whichever of its properties has them.
+func valuesOf(path string, f *platformv1.DataFilter) ([]string, error) {
+	values := f.GetValues()
+	if len(f.GetRawValues()) > 0 {
+		values = f.GetRawValues()
+	}
+	var given []*structpb.Value
+	switch v := f.GetValue().GetKind().(type) {
+	case nil, *structpb.Value_NullValue:
+		return values, nil
+	case *structpb.Value_ListValue:
+		given = v.ListValue.GetValues()
+	default:
+		given = []*structpb.Value{f.GetValue()}
+	}
+	if len(values) > 0 {
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: give value or values, not both.", path)
+	}
+	for _, one := range given {
+		switch v := one.GetKind().(type) {
+		case *structpb.Value_StringValue: // Numbers, too: they come as they were sent.
+			values = append(values, v.StringValue)
+		case *structpb.Value_BoolValue:
+			values = append(values, strconv.FormatBool(v.BoolValue))
+		default:
+			return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: value must be a text, a number, a boolean, or a list of these.", path)
+		}
+	}
+	return values, nil
 }
 
 // making makes the test of an operator from its values.

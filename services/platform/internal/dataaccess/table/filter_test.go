@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
@@ -105,6 +106,41 @@ func TestFiltersThatAreRefused(t *testing.T) {
 			t.Parallel()
 			_, err := newFilter("where", &platformv1.DataFilter{Operator: c.operator, Values: c.values}, c.column)
 			assert.Error(t, err)
+		})
+	}
+}
+
+func TestFiltersHaveTheirValuesAtOnePlace(t *testing.T) {
+	t.Parallel()
+	text := structpb.NewStringValue
+	list := func(values ...*structpb.Value) *structpb.Value {
+		return structpb.NewListValue(&structpb.ListValue{Values: values})
+	}
+	for _, c := range []struct {
+		name   string
+		filter *platformv1.DataFilter
+		want   []string
+		fails  bool
+	}{
+		{name: "values", filter: &platformv1.DataFilter{Values: []string{"a"}}, want: []string{"a"}},
+		{name: "values and raw values", filter: &platformv1.DataFilter{Values: []string{"a"}, RawValues: []string{"b"}}, want: []string{"b"}},
+		{name: "a text", filter: &platformv1.DataFilter{Value: text("a")}, want: []string{"a"}},
+		{name: "a boolean", filter: &platformv1.DataFilter{Value: structpb.NewBoolValue(true)}, want: []string{"true"}},
+		{name: "a list", filter: &platformv1.DataFilter{Value: list(text("a"), text("2.50"))}, want: []string{"a", "2.50"}},
+		{name: "null beside values", filter: &platformv1.DataFilter{Values: []string{"a"}, Value: structpb.NewNullValue()}, want: []string{"a"}},
+		{name: "a value beside values", filter: &platformv1.DataFilter{Values: []string{"a"}, Value: text("a")}, fails: true},
+		{name: "an object", filter: &platformv1.DataFilter{Value: structpb.NewStructValue(&structpb.Struct{})}, fails: true},
+		{name: "a list in a list", filter: &platformv1.DataFilter{Value: list(list(text("a")))}, fails: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			values, err := valuesOf("where", c.filter)
+			if c.fails {
+				assert.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, c.want, values)
 		})
 	}
 }

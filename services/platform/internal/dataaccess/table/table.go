@@ -250,9 +250,10 @@ func (s *Shape) Apply(t *Table) (*Table, error) {
 // NewShape reads what is to be done, and adds the columns that it needs to the
 // plan.
 func NewShape(q *query.Query, p *plan, known *catalogue.Elements) (*Shape, error) {
-	s := &Shape{sorts: q.GetSortBy()}
+	s := &Shape{}
 	for _, f := range q.GetWhere() {
-		c, err := p.column("where", f.GetKey(), f.Alias, q, known)
+		key, alias := q.Named(f.GetKey(), f.Alias, f.GetColumnName())
+		c, err := p.column("where", key, alias, q, known)
 		if err != nil {
 			return nil, err
 		}
@@ -279,9 +280,11 @@ func NewShape(q *query.Query, p *plan, known *catalogue.Elements) (*Shape, error
 		default:
 			return nil, errcode.Invalid(errcode.CodeBadRequest, "sortBy: the direction %q is neither ASC nor DESC.", errcode.Shortened(k.GetSortDirection()))
 		}
-		if _, err := p.column("sortBy", k.GetKey(), k.Alias, q, known); err != nil {
+		key, alias := q.Named(k.GetKey(), k.Alias, k.GetColumnName())
+		if _, err := p.column("sortBy", key, alias, q, known); err != nil {
 			return nil, err
 		}
+		s.sorts = append(s.sorts, &platformv1.DataSort{Key: key, Alias: alias, SortDirection: k.GetSortDirection()})
 	}
 	return s, nil
 }
