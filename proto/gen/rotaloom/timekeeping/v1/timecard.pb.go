@@ -316,7 +316,8 @@ func (x *TimecardReadOptions) GetTotalsRollupBy() string {
 
 // TimecardsWhere names employees and days, either beside each other or both in
 // employeeSet. A hyperfind stands for the employees whom it finds, at most 500. The
-// employees multiplied by the days are at most 30,000.
+// employees multiplied by the days are at most 30,000. A symbolic period is always read as
+// its dates.
 type TimecardsWhere struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Employees *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
@@ -612,6 +613,9 @@ func (x *TimecardDates) GetSymbolicPeriod() *v1.Ref {
 	return nil
 }
 
+// TimecardChanges are applied all or none. The response has the whole timecard, with totals
+// and exceptions, whatever is said of them; pay code edits are not checked against balances;
+// and the caller is who the token says.
 type TimecardChanges struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	Punches      *PunchChanges          `protobuf:"bytes,1,opt,name=punches,proto3" json:"punches,omitempty"`
@@ -2657,7 +2661,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x1dconsolidate_schedule_segments\x18\x02 \x01(\bH\x01R\x1bconsolidateScheduleSegments\x88\x01\x01\x12(\n" +
 	"\x10totals_rollup_by\x18\x03 \x01(\tR\x0etotalsRollupBy:\xaf\x01\xa2\xbb\x18\xaa\x01\"\x1acombineWorkShiftAtMidnight\"\x10exceptionOptions\"\vforWorkWeek\"\x19includeKindOfTimeSegments\"\x15includePhantomPunches\"\x1cshowTotalsWithHiddenPaycodes\"\x1dtotalsIncludeCombinedPaycodesB\x19\n" +
 	"\x17_break_span_at_midnightB \n" +
-	"\x1e_consolidate_schedule_segments\"\xb9\x02\n" +
+	"\x1e_consolidate_schedule_segments\"\xd9\x02\n" +
 	"\x0eTimecardsWhere\x12`\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\n" +
@@ -2666,7 +2670,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12O\n" +
 	"\femployee_set\x18\x03 \x01(\v2,.rotaloom.timekeeping.v1.TimecardEmployeeSetR\vemployeeSet\x126\n" +
 	"\n" +
-	"hyper_find\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperFind\"\x81\x02\n" +
+	"hyper_find\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperFind:\x1e\xa2\xbb\x18\x1a\"\x18resolveSymbolicTimeFrame\"\x81\x02\n" +
 	"\x13TimecardEmployeeSet\x12`\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\n" +
@@ -2686,11 +2690,11 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tR\tstartDate\x12(\n" +
 	"\bend_date\x18\x02 \x01(\tB\r\xa2\xbb\x18\t\"\aEndDateR\aendDate\x12@\n" +
-	"\x0fsymbolic_period\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x0esymbolicPeriod\"\xe1\x01\n" +
+	"\x0fsymbolic_period\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x0esymbolicPeriod\"\xfc\x02\n" +
 	"\x0fTimecardChanges\x12?\n" +
 	"\apunches\x18\x01 \x01(\v2%.rotaloom.timekeeping.v1.PunchChangesR\apunches\x12Q\n" +
 	"\x0epay_code_edits\x18\x02 \x01(\v2+.rotaloom.timekeeping.v1.PayCodeEditChangesR\fpayCodeEdits\x12(\n" +
-	"\ronly_validate\x18\x03 \x01(\bH\x00R\fonlyValidate\x88\x01\x01B\x10\n" +
+	"\ronly_validate\x18\x03 \x01(\bH\x00R\fonlyValidate\x88\x01\x01:\x98\x01\xa2\xbb\x18\x93\x01\"\x1daccrualValidationOptimization\"\x16calculateTotalsRequest\"\x11includeExceptions\"\x12onBehalfOfEmployee\"\x19onlyReturnChangedEntities\"\x18overrideAccrualsWarningsB\x10\n" +
 	"\x0e_only_validate\"\xa4\x02\n" +
 	"\fPunchChanges\x12X\n" +
 	"\x05added\x18\x01 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchB\"\xa2\xbb\x18\x1e\n" +
