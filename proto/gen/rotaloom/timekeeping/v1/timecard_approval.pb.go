@@ -27,10 +27,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// TimecardApprovalRequest names days by a symbolic period, or by both dates.
+// TimecardApprovalRequest names days by a symbolic period, or by both dates, in the query
+// or in the body.
 type TimecardApprovalRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
-	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	Employee *TimecardApprovalBody  `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
 	// The id or the symbolic id of a symbolic period.
 	TimeframeId string `protobuf:"bytes,2,opt,name=timeframe_id,json=timeframeId,proto3" json:"timeframe_id,omitempty"`
 	// Both included.
@@ -70,7 +71,7 @@ func (*TimecardApprovalRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *TimecardApprovalRequest) GetEmployee() *v1.Ref {
+func (x *TimecardApprovalRequest) GetEmployee() *TimecardApprovalBody {
 	if x != nil {
 		return x.Employee
 	}
@@ -98,6 +99,95 @@ func (x *TimecardApprovalRequest) GetEndDate() string {
 	return ""
 }
 
+// TimecardApprovalBody is the ref of an employee, or has it.
+type TimecardApprovalBody struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The person number.
+	Qualifier *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
+	// Ignored, as localizedQualifier.
+	Name               *string `protobuf:"bytes,3,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	LocalizedQualifier *string `protobuf:"bytes,4,opt,name=localized_qualifier,json=localizedQualifier,proto3,oneof" json:"localized_qualifier,omitempty"`
+	// Instead of id and qualifier.
+	Employee *v1.Ref `protobuf:"bytes,5,opt,name=employee,proto3" json:"employee,omitempty"`
+	// Instead of the days in the query.
+	DateRange     *v1.DateRange `protobuf:"bytes,6,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TimecardApprovalBody) Reset() {
+	*x = TimecardApprovalBody{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TimecardApprovalBody) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TimecardApprovalBody) ProtoMessage() {}
+
+func (x *TimecardApprovalBody) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TimecardApprovalBody.ProtoReflect.Descriptor instead.
+func (*TimecardApprovalBody) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *TimecardApprovalBody) GetId() int64 {
+	if x != nil && x.Id != nil {
+		return *x.Id
+	}
+	return 0
+}
+
+func (x *TimecardApprovalBody) GetQualifier() string {
+	if x != nil && x.Qualifier != nil {
+		return *x.Qualifier
+	}
+	return ""
+}
+
+func (x *TimecardApprovalBody) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+func (x *TimecardApprovalBody) GetLocalizedQualifier() string {
+	if x != nil && x.LocalizedQualifier != nil {
+		return *x.LocalizedQualifier
+	}
+	return ""
+}
+
+func (x *TimecardApprovalBody) GetEmployee() *v1.Ref {
+	if x != nil {
+		return x.Employee
+	}
+	return nil
+}
+
+func (x *TimecardApprovalBody) GetDateRange() *v1.DateRange {
+	if x != nil {
+		return x.DateRange
+	}
+	return nil
+}
+
 type ListTimecardApprovalsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One of both.
@@ -113,7 +203,7 @@ type ListTimecardApprovalsRequest struct {
 
 func (x *ListTimecardApprovalsRequest) Reset() {
 	*x = ListTimecardApprovalsRequest{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[1]
+	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -125,7 +215,7 @@ func (x *ListTimecardApprovalsRequest) String() string {
 func (*ListTimecardApprovalsRequest) ProtoMessage() {}
 
 func (x *ListTimecardApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[1]
+	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -138,7 +228,7 @@ func (x *ListTimecardApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTimecardApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListTimecardApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ListTimecardApprovalsRequest) GetEmployeeId() int64 {
@@ -188,7 +278,7 @@ type EmployeeTimecardApprovalRequest struct {
 
 func (x *EmployeeTimecardApprovalRequest) Reset() {
 	*x = EmployeeTimecardApprovalRequest{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[2]
+	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -200,7 +290,7 @@ func (x *EmployeeTimecardApprovalRequest) String() string {
 func (*EmployeeTimecardApprovalRequest) ProtoMessage() {}
 
 func (x *EmployeeTimecardApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[2]
+	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -213,7 +303,7 @@ func (x *EmployeeTimecardApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeTimecardApprovalRequest.ProtoReflect.Descriptor instead.
 func (*EmployeeTimecardApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *EmployeeTimecardApprovalRequest) GetTimeframeId() string {
@@ -247,7 +337,7 @@ type TimecardApprovalList struct {
 
 func (x *TimecardApprovalList) Reset() {
 	*x = TimecardApprovalList{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[3]
+	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -259,7 +349,7 @@ func (x *TimecardApprovalList) String() string {
 func (*TimecardApprovalList) ProtoMessage() {}
 
 func (x *TimecardApprovalList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[3]
+	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -272,7 +362,7 @@ func (x *TimecardApprovalList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardApprovalList.ProtoReflect.Descriptor instead.
 func (*TimecardApprovalList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *TimecardApprovalList) GetApprovals() []*TimecardApproval {
@@ -300,7 +390,7 @@ type TimecardApproval struct {
 
 func (x *TimecardApproval) Reset() {
 	*x = TimecardApproval{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[4]
+	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -312,7 +402,7 @@ func (x *TimecardApproval) String() string {
 func (*TimecardApproval) ProtoMessage() {}
 
 func (x *TimecardApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[4]
+	mi := &file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -325,7 +415,7 @@ func (x *TimecardApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardApproval.ProtoReflect.Descriptor instead.
 func (*TimecardApproval) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *TimecardApproval) GetEmployee() *v1.Ref {
@@ -374,13 +464,26 @@ var File_rotaloom_timekeeping_v1_timecard_approval_proto protoreflect.FileDescri
 
 const file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDesc = "" +
 	"\n" +
-	"/rotaloom/timekeeping/v1/timecard_approval.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xab\x01\n" +
-	"\x17TimecardApprovalRequest\x123\n" +
-	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12!\n" +
+	"/rotaloom/timekeeping/v1/timecard_approval.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xc1\x01\n" +
+	"\x17TimecardApprovalRequest\x12I\n" +
+	"\bemployee\x18\x01 \x01(\v2-.rotaloom.timekeeping.v1.TimecardApprovalBodyR\bemployee\x12!\n" +
 	"\ftimeframe_id\x18\x02 \x01(\tR\vtimeframeId\x12\x1d\n" +
 	"\n" +
 	"start_date\x18\x03 \x01(\tR\tstartDate\x12\x19\n" +
-	"\bend_date\x18\x04 \x01(\tR\aendDate\"\xed\x01\n" +
+	"\bend_date\x18\x04 \x01(\tR\aendDate\"\xc6\x02\n" +
+	"\x14TimecardApprovalBody\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12!\n" +
+	"\tqualifier\x18\x02 \x01(\tH\x01R\tqualifier\x88\x01\x01\x12\x17\n" +
+	"\x04name\x18\x03 \x01(\tH\x02R\x04name\x88\x01\x01\x124\n" +
+	"\x13localized_qualifier\x18\x04 \x01(\tH\x03R\x12localizedQualifier\x88\x01\x01\x123\n" +
+	"\bemployee\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12<\n" +
+	"\n" +
+	"date_range\x18\x06 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRangeB\x05\n" +
+	"\x03_idB\f\n" +
+	"\n" +
+	"_qualifierB\a\n" +
+	"\x05_nameB\x16\n" +
+	"\x14_localized_qualifier\"\xed\x01\n" +
 	"\x1cListTimecardApprovalsRequest\x12$\n" +
 	"\vemployee_id\x18\x01 \x01(\x03H\x00R\n" +
 	"employeeId\x88\x01\x01\x12(\n" +
@@ -436,37 +539,41 @@ func file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_rotaloom_timekeeping_v1_timecard_approval_proto_goTypes = []any{
 	(*TimecardApprovalRequest)(nil),         // 0: rotaloom.timekeeping.v1.TimecardApprovalRequest
-	(*ListTimecardApprovalsRequest)(nil),    // 1: rotaloom.timekeeping.v1.ListTimecardApprovalsRequest
-	(*EmployeeTimecardApprovalRequest)(nil), // 2: rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest
-	(*TimecardApprovalList)(nil),            // 3: rotaloom.timekeeping.v1.TimecardApprovalList
-	(*TimecardApproval)(nil),                // 4: rotaloom.timekeeping.v1.TimecardApproval
-	(*v1.Ref)(nil),                          // 5: rotaloom.common.v1.Ref
-	(*emptypb.Empty)(nil),                   // 6: google.protobuf.Empty
+	(*TimecardApprovalBody)(nil),            // 1: rotaloom.timekeeping.v1.TimecardApprovalBody
+	(*ListTimecardApprovalsRequest)(nil),    // 2: rotaloom.timekeeping.v1.ListTimecardApprovalsRequest
+	(*EmployeeTimecardApprovalRequest)(nil), // 3: rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest
+	(*TimecardApprovalList)(nil),            // 4: rotaloom.timekeeping.v1.TimecardApprovalList
+	(*TimecardApproval)(nil),                // 5: rotaloom.timekeeping.v1.TimecardApproval
+	(*v1.Ref)(nil),                          // 6: rotaloom.common.v1.Ref
+	(*v1.DateRange)(nil),                    // 7: rotaloom.common.v1.DateRange
+	(*emptypb.Empty)(nil),                   // 8: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_timecard_approval_proto_depIdxs = []int32{
-	5, // 0: rotaloom.timekeeping.v1.TimecardApprovalRequest.employee:type_name -> rotaloom.common.v1.Ref
-	4, // 1: rotaloom.timekeeping.v1.TimecardApprovalList.approvals:type_name -> rotaloom.timekeeping.v1.TimecardApproval
-	5, // 2: rotaloom.timekeeping.v1.TimecardApproval.employee:type_name -> rotaloom.common.v1.Ref
-	0, // 3: rotaloom.timekeeping.v1.TimecardApprovalService.ApproveTimecard:input_type -> rotaloom.timekeeping.v1.TimecardApprovalRequest
-	0, // 4: rotaloom.timekeeping.v1.TimecardApprovalService.RemoveTimecardApproval:input_type -> rotaloom.timekeeping.v1.TimecardApprovalRequest
-	1, // 5: rotaloom.timekeeping.v1.TimecardApprovalService.ListTimecardApprovals:input_type -> rotaloom.timekeeping.v1.ListTimecardApprovalsRequest
-	2, // 6: rotaloom.timekeeping.v1.TimecardApprovalService.ApproveEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest
-	2, // 7: rotaloom.timekeeping.v1.TimecardApprovalService.RemoveEmployeeTimecardApproval:input_type -> rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest
-	2, // 8: rotaloom.timekeeping.v1.TimecardApprovalService.ListEmployeeTimecardApprovals:input_type -> rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest
-	6, // 9: rotaloom.timekeeping.v1.TimecardApprovalService.ApproveTimecard:output_type -> google.protobuf.Empty
-	6, // 10: rotaloom.timekeeping.v1.TimecardApprovalService.RemoveTimecardApproval:output_type -> google.protobuf.Empty
-	3, // 11: rotaloom.timekeeping.v1.TimecardApprovalService.ListTimecardApprovals:output_type -> rotaloom.timekeeping.v1.TimecardApprovalList
-	6, // 12: rotaloom.timekeeping.v1.TimecardApprovalService.ApproveEmployeeTimecard:output_type -> google.protobuf.Empty
-	6, // 13: rotaloom.timekeeping.v1.TimecardApprovalService.RemoveEmployeeTimecardApproval:output_type -> google.protobuf.Empty
-	3, // 14: rotaloom.timekeeping.v1.TimecardApprovalService.ListEmployeeTimecardApprovals:output_type -> rotaloom.timekeeping.v1.TimecardApprovalList
-	9, // [9:15] is the sub-list for method output_type
-	3, // [3:9] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	1,  // 0: rotaloom.timekeeping.v1.TimecardApprovalRequest.employee:type_name -> rotaloom.timekeeping.v1.TimecardApprovalBody
+	6,  // 1: rotaloom.timekeeping.v1.TimecardApprovalBody.employee:type_name -> rotaloom.common.v1.Ref
+	7,  // 2: rotaloom.timekeeping.v1.TimecardApprovalBody.date_range:type_name -> rotaloom.common.v1.DateRange
+	5,  // 3: rotaloom.timekeeping.v1.TimecardApprovalList.approvals:type_name -> rotaloom.timekeeping.v1.TimecardApproval
+	6,  // 4: rotaloom.timekeeping.v1.TimecardApproval.employee:type_name -> rotaloom.common.v1.Ref
+	0,  // 5: rotaloom.timekeeping.v1.TimecardApprovalService.ApproveTimecard:input_type -> rotaloom.timekeeping.v1.TimecardApprovalRequest
+	0,  // 6: rotaloom.timekeeping.v1.TimecardApprovalService.RemoveTimecardApproval:input_type -> rotaloom.timekeeping.v1.TimecardApprovalRequest
+	2,  // 7: rotaloom.timekeeping.v1.TimecardApprovalService.ListTimecardApprovals:input_type -> rotaloom.timekeeping.v1.ListTimecardApprovalsRequest
+	3,  // 8: rotaloom.timekeeping.v1.TimecardApprovalService.ApproveEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest
+	3,  // 9: rotaloom.timekeeping.v1.TimecardApprovalService.RemoveEmployeeTimecardApproval:input_type -> rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest
+	3,  // 10: rotaloom.timekeeping.v1.TimecardApprovalService.ListEmployeeTimecardApprovals:input_type -> rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest
+	8,  // 11: rotaloom.timekeeping.v1.TimecardApprovalService.ApproveTimecard:output_type -> google.protobuf.Empty
+	8,  // 12: rotaloom.timekeeping.v1.TimecardApprovalService.RemoveTimecardApproval:output_type -> google.protobuf.Empty
+	4,  // 13: rotaloom.timekeeping.v1.TimecardApprovalService.ListTimecardApprovals:output_type -> rotaloom.timekeeping.v1.TimecardApprovalList
+	8,  // 14: rotaloom.timekeeping.v1.TimecardApprovalService.ApproveEmployeeTimecard:output_type -> google.protobuf.Empty
+	8,  // 15: rotaloom.timekeeping.v1.TimecardApprovalService.RemoveEmployeeTimecardApproval:output_type -> google.protobuf.Empty
+	4,  // 16: rotaloom.timekeeping.v1.TimecardApprovalService.ListEmployeeTimecardApprovals:output_type -> rotaloom.timekeeping.v1.TimecardApprovalList
+	11, // [11:17] is the sub-list for method output_type
+	5,  // [5:11] is the sub-list for method input_type
+	5,  // [5:5] is the sub-list for extension type_name
+	5,  // [5:5] is the sub-list for extension extendee
+	0,  // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_timecard_approval_proto_init() }
@@ -475,13 +582,14 @@ func file_rotaloom_timekeeping_v1_timecard_approval_proto_init() {
 		return
 	}
 	file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[1].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_approval_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDesc), len(file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

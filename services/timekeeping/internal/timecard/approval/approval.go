@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -63,11 +64,15 @@ func New(pool *pg.Pool, cards *card.Reader, finder *requested.Finder) *Handler {
 
 // ApproveTimecard approves days of the timecard of somebody else.
 func (h *Handler) ApproveTimecard(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (*emptypb.Empty, error) {
-	tenantID, who, err := h.other(ctx, req.GetEmployee())
+	ref, dates, err := subjectOf(req)
 	if err != nil {
 		return nil, err
 	}
-	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byManager, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	tenantID, who, err := h.other(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byManager, dates)
 }
 
 // ApproveEmployeeTimecard approves days of the caller's timecard.
@@ -81,11 +86,15 @@ func (h *Handler) ApproveEmployeeTimecard(ctx context.Context, req *timekeepingv
 
 // RemoveTimecardApproval removes approvals by managers.
 func (h *Handler) RemoveTimecardApproval(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (*emptypb.Empty, error) {
-	tenantID, who, err := h.other(ctx, req.GetEmployee())
+	ref, dates, err := subjectOf(req)
 	if err != nil {
 		return nil, err
 	}
-	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byManager, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	tenantID, who, err := h.other(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byManager, dates)
 }
 
 // RemoveEmployeeTimecardApproval removes approvals by the caller.
@@ -113,6 +122,26 @@ func (h *Handler) ListEmployeeTimecardApprovals(ctx context.Context, req *timeke
 		return nil, err
 	}
 	return h.list(ctx, tenantID, who, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+}
+
+// subjectOf returns whose approval of which days a request is about. The employee is the body
+// or in it, and the days are in it or in the query.
+func subjectOf(req *timekeepingv1.TimecardApprovalRequest) (*commonv1.Ref, *commonv1.DateRange, error) {
+	body, dates := req.GetEmployee(), requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate())
+	ref := body.GetEmployee()
+	switch named := body != nil && (body.Id != nil || body.Qualifier != nil); {
+	case named && ref != nil:
+		return nil, nil, timecardfault.Invalid("the body must be an employee, or have one in employee, not both")
+	case named:
+		ref = &commonv1.Ref{Id: body.Id, Qualifier: body.Qualifier}
+	}
+	if body.GetDateRange() != nil {
+		if !proto.Equal(dates, &commonv1.DateRange{}) {
+			return nil, nil, timecardfault.Invalid("the days must be in dateRange or in the query, not both")
+		}
+		dates = body.GetDateRange()
+	}
+	return ref, dates, nil
 }
 
 // other finds an employee who is not the caller.
