@@ -3,6 +3,8 @@ package timeoff
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -24,7 +26,11 @@ var _ schedulingv1.TimeOffServiceServer = (*Manager)(nil)
 func NewManager(deps Deps) *Manager { return &Manager{requests: requests{deps, managerSide}} }
 
 // CreateTimeOff grants an employee time off.
-func (h *Manager) CreateTimeOff(ctx context.Context, req *schedulingv1.TimeOffRequest) (*schedulingv1.TimeOffRequest, error) {
+func (h *Manager) CreateTimeOff(ctx context.Context, in *schedulingv1.CreateTimeOffRequest) (*schedulingv1.TimeOffRequest, error) {
+	req, err := asked(in)
+	if err != nil {
+		return nil, err
+	}
 	if req.GetEmployee() == nil {
 		return nil, missing("employee")
 	}
@@ -40,6 +46,21 @@ func (h *Manager) CreateTimeOff(ctx context.Context, req *schedulingv1.TimeOffRe
 		return nil, err
 	}
 	return h.requests.create(ctx, &employees[0], req, subtype, approved)
+}
+
+// asked returns the request in a body, which is that or has it in timeOffRequest.
+func asked(in *schedulingv1.CreateTimeOffRequest) (*schedulingv1.TimeOffRequest, error) {
+	req := &schedulingv1.TimeOffRequest{
+		Employee: in.GetEmployee(), RequestSubType: in.GetRequestSubType(), Periods: in.GetPeriods(), CommentNotes: in.GetCommentNotes(),
+		Position: in.GetPosition(), CreateOpenShiftsExcludedOn: in.GetCreateOpenShiftsExcludedOn(),
+	}
+	if in.GetTimeOffRequest() == nil {
+		return req, nil
+	}
+	if !proto.Equal(req, &schedulingv1.TimeOffRequest{}) {
+		return nil, invalid("timeOffRequest", "has all of the request, and nothing of it may stand beside")
+	}
+	return in.GetTimeOffRequest(), nil
 }
 
 // GetTimeOff returns one request, or 404.

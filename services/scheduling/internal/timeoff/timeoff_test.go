@@ -116,7 +116,7 @@ func TestRequestsOfOneDayTakeTurns(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			_, err := w.manager.CreateTimeOff(w.asManager, &schedulingv1.TimeOffRequest{
+			_, err := w.manager.CreateTimeOff(w.asManager, &schedulingv1.CreateTimeOffRequest{
 				Employee: &commonv1.Ref{Id: proto.Int64(1)}, RequestSubType: &schedulingv1.TimeOffSubtype{Id: proto.Int64(1)},
 				Periods: []*schedulingv1.TimeOffPeriod{{
 					StartDate: "2031-03-03", PayCode: &commonv1.Ref{Qualifier: proto.String("PTO")}, SymbolicAmount: &commonv1.Ref{Qualifier: proto.String("FULL_DAY")},

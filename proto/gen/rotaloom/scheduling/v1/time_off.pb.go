@@ -26,6 +26,104 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// CreateTimeOffRequest is time off, or has it in timeOffRequest. Of a request nothing is
+// checked against balances, so that no such check can be skipped.
+type CreateTimeOffRequest struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Employee *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// By id or name.
+	RequestSubType *TimeOffSubtype `protobuf:"bytes,5,opt,name=request_sub_type,json=requestSubType,proto3" json:"request_sub_type,omitempty"`
+	// Together they have at most 366 days.
+	Periods      []*TimeOffPeriod `protobuf:"bytes,7,rep,name=periods,proto3" json:"periods,omitempty"`
+	CommentNotes []*CommentNote   `protobuf:"bytes,9,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	Position     *v1.Ref          `protobuf:"bytes,13,opt,name=position,proto3" json:"position,omitempty"`
+	// Kept; open shifts are not made.
+	CreateOpenShiftsExcludedOn []string `protobuf:"bytes,14,rep,name=create_open_shifts_excluded_on,json=createOpenShiftsExcludedOn,proto3" json:"create_open_shifts_excluded_on,omitempty"`
+	// Instead of all of the above.
+	TimeOffRequest *TimeOffRequest `protobuf:"bytes,16,opt,name=time_off_request,json=timeOffRequest,proto3" json:"time_off_request,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *CreateTimeOffRequest) Reset() {
+	*x = CreateTimeOffRequest{}
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateTimeOffRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateTimeOffRequest) ProtoMessage() {}
+
+func (x *CreateTimeOffRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateTimeOffRequest.ProtoReflect.Descriptor instead.
+func (*CreateTimeOffRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *CreateTimeOffRequest) GetEmployee() *v1.Ref {
+	if x != nil {
+		return x.Employee
+	}
+	return nil
+}
+
+func (x *CreateTimeOffRequest) GetRequestSubType() *TimeOffSubtype {
+	if x != nil {
+		return x.RequestSubType
+	}
+	return nil
+}
+
+func (x *CreateTimeOffRequest) GetPeriods() []*TimeOffPeriod {
+	if x != nil {
+		return x.Periods
+	}
+	return nil
+}
+
+func (x *CreateTimeOffRequest) GetCommentNotes() []*CommentNote {
+	if x != nil {
+		return x.CommentNotes
+	}
+	return nil
+}
+
+func (x *CreateTimeOffRequest) GetPosition() *v1.Ref {
+	if x != nil {
+		return x.Position
+	}
+	return nil
+}
+
+func (x *CreateTimeOffRequest) GetCreateOpenShiftsExcludedOn() []string {
+	if x != nil {
+		return x.CreateOpenShiftsExcludedOn
+	}
+	return nil
+}
+
+func (x *CreateTimeOffRequest) GetTimeOffRequest() *TimeOffRequest {
+	if x != nil {
+		return x.TimeOffRequest
+	}
+	return nil
+}
+
 type GetTimeOffRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -35,7 +133,7 @@ type GetTimeOffRequest struct {
 
 func (x *GetTimeOffRequest) Reset() {
 	*x = GetTimeOffRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -47,7 +145,7 @@ func (x *GetTimeOffRequest) String() string {
 func (*GetTimeOffRequest) ProtoMessage() {}
 
 func (x *GetTimeOffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -60,7 +158,7 @@ func (x *GetTimeOffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTimeOffRequest.ProtoReflect.Descriptor instead.
 func (*GetTimeOffRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *GetTimeOffRequest) GetId() int64 {
@@ -81,7 +179,7 @@ type UpdateTimeOffRequest struct {
 
 func (x *UpdateTimeOffRequest) Reset() {
 	*x = UpdateTimeOffRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -93,7 +191,7 @@ func (x *UpdateTimeOffRequest) String() string {
 func (*UpdateTimeOffRequest) ProtoMessage() {}
 
 func (x *UpdateTimeOffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -106,7 +204,7 @@ func (x *UpdateTimeOffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTimeOffRequest.ProtoReflect.Descriptor instead.
 func (*UpdateTimeOffRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *UpdateTimeOffRequest) GetId() int64 {
@@ -161,7 +259,7 @@ type TimeOffRequest struct {
 
 func (x *TimeOffRequest) Reset() {
 	*x = TimeOffRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -173,7 +271,7 @@ func (x *TimeOffRequest) String() string {
 func (*TimeOffRequest) ProtoMessage() {}
 
 func (x *TimeOffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -186,7 +284,7 @@ func (x *TimeOffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffRequest.ProtoReflect.Descriptor instead.
 func (*TimeOffRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *TimeOffRequest) GetId() int64 {
@@ -315,7 +413,7 @@ type TimeOffPeriod struct {
 
 func (x *TimeOffPeriod) Reset() {
 	*x = TimeOffPeriod{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -327,7 +425,7 @@ func (x *TimeOffPeriod) String() string {
 func (*TimeOffPeriod) ProtoMessage() {}
 
 func (x *TimeOffPeriod) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -340,7 +438,7 @@ func (x *TimeOffPeriod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffPeriod.ProtoReflect.Descriptor instead.
 func (*TimeOffPeriod) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *TimeOffPeriod) GetId() int64 {
@@ -405,7 +503,7 @@ type RequestStatus struct {
 
 func (x *RequestStatus) Reset() {
 	*x = RequestStatus{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -417,7 +515,7 @@ func (x *RequestStatus) String() string {
 func (*RequestStatus) ProtoMessage() {}
 
 func (x *RequestStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -430,7 +528,7 @@ func (x *RequestStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestStatus.ProtoReflect.Descriptor instead.
 func (*RequestStatus) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RequestStatus) GetId() int64 {
@@ -469,7 +567,7 @@ type RequestStatusChange struct {
 
 func (x *RequestStatusChange) Reset() {
 	*x = RequestStatusChange{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -481,7 +579,7 @@ func (x *RequestStatusChange) String() string {
 func (*RequestStatusChange) ProtoMessage() {}
 
 func (x *RequestStatusChange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -494,7 +592,7 @@ func (x *RequestStatusChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestStatusChange.ProtoReflect.Descriptor instead.
 func (*RequestStatusChange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RequestStatusChange) GetChangeDateTime() string {
@@ -554,7 +652,7 @@ type TimeOffSubtype struct {
 
 func (x *TimeOffSubtype) Reset() {
 	*x = TimeOffSubtype{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -566,7 +664,7 @@ func (x *TimeOffSubtype) String() string {
 func (*TimeOffSubtype) ProtoMessage() {}
 
 func (x *TimeOffSubtype) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -579,7 +677,7 @@ func (x *TimeOffSubtype) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffSubtype.ProtoReflect.Descriptor instead.
 func (*TimeOffSubtype) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TimeOffSubtype) GetId() int64 {
@@ -731,7 +829,7 @@ type TimeOffSubtypeList struct {
 
 func (x *TimeOffSubtypeList) Reset() {
 	*x = TimeOffSubtypeList{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +841,7 @@ func (x *TimeOffSubtypeList) String() string {
 func (*TimeOffSubtypeList) ProtoMessage() {}
 
 func (x *TimeOffSubtypeList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,7 +854,7 @@ func (x *TimeOffSubtypeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffSubtypeList.ProtoReflect.Descriptor instead.
 func (*TimeOffSubtypeList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TimeOffSubtypeList) GetItems() []*TimeOffSubtype {
@@ -775,7 +873,7 @@ type TimeOffRequestList struct {
 
 func (x *TimeOffRequestList) Reset() {
 	*x = TimeOffRequestList{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -787,7 +885,7 @@ func (x *TimeOffRequestList) String() string {
 func (*TimeOffRequestList) ProtoMessage() {}
 
 func (x *TimeOffRequestList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -800,7 +898,7 @@ func (x *TimeOffRequestList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffRequestList.ProtoReflect.Descriptor instead.
 func (*TimeOffRequestList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TimeOffRequestList) GetItems() []*TimeOffRequest {
@@ -820,7 +918,7 @@ type MultiReadTimeOffRequest struct {
 
 func (x *MultiReadTimeOffRequest) Reset() {
 	*x = MultiReadTimeOffRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -832,7 +930,7 @@ func (x *MultiReadTimeOffRequest) String() string {
 func (*MultiReadTimeOffRequest) ProtoMessage() {}
 
 func (x *MultiReadTimeOffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -845,7 +943,7 @@ func (x *MultiReadTimeOffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadTimeOffRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadTimeOffRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *MultiReadTimeOffRequest) GetWhere() *TimeOffWhere {
@@ -872,7 +970,7 @@ type TimeOffReadOptions struct {
 
 func (x *TimeOffReadOptions) Reset() {
 	*x = TimeOffReadOptions{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -884,7 +982,7 @@ func (x *TimeOffReadOptions) String() string {
 func (*TimeOffReadOptions) ProtoMessage() {}
 
 func (x *TimeOffReadOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -897,7 +995,7 @@ func (x *TimeOffReadOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffReadOptions.ProtoReflect.Descriptor instead.
 func (*TimeOffReadOptions) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *TimeOffReadOptions) GetIncludeOverriddenShifts() bool {
@@ -920,7 +1018,7 @@ type TimeOffWhere struct {
 
 func (x *TimeOffWhere) Reset() {
 	*x = TimeOffWhere{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +1030,7 @@ func (x *TimeOffWhere) String() string {
 func (*TimeOffWhere) ProtoMessage() {}
 
 func (x *TimeOffWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +1043,7 @@ func (x *TimeOffWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffWhere.ProtoReflect.Descriptor instead.
 func (*TimeOffWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TimeOffWhere) GetEmployees() *TimeOffOfEmployees {
@@ -991,7 +1089,7 @@ type TimeOffOfEmployees struct {
 
 func (x *TimeOffOfEmployees) Reset() {
 	*x = TimeOffOfEmployees{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1003,7 +1101,7 @@ func (x *TimeOffOfEmployees) String() string {
 func (*TimeOffOfEmployees) ProtoMessage() {}
 
 func (x *TimeOffOfEmployees) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1016,7 +1114,7 @@ func (x *TimeOffOfEmployees) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffOfEmployees.ProtoReflect.Descriptor instead.
 func (*TimeOffOfEmployees) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TimeOffOfEmployees) GetEmployeeRefs() *v1.RefList {
@@ -1058,7 +1156,7 @@ type TimeOffOfHyperfind struct {
 
 func (x *TimeOffOfHyperfind) Reset() {
 	*x = TimeOffOfHyperfind{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1070,7 +1168,7 @@ func (x *TimeOffOfHyperfind) String() string {
 func (*TimeOffOfHyperfind) ProtoMessage() {}
 
 func (x *TimeOffOfHyperfind) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1083,7 +1181,7 @@ func (x *TimeOffOfHyperfind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffOfHyperfind.ProtoReflect.Descriptor instead.
 func (*TimeOffOfHyperfind) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TimeOffOfHyperfind) GetHyperfindRef() *v1.Ref {
@@ -1116,7 +1214,7 @@ type TimeOffIds struct {
 
 func (x *TimeOffIds) Reset() {
 	*x = TimeOffIds{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1128,7 +1226,7 @@ func (x *TimeOffIds) String() string {
 func (*TimeOffIds) ProtoMessage() {}
 
 func (x *TimeOffIds) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1141,7 +1239,7 @@ func (x *TimeOffIds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffIds.ProtoReflect.Descriptor instead.
 func (*TimeOffIds) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TimeOffIds) GetTimeOffRequestIds() []int64 {
@@ -1160,7 +1258,7 @@ type MultiReadEmployeeTimeOffRequest struct {
 
 func (x *MultiReadEmployeeTimeOffRequest) Reset() {
 	*x = MultiReadEmployeeTimeOffRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1172,7 +1270,7 @@ func (x *MultiReadEmployeeTimeOffRequest) String() string {
 func (*MultiReadEmployeeTimeOffRequest) ProtoMessage() {}
 
 func (x *MultiReadEmployeeTimeOffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1185,7 +1283,7 @@ func (x *MultiReadEmployeeTimeOffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadEmployeeTimeOffRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadEmployeeTimeOffRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MultiReadEmployeeTimeOffRequest) GetWhere() *EmployeeTimeOffWhere {
@@ -1206,7 +1304,7 @@ type EmployeeTimeOffWhere struct {
 
 func (x *EmployeeTimeOffWhere) Reset() {
 	*x = EmployeeTimeOffWhere{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +1316,7 @@ func (x *EmployeeTimeOffWhere) String() string {
 func (*EmployeeTimeOffWhere) ProtoMessage() {}
 
 func (x *EmployeeTimeOffWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +1329,7 @@ func (x *EmployeeTimeOffWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeTimeOffWhere.ProtoReflect.Descriptor instead.
 func (*EmployeeTimeOffWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *EmployeeTimeOffWhere) GetEmployee() *TimeOffOfEmployee {
@@ -1260,7 +1358,7 @@ type TimeOffOfEmployee struct {
 
 func (x *TimeOffOfEmployee) Reset() {
 	*x = TimeOffOfEmployee{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1272,7 +1370,7 @@ func (x *TimeOffOfEmployee) String() string {
 func (*TimeOffOfEmployee) ProtoMessage() {}
 
 func (x *TimeOffOfEmployee) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1285,7 +1383,7 @@ func (x *TimeOffOfEmployee) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffOfEmployee.ProtoReflect.Descriptor instead.
 func (*TimeOffOfEmployee) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TimeOffOfEmployee) GetEmployeeRef() *v1.Ref {
@@ -1318,7 +1416,7 @@ type ApplyUpdateTimeOffRequest struct {
 
 func (x *ApplyUpdateTimeOffRequest) Reset() {
 	*x = ApplyUpdateTimeOffRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1330,7 +1428,7 @@ func (x *ApplyUpdateTimeOffRequest) String() string {
 func (*ApplyUpdateTimeOffRequest) ProtoMessage() {}
 
 func (x *ApplyUpdateTimeOffRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1343,7 +1441,7 @@ func (x *ApplyUpdateTimeOffRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyUpdateTimeOffRequest.ProtoReflect.Descriptor instead.
 func (*ApplyUpdateTimeOffRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ApplyUpdateTimeOffRequest) GetChangeState() *TimeOffStatusChange {
@@ -1363,7 +1461,7 @@ type TimeOffStatusChange struct {
 
 func (x *TimeOffStatusChange) Reset() {
 	*x = TimeOffStatusChange{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1375,7 +1473,7 @@ func (x *TimeOffStatusChange) String() string {
 func (*TimeOffStatusChange) ProtoMessage() {}
 
 func (x *TimeOffStatusChange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1388,7 +1486,7 @@ func (x *TimeOffStatusChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffStatusChange.ProtoReflect.Descriptor instead.
 func (*TimeOffStatusChange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TimeOffStatusChange) GetDo() *TimeOffStatusDo {
@@ -1417,7 +1515,7 @@ type TimeOffStatusDo struct {
 
 func (x *TimeOffStatusDo) Reset() {
 	*x = TimeOffStatusDo{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1429,7 +1527,7 @@ func (x *TimeOffStatusDo) String() string {
 func (*TimeOffStatusDo) ProtoMessage() {}
 
 func (x *TimeOffStatusDo) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1442,7 +1540,7 @@ func (x *TimeOffStatusDo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffStatusDo.ProtoReflect.Descriptor instead.
 func (*TimeOffStatusDo) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TimeOffStatusDo) GetToStatus() *RequestStatus {
@@ -1468,7 +1566,7 @@ type TimeOffStatusWhere struct {
 
 func (x *TimeOffStatusWhere) Reset() {
 	*x = TimeOffStatusWhere{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[21]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1480,7 +1578,7 @@ func (x *TimeOffStatusWhere) String() string {
 func (*TimeOffStatusWhere) ProtoMessage() {}
 
 func (x *TimeOffStatusWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[21]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1493,7 +1591,7 @@ func (x *TimeOffStatusWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffStatusWhere.ProtoReflect.Descriptor instead.
 func (*TimeOffStatusWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TimeOffStatusWhere) GetTimeOffRequestId() int64 {
@@ -1515,7 +1613,7 @@ type EmployeeTimeOffUpdate struct {
 
 func (x *EmployeeTimeOffUpdate) Reset() {
 	*x = EmployeeTimeOffUpdate{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1625,7 @@ func (x *EmployeeTimeOffUpdate) String() string {
 func (*EmployeeTimeOffUpdate) ProtoMessage() {}
 
 func (x *EmployeeTimeOffUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[22]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1638,7 @@ func (x *EmployeeTimeOffUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeTimeOffUpdate.ProtoReflect.Descriptor instead.
 func (*EmployeeTimeOffUpdate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *EmployeeTimeOffUpdate) GetStateCode() string {
@@ -1574,7 +1672,7 @@ type ListTimeOffSubtypesRequest struct {
 
 func (x *ListTimeOffSubtypesRequest) Reset() {
 	*x = ListTimeOffSubtypesRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1586,7 +1684,7 @@ func (x *ListTimeOffSubtypesRequest) String() string {
 func (*ListTimeOffSubtypesRequest) ProtoMessage() {}
 
 func (x *ListTimeOffSubtypesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[23]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1599,7 +1697,7 @@ func (x *ListTimeOffSubtypesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTimeOffSubtypesRequest.ProtoReflect.Descriptor instead.
 func (*ListTimeOffSubtypesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListTimeOffSubtypesRequest) GetEmployeeId() int64 {
@@ -1626,7 +1724,7 @@ type ListEmployeeTimeOffSubtypesRequest struct {
 
 func (x *ListEmployeeTimeOffSubtypesRequest) Reset() {
 	*x = ListEmployeeTimeOffSubtypesRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1638,7 +1736,7 @@ func (x *ListEmployeeTimeOffSubtypesRequest) String() string {
 func (*ListEmployeeTimeOffSubtypesRequest) ProtoMessage() {}
 
 func (x *ListEmployeeTimeOffSubtypesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[24]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1651,7 +1749,7 @@ func (x *ListEmployeeTimeOffSubtypesRequest) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use ListEmployeeTimeOffSubtypesRequest.ProtoReflect.Descriptor instead.
 func (*ListEmployeeTimeOffSubtypesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{24}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListEmployeeTimeOffSubtypesRequest) GetPositionId() int64 {
@@ -1681,7 +1779,7 @@ type ListTimeOffSymbolicValuesRequest struct {
 
 func (x *ListTimeOffSymbolicValuesRequest) Reset() {
 	*x = ListTimeOffSymbolicValuesRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1693,7 +1791,7 @@ func (x *ListTimeOffSymbolicValuesRequest) String() string {
 func (*ListTimeOffSymbolicValuesRequest) ProtoMessage() {}
 
 func (x *ListTimeOffSymbolicValuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[25]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1706,7 +1804,7 @@ func (x *ListTimeOffSymbolicValuesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTimeOffSymbolicValuesRequest.ProtoReflect.Descriptor instead.
 func (*ListTimeOffSymbolicValuesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{25}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListTimeOffSymbolicValuesRequest) GetEmployeeId() int64 {
@@ -1747,7 +1845,7 @@ type ListEmployeeTimeOffSymbolicValuesRequest struct {
 
 func (x *ListEmployeeTimeOffSymbolicValuesRequest) Reset() {
 	*x = ListEmployeeTimeOffSymbolicValuesRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1759,7 +1857,7 @@ func (x *ListEmployeeTimeOffSymbolicValuesRequest) String() string {
 func (*ListEmployeeTimeOffSymbolicValuesRequest) ProtoMessage() {}
 
 func (x *ListEmployeeTimeOffSymbolicValuesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[26]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1772,7 +1870,7 @@ func (x *ListEmployeeTimeOffSymbolicValuesRequest) ProtoReflect() protoreflect.M
 
 // Deprecated: Use ListEmployeeTimeOffSymbolicValuesRequest.ProtoReflect.Descriptor instead.
 func (*ListEmployeeTimeOffSymbolicValuesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{26}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListEmployeeTimeOffSymbolicValuesRequest) GetSubtypeId() int64 {
@@ -1798,7 +1896,7 @@ type SymbolicValueList struct {
 
 func (x *SymbolicValueList) Reset() {
 	*x = SymbolicValueList{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1810,7 +1908,7 @@ func (x *SymbolicValueList) String() string {
 func (*SymbolicValueList) ProtoMessage() {}
 
 func (x *SymbolicValueList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[27]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1823,7 +1921,7 @@ func (x *SymbolicValueList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SymbolicValueList.ProtoReflect.Descriptor instead.
 func (*SymbolicValueList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{27}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SymbolicValueList) GetItems() []*v1.Ref {
@@ -1846,7 +1944,7 @@ type ListTimeOffRequestPeriodsRequest struct {
 
 func (x *ListTimeOffRequestPeriodsRequest) Reset() {
 	*x = ListTimeOffRequestPeriodsRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1858,7 +1956,7 @@ func (x *ListTimeOffRequestPeriodsRequest) String() string {
 func (*ListTimeOffRequestPeriodsRequest) ProtoMessage() {}
 
 func (x *ListTimeOffRequestPeriodsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[28]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1871,7 +1969,7 @@ func (x *ListTimeOffRequestPeriodsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTimeOffRequestPeriodsRequest.ProtoReflect.Descriptor instead.
 func (*ListTimeOffRequestPeriodsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{28}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListTimeOffRequestPeriodsRequest) GetEmployeeId() int64 {
@@ -1913,7 +2011,7 @@ type ListEmployeeTimeOffRequestPeriodsRequest struct {
 
 func (x *ListEmployeeTimeOffRequestPeriodsRequest) Reset() {
 	*x = ListEmployeeTimeOffRequestPeriodsRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1925,7 +2023,7 @@ func (x *ListEmployeeTimeOffRequestPeriodsRequest) String() string {
 func (*ListEmployeeTimeOffRequestPeriodsRequest) ProtoMessage() {}
 
 func (x *ListEmployeeTimeOffRequestPeriodsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[29]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1938,7 +2036,7 @@ func (x *ListEmployeeTimeOffRequestPeriodsRequest) ProtoReflect() protoreflect.M
 
 // Deprecated: Use ListEmployeeTimeOffRequestPeriodsRequest.ProtoReflect.Descriptor instead.
 func (*ListEmployeeTimeOffRequestPeriodsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListEmployeeTimeOffRequestPeriodsRequest) GetStartDate() string {
@@ -1965,7 +2063,7 @@ type RequestPeriodList struct {
 
 func (x *RequestPeriodList) Reset() {
 	*x = RequestPeriodList{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1977,7 +2075,7 @@ func (x *RequestPeriodList) String() string {
 func (*RequestPeriodList) ProtoMessage() {}
 
 func (x *RequestPeriodList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1990,7 +2088,7 @@ func (x *RequestPeriodList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPeriodList.ProtoReflect.Descriptor instead.
 func (*RequestPeriodList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RequestPeriodList) GetItems() []*RequestPeriod {
@@ -2011,7 +2109,7 @@ type RequestPeriod struct {
 
 func (x *RequestPeriod) Reset() {
 	*x = RequestPeriod{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2023,7 +2121,7 @@ func (x *RequestPeriod) String() string {
 func (*RequestPeriod) ProtoMessage() {}
 
 func (x *RequestPeriod) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2036,7 +2134,7 @@ func (x *RequestPeriod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestPeriod.ProtoReflect.Descriptor instead.
 func (*RequestPeriod) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RequestPeriod) GetStartDate() string {
@@ -2069,7 +2167,7 @@ type ReadTimeOffAccrualsRequest struct {
 
 func (x *ReadTimeOffAccrualsRequest) Reset() {
 	*x = ReadTimeOffAccrualsRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2081,7 +2179,7 @@ func (x *ReadTimeOffAccrualsRequest) String() string {
 func (*ReadTimeOffAccrualsRequest) ProtoMessage() {}
 
 func (x *ReadTimeOffAccrualsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2094,7 +2192,7 @@ func (x *ReadTimeOffAccrualsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadTimeOffAccrualsRequest.ProtoReflect.Descriptor instead.
 func (*ReadTimeOffAccrualsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{32}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ReadTimeOffAccrualsRequest) GetEmployeeId() int64 {
@@ -2143,7 +2241,7 @@ type ReadEmployeeTimeOffAccrualsRequest struct {
 
 func (x *ReadEmployeeTimeOffAccrualsRequest) Reset() {
 	*x = ReadEmployeeTimeOffAccrualsRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[33]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2155,7 +2253,7 @@ func (x *ReadEmployeeTimeOffAccrualsRequest) String() string {
 func (*ReadEmployeeTimeOffAccrualsRequest) ProtoMessage() {}
 
 func (x *ReadEmployeeTimeOffAccrualsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[33]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2168,7 +2266,7 @@ func (x *ReadEmployeeTimeOffAccrualsRequest) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use ReadEmployeeTimeOffAccrualsRequest.ProtoReflect.Descriptor instead.
 func (*ReadEmployeeTimeOffAccrualsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{33}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ReadEmployeeTimeOffAccrualsRequest) GetSubtypeId() int64 {
@@ -2201,7 +2299,7 @@ type TimeOffAccrualList struct {
 
 func (x *TimeOffAccrualList) Reset() {
 	*x = TimeOffAccrualList{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[34]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2213,7 +2311,7 @@ func (x *TimeOffAccrualList) String() string {
 func (*TimeOffAccrualList) ProtoMessage() {}
 
 func (x *TimeOffAccrualList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[34]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2226,7 +2324,7 @@ func (x *TimeOffAccrualList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffAccrualList.ProtoReflect.Descriptor instead.
 func (*TimeOffAccrualList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{34}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *TimeOffAccrualList) GetItems() []*TimeOffAccrual {
@@ -2248,7 +2346,7 @@ type TimeOffAccrual struct {
 
 func (x *TimeOffAccrual) Reset() {
 	*x = TimeOffAccrual{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[35]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2260,7 +2358,7 @@ func (x *TimeOffAccrual) String() string {
 func (*TimeOffAccrual) ProtoMessage() {}
 
 func (x *TimeOffAccrual) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[35]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2273,7 +2371,7 @@ func (x *TimeOffAccrual) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimeOffAccrual.ProtoReflect.Descriptor instead.
 func (*TimeOffAccrual) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{35}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *TimeOffAccrual) GetPayCode() *v1.Ref {
@@ -2299,7 +2397,7 @@ type AccrualBalanceList struct {
 
 func (x *AccrualBalanceList) Reset() {
 	*x = AccrualBalanceList{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[36]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2311,7 +2409,7 @@ func (x *AccrualBalanceList) String() string {
 func (*AccrualBalanceList) ProtoMessage() {}
 
 func (x *AccrualBalanceList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[36]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2324,7 +2422,7 @@ func (x *AccrualBalanceList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccrualBalanceList.ProtoReflect.Descriptor instead.
 func (*AccrualBalanceList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{36}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AccrualBalanceList) GetBalances() []*AccrualBalance {
@@ -2344,7 +2442,7 @@ type AccrualBalance struct {
 
 func (x *AccrualBalance) Reset() {
 	*x = AccrualBalance{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[37]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2356,7 +2454,7 @@ func (x *AccrualBalance) String() string {
 func (*AccrualBalance) ProtoMessage() {}
 
 func (x *AccrualBalance) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[37]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2369,7 +2467,7 @@ func (x *AccrualBalance) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccrualBalance.ProtoReflect.Descriptor instead.
 func (*AccrualBalance) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{37}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *AccrualBalance) GetAccrualCode() *v1.Ref {
@@ -2398,7 +2496,7 @@ type DayBalance struct {
 
 func (x *DayBalance) Reset() {
 	*x = DayBalance{}
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[38]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2410,7 +2508,7 @@ func (x *DayBalance) String() string {
 func (*DayBalance) ProtoMessage() {}
 
 func (x *DayBalance) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[38]
+	mi := &file_rotaloom_scheduling_v1_time_off_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2423,7 +2521,7 @@ func (x *DayBalance) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayBalance.ProtoReflect.Descriptor instead.
 func (*DayBalance) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{38}
+	return file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DayBalance) GetBalanceDate() string {
@@ -2458,7 +2556,18 @@ var File_rotaloom_scheduling_v1_time_off_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_time_off_proto_rawDesc = "" +
 	"\n" +
-	"%rotaloom/scheduling/v1/time_off.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a,rotaloom/scheduling/v1/request_subtype.proto\"#\n" +
+	"%rotaloom/scheduling/v1/time_off.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a,rotaloom/scheduling/v1/request_subtype.proto\"\xaa\x06\n" +
+	"\x14CreateTimeOffRequest\x123\n" +
+	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12P\n" +
+	"\x10request_sub_type\x18\x05 \x01(\v2&.rotaloom.scheduling.v1.TimeOffSubtypeR\x0erequestSubType\x12b\n" +
+	"\aperiods\x18\a \x03(\v2%.rotaloom.scheduling.v1.TimeOffPeriodB!\xa2\xbb\x18\x1d\n" +
+	"\x1b\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\aperiodsR\aperiods\x12l\n" +
+	"\rcomment_notes\x18\t \x03(\v2#.rotaloom.scheduling.v1.CommentNoteB\"\xa2\xbb\x18\x1e\n" +
+	"\x1c\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\bcommentsR\fcommentNotes\x123\n" +
+	"\bposition\x18\r \x01(\v2\x17.rotaloom.common.v1.RefR\bposition\x12J\n" +
+	"\x1ecreate_open_shifts_excluded_on\x18\x0e \x03(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x1acreateOpenShiftsExcludedOn\x12P\n" +
+	"\x10time_off_request\x18\x10 \x01(\v2&.rotaloom.scheduling.v1.TimeOffRequestR\x0etimeOffRequest:\xe5\x01\xa2\xbb\x18\xe0\x01\"\fapprovalInfo\"\x0fapprovalPeriods\"\x0ecreateDateTime\"\acreator\"\rcurrentStatus\"\n" +
+	"historical\"\x02id\"\x11nextValidStatuses\"\x10overriddenShifts\"\x17overrideAccrualWarnings\"\x0fpositionDetails\"\vrecipientId\"\x14requestStatusChanges\"\x15skipAccrualValidation\"#\n" +
 	"\x11GetTimeOffRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"b\n" +
 	"\x14UpdateTimeOffRequest\x12\x0e\n" +
@@ -2697,9 +2806,9 @@ const file_rotaloom_scheduling_v1_time_off_proto_rawDesc = "" +
 	"\x1cavailable_balance_in_seconds\x18\x04 \x01(\x03H\x02R\x19availableBalanceInSeconds\x88\x01\x01B\x1c\n" +
 	"\x1a_available_balance_in_daysB\x1d\n" +
 	"\x1b_available_balance_in_moneyB\x1f\n" +
-	"\x1d_available_balance_in_seconds2\xc8\r\n" +
-	"\x0eTimeOffService\x12\xa3\x01\n" +
-	"\rCreateTimeOff\x12&.rotaloom.scheduling.v1.TimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"B\xa2\xbb\x18\x1d\n" +
+	"\x1d_available_balance_in_seconds2\xce\r\n" +
+	"\x0eTimeOffService\x12\xa9\x01\n" +
+	"\rCreateTimeOff\x12,.rotaloom.scheduling.v1.CreateTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"B\xa2\xbb\x18\x1d\n" +
 	"\x19scheduling.time_off.write\x18\x03\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v1/scheduling/timeoff\x12\xb1\x01\n" +
 	"\rUpdateTimeOff\x12,.rotaloom.scheduling.v1.UpdateTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"J\xa2\xbb\x18\x1d\n" +
 	"\x19scheduling.time_off.write\x18\x03\x82\xd3\xe4\x93\x02#:\x04body\x1a\x1b/v1/scheduling/timeoff/{id}\x12\xa4\x01\n" +
@@ -2749,138 +2858,145 @@ func file_rotaloom_scheduling_v1_time_off_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_time_off_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_time_off_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_rotaloom_scheduling_v1_time_off_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_rotaloom_scheduling_v1_time_off_proto_goTypes = []any{
-	(*GetTimeOffRequest)(nil),                        // 0: rotaloom.scheduling.v1.GetTimeOffRequest
-	(*UpdateTimeOffRequest)(nil),                     // 1: rotaloom.scheduling.v1.UpdateTimeOffRequest
-	(*TimeOffRequest)(nil),                           // 2: rotaloom.scheduling.v1.TimeOffRequest
-	(*TimeOffPeriod)(nil),                            // 3: rotaloom.scheduling.v1.TimeOffPeriod
-	(*RequestStatus)(nil),                            // 4: rotaloom.scheduling.v1.RequestStatus
-	(*RequestStatusChange)(nil),                      // 5: rotaloom.scheduling.v1.RequestStatusChange
-	(*TimeOffSubtype)(nil),                           // 6: rotaloom.scheduling.v1.TimeOffSubtype
-	(*TimeOffSubtypeList)(nil),                       // 7: rotaloom.scheduling.v1.TimeOffSubtypeList
-	(*TimeOffRequestList)(nil),                       // 8: rotaloom.scheduling.v1.TimeOffRequestList
-	(*MultiReadTimeOffRequest)(nil),                  // 9: rotaloom.scheduling.v1.MultiReadTimeOffRequest
-	(*TimeOffReadOptions)(nil),                       // 10: rotaloom.scheduling.v1.TimeOffReadOptions
-	(*TimeOffWhere)(nil),                             // 11: rotaloom.scheduling.v1.TimeOffWhere
-	(*TimeOffOfEmployees)(nil),                       // 12: rotaloom.scheduling.v1.TimeOffOfEmployees
-	(*TimeOffOfHyperfind)(nil),                       // 13: rotaloom.scheduling.v1.TimeOffOfHyperfind
-	(*TimeOffIds)(nil),                               // 14: rotaloom.scheduling.v1.TimeOffIds
-	(*MultiReadEmployeeTimeOffRequest)(nil),          // 15: rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest
-	(*EmployeeTimeOffWhere)(nil),                     // 16: rotaloom.scheduling.v1.EmployeeTimeOffWhere
-	(*TimeOffOfEmployee)(nil),                        // 17: rotaloom.scheduling.v1.TimeOffOfEmployee
-	(*ApplyUpdateTimeOffRequest)(nil),                // 18: rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
-	(*TimeOffStatusChange)(nil),                      // 19: rotaloom.scheduling.v1.TimeOffStatusChange
-	(*TimeOffStatusDo)(nil),                          // 20: rotaloom.scheduling.v1.TimeOffStatusDo
-	(*TimeOffStatusWhere)(nil),                       // 21: rotaloom.scheduling.v1.TimeOffStatusWhere
-	(*EmployeeTimeOffUpdate)(nil),                    // 22: rotaloom.scheduling.v1.EmployeeTimeOffUpdate
-	(*ListTimeOffSubtypesRequest)(nil),               // 23: rotaloom.scheduling.v1.ListTimeOffSubtypesRequest
-	(*ListEmployeeTimeOffSubtypesRequest)(nil),       // 24: rotaloom.scheduling.v1.ListEmployeeTimeOffSubtypesRequest
-	(*ListTimeOffSymbolicValuesRequest)(nil),         // 25: rotaloom.scheduling.v1.ListTimeOffSymbolicValuesRequest
-	(*ListEmployeeTimeOffSymbolicValuesRequest)(nil), // 26: rotaloom.scheduling.v1.ListEmployeeTimeOffSymbolicValuesRequest
-	(*SymbolicValueList)(nil),                        // 27: rotaloom.scheduling.v1.SymbolicValueList
-	(*ListTimeOffRequestPeriodsRequest)(nil),         // 28: rotaloom.scheduling.v1.ListTimeOffRequestPeriodsRequest
-	(*ListEmployeeTimeOffRequestPeriodsRequest)(nil), // 29: rotaloom.scheduling.v1.ListEmployeeTimeOffRequestPeriodsRequest
-	(*RequestPeriodList)(nil),                        // 30: rotaloom.scheduling.v1.RequestPeriodList
-	(*RequestPeriod)(nil),                            // 31: rotaloom.scheduling.v1.RequestPeriod
-	(*ReadTimeOffAccrualsRequest)(nil),               // 32: rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest
-	(*ReadEmployeeTimeOffAccrualsRequest)(nil),       // 33: rotaloom.scheduling.v1.ReadEmployeeTimeOffAccrualsRequest
-	(*TimeOffAccrualList)(nil),                       // 34: rotaloom.scheduling.v1.TimeOffAccrualList
-	(*TimeOffAccrual)(nil),                           // 35: rotaloom.scheduling.v1.TimeOffAccrual
-	(*AccrualBalanceList)(nil),                       // 36: rotaloom.scheduling.v1.AccrualBalanceList
-	(*AccrualBalance)(nil),                           // 37: rotaloom.scheduling.v1.AccrualBalance
-	(*DayBalance)(nil),                               // 38: rotaloom.scheduling.v1.DayBalance
-	(*v1.Ref)(nil),                                   // 39: rotaloom.common.v1.Ref
-	(*CommentNote)(nil),                              // 40: rotaloom.scheduling.v1.CommentNote
-	(*RequestType)(nil),                              // 41: rotaloom.scheduling.v1.RequestType
-	(*v1.RefList)(nil),                               // 42: rotaloom.common.v1.RefList
+	(*CreateTimeOffRequest)(nil),                     // 0: rotaloom.scheduling.v1.CreateTimeOffRequest
+	(*GetTimeOffRequest)(nil),                        // 1: rotaloom.scheduling.v1.GetTimeOffRequest
+	(*UpdateTimeOffRequest)(nil),                     // 2: rotaloom.scheduling.v1.UpdateTimeOffRequest
+	(*TimeOffRequest)(nil),                           // 3: rotaloom.scheduling.v1.TimeOffRequest
+	(*TimeOffPeriod)(nil),                            // 4: rotaloom.scheduling.v1.TimeOffPeriod
+	(*RequestStatus)(nil),                            // 5: rotaloom.scheduling.v1.RequestStatus
+	(*RequestStatusChange)(nil),                      // 6: rotaloom.scheduling.v1.RequestStatusChange
+	(*TimeOffSubtype)(nil),                           // 7: rotaloom.scheduling.v1.TimeOffSubtype
+	(*TimeOffSubtypeList)(nil),                       // 8: rotaloom.scheduling.v1.TimeOffSubtypeList
+	(*TimeOffRequestList)(nil),                       // 9: rotaloom.scheduling.v1.TimeOffRequestList
+	(*MultiReadTimeOffRequest)(nil),                  // 10: rotaloom.scheduling.v1.MultiReadTimeOffRequest
+	(*TimeOffReadOptions)(nil),                       // 11: rotaloom.scheduling.v1.TimeOffReadOptions
+	(*TimeOffWhere)(nil),                             // 12: rotaloom.scheduling.v1.TimeOffWhere
+	(*TimeOffOfEmployees)(nil),                       // 13: rotaloom.scheduling.v1.TimeOffOfEmployees
+	(*TimeOffOfHyperfind)(nil),                       // 14: rotaloom.scheduling.v1.TimeOffOfHyperfind
+	(*TimeOffIds)(nil),                               // 15: rotaloom.scheduling.v1.TimeOffIds
+	(*MultiReadEmployeeTimeOffRequest)(nil),          // 16: rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest
+	(*EmployeeTimeOffWhere)(nil),                     // 17: rotaloom.scheduling.v1.EmployeeTimeOffWhere
+	(*TimeOffOfEmployee)(nil),                        // 18: rotaloom.scheduling.v1.TimeOffOfEmployee
+	(*ApplyUpdateTimeOffRequest)(nil),                // 19: rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
+	(*TimeOffStatusChange)(nil),                      // 20: rotaloom.scheduling.v1.TimeOffStatusChange
+	(*TimeOffStatusDo)(nil),                          // 21: rotaloom.scheduling.v1.TimeOffStatusDo
+	(*TimeOffStatusWhere)(nil),                       // 22: rotaloom.scheduling.v1.TimeOffStatusWhere
+	(*EmployeeTimeOffUpdate)(nil),                    // 23: rotaloom.scheduling.v1.EmployeeTimeOffUpdate
+	(*ListTimeOffSubtypesRequest)(nil),               // 24: rotaloom.scheduling.v1.ListTimeOffSubtypesRequest
+	(*ListEmployeeTimeOffSubtypesRequest)(nil),       // 25: rotaloom.scheduling.v1.ListEmployeeTimeOffSubtypesRequest
+	(*ListTimeOffSymbolicValuesRequest)(nil),         // 26: rotaloom.scheduling.v1.ListTimeOffSymbolicValuesRequest
+	(*ListEmployeeTimeOffSymbolicValuesRequest)(nil), // 27: rotaloom.scheduling.v1.ListEmployeeTimeOffSymbolicValuesRequest
+	(*SymbolicValueList)(nil),                        // 28: rotaloom.scheduling.v1.SymbolicValueList
+	(*ListTimeOffRequestPeriodsRequest)(nil),         // 29: rotaloom.scheduling.v1.ListTimeOffRequestPeriodsRequest
+	(*ListEmployeeTimeOffRequestPeriodsRequest)(nil), // 30: rotaloom.scheduling.v1.ListEmployeeTimeOffRequestPeriodsRequest
+	(*RequestPeriodList)(nil),                        // 31: rotaloom.scheduling.v1.RequestPeriodList
+	(*RequestPeriod)(nil),                            // 32: rotaloom.scheduling.v1.RequestPeriod
+	(*ReadTimeOffAccrualsRequest)(nil),               // 33: rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest
+	(*ReadEmployeeTimeOffAccrualsRequest)(nil),       // 34: rotaloom.scheduling.v1.ReadEmployeeTimeOffAccrualsRequest
+	(*TimeOffAccrualList)(nil),                       // 35: rotaloom.scheduling.v1.TimeOffAccrualList
+	(*TimeOffAccrual)(nil),                           // 36: rotaloom.scheduling.v1.TimeOffAccrual
+	(*AccrualBalanceList)(nil),                       // 37: rotaloom.scheduling.v1.AccrualBalanceList
+	(*AccrualBalance)(nil),                           // 38: rotaloom.scheduling.v1.AccrualBalance
+	(*DayBalance)(nil),                               // 39: rotaloom.scheduling.v1.DayBalance
+	(*v1.Ref)(nil),                                   // 40: rotaloom.common.v1.Ref
+	(*CommentNote)(nil),                              // 41: rotaloom.scheduling.v1.CommentNote
+	(*RequestType)(nil),                              // 42: rotaloom.scheduling.v1.RequestType
+	(*v1.RefList)(nil),                               // 43: rotaloom.common.v1.RefList
 }
 var file_rotaloom_scheduling_v1_time_off_proto_depIdxs = []int32{
-	2,  // 0: rotaloom.scheduling.v1.UpdateTimeOffRequest.body:type_name -> rotaloom.scheduling.v1.TimeOffRequest
-	39, // 1: rotaloom.scheduling.v1.TimeOffRequest.employee:type_name -> rotaloom.common.v1.Ref
-	39, // 2: rotaloom.scheduling.v1.TimeOffRequest.creator:type_name -> rotaloom.common.v1.Ref
-	6,  // 3: rotaloom.scheduling.v1.TimeOffRequest.request_sub_type:type_name -> rotaloom.scheduling.v1.TimeOffSubtype
-	4,  // 4: rotaloom.scheduling.v1.TimeOffRequest.current_status:type_name -> rotaloom.scheduling.v1.RequestStatus
-	3,  // 5: rotaloom.scheduling.v1.TimeOffRequest.periods:type_name -> rotaloom.scheduling.v1.TimeOffPeriod
-	3,  // 6: rotaloom.scheduling.v1.TimeOffRequest.approval_periods:type_name -> rotaloom.scheduling.v1.TimeOffPeriod
-	40, // 7: rotaloom.scheduling.v1.TimeOffRequest.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	4,  // 8: rotaloom.scheduling.v1.TimeOffRequest.next_valid_statuses:type_name -> rotaloom.scheduling.v1.RequestStatus
-	5,  // 9: rotaloom.scheduling.v1.TimeOffRequest.request_status_changes:type_name -> rotaloom.scheduling.v1.RequestStatusChange
-	39, // 10: rotaloom.scheduling.v1.TimeOffRequest.position:type_name -> rotaloom.common.v1.Ref
-	39, // 11: rotaloom.scheduling.v1.TimeOffPeriod.pay_code:type_name -> rotaloom.common.v1.Ref
-	39, // 12: rotaloom.scheduling.v1.TimeOffPeriod.symbolic_amount:type_name -> rotaloom.common.v1.Ref
-	4,  // 13: rotaloom.scheduling.v1.RequestStatusChange.from_status:type_name -> rotaloom.scheduling.v1.RequestStatus
-	4,  // 14: rotaloom.scheduling.v1.RequestStatusChange.to_status:type_name -> rotaloom.scheduling.v1.RequestStatus
-	41, // 15: rotaloom.scheduling.v1.TimeOffSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
-	39, // 16: rotaloom.scheduling.v1.TimeOffSubtype.default_pay_code:type_name -> rotaloom.common.v1.Ref
-	39, // 17: rotaloom.scheduling.v1.TimeOffSubtype.default_symbolic_source:type_name -> rotaloom.common.v1.Ref
-	6,  // 18: rotaloom.scheduling.v1.TimeOffSubtypeList.items:type_name -> rotaloom.scheduling.v1.TimeOffSubtype
-	2,  // 19: rotaloom.scheduling.v1.TimeOffRequestList.items:type_name -> rotaloom.scheduling.v1.TimeOffRequest
-	11, // 20: rotaloom.scheduling.v1.MultiReadTimeOffRequest.where:type_name -> rotaloom.scheduling.v1.TimeOffWhere
-	10, // 21: rotaloom.scheduling.v1.MultiReadTimeOffRequest.multi_read_options:type_name -> rotaloom.scheduling.v1.TimeOffReadOptions
-	12, // 22: rotaloom.scheduling.v1.TimeOffWhere.employees:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployees
-	13, // 23: rotaloom.scheduling.v1.TimeOffWhere.hyperfind:type_name -> rotaloom.scheduling.v1.TimeOffOfHyperfind
-	14, // 24: rotaloom.scheduling.v1.TimeOffWhere.ids:type_name -> rotaloom.scheduling.v1.TimeOffIds
-	12, // 25: rotaloom.scheduling.v1.TimeOffWhere.states:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployees
-	42, // 26: rotaloom.scheduling.v1.TimeOffOfEmployees.employee_refs:type_name -> rotaloom.common.v1.RefList
-	39, // 27: rotaloom.scheduling.v1.TimeOffOfHyperfind.hyperfind_ref:type_name -> rotaloom.common.v1.Ref
-	16, // 28: rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest.where:type_name -> rotaloom.scheduling.v1.EmployeeTimeOffWhere
-	17, // 29: rotaloom.scheduling.v1.EmployeeTimeOffWhere.employee:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployee
-	14, // 30: rotaloom.scheduling.v1.EmployeeTimeOffWhere.ids:type_name -> rotaloom.scheduling.v1.TimeOffIds
-	39, // 31: rotaloom.scheduling.v1.TimeOffOfEmployee.employee_ref:type_name -> rotaloom.common.v1.Ref
-	19, // 32: rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest.change_state:type_name -> rotaloom.scheduling.v1.TimeOffStatusChange
-	20, // 33: rotaloom.scheduling.v1.TimeOffStatusChange.do:type_name -> rotaloom.scheduling.v1.TimeOffStatusDo
-	21, // 34: rotaloom.scheduling.v1.TimeOffStatusChange.where:type_name -> rotaloom.scheduling.v1.TimeOffStatusWhere
-	4,  // 35: rotaloom.scheduling.v1.TimeOffStatusDo.to_status:type_name -> rotaloom.scheduling.v1.RequestStatus
-	40, // 36: rotaloom.scheduling.v1.TimeOffStatusDo.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	2,  // 37: rotaloom.scheduling.v1.EmployeeTimeOffUpdate.time_off:type_name -> rotaloom.scheduling.v1.TimeOffRequest
-	39, // 38: rotaloom.scheduling.v1.SymbolicValueList.items:type_name -> rotaloom.common.v1.Ref
-	31, // 39: rotaloom.scheduling.v1.RequestPeriodList.items:type_name -> rotaloom.scheduling.v1.RequestPeriod
-	35, // 40: rotaloom.scheduling.v1.TimeOffAccrualList.items:type_name -> rotaloom.scheduling.v1.TimeOffAccrual
-	39, // 41: rotaloom.scheduling.v1.TimeOffAccrual.pay_code:type_name -> rotaloom.common.v1.Ref
-	36, // 42: rotaloom.scheduling.v1.TimeOffAccrual.balances:type_name -> rotaloom.scheduling.v1.AccrualBalanceList
-	37, // 43: rotaloom.scheduling.v1.AccrualBalanceList.balances:type_name -> rotaloom.scheduling.v1.AccrualBalance
-	39, // 44: rotaloom.scheduling.v1.AccrualBalance.accrual_code:type_name -> rotaloom.common.v1.Ref
-	38, // 45: rotaloom.scheduling.v1.AccrualBalance.day_balances:type_name -> rotaloom.scheduling.v1.DayBalance
-	2,  // 46: rotaloom.scheduling.v1.TimeOffService.CreateTimeOff:input_type -> rotaloom.scheduling.v1.TimeOffRequest
-	1,  // 47: rotaloom.scheduling.v1.TimeOffService.UpdateTimeOff:input_type -> rotaloom.scheduling.v1.UpdateTimeOffRequest
-	0,  // 48: rotaloom.scheduling.v1.TimeOffService.GetTimeOff:input_type -> rotaloom.scheduling.v1.GetTimeOffRequest
-	9,  // 49: rotaloom.scheduling.v1.TimeOffService.MultiReadTimeOff:input_type -> rotaloom.scheduling.v1.MultiReadTimeOffRequest
-	18, // 50: rotaloom.scheduling.v1.TimeOffService.ApplyUpdateTimeOff:input_type -> rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
-	23, // 51: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSubtypes:input_type -> rotaloom.scheduling.v1.ListTimeOffSubtypesRequest
-	25, // 52: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSymbolicValues:input_type -> rotaloom.scheduling.v1.ListTimeOffSymbolicValuesRequest
-	28, // 53: rotaloom.scheduling.v1.TimeOffService.ListTimeOffRequestPeriods:input_type -> rotaloom.scheduling.v1.ListTimeOffRequestPeriodsRequest
-	32, // 54: rotaloom.scheduling.v1.TimeOffService.ReadTimeOffAccruals:input_type -> rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest
-	2,  // 55: rotaloom.scheduling.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.TimeOffRequest
-	0,  // 56: rotaloom.scheduling.v1.EmployeeTimeOffService.GetEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.GetTimeOffRequest
-	15, // 57: rotaloom.scheduling.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest
-	18, // 58: rotaloom.scheduling.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
-	24, // 59: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:input_type -> rotaloom.scheduling.v1.ListEmployeeTimeOffSubtypesRequest
-	26, // 60: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSymbolicValues:input_type -> rotaloom.scheduling.v1.ListEmployeeTimeOffSymbolicValuesRequest
-	29, // 61: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffRequestPeriods:input_type -> rotaloom.scheduling.v1.ListEmployeeTimeOffRequestPeriodsRequest
-	33, // 62: rotaloom.scheduling.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:input_type -> rotaloom.scheduling.v1.ReadEmployeeTimeOffAccrualsRequest
-	2,  // 63: rotaloom.scheduling.v1.TimeOffService.CreateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
-	2,  // 64: rotaloom.scheduling.v1.TimeOffService.UpdateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
-	2,  // 65: rotaloom.scheduling.v1.TimeOffService.GetTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
-	8,  // 66: rotaloom.scheduling.v1.TimeOffService.MultiReadTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequestList
-	2,  // 67: rotaloom.scheduling.v1.TimeOffService.ApplyUpdateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
-	7,  // 68: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSubtypes:output_type -> rotaloom.scheduling.v1.TimeOffSubtypeList
-	27, // 69: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSymbolicValues:output_type -> rotaloom.scheduling.v1.SymbolicValueList
-	30, // 70: rotaloom.scheduling.v1.TimeOffService.ListTimeOffRequestPeriods:output_type -> rotaloom.scheduling.v1.RequestPeriodList
-	34, // 71: rotaloom.scheduling.v1.TimeOffService.ReadTimeOffAccruals:output_type -> rotaloom.scheduling.v1.TimeOffAccrualList
-	2,  // 72: rotaloom.scheduling.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
-	2,  // 73: rotaloom.scheduling.v1.EmployeeTimeOffService.GetEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
-	8,  // 74: rotaloom.scheduling.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequestList
-	22, // 75: rotaloom.scheduling.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.EmployeeTimeOffUpdate
-	7,  // 76: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:output_type -> rotaloom.scheduling.v1.TimeOffSubtypeList
-	27, // 77: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSymbolicValues:output_type -> rotaloom.scheduling.v1.SymbolicValueList
-	30, // 78: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffRequestPeriods:output_type -> rotaloom.scheduling.v1.RequestPeriodList
-	34, // 79: rotaloom.scheduling.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:output_type -> rotaloom.scheduling.v1.TimeOffAccrualList
-	63, // [63:80] is the sub-list for method output_type
-	46, // [46:63] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	40, // 0: rotaloom.scheduling.v1.CreateTimeOffRequest.employee:type_name -> rotaloom.common.v1.Ref
+	7,  // 1: rotaloom.scheduling.v1.CreateTimeOffRequest.request_sub_type:type_name -> rotaloom.scheduling.v1.TimeOffSubtype
+	4,  // 2: rotaloom.scheduling.v1.CreateTimeOffRequest.periods:type_name -> rotaloom.scheduling.v1.TimeOffPeriod
+	41, // 3: rotaloom.scheduling.v1.CreateTimeOffRequest.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	40, // 4: rotaloom.scheduling.v1.CreateTimeOffRequest.position:type_name -> rotaloom.common.v1.Ref
+	3,  // 5: rotaloom.scheduling.v1.CreateTimeOffRequest.time_off_request:type_name -> rotaloom.scheduling.v1.TimeOffRequest
+	3,  // 6: rotaloom.scheduling.v1.UpdateTimeOffRequest.body:type_name -> rotaloom.scheduling.v1.TimeOffRequest
+	40, // 7: rotaloom.scheduling.v1.TimeOffRequest.employee:type_name -> rotaloom.common.v1.Ref
+	40, // 8: rotaloom.scheduling.v1.TimeOffRequest.creator:type_name -> rotaloom.common.v1.Ref
+	7,  // 9: rotaloom.scheduling.v1.TimeOffRequest.request_sub_type:type_name -> rotaloom.scheduling.v1.TimeOffSubtype
+	5,  // 10: rotaloom.scheduling.v1.TimeOffRequest.current_status:type_name -> rotaloom.scheduling.v1.RequestStatus
+	4,  // 11: rotaloom.scheduling.v1.TimeOffRequest.periods:type_name -> rotaloom.scheduling.v1.TimeOffPeriod
+	4,  // 12: rotaloom.scheduling.v1.TimeOffRequest.approval_periods:type_name -> rotaloom.scheduling.v1.TimeOffPeriod
+	41, // 13: rotaloom.scheduling.v1.TimeOffRequest.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	5,  // 14: rotaloom.scheduling.v1.TimeOffRequest.next_valid_statuses:type_name -> rotaloom.scheduling.v1.RequestStatus
+	6,  // 15: rotaloom.scheduling.v1.TimeOffRequest.request_status_changes:type_name -> rotaloom.scheduling.v1.RequestStatusChange
+	40, // 16: rotaloom.scheduling.v1.TimeOffRequest.position:type_name -> rotaloom.common.v1.Ref
+	40, // 17: rotaloom.scheduling.v1.TimeOffPeriod.pay_code:type_name -> rotaloom.common.v1.Ref
+	40, // 18: rotaloom.scheduling.v1.TimeOffPeriod.symbolic_amount:type_name -> rotaloom.common.v1.Ref
+	5,  // 19: rotaloom.scheduling.v1.RequestStatusChange.from_status:type_name -> rotaloom.scheduling.v1.RequestStatus
+	5,  // 20: rotaloom.scheduling.v1.RequestStatusChange.to_status:type_name -> rotaloom.scheduling.v1.RequestStatus
+	42, // 21: rotaloom.scheduling.v1.TimeOffSubtype.request_type:type_name -> rotaloom.scheduling.v1.RequestType
+	40, // 22: rotaloom.scheduling.v1.TimeOffSubtype.default_pay_code:type_name -> rotaloom.common.v1.Ref
+	40, // 23: rotaloom.scheduling.v1.TimeOffSubtype.default_symbolic_source:type_name -> rotaloom.common.v1.Ref
+	7,  // 24: rotaloom.scheduling.v1.TimeOffSubtypeList.items:type_name -> rotaloom.scheduling.v1.TimeOffSubtype
+	3,  // 25: rotaloom.scheduling.v1.TimeOffRequestList.items:type_name -> rotaloom.scheduling.v1.TimeOffRequest
+	12, // 26: rotaloom.scheduling.v1.MultiReadTimeOffRequest.where:type_name -> rotaloom.scheduling.v1.TimeOffWhere
+	11, // 27: rotaloom.scheduling.v1.MultiReadTimeOffRequest.multi_read_options:type_name -> rotaloom.scheduling.v1.TimeOffReadOptions
+	13, // 28: rotaloom.scheduling.v1.TimeOffWhere.employees:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployees
+	14, // 29: rotaloom.scheduling.v1.TimeOffWhere.hyperfind:type_name -> rotaloom.scheduling.v1.TimeOffOfHyperfind
+	15, // 30: rotaloom.scheduling.v1.TimeOffWhere.ids:type_name -> rotaloom.scheduling.v1.TimeOffIds
+	13, // 31: rotaloom.scheduling.v1.TimeOffWhere.states:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployees
+	43, // 32: rotaloom.scheduling.v1.TimeOffOfEmployees.employee_refs:type_name -> rotaloom.common.v1.RefList
+	40, // 33: rotaloom.scheduling.v1.TimeOffOfHyperfind.hyperfind_ref:type_name -> rotaloom.common.v1.Ref
+	17, // 34: rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest.where:type_name -> rotaloom.scheduling.v1.EmployeeTimeOffWhere
+	18, // 35: rotaloom.scheduling.v1.EmployeeTimeOffWhere.employee:type_name -> rotaloom.scheduling.v1.TimeOffOfEmployee
+	15, // 36: rotaloom.scheduling.v1.EmployeeTimeOffWhere.ids:type_name -> rotaloom.scheduling.v1.TimeOffIds
+	40, // 37: rotaloom.scheduling.v1.TimeOffOfEmployee.employee_ref:type_name -> rotaloom.common.v1.Ref
+	20, // 38: rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest.change_state:type_name -> rotaloom.scheduling.v1.TimeOffStatusChange
+	21, // 39: rotaloom.scheduling.v1.TimeOffStatusChange.do:type_name -> rotaloom.scheduling.v1.TimeOffStatusDo
+	22, // 40: rotaloom.scheduling.v1.TimeOffStatusChange.where:type_name -> rotaloom.scheduling.v1.TimeOffStatusWhere
+	5,  // 41: rotaloom.scheduling.v1.TimeOffStatusDo.to_status:type_name -> rotaloom.scheduling.v1.RequestStatus
+	41, // 42: rotaloom.scheduling.v1.TimeOffStatusDo.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	3,  // 43: rotaloom.scheduling.v1.EmployeeTimeOffUpdate.time_off:type_name -> rotaloom.scheduling.v1.TimeOffRequest
+	40, // 44: rotaloom.scheduling.v1.SymbolicValueList.items:type_name -> rotaloom.common.v1.Ref
+	32, // 45: rotaloom.scheduling.v1.RequestPeriodList.items:type_name -> rotaloom.scheduling.v1.RequestPeriod
+	36, // 46: rotaloom.scheduling.v1.TimeOffAccrualList.items:type_name -> rotaloom.scheduling.v1.TimeOffAccrual
+	40, // 47: rotaloom.scheduling.v1.TimeOffAccrual.pay_code:type_name -> rotaloom.common.v1.Ref
+	37, // 48: rotaloom.scheduling.v1.TimeOffAccrual.balances:type_name -> rotaloom.scheduling.v1.AccrualBalanceList
+	38, // 49: rotaloom.scheduling.v1.AccrualBalanceList.balances:type_name -> rotaloom.scheduling.v1.AccrualBalance
+	40, // 50: rotaloom.scheduling.v1.AccrualBalance.accrual_code:type_name -> rotaloom.common.v1.Ref
+	39, // 51: rotaloom.scheduling.v1.AccrualBalance.day_balances:type_name -> rotaloom.scheduling.v1.DayBalance
+	0,  // 52: rotaloom.scheduling.v1.TimeOffService.CreateTimeOff:input_type -> rotaloom.scheduling.v1.CreateTimeOffRequest
+	2,  // 53: rotaloom.scheduling.v1.TimeOffService.UpdateTimeOff:input_type -> rotaloom.scheduling.v1.UpdateTimeOffRequest
+	1,  // 54: rotaloom.scheduling.v1.TimeOffService.GetTimeOff:input_type -> rotaloom.scheduling.v1.GetTimeOffRequest
+	10, // 55: rotaloom.scheduling.v1.TimeOffService.MultiReadTimeOff:input_type -> rotaloom.scheduling.v1.MultiReadTimeOffRequest
+	19, // 56: rotaloom.scheduling.v1.TimeOffService.ApplyUpdateTimeOff:input_type -> rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
+	24, // 57: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSubtypes:input_type -> rotaloom.scheduling.v1.ListTimeOffSubtypesRequest
+	26, // 58: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSymbolicValues:input_type -> rotaloom.scheduling.v1.ListTimeOffSymbolicValuesRequest
+	29, // 59: rotaloom.scheduling.v1.TimeOffService.ListTimeOffRequestPeriods:input_type -> rotaloom.scheduling.v1.ListTimeOffRequestPeriodsRequest
+	33, // 60: rotaloom.scheduling.v1.TimeOffService.ReadTimeOffAccruals:input_type -> rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest
+	3,  // 61: rotaloom.scheduling.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.TimeOffRequest
+	1,  // 62: rotaloom.scheduling.v1.EmployeeTimeOffService.GetEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.GetTimeOffRequest
+	16, // 63: rotaloom.scheduling.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest
+	19, // 64: rotaloom.scheduling.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:input_type -> rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest
+	25, // 65: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:input_type -> rotaloom.scheduling.v1.ListEmployeeTimeOffSubtypesRequest
+	27, // 66: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSymbolicValues:input_type -> rotaloom.scheduling.v1.ListEmployeeTimeOffSymbolicValuesRequest
+	30, // 67: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffRequestPeriods:input_type -> rotaloom.scheduling.v1.ListEmployeeTimeOffRequestPeriodsRequest
+	34, // 68: rotaloom.scheduling.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:input_type -> rotaloom.scheduling.v1.ReadEmployeeTimeOffAccrualsRequest
+	3,  // 69: rotaloom.scheduling.v1.TimeOffService.CreateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	3,  // 70: rotaloom.scheduling.v1.TimeOffService.UpdateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	3,  // 71: rotaloom.scheduling.v1.TimeOffService.GetTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	9,  // 72: rotaloom.scheduling.v1.TimeOffService.MultiReadTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequestList
+	3,  // 73: rotaloom.scheduling.v1.TimeOffService.ApplyUpdateTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	8,  // 74: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSubtypes:output_type -> rotaloom.scheduling.v1.TimeOffSubtypeList
+	28, // 75: rotaloom.scheduling.v1.TimeOffService.ListTimeOffSymbolicValues:output_type -> rotaloom.scheduling.v1.SymbolicValueList
+	31, // 76: rotaloom.scheduling.v1.TimeOffService.ListTimeOffRequestPeriods:output_type -> rotaloom.scheduling.v1.RequestPeriodList
+	35, // 77: rotaloom.scheduling.v1.TimeOffService.ReadTimeOffAccruals:output_type -> rotaloom.scheduling.v1.TimeOffAccrualList
+	3,  // 78: rotaloom.scheduling.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	3,  // 79: rotaloom.scheduling.v1.EmployeeTimeOffService.GetEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequest
+	9,  // 80: rotaloom.scheduling.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.TimeOffRequestList
+	23, // 81: rotaloom.scheduling.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:output_type -> rotaloom.scheduling.v1.EmployeeTimeOffUpdate
+	8,  // 82: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:output_type -> rotaloom.scheduling.v1.TimeOffSubtypeList
+	28, // 83: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffSymbolicValues:output_type -> rotaloom.scheduling.v1.SymbolicValueList
+	31, // 84: rotaloom.scheduling.v1.EmployeeTimeOffService.ListEmployeeTimeOffRequestPeriods:output_type -> rotaloom.scheduling.v1.RequestPeriodList
+	35, // 85: rotaloom.scheduling.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:output_type -> rotaloom.scheduling.v1.TimeOffAccrualList
+	69, // [69:86] is the sub-list for method output_type
+	52, // [52:69] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_time_off_proto_init() }
@@ -2890,27 +3006,27 @@ func file_rotaloom_scheduling_v1_time_off_proto_init() {
 	}
 	file_rotaloom_scheduling_v1_labor_proto_init()
 	file_rotaloom_scheduling_v1_request_subtype_proto_init()
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[2].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[4].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[6].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[10].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[21].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[23].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[7].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[11].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[22].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[24].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[25].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[26].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[28].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[32].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[27].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[29].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[33].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[38].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[34].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_time_off_proto_msgTypes[39].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_time_off_proto_rawDesc), len(file_rotaloom_scheduling_v1_time_off_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   39,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

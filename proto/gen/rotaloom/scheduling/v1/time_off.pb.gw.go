@@ -37,7 +37,7 @@ var (
 
 func request_TimeOffService_CreateTimeOff_0(ctx context.Context, marshaler runtime.Marshaler, client TimeOffServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
-		protoReq TimeOffRequest
+		protoReq CreateTimeOffRequest
 		metadata runtime.ServerMetadata
 	)
 	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
@@ -52,7 +52,7 @@ func request_TimeOffService_CreateTimeOff_0(ctx context.Context, marshaler runti
 
 func local_request_TimeOffService_CreateTimeOff_0(ctx context.Context, marshaler runtime.Marshaler, server TimeOffServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
-		protoReq TimeOffRequest
+		protoReq CreateTimeOffRequest
 		metadata runtime.ServerMetadata
 	)
 	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {

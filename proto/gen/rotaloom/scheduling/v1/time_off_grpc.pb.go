@@ -40,7 +40,7 @@ const (
 // Nobody decides on their own.
 type TimeOffServiceClient interface {
 	// Grants an employee time off: the request that is created is approved.
-	CreateTimeOff(ctx context.Context, in *TimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
+	CreateTimeOff(ctx context.Context, in *CreateTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
 	// Replaces what a request for time off asks for, unless it is refused, cancelled or
 	// retracted. Its status stays: the schedule follows when it is approved.
 	UpdateTimeOff(ctx context.Context, in *UpdateTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
@@ -70,7 +70,7 @@ func NewTimeOffServiceClient(cc grpc.ClientConnInterface) TimeOffServiceClient {
 	return &timeOffServiceClient{cc}
 }
 
-func (c *timeOffServiceClient) CreateTimeOff(ctx context.Context, in *TimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error) {
+func (c *timeOffServiceClient) CreateTimeOff(ctx context.Context, in *CreateTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(TimeOffRequest)
 	err := c.cc.Invoke(ctx, TimeOffService_CreateTimeOff_FullMethodName, in, out, cOpts...)
@@ -168,7 +168,7 @@ func (c *timeOffServiceClient) ReadTimeOffAccruals(ctx context.Context, in *Read
 // Nobody decides on their own.
 type TimeOffServiceServer interface {
 	// Grants an employee time off: the request that is created is approved.
-	CreateTimeOff(context.Context, *TimeOffRequest) (*TimeOffRequest, error)
+	CreateTimeOff(context.Context, *CreateTimeOffRequest) (*TimeOffRequest, error)
 	// Replaces what a request for time off asks for, unless it is refused, cancelled or
 	// retracted. Its status stays: the schedule follows when it is approved.
 	UpdateTimeOff(context.Context, *UpdateTimeOffRequest) (*TimeOffRequest, error)
@@ -198,7 +198,7 @@ type TimeOffServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedTimeOffServiceServer struct{}
 
-func (UnimplementedTimeOffServiceServer) CreateTimeOff(context.Context, *TimeOffRequest) (*TimeOffRequest, error) {
+func (UnimplementedTimeOffServiceServer) CreateTimeOff(context.Context, *CreateTimeOffRequest) (*TimeOffRequest, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateTimeOff not implemented")
 }
 func (UnimplementedTimeOffServiceServer) UpdateTimeOff(context.Context, *UpdateTimeOffRequest) (*TimeOffRequest, error) {
@@ -247,7 +247,7 @@ func RegisterTimeOffServiceServer(s grpc.ServiceRegistrar, srv TimeOffServiceSer
 }
 
 func _TimeOffService_CreateTimeOff_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(TimeOffRequest)
+	in := new(CreateTimeOffRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
@@ -259,7 +259,7 @@ func _TimeOffService_CreateTimeOff_Handler(srv interface{}, ctx context.Context,
 		FullMethod: TimeOffService_CreateTimeOff_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(TimeOffServiceServer).CreateTimeOff(ctx, req.(*TimeOffRequest))
+		return srv.(TimeOffServiceServer).CreateTimeOff(ctx, req.(*CreateTimeOffRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
