@@ -51,11 +51,14 @@ func New(pool *pg.Pool, persons *person.Directory, edits Edits, periods Ranges, 
 
 // GetLeaveCase returns the case with the id in the path.
 func (h *Handler) GetLeaveCase(ctx context.Context, req *timekeepingv1.GetLeaveCaseRequest) (*timekeepingv1.LeaveCase, error) {
-	out, err := h.one(ctx, &commonv1.Ref{Id: &req.Id})
+	c, err := OfCaller(ctx, h.pool, h.persons, &commonv1.Ref{Id: &req.Id})
 	if fault.HasCode(err, CodeCaseUnknown) {
 		return nil, fault.NotFound(CodeCaseUnknown, fault.FromError(err).Message)
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return c.toProto(), nil
 }
 
 // FindLeaveCase returns the case with an id, or with a code.
@@ -73,22 +76,6 @@ func (h *Handler) FindLeaveCase(ctx context.Context, req *timekeepingv1.FindLeav
 		return nil, err
 	}
 	return found.toProto(), nil
-}
-
-func (h *Handler) one(ctx context.Context, ref *commonv1.Ref) (*timekeepingv1.LeaveCase, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	visible, err := h.persons.Visible(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, err := Find(ctx, h.pool, tenantID, visible, []*commonv1.Ref{ref}, false)
-	if err != nil {
-		return nil, err
-	}
-	return found[0].toProto(), nil
 }
 
 // CreateLeaveCase stores a new case.

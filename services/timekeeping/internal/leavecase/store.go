@@ -13,9 +13,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
 // Case is a stored leave case.
@@ -260,4 +262,18 @@ func One(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibili
 		return nil, err
 	}
 	return found[0], nil
+}
+
+// OfCaller returns the case that a ref names, for the caller. It has no place in a
+// transaction.
+func OfCaller(ctx context.Context, pool *pg.Pool, persons *person.Directory, ref *commonv1.Ref) (*Case, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	visible, err := persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return One(ctx, pool, tenantID, visible, ref)
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -70,7 +69,7 @@ func (h *Handler) ListLeaveCertifications(ctx context.Context, req *timekeepingv
 // SaveLeaveCertification adds a certification to a case, or replaces the one of
 // the case whose id is sent.
 func (h *Handler) SaveLeaveCertification(ctx context.Context, req *timekeepingv1.LeaveCertification) (*timekeepingv1.LeaveCertification, error) {
-	c, err := h.caseOf(ctx, req.GetLeaveCase())
+	c, err := leavecase.OfCaller(ctx, h.pool, h.persons, req.GetLeaveCase())
 	if err != nil {
 		return nil, err
 	}
@@ -94,18 +93,6 @@ func (h *Handler) SaveLeaveCertification(ctx context.Context, req *timekeepingv1
 		return err
 	})
 	return saved, err
-}
-
-func (h *Handler) caseOf(ctx context.Context, ref *commonv1.Ref) (*leavecase.Case, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	visible, err := h.persons.Visible(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return leavecase.One(ctx, h.pool, tenantID, visible, ref)
 }
 
 // check returns the first day of a certification that may be stored.

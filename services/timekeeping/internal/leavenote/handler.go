@@ -77,7 +77,7 @@ func (h *Handler) CreateLeaveNote(ctx context.Context, req *timekeepingv1.LeaveN
 	if req.Id != nil {
 		return nil, fault.Invalid(fault.CodeInput, "A new note must not have an id.")
 	}
-	c, err := h.caseOf(ctx, req.GetLeaveCase())
+	c, err := leavecase.OfCaller(ctx, h.pool, h.persons, req.GetLeaveCase())
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (h *Handler) UpdateLeaveNote(ctx context.Context, req *timekeepingv1.Update
 	}
 	sent := req.GetLeaveNote()
 	if sent.GetLeaveCase() != nil {
-		other, err := h.caseOf(ctx, sent.GetLeaveCase())
+		other, err := leavecase.OfCaller(ctx, h.pool, h.persons, sent.GetLeaveCase())
 		if err != nil {
 			return nil, err
 		}
@@ -148,18 +148,6 @@ func (h *Handler) write(ctx context.Context, n *note, do func(context.Context, p
 		}
 		return do(ctx, tx, tenantID, n)
 	})
-}
-
-func (h *Handler) caseOf(ctx context.Context, ref *commonv1.Ref) (*leavecase.Case, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	visible, err := h.persons.Visible(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return leavecase.One(ctx, h.pool, tenantID, visible, ref)
 }
 
 // one returns a note and its case; 404 when the caller sees no such note.
