@@ -77,18 +77,7 @@ func codeUnused(ctx context.Context, tx pgx.Tx, tenantID int64, c *timekeepingv1
 // UsingPayCode returns how a message calls an accrual code that a pay code takes from, or
 // "" when none does.
 func UsingPayCode(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error) {
-	list, err := accrualCodes().All(ctx, tx, tenantID)
-	if err != nil {
-		return "", err
-	}
-	for _, c := range list {
-		for _, ref := range c.GetPayCodes() {
-			if ref.GetId() == p.GetId() {
-				return fmt.Sprintf("The accrual code %q", c.GetName()), nil
-			}
-		}
-	}
-	return "", nil
+	return paycode.UserIn(ctx, tx, tenantID, accrualCodes(), "accrual code", (*timekeepingv1.AccrualCode).GetPayCodes, p)
 }
 
 func (h *CodeHandler) shown(ctx context.Context, list ...*timekeepingv1.AccrualCode) error {

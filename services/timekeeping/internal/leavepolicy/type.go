@@ -108,16 +108,9 @@ func typeUnused(ctx context.Context, tx pgx.Tx, tenantID int64, t *timekeepingv1
 // UsingPayCode returns how a message calls a leave type that is booked under a pay
 // code, or "" when none is.
 func UsingPayCode(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error) {
-	types, err := Types().All(ctx, tx, tenantID)
-	if err != nil {
-		return "", err
-	}
-	for _, t := range types {
-		if t.GetPayCode() != nil && t.GetPayCode().GetId() == p.GetId() {
-			return fmt.Sprintf("The leave type %q", t.GetName()), nil
-		}
-	}
-	return "", nil
+	return paycode.UserIn(ctx, tx, tenantID, Types(), "leave type", func(t *timekeepingv1.LeaveType) []*commonv1.Ref {
+		return []*commonv1.Ref{t.GetPayCode()}
+	}, p)
 }
 
 func (h *TypeHandler) shown(ctx context.Context, list ...*timekeepingv1.LeaveType) error {

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -46,4 +47,23 @@ func (r Refs) Resolve(ctx context.Context, tx pgx.Tx, tenantID int64, path strin
 // The tenant is that of the context.
 func (r Refs) SetNames(ctx context.Context, db pg.Querier, refs ...*commonv1.Ref) error {
 	return r.store.SetNames(ctx, db, refs...)
+}
+
+// UserIn returns how a message calls the first thing of a store that refers to a pay code,
+// or "" when none does. What is what messages call such things.
+func UserIn[T namedstore.Thing](
+	ctx context.Context, tx pgx.Tx, tenantID int64, store *namedstore.Store[T], what string, refs func(T) []*commonv1.Ref, p *timekeepingv1.PayCode,
+) (string, error) {
+	all, err := store.All(ctx, tx, tenantID)
+	if err != nil {
+		return "", err
+	}
+	for _, thing := range all {
+		for _, ref := range refs(thing) {
+			if ref.GetId() == p.GetId() {
+				return fmt.Sprintf("The %s %q", what, thing.GetName()), nil
+			}
+		}
+	}
+	return "", nil
 }

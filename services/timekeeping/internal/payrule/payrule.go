@@ -87,19 +87,10 @@ func unused(ctx context.Context, tx pgx.Tx, tenantID int64, r *timekeepingv1.Pay
 // Using returns how a message calls a pay rule that pays as a pay code, or "" when
 // none does.
 func Using(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error) {
-	rules, err := NewStore().All(ctx, tx, tenantID)
-	if err != nil {
-		return "", err
-	}
-	for _, r := range rules {
+	return paycode.UserIn(ctx, tx, tenantID, NewStore(), "pay rule", func(r *timekeepingv1.PayRule) []*commonv1.Ref {
 		refs, _ := payCodesOf(r)
-		for _, ref := range refs {
-			if ref.GetId() == p.GetId() {
-				return fmt.Sprintf("The pay rule %q", r.GetName()), nil
-			}
-		}
-	}
-	return "", nil
+		return refs
+	}, p)
 }
 
 // setNames writes the names that pay codes have now.

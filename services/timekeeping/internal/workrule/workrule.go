@@ -79,16 +79,9 @@ func unused(ctx context.Context, tx pgx.Tx, tenantID int64, r *timekeepingv1.Wor
 // Using returns how a message calls a work rule that books under a pay code, or
 // "" when none does.
 func Using(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error) {
-	rules, err := newStore().All(ctx, tx, tenantID)
-	if err != nil {
-		return "", err
-	}
-	for _, r := range rules {
-		if r.GetDefaultPayCode() != nil && r.GetDefaultPayCode().GetId() == p.GetId() {
-			return fmt.Sprintf("The work rule %q", r.GetName()), nil
-		}
-	}
-	return "", nil
+	return paycode.UserIn(ctx, tx, tenantID, newStore(), "work rule", func(r *timekeepingv1.WorkRule) []*commonv1.Ref {
+		return []*commonv1.Ref{r.GetDefaultPayCode()}
+	}, p)
 }
 
 // setNames writes the names that pay codes have now.
