@@ -92,22 +92,7 @@ const lock advisory.Lock = "persistent ids of schedule groups"
 
 // distinct refuses a persistent id that another group has.
 func (h *Handler) distinct(ctx context.Context, tx pgx.Tx, tenantID, id int64, g *schedulingv1.ScheduleGroup) error {
-	if g.GetPersistentId() == "" {
-		return nil
-	}
-	if err := lock.Wait(ctx, tx, tenantID); err != nil {
-		return err
-	}
-	all, err := h.resource.Store.All(ctx, tx, tenantID)
-	if err != nil {
-		return err
-	}
-	for _, other := range all {
-		if other.GetPersistentId() == g.GetPersistentId() && other.GetId() != id {
-			return fault.Invalid(CodeTaken, fmt.Sprintf("The schedule group %q has the persistentId %q already.", other.GetName(), g.GetPersistentId()))
-		}
-	}
-	return nil
+	return h.resource.Store.Distinct(ctx, tx, tenantID, id, lock, "persistentId", g, (*schedulingv1.ScheduleGroup).GetPersistentId)
 }
 
 // ListScheduleGroups returns a page of the schedule groups by name, or the one

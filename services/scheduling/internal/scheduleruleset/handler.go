@@ -60,22 +60,7 @@ func (h *Handler) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, s *
 			return fault.Invalid(CodeRuleType, fmt.Sprintf("The schedule rule set %d has the type %s, and keeps it.", id, was.GetRuleType().GetName()))
 		}
 	}
-	if s.GetPersistentId() == "" {
-		return nil
-	}
-	if err := lock.Wait(ctx, tx, tenantID); err != nil {
-		return err
-	}
-	all, err := h.resource.Store.All(ctx, tx, tenantID)
-	if err != nil {
-		return err
-	}
-	for _, other := range all {
-		if other.GetPersistentId() == s.GetPersistentId() && other.GetId() != id {
-			return fault.Invalid(CodeTaken, fmt.Sprintf("The schedule rule set %q has the persistentId %q already.", other.GetName(), s.GetPersistentId()))
-		}
-	}
-	return nil
+	return h.resource.Store.Distinct(ctx, tx, tenantID, id, lock, "persistentId", s, (*ruleSet).GetPersistentId)
 }
 
 // ListScheduleRuleSets returns the rule sets by name, all or those of a type, or the
