@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -28,15 +27,7 @@ type Base struct {
 // ForEachBase calls do for the short forms of the persons that a criterion names, in
 // the order asked for, until it fails; with nil for who is unknown.
 func (r *Reader) ForEachBase(ctx context.Context, where *commonsv1.PersonWhere, do func(store.Key, *Base) error) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
-	day, err := r.snapshotDate(where)
-	if err != nil {
-		return err
-	}
-	keys, err := parseCriterion(where.GetEmployees(), day)
+	tenantID, day, keys, err := r.asked(ctx, where)
 	if err != nil {
 		return err
 	}

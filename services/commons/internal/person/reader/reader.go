@@ -96,18 +96,22 @@ func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (ma
 // Today is the present day in UTC, within the days that are stored.
 func (r *Reader) Today() civil.Date { return civil.FromTime(r.clock.Now()).Clamp() }
 
+// asked returns the persons that a criterion names, and the snapshot date.
+func (r *Reader) asked(ctx context.Context, where *commonsv1.PersonWhere) (tenantID int64, day civil.Date, keys []store.Key, err error) {
+	if tenantID, err = tenant.Of(ctx); err != nil {
+		return 0, 0, nil, err
+	}
+	if day, err = r.snapshotDate(where); err != nil {
+		return 0, 0, nil, err
+	}
+	keys, err = parseCriterion(where.GetEmployees(), day)
+	return tenantID, day, keys, err
+}
+
 // ForEach calls do for the persons that a criterion names, in the order asked for,
 // with the snapshot date; with nil for who is unknown.
 func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do func(civil.Date, store.Key, *store.Person)) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
-	day, err := r.snapshotDate(where)
-	if err != nil {
-		return err
-	}
-	keys, err := parseCriterion(where.GetEmployees(), day)
+	tenantID, day, keys, err := r.asked(ctx, where)
 	if err != nil {
 		return err
 	}
