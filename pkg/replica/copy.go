@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -178,14 +179,7 @@ func waitUntilAged(ctx context.Context, delay time.Duration, messages []bus.Mess
 	if delay == 0 || len(messages) == 0 {
 		return nil
 	}
-	timer := time.NewTimer(min(delay, time.Until(messages[0].Published.Add(delay))))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return backoff.Sleep(ctx, min(delay, time.Until(messages[0].Published.Add(delay))))
 }
 
 // Put stores states that were asked of their owner by a call, under the same
