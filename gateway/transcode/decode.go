@@ -124,18 +124,25 @@ func (d *decoder) object(each func(d *decoder, name []byte) *problem) *problem {
 		if bad := each(d, name); bad != nil {
 			return bad
 		}
-		d.space()
-		switch d.peek() {
-		case ',':
-			d.pos++
-			d.space()
-		case '}':
-			d.pos++
-			return nil
-		default:
-			return d.syntax("a comma or a closing brace is expected")
+		if more, bad := d.more('}', "a comma or a closing brace is expected"); !more {
+			return bad
 		}
 	}
+}
+
+// more goes on behind a part of an object or an array, unless that ends there.
+func (d *decoder) more(end byte, expected string) (bool, *problem) {
+	d.space()
+	switch d.peek() {
+	case ',':
+		d.pos++
+		d.space()
+		return true, nil
+	case end:
+		d.pos++
+		return false, nil
+	}
+	return false, d.syntax(expected)
 }
 
 // list reads an array; each reads the item at its position.
@@ -150,16 +157,8 @@ func (d *decoder) list(each func(index int) *problem) *problem {
 		if bad := each(index); bad != nil {
 			return bad
 		}
-		d.space()
-		switch d.peek() {
-		case ',':
-			d.pos++
-			d.space()
-		case ']':
-			d.pos++
-			return nil
-		default:
-			return d.syntax("a comma or a closing bracket is expected")
+		if more, bad := d.more(']', "a comma or a closing bracket is expected"); !more {
+			return bad
 		}
 	}
 }
