@@ -150,7 +150,7 @@ func (g *Guard) count(ctx context.Context, tenantID int64, user []byte, keys [][
 			failures = CASE WHEN f.window_ends > $4 THEN f.failures + 1 ELSE 1 END,
 			window_ends = CASE WHEN f.window_ends > $4 THEN f.window_ends ELSE excluded.window_ends END,
 			streak = CASE WHEN f.forget_at > $4 THEN f.streak + 1 ELSE 1 END,
-			locked_until = CASE WHEN f.key = $3 AND f.streak + 1 >= $6 THEN $7 ELSE f.locked_until END,
+			locked_until = CASE WHEN f.key = $3 AND CASE WHEN f.forget_at > $4 THEN f.streak + 1 ELSE 1 END >= $6 THEN $7 ELSE f.locked_until END,
 			forget_at = excluded.forget_at
 		RETURNING f.key IS NOT DISTINCT FROM $3, f.failures, f.window_ends, coalesce(f.locked_until, '-infinity') > $4`,
 		tenantID, keys, user, now, now.Add(g.cfg.Window), g.cfg.LockAfter, now.Add(g.cfg.LockFor))

@@ -1,0 +1,204 @@
+package guard_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
+	"github.com/rotaloom/rotaloom/services/auth/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// strict waits after three failures of a name and five from an address, and locks a name
+// after five.
+var strict = guard.Config{UserFailures: 3, AddressFailures: 5, Window: time.Minute, LockAfter: 5, LockFor: time.Hour}
+
+// scene is a tenant whose users log in.
+type scene struct {
+	*testing.T
+	ctx    context.Context
+	tenant int64
+	clock  *clock.Fake
+	pool   *pg.Pool
+	guard  *guard.Guard
+}
+
+func newPool(t *testing.T) *pg.Pool {
+	t.Helper()
+	return pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+}
+
+// newScene makes a tenant: failures of one do not count in another.
+func newScene(t *testing.T, pool *pg.Pool, tenantID int64) *scene {
+	t.Helper()
+	s := &scene{T: t, ctx: tenant.With(t.Context(), tenantID), tenant: tenantID, pool: pool}
+	_, err := pool.Exec(s.ctx, `INSERT INTO tenant (id, name, host) VALUES ($1::bigint, 'T', $1::text)`, tenantID)
+	require.NoError(t, err)
+	s.clock = clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	s.guard = guard.New(strict, pool, s.clock, pgtest.Log(t))
+	return s
+}
+
+func (s *scene) begin(name, address string) *guard.Attempt {
+	s.Helper()
+	a, err := s.guard.Begin(s.ctx, s.tenant, name, address)
+	require.NoError(s, err)
+	return a
+}
+
+func (s *scene) fail(name, address string) {
+	s.Helper()
+	require.NoError(s, s.begin(name, address).Failed(s.ctx))
+}
+
+// failSlowly fails some times, so seldom that nobody has to wait.
+func (s *scene) failSlowly(name string, times int) {
+	s.Helper()
+	for range times {
+		s.fail(name, "")
+		s.clock.Advance(time.Minute)
+	}
+}
+
+func (s *scene) succeed(name, address string) {
+	s.Helper()
+	accepted, err := s.begin(name, address).Succeeded(s.ctx)
+	require.NoError(s, err)
+	require.True(s, accepted)
+}
+
+// requireWait fails unless an error asks to wait for some seconds; 0 is for no error.
+func requireWait(t testing.TB, seconds int32, err error) {
+	t.Helper()
+	if seconds == 0 {
+		require.NoError(t, err)
+		return
+	}
+	require.True(t, fault.HasStatus(err, 429), "%v", err)
+	assert.Equal(t, "slow_down", fault.FromError(err).OAuth)
+	assert.Equal(t, seconds, fault.FromError(err).RetrySeconds())
+}
+
+func TestWhoHasToWait(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	type login struct{ name, address string }
+	same := func(times int, name string) (failed []login) {
+		for range times {
+			failed = append(failed, login{name, ""})
+		}
+		return failed
+	}
+	from := func(addresses ...string) (failed []login) {
+		for i, address := range addresses {
+			failed = append(failed, login{fmt.Sprint("user", i), address})
+		}
+		return failed
+	}
+	for i, c := range []struct {
+		name    string
+		failed  []login
+		later   time.Duration
+		tries   login
+		seconds int32 // 0 for who need not wait
+	}{
+		{"a name with two failures", same(2, "ada"), 0, login{"ada", ""}, 0},
+		{"a name with three", same(3, "ada"), 0, login{"ada", ""}, 60},
+		{"that name from anywhere", []login{{"ada", "10.0.0.1"}, {"ada", "10.0.0.2"}, {"ada", ""}}, 0, login{"ada", "10.0.0.3"}, 60},
+		{"a name written in other ways", []login{{"Ada", ""}, {" ada", ""}, {"ＡＤＡ", ""}}, 0, login{"ada", ""}, 60},
+		{"another name", same(3, "ada"), 0, login{"ben", ""}, 0},
+		{"a name that nobody can have", same(3, "a\x01b"), 0, login{"a\x01b", ""}, 60},
+		{"another that nobody can have", same(3, "a\x01b"), 0, login{"A\x01b", ""}, 0},
+		{"for the rest of the window", same(3, "ada"), 20 * time.Second, login{"ada", ""}, 40},
+		{"until the window is over", same(3, "ada"), time.Minute, login{"ada", ""}, 0},
+		{"an address with four failures", from("10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1"), 0, login{"ada", "10.0.0.1"}, 0},
+		{"an address with five", from("10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1"), 0, login{"ada", "10.0.0.1"}, 60},
+		{"another address", from("10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1"), 0, login{"ada", "10.0.0.2"}, 0},
+		{"an address that is not known", from("", "", "", "", ""), 0, login{"ada", ""}, 0},
+		{"an address that is none", from("proxy", "proxy", "proxy", "proxy", "proxy"), 0, login{"ada", "proxy"}, 60},
+		{"a network of IPv6", from("2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8::4", "2001:db8::5"), 0, login{"ada", "2001:db8::6"}, 60},
+		{"another network of IPv6", from("2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8::4", "2001:db8::5"), 0, login{"ada", "2001:db8:0:1::1"}, 0},
+		{"an address of IPv4 within IPv6", from("::ffff:10.0.0.1", "10.0.0.1", "::ffff:10.0.0.1", "10.0.0.1", "::ffff:a00:1"), 0, login{"ada", "10.0.0.1"}, 60},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, pool, int64(i+1))
+			for _, l := range c.failed {
+				s.fail(l.name, l.address)
+			}
+			s.clock.Advance(c.later)
+			_, err := s.guard.Begin(s.ctx, s.tenant, c.tries.name, c.tries.address)
+			requireWait(t, c.seconds, err)
+		})
+	}
+}
+
+func TestWhenANameIsLocked(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	for i, c := range []struct {
+		name   string
+		play   func(s *scene)
+		locked bool
+	}{
+		{"after four failures", func(s *scene) { s.failSlowly("ada", 4) }, false},
+		{"after five", func(s *scene) { s.failSlowly("ada", 5) }, true},
+		{"after five from five addresses", func(s *scene) {
+			for n := range 5 {
+				s.fail("ada", fmt.Sprint("10.0.0.", n))
+				s.clock.Advance(time.Minute)
+			}
+		}, true},
+		{"after five of two names", func(s *scene) { s.failSlowly("ada", 4); s.failSlowly("ben", 1) }, false},
+		{"until the lock is over", func(s *scene) { s.failSlowly("ada", 5); s.clock.Advance(59*time.Minute - time.Second) }, true},
+		{"when the lock is over", func(s *scene) { s.failSlowly("ada", 5); s.clock.Advance(59 * time.Minute) }, false},
+		{"by one failure after a lock", func(s *scene) { s.failSlowly("ada", 5); s.clock.Advance(time.Hour); s.failSlowly("ada", 1) }, false},
+		{"for no longer by failures meanwhile", func(s *scene) { s.failSlowly("ada", 5); s.failSlowly("ada", 59) }, false},
+		{"by a failure an hour after the others", func(s *scene) { s.failSlowly("ada", 4); s.clock.Advance(59 * time.Minute); s.failSlowly("ada", 1) }, false},
+		{"by a failure less than an hour after the others", func(s *scene) {
+			s.failSlowly("ada", 4)
+			s.clock.Advance(58 * time.Minute)
+			s.failSlowly("ada", 1)
+		}, true},
+		{"when a success is between", func(s *scene) { s.failSlowly("ada", 4); s.succeed("ada", ""); s.failSlowly("ada", 4) }, false},
+		{"when a success of another is between", func(s *scene) {
+			s.failSlowly("ada", 4)
+			s.failSlowly("ben", 1)
+			s.succeed("ben", "")
+			s.failSlowly("ada", 1)
+		}, true},
+		{"after it is unlocked", func(s *scene) {
+			s.failSlowly("ada", 5)
+			require.NoError(s, s.guard.Unlock(s.ctx, s.pool, s.tenant, " ADA "))
+		}, false},
+		{"after another is unlocked", func(s *scene) {
+			s.failSlowly("ada", 5)
+			require.NoError(s, s.guard.Unlock(s.ctx, s.pool, s.tenant, "ben"))
+		}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, pool, int64(i+1))
+			c.play(s)
+			locked, err := s.guard.Locked(s.ctx, s.tenant, "ADA ")
+			require.NoError(t, err)
+			assert.Equal(t, c.locked, locked)
+			attempt := s.begin(" Ada", "")
+			assert.Equal(t, c.locked, attempt.Locked)
+			accepted, err := attempt.Succeeded(s.ctx)
+			require.NoError(t, err)
+			assert.Equal(t, !c.locked, accepted, "a right password")
+		})
+	}
+}
