@@ -1,0 +1,106 @@
+package client_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/client"
+	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+	"github.com/rotaloom/rotaloom/services/auth/internal/scopes"
+	"github.com/rotaloom/rotaloom/services/auth/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+var permissions = []string{
+	"auth.client.write", "commons.person.read", "commons.person.write", "scheduling.schedule.read", "scheduling.schedule.write",
+}
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// world is a tenant with the access profiles that every tenant starts with, and its user
+// ada. Its ctx is that of a service, which may do everything.
+type world struct {
+	*client.Handler
+	ctx     context.Context
+	pool    *pg.Pool
+	revoked *revoked.Store
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{ctx: tenant.With(t.Context(), 1)}
+	w.pool = pgtest.New(t, audit.Migrations(), pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	w.revoked = revoked.NewStore(w.pool, clock.NewFake(now), pgtest.Log(t))
+	w.Handler = client.New(client.Deps{
+		Pool: w.pool, Clock: clock.NewFake(now), Revoked: w.revoked, Scopes: scopes.NewCatalog(permissions), Permissions: permissions,
+	})
+	w.exec(t, `INSERT INTO tenant (id, name) VALUES (1, 'one')`)
+	w.exec(t, `INSERT INTO app_user (tenant_id, username, username_key, password_hash, access_profile) VALUES (1, 'ada', 'ada', '', 'Employee')`)
+	return w
+}
+
+func (w *world) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	_, err := w.pool.Exec(w.ctx, sql, args...)
+	require.NoError(t, err)
+}
+
+func (w *world) create(t *testing.T, sent *authv1.Client) *authv1.Client {
+	t.Helper()
+	made, err := w.CreateClient(w.ctx, sent)
+	require.NoError(t, err)
+	return made
+}
+
+// logIn has ada log in by a client.
+func (w *world) logIn(t *testing.T, id string) {
+	t.Helper()
+	hash := sha256.Sum256([]byte(id))
+	w.exec(t, `INSERT INTO token_family (tenant_id, sid, user_id, client_id, refresh_hash, created_at, expires_at, access_until)
+		SELECT 1, 'of-' || $1::text, id, $1, $2, $3, $4, $4 FROM app_user`, id, hash[:], now, now.Add(time.Hour))
+}
+
+// secret is the hash of a client's secret as it is stored.
+func (w *world) secret(t *testing.T, id string) (hash []byte) {
+	t.Helper()
+	require.NoError(t, w.pool.QueryRow(w.ctx, `SELECT secret_hash FROM client WHERE tenant_id = 1 AND client_id = $1`, id).Scan(&hash))
+	return hash
+}
+
+// ownFamily is the family that the tokens of a client's own work have.
+func (w *world) ownFamily(t *testing.T, id string) (sid string) {
+	t.Helper()
+	require.NoError(t, w.pool.QueryRow(w.ctx, `SELECT own_sid FROM client WHERE tenant_id = 1 AND client_id = $1`, id).Scan(&sid))
+	return sid
+}
+
+func (w *world) ended(t *testing.T, sid string) bool {
+	t.Helper()
+	ended, err := w.revoked.Revoked(w.ctx, &authn.Principal{Tenant: 1, SID: sid})
+	require.NoError(t, err)
+	return ended
+}
+
+// requireCode fails unless an error has a code; "" is for no error.
+func requireCode(t *testing.T, code string, err error) {
+	t.Helper()
+	if code == "" {
+		require.NoError(t, err)
+		return
+	}
+	assert.True(t, fault.HasCode(err, code), "%v instead of %s", err, code)
+}
