@@ -1,0 +1,237 @@
+package itemdraft_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
+)
+
+const longest = 16 * time.Hour
+
+// baker is an employee in Berlin, where clocks go on at 2 o'clock on 29 March 2026.
+func baker(t *testing.T) *projection.Employee {
+	t.Helper()
+	zone, err := civil.LoadZone("Europe/Berlin")
+	require.NoError(t, err)
+	return &projection.Employee{
+		ID: 7, PersonNumber: "E-7", Zone: zone,
+		Jobs: []projection.Job{{Days: civil.Range{From: civil.Of(2026, time.March, 1), To: civil.Forever}, Path: "Shop/Baker"}},
+	}
+}
+
+func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(name)} }
+
+func numbered(id int64) *commonv1.Ref { return &commonv1.Ref{Id: proto.Int64(id)} }
+
+// piece is a segment of 2 March 2026.
+func piece(start, end string) *schedulingv1.ShiftSegment {
+	return &schedulingv1.ShiftSegment{StartDateTime: "2026-03-02T" + start, EndDateTime: "2026-03-02T" + end}
+}
+
+// shift is one of 2 March 2026 from 8 to 16 o'clock.
+func shift(segments ...*schedulingv1.ShiftSegment) *schedulingv1.Shift {
+	return &schedulingv1.Shift{StartDateTime: "2026-03-02T08:00:00", EndDateTime: "2026-03-02T16:00:00", Segments: segments}
+}
+
+// requireCode fails unless an error has a code; "" is for no error.
+func requireCode(t *testing.T, code string, err error) {
+	t.Helper()
+	if code == "" {
+		require.NoError(t, err)
+		return
+	}
+	assert.True(t, fault.HasCode(err, code), "%v instead of %s", err, code)
+}
+
+func TestTimesOfShifts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, start, end string
+		code             string // "" for a shift of the days
+		from, to         civil.Date
+	}{
+		{"of a day", "2026-03-02T08:00:00", "2026-03-02T16:00:00", "", civil.Of(2026, 3, 2), civil.Of(2026, 3, 2)},
+		{"of a night", "2026-03-02T22:00:00", "2026-03-03T06:00:00", "", civil.Of(2026, 3, 2), civil.Of(2026, 3, 3)},
+		{"until midnight", "2026-03-02T16:00:00", "2026-03-03T00:00:00", "", civil.Of(2026, 3, 2), civil.Of(2026, 3, 2)},
+		{"until the second after midnight", "2026-03-02T16:00:00", "2026-03-03T00:00:01", "", civil.Of(2026, 3, 2), civil.Of(2026, 3, 3)},
+		{"of the longest", "2026-03-02T08:00:00", "2026-03-03T00:00:00", "", civil.Of(2026, 3, 2), civil.Of(2026, 3, 2)},
+		{"of more than the longest", "2026-03-02T08:00:00", "2026-03-03T00:00:01", itemfault.CodeShiftLength, 0, 0},
+		{"without a start", "", "2026-03-02T16:00:00", fault.CodeInput, 0, 0},
+		{"without an end", "2026-03-02T08:00:00", "", fault.CodeInput, 0, 0},
+		{"that take no time", "2026-03-02T08:00:00", "2026-03-02T08:00:00", fault.CodeInput, 0, 0},
+		{"that take no second", "2026-03-02T08:00:00.1", "2026-03-02T08:00:00.9", fault.CodeInput, 0, 0},
+		{"that go back", "2026-03-02T16:00:00", "2026-03-02T08:00:00", fault.CodeInput, 0, 0},
+		{"with a zone", "2026-03-02T08:00:00Z", "2026-03-02T16:00:00Z", fault.CodeDate, 0, 0},
+		{"of no day", "2026-02-29T08:00:00", "2026-03-01T00:00:00", fault.CodeDate, 0, 0},
+		{"of the first day", "1900-01-01T00:00:00", "1900-01-01T08:00:00", "", civil.Beginning, civil.Beginning},
+		{"of the day before", "1899-12-31T20:00:00", "1900-01-01T04:00:00", fault.CodeInput, 0, 0},
+		{"of the last day", "2999-12-31T08:00:00", "2999-12-31T23:59:59", "", civil.Forever - 1, civil.Forever - 1},
+		{"of the day after", "2999-12-31T20:00:00", "3000-01-01T00:00:00", fault.CodeInput, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			draft, err := itemdraft.Shift(&schedulingv1.Shift{StartDateTime: c.start, EndDateTime: c.end}, baker(t), longest)
+			requireCode(t, c.code, err)
+			if c.code != "" {
+				return
+			}
+			assert.Equal(t, []civil.Date{c.from, c.to}, []civil.Date{draft.From, draft.To})
+			assert.Equal(t, civil.Range{From: c.from, To: c.from + 1}, draft.Occupies, "it belongs to the day it starts")
+		})
+	}
+}
+
+func TestSegmentsOfShifts(t *testing.T) {
+	t.Parallel()
+	typed := func(s *schedulingv1.ShiftSegment, kind string, ref *commonv1.Ref) *schedulingv1.ShiftSegment {
+		s.Type, s.SegmentTypeRef = kind, ref
+		return s
+	}
+	for _, c := range []struct {
+		name string
+		sent []*schedulingv1.ShiftSegment
+		want []string // nothing when they are refused
+	}{
+		{"none", nil, []string{"REGULAR_SEGMENT 08:00:00 16:00:00"}},
+		{"with a gap", []*schedulingv1.ShiftSegment{piece("08:00:00", "10:00:00"), piece("12:00:00", "13:00:00")}, []string{"REGULAR_SEGMENT 08:00:00 10:00:00", "REGULAR_SEGMENT 12:00:00 13:00:00"}},
+		{"out of order", []*schedulingv1.ShiftSegment{piece("12:00:00", "16:00:00"), piece("08:00:00", "12:00:00")}, []string{"REGULAR_SEGMENT 08:00:00 12:00:00", "REGULAR_SEGMENT 12:00:00 16:00:00"}},
+		{"by a type", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "BREAK_SEGMENT", nil)}, []string{"BREAK_SEGMENT 08:00:00 09:00:00"}},
+		{"by a name", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "BREAK_SEGMENT", named("TRANSFER_SEGMENT"))}, []string{"TRANSFER_SEGMENT 08:00:00 09:00:00"}},
+		{"by an id", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "REGULAR_SEGMENT", &commonv1.Ref{Id: proto.Int64(2), Qualifier: proto.String("TRANSFER_SEGMENT")})}, []string{"BREAK_SEGMENT 08:00:00 09:00:00"}},
+		{"of an unknown type", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "PAUSE", nil)}, nil},
+		{"of an unknown id", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "", numbered(4))}, nil},
+		{"of an id below one", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "", numbered(-1))}, nil},
+		{"that overlap", []*schedulingv1.ShiftSegment{piece("08:00:00", "12:00:01"), piece("12:00:00", "16:00:00")}, nil},
+		{"that overlap, out of order", []*schedulingv1.ShiftSegment{piece("12:00:00", "16:00:00"), piece("08:00:00", "12:00:01")}, nil},
+		{"before the shift", []*schedulingv1.ShiftSegment{piece("07:59:59", "12:00:00")}, nil},
+		{"after the shift", []*schedulingv1.ShiftSegment{piece("12:00:00", "16:00:01")}, nil},
+		{"without times", []*schedulingv1.ShiftSegment{{}}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			draft, err := itemdraft.Shift(shift(c.sent...), baker(t), longest)
+			if c.want == nil {
+				requireCode(t, fault.CodeInput, err)
+				return
+			}
+			require.NoError(t, err)
+			var got []string
+			for _, s := range draft.Segmented.(*schedulingv1.Shift).GetSegments() {
+				assert.Equal(t, s.GetType(), s.GetSegmentTypeRef().GetQualifier())
+				got = append(got, s.GetType()+" "+s.GetStartDateTime()[11:]+" "+s.GetEndDateTime()[11:])
+			}
+			assert.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestTimesThatClockChangesSkip(t *testing.T) {
+	t.Parallel()
+	sent := &schedulingv1.Shift{StartDateTime: "2026-03-28T22:00:00", EndDateTime: "2026-03-29T06:00:00", Segments: []*schedulingv1.ShiftSegment{
+		{StartDateTime: "2026-03-28T22:00:00", EndDateTime: "2026-03-29T02:30:00"}, {StartDateTime: "2026-03-29T02:30:00", EndDateTime: "2026-03-29T06:00:00"},
+	}}
+	for _, c := range []struct {
+		name     string
+		employee *projection.Employee
+		middle   string
+	}{
+		{"go forward where somebody works", baker(t), "2026-03-29T03:30:00"},
+		{"stay in an open shift", nil, "2026-03-29T02:30:00"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			draft, err := itemdraft.Shift(sent, c.employee, longest)
+			require.NoError(t, err)
+			out := draft.Segmented.(*schedulingv1.Shift)
+			assert.Equal(t, c.employee == nil, out.GetOpen())
+			assert.Equal(t, c.middle, out.GetSegments()[0].GetEndDateTime())
+			assert.Equal(t, c.middle, out.GetSegments()[1].GetStartDateTime())
+		})
+	}
+	assert.Equal(t, "2026-03-29T02:30:00", sent.GetSegments()[0].GetEndDateTime(), "what was sent stays")
+}
+
+func TestWhatShiftsKeep(t *testing.T) {
+	t.Parallel()
+	job := func(ref *commonv1.Ref, entered *bool) *schedulingv1.ShiftSegment {
+		s := piece("08:00:00", "16:00:00")
+		s.OrgJobRef, s.UserEnteredOrgJob = ref, entered
+		return s
+	}
+	rest := piece("15:00:00", "16:00:00")
+	rest.Type = "BREAK_SEGMENT"
+	transfer := &schedulingv1.ShiftTransfer{OrgJobId: proto.Int64(5)}
+	for _, c := range []struct {
+		name string
+		sent *schedulingv1.Shift
+		job  *commonv1.Ref // of the first segment
+	}{
+		{"a job that was entered", shift(job(named("Shop/Cashier"), nil)), named("Shop/Cashier")},
+		{"the primary job that was entered", shift(job(named("Shop/Baker"), proto.Bool(true))), named("Shop/Baker")},
+		{"the primary job, of which nobody says how it came", shift(job(named("Shop/Baker"), nil)), named("Shop/Baker")},
+		{"not the primary job as it is shown", shift(job(named("Shop/Baker"), proto.Bool(false))), nil},
+		{"another job as it is shown", shift(job(named("Shop/Cashier"), proto.Bool(false))), named("Shop/Cashier")},
+		{"a job by its id", shift(job(numbered(3), proto.Bool(false))), numbered(3)},
+		{"the job of a transfer", &schedulingv1.Shift{StartDateTime: shift().StartDateTime, EndDateTime: shift().EndDateTime, Transfer: transfer}, numbered(5)},
+		{"a segment's own job in a transfer", &schedulingv1.Shift{
+			StartDateTime: shift().StartDateTime, EndDateTime: shift().EndDateTime, Transfer: transfer, Segments: []*schedulingv1.ShiftSegment{job(numbered(3), nil)},
+		}, numbered(3)},
+		{"no job of a transfer for a break", &schedulingv1.Shift{
+			StartDateTime: shift().StartDateTime, EndDateTime: shift().EndDateTime, Transfer: transfer, Segments: []*schedulingv1.ShiftSegment{rest},
+		}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			draft, err := itemdraft.Shift(c.sent, baker(t), longest)
+			require.NoError(t, err)
+			out := draft.Segmented.(*schedulingv1.Shift)
+			assert.Nil(t, out.GetTransfer())
+			assert.True(t, proto.Equal(c.job, out.GetSegments()[0].GetOrgJobRef()), "%v", out)
+		})
+	}
+	t.Run("not what responses add", func(t *testing.T) {
+		t.Parallel()
+		sent := shift()
+		sent.Id, sent.Version, sent.Employee, sent.Generated = proto.Int64(4), proto.Int64(2), numbered(8), proto.Bool(true)
+		sent.Position = named("Shop/Baker")
+		for _, kind := range []string{"FROM_PATTERNITEM_TO_ITEM", "FROM_GROUPITEM_TO_ITEM", "OTHER"} {
+			sent.Relations = append(sent.Relations, &schedulingv1.Relation{Type: kind})
+		}
+		draft, err := itemdraft.Shift(sent, baker(t), longest)
+		require.NoError(t, err)
+		out := draft.Segmented.(*schedulingv1.Shift)
+		assert.True(t, out.Id == nil && out.Version == nil && out.Employee == nil && !out.GetGenerated() && out.Position == nil, "%v", out)
+		require.Len(t, out.GetRelations(), 1)
+		assert.Equal(t, "OTHER", out.GetRelations()[0].GetType())
+	})
+	t.Run("no more than fits", func(t *testing.T) {
+		t.Parallel()
+		sent := shift()
+		sent.Label = strings.Repeat("x", 16<<10)
+		_, err := itemdraft.Shift(sent, baker(t), longest)
+		requireCode(t, fault.CodeInput, err)
+	})
+}
+
+func TestShiftsNameTheirEmployees(t *testing.T) {
+	t.Parallel()
+	shifts := []*schedulingv1.Shift{
+		{EmployeeId: proto.Int64(8)}, {EmployeeId: proto.Int64(8), Employee: numbered(7)}, {},
+	}
+	itemdraft.NameEmployees(shifts...)
+	assert.EqualValues(t, 8, shifts[0].GetEmployee().GetId())
+	assert.EqualValues(t, 7, shifts[1].GetEmployee().GetId(), "the reference wins")
+	assert.Nil(t, shifts[2].GetEmployee(), "an open shift")
+}
