@@ -2,6 +2,7 @@ package locationset
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -158,7 +159,7 @@ func (q *question) refs(refs *commonsv1.LocationSetRefs) error {
 
 func (q *question) ofTypes(given *commonsv1.LocationSetTypes) error {
 	for _, id := range given.GetIds() {
-		if err := checkType(int32(min(id, 1<<30))); err != nil {
+		if err := checkType(int32(max(0, min(id, math.MaxInt32)))); err != nil {
 			return err
 		}
 		q.types = append(q.types, int16(id))
