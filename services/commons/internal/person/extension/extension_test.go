@@ -154,6 +154,7 @@ func TestExpectedHours(t *testing.T) {
 		{"of a week", "WEEKLY", "37.5", "- 37.5 -"},
 		{"of a pay period", "pay period", "0", "- - 0"},
 		{"without a quantity", "Daily", "", "- - -"},
+		{"with spaces around the quantity", "Daily", " 7.5 ", "7.5 - -"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

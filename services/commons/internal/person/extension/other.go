@@ -149,7 +149,7 @@ func (v *view) scheduling() *commonsv1.SchedulingExtension {
 	transfers := v.Message.GetPersonInformation().GetPersonAccessAssignments()
 	out.JobTransferEntries, out.JobTransferForSnapshotDate = each(transfers, jobTransfer), each(onDay(transfers, v.day), jobTransfer)
 	for _, e := range v.Message.GetPersonInformation().GetExpectedHoursList() {
-		quantity, err := strconv.ParseFloat(e.GetQuantity(), 64)
+		quantity, err := strconv.ParseFloat(strings.TrimSpace(e.GetQuantity()), 64)
 		if err != nil {
 			continue // Kept without a quantity.
 		}
