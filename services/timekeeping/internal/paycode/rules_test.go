@@ -1,0 +1,78 @@
+package paycode
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+type payCode = timekeepingv1.PayCode
+
+func TestWhatPayCodesAreCompletedTo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		given, want *payCode
+	}{
+		{"a name alone", &payCode{Name: "A"}, &payCode{Name: "A", Type: "REGULAR", Unit: "HOUR", Money: proto.Bool(false)}},
+		{"small letters", &payCode{Name: "A", Type: "cascade", Unit: "day"}, &payCode{Name: "A", Type: "CASCADE", Unit: "DAY", Money: proto.Bool(false)}},
+		{"money", &payCode{Name: "A", Unit: "money"}, &payCode{Name: "A", Type: "REGULAR", Unit: "MONEY", Money: proto.Bool(true)}},
+		{
+			"money that says so, and has no wages", &payCode{Name: "A", Unit: "MONEY", Money: proto.Bool(true), WageMultiplier: proto.Float64(0), WageAddition: proto.Float64(0)},
+			&payCode{Name: "A", Type: "REGULAR", Unit: "MONEY", Money: proto.Bool(true), WageMultiplier: proto.Float64(0), WageAddition: proto.Float64(0)},
+		},
+		{
+			"wages, of which the addition may take away", &payCode{Name: "A", WageMultiplier: proto.Float64(0), WageAddition: proto.Float64(-1.5)},
+			&payCode{Name: "A", Type: "REGULAR", Unit: "HOUR", Money: proto.Bool(false), WageMultiplier: proto.Float64(0), WageAddition: proto.Float64(-1.5)},
+		},
+		{
+			"texts as long as may be", &payCode{Name: "A", ShortName: strings.Repeat("é", maxShortName), Description: strings.Repeat("é", maxDescription), ScheduledHoursType: strings.Repeat("é", maxText)},
+			&payCode{Name: "A", ShortName: strings.Repeat("é", maxShortName), Description: strings.Repeat("é", maxDescription), ScheduledHoursType: strings.Repeat("é", maxText), Type: "REGULAR", Unit: "HOUR", Money: proto.Bool(false)},
+		},
+		{"the last kind of availability", &payCode{Name: "A", CheckAvailability: proto.Int32(2)}, &payCode{Name: "A", Type: "REGULAR", Unit: "HOUR", Money: proto.Bool(false), CheckAvailability: proto.Int32(2)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := prepare(c.given)
+			require.NoError(t, err)
+			assert.True(t, proto.Equal(c.want, got), "%v", got)
+		})
+	}
+}
+
+func TestPayCodesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, code, says string
+		given            *payCode
+	}{
+		{"no name", CodeMissing, "payCode.name", &payCode{}},
+		{"a blank name", CodeMissing, "payCode.name", &payCode{Name: " "}},
+		{"a name with a line break", CodeInvalid, "control characters", &payCode{Name: "a\nb"}},
+		{"a short name that is too long", CodeInvalid, "shortName must have at most 20", &payCode{Name: "A", ShortName: strings.Repeat("é", maxShortName+1)}},
+		{"a description that is too long", CodeInvalid, "description must have at most 1000", &payCode{Name: "A", Description: strings.Repeat("é", maxDescription+1)}},
+		{"a type of hours that is too long", CodeInvalid, "scheduledHoursType must have at most 250", &payCode{Name: "A", ScheduledHoursType: strings.Repeat("é", maxText+1)}},
+		{"an unknown type", CodeInvalid, "type must be one of REGULAR, CASCADE, DURATION", &payCode{Name: "A", Type: "OTHER"}},
+		{"an unknown unit", CodeInvalid, "unit must be one of HOUR, DAY, MONEY", &payCode{Name: "A", Unit: "WEEK"}},
+		{"hours that are money", CodeInvalid, "money must be false: the unit is HOUR", &payCode{Name: "A", Money: proto.Bool(true)}},
+		{"money that is none", CodeInvalid, "money must be true: the unit is MONEY", &payCode{Name: "A", Unit: "MONEY", Money: proto.Bool(false)}},
+		{"a multiplier of money", CodeInvalid, "of no use to the unit MONEY", &payCode{Name: "A", Unit: "MONEY", WageMultiplier: proto.Float64(1.5)}},
+		{"an addition to money", CodeInvalid, "of no use to the unit MONEY", &payCode{Name: "A", Unit: "MONEY", WageAddition: proto.Float64(-1)}},
+		{"a negative multiplier", CodeInvalid, "wageMultiplier must not be less than 0", &payCode{Name: "A", WageMultiplier: proto.Float64(-0.5)}},
+		{"an unknown kind of availability", CodeInvalid, "checkAvailability must be 0, 1 or 2", &payCode{Name: "A", CheckAvailability: proto.Int32(3)}},
+		{"a negative kind of availability", CodeInvalid, "checkAvailability must be 0, 1 or 2", &payCode{Name: "A", CheckAvailability: proto.Int32(-1)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := prepare(c.given)
+			require.ErrorContains(t, err, c.says)
+			assert.True(t, fault.HasCode(err, c.code), "%v instead of %s", err, c.code)
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package paycode_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/workrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
+
+// newPayCodes gives a tenant the pay codes Regular, Overtime, Night and Bonus, which is money.
+func newPayCodes(t *testing.T, pool *pg.Pool, tenantID int64) (context.Context, *paycode.Handler, map[string]int64) {
+	t.Helper()
+	ctx := tenant.With(t.Context(), tenantID)
+	h, ids := paycode.New(pool, workrule.Using, payrule.Using), map[string]int64{}
+	for _, p := range []*timekeepingv1.PayCode{{Name: "Regular"}, {Name: "Overtime"}, {Name: "Night"}, {Name: "Bonus", Unit: "MONEY"}} {
+		made, err := h.CreatePayCode(ctx, p)
+		require.NoError(t, err)
+		ids[p.GetName()] = made.GetId()
+	}
+	return ctx, h, ids
+}
+
+func newPool(t *testing.T) *pg.Pool {
+	t.Helper()
+	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
+	require.NoError(t, err)
+	return pgtest.New(t, sets...)
+}
+
+// A pay code stays for as long as a rule refers to it, in whatever version, and by whatever
+// name.
+func TestPayCodesInUse(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	rule := func(versions ...*timekeepingv1.PayRuleVersion) *timekeepingv1.PayRule {
+		return &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: versions}
+	}
+	tiers := func() []*timekeepingv1.PayRuleTier {
+		return []*timekeepingv1.PayRuleTier{{After: proto.Int32(480), PayCode: named("OVERTIME")}}
+	}
+	for i, c := range []struct {
+		name    string
+		work    *timekeepingv1.WorkRule
+		pay     *timekeepingv1.PayRule
+		deletes string
+		says    string // "" for one that is deleted
+	}{
+		{"nothing", nil, nil, "Overtime", ""},
+		{"a work rule", &timekeepingv1.WorkRule{Name: "Nights", DefaultPayCode: named("overtime")}, nil, "Overtime", `The work rule "Nights" refers to the pay code "Overtime"`},
+		{"a work rule that is not active", &timekeepingv1.WorkRule{Name: "Nights", DefaultPayCode: named("Overtime"), Active: proto.Bool(false)}, nil, "Overtime", `The work rule "Nights"`},
+		{"a work rule of another pay code", &timekeepingv1.WorkRule{Name: "Nights", DefaultPayCode: named("Night")}, nil, "Overtime", ""},
+		{"a work rule of none", &timekeepingv1.WorkRule{Name: "Nights"}, nil, "Overtime", ""},
+		{"the regular time of a pay rule", nil, rule(&timekeepingv1.PayRuleVersion{EffectiveDate: "2026-01-01", RegularPayCode: named("Night")}), "Night", `The pay rule "Hourly"`},
+		{"the overtime of a day", nil, rule(&timekeepingv1.PayRuleVersion{EffectiveDate: "2026-01-01", DailyOvertime: tiers()}), "Overtime", `The pay rule "Hourly"`},
+		{"the overtime of a week, in a former version", nil, rule(&timekeepingv1.PayRuleVersion{EffectiveDate: "2026-01-01"}, &timekeepingv1.PayRuleVersion{EffectiveDate: "1999-01-01", WeeklyOvertime: tiers()}), "Overtime", `The pay rule "Hourly"`},
+		{"a pay rule that names no pay code", nil, rule(&timekeepingv1.PayRuleVersion{EffectiveDate: "2026-01-01"}), "Regular", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, h, ids := newPayCodes(t, pool, int64(i+1))
+			if c.work != nil {
+				_, err := workrule.New(pool).CreateWorkRule(ctx, c.work)
+				require.NoError(t, err)
+			}
+			if c.pay != nil {
+				_, err := payrule.New(pool).CreatePayRule(ctx, c.pay)
+				require.NoError(t, err)
+			}
+			_, err := h.DeletePayCode(ctx, &timekeepingv1.DeletePayCodeRequest{Id: ids[c.deletes]})
+			if c.says == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.says)
+			assert.True(t, fault.HasCode(err, paycode.CodeInUse), "%v", err)
+		})
+	}
+}
+
+func TestRefsToPayCodes(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	ctx, h, ids := newPayCodes(t, pool, 1)
+	night := proto.Int64(ids["Night"])
+	for _, c := range []struct {
+		name string
+		ref  *commonv1.Ref
+		code string // "" for one that becomes want
+		want *commonv1.Ref
+	}{
+		{"by name, without case", named("oVERTIME"), "", &commonv1.Ref{Id: proto.Int64(ids["Overtime"]), Qualifier: proto.String("Overtime")}},
+		{"by id, which wins", &commonv1.Ref{Id: night, Qualifier: proto.String("Overtime")}, "", &commonv1.Ref{Id: night, Qualifier: proto.String("Night")}},
+		{"with what else refs may have", &commonv1.Ref{Id: night, Name: proto.String("x"), LocalizedQualifier: proto.String("y")}, "", &commonv1.Ref{Id: night, Qualifier: proto.String("Night")}},
+		{"to a pay code that is not there", named("Nothing"), paycode.CodeUnknown, nil},
+		{"to an id that is not there", &commonv1.Ref{Id: proto.Int64(1 << 40), Qualifier: proto.String("Night")}, paycode.CodeUnknown, nil},
+		{"to nothing", &commonv1.Ref{}, paycode.CodeMissing, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			err := pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+				_, err := paycode.NewRefs().Resolve(ctx, tx, 1, "payCode", c.ref)
+				return err
+			})
+			if c.code != "" {
+				require.True(t, fault.HasCode(err, c.code), "%v instead of %s", err, c.code)
+				return
+			}
+			require.NoError(t, err)
+			assert.True(t, proto.Equal(c.want, c.ref), "%v", c.ref)
+		})
+	}
+	t.Run("whose pay code gets another name", func(t *testing.T) {
+		rules := workrule.New(pool)
+		made, err := rules.CreateWorkRule(ctx, &timekeepingv1.WorkRule{Name: "Bonuses", DefaultPayCode: named("bonus")})
+		require.NoError(t, err)
+		_, err = h.UpdatePayCode(ctx, &timekeepingv1.UpdatePayCodeRequest{Id: ids["Bonus"], Body: &timekeepingv1.PayCode{Name: "Reward", Unit: "MONEY"}})
+		require.NoError(t, err)
+		shown, err := rules.GetWorkRule(ctx, &timekeepingv1.GetWorkRuleRequest{Id: made.GetId()})
+		require.NoError(t, err)
+		assert.Equal(t, "Reward", shown.GetDefaultPayCode().GetQualifier())
+	})
+}
