@@ -1,0 +1,128 @@
+package payrule
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+)
+
+type (
+	dated     = timekeepingv1.PayRuleVersion
+	rounding  = timekeepingv1.PayRuleRounding
+	window    = timekeepingv1.PayRuleWindow
+	breakTime = timekeepingv1.PayRuleBreak
+	tier      = timekeepingv1.PayRuleTier
+)
+
+func minutes(n int32) *int32 { return &n }
+
+func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
+
+// of is a rule of one version, which holds from 2026 on.
+func of(v *dated) *timekeepingv1.PayRule {
+	v.EffectiveDate = "2026-01-01"
+	return &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*dated{v}}
+}
+
+func TestPayRulesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	eleven := make([]*breakTime, maxList+1)
+	for i := range eleven {
+		eleven[i] = &breakTime{After: minutes(0), Length: minutes(1)}
+	}
+	for _, c := range []struct {
+		name, says string
+		given      *timekeepingv1.PayRule
+	}{
+		{"no name", "payRule.name is missing", &timekeepingv1.PayRule{}},
+		{"a description that is too long", "description must have at most 1000", &timekeepingv1.PayRule{Name: "A", Description: strings.Repeat("é", maxDescription+1)}},
+		{"a version without a date", "effectiveVersions[0].effectiveDate is missing", &timekeepingv1.PayRule{Name: "A", EffectiveVersions: []*dated{{}}}},
+		{"a date twice", "the effectiveDate 2026-01-01 twice", &timekeepingv1.PayRule{Name: "A", EffectiveVersions: []*dated{{EffectiveDate: "2026-01-01"}, {EffectiveDate: "2025-01-01"}, {EffectiveDate: "2026-01-01"}}}},
+		{"no day of the week", "weekStart must be one of", of(&dated{WeekStart: "Someday"})},
+		{"shifts that are too short", "longestShift must be from 60 to 1440", of(&dated{LongestShift: minutes(59)})},
+		{"shifts that are too long", "longestShift must be from 60 to 1440", of(&dated{LongestShift: minutes(1441)})},
+		{"breaks of less than nothing", "longestBreak must be from 0 to 1440", of(&dated{LongestBreak: minutes(-1)})},
+		{"intervals of no length", "inRounding.interval must be a divisor of 60", of(&dated{InRounding: &rounding{}})},
+		{"intervals that do not fill an hour", "outRounding.interval must be a divisor of 60", of(&dated{OutRounding: &rounding{Interval: minutes(7)}})},
+		{"intervals of two hours", "inRounding.interval must be a divisor of 60", of(&dated{InRounding: &rounding{Interval: minutes(120)}})},
+		{"negative intervals", "inRounding.interval must be a divisor of 60", of(&dated{InRounding: &rounding{Interval: minutes(-15)}})},
+		{"more grace than the interval", "outRounding.grace must be from 0 to 15", of(&dated{OutRounding: &rounding{Interval: minutes(15), Grace: minutes(16)}})},
+		{"rounding to the schedule beyond half a day", "scheduleRounding.lateOut must be from 0 to 720", of(&dated{ScheduleRounding: &window{LateOut: minutes(721)}})},
+		{"a negative tolerance", "exceptions.earlyIn must be from 0 to 720", of(&dated{Exceptions: &window{EarlyIn: minutes(-1)}})},
+		{"a break after nothing", "breaks[0].after must be from 0 to 1440", of(&dated{Breaks: []*breakTime{{Length: minutes(30)}}})},
+		{"a break without a length", "breaks[0].length must be from 1 to 240", of(&dated{Breaks: []*breakTime{{After: minutes(360)}}})},
+		{"a break of no length", "breaks[0].length must be from 1 to 240", of(&dated{Breaks: []*breakTime{{After: minutes(360), Length: minutes(0)}}})},
+		{"too many breaks", "at most 10 breaks and tiers", of(&dated{Breaks: eleven})},
+		{"overtime without a pay code", "dailyOvertime[0].payCode is missing", of(&dated{DailyOvertime: []*tier{{After: minutes(480)}}})},
+		{"overtime after nothing", "weeklyOvertime[0].after must be from 0 to 10080", of(&dated{WeeklyOvertime: []*tier{{PayCode: named("Overtime")}}})},
+		{"overtime after more than a week", "dailyOvertime[0].after must be from 0 to 10080", of(&dated{DailyOvertime: []*tier{{After: minutes(10_081), PayCode: named("Overtime")}}})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := prepare(c.given)
+			require.ErrorContains(t, err, c.says)
+			code := paycode.CodeInvalid
+			if strings.Contains(c.says, "missing") {
+				code = paycode.CodeMissing
+			}
+			assert.True(t, fault.HasCode(err, code), "%v instead of %s", err, code)
+		})
+	}
+}
+
+func TestWhatVersionsAreCompletedTo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		given, want *dated
+	}{
+		{"nothing", &dated{}, &dated{LongestShift: minutes(960), LongestBreak: minutes(240), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY"}},
+		{
+			"what is given stays", &dated{LongestShift: minutes(1440), LongestBreak: minutes(0), FlagAbsence: proto.Bool(false), WeekStart: "sunday"},
+			&dated{LongestShift: minutes(1440), LongestBreak: minutes(0), FlagAbsence: proto.Bool(false), WeekStart: "SUNDAY"},
+		},
+		{
+			"breaks and tiers are in order", &dated{
+				Breaks:        []*breakTime{{After: minutes(540), Length: minutes(15)}, {After: minutes(0), Length: minutes(240)}},
+				DailyOvertime: []*tier{{After: minutes(600), PayCode: named("Double")}, {After: minutes(480), PayCode: named("Overtime")}},
+			}, &dated{
+				LongestShift: minutes(960), LongestBreak: minutes(240), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY",
+				Breaks:        []*breakTime{{After: minutes(0), Length: minutes(240)}, {After: minutes(540), Length: minutes(15)}},
+				DailyOvertime: []*tier{{After: minutes(480), PayCode: named("Overtime")}, {After: minutes(600), PayCode: named("Double")}},
+			},
+		},
+		{
+			"the most there may be", &dated{InRounding: &rounding{Interval: minutes(60), Grace: minutes(60)}, Exceptions: &window{LateIn: minutes(720), EarlyOut: minutes(0)}, LongestShift: minutes(60)},
+			&dated{
+				InRounding: &rounding{Interval: minutes(60), Grace: minutes(60)}, Exceptions: &window{LateIn: minutes(720), EarlyOut: minutes(0)},
+				LongestShift: minutes(60), LongestBreak: minutes(240), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY",
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := prepare(of(c.given))
+			require.NoError(t, err)
+			c.want.EffectiveDate = "2026-01-01"
+			assert.True(t, proto.Equal(c.want, got.GetEffectiveVersions()[0]), "%v", got)
+		})
+	}
+	t.Run("versions are in the order of their dates", func(t *testing.T) {
+		t.Parallel()
+		got, err := prepare(&timekeepingv1.PayRule{Name: "A", EffectiveVersions: []*dated{{EffectiveDate: "2026-01-01"}, {EffectiveDate: "1999-12-31"}, {EffectiveDate: "2025-06-01"}}})
+		require.NoError(t, err)
+		var dates []string
+		for _, v := range got.GetEffectiveVersions() {
+			dates = append(dates, v.GetEffectiveDate())
+		}
+		assert.Equal(t, []string{"1999-12-31", "2025-06-01", "2026-01-01"}, dates)
+	})
+}
