@@ -24,6 +24,7 @@ func compiledRules(t *testing.T, list ...*timekeepingv1.PayRule) *Rules {
 	for _, r := range list {
 		_, err := prepare(r)
 		require.NoError(t, err)
+		order(r)
 	}
 	rules, err := Compile(list, payCodes)
 	require.NoError(t, err)

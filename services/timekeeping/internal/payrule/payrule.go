@@ -60,8 +60,8 @@ func payCodesOf(r *timekeepingv1.PayRule) (refs []*commonv1.Ref, paths []string)
 	return refs, paths
 }
 
-// resolve writes the pay codes of a pay rule by id and name. It keeps them from being
-// deleted until the transaction ends.
+// resolve writes the pay codes of a pay rule by id and name, and puts its lists in order.
+// It keeps the pay codes from being deleted until the transaction ends.
 func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *timekeepingv1.PayRule) error {
 	refs, paths := payCodesOf(r)
 	for i, ref := range refs {
@@ -73,6 +73,7 @@ func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *
 			return invalid("%s must be a pay code of the unit HOUR, not %s", paths[i], code.GetUnit())
 		}
 	}
+	order(r)
 	return nil
 }
 

@@ -28,8 +28,8 @@ func invalid(format string, args ...any) error {
 	return fault.Invalid(paycode.CodeInvalid, fmt.Sprintf(format, args...)+".")
 }
 
-// prepare checks a pay rule, and completes what it leaves out. Its versions are in
-// the order of their dates.
+// prepare checks a pay rule, and completes what it leaves out. Its lists stay in the
+// order of the request, in which errors name their elements; see order.
 func prepare(r *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error) {
 	if err := paycode.Codes().CheckName("payRule", r.GetName()); err != nil {
 		return nil, err
@@ -37,20 +37,30 @@ func prepare(r *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error) {
 	if utf8.RuneCountInString(r.GetDescription()) > maxDescription {
 		return nil, invalid("description must have at most %d characters", maxDescription)
 	}
+	dates := make(map[string]bool, len(r.GetEffectiveVersions()))
 	for i, v := range r.GetEffectiveVersions() {
 		if err := check(fmt.Sprintf("effectiveVersions[%d]", i), v); err != nil {
 			return nil, err
 		}
+		if dates[v.GetEffectiveDate()] {
+			return nil, invalid("effectiveVersions must not have the effectiveDate %s twice", v.GetEffectiveDate())
+		}
+		dates[v.GetEffectiveDate()] = true
 	}
+	return r, nil
+}
+
+// order sorts the versions of a pay rule by date, and what they have by after.
+func order(r *timekeepingv1.PayRule) {
 	slices.SortStableFunc(r.EffectiveVersions, func(a, b *timekeepingv1.PayRuleVersion) int {
 		return cmp.Compare(a.GetEffectiveDate(), b.GetEffectiveDate())
 	})
-	for i, v := range r.GetEffectiveVersions()[min(1, len(r.GetEffectiveVersions())):] {
-		if v.GetEffectiveDate() == r.GetEffectiveVersions()[i].GetEffectiveDate() {
-			return nil, invalid("effectiveVersions must not have the effectiveDate %s twice", v.GetEffectiveDate())
+	for _, v := range r.GetEffectiveVersions() {
+		slices.SortStableFunc(v.Breaks, func(a, b *timekeepingv1.PayRuleBreak) int { return cmp.Compare(a.GetAfter(), b.GetAfter()) })
+		for _, t := range tiersOf(v) {
+			slices.SortStableFunc(t.list, func(a, b *timekeepingv1.PayRuleTier) int { return cmp.Compare(a.GetAfter(), b.GetAfter()) })
 		}
 	}
-	return r, nil
 }
 
 func check(path string, v *timekeepingv1.PayRuleVersion) error {
@@ -94,13 +104,11 @@ func check(path string, v *timekeepingv1.PayRuleVersion) error {
 	if len(v.GetBreaks()) > maxList || len(v.GetDailyOvertime()) > maxList || len(v.GetWeeklyOvertime()) > maxList {
 		return invalid("%s must have at most %d breaks and tiers of each kind", path, maxList)
 	}
-	slices.SortStableFunc(v.Breaks, func(a, b *timekeepingv1.PayRuleBreak) int { return cmp.Compare(a.GetAfter(), b.GetAfter()) })
 	for i, b := range v.GetBreaks() {
 		at := fmt.Sprintf("breaks[%d].", i)
 		checks = append(checks, bound{at + "after", orInvalid(b.After), 0, 1440}, bound{at + "length", orInvalid(b.Length), 1, 240})
 	}
 	for _, t := range tiersOf(v) {
-		slices.SortStableFunc(t.list, func(a, b *timekeepingv1.PayRuleTier) int { return cmp.Compare(a.GetAfter(), b.GetAfter()) })
 		for i, tier := range t.list {
 			at := fmt.Sprintf("%s[%d].", t.name, i)
 			checks = append(checks, bound{at + "after", orInvalid(tier.After), 0, 10_080})

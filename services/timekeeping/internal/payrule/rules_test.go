@@ -111,6 +111,7 @@ func TestWhatVersionsAreCompletedTo(t *testing.T) {
 			t.Parallel()
 			got, err := prepare(of(c.given))
 			require.NoError(t, err)
+			order(got)
 			c.want.EffectiveDate = "2026-01-01"
 			assert.True(t, proto.Equal(c.want, got.GetEffectiveVersions()[0]), "%v", got)
 		})
@@ -119,6 +120,7 @@ func TestWhatVersionsAreCompletedTo(t *testing.T) {
 		t.Parallel()
 		got, err := prepare(&timekeepingv1.PayRule{Name: "A", EffectiveVersions: []*dated{{EffectiveDate: "2026-01-01"}, {EffectiveDate: "1999-12-31"}, {EffectiveDate: "2025-06-01"}}})
 		require.NoError(t, err)
+		order(got)
 		var dates []string
 		for _, v := range got.GetEffectiveVersions() {
 			dates = append(dates, v.GetEffectiveDate())
