@@ -44,7 +44,7 @@ func newTimecards(t *testing.T, ctx context.Context, now func() time.Time) (*Tim
 func TestChangesOfWhatMovedMeanwhile(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	handler, cards := newTimecards(t, ctx, timecardtest.Noon("2026-03-20"))
+	handler, cards := newTimecards(t, ctx, timecardtest.Noon(t, "2026-03-20"))
 	cards.Punch(ctx, t, 1, 7, "2026-03-09T08:00", "2026-03-09T12:00")
 	monday := civil.Of(2026, time.March, 9)
 	cards.SignOff(ctx, t, 7, civil.Through(monday-8, monday+1))
@@ -67,7 +67,7 @@ func TestChangesOfWhatMovedMeanwhile(t *testing.T) {
 func TestTimecardsAtOnceAreBounded(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	handler, cards := newTimecards(t, ctx, timecardtest.Noon("2026-03-10"))
+	handler, cards := newTimecards(t, ctx, timecardtest.Noon(t, "2026-03-10"))
 	read := func(handler *Timecards, last string) error {
 		list := &commonv1.RefList{Ids: []int64{7}}
 		for id := range int64(81) {

@@ -58,7 +58,7 @@ func TestReadWorkedShifts(t *testing.T) {
 	cards := timecardtest.New(pool, timecardtest.Known{7: {
 		EmployeeId: 7, PayRules: []*commonsv1.EmployeeDayText{{From: int32(march(1)), To: int32(march(31)), Text: "breaks"}},
 		Shifts: []*commonsv1.EmployeeShift{planned(2, 7, 15), planned(3, 7, 15), planned(12, 5, 14)},
-	}}, timecardtest.Noon("2026-03-12"))
+	}}, timecardtest.Noon(t, "2026-03-12"))
 	_, err := payrule.New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Breaks", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
 		EffectiveDate: "2020-01-01", Breaks: []*timekeepingv1.PayRuleBreak{{After: proto.Int32(360), Length: proto.Int32(30)}},
 	}}})

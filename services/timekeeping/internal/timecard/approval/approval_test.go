@@ -34,7 +34,7 @@ func newApprovals(t *testing.T) (context.Context, *pg.Pool, *approval.Handler) {
 	_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone)
 		SELECT 1, n, 'T-' || n, 'Somebody', 'Europe/Berlin' FROM generate_series(1, 9) AS n`)
 	require.NoError(t, err)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon("2026-03-20"))
+	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-03-20"))
 	return ctx, pool, approval.New(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil))
 }
 

@@ -40,7 +40,7 @@ func TestReadWorkedTime(t *testing.T) {
 			{From: day("2026-01-01"), To: day("2026-03-04"), Text: "A/Clerk"}, {From: day("2026-03-04"), To: day("3000-01-01"), Text: "A/Cook"},
 		},
 		PayRules: []*commonsv1.EmployeeDayText{{From: day("2026-01-01"), To: day("3000-01-01"), Text: "hourly"}},
-	}}, timecardtest.Noon("2026-04-01"))
+	}}, timecardtest.Noon(t, "2026-04-01"))
 	codes, rules := paycode.New(pool), payrule.New(pool)
 	overtime, err := codes.CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 			edit(night+1, &schedulingv1.PayCodeAmount{PayCode: "Day", Halves: 1}), edit(night+2, &schedulingv1.PayCodeAmount{PayCode: "Gone", Money: 5, StartSecond: 1}),
 		},
 	}}
-	cards := timecardtest.New(pool, known, timecardtest.Noon("2026-04-02"))
+	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-04-02"))
 	for i, code := range []*timekeepingv1.PayCode{{Name: "Off"}, {Name: "Day", Unit: "DAY", ExcusedAbsence: proto.Bool(true)}} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			_, err := paycode.New(pool).CreatePayCode(ctx, code)
@@ -129,7 +129,7 @@ func TestADayAloneIsTheSameAsWithOthers(t *testing.T) {
 	t.Parallel()
 	pool := timecardtest.NewPool(t)
 	ctx := tenant.With(t.Context(), 1)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon("2026-04-01"))
+	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-04-01"))
 	at := time.Date(2026, 3, 1, 7, 0, 0, 0, time.UTC)
 	var local []string
 	for i := range 60 {
@@ -149,7 +149,7 @@ func TestADayAloneIsTheSameAsWithOthers(t *testing.T) {
 func BenchmarkReadWorkedTime(b *testing.B) {
 	pool := timecardtest.NewPool(b)
 	ctx := tenant.With(b.Context(), 1)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon("2026-04-01"))
+	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(b, "2026-04-01"))
 	ids := make([]int64, card.MaxEmployees)
 	for i := range ids {
 		ids[i] = int64(i + 1)

@@ -37,7 +37,7 @@ func TestWhatGoesOnIsNotSignedOff(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	pool := seven(t, ctx)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon("2026-03-10"))
+	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-03-10"))
 	handler := signoff.New(cards.Signoffs, requested.New(person.NewDirectory(pool, nil, nil), nil))
 	through := func(day string) error {
 		_, err := handler.SignOffTimecard(ctx, &timekeepingv1.SignOffTimecardRequest{Employee: &commonv1.Ref{Id: proto.Int64(7)}, StartDate: "2026-03-09", EndDate: day})

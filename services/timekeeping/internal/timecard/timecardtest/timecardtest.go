@@ -60,14 +60,11 @@ func NewPool(t testing.TB) *pg.Pool {
 }
 
 // Noon returns a clock that stands at the noon of a day.
-func Noon(day string) func() time.Time {
+func Noon(t testing.TB, day string) func() time.Time {
+	t.Helper()
 	at, err := time.Parse(time.DateOnly, day)
-	return func() time.Time {
-		if err != nil {
-			panic(err)
-		}
-		return at.Add(12 * time.Hour)
-	}
+	require.NoError(t, err)
+	return func() time.Time { return at.Add(12 * time.Hour) }
 }
 
 // Entries returns punches of an employee by the clock of Berlin.
