@@ -71,7 +71,7 @@ func readCodes(root string) (*sources, error) {
 			s.declarations(folder, file)
 		}
 	}
-	if err := s.limits(root); err != nil {
+	if err := s.contracts(root); err != nil {
 		return nil, fmt.Errorf("read the contracts: %w", err)
 	}
 	for _, folder := range slices.Sorted(maps.Keys(s.packages)) {
@@ -215,12 +215,15 @@ func (s *sources) sorted() []*errorCode {
 }
 
 // limitForm finds the limits in the contracts, with the parts that they have.
-var limitForm = regexp.MustCompile(`\{[^{}]*code: "([^"]+)"[^{}]*\}`)
+var limitForm = regexp.MustCompile(`limits?[:=\s]*\{[^{}]*code: "([^"]+)"[^{}]*\}`)
+
+// forbiddenForm finds the codes for callers without a permission.
+var forbiddenForm = regexp.MustCompile(`forbidden_code: "([^"]+)"`)
 
 var limitStatus, limitQuantity = regexp.MustCompile(`status: (\d+)`), regexp.MustCompile(`quantity: "([^"]+)"`)
 
-// limits takes the codes of limits that only the contracts name.
-func (s *sources) limits(root string) error {
+// contracts takes the codes that only the contracts name: of limits, and of permissions.
+func (s *sources) contracts(root string) error {
 	return filepath.WalkDir(filepath.Join(root, "proto/api"), func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".proto") {
 			return err
@@ -231,6 +234,13 @@ func (s *sources) limits(root string) error {
 				s.codes[code] = &errorCode{
 					code: code, at: name, status: cmp.Or(first(limitStatus, limit[0]), "413"),
 					when: "the request has more " + cmp.Or(first(limitQuantity, limit[0]), "items") + " than the operation takes (see [operations](operations.md)).",
+				}
+			}
+		}
+		for _, forbidden := range forbiddenForm.FindAllStringSubmatch(string(text), -1) {
+			if code := forbidden[1]; s.codes[code] == nil {
+				s.codes[code] = &errorCode{
+					code: code, at: name, status: "403", when: "the caller lacks the permission of the operation (see [operations](operations.md)).",
 				}
 			}
 		}
