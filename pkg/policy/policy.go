@@ -61,6 +61,7 @@ type Method struct {
 	bodyField protoreflect.FieldDescriptor
 	formats   *plan
 	limits    *plan
+	ranges    *plan
 }
 
 // Governed reports whether the contract says who may call the method. One
@@ -154,6 +155,9 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 	}
 	if m.limits, err = compile(desc.Input(), limitChecks); err != nil {
 		return nil, fmt.Errorf("limits of %s: %w", m.Name, err)
+	}
+	if m.ranges, err = compile(desc.Input(), rangeChecks); err != nil {
+		return nil, fmt.Errorf("ranges of %s: %w", m.Name, err)
 	}
 	return m, nil
 }

@@ -224,7 +224,7 @@ func TestMessagesWithoutOptionsCostNothing(t *testing.T) {
 	m := method(t, files, plainMethod)
 	req := policytest.Message(t, files, "rotaloom.policytest.v1.Plain", `plain { plain { } }`)
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		if m.CheckFormats(req) != nil || m.CheckLimits(req) != nil {
+		if m.CheckFormats(req) != nil || m.CheckLimits(req) != nil || m.CheckRanges(req) != nil {
 			t.Error("refused")
 		}
 	}))
@@ -304,7 +304,7 @@ func BenchmarkCheckDateRange(b *testing.B) {
 	require.NoError(b, err)
 	req := policytest.Message(b, files, readMessage, `range { start_date: "2026-01-01" end_date: "2026-01-10" }`)
 	for b.Loop() {
-		if m.CheckFormats(req) != nil || m.CheckLimits(req) != nil {
+		if m.CheckFormats(req) != nil || m.CheckLimits(req) != nil || m.CheckRanges(req) != nil {
 			b.Fatal("refused")
 		}
 	}

@@ -186,6 +186,7 @@ func (ch *Chain) steps() []step {
 		{"formats", ch.checkFormats},
 		{"limits", ch.checkLimits},
 		{"validation", ch.validate},
+		{"ranges", ch.checkRanges},
 		{"audit", ch.audit},
 	}
 }

@@ -136,3 +136,12 @@ func (ch *Chain) validate(next handler) handler {
 		return next(ctx, c, req)
 	}
 }
+
+func (ch *Chain) checkRanges(next handler) handler {
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		if err := c.policy.CheckRanges(req.(proto.Message)); err != nil {
+			return nil, err
+		}
+		return next(ctx, c, req)
+	}
+}

@@ -15,6 +15,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	_ "github.com/rotaloom/rotaloom/proto/contracts" // Links all of them.
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
 // The registry of error codes is the constants that hold them, each with its
@@ -79,6 +87,10 @@ func readCodes(root string) (*sources, error) {
 			s.uses(folder, file)
 		}
 	}
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		s.ranges(file.Messages())
+		return true
+	})
 	for _, c := range s.codes {
 		if c.when == "" {
 			s.problems = append(s.problems, fmt.Sprintf("%s: %s needs a comment: // Name (status): when. What to do.", c.at, c.code))
@@ -247,6 +259,31 @@ func (s *sources) contracts(root string) error {
 		return err
 	})
 }
+
+// ranges takes the texts of the ranges and lengths of fields.
+func (s *sources) ranges(messages protoreflect.MessageDescriptors) {
+	take := func(code, text string) {
+		if found := s.codes[code]; found != nil {
+			found.texts = append(found.texts, placeholder.ReplaceAllString(text, "%s"))
+		}
+	}
+	for i := range messages.Len() {
+		fields := messages.Get(i).Fields()
+		for k := range fields.Len() {
+			options, _ := proto.GetExtension(fields.Get(k).Options(), optionsv1.E_Field).(*optionsv1.Field)
+			for _, r := range options.GetRanges() {
+				take(r.GetCode(), policy.RangeMessage(r))
+			}
+			if length := options.GetLength(); length != nil {
+				take(length.GetCode(), policy.LengthMessage(length))
+			}
+		}
+		s.ranges(messages.Get(i).Messages())
+	}
+}
+
+// placeholder is what stands for a value in a message of a contract.
+var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
 func first(form *regexp.Regexp, text string) string {
 	if found := form.FindStringSubmatch(text); found != nil {

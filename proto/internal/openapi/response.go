@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -49,6 +50,7 @@ func (g *generator) responses(r *route, limits []Limit) *Map[*Response] {
 	for _, limit := range limits {
 		g.add(found, limit.Status, limit.ErrorCode)
 	}
+	g.addRanges(found, r.method.Input, map[*protogen.Message]bool{})
 	for _, seen := range g.cases.of(r) {
 		g.add(found, seen.status, seen.errorCode)
 	}
@@ -174,6 +176,27 @@ func (g *generator) headers(r *route, status int) *Map[*Header] {
 		return nil
 	}
 	return out
+}
+
+// addRanges adds the refusals of what is out of the ranges of a request, with those of
+// the messages in it.
+func (g *generator) addRanges(found map[int]*Response, m *protogen.Message, seen map[*protogen.Message]bool) {
+	if seen[m] || !known(m) {
+		return
+	}
+	seen[m] = true
+	for _, field := range m.Fields {
+		policy := fieldOptions(field.Desc)
+		for _, r := range policy.GetRanges() {
+			g.add(found, cmp.Or(int(r.GetStatus()), http.StatusBadRequest), r.GetCode())
+		}
+		if length := policy.GetLength(); length != nil {
+			g.add(found, cmp.Or(int(length.GetStatus()), http.StatusBadRequest), length.GetCode())
+		}
+		if field.Message != nil {
+			g.addRanges(found, field.Message, seen)
+		}
+	}
 }
 
 // limitsOf collects the limits of a request, with those of the messages in it.

@@ -2,7 +2,9 @@ package openapi
 
 import (
 	"fmt"
+	"math"
 	"net/http"
+	"slices"
 	"strings"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
@@ -81,7 +83,7 @@ func (s *schemas) make(m *protogen.Message) *Schema {
 			other.Description = "Another name of " + field.Desc.JSONName() + ", in requests."
 			object.Properties.Set(alias, other)
 		}
-		if fieldRules(field.Desc).GetRequired() {
+		if fieldRules(field.Desc).GetRequired() || slices.ContainsFunc(fieldOptions(field.Desc).GetRanges(), (*optionsv1.Range).GetRequired) {
 			object.Required = append(object.Required, field.Desc.JSONName())
 		}
 	}
@@ -103,6 +105,8 @@ func fieldNamed(m *protogen.Message, name string) *protogen.Field {
 // field is the schema of a property.
 func (s *schemas) field(f *protogen.Field) *Schema {
 	schema := s.value(f)
+	policy := fieldOptions(f.Desc)
+	applyRanges(schema, policy)
 	rules := fieldRules(f.Desc)
 	switch {
 	case f.Desc.IsMap():
@@ -117,7 +121,6 @@ func (s *schemas) field(f *protogen.Field) *Schema {
 	default:
 		applyRules(schema, rules)
 	}
-	policy := fieldOptions(f.Desc)
 	if limit := policy.GetLimit(); limit != nil {
 		schema.Limits = limits(limit)
 		if f.Desc.IsList() {
@@ -170,6 +173,25 @@ func applyFormat(schema *Schema, format optionsv1.Format) {
 		schema.Pattern = localDateTime
 	case optionsv1.Format_FORMAT_TIME:
 		schema.Pattern = localTime
+	}
+}
+
+// applyRanges writes what bounds a number or a text; of several ranges, the narrowest.
+func applyRanges(schema *Schema, policy *optionsv1.Field) {
+	least, most := math.Inf(-1), math.Inf(1)
+	for _, r := range policy.GetRanges() {
+		if r.Min != nil {
+			least = max(least, r.GetMin())
+			schema.Minimum = least
+		}
+		if r.Max != nil {
+			most = min(most, r.GetMax())
+			schema.Maximum = most
+		}
+	}
+	if length := policy.GetLength(); length != nil {
+		most := uint64(length.GetMax())
+		schema.MaxLength = &most
 	}
 }
 

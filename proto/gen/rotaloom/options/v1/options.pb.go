@@ -602,6 +602,182 @@ func (x *Message) GetOtherContentTypes() []string {
 	return nil
 }
 
+// Range bounds the number that a field holds, or each number of a list, checked before
+// the method sees it. A field that a request leaves out is not checked; one without
+// presence is checked as 0. NaN and the infinities are in no range.
+type Range struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The smallest and the largest number that pass; at least one is there.
+	Min *float64 `protobuf:"fixed64,1,opt,name=min,proto3,oneof" json:"min,omitempty"`
+	Max *float64 `protobuf:"fixed64,2,opt,name=max,proto3,oneof" json:"max,omitempty"`
+	// Error code, for example "WFP-90002".
+	Code string `protobuf:"bytes,3,opt,name=code,proto3" json:"code,omitempty"`
+	// HTTP status; 400 when absent.
+	Status int32 `protobuf:"varint,4,opt,name=status,proto3" json:"status,omitempty"`
+	// The whole message, where clients know its words: {name} stands for the path of the
+	// property, {value} for what was sent, {min} and {max} for what passes.
+	Message string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
+	// Whether the response carries details.limits with the number sent and max.
+	ShowDetails bool `protobuf:"varint,6,opt,name=show_details,json=showDetails,proto3" json:"show_details,omitempty"`
+	// Whether a request that leaves the field out is refused with the same error.
+	Required      bool `protobuf:"varint,7,opt,name=required,proto3" json:"required,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Range) Reset() {
+	*x = Range{}
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Range) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Range) ProtoMessage() {}
+
+func (x *Range) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Range.ProtoReflect.Descriptor instead.
+func (*Range) Descriptor() ([]byte, []int) {
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Range) GetMin() float64 {
+	if x != nil && x.Min != nil {
+		return *x.Min
+	}
+	return 0
+}
+
+func (x *Range) GetMax() float64 {
+	if x != nil && x.Max != nil {
+		return *x.Max
+	}
+	return 0
+}
+
+func (x *Range) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Range) GetStatus() int32 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *Range) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *Range) GetShowDetails() bool {
+	if x != nil {
+		return x.ShowDetails
+	}
+	return false
+}
+
+func (x *Range) GetRequired() bool {
+	if x != nil {
+		return x.Required
+	}
+	return false
+}
+
+// Length bounds the number of characters of a text, or of each text of a list, checked
+// before the method sees it.
+type Length struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Max   int32                  `protobuf:"varint,1,opt,name=max,proto3" json:"max,omitempty"`
+	// Error code, for example "WFP-90002".
+	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
+	// HTTP status; 400 when absent.
+	Status int32 `protobuf:"varint,3,opt,name=status,proto3" json:"status,omitempty"`
+	// The whole message, where clients know its words: {name} stands for the path of the
+	// property, {max} for what passes.
+	Message       string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Length) Reset() {
+	*x = Length{}
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Length) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Length) ProtoMessage() {}
+
+func (x *Length) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Length.ProtoReflect.Descriptor instead.
+func (*Length) Descriptor() ([]byte, []int) {
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Length) GetMax() int32 {
+	if x != nil {
+		return x.Max
+	}
+	return 0
+}
+
+func (x *Length) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Length) GetStatus() int32 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *Length) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 // Field is the policy of one field.
 type Field struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -613,14 +789,19 @@ type Field struct {
 	ExactNumber bool `protobuf:"varint,3,opt,name=exact_number,json=exactNumber,proto3" json:"exact_number,omitempty"`
 	// Another name by which a request may give the field, where operations of one
 	// domain call the same thing differently. Responses have the field's own name.
-	Alias         string `protobuf:"bytes,4,opt,name=alias,proto3" json:"alias,omitempty"`
+	Alias string `protobuf:"bytes,4,opt,name=alias,proto3" json:"alias,omitempty"`
+	// Bounds a number; several where each end has an error of its own. The first that
+	// refuses it counts.
+	Ranges []*Range `protobuf:"bytes,5,rep,name=ranges,proto3" json:"ranges,omitempty"`
+	// Bounds the characters of a text.
+	Length        *Length `protobuf:"bytes,6,opt,name=length,proto3" json:"length,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Field) Reset() {
 	*x = Field{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -632,7 +813,7 @@ func (x *Field) String() string {
 func (*Field) ProtoMessage() {}
 
 func (x *Field) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -645,7 +826,7 @@ func (x *Field) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Field.ProtoReflect.Descriptor instead.
 func (*Field) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Field) GetLimit() *Limit {
@@ -676,6 +857,20 @@ func (x *Field) GetAlias() string {
 	return ""
 }
 
+func (x *Field) GetRanges() []*Range {
+	if x != nil {
+		return x.Ranges
+	}
+	return nil
+}
+
+func (x *Field) GetLength() *Length {
+	if x != nil {
+		return x.Length
+	}
+	return nil
+}
+
 // Event says where a message is published. The second token of the subject is
 // the domain, and names its stream.
 type Event struct {
@@ -692,7 +887,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -704,7 +899,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -717,7 +912,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Event) GetSubject() string {
@@ -771,7 +966,7 @@ type Replication struct {
 
 func (x *Replication) Reset() {
 	*x = Replication{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -783,7 +978,7 @@ func (x *Replication) String() string {
 func (*Replication) ProtoMessage() {}
 
 func (x *Replication) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -796,7 +991,7 @@ func (x *Replication) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replication.ProtoReflect.Descriptor instead.
 func (*Replication) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Replication) GetOwner() string {
@@ -959,12 +1154,29 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\aignored\x18\x04 \x03(\tR\aignored\x12\x1b\n" +
 	"\traw_field\x18\x05 \x01(\tR\brawField\x12!\n" +
 	"\fcontent_type\x18\x06 \x01(\tR\vcontentType\x12.\n" +
-	"\x13other_content_types\x18\a \x03(\tR\x11otherContentTypes\"\xa7\x01\n" +
+	"\x13other_content_types\x18\a \x03(\tR\x11otherContentTypes\"\xca\x01\n" +
+	"\x05Range\x12\x15\n" +
+	"\x03min\x18\x01 \x01(\x01H\x00R\x03min\x88\x01\x01\x12\x15\n" +
+	"\x03max\x18\x02 \x01(\x01H\x01R\x03max\x88\x01\x01\x12\x12\n" +
+	"\x04code\x18\x03 \x01(\tR\x04code\x12\x16\n" +
+	"\x06status\x18\x04 \x01(\x05R\x06status\x12\x18\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\x12!\n" +
+	"\fshow_details\x18\x06 \x01(\bR\vshowDetails\x12\x1a\n" +
+	"\brequired\x18\a \x01(\bR\brequiredB\x06\n" +
+	"\x04_minB\x06\n" +
+	"\x04_max\"`\n" +
+	"\x06Length\x12\x10\n" +
+	"\x03max\x18\x01 \x01(\x05R\x03max\x12\x12\n" +
+	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +
+	"\x06status\x18\x03 \x01(\x05R\x06status\x12\x18\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"\x90\x02\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\x12!\n" +
 	"\fexact_number\x18\x03 \x01(\bR\vexactNumber\x12\x14\n" +
-	"\x05alias\x18\x04 \x01(\tR\x05alias\"\x83\x01\n" +
+	"\x05alias\x18\x04 \x01(\tR\x05alias\x122\n" +
+	"\x06ranges\x18\x05 \x03(\v2\x1a.rotaloom.options.v1.RangeR\x06ranges\x123\n" +
+	"\x06length\x18\x06 \x01(\v2\x1b.rotaloom.options.v1.LengthR\x06length\"\x83\x01\n" +
 	"\x05Event\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1c\n" +
 	"\tconsumers\x18\x02 \x03(\tR\tconsumers\x12B\n" +
@@ -1009,39 +1221,43 @@ func file_rotaloom_options_v1_options_proto_rawDescGZIP() []byte {
 }
 
 var file_rotaloom_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_rotaloom_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_rotaloom_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_rotaloom_options_v1_options_proto_goTypes = []any{
 	(Throttle)(0),                       // 0: rotaloom.options.v1.Throttle
 	(Format)(0),                         // 1: rotaloom.options.v1.Format
 	(*Method)(nil),                      // 2: rotaloom.options.v1.Method
 	(*Limit)(nil),                       // 3: rotaloom.options.v1.Limit
 	(*Message)(nil),                     // 4: rotaloom.options.v1.Message
-	(*Field)(nil),                       // 5: rotaloom.options.v1.Field
-	(*Event)(nil),                       // 6: rotaloom.options.v1.Event
-	(*Replication)(nil),                 // 7: rotaloom.options.v1.Replication
-	(*descriptorpb.MethodOptions)(nil),  // 8: google.protobuf.MethodOptions
-	(*descriptorpb.MessageOptions)(nil), // 9: google.protobuf.MessageOptions
-	(*descriptorpb.FieldOptions)(nil),   // 10: google.protobuf.FieldOptions
+	(*Range)(nil),                       // 5: rotaloom.options.v1.Range
+	(*Length)(nil),                      // 6: rotaloom.options.v1.Length
+	(*Field)(nil),                       // 7: rotaloom.options.v1.Field
+	(*Event)(nil),                       // 8: rotaloom.options.v1.Event
+	(*Replication)(nil),                 // 9: rotaloom.options.v1.Replication
+	(*descriptorpb.MethodOptions)(nil),  // 10: google.protobuf.MethodOptions
+	(*descriptorpb.MessageOptions)(nil), // 11: google.protobuf.MessageOptions
+	(*descriptorpb.FieldOptions)(nil),   // 12: google.protobuf.FieldOptions
 }
 var file_rotaloom_options_v1_options_proto_depIdxs = []int32{
 	0,  // 0: rotaloom.options.v1.Method.throttle:type_name -> rotaloom.options.v1.Throttle
 	3,  // 1: rotaloom.options.v1.Message.limits:type_name -> rotaloom.options.v1.Limit
 	3,  // 2: rotaloom.options.v1.Field.limit:type_name -> rotaloom.options.v1.Limit
 	1,  // 3: rotaloom.options.v1.Field.format:type_name -> rotaloom.options.v1.Format
-	7,  // 4: rotaloom.options.v1.Event.replication:type_name -> rotaloom.options.v1.Replication
-	8,  // 5: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
-	9,  // 6: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
-	9,  // 7: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
-	10, // 8: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
-	2,  // 9: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
-	4,  // 10: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
-	6,  // 11: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
-	5,  // 12: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	9,  // [9:13] is the sub-list for extension type_name
-	5,  // [5:9] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	5,  // 4: rotaloom.options.v1.Field.ranges:type_name -> rotaloom.options.v1.Range
+	6,  // 5: rotaloom.options.v1.Field.length:type_name -> rotaloom.options.v1.Length
+	9,  // 6: rotaloom.options.v1.Event.replication:type_name -> rotaloom.options.v1.Replication
+	10, // 7: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
+	11, // 8: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
+	11, // 9: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
+	12, // 10: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
+	2,  // 11: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
+	4,  // 12: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
+	8,  // 13: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
+	7,  // 14: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	11, // [11:15] is the sub-list for extension type_name
+	7,  // [7:11] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_options_v1_options_proto_init() }
@@ -1049,13 +1265,14 @@ func file_rotaloom_options_v1_options_proto_init() {
 	if File_rotaloom_options_v1_options_proto != nil {
 		return
 	}
+	file_rotaloom_options_v1_options_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_options_v1_options_proto_rawDesc), len(file_rotaloom_options_v1_options_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 4,
 			NumServices:   0,
 		},

@@ -1,0 +1,198 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+)
+
+// exactly is how far from 0 whole numbers are exact in a range.
+const exactly = 1 << 53
+
+// A bound is a compiled rotaloom.options.v1.Range or Length of one field.
+type bound struct {
+	field protoreflect.FieldDescriptor
+	// refuses reports whether a value is out of bounds.
+	refuses  func(protoreflect.Value) bool
+	required bool
+	code     string
+	status   int
+	// message is the text of the fault, with what stands for the name and the value.
+	message string
+	// max is the largest number that passes, when the fault has details; otherwise nil.
+	max *int64
+}
+
+// CheckRanges returns a fault for the first number of the request that is out of the
+// range of its field, or text that has more characters than its field may have.
+func (m *Method) CheckRanges(req proto.Message) error {
+	return m.ranges.check(req, m.body)
+}
+
+// rangeChecks returns one check for each range and length of the fields of a message
+// type.
+func rangeChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
+	var checks []check
+	for i := range desc.Fields().Len() {
+		field := desc.Fields().Get(i)
+		opts := fieldOptions(field)
+		for _, r := range opts.GetRanges() {
+			b, err := rangeOf(field, r)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", field.FullName(), err)
+			}
+			checks = append(checks, b.check)
+		}
+		if opts.GetLength() != nil {
+			b, err := lengthOf(field, opts.GetLength())
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", field.FullName(), err)
+			}
+			checks = append(checks, b.check)
+		}
+	}
+	return checks, nil
+}
+
+func rangeOf(field protoreflect.FieldDescriptor, opts *optionsv1.Range) (*bound, error) {
+	number, whole := numberOf(field)
+	least, most := math.Inf(-1), math.Inf(1)
+	if opts.Min != nil {
+		least = opts.GetMin()
+	}
+	if opts.Max != nil {
+		most = opts.GetMax()
+	}
+	switch {
+	case number == nil:
+		return nil, fmt.Errorf("has a range but holds no number")
+	case opts.Min == nil && opts.Max == nil:
+		return nil, fmt.Errorf("a range needs a min or a max")
+	case !(least <= most): // This way round for NaN.
+		return nil, fmt.Errorf("a range has a min above its max")
+	case whole && !exact(opts.Min) || whole && !exact(opts.Max):
+		return nil, fmt.Errorf("a range of whole numbers has other bounds")
+	case opts.GetCode() == "":
+		return nil, fmt.Errorf("a range needs a code")
+	case opts.GetRequired() && (!field.HasPresence() || strings.Contains(opts.GetMessage(), "{value}")):
+		return nil, fmt.Errorf("a range is required where a request cannot leave the field out, or its message shows what is not there")
+	case opts.GetShowDetails() && (!whole || opts.Max == nil):
+		return nil, fmt.Errorf("a range without a whole max has no details")
+	}
+	b := newBound(field, opts.GetCode(), opts.GetStatus())
+	b.required = opts.GetRequired()
+	b.refuses = func(v protoreflect.Value) bool {
+		n := number(v)
+		return !(n >= least && n <= most) || math.IsInf(n, 0)
+	}
+	b.message = strings.NewReplacer("{min}", decimal(least), "{max}", decimal(most)).Replace(RangeMessage(opts))
+	if opts.GetShowDetails() {
+		b.max = proto.Int64(int64(most))
+	}
+	return b, nil
+}
+
+// RangeMessage returns the text of the error of a range, with what stands for the numbers.
+func RangeMessage(opts *optionsv1.Range) string {
+	switch {
+	case opts.GetMessage() != "":
+		return opts.GetMessage()
+	case opts.Max == nil:
+		return "{name} must not be less than {min}."
+	case opts.Min == nil:
+		return "{name} must not be more than {max}."
+	}
+	return "{name} must be from {min} to {max}."
+}
+
+func lengthOf(field protoreflect.FieldDescriptor, opts *optionsv1.Length) (*bound, error) {
+	most := int(opts.GetMax())
+	switch {
+	case field.Kind() != protoreflect.StringKind || field.IsMap():
+		return nil, fmt.Errorf("has a length but holds no text")
+	case most < 1:
+		return nil, fmt.Errorf("a length needs a max above 0")
+	case opts.GetCode() == "":
+		return nil, fmt.Errorf("a length needs a code")
+	}
+	b := newBound(field, opts.GetCode(), opts.GetStatus())
+	// A text has at least as many bytes as characters.
+	b.refuses = func(v protoreflect.Value) bool {
+		text := v.String()
+		return len(text) > most && utf8.RuneCountInString(text) > most
+	}
+	b.message = strings.ReplaceAll(LengthMessage(opts), "{max}", strconv.Itoa(most))
+	return b, nil
+}
+
+// LengthMessage returns the text of the error of a length, with what stands for the number.
+func LengthMessage(opts *optionsv1.Length) string {
+	return cmp.Or(opts.GetMessage(), "{name} must have at most {max} characters.")
+}
+
+func newBound(field protoreflect.FieldDescriptor, code string, status int32) *bound {
+	return &bound{field: field, code: code, status: cmp.Or(int(status), http.StatusBadRequest)}
+}
+
+func (b *bound) check(m protoreflect.Message) *failure {
+	switch {
+	case b.field.IsList():
+		list := m.Get(b.field).List()
+		for i := range list.Len() {
+			if v := list.Get(i); b.refuses(v) {
+				return b.failure(v).under(fmt.Sprintf("%s[%d]", b.field.JSONName(), i))
+			}
+		}
+		return nil
+	case b.field.HasPresence() && !m.Has(b.field):
+		if !b.required {
+			return nil
+		}
+	case !b.refuses(m.Get(b.field)):
+		return nil
+	}
+	return b.failure(m.Get(b.field)).under(b.field.JSONName())
+}
+
+func (b *bound) failure(v protoreflect.Value) *failure {
+	return &failure{fault: func(path string) *fault.Error {
+		e := fault.New(b.code, b.status, strings.NewReplacer("{name}", path, "{value}", fmt.Sprint(v.Interface())).Replace(b.message))
+		if b.max != nil {
+			return e.WithLimits(v.Int(), *b.max)
+		}
+		return e
+	}}
+}
+
+// numberOf returns how the numbers of a field are read, nil when it holds none, and
+// whether they are whole ones.
+func numberOf(field protoreflect.FieldDescriptor) (number func(protoreflect.Value) float64, whole bool) {
+	if field.IsMap() {
+		return nil, false
+	}
+	switch field.Kind() {
+	case protoreflect.Int32Kind, protoreflect.Int64Kind:
+		return func(v protoreflect.Value) float64 { return float64(v.Int()) }, true
+	case protoreflect.DoubleKind:
+		return protoreflect.Value.Float, false
+	default:
+		return nil, false
+	}
+}
+
+// exact reports whether a bound is a whole number that no other one is rounded to.
+func exact(bound *float64) bool {
+	return bound == nil || *bound == math.Trunc(*bound) && math.Abs(*bound) < exactly
+}
+
+func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
