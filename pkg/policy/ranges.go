@@ -95,24 +95,26 @@ func rangeOf(field protoreflect.FieldDescriptor, opts *optionsv1.Range) (*bound,
 		n := number(v)
 		return !(n >= least && n <= most) || math.IsInf(n, 0)
 	}
-	b.message = strings.NewReplacer("{min}", decimal(least), "{max}", decimal(most)).Replace(RangeMessage(opts))
+	b.message = RangeMessage(opts)
 	if opts.GetShowDetails() {
 		b.max = proto.Int64(int64(most))
 	}
 	return b, nil
 }
 
-// RangeMessage returns the text of the error of a range, with what stands for the numbers.
+// RangeMessage returns the text of the error of a range, with {name} and {value} for what
+// a request has.
 func RangeMessage(opts *optionsv1.Range) string {
+	text := "{name} must be from {min} to {max}."
 	switch {
 	case opts.GetMessage() != "":
-		return opts.GetMessage()
+		text = opts.GetMessage()
 	case opts.Max == nil:
-		return "{name} must not be less than {min}."
+		text = "{name} must not be less than {min}."
 	case opts.Min == nil:
-		return "{name} must not be more than {max}."
+		text = "{name} must not be more than {max}."
 	}
-	return "{name} must be from {min} to {max}."
+	return strings.NewReplacer("{min}", decimal(opts.GetMin()), "{max}", decimal(opts.GetMax())).Replace(text)
 }
 
 func lengthOf(field protoreflect.FieldDescriptor, opts *optionsv1.Length) (*bound, error) {
@@ -131,13 +133,15 @@ func lengthOf(field protoreflect.FieldDescriptor, opts *optionsv1.Length) (*boun
 		text := v.String()
 		return len(text) > most && utf8.RuneCountInString(text) > most
 	}
-	b.message = strings.ReplaceAll(LengthMessage(opts), "{max}", strconv.Itoa(most))
+	b.message = LengthMessage(opts)
 	return b, nil
 }
 
-// LengthMessage returns the text of the error of a length, with what stands for the number.
+// LengthMessage returns the text of the error of a length, with {name} for what a request
+// has.
 func LengthMessage(opts *optionsv1.Length) string {
-	return cmp.Or(opts.GetMessage(), "{name} must have at most {max} characters.")
+	text := cmp.Or(opts.GetMessage(), "{name} must have at most {max} characters.")
+	return strings.ReplaceAll(text, "{max}", strconv.Itoa(int(opts.GetMax())))
 }
 
 func newBound(field protoreflect.FieldDescriptor, code string, status int32) *bound {

@@ -28,7 +28,6 @@ var notLimits = map[string]string{
 // them: they bound what is stored, or what a program can do at once.
 var ownBounds = map[string]string{
 	"services/commons/internal/search/hyperfind maxProfiles":   "profiles of a tenant",
-	"services/commons/internal/location maxLocations":          "locations of a response",
 	"services/commons/internal/locationset maxLocations":       "locations of the sets of a response",
 	"services/timekeeping/internal/employmentterm maxVersions": "versions of a stored term",
 }

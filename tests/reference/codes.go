@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // Links all of them.
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
@@ -262,9 +263,12 @@ func (s *sources) contracts(root string) error {
 
 // ranges takes the texts of the ranges and lengths of fields.
 func (s *sources) ranges(messages protoreflect.MessageDescriptors) {
-	take := func(code, text string) {
-		if found := s.codes[code]; found != nil {
+	take := func(field protoreflect.FieldDescriptor, code, text string) {
+		switch found := s.codes[code]; {
+		case found != nil:
 			found.texts = append(found.texts, placeholder.ReplaceAllString(text, "%s"))
+		case code != fault.CodeInput: // It has the form of another program's codes.
+			s.problems = append(s.problems, fmt.Sprintf("a range of %s has the code %s, which no constant has", field.FullName(), code))
 		}
 	}
 	for i := range messages.Len() {
@@ -272,10 +276,10 @@ func (s *sources) ranges(messages protoreflect.MessageDescriptors) {
 		for k := range fields.Len() {
 			options, _ := proto.GetExtension(fields.Get(k).Options(), optionsv1.E_Field).(*optionsv1.Field)
 			for _, r := range options.GetRanges() {
-				take(r.GetCode(), policy.RangeMessage(r))
+				take(fields.Get(k), r.GetCode(), policy.RangeMessage(r))
 			}
 			if length := options.GetLength(); length != nil {
-				take(length.GetCode(), policy.LengthMessage(length))
+				take(fields.Get(k), length.GetCode(), policy.LengthMessage(length))
 			}
 		}
 		s.ranges(messages.Get(i).Messages())

@@ -161,7 +161,7 @@ func TestALargeTree(t *testing.T) {
 		assert.ErrorContains(t, err, "Ask for pages")
 		seen := map[int64]bool{}
 		for index := int64(0); ; index++ {
-			list, err := h.MultiReadLocations(ctx, &commonsv1.MultiReadLocationsRequest{Index: &index, Count: proto.Int64(maxLocations), Where: &commonsv1.LocationWhere{
+			list, err := h.MultiReadLocations(ctx, &commonsv1.MultiReadLocationsRequest{Index: &index, Count: proto.Int64(int64(maxLocations)), Where: &commonsv1.LocationWhere{
 				DescendantsOf: &commonsv1.LocationsOf{Context: "ORG", Date: "2026-03-01", LocationRef: &commonv1.Ref{Id: proto.Int64(1)}},
 			}})
 			require.NoError(t, err)

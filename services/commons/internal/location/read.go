@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -21,7 +21,7 @@ import (
 )
 
 // maxLocations bounds the locations of a response, or of a page of one.
-const maxLocations = 10_000
+var maxLocations = policy.RangeMax[*commonsv1.MultiReadLocationsRequest]("count")
 
 // page is a part of a response; the zero page is all of it.
 type page struct{ index, count int64 }
@@ -32,10 +32,6 @@ func pageOf(req *commonsv1.MultiReadLocationsRequest, q question) (page, error) 
 	switch {
 	case req.Count == nil && p.index != 0:
 		return p, fault.Invalid(fault.CodeValue, "index needs count, the number of locations in a page.")
-	case req.Count != nil && (p.count < 1 || p.count > maxLocations):
-		return p, fault.Invalid(fault.CodeValue, fmt.Sprintf("count must be 1 to %d.", maxLocations))
-	case p.index < 0 || p.index > math.MaxInt32:
-		return p, fault.Invalid(fault.CodeValue, "index must be 0 or more.")
 	case p.count > 0 && q.stop != nil:
 		return p, fault.Invalid(fault.CodeValue, "Pages and stopTraversal exclude each other.")
 	}
@@ -115,7 +111,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since 
 		}
 		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf(
 			"Service limits are exceeded: locations in the response: %d, allowed: %d. Ask for pages, by index and count.", actual, maxLocations)).
-			WithLimits(int64(actual), maxLocations)
+			WithLimits(int64(actual), int64(maxLocations))
 	}
 	return q.stopped(lastPaths(list)), nil
 }

@@ -116,8 +116,6 @@ func (q *pageQuery) setPage(req *commonsv1.ApplyReadPersonsRequest) error {
 			WithLimits(q.limit, maxPage)
 	case q.limit <= 0:
 		return fault.Invalid(CodeCount, fmt.Sprintf("count %d is not a number of persons from 1 to %d.", q.limit, maxPage))
-	case req.GetIndex() < 0 || req.GetIndex() > 1<<40:
-		return fault.Invalid(CodeIndex, fmt.Sprintf("index %d is not the number of a page, which are counted from 0.", req.GetIndex()))
 	}
 	q.offset = req.GetIndex() * q.limit
 	return nil

@@ -14,10 +14,7 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-const (
-	defaultCount = 100
-	maxCount     = 1000
-)
+const defaultCount = 100
 
 // end is later than every event, in microseconds.
 var end = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
@@ -40,9 +37,6 @@ func (h *Handler) queryOf(req *platformv1.ReadAuditEventsRequest) (q query, err 
 	}
 	if req.Count != nil {
 		q.count = int(req.GetCount())
-	}
-	if q.count < 1 || q.count > maxCount {
-		return q, fault.Invalid(fault.CodeInput, fmt.Sprintf("count must be 1 to %d.", maxCount))
 	}
 	if strings.ContainsRune(q.user+q.operation+q.outcome, 0) {
 		return q, fault.Invalid(fault.CodeInput, "A text in where holds a character that no text has.")

@@ -19,10 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/delivery"
 )
 
-const (
-	maxPage     = 1000
-	defaultPage = 100
-)
+const defaultPage = 100
 
 var states = []string{delivery.Pending, delivery.Delivered, delivery.Failed, delivery.Suppressed}
 
@@ -78,9 +75,6 @@ func queryOf(req *platformv1.MultiReadDeliveriesRequest) (delivery.Query, error)
 		q.PersonNumber = &number
 	}
 	if req.Count != nil {
-		if req.GetCount() < 1 || req.GetCount() > maxPage {
-			return q, fault.Invalid(CodeInvalid, fmt.Sprintf("count must be from 1 to %d.", maxPage))
-		}
 		q.Limit = int(req.GetCount())
 	}
 	return q, nil

@@ -35,8 +35,6 @@ const (
 	maxSize = 256 << 10
 	// maxNamed bounds what a function or a location names.
 	maxNamed = 1000
-	// maxPage bounds the records of a page.
-	maxPage = 1000
 )
 
 func codes() namedstore.Codes {

@@ -57,7 +57,7 @@ func (h *Handler) expired(_ context.Context, _ pgx.Tx, _ int64, t *platformv1.Ta
 
 // ListTargetThresholds returns a page of the target thresholds in short, by name.
 func (h *Handler) ListTargetThresholds(ctx context.Context, req *platformv1.ListTargetThresholdsRequest) (*platformv1.TargetThresholdSummaryList, error) {
-	if req.GetRecordstartindex() < 0 || req.Recordendindex != nil && req.GetRecordendindex() < req.GetRecordstartindex() {
+	if req.Recordendindex != nil && req.GetRecordendindex() < req.GetRecordstartindex() {
 		return nil, fault.Invalid(CodeInvalid, "recordstartindex must not be less than 0, nor recordendindex less than that.")
 	}
 	list, err := h.resource.List(ctx, nil, req.Name)
@@ -209,10 +209,6 @@ func (h *Handler) ExportTargetThresholds(ctx context.Context, req *platformv1.Ex
 		return nil, missing("index")
 	case req.Count == nil:
 		return nil, missing("count")
-	case req.GetIndex() < 0:
-		return nil, invalid("index", "must not be less than 0")
-	case req.GetCount() < 1 || req.GetCount() > maxPage:
-		return nil, invalid("count", fmt.Sprintf("must be from 1 to %d", maxPage))
 	}
 	list, err := h.resource.List(ctx, nil, nil)
 	if err != nil {

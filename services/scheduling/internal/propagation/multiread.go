@@ -18,10 +18,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-const (
-	defaultPage = 100
-	maxPage     = 1000
-)
+const defaultPage = 100
 
 // A condition without values does not narrow. Newest first is by id, which no change
 // moves, so that pages stay as they are while propagations go on.
@@ -99,9 +96,6 @@ func parseFilter(req *schedulingv1.MultiReadPropagationsRequest) (f filter, err 
 	}
 	if req.Count != nil {
 		f.count = int(req.GetCount())
-	}
-	if f.count < 1 || f.count > maxPage {
-		return f, invalid(fmt.Sprintf("count must be from 1 to %d.", maxPage))
 	}
 	if f.states, err = oneOf("where.states", where.GetStates(), StateAccepted, StateRunning, StateFinished, StateFailed); err != nil {
 		return f, err

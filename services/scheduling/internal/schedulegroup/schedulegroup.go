@@ -42,7 +42,6 @@ const (
 const (
 	maxDescription  = 1000
 	maxPersistentID = 250
-	maxPage         = 10_000
 )
 
 func codes() namedstore.Codes {
@@ -98,9 +97,6 @@ func (h *Handler) distinct(ctx context.Context, tx pgx.Tx, tenantID, id int64, g
 // ListScheduleGroups returns a page of the schedule groups by name, or the one
 // that is asked for.
 func (h *Handler) ListScheduleGroups(ctx context.Context, req *schedulingv1.ListScheduleGroupsRequest) (*schedulingv1.ScheduleGroupList, error) {
-	if req.GetIndex() < 0 || req.Count != nil && (req.GetCount() < 1 || req.GetCount() > maxPage) {
-		return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("index must not be less than 0, and count must be from 1 to %d.", maxPage))
-	}
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package timecard
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -17,11 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// What a page of punches may be.
-const (
-	maxPunchTime = time.Hour
-	maxPage      = 25
-)
+// maxPunchTime is how far the times of a page of punches may be apart.
+const maxPunchTime = time.Hour
 
 // ApplyReadPunches returns a page of employees with the punches that they made between
 // two times.
@@ -33,12 +29,6 @@ func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.Apply
 	first, last, err := punchTimes(req.GetWhere().GetDateRange())
 	if err != nil {
 		return nil, err
-	}
-	if req.Count == nil || req.GetCount() < 1 || req.GetCount() > maxPage {
-		return nil, fault.Invalid(timecardfault.CodePunchPage, fmt.Sprintf("count must be from 1 to %d.", maxPage))
-	}
-	if req.GetIndex() < 0 {
-		return nil, timecardfault.Invalid("index must not be less than 0")
 	}
 	keys, err := requested.Keys("where.employees", req.GetWhere().GetEmployees())
 	if err != nil {

@@ -640,7 +640,7 @@ const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\n" +
 	"(rotaloom/commons/v1/wage_work_rule.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a rotaloom/commons/v1/person.proto\x1a!rotaloom/options/v1/options.proto\"r\n" +
 	"\x1dMultiReadWageWorkRulesRequest\x12<\n" +
-	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.WageWorkRuleWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xad\x04\n" +
+	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.WageWorkRuleWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xb2\x05\n" +
 	"\x11WageWorkRuleWhere\x12B\n" +
 	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionR\temployees\x12#\n" +
 	"\rsnapshot_date\x18\x02 \x01(\tR\fsnapshotDate\x121\n" +
@@ -648,9 +648,9 @@ const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\x11hyper_find_filter\x18\x04 \x01(\v2$.rotaloom.commons.v1.HyperFindFilterR\x0fhyperFindFilter\x12%\n" +
 	"\n" +
 	"start_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12\x19\n" +
-	"\x05index\x18\a \x01(\x03H\x01R\x05index\x88\x01\x01\x12\x19\n" +
-	"\x05count\x18\b \x01(\x03H\x02R\x05count\x88\x01\x01\x12*\n" +
+	"\bend_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12Y\n" +
+	"\x05index\x18\a \x01(\x03B>\xa2\xbb\x18:*8\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\xc0\xff\xff\xff\xdfA\x1a\tWFP-90010*\x19{name} must be 0 or more.H\x01R\x05index\x88\x01\x01\x12^\n" +
+	"\x05count\x18\b \x01(\x03BC\xa2\xbb\x18?*=\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tWFP-90010*\x1e{name} must be {min} to {max}.H\x02R\x05count\x88\x01\x01\x12*\n" +
 	"\x0eoverrides_only\x18\t \x01(\bH\x03R\roverridesOnly\x88\x01\x01\x12\x1e\n" +
 	"\braw_wage\x18\n" +
 	" \x01(\bH\x04R\arawWage\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x15\n" +

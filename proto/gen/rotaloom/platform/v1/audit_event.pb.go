@@ -585,10 +585,10 @@ var File_rotaloom_platform_v1_audit_event_proto protoreflect.FileDescriptor
 
 const file_rotaloom_platform_v1_audit_event_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/platform/v1/audit_event.proto\x12\x14rotaloom.platform.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"\x91\x01\n" +
+	"&rotaloom/platform/v1/audit_event.proto\x12\x14rotaloom.platform.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"\xd6\x01\n" +
 	"\x16ReadAuditEventsRequest\x12<\n" +
-	"\x05where\x18\x01 \x01(\v2&.rotaloom.platform.v1.AuditEventFilterR\x05where\x12\x19\n" +
-	"\x05count\x18\x02 \x01(\x05H\x00R\x05count\x88\x01\x01\x12\x14\n" +
+	"\x05where\x18\x01 \x01(\v2&.rotaloom.platform.v1.AuditEventFilterR\x05where\x12^\n" +
+	"\x05count\x18\x02 \x01(\x05BC\xa2\xbb\x18?*=\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tAPI-10001*\x1e{name} must be {min} to {max}.H\x00R\x05count\x88\x01\x01\x12\x14\n" +
 	"\x05after\x18\x03 \x01(\tR\x05afterB\b\n" +
 	"\x06_count\"\xdd\x01\n" +
 	"\x10AuditEventFilter\x12.\n" +

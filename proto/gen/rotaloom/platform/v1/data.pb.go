@@ -1653,7 +1653,7 @@ var File_rotaloom_platform_v1_data_proto protoreflect.FileDescriptor
 
 const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\n" +
-	"\x1frotaloom/platform/v1/data.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xcf\x04\n" +
+	"\x1frotaloom/platform/v1/data.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xc0\x05\n" +
 	"\x14MultiReadDataRequest\x12b\n" +
 	"\x06select\x18\x01 \x03(\v2 .rotaloom.platform.v1.DataSelectB(\xa2\xbb\x18$\n" +
 	"\"\b\xc8\x01\x12\tWFP-90003\x18\x9d\x03 \x01J\rdata elementsR\x06select\x122\n" +
@@ -1664,9 +1664,11 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\x1d\b2\x12\tWFP-90003\x18\x9d\x03 \x01J\tgroupingsR\agroupBy\x12\\\n" +
 	"\asort_by\x18\x05 \x03(\v2\x1e.rotaloom.platform.v1.DataSortB#\xa2\xbb\x18\x1f\n" +
 	"\x1d\b\x14\x12\tWFP-90003\x18\x9d\x03 \x01J\tsort keysR\x06sortBy\x12;\n" +
-	"\aoptions\x18\x06 \x01(\v2!.rotaloom.platform.v1.DataOptionsR\aoptions\x12\x19\n" +
-	"\x05index\x18\a \x01(\x03H\x00R\x05index\x88\x01\x01\x12\x19\n" +
-	"\x05count\x18\b \x01(\x03H\x01R\x05count\x88\x01\x01B\b\n" +
+	"\aoptions\x18\x06 \x01(\v2!.rotaloom.platform.v1.DataOptionsR\aoptions\x12T\n" +
+	"\x05index\x18\a \x01(\x03B9\xa2\xbb\x185*3\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\n" +
+	"WCO-106015*\x1c{name} must not be negative.H\x00R\x05index\x88\x01\x01\x12O\n" +
+	"\x05count\x18\b \x01(\x03B4\xa2\xbb\x180*.\t\x00\x00\x00\x00\x00\x00\xf0?\x1a\n" +
+	"WCO-106015*\x17{name} must be above 0.H\x01R\x05count\x88\x01\x01B\b\n" +
 	"\x06_indexB\b\n" +
 	"\x06_count\"\x87\x01\n" +
 	"\n" +

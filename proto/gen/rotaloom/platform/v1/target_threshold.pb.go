@@ -1921,11 +1921,11 @@ var File_rotaloom_platform_v1_target_threshold_proto protoreflect.FileDescriptor
 
 const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\n" +
-	"+rotaloom/platform/v1/target_threshold.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xe7\x01\n" +
+	"+rotaloom/platform/v1/target_threshold.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xcc\x02\n" +
 	"\x1bListTargetThresholdsRequest\x12\x17\n" +
 	"\x04name\x18\x01 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x17\n" +
-	"\x04type\x18\x02 \x01(\tH\x01R\x04type\x88\x01\x01\x12/\n" +
-	"\x10recordstartindex\x18\x03 \x01(\x05H\x02R\x10recordstartindex\x88\x01\x01\x12+\n" +
+	"\x04type\x18\x02 \x01(\tH\x01R\x04type\x88\x01\x01\x12\x93\x01\n" +
+	"\x10recordstartindex\x18\x03 \x01(\x05Bb\xa2\xbb\x18^*\\\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\tWRL-60801*F{name} must not be less than {min}, nor recordendindex less than that.H\x02R\x10recordstartindex\x88\x01\x01\x12+\n" +
 	"\x0erecordendindex\x18\x04 \x01(\x05H\x03R\x0erecordendindex\x88\x01\x01B\a\n" +
 	"\x05_nameB\a\n" +
 	"\x05_typeB\x13\n" +
@@ -1947,12 +1947,12 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\x15ListMetricSetsRequest\"G\n" +
 	"$ListTargetThresholdShortNamesRequest\x12\x1f\n" +
 	"\vtarget_type\x18\x01 \x01(\tR\n" +
-	"targetType\"\x8a\x01\n" +
+	"targetType\"\xcb\x01\n" +
 	"\x1dExportTargetThresholdsRequest\x12\x1f\n" +
 	"\vtarget_type\x18\x01 \x01(\tR\n" +
-	"targetType\x12\x19\n" +
-	"\x05index\x18\x02 \x01(\x05H\x00R\x05index\x88\x01\x01\x12\x19\n" +
-	"\x05count\x18\x03 \x01(\x05H\x01R\x05count\x88\x01\x01B\b\n" +
+	"targetType\x125\n" +
+	"\x05index\x18\x02 \x01(\x05B\x1a\xa2\xbb\x18\x16*\x14\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\tWRL-60801H\x00R\x05index\x88\x01\x01\x12>\n" +
+	"\x05count\x18\x03 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tWRL-60801H\x01R\x05count\x88\x01\x01B\b\n" +
 	"\x06_indexB\b\n" +
 	"\x06_count\"X\n" +
 	"\x15TargetThresholdExport\x12?\n" +

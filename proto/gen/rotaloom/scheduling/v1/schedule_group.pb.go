@@ -566,12 +566,12 @@ var File_rotaloom_scheduling_v1_schedule_group_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_schedule_group_proto_rawDesc = "" +
 	"\n" +
-	"+rotaloom/scheduling/v1/schedule_group.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xe8\x01\n" +
+	"+rotaloom/scheduling/v1/schedule_group.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xb4\x03\n" +
 	"\x19ListScheduleGroupsRequest\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12!\n" +
-	"\tqualifier\x18\x02 \x01(\tH\x01R\tqualifier\x88\x01\x01\x12\x19\n" +
-	"\x05index\x18\x03 \x01(\x05H\x02R\x05index\x88\x01\x01\x12\x19\n" +
-	"\x05count\x18\x04 \x01(\x05H\x03R\x05count\x88\x01\x01\x12$\n" +
+	"\tqualifier\x18\x02 \x01(\tH\x01R\tqualifier\x88\x01\x01\x12x\n" +
+	"\x05index\x18\x03 \x01(\x05B]\xa2\xbb\x18Y*W\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\tWRL-30801*Aindex must not be less than 0, and count must be from 1 to 10000.H\x02R\x05index\x88\x01\x01\x12\x85\x01\n" +
+	"\x05count\x18\x04 \x01(\x05Bj\xa2\xbb\x18f*d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-30801*Eindex must not be less than 0, and count must be from {min} to {max}.H\x03R\x05count\x88\x01\x01\x12$\n" +
 	"\vall_details\x18\x05 \x01(\bH\x04R\n" +
 	"allDetails\x88\x01\x01B\x05\n" +
 	"\x03_idB\f\n" +

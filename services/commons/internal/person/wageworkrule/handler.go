@@ -22,13 +22,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/writer"
 )
 
-const (
-	// maxPage bounds the rules of a page.
-	maxPage = 1000
-	// maxShown bounds the rules of a response: given by ranges of days, a person's few
-	// hundred can be many thousands.
-	maxShown = 100_000
-)
+// maxShown bounds the rules of a response: given by ranges of days, a person's few
+// hundred can be many thousands.
+const maxShown = 100_000
 
 // Handler serves WageWorkRuleService.
 type Handler struct {

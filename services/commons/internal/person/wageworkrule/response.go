@@ -2,8 +2,6 @@ package wageworkrule
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -29,13 +27,8 @@ type selection struct {
 
 func selectionOf(where *commonsv1.WageWorkRuleWhere, days civil.Range) (*selection, error) {
 	s := &selection{left: maxShown, days: days, overridesOnly: where.GetOverridesOnly()}
-	switch {
-	case where.Count == nil && where.GetIndex() != 0:
+	if where.Count == nil && where.GetIndex() != 0 {
 		return nil, fault.Invalid(fault.CodeValue, "where.index needs where.count, the number of wage and work rules in a page.")
-	case where.Count != nil && (where.GetCount() < 1 || where.GetCount() > maxPage):
-		return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("where.count must be 1 to %d.", maxPage))
-	case where.GetIndex() < 0 || where.GetIndex() > math.MaxInt32:
-		return nil, fault.Invalid(fault.CodeValue, "where.index must be 0 or more.")
 	}
 	s.index, s.count = int(where.GetIndex()), int(where.GetCount())
 	return s, nil

@@ -100,8 +100,6 @@ func threshold(given *int64) (int, error) {
 	switch {
 	case given == nil:
 		return defaultThreshold, nil
-	case *given < 1:
-		return 0, fault.Invalid(fault.CodeValue, "threshold must be at least 1.")
 	case *given > int64(maxThreshold):
 		return 0, fault.TooLarge(CodeMost, fmt.Sprintf("Service limits are exceeded: threshold in the request: %d, allowed: %d.",
 			*given, maxThreshold)).WithLimits(*given, int64(maxThreshold))

@@ -246,12 +246,6 @@ func CheckedDays(first, last civil.Date) (civil.Range, error) {
 }
 
 func (q *Query) parsePage() error {
-	if q.Index != nil && q.GetIndex() < 0 {
-		return errcode.Invalid(errcode.CodeBadRequest, "index must not be negative.")
-	}
-	if q.Count != nil && q.GetCount() <= 0 {
-		return errcode.Invalid(errcode.CodeBadRequest, "count must be above 0.")
-	}
 	if len(q.GetSelect()) == 0 {
 		return errcode.Invalid(errcode.CodeBadRequest, "select is missing.")
 	}
