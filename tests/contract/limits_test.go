@@ -29,13 +29,13 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-var updateLimits = flag.Bool("update-limits", false, "write testdata/limits.txt anew")
+var updateLimits = flag.Bool("update-limits", false, "write testdata/limits.txt and testdata/ranges.txt anew")
 
 // What the limits are is pinned in testdata/limits.txt, so that none is changed by
 // mistake.
 func TestLimitsAreWrittenDown(t *testing.T) {
 	t.Parallel()
-	requirePinned(t, declaredLimits(t))
+	requirePinned(t, "testdata/limits.txt", declaredLimits(t))
 }
 
 // Every limit that a contract declares lets as much pass as it says, and refuses one
@@ -112,10 +112,21 @@ func declaredLimits(t *testing.T) []declaredLimit {
 	return all
 }
 
+// limitsOfMethod returns the limits of an operation, each once.
 func limitsOfMethod(m protoreflect.MethodDescriptor) []declaredLimit {
+	var found []declaredLimit
+	eachMessage(m, func(message protoreflect.MessageDescriptor, base declaredLimit, below []string) {
+		found = append(found, limitsOfMessage(message, base, below)...)
+	})
+	return found
+}
+
+// eachMessage visits the messages that the JSON of a request has, each once, with the
+// operation and the properties that lead there.
+func eachMessage(m protoreflect.MethodDescriptor, visit func(m protoreflect.MessageDescriptor, base declaredLimit, below []string)) {
 	rule, ok := proto.GetExtension(m.Options(), annotations.E_Http).(*annotations.HttpRule)
 	if !ok || rule == nil {
-		return nil
+		return
 	}
 	base := declaredLimit{}
 	for method, path := range map[string]string{
@@ -125,7 +136,7 @@ func limitsOfMethod(m protoreflect.MethodDescriptor) []declaredLimit {
 			base.method, base.path = method, path
 		}
 	}
-	w := limitWalk{seen: map[protoreflect.FullName]bool{}}
+	w := messageWalk{seen: map[protoreflect.FullName]bool{}, visit: visit}
 	body := rule.GetBody()
 	for i := range m.Input().Fields().Len() {
 		if f := m.Input().Fields().Get(i); body != "*" && string(f.Name()) == body {
@@ -139,26 +150,46 @@ func limitsOfMethod(m protoreflect.MethodDescriptor) []declaredLimit {
 		base.query = true
 		w.message(m.Input(), base, nil)
 	}
-	return w.found
 }
 
-// limitWalk finds the limits of a message and of all below it, each once.
-type limitWalk struct {
+// messageWalk visits a message and all below it, each once.
+type messageWalk struct {
 	seen  map[protoreflect.FullName]bool
-	found []declaredLimit
+	visit func(m protoreflect.MessageDescriptor, base declaredLimit, below []string)
 }
 
-func (w *limitWalk) message(m protoreflect.MessageDescriptor, base declaredLimit, below []string) {
+func (w *messageWalk) message(m protoreflect.MessageDescriptor, base declaredLimit, below []string) {
 	if w.seen[m.FullName()] {
 		return
 	}
 	w.seen[m.FullName()] = true
+	w.visit(m, base, below)
+	options, _ := proto.GetExtension(m.Options(), optionsv1.E_Message).(*optionsv1.Message)
+	for i := range m.Fields().Len() {
+		f := m.Fields().Get(i)
+		if f.Message() == nil || f.IsMap() {
+			continue
+		}
+		step := []string{f.JSONName()}
+		if options.GetBareArray() == string(f.Name()) {
+			step = nil
+		}
+		if f.IsList() {
+			step = append(step, "[]")
+		}
+		w.message(f.Message(), base, slices.Concat(below, step))
+	}
+}
+
+// limitsOfMessage returns the limits of a message and of its fields.
+func limitsOfMessage(m protoreflect.MessageDescriptor, base declaredLimit, below []string) []declaredLimit {
+	var found []declaredLimit
 	options, _ := proto.GetExtension(m.Options(), optionsv1.E_Message).(*optionsv1.Message)
 	for _, o := range options.GetLimits() {
 		l := declare(base, below, o, fault.CodeProductLimit)
 		if o.GetByMethod() {
 			l.quantity = o.GetQuantity()
-			w.found = append(w.found, l)
+			found = append(found, l)
 			continue
 		}
 		field := func(name string) protoreflect.FieldDescriptor { return m.Fields().ByName(protoreflect.Name(name)) }
@@ -174,27 +205,17 @@ func (w *limitWalk) message(m protoreflect.MessageDescriptor, base declaredLimit
 			l.from, l.to = field(o.GetFrom()).JSONName(), field(o.GetTo()).JSONName()
 		}
 		l.difference = o.GetDifference()
-		w.found = append(w.found, l)
+		found = append(found, l)
 	}
 	for i := range m.Fields().Len() {
 		f := m.Fields().Get(i)
 		if o, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.Field); o.GetLimit() != nil {
 			l := declare(base, below, o.GetLimit(), fault.CodeItemLimit)
 			l.list = f
-			w.found = append(w.found, l)
+			found = append(found, l)
 		}
-		if f.Message() == nil || f.IsMap() {
-			continue
-		}
-		step := []string{f.JSONName()}
-		if options.GetBareArray() == string(f.Name()) {
-			step = nil
-		}
-		if f.IsList() {
-			step = append(step, "[]")
-		}
-		w.message(f.Message(), base, slices.Concat(below, step))
 	}
+	return found
 }
 
 func declare(base declaredLimit, below []string, o *optionsv1.Limit, code string) declaredLimit {
@@ -208,6 +229,7 @@ type outcome struct {
 	status    int
 	text      []byte
 	ErrorCode string
+	Message   string
 	Details   struct {
 		Limits []struct{ Actual, Maximum int64 }
 	}
@@ -216,19 +238,29 @@ type outcome struct {
 var inPath = regexp.MustCompile(`\{[^}]*\}`)
 
 // send sends as much as the limit lets pass, and so much more.
-func (l declaredLimit) send(t *testing.T, target contract.Target, more int64) (a outcome) {
+func (l declaredLimit) send(t *testing.T, target contract.Target, more int64) outcome {
+	t.Helper()
+	values := l.counts(l.max + more)
+	if l.query {
+		return l.ask(t, target, values)
+	}
+	return l.ask(t, target, wrap(values, l))
+}
+
+// ask sends a body to the operation, or the properties of a query.
+func (l declaredLimit) ask(t *testing.T, target contract.Target, sent any) (a outcome) {
 	t.Helper()
 	address := target.BaseURL + inPath.ReplaceAllString(l.path, "999999937")
 	var payload []byte
-	if values := l.counts(l.max + more); l.query {
+	if l.query {
 		query := url.Values{}
-		for name, value := range values {
+		for name, value := range sent.(map[string]any) {
 			query.Set(name, strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]"))
 		}
 		address += "?" + query.Encode()
 	} else {
 		var err error
-		payload, err = json.Marshal(wrap(values, l))
+		payload, err = json.Marshal(sent)
 		require.NoError(t, err)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), l.method, address, bytes.NewReader(payload))
@@ -296,10 +328,9 @@ func wrap(values any, l declaredLimit) any {
 	return values
 }
 
-// requirePinned compares the limits with those that were written down.
-func requirePinned(t *testing.T, all []declaredLimit) {
+// requirePinned compares limits with those that were written down in a file.
+func requirePinned[T fmt.Stringer](t *testing.T, file string, all []T) {
 	t.Helper()
-	const file = "testdata/limits.txt"
 	var b strings.Builder
 	for _, l := range all {
 		b.WriteString(l.String() + "\n")
@@ -310,5 +341,5 @@ func requirePinned(t *testing.T, all []declaredLimit) {
 	}
 	pinned, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, string(pinned), b.String(), "a limit was added or changed: run go test ./tests/contract -run TestLimitsAreWrittenDown -update-limits, and look at the difference")
+	assert.Equal(t, string(pinned), b.String(), "a limit was added or changed: run go test ./tests/contract -run AreWrittenDown -update-limits, and look at the difference")
 }
