@@ -105,6 +105,17 @@ func (z *Zone) Adjust(t DateTime) DateTime {
 	return fromLocal(local + z.periods[i].offset - z.periods[i-1].offset)
 }
 
+// AfterSkip reports whether a clock change skips a time that moves to t.
+func (z *Zone) AfterSkip(t DateTime) bool {
+	local := t.local()
+	i := z.find(local)
+	if i == 0 || z.skipped(local, i) {
+		return false
+	}
+	before := local - z.periods[i].offset + z.periods[i-1].offset
+	return before >= z.periods[i-1].until && before < z.periods[i].from
+}
+
 // Elapsed returns the real seconds from start to end. Between two times on both sides of a clock change that
 // is not their difference on the clock face. It is never negative for an end after start: an interval that
 // lies wholly inside a skipped hour takes no time.

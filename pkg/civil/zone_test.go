@@ -63,6 +63,33 @@ func TestSkippedTimesMoveForward(t *testing.T) {
 	}
 }
 
+func TestAfterSkip(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		zone, local string
+		want        bool
+	}{
+		{"Europe/Berlin", "2026-03-29T01:59:59", false},
+		{"Europe/Berlin", "2026-03-29T02:30:00", false}, // no clock shows it
+		{"Europe/Berlin", "2026-03-29T03:00:00", true},
+		{"Europe/Berlin", "2026-03-29T03:59:59", true},
+		{"Europe/Berlin", "2026-03-29T04:00:00", false},
+		{"Europe/Berlin", "2026-03-28T03:30:00", false},
+		{"Europe/Berlin", "2026-10-25T02:30:00", false}, // is repeated
+		{"Europe/Berlin", "2026-10-25T03:30:00", false},
+		{"Australia/Lord_Howe", "2026-10-04T02:30:00", true}, // half an hour
+		{"Australia/Lord_Howe", "2026-10-04T03:00:00", false},
+		{"America/Sao_Paulo", "2018-11-04T00:30:00", false},
+		{"America/Sao_Paulo", "2018-11-04T01:00:00", true},
+		{"UTC", "2026-03-29T03:30:00", false},
+	} {
+		t.Run(c.zone+" "+c.local, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.want, zone(t, c.zone).AfterSkip(at(t, c.local)))
+		})
+	}
+}
+
 // Wall-clock times that happen twice mean the first time.
 func TestRepeatedTimesAreTheFirst(t *testing.T) {
 	t.Parallel()

@@ -140,7 +140,7 @@ func moveShift(path string, s *schedulingv1.Shift, days int32) error {
 		texts[at+"startDateTime"], texts[at+"endDateTime"] = &segment.StartDateTime, &segment.EndDateTime
 	}
 	for at, text := range texts {
-		t, err := itemdraft.ReadTime(at, *text, nil)
+		t, err := itemdraft.ReadTime(at, *text)
 		if err != nil {
 			return err
 		}

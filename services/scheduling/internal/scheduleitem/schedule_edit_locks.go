@@ -142,7 +142,7 @@ func (w *lockWork) resolveRequests(ctx context.Context) error {
 
 // lockedPeriod returns the days that a lock touches.
 func lockedPeriod(path string, l *schedulingv1.DayLock) (civil.Range, error) {
-	p, err := itemdraft.ReadPeriod(path, l.GetStartDateTime(), l.GetEndDateTime(), nil)
+	p, err := itemdraft.ReadPeriod(path, l.GetStartDateTime(), l.GetEndDateTime())
 	if err != nil {
 		return civil.Range{}, err
 	}

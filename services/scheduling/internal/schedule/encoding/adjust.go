@@ -1,35 +1,31 @@
 package encoding
 
-import "github.com/rotaloom/rotaloom/pkg/civil"
+import (
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+)
 
-// adjust rewrites the times of an entry that a clock change skips. Such a time
-// moves forward by as much as the clock did. What would then lie after a later
-// time of the same entry, or after its end, takes that time with it.
+// adjust moves the times of an entry that a clock change skips; see [segment.Forward].
 func (w *writer) adjust(e *Entry, at [3]int) {
 	t, zone := e.Template, w.Persons[e.Employee].Zone.zone
-	start := zone.Adjust(e.Day.At(t.Start))
-	end := later(zone.Adjust(e.Day.At(t.End)), start)
 	if !skipsAny(zone, e) {
 		return
 	}
-	previous := start
+	forward := segment.NewForward(zone, e.Day.At(t.Start), e.Day.At(t.End))
 	for i := range t.sections {
 		for _, h := range t.sections[i].placeholders {
 			if h.form == formDate || h.form == formID {
 				continue
 			}
 			plain := e.Day.AddDays(int(h.day)).At(h.clock)
-			moved := zone.Adjust(plain)
-			switch i {
-			case 0: // the entry's own start and end
-				if plain.Compare(e.Day.At(t.End)) == 0 {
-					moved = end
-				}
+			var moved civil.DateTime
+			switch {
+			case i > 0:
+				moved = forward.Next(plain)
+			case plain.Compare(e.Day.At(t.End)) == 0: // the entry's own end
+				moved = forward.End
 			default:
-				if moved = later(moved, previous); moved.Compare(end) > 0 {
-					moved = end
-				}
-				previous = moved
+				moved = zone.Adjust(plain)
 			}
 			w.fill(at[i]+int(h.at), h.form, moved)
 		}
@@ -56,11 +52,4 @@ func (w *writer) fill(at int, f form, moved civil.DateTime) {
 		return
 	}
 	moved.Append(w.out[at : at : at+dateTimeLen])
-}
-
-func later(a, b civil.DateTime) civil.DateTime {
-	if a.Compare(b) < 0 {
-		return b
-	}
-	return a
 }

@@ -23,17 +23,21 @@ import (
 
 // ScheduleTag checks a schedule tag as it was sent, with what its definitions say of it, and
 // brings it into the form in which it is stored.
-func ScheduleTag(sent *schedulingv1.ScheduleTag, employee *projection.Employee) (*Draft, error) {
-	tag := proto.CloneOf(sent)
+func ScheduleTag(given *schedulingv1.ScheduleTag, employee *projection.Employee) (*Draft, error) {
+	tag := proto.CloneOf(given)
 	if employee == nil {
 		return nil, fault.Invalid(itemfault.CodeEmployeeMissing, "employee is missing.")
 	}
-	whole, err := ReadPeriod("", tag.GetStartDateTime(), tag.GetEndDateTime(), employee.Zone)
+	sent, err := ReadPeriod("", tag.GetStartDateTime(), tag.GetEndDateTime())
 	if err != nil {
 		return nil, err
 	}
-	from := whole.Start.Date
-	last, _ := civil.DateTime{Date: whole.End.Date, Seconds: whole.End.Seconds - 1}.Clock()
+	forward, err := moveForward(sent, employee.Zone)
+	if err != nil {
+		return nil, err
+	}
+	whole := Period{forward.Start, forward.End}
+	from, last := whole.Start.Date, lastDay(whole)
 	if days := (civil.Range{From: from, To: last + 1}).Days(); days > reading.MaxItemDays {
 		return nil, itemfault.InvalidShift("endDateTime", "must not be more than %d days after startDateTime", reading.MaxItemDays)
 	}

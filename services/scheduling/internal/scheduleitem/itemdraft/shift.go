@@ -21,28 +21,36 @@ import (
 // segmentTypes are the kinds of segments, by id less one.
 var segmentTypes = [...]string{"REGULAR_SEGMENT", "BREAK_SEGMENT", "TRANSFER_SEGMENT"}
 
+// utc is the zone of open shifts: its clocks never change.
+var utc = civil.NewZone(time.UTC)
+
 // Period is an interval of wall-clock time.
 type Period struct{ Start, End civil.DateTime }
 
 // Shift checks a shift as it was sent and brings it into the form in which
 // it is stored. The employee is nil for an open shift, whose times belong to no
-// zone. The longest shift is a length on the clock face.
-func Shift(sent *schedulingv1.Shift, employee *projection.Employee, maxLength time.Duration) (*Draft, error) {
-	shift := proto.CloneOf(sent)
-	var zone *civil.Zone
+// zone.
+func Shift(given *schedulingv1.Shift, employee *projection.Employee, maxLength time.Duration) (*Draft, error) {
+	shift := proto.CloneOf(given)
+	zone := utc
 	if employee != nil {
 		zone = employee.Zone
 	}
-	whole, err := ReadPeriod("", shift.GetStartDateTime(), shift.GetEndDateTime(), zone)
+	sent, err := ReadPeriod("", shift.GetStartDateTime(), shift.GetEndDateTime())
 	if err != nil {
 		return nil, err
 	}
-	if seconds(whole) > int64(maxLength/time.Second) {
+	if seconds(sent, zone) > int64(maxLength/time.Second) {
 		return nil, fault.Invalid(itemfault.CodeShiftLength, fmt.Sprintf("endDateTime must be at most %s after startDateTime.", maxLength))
 	}
-	if err := completeSegments(shift, whole, zone); err != nil {
+	forward, err := moveForward(sent, zone)
+	if err != nil {
 		return nil, err
 	}
+	if err := completeSegments(shift, sent, &forward); err != nil {
+		return nil, err
+	}
+	whole := Period{forward.Start, forward.End}
 	shift.StartDateTime, shift.EndDateTime = whole.Start.String(), whole.End.String()
 	applyTransfer(shift)
 	shift.Id, shift.Employee, shift.Version, shift.Deleted, shift.OnCall = nil, nil, nil, nil, nil
@@ -57,9 +65,8 @@ func Shift(sent *schedulingv1.Shift, employee *projection.Employee, maxLength ti
 		return nil, err
 	}
 	from := whole.Start.Date
-	last, _ := civil.DateTime{Date: whole.End.Date, Seconds: whole.End.Seconds - 1}.Clock()
 	return &Draft{
-		Employee: employee, From: from, To: last, Segmented: shift,
+		Employee: employee, From: from, To: lastDay(whole), Segmented: shift,
 		Occupies: civil.Range{From: from, To: from + 1}, // it belongs to the day it starts
 	}, nil
 }
@@ -112,9 +119,9 @@ func shownJob(ref *commonv1.Ref, path string) bool {
 	return ref.GetId() == 0 && path != "" && ref.GetQualifier() == path
 }
 
-// completeSegments checks the segments and puts them in order. A shift without
-// any gets one that fills it.
-func completeSegments(shift *schedulingv1.Shift, whole Period, zone *civil.Zone) error {
+// completeSegments checks the segments, puts them in order, and moves their times forward with
+// those of the shift, which was sent with a period. A shift without any gets one that fills it.
+func completeSegments(shift *schedulingv1.Shift, whole Period, forward *segment.Forward) error {
 	if len(shift.GetSegments()) == 0 {
 		shift.Segments = []*schedulingv1.ShiftSegment{{
 			StartDateTime: whole.Start.String(), EndDateTime: whole.End.String(),
@@ -123,7 +130,7 @@ func completeSegments(shift *schedulingv1.Shift, whole Period, zone *civil.Zone)
 	periods := make(map[*schedulingv1.ShiftSegment]Period, len(shift.GetSegments()))
 	for i, piece := range shift.GetSegments() {
 		path := fmt.Sprintf("segments[%d].", i)
-		p, err := ReadPeriod(path, piece.GetStartDateTime(), piece.GetEndDateTime(), zone)
+		p, err := readSegment(path, piece, forward)
 		if err != nil {
 			return err
 		}
@@ -134,16 +141,17 @@ func completeSegments(shift *schedulingv1.Shift, whole Period, zone *civil.Zone)
 			return err
 		}
 		piece.Type = piece.GetSegmentTypeRef().GetQualifier()
-		piece.StartDateTime, piece.EndDateTime = p.Start.String(), p.End.String()
 		periods[piece] = p
 	}
 	slices.SortStableFunc(shift.Segments, func(a, b *schedulingv1.ShiftSegment) int {
-		return periods[a].Start.Compare(periods[b].Start)
+		return cmp.Or(periods[a].Start.Compare(periods[b].Start), periods[a].End.Compare(periods[b].End))
 	})
 	for i, piece := range shift.GetSegments() {
-		if i > 0 && periods[piece].Start.Compare(periods[shift.Segments[i-1]].End) < 0 {
+		p := periods[piece]
+		if i > 0 && p.Start.Compare(periods[shift.Segments[i-1]].End) < 0 {
 			return itemfault.InvalidShift("segments", "must not overlap")
 		}
+		piece.StartDateTime, piece.EndDateTime = forward.Next(p.Start).String(), forward.Next(p.End).String()
 	}
 	return nil
 }
@@ -162,25 +170,40 @@ func segmentType(path string, piece *schedulingv1.ShiftSegment) (*commonv1.Ref, 
 	return &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(segmentTypes[id-1])}, nil
 }
 
-// ReadPeriod reads two times. One that a clock change of the zone skips moves
-// forward.
-func ReadPeriod(path, start, end string, zone *civil.Zone) (Period, error) {
-	from, err := ReadTime(path+"startDateTime", start, zone)
-	if err != nil {
-		return Period{}, err
+// ReadPeriod reads two times as they were sent.
+func ReadPeriod(path, start, end string) (Period, error) {
+	p, err := readTimes(path, start, end)
+	if err == nil && p.End.Compare(p.Start) <= 0 {
+		err = endsEarly(path)
 	}
-	to, err := ReadTime(path+"endDateTime", end, zone)
-	if err != nil {
-		return Period{}, err
-	}
-	if to.Compare(from) <= 0 {
-		return Period{}, itemfault.InvalidShift(path+"endDateTime", "must be after startDateTime")
-	}
-	return Period{from, to}, nil
+	return p, err
 }
 
-// ReadTime reads a time. One that a clock change of the zone skips moves forward.
-func ReadTime(path, text string, zone *civil.Zone) (civil.DateTime, error) {
+// readSegment reads the times of a segment as they were sent. Where skipped times move to, a
+// segment may take no time: so responses show one that would end before it begins.
+func readSegment(path string, piece *schedulingv1.ShiftSegment, forward *segment.Forward) (Period, error) {
+	p, err := readTimes(path, piece.GetStartDateTime(), piece.GetEndDateTime())
+	if order := p.End.Compare(p.Start); err == nil && (order < 0 || order == 0 && !forward.Reaches(p.End)) {
+		err = endsEarly(path)
+	}
+	return p, err
+}
+
+func readTimes(path, start, end string) (Period, error) {
+	from, err := ReadTime(path+"startDateTime", start)
+	if err != nil {
+		return Period{}, err
+	}
+	to, err := ReadTime(path+"endDateTime", end)
+	return Period{from, to}, err
+}
+
+func endsEarly(path string) error {
+	return itemfault.InvalidShift(path+"endDateTime", "must be after startDateTime")
+}
+
+// ReadTime reads a time as it was sent.
+func ReadTime(path, text string) (civil.DateTime, error) {
 	if text == "" {
 		return civil.DateTime{}, itemfault.InvalidShift(path, "must not be missing")
 	}
@@ -191,13 +214,28 @@ func ReadTime(path, text string, zone *civil.Zone) (civil.DateTime, error) {
 	if at.Date < civil.Beginning || at.Date >= civil.Forever {
 		return civil.DateTime{}, itemfault.InvalidShift(path, "must be from %s and before %s", civil.Beginning, civil.Forever)
 	}
-	if zone != nil {
-		at = zone.Adjust(at)
-	}
 	return at, nil
 }
 
-// seconds is the length of a period on the clock face.
-func seconds(p Period) int64 {
-	return int64(p.End.Date-p.Start.Date)*civil.SecondsPerDay + int64(p.End.Seconds) - int64(p.Start.Seconds)
+// moveForward returns what moves the times of an entry forward that a clock change of the zone
+// skips. Without a zone they stay. The entry must still take time.
+func moveForward(sent Period, zone *civil.Zone) (segment.Forward, error) {
+	forward := segment.NewForward(zone, sent.Start, sent.End)
+	if forward.End.Compare(forward.Start) <= 0 {
+		return forward, itemfault.InvalidShift("endDateTime", "must be after startDateTime, which a clock change moves to %s", forward.Start)
+	}
+	return forward, nil
+}
+
+// seconds is the length of a period, on the clock face or elapsed in the zone, whichever is
+// shorter: a clock change makes no shift too long.
+func seconds(p Period, zone *civil.Zone) int64 {
+	shown := int64(p.End.Date-p.Start.Date)*civil.SecondsPerDay + int64(p.End.Seconds) - int64(p.Start.Seconds)
+	return min(shown, zone.Elapsed(p.Start, p.End))
+}
+
+// lastDay is the last day that a period touches.
+func lastDay(p Period) civil.Date {
+	last, _ := civil.DateTime{Date: p.End.Date, Seconds: p.End.Seconds - 1}.Clock()
+	return last
 }

@@ -163,6 +163,93 @@ func TestTimesThatClockChangesSkip(t *testing.T) {
 	assert.Equal(t, "2026-03-29T02:30:00", sent.GetSegments()[0].GetEndDateTime(), "what was sent stays")
 }
 
+// On 29 March 2026 no clock in Berlin shows 2:00 to 3:00. The segments of a shift are kept as those of a pattern are
+// shown: one that would end before it begins takes no time.
+func TestEntriesAroundTimesThatClockChangesSkip(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		whole string   // "start end", of the night to 29 March
+		sent  []string // "type start end"
+		want  []string // the shift, then the segments; nothing when they are refused
+	}{
+		{
+			"a break that begins in them", "22:00 06:00", []string{"REGULAR 22:00 02:45", "BREAK 02:45 03:15", "REGULAR 03:15 06:00"},
+			[]string{"22:00 06:00", "REGULAR 22:00 03:45", "BREAK 03:45 03:45", "REGULAR 03:45 06:00"},
+		},
+		{"a break that lies in them", "22:00 06:00", []string{"BREAK 02:15 02:45"}, []string{"22:00 06:00", "BREAK 03:15 03:45"}},
+		{"a break that ends in them", "22:00 06:00", []string{"BREAK 01:45 02:15"}, []string{"22:00 06:00", "BREAK 01:45 03:15"}},
+		{
+			"a transfer that begins in them", "22:00 06:00", []string{"TRANSFER 03:15 06:00", "REGULAR 22:00 02:30", "TRANSFER 02:30 03:15"},
+			[]string{"22:00 06:00", "REGULAR 22:00 03:30", "TRANSFER 03:30 03:30", "TRANSFER 03:30 06:00"},
+		},
+		{
+			"as it is shown", "22:00 06:00", []string{"REGULAR 22:00 03:45", "REGULAR 03:45 06:00", "BREAK 03:45 03:45"},
+			[]string{"22:00 06:00", "REGULAR 22:00 03:45", "BREAK 03:45 03:45", "REGULAR 03:45 06:00"},
+		},
+		{"a shift that begins in them", "02:30 05:00", []string{"BREAK 02:30 02:45"}, []string{"03:30 05:00", "BREAK 03:30 03:45"}},
+		{"a shift that would end before it begins", "02:30 03:15", nil, nil},
+		{"the longest shift", "11:00 02:59", nil, []string{"11:00 03:59", "REGULAR 11:00 03:59"}},
+		{"a shift that lasts too long", "11:00 04:01", nil, nil},
+		{"a shift that goes back", "02:45 02:30", nil, nil},
+		{"a shift without time before them", "01:30 01:30", nil, nil},
+		{"a shift without time in them", "02:30 02:30", nil, nil},
+		{"a shift without time after them", "04:00 04:00", nil, nil},
+		{"a break that goes back", "22:00 06:00", []string{"BREAK 02:45 02:30"}, nil},
+		{"segments that overlap", "22:00 06:00", []string{"REGULAR 22:00 02:45", "BREAK 02:30 03:15"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			sent := &schedulingv1.Shift{}
+			sent.StartDateTime, sent.EndDateTime = nightTimes(t, c.whole)
+			for _, text := range c.sent {
+				kind, times, _ := strings.Cut(text, " ")
+				s := &schedulingv1.ShiftSegment{Type: kind + "_SEGMENT"}
+				s.StartDateTime, s.EndDateTime = nightTimes(t, times)
+				sent.Segments = append(sent.Segments, s)
+			}
+			draft, err := itemdraft.Shift(sent, baker(t), longest)
+			if c.want == nil {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			out := draft.Segmented.(*schedulingv1.Shift)
+			clocks := func(start, end string) string { return start[11:16] + " " + end[11:16] }
+			got := []string{clocks(out.GetStartDateTime(), out.GetEndDateTime())}
+			for _, s := range out.GetSegments() {
+				got = append(got, strings.TrimSuffix(s.GetType(), "_SEGMENT")+" "+clocks(s.GetStartDateTime(), s.GetEndDateTime()))
+			}
+			assert.Equal(t, c.want, got)
+		})
+	}
+	t.Run("a tag", func(t *testing.T) {
+		t.Parallel()
+		sent := &schedulingv1.ScheduleTag{StartDateTime: "2026-03-29T02:45:00", EndDateTime: "2026-03-29T04:00:00"}
+		draft, err := itemdraft.ScheduleTag(sent, baker(t))
+		require.NoError(t, err)
+		assert.Equal(t, "2026-03-29T03:45:00", draft.Segmented.(*schedulingv1.ScheduleTag).GetStartDateTime())
+		sent.EndDateTime = "2026-03-29T03:15:00"
+		_, err = itemdraft.ScheduleTag(sent, baker(t))
+		requireCode(t, fault.CodeInput, err)
+		assert.ErrorContains(t, err, "which a clock change moves to 2026-03-29T03:45:00")
+	})
+}
+
+// nightTimes reads "start end", of the night to 29 March 2026.
+func nightTimes(t *testing.T, text string) (string, string) {
+	t.Helper()
+	on := func(clock string) string {
+		if clock >= "11:00" {
+			return "2026-03-28T" + clock + ":00"
+		}
+		return "2026-03-29T" + clock + ":00"
+	}
+	start, end, ok := strings.Cut(text, " ")
+	require.True(t, ok, text)
+	return on(start), on(end)
+}
+
 func TestWhatShiftsKeep(t *testing.T) {
 	t.Parallel()
 	job := func(ref *commonv1.Ref, entered *bool) *schedulingv1.ShiftSegment {
