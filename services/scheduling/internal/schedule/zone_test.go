@@ -2,12 +2,14 @@ package schedule_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
 // times lists start and end of a shift and its segments.
@@ -53,6 +55,44 @@ func TestSkippedTimesMoveForward(t *testing.T) {
 
 	assert.Equal(t, []string{"P3 2018-11-03T00:00:00", "P3 2018-11-04T01:00:00", "P3 2018-11-05T00:00:00"},
 		starts(f.read(window("2018-11-03", "2018-11-05", onlyShifts(), 3)).GetShifts()))
+}
+
+// What the pieces of a shift take is what they are shown to take, also when one of them would end before it begins.
+func TestSkippedTimesCountOnce(t *testing.T) {
+	t.Parallel()
+	const hour = 3600
+	f := newFixture(t)
+	f.employee(1, "Europe/Zurich") // 2025-03-30 02:00 becomes 03:00
+	first, rest, last := segment("22:00", "22:00", regular()), segment("22:00", "22:00", pause()), segment("22:00", "22:00", transfer())
+	first.EndDateTime, rest.StartDateTime, rest.EndDateTime = at(2, "02:45"), at(2, "02:45"), at(2, "03:15")
+	last.StartDateTime, last.EndDateTime = at(2, "03:15"), at(2, "06:00")
+	f.span(span{employee: 1, from: "2025-03-29", to: "2025-03-30", pattern: f.pattern(cycle(1, shift(1, "22:00", "06:00", first, rest, last)))})
+	shown := f.read(window("2025-03-29", "2025-03-29", onlyShifts(), 1)).GetShifts().GetShifts()
+	require.Len(t, shown, 1)
+	assert.Equal(t, []string{
+		"2025-03-29T22:00:00", "2025-03-30T06:00:00", "2025-03-29T22:00:00", "2025-03-30T03:45:00",
+		"2025-03-30T03:45:00", "2025-03-30T03:45:00", "2025-03-30T03:45:00", "2025-03-30T06:00:00",
+	}, times(shown[0]))
+
+	days := civil.Through(day(t, "2025-03-29"), day(t, "2025-03-29"))
+	outlines, _, err := f.reader.OutlinesOf(f.ctx, tenantID, []int64{1}, days)
+	require.NoError(t, err)
+	require.Len(t, outlines[1], 1)
+	assert.EqualValues(t, 7*hour, outlines[1][0].Seconds)
+	assert.Zero(t, outlines[1][0].Breaks)
+
+	zurich, err := civil.LoadZone("Europe/Zurich")
+	require.NoError(t, err)
+	timed, err := f.reader.TimedShiftsOf(f.ctx, tenantID, []projection.Employee{{ID: 1, Zone: zurich}}, days)
+	require.NoError(t, err)
+	require.Len(t, timed[1], 1)
+	begin := time.Date(2025, time.March, 29, 21, 0, 0, 0, time.UTC).Unix()
+	gap := begin + 4*hour + 3*hour/4
+	var worked [][2]int64
+	for _, w := range timed[1][0].Work {
+		worked = append(worked, [2]int64{w.Start, w.End})
+	}
+	assert.Equal(t, [][2]int64{{begin, gap}, {gap, begin + 7*hour}}, worked)
 }
 
 func TestGeneratedById(t *testing.T) {

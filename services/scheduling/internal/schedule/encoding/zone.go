@@ -1,6 +1,8 @@
 package encoding
 
 import (
+	"slices"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
@@ -56,4 +58,19 @@ func (z *ZoneDays) Elapsed(start, end int64) int64 {
 		return end - start
 	}
 	return z.zone.Elapsed(segment.DateTime(start), segment.DateTime(end))
+}
+
+// Forward returns segments of an entry, and when it ends, with the times moved that a clock
+// change skips, as they are written. Times are seconds after the midnight that begins the day.
+func (z *ZoneDays) Forward(day civil.Date, start, end int64, segments []segment.Segment) ([]segment.Segment, int64) {
+	if !z.Touches(day, int32(end/civil.SecondsPerDay)) {
+		return segments, end
+	}
+	since := func(at civil.DateTime) int64 { return segment.Seconds(at) - segment.Seconds(day.At(0)) }
+	forward := segment.NewForward(z.zone, day.At(int32(start)), day.At(int32(end)))
+	moved := slices.Clone(segments)
+	for i, s := range segments {
+		moved[i].Start, moved[i].End = since(forward.Next(day.At(int32(s.Start)))), since(forward.Next(day.At(int32(s.End))))
+	}
+	return moved, since(forward.End)
 }

@@ -198,31 +198,32 @@ func (o *outlineBuilder) outline(e *encoding.Entry, kind OutlineKind) (Outline, 
 	}
 	zone := o.Persons[e.Employee].Zone
 	if zone.Touches(e.Day, e.Template.End/civil.SecondsPerDay) {
-		out.count(s, zone)
+		segments, _ := zone.Forward(e.Day, int64(e.Template.Start), int64(e.Template.End), s.segments)
+		out.count(segments, s.jobs, zone)
 		return out, nil
 	}
 	if s.counted == nil {
 		s.counted = &Outline{Day: e.Day}
-		s.counted.count(s, nil)
+		s.counted.count(s.segments, s.jobs, nil)
 	}
 	out.Seconds, out.Breaks, out.Jobs = s.counted.Seconds, s.counted.Breaks, s.counted.Jobs
 	return out, nil
 }
 
-// count adds up the pieces of a shift, whose clock may change.
-func (out *Outline) count(s *shape, zone *encoding.ZoneDays) {
+// count adds up the segments of a shift, each of which is for a job. The clock may change.
+func (out *Outline) count(segments []segment.Segment, jobs []string, zone *encoding.ZoneDays) {
 	midnight := int64(out.Day) * civil.SecondsPerDay
-	for i, p := range s.segments {
+	for i, p := range segments {
 		seconds := zone.Elapsed(midnight+p.Start, midnight+p.End)
 		if p.Kind == segment.Break {
 			out.Breaks += seconds
 			continue
 		}
 		out.Seconds += seconds
-		at := slices.IndexFunc(out.Jobs, func(j JobSeconds) bool { return j.Path == s.jobs[i] })
+		at := slices.IndexFunc(out.Jobs, func(j JobSeconds) bool { return j.Path == jobs[i] })
 		if at < 0 {
 			at = len(out.Jobs)
-			out.Jobs = append(out.Jobs, JobSeconds{Path: s.jobs[i]})
+			out.Jobs = append(out.Jobs, JobSeconds{Path: jobs[i]})
 		}
 		out.Jobs[at].Seconds += seconds
 	}

@@ -95,8 +95,9 @@ func (o *outlineBuilder) timed(e *encoding.Entry, cursor *civil.Cursor) (TimedSh
 	instant := func(seconds int64) int64 { return cursor.Unix(e.Day.At(int32(seconds))) }
 	midnight := int64(e.Day) * civil.SecondsPerDay
 	out := TimedShift{ID: e.ID, Work: make([]segment.Interval, 0, len(s.segments))}
-	out.Start, out.End = instant(e.Start-midnight), instant(e.End()-midnight)
-	for _, p := range s.segments {
+	segments, end := o.Persons[e.Employee].Zone.Forward(e.Day, e.Start-midnight, e.End()-midnight, s.segments)
+	out.Start, out.End = instant(e.Start-midnight), instant(end)
+	for _, p := range segments {
 		if p.Kind != segment.Break {
 			out.Work = append(out.Work, segment.Interval{Start: instant(p.Start), End: instant(p.End)})
 		}
