@@ -95,6 +95,31 @@ func TestSkippedTimesCountOnce(t *testing.T) {
 	assert.Equal(t, [][2]int64{{begin, gap}, {gap, begin + 7*hour}}, worked)
 }
 
+func TestTimeOffEndsAtNoSkippedTime(t *testing.T) {
+	t.Parallel()
+	const hour = 3600
+	for _, c := range []struct {
+		name string
+		edit *schedulingv1.PayCodeEdit
+		want []string
+	}{
+		{"hours of the shift", amount("", 4*hour+hour/2), []string{"2025-03-30T03:30:00", "2025-03-30T06:00:00"}},
+		{"from a skipped time on", amount("02:30", 8*hour), []string{"2025-03-29T22:00:00", "2025-03-30T06:00:00"}},
+		{"from before the skipped times", amount("22:00", 5*hour-hour/4), []string{"2025-03-30T03:45:00", "2025-03-30T06:00:00"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.employee(1, "Europe/Zurich") // 2025-03-30 02:00 becomes 03:00
+			f.span(span{employee: 1, from: "2025-03-29", to: "2025-03-30", pattern: f.pattern(cycle(1, shift(1, "22:00", "06:00")))})
+			f.covering(3_000_000, 1, "2025-03-29", "2025-03-29", c.edit)
+			shown := f.read(window("2025-03-29", "2025-03-29", onlyShifts(), 1)).GetShifts().GetShifts()
+			require.Len(t, shown, 1)
+			assert.Equal(t, c.want, times(shown[0])[:2])
+		})
+	}
+}
+
 func TestGeneratedById(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -60,6 +60,15 @@ func (z *ZoneDays) Elapsed(start, end int64) int64 {
 	return z.zone.Elapsed(segment.DateTime(start), segment.DateTime(end))
 }
 
+// Adjust returns a time, in clock-face seconds since 1970-01-01, or that to which it moves when
+// a clock change skips it.
+func (z *ZoneDays) Adjust(at int64) int64 {
+	if !z.Touches(civil.Date(at/civil.SecondsPerDay), 0) {
+		return at
+	}
+	return segment.Seconds(z.zone.Adjust(segment.DateTime(at)))
+}
+
 // Forward returns segments of an entry, and when it ends, with the times moved that a clock
 // change skips, as they are written. Times are seconds after the midnight that begins the day.
 func (z *ZoneDays) Forward(day civil.Date, start, end int64, segments []segment.Segment) ([]segment.Segment, int64) {

@@ -110,7 +110,7 @@ func (e *expansion) uncovered(shifts []encoding.Entry, rows []leaveRow) ([]encod
 	return kept, nil
 }
 
-// gone returns what leave takes of an employee's time.
+// gone returns what leave takes of the time of an employee, whose shifts are given.
 func (e *expansion) gone(shifts []encoding.Entry, timed []segment.Interval, days map[civil.Date]dayLeave) ([]segment.Interval, error) {
 	for day, taken := range days {
 		var ofDay []*encoding.Entry
@@ -131,6 +131,12 @@ func (e *expansion) gone(shifts []encoding.Entry, timed []segment.Interval, days
 			}
 		}
 		timed = append(timed, taken.take(pieces)...)
+	}
+	if len(shifts) > 0 {
+		zone := e.Persons[shifts[0].Employee].Zone
+		for i, g := range timed {
+			timed[i] = segment.Interval{Start: zone.Adjust(g.Start), End: zone.Adjust(g.End)}
+		}
 	}
 	return segment.Merge(timed), nil
 }
