@@ -144,6 +144,7 @@ func (d *draft) times(day civil.Date, clock *civil.TimeOfDay, zone *civil.Zone) 
 	default:
 		return nil
 	}
+	sent := start
 	start = zone.Adjust(start)
 	amount := max(body.GetPaidSegment().GetAmountInSeconds(), body.GetTrackingSegment().GetAmountInSeconds())
 	end := zone.At(zone.Resolve(start).Add(seconds(amount)))
@@ -153,7 +154,9 @@ func (d *draft) times(day civil.Date, clock *civil.TimeOfDay, zone *civil.Zone) 
 		if err != nil {
 			return fault.Invalid(fault.CodeDate, "endDateTime: "+err.Error()+".")
 		}
-		end = zone.Adjust(at)
+		if end = zone.Adjust(at); at.Compare(sent) >= 0 && end.Compare(start) < 0 {
+			end = start // It began in an hour that clocks skip.
+		}
 	case symbolic:
 		return fault.Invalid(fault.CodeInput, "A symbolicValue with a startDateTime needs an endDateTime.")
 	}

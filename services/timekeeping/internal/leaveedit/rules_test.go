@@ -155,6 +155,13 @@ func TestTimesOfEdits(t *testing.T) {
 			"2026-03-29T03:30:00.000", "2026-03-29T11:30:00.000", civil.Of(2026, 3, 29),
 		},
 		{
+			"what would end before it begins takes no time", nil,
+			func(e *timekeepingv1.LeaveEdit) {
+				e.Date, e.StartDateTime, e.EndDateTime = "2026-03-29", "2026-03-29T02:45:00", "2026-03-29T03:15:00"
+			},
+			"2026-03-29T03:45:00.000", "2026-03-29T03:45:00.000", civil.Of(2026, 3, 29),
+		},
+		{
 			"the night that begins on the last day is the case's", nil, func(e *timekeepingv1.LeaveEdit) { e.Date, e.StartDateTime = "", "2026-03-31T22:00:00" },
 			"2026-03-31T22:00:00.000", "2026-04-01T06:00:00.000", civil.Of(2026, 3, 31),
 		},
