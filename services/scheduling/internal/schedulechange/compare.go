@@ -53,7 +53,11 @@ func compare(selected request.Selection, before, after *encoding.Window) ([]*sch
 		if selected&k.selected == 0 {
 			continue
 		}
-		for _, c := range changes(before, after, k.of) {
+		changed, err := changes(before, after, k.of)
+		if err != nil {
+			return nil, fmt.Errorf("schedulechange: %w", err)
+		}
+		for _, c := range changed {
 			size += len(c.before) + len(c.after)
 			if err := encoding.CheckSize(size); err != nil {
 				return nil, err
@@ -103,7 +107,7 @@ func refOf(p *encoding.Person) (*commonv1.Ref, error) {
 }
 
 // changes returns what is different of the entries of a kind.
-func changes(before, after *encoding.Window, k encoding.Kind) []change {
+func changes(before, after *encoding.Window, k encoding.Kind) ([]change, error) {
 	type key struct {
 		employee int32
 		id       int64
@@ -115,25 +119,38 @@ func changes(before, after *encoding.Window, k encoding.Kind) []change {
 	}
 	var out []change
 	var starts []int64
-	add := func(e *encoding.Entry, c change) {
-		c.employee = e.Employee
+	add := func(b, a *encoding.Entry) (err error) {
+		e := cmp.Or(a, b)
+		c := change{employee: e.Employee}
+		if b != nil {
+			c.before, err = before.Message(b)
+		}
+		if a != nil && err == nil {
+			c.after, err = after.Message(a)
+		}
 		out, starts = append(out, c), append(starts, e.Start)
+		return err
 	}
 	for i := range after.Entries[k] {
 		e := &after.Entries[k][i]
 		at := key{e.Employee, e.ID}
 		b := was[at]
 		delete(was, at)
-		switch {
-		case b == nil:
-			add(e, change{after: after.Message(e)})
-		case !bytes.Equal(shown(before, b), shown(after, e)):
-			add(e, change{before: before.Message(b), after: after.Message(e)})
+		same, err := showSame(before, b, after, e)
+		if err == nil && !same {
+			err = add(b, e)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	for i := range before.Entries[k] {
-		if e := &before.Entries[k][i]; was[key{e.Employee, e.ID}] != nil {
-			add(e, change{before: before.Message(e)})
+		e := &before.Entries[k][i]
+		if was[key{e.Employee, e.ID}] == nil {
+			continue
+		}
+		if err := add(e, nil); err != nil {
+			return nil, err
 		}
 	}
 	order := make([]int, len(out))
@@ -145,15 +162,24 @@ func changes(before, after *encoding.Window, k encoding.Kind) []change {
 	for i, at := range order {
 		sorted[i] = out[at]
 	}
-	return sorted
+	return sorted, nil
 }
 
-// shown is the message of an entry without its version: that of a generated entry grows
-// whenever its pattern is applied again.
-func shown(w *encoding.Window, e *encoding.Entry) []byte {
-	bare := *e
-	bare.Version = 0
-	return w.Message(&bare)
+// showSame reports whether an entry shows the same as before, when it was b or, if that
+// is nil, not there. Versions do not count: that of a generated entry grows whenever its
+// pattern is applied again.
+func showSame(before *encoding.Window, b *encoding.Entry, after *encoding.Window, e *encoding.Entry) (bool, error) {
+	if b == nil {
+		return false, nil
+	}
+	was, now := *b, *e
+	was.Version, now.Version = 0, 0
+	wasText, err := before.Message(&was)
+	if err != nil {
+		return false, err
+	}
+	text, err := after.Message(&now)
+	return bytes.Equal(wasText, text), err
 }
 
 // changedLocks returns what is different of the locked days of a person; nil for nothing.

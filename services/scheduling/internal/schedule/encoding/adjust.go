@@ -6,9 +6,9 @@ import (
 )
 
 // adjust moves the times of an entry that a clock change skips; see [segment.Forward].
-func (w *writer) adjust(e *Entry, at [3]int) {
-	t, zone := e.Template, w.Persons[e.Employee].Zone.zone
-	if !skipsAny(zone, e) {
+func (w *writer) adjust(e *Entry, t *Template, at [3]int) {
+	zone := w.Persons[e.Employee].Zone.zone
+	if !t.skipsAny(zone, e.Day) {
 		return
 	}
 	forward := segment.NewForward(zone, e.Day.At(t.Start), e.Day.At(t.End))
@@ -32,11 +32,11 @@ func (w *writer) adjust(e *Entry, at [3]int) {
 	}
 }
 
-// skipsAny reports whether a clock change skips one of the entry's times.
-func skipsAny(zone *civil.Zone, e *Entry) bool {
-	for i := range e.Template.sections {
-		for _, h := range e.Template.sections[i].placeholders {
-			plain := e.Day.AddDays(int(h.day)).At(h.clock)
+// skipsAny reports whether a clock change skips one of the times of an entry on a day.
+func (t *Template) skipsAny(zone *civil.Zone, on civil.Date) bool {
+	for i := range t.sections {
+		for _, h := range t.sections[i].placeholders {
+			plain := on.AddDays(int(h.day)).At(h.clock)
 			if h.form != formDate && h.form != formID && zone.Adjust(plain) != plain {
 				return true
 			}

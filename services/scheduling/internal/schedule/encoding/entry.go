@@ -1,6 +1,8 @@
 package encoding
 
 import (
+	"fmt"
+
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -12,14 +14,38 @@ import (
 
 // Entry is one entry of the response before it is written.
 type Entry struct {
-	Template  *Template
+	Template *Template
+	// Job is the primary job of the employee on the day, which the template does not
+	// know; nil when there is none, or the template says it.
+	Job       *Job
 	ID        int64
 	Version   int64
 	Start     int64 // clock-face seconds since 1970-01-01, for sorting
 	Employee  int32 // index; -1 for an open shift
 	Relations int32 // index; -1 when they stand in the template
 	Day       civil.Date
-	Locked    bool // its day is
+	Locked    bool  // its day is
+	size      int32 // of the sections, with the job
+}
+
+// shown returns the template with the job, which takes the memory when it is made.
+func (e *Entry) shown(memory *buffers) (*Template, error) {
+	if e.Job == nil {
+		return e.Template, nil
+	}
+	t, err := e.Template.withJob(e.Job, memory)
+	if err != nil {
+		return nil, fmt.Errorf("schedule: entry %d: %w", e.ID, err)
+	}
+	return t, nil
+}
+
+// location is the path of the job by which entries are sorted.
+func (e *Entry) location() string {
+	if e.Template.location == "" && e.Job != nil && e.Template.namesJob() {
+		return e.Job.path
+	}
+	return e.Template.location
 }
 
 // Window is what the schedules of persons show on days: the entries that Encode

@@ -26,8 +26,9 @@ var allJobPaths = [Kinds][]protowire.Number{
 }
 
 // Jobs returns the jobs that the entries name, open shifts among them.
-func (w *Window) Jobs() JobRefs {
-	seen := map[*Template]bool{}
+func (w *Window) Jobs() (JobRefs, error) {
+	var memory buffers
+	seen := map[onJob]bool{}
 	paths, ids := map[string]bool{}, map[int64]bool{}
 	note := func(ref []byte) {
 		if path := firstValue(ref, refQualifier); len(path) > 0 {
@@ -38,17 +39,22 @@ func (w *Window) Jobs() JobRefs {
 	}
 	for _, list := range append(w.Entries[:], w.Open) {
 		for i := range list {
-			t := list[i].Template
-			if seen[t] || allJobPaths[t.Kind] == nil {
+			e := &list[i]
+			if key := (onJob{e.Template, e.Job}); seen[key] || allJobPaths[e.Template.Kind] == nil {
 				continue
+			} else {
+				seen[key] = true
 			}
-			seen[t] = true
+			t, err := e.shown(&memory)
+			if err != nil {
+				return JobRefs{}, err
+			}
 			for s := range t.sections {
 				eachValue(t.sections[s].text, allJobPaths[t.Kind], note)
 			}
 		}
 	}
-	return JobRefs{Paths: slices.Sorted(maps.Keys(paths)), IDs: slices.Sorted(maps.Keys(ids))}
+	return JobRefs{Paths: slices.Sorted(maps.Keys(paths)), IDs: slices.Sorted(maps.Keys(ids))}, nil
 }
 
 // eachValue calls found for every value at the end of a path of message fields.

@@ -2,6 +2,7 @@ package encoding
 
 import (
 	"bytes"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -80,14 +81,21 @@ func jobsOf(e *projection.Employee, byPath map[string]*Job) []jobDays {
 
 // WithJob returns the template of a shift or a pay code edit for somebody with a
 // primary job; that of another kind says no job.
-func (t *Template) WithJob(job *Job) (*Template, error) {
+func (t *Template) WithJob(job *Job) (*Template, error) { return t.withJob(job, &buffers{}) }
+
+// buffers is memory for the sections of a template with a job.
+type buffers [3]section
+
+// withJob is WithJob with memory for the sections, which the template takes.
+func (t *Template) withJob(job *Job, memory *buffers) (*Template, error) {
 	out := *t
 	var err error
 	switch t.Kind {
 	case KindShift:
-		out.sections[2], err = t.sections[2].withJob(job)
+		err = t.sections[2].withJob(job, &memory[2])
+		out.sections[2] = memory[2]
 	case KindPayCodeEdit:
-		err = out.editWithJob(job)
+		err = out.editWithJob(job, memory)
 	default:
 		return t, nil
 	}
@@ -101,8 +109,58 @@ func (t *Template) WithJob(job *Job) (*Template, error) {
 	return &out, nil
 }
 
+// namesJob reports whether entries of the template say the primary job.
+func (t *Template) namesJob() bool { return t.Kind == KindShift || t.Kind == KindPayCodeEdit }
+
+// maxKeptTemplates is how many templates with jobs are kept for one response; each takes
+// one or two KiB. Employees may all have jobs of their own: then there are nearly as many
+// as shifts.
+const maxKeptTemplates = 512
+
+// jobTemplates makes templates with the primary jobs of employees.
+type jobTemplates struct {
+	kept map[onJob]*Template
+	// memory is that of the last one that is not kept.
+	memory buffers
+}
+
+// onJob is a template for somebody with a primary job.
+type onJob struct {
+	template *Template
+	job      *Job
+}
+
+// fill puts the template with the job into an entry when it can be kept, and leaves it
+// to be made again otherwise. Either way the entry knows its size.
+func (j *jobTemplates) fill(e *Entry) error {
+	if e.Job == nil {
+		e.size = e.Template.size
+		return nil
+	}
+	key := onJob{e.Template, e.Job}
+	t, kept := j.kept[key]
+	if !kept {
+		memory := &j.memory
+		if kept = len(j.kept) < maxKeptTemplates; kept {
+			memory = &buffers{}
+		}
+		var err error
+		if t, err = e.shown(memory); err != nil {
+			return err
+		}
+		if kept {
+			j.kept[key] = t
+		}
+	}
+	e.size = t.size
+	if kept {
+		e.Template, e.Job = t, nil
+	}
+	return nil
+}
+
 // editWithJob fills the job into the sections of a pay code edit.
-func (t *Template) editWithJob(job *Job) error {
+func (t *Template) editWithJob(job *Job, memory *buffers) error {
 	named := firstField(t.sections[0].text, editJob)
 	before := len(t.sections[0].text)
 	for i := range t.sections {
@@ -115,10 +173,10 @@ func (t *Template) editWithJob(job *Job) error {
 		case 2:
 			fields = job.editFields(named)
 		}
-		var err error
-		if t.sections[i], err = t.sections[i].spliced(fields); err != nil {
+		if err := t.sections[i].spliced(fields, &memory[i]); err != nil {
 			return err
 		}
+		t.sections[i] = memory[i]
 	}
 	if t.lockedAt >= 0 { // The lock comes behind the job.
 		t.lockedAt += int32(len(t.sections[0].text) - before)
@@ -144,10 +202,10 @@ func BodyWithJob(body []byte, k Kind, job *Job) ([]byte, error) {
 	var err error
 	switch k {
 	case KindShift:
-		out, err = whole.withJob(job)
+		err = whole.withJob(job, &out)
 	case KindPayCodeEdit:
 		fields := []field{{editJob, job.editJob}, {editPosition, job.editPosition}}
-		out, err = whole.spliced(append(fields, job.editFields(firstField(body, editJob))...))
+		err = whole.spliced(append(fields, job.editFields(firstField(body, editJob))...), &out)
 	default:
 		return body, nil
 	}
@@ -179,14 +237,14 @@ func firstField(message []byte, wanted protowire.Number) []byte {
 	return nil
 }
 
-// spliced copies a part of an entry, with those of the fields that it does not have. All
-// ascend.
-func (s *section) spliced(fields []field) (section, error) {
-	c := copying{from: s, to: section{text: make([]byte, 0, len(s.text)+size(fields)), placeholders: make([]datePlaceholder, 0, len(s.placeholders))}}
+// spliced copies a part of an entry into the memory of another one, with those of the
+// fields that it does not have. All ascend.
+func (s *section) spliced(fields []field, into *section) error {
+	c := s.copyInto(into, size(fields))
 	for at := 0; at < len(s.text); {
 		number, _, n := protowire.ConsumeField(s.text[at:])
 		if n < 0 {
-			return section{}, errMalformed
+			return errMalformed
 		}
 		for len(fields) > 0 && fields[0].number <= number {
 			if fields[0].number < number {
@@ -200,7 +258,7 @@ func (s *section) spliced(fields []field) (section, error) {
 	for _, f := range fields {
 		c.to.text = append(c.to.text, f.text...)
 	}
-	return c.to, nil
+	return nil
 }
 
 func size(fields []field) (n int) {
@@ -210,20 +268,20 @@ func size(fields []field) (n int) {
 	return n
 }
 
-// withJob copies a part of a shift. What names no job gets the primary one: the shift as
+// withJob copies a part of a shift into the memory of another one. What names no job gets the primary one: the shift as
 // its position, and segments as their job. Segments say what the primary job is, and
 // whether theirs is another one. Fields ascend.
-func (s *section) withJob(job *Job) (section, error) {
-	c := copying{from: s, to: section{text: make([]byte, 0, len(s.text)+4*len(job.primary)+len(job.position)), placeholders: make([]datePlaceholder, 0, len(s.placeholders))}}
+func (s *section) withJob(job *Job, into *section) error {
+	c := s.copyInto(into, 4*len(job.primary)+len(job.position))
 	placed := false
 	for at := 0; at < len(s.text); {
 		number, wire, n := protowire.ConsumeTag(s.text[at:])
 		if n < 0 {
-			return section{}, errMalformed
+			return errMalformed
 		}
 		size := protowire.ConsumeFieldValue(number, wire, s.text[at+n:])
 		if size < 0 {
-			return section{}, errMalformed
+			return errMalformed
 		}
 		end := at + n + size
 		if number >= shiftPosition && !placed {
@@ -235,7 +293,7 @@ func (s *section) withJob(job *Job) (section, error) {
 		if number == shiftSegments {
 			value, _ := protowire.ConsumeBytes(s.text[at+n:])
 			if err := c.segment(end-len(value), end, job); err != nil {
-				return section{}, err
+				return err
 			}
 		} else {
 			c.copy(end)
@@ -245,15 +303,22 @@ func (s *section) withJob(job *Job) (section, error) {
 	if !placed {
 		c.to.text = append(c.to.text, job.position...)
 	}
-	return c.to, nil
+	return nil
 }
 
 // copying is a section that is being copied, with what is added to it.
 type copying struct {
-	from *section
-	to   section
-	at   int // what is copied
-	next int // which placeholder comes next
+	from, to *section
+	at       int // what is copied
+	next     int // which placeholder comes next
+}
+
+// copyInto begins to copy a section into the memory of another one, which grows by so many
+// bytes.
+func (s *section) copyInto(into *section, more int) copying {
+	into.text = slices.Grow(into.text[:0], len(s.text)+more)
+	into.placeholders = slices.Grow(into.placeholders[:0], len(s.placeholders))
+	return copying{from: s, to: into}
 }
 
 // copy copies up to a position.

@@ -24,7 +24,7 @@ var maxResponseBytes = client.DefaultSizes().MaxResponse
 // empty, for each selected part. When the caller takes parts, it sends those of
 // long lists ahead and returns the rest.
 func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
-	w := &writer{Window: b, dates: datesOf(b.Days)}
+	w := &writer{Window: b, dates: datesOf(b.Days), jobs: jobTemplates{kept: map[onJob]*Template{}}}
 	lists := []struct {
 		part    request.Selection
 		field   protowire.Number
@@ -68,6 +68,9 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 			l.other = w.ExpandedJobs
 		default:
 			sortEntries(l.entries, q.Orders, b.Persons)
+			if err := w.prepare(l.entries); err != nil {
+				return nil, err
+			}
 		}
 		total += 1 + protowire.SizeBytes(len(l.other)+w.listSize(l.entries))
 	}

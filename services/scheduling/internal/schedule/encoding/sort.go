@@ -69,6 +69,6 @@ func compareBy(o request.Order, a, b *Entry, persons []Person) int {
 	case request.ByEnd:
 		return cmp.Compare(a.End(), b.End())
 	default:
-		return strings.Compare(a.Template.location, b.Template.location)
+		return strings.Compare(a.location(), b.location())
 	}
 }

@@ -15,21 +15,23 @@ type writer struct {
 	*Window
 	out   []byte
 	dates dateTexts
+	// jobs has templates of entries with the jobs of employees.
+	jobs jobTemplates
 	// send takes parts of the response and returns a buffer for the next one; it
 	// is nil when the response must be whole.
 	send func(fields []byte) (next []byte, err error)
 }
 
 // Message returns the message of one entry of the window.
-func (w *Window) Message(e *Entry) []byte {
+func (w *Window) Message(e *Entry) ([]byte, error) {
 	out := &writer{Window: w, dates: datesOf(civil.Range{From: e.Day, To: e.Day + 1})}
-	out.entry(e)
-	return out.out
+	err := out.entry(e)
+	return out.out, err
 }
 
 // size is the length of an entry's message.
 func (w *writer) size(e *Entry) int {
-	n := 1 + protowire.SizeVarint(uint64(e.ID)) + int(e.Template.size)
+	n := 1 + protowire.SizeVarint(uint64(e.ID)) + int(e.size)
 	n += len(versionTags[e.Template.Kind]) + protowire.SizeVarint(uint64(e.Version))
 	if e.Employee >= 0 {
 		n += 1 + len(w.Persons[e.Employee].Ref)
@@ -38,6 +40,16 @@ func (w *writer) size(e *Entry) int {
 		n += len(relationTags[e.Template.Kind]) + len(w.Relations[e.Relations])
 	}
 	return n
+}
+
+// prepare makes entries ready for writing.
+func (w *writer) prepare(entries []Entry) error {
+	for i := range entries {
+		if err := w.jobs.fill(&entries[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listSize is the length of a list message with the entries as its items.
@@ -57,38 +69,48 @@ const partEntries = 400
 // other ones, perhaps in parts.
 func (w *writer) list(field protowire.Number, entries []Entry, other []byte) error {
 	for w.send != nil && len(entries) > partEntries {
-		w.appendEntries(field, entries[:partEntries], nil)
-		var err error
+		err := w.appendEntries(field, entries[:partEntries], nil)
+		if err != nil {
+			return err
+		}
 		if w.out, err = w.send(w.out); err != nil {
 			return err
 		}
 		entries = entries[partEntries:]
 	}
-	w.appendEntries(field, entries, other)
-	return nil
+	return w.appendEntries(field, entries, other)
 }
 
-func (w *writer) appendEntries(field protowire.Number, entries []Entry, other []byte) {
+func (w *writer) appendEntries(field protowire.Number, entries []Entry, other []byte) error {
 	size := len(other) + w.listSize(entries)
 	w.out = slices.Grow(w.out, 1+protowire.SizeBytes(size))
 	w.out = protowire.AppendTag(w.out, field, protowire.BytesType)
 	w.out = protowire.AppendVarint(w.out, uint64(size))
-	w.items(entries)
+	if err := w.items(entries); err != nil {
+		return err
+	}
 	w.out = append(w.out, other...)
+	return nil
 }
 
 // items appends the items of a list.
-func (w *writer) items(entries []Entry) {
+func (w *writer) items(entries []Entry) error {
 	for i := range entries {
 		w.out = append(w.out, itemTag)
 		w.out = protowire.AppendVarint(w.out, uint64(w.size(&entries[i])))
-		w.entry(&entries[i])
+		if err := w.entry(&entries[i]); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // entry appends the message of an entry.
-func (w *writer) entry(e *Entry) {
-	t := e.Template
+func (w *writer) entry(e *Entry) error {
+	t, err := e.shown(&w.jobs.memory)
+	if err != nil {
+		return err
+	}
 	w.out = append(w.out, idTag)
 	w.out = protowire.AppendVarint(w.out, uint64(e.ID))
 	if e.Employee >= 0 {
@@ -110,8 +132,9 @@ func (w *writer) entry(e *Entry) {
 	}
 	at[2] = w.section(e, &t.sections[2])
 	if e.Employee >= 0 && e.Relations >= 0 && w.Persons[e.Employee].Zone.Touches(e.Day, t.lastDay) {
-		w.adjust(e, at)
+		w.adjust(e, t, at)
 	}
+	return nil
 }
 
 // section appends a part of an entry with the dates of its day, and returns

@@ -18,30 +18,6 @@ type expansion struct {
 	query     *request.Query
 	needed    [encoding.Kinds]bool
 	relatedTo map[encoding.Relation]int32
-	onJobs    map[onJob]*encoding.Template
-}
-
-// onJob is a template for somebody with a primary job.
-type onJob struct {
-	template *encoding.Template
-	job      *encoding.Job
-}
-
-// onJob returns a template for a person on a day.
-func (e *expansion) onJob(t *encoding.Template, person int32, day civil.Date) (*encoding.Template, error) {
-	job := e.Persons[person].JobOn(day)
-	if job == nil {
-		return t, nil
-	}
-	key := onJob{t, job}
-	if made := e.onJobs[key]; made != nil {
-		return made, nil
-	}
-	made, err := t.WithJob(job)
-	if err == nil {
-		e.onJobs[key] = made
-	}
-	return made, err
 }
 
 // expand puts together what the rows say of each employee. Rows and persons
@@ -49,7 +25,6 @@ func (e *expansion) onJob(t *encoding.Template, person int32, day civil.Date) (*
 func expand(q *request.Query, persons []encoding.Person, rows Rows, patterns []*encoding.Pattern) (*encoding.Window, error) {
 	e := &expansion{
 		Window: &encoding.Window{Days: q.Days, Persons: persons}, query: q, relatedTo: map[encoding.Relation]int32{},
-		onJobs: map[onJob]*encoding.Template{},
 	}
 	for k := range encoding.Kinds {
 		e.needed[k] = needsKind(q, k)
@@ -133,12 +108,8 @@ func (e *expansion) span(s *spanRow, pattern *encoding.Pattern, employee int32, 
 		if err != nil {
 			return fmt.Errorf("schedule: span of employee %d: %w", s.employeeID, err)
 		}
-		template, err := e.onJob(&pattern.Templates[found.Template], employee, day)
-		if err != nil {
-			return fmt.Errorf("schedule: entry %d: %w", id, err)
-		}
 		e.Entries[k] = append(e.Entries[k], encoding.Entry{
-			Template: template, ID: id, Version: s.propagationID,
+			Template: &pattern.Templates[found.Template], Job: e.Persons[employee].JobOn(day), ID: id, Version: s.propagationID,
 			Start:    int64(day)*civil.SecondsPerDay + int64(found.StartSec),
 			Employee: employee, Relations: relations, Day: day, Locked: isLocked(locks, day),
 		})

@@ -206,5 +206,9 @@ func (g *Generated) decode(zone *civil.Zone, into proto.Message) error {
 	}
 	days := civil.Range{From: g.Day, To: g.Day + 1}
 	b := &encoding.Window{Persons: []encoding.Person{{Ref: emptyMessage, Zone: encoding.ClockChanges(zone, days)}}, Relations: [][]byte{relations}}
-	return proto.Unmarshal(b.Message(&encoding.Entry{Template: g.template, ID: g.ID, Version: g.Version, Day: g.Day, Locked: g.Locked}), into)
+	message, err := b.Message(&encoding.Entry{Template: g.template, ID: g.ID, Version: g.Version, Day: g.Day, Locked: g.Locked})
+	if err != nil {
+		return err
+	}
+	return proto.Unmarshal(message, into)
 }

@@ -163,8 +163,8 @@ func (e *expansion) masked(s *encoding.Entry, gone []segment.Interval) (bool, er
 	if err != nil {
 		return false, fmt.Errorf("schedule: shift %d: %w", s.ID, err)
 	}
-	// The relations stand in the template now, and clock changes are settled.
-	s.Template, s.Relations = t, -1
+	// The job and the relations stand in the template now, and clock changes are settled.
+	s.Template, s.Job, s.Relations = t, nil, -1
 	s.Start = int64(s.Day)*civil.SecondsPerDay + int64(t.Start)
 	return true, nil
 }
@@ -172,7 +172,11 @@ func (e *expansion) masked(s *encoding.Entry, gone []segment.Interval) (bool, er
 // shift returns a shift as a message.
 func (e *expansion) shift(s *encoding.Entry) (*schedulingv1.Shift, error) {
 	shift := &schedulingv1.Shift{}
-	if err := proto.Unmarshal(e.Message(s), shift); err != nil {
+	message, err := e.Message(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := proto.Unmarshal(message, shift); err != nil {
 		return nil, fmt.Errorf("schedule: shift %d: %w", s.ID, err)
 	}
 	return shift, nil

@@ -69,7 +69,11 @@ func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, p
 		}
 	}
 	if q.Selected&request.SelectJobs != 0 {
-		if window.ExpandedJobs, err = jobs(ctx, q, window.Jobs()); err != nil {
+		named, err := window.Jobs()
+		if err != nil {
+			return nil, err
+		}
+		if window.ExpandedJobs, err = jobs(ctx, q, named); err != nil {
 			return nil, err
 		}
 	}
