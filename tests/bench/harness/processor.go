@@ -43,6 +43,12 @@ func ProcessorTimes(pid, postmaster int) (time.Duration, error) {
 	return sum, nil
 }
 
+// ProcessorTime is the processor time that a process has taken so far.
+func ProcessorTime(pid int) (time.Duration, error) {
+	own, _, _, err := processorTime(pid)
+	return own, err
+}
+
 // processorTime returns the processor time of a process, that of its children
 // that have ended, and its parent.
 func processorTime(pid int) (own, ended time.Duration, parent int, err error) {
