@@ -4,16 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"time"
-	"unicode/utf8"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
-
-// maxText bounds texts that are not names, in characters.
-const maxText = 1000
 
 // version is what a job says on some days.
 type version struct {
@@ -48,15 +44,6 @@ func check(given *commonsv1.Job) error {
 	if given.Name != nil {
 		if err := structure.CheckName("name", given.GetName()); err != nil {
 			return err
-		}
-	}
-	for path, text := range fault.InOrder(map[string]string{
-		"fullName": given.GetFullName(), "description": given.GetDescription(), "code": given.GetCode(),
-		"color": given.GetColor(), "displayOrder": given.GetDisplayOrder(),
-		"externalId": given.GetExternalId(), "persistentId": given.GetPersistentId(),
-	}) {
-		if utf8.RuneCountInString(text) > maxText {
-			return structure.Invalid(path, "must have at most %d characters", maxText)
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -23,12 +22,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-const (
-	// maxTypes bounds the types of a tenant, and so the list of them.
-	maxTypes = 1000
-	// maxText bounds descriptions, in characters.
-	maxText = 1000
-)
+// maxTypes bounds the types of a tenant, and so the list of them.
+const maxTypes = 1000
 
 // Handler serves LocationTypeService.
 type Handler struct {
@@ -272,12 +267,6 @@ func check(given *commonsv1.LocationType) error {
 		if err := structure.CheckName("name", given.GetName()); err != nil {
 			return err
 		}
-	}
-	if utf8.RuneCountInString(given.GetDescription()) > maxText {
-		return structure.Invalid("description", "must have at most %d characters", maxText)
-	}
-	if utf8.RuneCountInString(given.GetPersistentId()) > structure.MaxName {
-		return structure.Invalid("persistentId", "must have at most %d characters", structure.MaxName)
 	}
 	return nil
 }

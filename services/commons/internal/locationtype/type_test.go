@@ -3,7 +3,6 @@ package locationtype_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -67,8 +66,6 @@ func TestNewTypes(t *testing.T) {
 		{"a blank name", &locationType{Name: named(" ")}, structure.CodeMissing, ""},
 		{"a name with a bell", &locationType{Name: named("a\x07b")}, structure.CodeValue, ""},
 		{"a name that is taken", &locationType{Name: named("Taken")}, structure.CodeTaken, ""},
-		{"a description that is too long", &locationType{Name: named("X"), Description: named(strings.Repeat("é", 1001))}, structure.CodeValue, ""},
-		{"a persistent id that is too long", &locationType{Name: named("X"), PersistentId: strings.Repeat("é", structure.MaxName+1)}, structure.CodeValue, ""},
 		{"no day", &locationType{Name: named("X"), EffectiveDate: "2026-01-01", ExpirationDate: "2026-01-01"}, structure.CodeExpiry, ""},
 		{"no day of the calendar", &locationType{Name: named("X"), EffectiveDate: "3000-01-01"}, structure.CodeExpiry, ""},
 		{"a day that is not", &locationType{Name: named("X"), EffectiveDate: "2026-02-30"}, fault.CodeDate, ""},

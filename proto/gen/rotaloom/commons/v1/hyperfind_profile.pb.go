@@ -466,11 +466,11 @@ const file_rotaloom_commons_v1_hyperfind_profile_proto_rawDesc = "" +
 	"\x14HyperfindProfileList\x12A\n" +
 	"\bprofiles\x18\x01 \x03(\v2%.rotaloom.commons.v1.HyperfindProfileR\bprofiles\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x17\xa2\xbb\x18\x13\n" +
-	"\bprofiles\x12\afailure\"\x87\x02\n" +
+	"\bprofiles\x12\afailure\"\x9d\x02\n" +
 	"\x10HyperfindProfile\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x17\n" +
-	"\x04name\x18\x02 \x01(\tH\x01R\x04name\x88\x01\x01\x12%\n" +
-	"\vdescription\x18\x03 \x01(\tH\x02R\vdescription\x88\x01\x01\x12~\n" +
+	"\x04name\x18\x02 \x01(\tH\x01R\x04name\x88\x01\x01\x12;\n" +
+	"\vdescription\x18\x03 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-10302H\x02R\vdescription\x88\x01\x01\x12~\n" +
 	"\x13hyper_find_profiles\x18\x04 \x03(\v2*.rotaloom.commons.v1.HyperfindProfileQueryB\"\xa2\xbb\x18\x1e\n" +
 	"\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\aqueriesR\x11hyperFindProfilesB\x05\n" +
 	"\x03_idB\a\n" +

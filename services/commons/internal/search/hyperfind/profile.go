@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -240,9 +239,6 @@ func (p *Profiles) DeleteHyperfindProfile(ctx context.Context, req *commonsv1.De
 func checkProfile(given *commonsv1.HyperfindProfile) error {
 	if err := structure.CheckName("name", given.GetName()); err != nil {
 		return fault.Invalid(query.CodeQuery, fault.FromError(err).Message)
-	}
-	if utf8.RuneCountInString(given.GetDescription()) > maxDescription {
-		return query.Invalid("description", "must have at most %d characters", maxDescription)
 	}
 	return nil
 }
