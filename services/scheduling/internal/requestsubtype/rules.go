@@ -3,7 +3,6 @@ package requestsubtype
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -36,10 +35,7 @@ const (
 	CodeTranslation = "WRL-30702"
 )
 
-const (
-	maxDescription  = 1000
-	maxTranslations = 50
-)
+const maxTranslations = 50
 
 // prepare checks a subtype and returns it as it is stored.
 func prepare(given *schedulingv1.RequestSubtype) (*stored, requestType, error) {
@@ -54,9 +50,6 @@ func prepare(given *schedulingv1.RequestSubtype) (*stored, requestType, error) {
 	path := kindName(t)
 	if err := patterndefinition.Codes().CheckName(path, held.GetName()); err != nil {
 		return nil, t, err
-	}
-	if utf8.RuneCountInString(held.GetDescription()) > maxDescription {
-		return nil, t, patterndefinition.Invalid(path+".description", "must have at most %d characters", maxDescription)
 	}
 	if err := checkTranslations(path, held.GetTranslations()); err != nil {
 		return nil, t, err
@@ -85,9 +78,6 @@ func checkTranslations(path string, list []*schedulingv1.RequestSubtypeTranslati
 		}
 		if err := patterndefinition.Codes().CheckName(at, translation.GetName()); err != nil {
 			return err
-		}
-		if utf8.RuneCountInString(translation.GetDescription()) > maxDescription {
-			return patterndefinition.Invalid(at+".description", "must have at most %d characters", maxDescription)
 		}
 		seen[tag] = true
 		translation.Language = tag

@@ -9,9 +9,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
-// maxDefaultDuration bounds the periods of an availability pattern.
-const maxDefaultDuration = 1000
-
 // checkSettings checks what is particular to a kind, and completes lengths of time.
 func checkSettings(w *schedulingv1.RequestSubtype) error {
 	switch {
@@ -27,10 +24,6 @@ func checkSettings(w *schedulingv1.RequestSubtype) error {
 		}
 		if least, most := s.GetMinShiftTemplateLength(), s.GetMaxShiftTemplateLength(); most != nil && least.GetSeconds() > most.GetSeconds() {
 			return patterndefinition.Invalid(path+".minShiftTemplateLength", "must not be longer than maxShiftTemplateLength")
-		}
-	case w.GetAvailabilityPatternRequest() != nil:
-		if n := w.GetAvailabilityPatternRequest().GetDefaultDuration(); n < 0 || n > maxDefaultDuration {
-			return patterndefinition.Invalid("availabilityPatternRequest.defaultDuration", "must be from 0 to %d", maxDefaultDuration)
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ package schedulegroup
 import (
 	"context"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -39,11 +38,6 @@ const (
 	CodeOtherID = "WRL-30804"
 )
 
-const (
-	maxDescription  = 1000
-	maxPersistentID = 250
-)
-
 func codes() namedstore.Codes {
 	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
 }
@@ -72,12 +66,6 @@ func New(pool *pg.Pool) *Handler {
 func prepare(g *schedulingv1.ScheduleGroup) (*schedulingv1.ScheduleGroup, error) {
 	if err := codes().CheckName("scheduleGroup", g.GetName()); err != nil {
 		return nil, err
-	}
-	if utf8.RuneCountInString(g.GetDescription()) > maxDescription {
-		return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("description must have at most %d characters.", maxDescription))
-	}
-	if utf8.RuneCountInString(g.GetPersistentId()) > maxPersistentID {
-		return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("persistentId must have at most %d characters.", maxPersistentID))
 	}
 	if g.Active == nil {
 		g.Active = proto.Bool(true)

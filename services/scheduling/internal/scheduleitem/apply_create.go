@@ -108,9 +108,6 @@ func copied(req *schedulingv1.CreateShiftsForEmployees) ([]*schedulingv1.Shift, 
 	if where := req.GetWhere(); where != nil && where.Days != nil {
 		days = where.GetDays()
 	}
-	if days < 1 {
-		return nil, itemfault.InvalidShift(path+"where.days", "must be greater than 0")
-	}
 	refs, err := refsOf(path+"where.employeeRefs", req.GetWhere().GetEmployeeRefs())
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -15,11 +14,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
-)
-
-const (
-	maxDescription  = 1000
-	maxPersistentID = 250
 )
 
 // What a rule set has that does not say otherwise.
@@ -32,12 +26,6 @@ const (
 func prepare(s *ruleSet) (*ruleSet, error) {
 	if err := codes().CheckName("scheduleRuleSet", s.GetName()); err != nil {
 		return nil, err
-	}
-	if utf8.RuneCountInString(s.GetDescription()) > maxDescription {
-		return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("description must have at most %d characters.", maxDescription))
-	}
-	if utf8.RuneCountInString(s.GetPersistentId()) > maxPersistentID {
-		return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("persistentId must have at most %d characters.", maxPersistentID))
 	}
 	if s.Active == nil {
 		s.Active = proto.Bool(true)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 
@@ -56,11 +55,6 @@ const (
 
 var constraints = []string{Required, Optional, NotSupported}
 
-const (
-	maxDescription = 1000
-	maxWord        = 100 // characters of colors and icons
-)
-
 func codes() namedstore.Codes {
 	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
 }
@@ -83,18 +77,6 @@ func NewStore() *Store {
 func prepare(d *schedulingv1.TagDefinition) (*schedulingv1.TagDefinition, error) {
 	if err := codes().CheckName("tagDefinition", d.GetName()); err != nil {
 		return nil, err
-	}
-	for _, text := range []struct {
-		path, value string
-		most        int
-	}{
-		{"description", d.GetDescription(), maxDescription},
-		{"color", d.GetColor(), maxWord},
-		{"scheduleContextAttributes.tagIconClass", d.GetScheduleContextAttributes().GetTagIconClass(), maxWord},
-	} {
-		if utf8.RuneCountInString(text.value) > text.most {
-			return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("%s must have at most %d characters.", text.path, text.most))
-		}
 	}
 	if err := constrain("commentsConstraint", &d.CommentsConstraint); err != nil {
 		return nil, err

@@ -2993,11 +2993,12 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +
 	"\vsymbolic_id\x18\x03 \x01(\tR\n" +
-	"symbolicId\"m\n" +
+	"symbolicId\"\x84\x01\n" +
 	"\x19RequestSubtypeTranslation\x12\x1a\n" +
 	"\blanguage\x18\x01 \x01(\tR\blanguage\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\"|\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
+	"WFS-100903R\vdescription\"|\n" +
 	"\x14StoredRequestSubtype\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12@\n" +
@@ -3011,11 +3012,12 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\b_secondsB\a\n" +
 	"\x05_nanoB\v\n" +
 	"\t_negativeB\a\n" +
-	"\x05_zero\"\x87$\n" +
+	"\x05_zero\"\x9e$\n" +
 	"\x15TimeOffRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12%\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
+	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
 	"\x15localized_description\x18\x05 \x01(\tR\x14localizedDescription\x12\x16\n" +
 	"\x06symbol\x18\x06 \x01(\tR\x06symbol\x12F\n" +
@@ -3089,11 +3091,13 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\x1c_override_shifts_on_holidaysB0\n" +
 	"._restore_schedule_only_if_open_shift_availableB \n" +
 	"\x1e_verify_at_employee_submissionB\x1f\n" +
-	"\x1d_verify_at_manager_submissionJ\x04\b$\x10%J\x04\b%\x10&\"\xeb\t\n" +
+	"\x1d_verify_at_manager_submissionJ\x04\b$\x10%J\x04\b%\x10&\"\x82\n" +
+	"\n" +
 	"\x1aAvailabilityRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12%\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
+	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
 	"\x15localized_description\x18\x05 \x01(\tR\x14localizedDescription\x12\x16\n" +
 	"\x06symbol\x18\x06 \x01(\tR\x06symbol\x12F\n" +
@@ -3114,11 +3118,12 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"%unassign_shift_on_unavailable_segment\x18  \x01(\v2\x17.rotaloom.common.v1.RefR!unassignShiftOnUnavailableSegmentB\x05\n" +
 	"\x03_idB\v\n" +
 	"\t_priorityB\x15\n" +
-	"\x13_automatic_approval\"\xc9\f\n" +
+	"\x13_automatic_approval\"\x86\r\n" +
 	"!AvailabilityPatternRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12%\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
+	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
 	"\x15localized_description\x18\x05 \x01(\tR\x14localizedDescription\x12\x16\n" +
 	"\x06symbol\x18\x06 \x01(\tR\x06symbol\x12F\n" +
@@ -3137,8 +3142,9 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\x12availability_types\x18\x1e \x03(\v2\x17.rotaloom.common.v1.RefR\x11availabilityTypes\x12S\n" +
 	"\x19default_availability_type\x18\x1f \x01(\v2\x17.rotaloom.common.v1.RefR\x17defaultAvailabilityType\x12B\n" +
 	"\x11day_of_week_start\x18  \x01(\v2\x17.rotaloom.common.v1.RefR\x0edayOfWeekStart\x12G\n" +
-	"\x13default_time_period\x18! \x01(\v2\x17.rotaloom.common.v1.RefR\x11defaultTimePeriod\x12.\n" +
-	"\x10default_duration\x18& \x01(\x05H\x03R\x0fdefaultDuration\x88\x01\x01\x127\n" +
+	"\x13default_time_period\x18! \x01(\v2\x17.rotaloom.common.v1.RefR\x11defaultTimePeriod\x12T\n" +
+	"\x10default_duration\x18& \x01(\x05B$\xa2\xbb\x18 *\x1e\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00@\x8f@\x1a\n" +
+	"WFS-100903H\x03R\x0fdefaultDuration\x88\x01\x01\x127\n" +
 	"\x15non_editable_duration\x18# \x01(\bH\x04R\x13nonEditableDuration\x88\x01\x01\x12@\n" +
 	"\x0frequest_purpose\x18$ \x01(\v2\x17.rotaloom.common.v1.RefR\x0erequestPurpose\x12L\n" +
 	"\x15employee_notification\x18% \x01(\v2\x17.rotaloom.common.v1.RefR\x14employeeNotificationB\x05\n" +
@@ -3146,11 +3152,12 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\t_priorityB\x15\n" +
 	"\x13_automatic_approvalB\x13\n" +
 	"\x11_default_durationB\x18\n" +
-	"\x16_non_editable_durationJ\x04\b\"\x10#\"\xc2\x0e\n" +
+	"\x16_non_editable_durationJ\x04\b\"\x10#\"\xd9\x0e\n" +
 	"\x13CoverRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12%\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
+	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
 	"\x15localized_description\x18\x05 \x01(\tR\x14localizedDescription\x12\x16\n" +
 	"\x06symbol\x18\x06 \x01(\tR\x06symbol\x12F\n" +
@@ -3180,11 +3187,12 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\"_allow_cover_if_different_managersB#\n" +
 	"!_allow_cover_with_unposted_shiftsB-\n" +
 	"+_market_shift_expiration_before_shift_startB'\n" +
-	"%_show_other_employees_in_shift_market\"\x9d\x0f\n" +
+	"%_show_other_employees_in_shift_market\"\xb4\x0f\n" +
 	"\x12SwapRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12%\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
+	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
 	"\x15localized_description\x18\x05 \x01(\tR\x14localizedDescription\x12\x16\n" +
 	"\x06symbol\x18\x06 \x01(\tR\x06symbol\x12F\n" +
@@ -3215,11 +3223,12 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"!_allow_swap_if_different_managersB\"\n" +
 	" _allow_swap_with_unposted_shiftsB7\n" +
 	"5_apply_employee_visibility_period_hyperfind_filteringB\x19\n" +
-	"\x17_enable_recommendations\"\xa6\f\n" +
+	"\x17_enable_recommendations\"\xbd\f\n" +
 	"\x17OpenShiftRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12%\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
+	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
 	"\x15localized_description\x18\x05 \x01(\tR\x14localizedDescription\x12\x16\n" +
 	"\x06symbol\x18\x06 \x01(\tR\x06symbol\x12F\n" +
@@ -3246,11 +3255,12 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\t_priorityB\x15\n" +
 	"\x13_automatic_approvalB\x18\n" +
 	"\x16_include_market_shiftsB\x17\n" +
-	"\x15_show_other_employees\"\xbd\r\n" +
+	"\x15_show_other_employees\"\xd4\r\n" +
 	"\x1aSelfScheduleRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12%\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
+	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
 	"\x15localized_description\x18\x05 \x01(\tR\x14localizedDescription\x12\x16\n" +
 	"\x06symbol\x18\x06 \x01(\tR\x06symbol\x12F\n" +
@@ -3279,11 +3289,12 @@ const file_rotaloom_scheduling_v1_request_subtype_proto_rawDesc = "" +
 	"\x13_automatic_approvalB\x1e\n" +
 	"\x1c_allow_unrestricted_overlapsB\x10\n" +
 	"\x0e_over_coverageB\x17\n" +
-	"\x15_show_other_employeesJ\x04\b!\x10\"J\x04\b\"\x10#\"\xe5\v\n" +
+	"\x15_show_other_employeesJ\x04\b!\x10\"J\x04\b\"\x10#\"\xfc\v\n" +
 	"\x1cLeaveOfAbsenceRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12%\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
+	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
 	"\x15localized_description\x18\x05 \x01(\tR\x14localizedDescription\x12\x16\n" +
 	"\x06symbol\x18\x06 \x01(\tR\x06symbol\x12F\n" +

@@ -592,15 +592,15 @@ const file_rotaloom_scheduling_v1_schedule_group_proto_rawDesc = "" +
 	"\b_version\"]\n" +
 	"\x11ScheduleGroupList\x12;\n" +
 	"\x05items\x18\x01 \x03(\v2%.rotaloom.scheduling.v1.ScheduleGroupR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\x90\x02\n" +
+	"\x05items\"\xbc\x02\n" +
 	"\rScheduleGroup\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
-	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12 \n" +
-	"\vdescription\x18\x04 \x01(\tR\vdescription\x12\x1b\n" +
+	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
+	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-30801R\vdescription\x12\x1b\n" +
 	"\x06active\x18\x05 \x01(\bH\x02R\x06active\x88\x01\x01\x12%\n" +
-	"\vinheritance\x18\x06 \x01(\bH\x03R\vinheritance\x88\x01\x01\x12#\n" +
-	"\rpersistent_id\x18\a \x01(\tR\fpersistentIdB\x05\n" +
+	"\vinheritance\x18\x06 \x01(\bH\x03R\vinheritance\x88\x01\x01\x129\n" +
+	"\rpersistent_id\x18\a \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-30801R\fpersistentIdB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
 	"\b_versionB\t\n" +

@@ -883,12 +883,12 @@ const file_rotaloom_scheduling_v1_schedule_rule_set_proto_rawDesc = "" +
 	"\x13ScheduleRuleSetList\x12=\n" +
 	"\x05items\x18\x01 \x03(\v2'.rotaloom.scheduling.v1.ScheduleRuleSetR\x05items\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x14\xa2\xbb\x18\x10\n" +
-	"\x05items\x12\afailure\"\xed\x05\n" +
+	"\x05items\x12\afailure\"\x99\x06\n" +
 	"\x0fScheduleRuleSet\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
-	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12 \n" +
-	"\vdescription\x18\x04 \x01(\tR\vdescription\x12%\n" +
+	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
+	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-31501R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x05 \x01(\tR\rlocalizedName\x12\x1b\n" +
 	"\x06active\x18\x06 \x01(\bH\x02R\x06active\x88\x01\x01\x12I\n" +
 	"\trule_type\x18\a \x01(\v2,.rotaloom.scheduling.v1.ScheduleRulePropertyR\bruleType\x12$\n" +
@@ -898,8 +898,8 @@ const file_rotaloom_scheduling_v1_schedule_rule_set_proto_rawDesc = "" +
 	"\x10night_start_time\x18\n" +
 	" \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\x0enightStartTime\x12,\n" +
 	"\x0enight_end_time\x18\v \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\fnightEndTime\x12-\n" +
-	"\x10use_actual_hours\x18\f \x01(\bH\x03R\x0euseActualHours\x88\x01\x01\x12#\n" +
-	"\rpersistent_id\x18\r \x01(\tR\fpersistentId\x12X\n" +
+	"\x10use_actual_hours\x18\f \x01(\bH\x03R\x0euseActualHours\x88\x01\x01\x129\n" +
+	"\rpersistent_id\x18\r \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-31501R\fpersistentId\x12X\n" +
 	"\x05rules\x18\x0e \x03(\v2+.rotaloom.scheduling.v1.ScheduleRuleSetRuleB\x15\xa2\xbb\x18\x11\n" +
 	"\x0f\bd\x12\tWFP-90003 \x01R\x05rules\x12Q\n" +
 	"\x0erule_set_items\x18\x0f \x03(\v2+.rotaloom.scheduling.v1.ScheduleRuleSetItemR\fruleSetItemsB\x05\n" +

@@ -1887,9 +1887,9 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\x02do\x18\x01 \x01(\v2&.rotaloom.scheduling.v1.CreateShiftsDoR\x02do\x12?\n" +
 	"\x05where\x18\x02 \x01(\v2).rotaloom.scheduling.v1.CreateShiftsWhereR\x05where\"E\n" +
 	"\x0eCreateShiftsDo\x123\n" +
-	"\x05shift\x18\x01 \x01(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x05shift\"w\n" +
-	"\x11CreateShiftsWhere\x12\x17\n" +
-	"\x04days\x18\x01 \x01(\x05H\x00R\x04days\x88\x01\x01\x12@\n" +
+	"\x05shift\x18\x01 \x01(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x05shift\"\xb3\x01\n" +
+	"\x11CreateShiftsWhere\x12S\n" +
+	"\x04days\x18\x01 \x01(\x05B:\xa2\xbb\x186*4\t\x00\x00\x00\x00\x00\x00\xf0?\x1a\tAPI-10001*\x1e{name} must be greater than 0.H\x00R\x04days\x88\x01\x01\x12@\n" +
 	"\remployee_refs\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListR\femployeeRefsB\a\n" +
 	"\x05_days\"\xa8\x01\n" +
 	"\x17CreateShiftsFromPattern\x12A\n" +

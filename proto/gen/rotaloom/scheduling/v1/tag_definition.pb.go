@@ -771,13 +771,13 @@ const file_rotaloom_scheduling_v1_tag_definition_proto_rawDesc = "" +
 	"\x16tag_assignment_context\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x14tagAssignmentContext\"]\n" +
 	"\x11TagDefinitionList\x12;\n" +
 	"\x05items\x18\x01 \x03(\v2%.rotaloom.scheduling.v1.TagDefinitionR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xb3\x06\n" +
+	"\x05items\"\xde\x06\n" +
 	"\rTagDefinition\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
-	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12 \n" +
-	"\vdescription\x18\x04 \x01(\tR\vdescription\x12\x14\n" +
-	"\x05color\x18\x05 \x01(\tR\x05color\x120\n" +
+	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
+	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-30901R\vdescription\x12)\n" +
+	"\x05color\x18\x05 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-30901R\x05color\x120\n" +
 	"\x11color_overridable\x18\x06 \x01(\bH\x02R\x10colorOverridable\x88\x01\x01\x125\n" +
 	"\x14visible_to_employees\x18\a \x01(\bH\x03R\x12visibleToEmployees\x88\x01\x01\x12/\n" +
 	"\x13comments_constraint\x18\b \x01(\tR\x12commentsConstraint\x12H\n" +
@@ -793,7 +793,7 @@ const file_rotaloom_scheduling_v1_tag_definition_proto_rawDesc = "" +
 	"\x12_color_overridableB\x17\n" +
 	"\x15_visible_to_employeesB\n" +
 	"\n" +
-	"\b_deleted\"\x99\x06\n" +
+	"\b_deleted\"\xae\x06\n" +
 	"\x15ScheduleTagAttributes\x126\n" +
 	"\x17cost_centers_constraint\x18\x01 \x01(\tR\x15costCentersConstraint\x128\n" +
 	"\x18job_transfers_constraint\x18\x02 \x01(\tR\x16jobTransfersConstraint\x12>\n" +
@@ -807,8 +807,8 @@ const file_rotaloom_scheduling_v1_tag_definition_proto_rawDesc = "" +
 	"\x10default_end_time\x18\n" +
 	" \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\x0edefaultEndTime\x12(\n" +
 	"\rimpact_totals\x18\v \x01(\bH\x00R\fimpactTotals\x88\x01\x01\x12\x1c\n" +
-	"\aon_call\x18\f \x01(\bH\x01R\x06onCall\x88\x01\x01\x12$\n" +
-	"\x0etag_icon_class\x18\r \x01(\tR\ftagIconClassB\x10\n" +
+	"\aon_call\x18\f \x01(\bH\x01R\x06onCall\x88\x01\x01\x129\n" +
+	"\x0etag_icon_class\x18\r \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-30901R\ftagIconClassB\x10\n" +
 	"\x0e_impact_totalsB\n" +
 	"\n" +
 	"\b_on_call\"w\n" +
