@@ -48,6 +48,12 @@ func TestRanges(t *testing.T) {
 				assert.Equal(t, r.code, a.ErrorCode, "%.40v: %s", value, a.text)
 				assert.Equal(t, r.refusal(value), a.Message, "%.40v", value)
 			}
+			if r.required {
+				a := r.ask(t, target, r.without())
+				assert.Equal(t, r.status, a.status, "%s", a.text)
+				assert.Equal(t, r.code, a.ErrorCode, "%s", a.text)
+				assert.Equal(t, r.refusal(nil), a.Message)
+			}
 			for _, value := range []any{"NaN", "Infinity", "-Infinity", "1e999", "", "x", []any{}, map[string]any{}, true} {
 				a := r.ask(t, target, r.request(value))
 				assert.Less(t, a.status, http.StatusInternalServerError, "%v: %s", value, a.text)
@@ -65,6 +71,7 @@ type declaredRange struct {
 	field     protoreflect.FieldDescriptor
 	bounds    string
 	text      bool
+	required  bool
 	message   string
 	good, bad []any
 	// others are fields of the same message that must be there.
@@ -73,18 +80,18 @@ type declaredRange struct {
 
 // String names the range as ranges.txt does.
 func (r declaredRange) String() string {
-	return fmt.Sprintf("%s %s %s %s %s %d", r.method, r.declaredLimit.path, r.at(), r.bounds, r.code, r.status)
+	return fmt.Sprintf("%s %s %s %s %s %d", r.method, r.declaredLimit.path, r.name(), r.bounds, r.code, r.status)
 }
 
-// at is the path of the field.
-func (r declaredRange) at() string {
+// name is the path of the field.
+func (r declaredRange) name() string {
 	at := strings.Join(append(slices.Clone(r.below), r.field.JSONName()), ".")
 	return strings.TrimPrefix(strings.ReplaceAll(at, ".[]", "[]"), "[].")
 }
 
 // refusal is the text of the fault of a value.
 func (r declaredRange) refusal(value any) string {
-	at := strings.ReplaceAll(r.at(), "[]", "[0]")
+	at := strings.ReplaceAll(r.name(), "[]", "[0]")
 	if r.field.IsList() {
 		at += "[0]"
 	}
@@ -98,6 +105,18 @@ func (r declaredRange) request(value any) any {
 	}
 	values := maps.Clone(r.others)
 	values[r.field.JSONName()] = value
+	return r.at(values)
+}
+
+// without is the query or the body without the field.
+func (r declaredRange) without() any {
+	values := maps.Clone(r.others)
+	delete(values, r.field.JSONName())
+	return r.at(values)
+}
+
+// at puts properties where the field is.
+func (r declaredRange) at(values map[string]any) any {
 	if r.query {
 		return values
 	}
@@ -132,7 +151,7 @@ func rangesOfMessage(m protoreflect.MessageDescriptor, base declaredLimit) []dec
 		f := m.Fields().Get(i)
 		options, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.Field)
 		for k, o := range options.GetRanges() {
-			r := declaredRange{declaredLimit: base, field: f, message: policy.RangeMessage(o), others: required}
+			r := declaredRange{declaredLimit: base, field: f, message: policy.RangeMessage(o), others: required, required: o.GetRequired()}
 			r.code, r.status = o.GetCode(), cmp.Or(int(o.GetStatus()), http.StatusBadRequest)
 			r.tryNumbers(o, options.GetRanges()[:k])
 			found = append(found, r)

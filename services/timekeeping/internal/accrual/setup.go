@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -42,10 +41,7 @@ const (
 )
 
 const (
-	maxDescription = 1000
-	maxShortName   = 20
-	maxAmount      = 10_000
-	perUnit        = 10_000
+	perUnit = 10_000
 
 	unitHour, unitDay     = "HOUR", "DAY"
 	yearly, monthly, once = "YEARLY", "MONTHLY", "ONCE"
@@ -85,21 +81,8 @@ func oneOf(path, value string, known ...string) (string, error) {
 	return value, nil
 }
 
-func checkText(path, text string, limit int) error {
-	if utf8.RuneCountInString(text) > limit {
-		return invalid("%s must have at most %d characters", path, limit)
-	}
-	return nil
-}
-
 func prepareCode(c *timekeepingv1.AccrualCode) (*timekeepingv1.AccrualCode, error) {
 	if err := codes().CheckName("accrualCode", c.GetName()); err != nil {
-		return nil, err
-	}
-	if err := checkText("shortName", c.GetShortName(), maxShortName); err != nil {
-		return nil, err
-	}
-	if err := checkText("description", c.GetDescription(), maxDescription); err != nil {
 		return nil, err
 	}
 	var err error
@@ -117,9 +100,6 @@ func prepareCode(c *timekeepingv1.AccrualCode) (*timekeepingv1.AccrualCode, erro
 
 func prepareProfile(p *timekeepingv1.AccrualProfile) (*timekeepingv1.AccrualProfile, error) {
 	if err := codes().CheckName("accrualProfile", p.GetName()); err != nil {
-		return nil, err
-	}
-	if err := checkText("description", p.GetDescription(), maxDescription); err != nil {
 		return nil, err
 	}
 	for i, policy := range p.GetAccrualPolicies() {
@@ -156,10 +136,7 @@ func amount(path string, given *float64) (*big.Rat, error) {
 		return nil, nil
 	}
 	n, ok := new(big.Rat).SetString(strconv.FormatFloat(*given, 'f', -1, 64))
-	if !ok || *given < 0 || *given > maxAmount {
-		return nil, invalid("%s must be from 0 to %d", path, maxAmount)
-	}
-	if !new(big.Rat).Mul(n, big.NewRat(perUnit, 1)).IsInt() {
+	if !ok || !new(big.Rat).Mul(n, big.NewRat(perUnit, 1)).IsInt() {
 		return nil, invalid("%s must have at most four decimals", path)
 	}
 	return n, nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
@@ -28,13 +27,7 @@ const (
 	CodeInUse = "WRL-20506"
 )
 
-const (
-	maxDescription = 1000
-	maxText        = 250
-	maxShortName   = 20
-
-	unitMoney = "MONEY"
-)
+const unitMoney = "MONEY"
 
 // Codes are those of pay codes, work rules and pay rules.
 func Codes() namedstore.Codes {
@@ -49,18 +42,6 @@ func invalid(format string, args ...any) error {
 func prepare(p *timekeepingv1.PayCode) (*timekeepingv1.PayCode, error) {
 	if err := Codes().CheckName("payCode", p.GetName()); err != nil {
 		return nil, err
-	}
-	for _, text := range []struct {
-		name, value string
-		max         int
-	}{
-		{"shortName", p.GetShortName(), maxShortName},
-		{"description", p.GetDescription(), maxDescription},
-		{"scheduledHoursType", p.GetScheduledHoursType(), maxText},
-	} {
-		if utf8.RuneCountInString(text.value) > text.max {
-			return nil, invalid("%s must have at most %d characters", text.name, text.max)
-		}
 	}
 	var err error
 	if p.Type, err = oneOf("type", p.GetType(), "REGULAR", "CASCADE", "DURATION"); err != nil {
@@ -81,12 +62,6 @@ func checkWages(p *timekeepingv1.PayCode) error {
 	p.Money = &isMoney
 	if isMoney && (p.GetWageMultiplier() != 0 || p.GetWageAddition() != 0) {
 		return invalid("wageMultiplier and wageAddition are of no use to the unit %s", unitMoney)
-	}
-	if p.GetWageMultiplier() < 0 {
-		return invalid("wageMultiplier must not be less than 0")
-	}
-	if n := p.GetCheckAvailability(); n < 0 || n > 2 {
-		return invalid("checkAvailability must be 0, 1 or 2")
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package paycode
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,11 +30,6 @@ func TestWhatPayCodesAreCompletedTo(t *testing.T) {
 			"wages, of which the addition may take away", &payCode{Name: "A", WageMultiplier: proto.Float64(0), WageAddition: proto.Float64(-1.5)},
 			&payCode{Name: "A", Type: "REGULAR", Unit: "HOUR", Money: proto.Bool(false), WageMultiplier: proto.Float64(0), WageAddition: proto.Float64(-1.5)},
 		},
-		{
-			"texts as long as may be", &payCode{Name: "A", ShortName: strings.Repeat("é", maxShortName), Description: strings.Repeat("é", maxDescription), ScheduledHoursType: strings.Repeat("é", maxText)},
-			&payCode{Name: "A", ShortName: strings.Repeat("é", maxShortName), Description: strings.Repeat("é", maxDescription), ScheduledHoursType: strings.Repeat("é", maxText), Type: "REGULAR", Unit: "HOUR", Money: proto.Bool(false)},
-		},
-		{"the last kind of availability", &payCode{Name: "A", CheckAvailability: proto.Int32(2)}, &payCode{Name: "A", Type: "REGULAR", Unit: "HOUR", Money: proto.Bool(false), CheckAvailability: proto.Int32(2)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -55,18 +49,12 @@ func TestPayCodesThatAreRefused(t *testing.T) {
 		{"no name", CodeMissing, "payCode.name", &payCode{}},
 		{"a blank name", CodeMissing, "payCode.name", &payCode{Name: " "}},
 		{"a name with a line break", CodeInvalid, "control characters", &payCode{Name: "a\nb"}},
-		{"a short name that is too long", CodeInvalid, "shortName must have at most 20", &payCode{Name: "A", ShortName: strings.Repeat("é", maxShortName+1)}},
-		{"a description that is too long", CodeInvalid, "description must have at most 1000", &payCode{Name: "A", Description: strings.Repeat("é", maxDescription+1)}},
-		{"a type of hours that is too long", CodeInvalid, "scheduledHoursType must have at most 250", &payCode{Name: "A", ScheduledHoursType: strings.Repeat("é", maxText+1)}},
 		{"an unknown type", CodeInvalid, "type must be one of REGULAR, CASCADE, DURATION", &payCode{Name: "A", Type: "OTHER"}},
 		{"an unknown unit", CodeInvalid, "unit must be one of HOUR, DAY, MONEY", &payCode{Name: "A", Unit: "WEEK"}},
 		{"hours that are money", CodeInvalid, "money must be false: the unit is HOUR", &payCode{Name: "A", Money: proto.Bool(true)}},
 		{"money that is none", CodeInvalid, "money must be true: the unit is MONEY", &payCode{Name: "A", Unit: "MONEY", Money: proto.Bool(false)}},
 		{"a multiplier of money", CodeInvalid, "of no use to the unit MONEY", &payCode{Name: "A", Unit: "MONEY", WageMultiplier: proto.Float64(1.5)}},
 		{"an addition to money", CodeInvalid, "of no use to the unit MONEY", &payCode{Name: "A", Unit: "MONEY", WageAddition: proto.Float64(-1)}},
-		{"a negative multiplier", CodeInvalid, "wageMultiplier must not be less than 0", &payCode{Name: "A", WageMultiplier: proto.Float64(-0.5)}},
-		{"an unknown kind of availability", CodeInvalid, "checkAvailability must be 0, 1 or 2", &payCode{Name: "A", CheckAvailability: proto.Int32(3)}},
-		{"a negative kind of availability", CodeInvalid, "checkAvailability must be 0, 1 or 2", &payCode{Name: "A", CheckAvailability: proto.Int32(-1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -31,7 +31,6 @@ func TestErrorsNameElementsAsTheyWereSent(t *testing.T) {
 		name, says string
 		versions   []*dated
 	}{
-		{"a break", "effectiveVersions[0].breaks[1].length", []*dated{{EffectiveDate: later, Breaks: []*breakTime{{After: minutes(360), Length: minutes(30)}, {After: minutes(60)}}}}},
 		{"overtime", "effectiveVersions[0].weeklyOvertime[1].payCode is missing", []*dated{{EffectiveDate: later, WeeklyOvertime: []*tier{{After: minutes(600), PayCode: named("Overtime")}, {After: minutes(480)}}}}},
 		{"the pay code of a version", "effectiveVersions[0].regularPayCode must be", []*dated{{EffectiveDate: later, RegularPayCode: named("Bonus")}, {EffectiveDate: earlier}}},
 		{"the pay code of overtime", "effectiveVersions[1].dailyOvertime[0].payCode must be", []*dated{{EffectiveDate: later}, {EffectiveDate: earlier, DailyOvertime: []*tier{

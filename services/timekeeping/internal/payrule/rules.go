@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 
@@ -17,8 +16,7 @@ import (
 )
 
 const (
-	maxDescription = 1000
-	maxList        = 10
+	maxList = 10
 
 	defaultLongestShift = 960
 	defaultLongestBreak = 240
@@ -33,9 +31,6 @@ func invalid(format string, args ...any) error {
 func prepare(r *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error) {
 	if err := paycode.Codes().CheckName("payRule", r.GetName()); err != nil {
 		return nil, err
-	}
-	if utf8.RuneCountInString(r.GetDescription()) > maxDescription {
-		return nil, invalid("description must have at most %d characters", maxDescription)
 	}
 	dates := make(map[string]bool, len(r.GetEffectiveVersions()))
 	for i, v := range r.GetEffectiveVersions() {
@@ -79,7 +74,6 @@ func check(path string, v *timekeepingv1.PayRuleVersion) error {
 	if v.WeekStart = strings.ToUpper(cmp.Or(v.GetWeekStart(), "MONDAY")); weekday(v.GetWeekStart()) < 0 {
 		return invalid("%s.weekStart must be one of MONDAY to SUNDAY", path)
 	}
-	checks := []bound{{"longestShift", v.LongestShift, 60, 1440}, {"longestBreak", v.LongestBreak, 0, 1440}}
 	for _, r := range []struct {
 		name string
 		of   *timekeepingv1.PayRuleRounding
@@ -90,56 +84,21 @@ func check(path string, v *timekeepingv1.PayRuleVersion) error {
 		if n := r.of.GetInterval(); n <= 0 || 60%n != 0 {
 			return invalid("%s.%s.interval must be a divisor of 60", path, r.name)
 		}
-		checks = append(checks, bound{r.name + ".grace", r.of.Grace, 0, r.of.GetInterval()})
-	}
-	for _, w := range []struct {
-		name string
-		of   *timekeepingv1.PayRuleWindow
-	}{{"scheduleRounding", v.GetScheduleRounding()}, {"exceptions", v.GetExceptions()}} {
-		if w.of != nil {
-			checks = append(checks, bound{w.name + ".earlyIn", w.of.EarlyIn, 0, maxWindow}, bound{w.name + ".lateIn", w.of.LateIn, 0, maxWindow},
-				bound{w.name + ".earlyOut", w.of.EarlyOut, 0, maxWindow}, bound{w.name + ".lateOut", w.of.LateOut, 0, maxWindow})
+		if g := r.of.GetGrace(); g < 0 || g > r.of.GetInterval() {
+			return invalid("%s.%s.grace must be from 0 to %d", path, r.name, r.of.GetInterval())
 		}
 	}
 	if len(v.GetBreaks()) > maxList || len(v.GetDailyOvertime()) > maxList || len(v.GetWeeklyOvertime()) > maxList {
 		return invalid("%s must have at most %d breaks and tiers of each kind", path, maxList)
 	}
-	for i, b := range v.GetBreaks() {
-		at := fmt.Sprintf("breaks[%d].", i)
-		checks = append(checks, bound{at + "after", orInvalid(b.After), 0, 1440}, bound{at + "length", orInvalid(b.Length), 1, 240})
-	}
 	for _, t := range tiersOf(v) {
 		for i, tier := range t.list {
-			at := fmt.Sprintf("%s[%d].", t.name, i)
-			checks = append(checks, bound{at + "after", orInvalid(tier.After), 0, 10_080})
 			if tier.GetPayCode() == nil {
-				return fault.Invalid(paycode.CodeMissing, fmt.Sprintf("%s.%spayCode is missing.", path, at))
+				return fault.Invalid(paycode.CodeMissing, fmt.Sprintf("%s.%s[%d].payCode is missing.", path, t.name, i))
 			}
 		}
 	}
-	for _, c := range checks {
-		if c.value != nil && (*c.value < c.least || *c.value > c.most) {
-			return invalid("%s.%s must be from %d to %d", path, c.name, c.least, c.most)
-		}
-	}
 	return nil
-}
-
-const maxWindow = 720
-
-// bound is what a number may be; nil was not given.
-type bound struct {
-	name        string
-	value       *int32
-	least, most int32
-}
-
-// orInvalid makes a number that was not given one that no bound allows.
-func orInvalid(n *int32) *int32 {
-	if n == nil {
-		return proto.Int32(-1)
-	}
-	return n
 }
 
 type tiers struct {

@@ -4,7 +4,6 @@ package workrule
 import (
 	"context"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -18,8 +17,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
-
-const maxDescription = 1000
 
 func newStore() *namedstore.Store[*timekeepingv1.WorkRule] {
 	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.WorkRule]{
@@ -48,9 +45,6 @@ func New(pool *pg.Pool) *Handler {
 func prepare(r *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, error) {
 	if err := paycode.Codes().CheckName("workRule", r.GetName()); err != nil {
 		return nil, err
-	}
-	if utf8.RuneCountInString(r.GetDescription()) > maxDescription {
-		return nil, fault.Invalid(paycode.CodeInvalid, fmt.Sprintf("description must have at most %d characters.", maxDescription))
 	}
 	if r.Active == nil {
 		r.Active = proto.Bool(true)

@@ -1,7 +1,6 @@
 package workrule
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,8 +24,6 @@ func TestWorkRules(t *testing.T) {
 		{"a name alone", &rule{Name: "Nights"}, "", true},
 		{"one that is active", &rule{Name: "Nights", Active: proto.Bool(true)}, "", true},
 		{"one that is not", &rule{Name: "Nights", Active: proto.Bool(false)}, "", false},
-		{"a description as long as may be", &rule{Name: "Nights", Description: strings.Repeat("é", maxDescription)}, "", true},
-		{"a description that is too long", &rule{Name: "Nights", Description: strings.Repeat("é", maxDescription+1)}, paycode.CodeInvalid, false},
 		{"no name", &rule{}, paycode.CodeMissing, false},
 		{"a blank name", &rule{Name: " \n"}, paycode.CodeMissing, false},
 		{"a name with a tab", &rule{Name: "a\tb"}, paycode.CodeInvalid, false},

@@ -403,14 +403,14 @@ const file_rotaloom_timekeeping_v1_accrual_code_proto_rawDesc = "" +
 	"\b_version\"Z\n" +
 	"\x0fAccrualCodeList\x12:\n" +
 	"\x05items\x18\x01 \x03(\v2$.rotaloom.timekeeping.v1.AccrualCodeR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xd3\x02\n" +
+	"\x05items\"\xfe\x02\n" +
 	"\vAccrualCode\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
-	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12\x1d\n" +
+	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x122\n" +
 	"\n" +
-	"short_name\x18\x04 \x01(\tR\tshortName\x12 \n" +
-	"\vdescription\x18\x05 \x01(\tR\vdescription\x12\x12\n" +
+	"short_name\x18\x04 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b\x14\x12\tWRL-21001R\tshortName\x126\n" +
+	"\vdescription\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-21001R\vdescription\x12\x12\n" +
 	"\x04unit\x18\x06 \x01(\tR\x04unit\x12'\n" +
 	"\rhours_per_day\x18\a \x01(\x01H\x02R\vhoursPerDay\x88\x01\x01\x12Y\n" +
 	"\tpay_codes\x18\b \x03(\v2\x17.rotaloom.common.v1.RefB#\xa2\xbb\x18\x1f\n" +

@@ -384,12 +384,12 @@ const file_rotaloom_timekeeping_v1_work_rule_proto_rawDesc = "" +
 	"\b_version\"T\n" +
 	"\fWorkRuleList\x127\n" +
 	"\x05items\x18\x01 \x03(\v2!.rotaloom.timekeeping.v1.WorkRuleR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xf2\x01\n" +
+	"\x05items\"\x88\x02\n" +
 	"\bWorkRule\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
-	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12 \n" +
-	"\vdescription\x18\x04 \x01(\tR\vdescription\x12\x1b\n" +
+	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
+	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-20501R\vdescription\x12\x1b\n" +
 	"\x06active\x18\x05 \x01(\bH\x02R\x06active\x88\x01\x01\x12A\n" +
 	"\x10default_pay_code\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\x0edefaultPayCodeB\x05\n" +
 	"\x03_idB\n" +
