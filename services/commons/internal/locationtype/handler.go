@@ -185,7 +185,7 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("There are %d location types already, and no more may be.", maxTypes))
 	}
-	return t, taken(err, given.GetName())
+	return t, taken(err, given)
 }
 
 // UpdateLocationType changes what is sent of a type.
@@ -224,7 +224,7 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 	case pgerr.IsCheck(err, "location_type_days"):
 		return nil, fault.Invalid(structure.CodeExpiry, "expirationDate must be after effectiveDate.")
 	}
-	return t, taken(err, given.GetName())
+	return t, taken(err, given)
 }
 
 // daysSent are the dates that are sent; nil for those that are not.
@@ -271,9 +271,12 @@ func check(given *commonsv1.LocationType) error {
 	return nil
 }
 
-func taken(err error, name string) error {
+func taken(err error, given *commonsv1.LocationType) error {
 	if pgerr.IsUnique(err, "location_type_name") {
-		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("There is a location type with the name %q already.", name))
+		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("There is a location type with the name %q already.", given.GetName()))
+	}
+	if pgerr.IsUnique(err, "location_type_persistent_id") {
+		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("Another location type has the persistentId %q.", given.GetPersistentId()))
 	}
 	return err
 }

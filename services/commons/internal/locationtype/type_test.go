@@ -48,8 +48,10 @@ func described(l *locationType) string {
 func TestNewTypes(t *testing.T) {
 	t.Parallel()
 	ctx, _, h := newTypes(t)
-	_, err := h.CreateLocationType(ctx, &locationType{Name: named("Taken")})
+	_, err := h.CreateLocationType(ctx, &locationType{Name: named("Taken"), PersistentId: "taken"})
 	require.NoError(t, err)
+	_, err = h.CreateLocationType(tenant.With(t.Context(), 2), &locationType{Name: named("Taken"), PersistentId: "taken"})
+	require.NoError(t, err, "tenants have their own")
 	for _, c := range []struct {
 		name string
 		sent *locationType
@@ -66,6 +68,7 @@ func TestNewTypes(t *testing.T) {
 		{"a blank name", &locationType{Name: named(" ")}, structure.CodeMissing, ""},
 		{"a name with a bell", &locationType{Name: named("a\x07b")}, structure.CodeValue, ""},
 		{"a name that is taken", &locationType{Name: named("Taken")}, structure.CodeTaken, ""},
+		{"a persistent id that is taken", &locationType{Name: named("X"), PersistentId: "taken"}, structure.CodeTaken, ""},
 		{"no day", &locationType{Name: named("X"), EffectiveDate: "2026-01-01", ExpirationDate: "2026-01-01"}, structure.CodeExpiry, ""},
 		{"no day of the calendar", &locationType{Name: named("X"), EffectiveDate: "3000-01-01"}, structure.CodeExpiry, ""},
 		{"a day that is not", &locationType{Name: named("X"), EffectiveDate: "2026-02-30"}, fault.CodeDate, ""},
@@ -90,7 +93,7 @@ func TestNewTypes(t *testing.T) {
 func TestTypesChange(t *testing.T) {
 	t.Parallel()
 	ctx, _, h := newTypes(t)
-	_, err := h.CreateLocationType(ctx, &locationType{Name: named("Taken")})
+	_, err := h.CreateLocationType(ctx, &locationType{Name: named("Taken"), PersistentId: "taken"})
 	require.NoError(t, err)
 	const before = `"old" 2026-01-01..2027-01-01 ORG`
 	for i, c := range []struct {
@@ -102,6 +105,7 @@ func TestTypesChange(t *testing.T) {
 		{"nothing", nil, "", before},
 		{"the end", &locationType{ExpirationDate: "2026-01-02"}, "", `"old" 2026-01-01..2026-01-02 ORG`},
 		{"the beginning", &locationType{EffectiveDate: "2026-12-31"}, "", `"old" 2026-12-31..2027-01-01 ORG`},
+		{"a persistent id that is taken", &locationType{PersistentId: "taken"}, "", before}, // it never changes
 		{"no description", &locationType{Description: named("")}, "", `"" 2026-01-01..2027-01-01 ORG`},
 		{"both contexts", &locationType{MapContextType: byName("")}, "", `"old" 2026-01-01..2027-01-01 `},
 		{"an end on the first day", &locationType{ExpirationDate: "2026-01-01"}, structure.CodeExpiry, before},
@@ -128,6 +132,7 @@ func TestTypesChange(t *testing.T) {
 			now, err := h.GetLocationType(ctx, &commonsv1.GetLocationTypeRequest{Id: made.GetId()})
 			require.NoError(t, err)
 			assert.Equal(t, name+" "+c.want, described(now))
+			assert.Equal(t, made.GetPersistentId(), now.GetPersistentId())
 		})
 	}
 }

@@ -712,7 +712,7 @@ type LocationType struct {
 	Name         *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	Description  *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
 	DisplayOrder *int32  `protobuf:"varint,4,opt,name=display_order,json=displayOrder,proto3,oneof" json:"display_order,omitempty"`
-	// Given on creation, or made up then; never changed.
+	// Unique in the tenant. Given on creation, or made up then; never changed.
 	PersistentId string `protobuf:"bytes,5,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
 	// The first day on which locations may be given the type; 1900-01-01 without one.
 	EffectiveDate string `protobuf:"bytes,6,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
