@@ -5,7 +5,6 @@ package brazil
 import (
 	"context"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -39,10 +38,7 @@ const (
 	CodeOtherCompany = "WRL-20603"
 )
 
-const (
-	maxDescription = 1000
-	unassigned     = "UNASSIGNED"
-)
+const unassigned = "UNASSIGNED"
 
 func codes() namedstore.Codes {
 	return namedstore.Codes{
@@ -52,13 +48,6 @@ func codes() namedstore.Codes {
 
 func invalid(format string, args ...any) error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
-}
-
-func checkDescription(text string) error {
-	if utf8.RuneCountInString(text) > maxDescription {
-		return fault.Invalid(CodeTooLong, fmt.Sprintf("description must have at most %d characters.", maxDescription))
-	}
-	return nil
 }
 
 // identifier returns an identifier of digits, padded to its length, or "" when it

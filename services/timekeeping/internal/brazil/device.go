@@ -50,9 +50,6 @@ func prepareDevice(d *timekeepingv1.BrazilDevice) (*timekeepingv1.BrazilDevice, 
 	if err := codes().CheckName("device", d.GetName()); err != nil {
 		return nil, err
 	}
-	if err := checkDescription(d.GetDescription()); err != nil {
-		return nil, err
-	}
 	d.Type = strings.ToUpper(d.GetType())
 	if !slices.Contains([]afd.Kind{afd.Conventional, afd.Alternative, afd.Program}, afd.Kind(d.GetType())) {
 		return nil, invalid("type must be one of %s, %s and %s", afd.Conventional, afd.Alternative, afd.Program)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -19,8 +18,6 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/afd"
 )
-
-const maxFileName = 250
 
 const (
 	lockDevice = `SELECT FROM brazil_device WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE`
@@ -36,9 +33,6 @@ RETURNING id, body`
 // wrong with it.
 func (h *Devices) UploadBrazilAfdFile(ctx context.Context, req *timekeepingv1.UploadBrazilAfdFileRequest) (*timekeepingv1.BrazilAfdFile, error) {
 	name, content := req.GetBody().GetName(), req.GetBody().GetContent()
-	if utf8.RuneCountInString(name) > maxFileName {
-		return nil, fault.Invalid(CodeTooLong, fmt.Sprintf("name must have at most %d characters.", maxFileName))
-	}
 	if len(content) == 0 {
 		return nil, invalid("content is missing: the bytes of the file in base64")
 	}

@@ -45,10 +45,7 @@ func NewGroups(pool *pg.Pool) *Groups {
 }
 
 func prepareGroup(g *timekeepingv1.BrazilDeviceGroup) (*timekeepingv1.BrazilDeviceGroup, error) {
-	if err := codes().CheckName("deviceGroup", g.GetName()); err != nil {
-		return nil, err
-	}
-	return g, checkDescription(g.GetDescription())
+	return g, codes().CheckName("deviceGroup", g.GetName())
 }
 
 const (

@@ -24,9 +24,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
-// maxGrant bounds a grant, in days.
-const maxGrant = 3660
-
 // Grants serves LeaveGrantService.
 type Grants struct {
 	timekeepingv1.UnsafeLeaveGrantServiceServer
@@ -46,10 +43,6 @@ func (h *Grants) GrantLeave(ctx context.Context, req *timekeepingv1.LeaveGrant) 
 		return nil, fault.Invalid(leavepolicy.CodeMissing, "leaveType is missing.")
 	case req.Amount == nil:
 		return nil, fault.Invalid(leavecase.CodeGrantMissing, "amount is missing: the days that are granted.")
-	case req.GetAmount() < 0:
-		return nil, fault.Invalid(leavecase.CodeGrantNegative, "amount is negative.")
-	case !(req.GetAmount() <= maxGrant): // Not a number is neither.
-		return nil, fault.Invalid(leavepolicy.CodeInvalid, fmt.Sprintf("amount must be from 0 to %d days.", maxGrant))
 	}
 	by := ""
 	if p, ok := authn.From(ctx); ok {

@@ -38,8 +38,6 @@ const (
 	CodeProfileUnknown = "WFL-100318"
 )
 
-const maxDescription = 1000
-
 // setup is a message of the setup of leave.
 type setup interface {
 	namedstore.Versioned
@@ -111,13 +109,18 @@ func checkNamed(what string, given setup) (string, error) {
 	if given.GetQualifier() != "" && given.GetQualifier() != name {
 		return "", invalid("qualifier must be the same as name")
 	}
-	return name, checkText("description", given.GetDescription(), maxDescription)
+	return name, checkControl("description", given.GetDescription())
 }
 
 func checkText(path, text string, limit int) error {
 	if utf8.RuneCountInString(text) > limit {
 		return invalid("%s must have at most %d characters", path, limit)
 	}
+	return checkControl(path, text)
+}
+
+// checkControl refuses control characters other than those between words and lines.
+func checkControl(path, text string) error {
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }) {
 		return invalid("%s must not have control characters", path)
 	}

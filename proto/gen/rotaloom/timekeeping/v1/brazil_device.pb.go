@@ -797,12 +797,13 @@ const file_rotaloom_timekeeping_v1_brazil_device_proto_rawDesc = "" +
 	"\b_version\"\\\n" +
 	"\x10BrazilDeviceList\x12;\n" +
 	"\x05items\x18\x01 \x03(\v2%.rotaloom.timekeeping.v1.BrazilDeviceR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\x80\x02\n" +
+	"\x05items\"\x97\x02\n" +
 	"\fBrazilDevice\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
-	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12 \n" +
-	"\vdescription\x18\x04 \x01(\tR\vdescription\x12\x12\n" +
+	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x127\n" +
+	"\vdescription\x18\x04 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
+	"WTK-181605R\vdescription\x12\x12\n" +
 	"\x04type\x18\x05 \x01(\tR\x04type\x12#\n" +
 	"\rserial_number\x18\x06 \x01(\tR\fserialNumber\x12:\n" +
 	"\fdevice_group\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\vdeviceGroupB\x05\n" +
@@ -814,9 +815,10 @@ const file_rotaloom_timekeeping_v1_brazil_device_proto_rawDesc = "" +
 	"\x04body\x18\x02 \x01(\v2).rotaloom.timekeeping.v1.BrazilAfdContentR\x04body\"F\n" +
 	"\x17GetBrazilAfdFileRequest\x12\x1b\n" +
 	"\tdevice_id\x18\x01 \x01(\x03R\bdeviceId\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\x03R\x02id\"@\n" +
-	"\x10BrazilAfdContent\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\x02id\x18\x02 \x01(\x03R\x02id\"W\n" +
+	"\x10BrazilAfdContent\x12)\n" +
+	"\x04name\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xfa\x01\x12\n" +
+	"WTK-181605R\x04name\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\fR\acontent\"\xb6\x03\n" +
 	"\rBrazilAfdFile\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12/\n" +

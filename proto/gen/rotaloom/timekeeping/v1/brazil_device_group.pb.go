@@ -385,12 +385,13 @@ const file_rotaloom_timekeeping_v1_brazil_device_group_proto_rawDesc = "" +
 	"\b_version\"f\n" +
 	"\x15BrazilDeviceGroupList\x12@\n" +
 	"\x05items\x18\x01 \x03(\v2*.rotaloom.timekeeping.v1.BrazilDeviceGroupR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xe7\x01\n" +
+	"\x05items\"\xfe\x01\n" +
 	"\x11BrazilDeviceGroup\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
-	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12 \n" +
-	"\vdescription\x18\x04 \x01(\tR\vdescription\x12U\n" +
+	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x127\n" +
+	"\vdescription\x18\x04 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
+	"WTK-181605R\vdescription\x12U\n" +
 	"\adevices\x18\x05 \x03(\v2\x17.rotaloom.common.v1.RefB\"\xa2\xbb\x18\x1e\n" +
 	"\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\adevicesR\adevicesB\x05\n" +
 	"\x03_idB\n" +

@@ -466,14 +466,15 @@ var File_rotaloom_timekeeping_v1_leave_grant_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_leave_grant_proto_rawDesc = "" +
 	"\n" +
-	")rotaloom/timekeeping/v1/leave_grant.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xa4\x01\n" +
+	")rotaloom/timekeeping/v1/leave_grant.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x93\x02\n" +
 	"\n" +
 	"LeaveGrant\x126\n" +
 	"\n" +
 	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x126\n" +
 	"\n" +
-	"leave_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveType\x12\x1b\n" +
-	"\x06amount\x18\x03 \x01(\x01H\x00R\x06amount\x88\x01\x01B\t\n" +
+	"leave_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveType\x12\x89\x01\n" +
+	"\x06amount\x18\x03 \x01(\x01Bl\xa2\xbb\x18h*:\x11\x00\x00\x00\x00\x00\x98\xac@\x1a\tWRL-20801*${name} must be from 0 to {max} days.**\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\n" +
+	"WFL-100037*\x13{name} is negative.H\x00R\x06amount\x88\x01\x01B\t\n" +
 	"\a_amount\"w\n" +
 	"\x18GetLeaveGrantDataRequest\x12'\n" +
 	"\rleave_case_id\x18\x01 \x01(\x03H\x00R\vleaveCaseId\x88\x01\x01\x12\x17\n" +

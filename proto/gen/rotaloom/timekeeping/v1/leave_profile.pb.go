@@ -571,13 +571,13 @@ const file_rotaloom_timekeeping_v1_leave_profile_proto_rawDesc = "" +
 	"\b_version\"\\\n" +
 	"\x10LeaveProfileList\x12;\n" +
 	"\x05items\x18\x01 \x03(\v2%.rotaloom.timekeeping.v1.LeaveProfileR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xc8\x02\n" +
+	"\x05items\"\xde\x02\n" +
 	"\fLeaveProfile\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12\x1c\n" +
-	"\tqualifier\x18\x04 \x01(\tR\tqualifier\x12 \n" +
-	"\vdescription\x18\x05 \x01(\tR\vdescription\x12 \n" +
+	"\tqualifier\x18\x04 \x01(\tR\tqualifier\x126\n" +
+	"\vdescription\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-20801R\vdescription\x12 \n" +
 	"\tis_active\x18\x06 \x01(\bH\x02R\bisActive\x88\x01\x01\x12g\n" +
 	"\x16leave_profile_category\x18\b \x01(\v21.rotaloom.timekeeping.v1.LeaveProfileCategoryListR\x14leaveProfileCategoryB\x05\n" +
 	"\x03_idB\n" +

@@ -392,13 +392,13 @@ const file_rotaloom_timekeeping_v1_leave_rule_proto_rawDesc = "" +
 	"\b_version\"V\n" +
 	"\rLeaveRuleList\x128\n" +
 	"\x05items\x18\x01 \x03(\v2\".rotaloom.timekeeping.v1.LeaveRuleR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xc2\x03\n" +
+	"\x05items\"\xd8\x03\n" +
 	"\tLeaveRule\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12\x1c\n" +
-	"\tqualifier\x18\x04 \x01(\tR\tqualifier\x12 \n" +
-	"\vdescription\x18\x05 \x01(\tR\vdescription\x12 \n" +
+	"\tqualifier\x18\x04 \x01(\tR\tqualifier\x126\n" +
+	"\vdescription\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-20801R\vdescription\x12 \n" +
 	"\tis_active\x18\x06 \x01(\bH\x02R\bisActive\x88\x01\x01\x12p\n" +
 	"\x10paid_leave_types\x18\a \x03(\v2\x17.rotaloom.common.v1.RefB-\xa2\xbb\x18)\n" +
 	"'\b2\x12\tWFP-90003\x18\x9d\x03J\x15leave types of a ruleR\x0epaidLeaveTypes\x12x\n" +

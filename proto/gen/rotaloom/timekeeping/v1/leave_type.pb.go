@@ -410,13 +410,13 @@ const file_rotaloom_timekeeping_v1_leave_type_proto_rawDesc = "" +
 	"\b_version\"V\n" +
 	"\rLeaveTypeList\x128\n" +
 	"\x05items\x18\x01 \x03(\v2\".rotaloom.timekeeping.v1.LeaveTypeR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\x8d\x03\n" +
+	"\x05items\"\xa3\x03\n" +
 	"\tLeaveType\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12\x1c\n" +
-	"\tqualifier\x18\x04 \x01(\tR\tqualifier\x12 \n" +
-	"\vdescription\x18\x05 \x01(\tR\vdescription\x122\n" +
+	"\tqualifier\x18\x04 \x01(\tR\tqualifier\x126\n" +
+	"\vdescription\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-20801R\vdescription\x122\n" +
 	"\bpay_code\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x12:\n" +
 	"\faccrual_code\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\vaccrualCode\x12\x17\n" +
 	"\x04paid\x18\b \x01(\bH\x02R\x04paid\x88\x01\x01\x12\x1d\n" +
