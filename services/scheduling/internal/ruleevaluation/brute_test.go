@@ -1,6 +1,7 @@
 package ruleevaluation_test
 
 import (
+	"math"
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -36,9 +37,17 @@ func newBruteForce(location *time.Location, calendar ruleevaluation.Calendar, da
 		calendar: calendar, days: days, first: first, shifts: shifts, birth: birth, known: map[int64]int{},
 		wall: make([]int64, count), work: make([]bool, count), presence: make([]bool, count), begins: make([]int, count),
 	}
+	offset, until := 0, first // The offset is the same until then.
 	for m := range b.wall {
 		at := first + int64(m)*60
-		_, offset := time.Unix(at, 0).In(location).Zone()
+		if at >= until {
+			now := time.Unix(at, 0).In(location)
+			_, offset = now.Zone()
+			until = math.MaxInt64
+			if _, end := now.ZoneBounds(); !end.IsZero() {
+				until = end.Unix()
+			}
+		}
 		b.wall[m] = (at + int64(offset)) / 60
 	}
 	for _, s := range shifts {

@@ -126,17 +126,20 @@ func drawWorked(t *rapid.T, scheduled []ruleevaluation.Shift) []ruleevaluation.W
 // bruteActual compares the dates on which shifts begin.
 func bruteActual(location *time.Location, scheduled []ruleevaluation.Shift, worked []ruleevaluation.Worked, now int64) []ruleevaluation.Shift {
 	date := func(at int64) string { return time.Unix(at, 0).In(location).Format(time.DateOnly) }
+	today := date(now)
 	var out []ruleevaluation.Shift
+	begun := map[int64]bool{}
 	for _, w := range worked {
-		if date(w.Start) < date(now) {
-			out = append(out, w.Shift)
+		if date(w.Start) >= today {
+			continue
+		}
+		out = append(out, w.Shift)
+		if w.Scheduled != nil {
+			begun[*w.Scheduled] = true
 		}
 	}
 	for _, s := range scheduled {
-		begun := slices.ContainsFunc(worked, func(w ruleevaluation.Worked) bool {
-			return date(w.Start) < date(now) && w.Scheduled != nil && *w.Scheduled == s.Start
-		})
-		if date(s.Start) >= date(now) && !begun {
+		if date(s.Start) >= today && !begun[s.Start] {
 			out = append(out, s)
 		}
 	}
