@@ -93,9 +93,10 @@ upgrade: postgres ## Run the programs before the last migration on the schema of
 mutate: postgres ## Change the code of rules in small ways, and see whether their tests notice: [PKG=pkg/policy].
 	$(withpg) tools/mutate/mutate.sh $(PKG)
 
+# Nothing is vetted here: make lint vets the same code.
 .PHONY: race
 race: postgres slapd pgbouncer ## Run the tests of the building blocks and services with the race detector.
-	$(withpg) go test -race -short ./pkg/... ./gateway/... ./services/auth/... \
+	$(withpg) go test -race -short -vet=off ./pkg/... ./gateway/... ./services/auth/... \
 		./services/commons/... ./services/timekeeping/... ./services/scheduling/... ./services/platform/... ./services/standalone/...
 
 .PHONY: bench
