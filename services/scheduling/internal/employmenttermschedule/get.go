@@ -59,16 +59,9 @@ func listOf(ref *commonv1.Ref) *commonv1.RefList {
 
 // rangeOf returns the days of a query, of which the last is included, or their period.
 func rangeOf(req *schedulingv1.GetEmploymentTermScheduleRequest) (*commonv1.DateRange, error) {
-	if req.SymbolicPeriodId != nil || req.GetSymbolicPeriodName() != "" {
-		return &commonv1.DateRange{
-			StartDate: req.GetStartDate(), EndDate: req.GetEndDate(),
-			SymbolicPeriod: &commonv1.Ref{Id: req.SymbolicPeriodId, Qualifier: req.SymbolicPeriodName},
-		}, nil
+	days, period, err := request.ParseGetDays(&commonv1.Ref{Id: req.SymbolicPeriodId, Qualifier: req.SymbolicPeriodName}, req.GetStartDate(), req.GetEndDate())
+	if err != nil || period != nil {
+		return &commonv1.DateRange{SymbolicPeriod: period}, err
 	}
-	days, _, err := request.ParseRange("query", &commonv1.DateRange{StartDate: req.GetStartDate(), EndDate: req.GetEndDate()})
-	if err != nil {
-		return nil, err
-	}
-	last := max(days.From, days.To.AddDays(-2))
-	return &commonv1.DateRange{StartDate: days.From.String(), EndDate: last.String()}, nil
+	return &commonv1.DateRange{StartDate: days.From.String(), EndDate: days.To.AddDays(-1).String()}, nil
 }

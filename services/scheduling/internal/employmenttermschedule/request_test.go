@@ -79,24 +79,24 @@ func TestDaysOfAQuery(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		start, end string
-		last       string // "" for what is refused
+		last       string // or what is wrong, by the names of the query
 	}{
 		{"a week", "2026-03-02", "2026-03-09", "2026-03-08"},
 		{"a day", "2026-03-02", "2026-03-03", "2026-03-02"},
 		{"equal dates", "2026-03-02", "2026-03-02", "2026-03-02"},
 		{"over the end of a month", "2026-02-27", "2026-03-01", "2026-02-28"},
-		{"backwards", "2026-03-02", "2026-03-01", ""},
-		{"without an end", "2026-03-02", "", ""},
-		{"without a start", "", "2026-03-02", ""},
+		{"backwards", "2026-03-02", "2026-03-01", "end_date 2026-03-01 is before start_date 2026-03-02."},
+		{"without an end", "2026-03-02", "", "end_date is missing."},
+		{"without a start", "", "2026-03-02", "start_date is missing."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			got, err := rangeOf(&schedulingv1.GetEmploymentTermScheduleRequest{StartDate: c.start, EndDate: c.end})
-			if c.last == "" {
+			if err != nil {
 				assert.True(t, fault.HasStatus(err, 400), "%v", err)
+				assert.Equal(t, c.last, fault.FromError(err).Message)
 				return
 			}
-			require.NoError(t, err)
 			assert.Equal(t, []string{c.start, c.last}, []string{got.GetStartDate(), got.GetEndDate()})
 		})
 	}

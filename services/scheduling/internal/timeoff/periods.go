@@ -89,12 +89,12 @@ func (h *Employee) ListEmployeeTimeOffRequestPeriods(
 // periods returns the days from the first to the last that are neither locked nor taken
 // as a whole by a request.
 func (h *requests) periods(ctx context.Context, employee *projection.Employee, first, last string) (*schedulingv1.RequestPeriodList, error) {
-	days, err := daysOf("query", first, last)
+	days, err := daysBetween("start_date", first, "end_date", last)
 	if err != nil {
 		return nil, err
 	}
 	if days.Days() > maxDays {
-		return nil, invalid("query.endDate", "must be less than %d days after startDate", maxDays)
+		return nil, invalid("end_date", "must be less than %d days after start_date", maxDays)
 	}
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {

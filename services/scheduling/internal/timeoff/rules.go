@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -148,15 +149,20 @@ func whole(p *schedulingv1.TimeOffPeriod) bool {
 
 // daysOf reads the first and the last of some days.
 func daysOf(path, first, last string) (civil.Range, error) {
+	return daysBetween(path+".startDate", first, path+".endDate", last)
+}
+
+// daysBetween reads the first and the last of some days, which stand at two places of a request.
+func daysBetween(firstAt, first, lastAt, last string) (civil.Range, error) {
 	if first == "" {
-		return civil.Range{}, missing(path + ".startDate")
+		return civil.Range{}, missing(firstAt)
 	}
 	if last == "" {
-		return civil.Range{}, missing(path + ".endDate")
+		return civil.Range{}, missing(lastAt)
 	}
 	var ends [2]civil.Date
 	for i, text := range []string{first, last} {
-		at := path + [...]string{".startDate", ".endDate"}[i]
+		at := [...]string{firstAt, lastAt}[i]
 		var err error
 		if ends[i], err = civil.ParseDate(text); err != nil {
 			return civil.Range{}, fault.Invalid(fault.CodeDate, at+": "+err.Error()+".")
@@ -167,7 +173,7 @@ func daysOf(path, first, last string) (civil.Range, error) {
 	}
 	days := civil.Through(ends[0], ends[1])
 	if days.Empty() {
-		return civil.Range{}, invalid(path+".endDate", "must not be before startDate")
+		return civil.Range{}, invalid(lastAt, "must not be before %s", firstAt[strings.LastIndex(firstAt, ".")+1:])
 	}
 	return days, nil
 }

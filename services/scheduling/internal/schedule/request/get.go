@@ -40,17 +40,22 @@ func ParseGet(req *schedulingv1.GetScheduleRequest) (*Query, error) {
 	return q, q.parseGetDays(req)
 }
 
-func (q *Query) parseGetDays(req *schedulingv1.GetScheduleRequest) error {
-	if period := (&commonv1.Ref{Id: req.SymbolicPeriodId, Qualifier: req.SymbolicPeriodName}); given(period) {
-		if req.GetStartDate() != "" || req.GetEndDate() != "" {
-			return bothForms("query", "symbolic_period_id or symbolic_period_name", "start_date and end_date")
-		}
-		q.Period = period
-		return nil
-	}
-	first, end, err := parseDates("start_date", req.GetStartDate(), "end_date", req.GetEndDate())
-	q.Days = civil.Range{From: first, To: max(end, first.AddDays(1))}
+func (q *Query) parseGetDays(req *schedulingv1.GetScheduleRequest) (err error) {
+	q.Days, q.Period, err = ParseGetDays(&commonv1.Ref{Id: req.SymbolicPeriodId, Qualifier: req.SymbolicPeriodName}, req.GetStartDate(), req.GetEndDate())
 	return err
+}
+
+// ParseGetDays reads the days of a GET request, of which the last is not included, but for
+// equal dates, or their period.
+func ParseGetDays(period *commonv1.Ref, start, end string) (civil.Range, *commonv1.Ref, error) {
+	if given(period) {
+		if start != "" || end != "" {
+			return civil.Range{}, nil, bothForms("query", "symbolic_period_id or symbolic_period_name", "start_date and end_date")
+		}
+		return civil.Range{}, period, nil
+	}
+	first, last, err := parseDates("start_date", start, "end_date", end)
+	return civil.Range{From: first, To: max(last, first.AddDays(1))}, nil, err
 }
 
 // given reports whether a ref names something.
