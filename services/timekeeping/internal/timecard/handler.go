@@ -99,7 +99,9 @@ func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.Updat
 // updated changes the timecard of somebody, and returns the days that are asked for.
 func (h *Timecards) updated(ctx context.Context, tenantID int64, who person.Person, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
 	dates := req.GetWhere().GetDateRange()
-	days, err := h.finder.Days(ctx, "where", &commonv1.DateRange{StartDate: dateOnly(dates.GetStartDate()), EndDate: dateOnly(dates.GetEndDate()), SymbolicPeriod: dates.GetSymbolicPeriod()})
+	days, err := h.finder.Days(ctx, requested.InRange("where.dateRange", &commonv1.DateRange{
+		StartDate: dateOnly(dates.GetStartDate()), EndDate: dateOnly(dates.GetEndDate()), SymbolicPeriod: dates.GetSymbolicPeriod(),
+	}))
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (h *Timecards) one(ctx context.Context, tenantID int64, who person.Person, 
 			list = append(list, word)
 		}
 	}
-	days, err := h.finder.Days(ctx, "query", requested.Dates(req.GetSymbolicPeriodId(), req.GetStartDate(), req.GetEndDate()))
+	days, err := h.finder.Days(ctx, requested.InPeriodQuery(req))
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 			}
 		}
 	}
-	days, err := h.finder.Days(ctx, path, set.GetDateRange())
+	days, err := h.finder.Days(ctx, requested.InRange(path+".dateRange", set.GetDateRange()))
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -81,7 +80,7 @@ func (h *Handler) ApproveEmployeeTimecard(ctx context.Context, req *timekeepingv
 	if err != nil {
 		return nil, err
 	}
-	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byEmployee, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byEmployee, requested.InQuery(req))
 }
 
 // RemoveTimecardApproval removes approvals by managers.
@@ -103,7 +102,7 @@ func (h *Handler) RemoveEmployeeTimecardApproval(ctx context.Context, req *timek
 	if err != nil {
 		return nil, err
 	}
-	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byEmployee, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byEmployee, requested.InQuery(req))
 }
 
 // ListTimecardApprovals returns the approvals of an employee's days.
@@ -112,7 +111,7 @@ func (h *Handler) ListTimecardApprovals(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	return h.list(ctx, tenantID, who, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	return h.list(ctx, tenantID, who, requested.InQuery(req))
 }
 
 // ListEmployeeTimecardApprovals returns the approvals of the caller's days.
@@ -121,25 +120,25 @@ func (h *Handler) ListEmployeeTimecardApprovals(ctx context.Context, req *timeke
 	if err != nil {
 		return nil, err
 	}
-	return h.list(ctx, tenantID, who, requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate()))
+	return h.list(ctx, tenantID, who, requested.InQuery(req))
 }
 
 // subjectOf returns whose approval of which days a request is about. The employee is the body
 // or in it, and the days are in it or in the query.
-func subjectOf(req *timekeepingv1.TimecardApprovalRequest) (*commonv1.Ref, *commonv1.DateRange, error) {
-	body, dates := req.GetEmployee(), requested.Dates(req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate())
+func subjectOf(req *timekeepingv1.TimecardApprovalRequest) (*commonv1.Ref, requested.Dates, error) {
+	body, dates := req.GetEmployee(), requested.InQuery(req)
 	ref := body.GetEmployee()
 	switch named := body != nil && (body.Id != nil || body.Qualifier != nil); {
 	case named && ref != nil:
-		return nil, nil, timecardfault.Invalid("the body must be an employee, or have one in employee, not both")
+		return nil, dates, timecardfault.Invalid("the body must be an employee, or have one in employee, not both")
 	case named:
 		ref = &commonv1.Ref{Id: body.Id, Qualifier: body.Qualifier}
 	}
 	if body.GetDateRange() != nil {
-		if !proto.Equal(dates, &commonv1.DateRange{}) {
-			return nil, nil, timecardfault.Invalid("the days must be in dateRange or in the query, not both")
+		if !dates.None() {
+			return nil, dates, timecardfault.Invalid("the days must be in dateRange or in the query, not both")
 		}
-		dates = body.GetDateRange()
+		dates = requested.InRange("dateRange", body.GetDateRange())
 	}
 	return ref, dates, nil
 }
@@ -153,8 +152,8 @@ func (h *Handler) other(ctx context.Context, ref *commonv1.Ref) (int64, person.P
 	return tenantID, who, err
 }
 
-func (h *Handler) approve(ctx context.Context, tenantID int64, who person.Person, approver string, dates *commonv1.DateRange) error {
-	days, err := h.finder.Days(ctx, "query", dates)
+func (h *Handler) approve(ctx context.Context, tenantID int64, who person.Person, approver string, dates requested.Dates) error {
+	days, err := h.finder.Days(ctx, dates)
 	if err != nil {
 		return err
 	}
@@ -176,8 +175,8 @@ func (h *Handler) approve(ctx context.Context, tenantID int64, who person.Person
 	})
 }
 
-func (h *Handler) remove(ctx context.Context, tenantID int64, who person.Person, approver string, dates *commonv1.DateRange) error {
-	days, err := h.finder.Days(ctx, "query", dates)
+func (h *Handler) remove(ctx context.Context, tenantID int64, who person.Person, approver string, dates requested.Dates) error {
+	days, err := h.finder.Days(ctx, dates)
 	if err != nil {
 		return err
 	}
@@ -193,8 +192,8 @@ func (h *Handler) remove(ctx context.Context, tenantID int64, who person.Person,
 	})
 }
 
-func (h *Handler) list(ctx context.Context, tenantID int64, who person.Person, dates *commonv1.DateRange) (*timekeepingv1.TimecardApprovalList, error) {
-	days, err := h.finder.Days(ctx, "query", dates)
+func (h *Handler) list(ctx context.Context, tenantID int64, who person.Person, dates requested.Dates) (*timekeepingv1.TimecardApprovalList, error) {
+	days, err := h.finder.Days(ctx, dates)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
@@ -18,22 +19,25 @@ func TestWhoseDaysRequestsAreAbout(t *testing.T) {
 	type request = timekeepingv1.TimecardApprovalRequest
 	type body = timekeepingv1.TimecardApprovalBody
 	seven := &commonv1.Ref{Id: proto.Int64(7)}
-	dates := &commonv1.DateRange{StartDate: "2026-03-01", EndDate: "2026-03-02"}
+	days := &commonv1.DateRange{StartDate: "2026-03-01", EndDate: "2026-03-02"}
+	period := &request{TimeframeId: "5"}
+	march := &request{Employee: &body{Id: proto.Int64(7)}, StartDate: "2026-03-01", EndDate: "2026-03-02"}
+	none := requested.InQuery(&request{})
 	for _, c := range []struct {
 		name  string
 		sent  *request
 		says  string // "" for the ref and the dates
 		ref   *commonv1.Ref
-		dates *commonv1.DateRange
+		dates requested.Dates
 	}{
-		{"the body is the employee", &request{Employee: &body{Id: proto.Int64(7)}, StartDate: "2026-03-01", EndDate: "2026-03-02"}, "", seven, dates},
-		{"the body has the employee and the days", &request{Employee: &body{Employee: seven, DateRange: dates}}, "", seven, dates},
-		{"a name alone names nobody", &request{Employee: &body{Name: proto.String("T-7")}}, "", nil, &commonv1.DateRange{}},
-		{"an id and a number", &request{Employee: &body{Id: proto.Int64(7), Qualifier: proto.String("T-8")}}, "", &commonv1.Ref{Id: proto.Int64(7), Qualifier: proto.String("T-8")}, &commonv1.DateRange{}},
-		{"no body", &request{TimeframeId: "5"}, "", nil, &commonv1.DateRange{SymbolicPeriod: &commonv1.Ref{Id: proto.Int64(5)}}},
-		{"the employee twice", &request{Employee: &body{Qualifier: proto.String("T-7"), Employee: seven}}, "not both", nil, nil},
-		{"the days twice", &request{Employee: &body{Employee: seven, DateRange: dates}, EndDate: "2026-03-02"}, "the days must be", nil, nil},
-		{"the days and a period", &request{Employee: &body{Employee: seven, DateRange: dates}, TimeframeId: "5"}, "the days must be", nil, nil},
+		{"the body is the employee", march, "", seven, requested.InQuery(march)},
+		{"the body has the employee and the days", &request{Employee: &body{Employee: seven, DateRange: days}}, "", seven, requested.InRange("dateRange", days)},
+		{"a name alone names nobody", &request{Employee: &body{Name: proto.String("T-7")}}, "", nil, none},
+		{"an id and a number", &request{Employee: &body{Id: proto.Int64(7), Qualifier: proto.String("T-8")}}, "", &commonv1.Ref{Id: proto.Int64(7), Qualifier: proto.String("T-8")}, none},
+		{"no body", period, "", nil, requested.InQuery(period)},
+		{"the employee twice", &request{Employee: &body{Qualifier: proto.String("T-7"), Employee: seven}}, "not both", nil, none},
+		{"the days twice", &request{Employee: &body{Employee: seven, DateRange: days}, EndDate: "2026-03-02"}, "the days must be", nil, none},
+		{"the days and a period", &request{Employee: &body{Employee: seven, DateRange: days}, TimeframeId: "5"}, "the days must be", nil, none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -45,7 +49,7 @@ func TestWhoseDaysRequestsAreAbout(t *testing.T) {
 			}
 			require.NoError(t, err)
 			assert.True(t, proto.Equal(c.ref, ref), "%v", ref)
-			assert.True(t, proto.Equal(c.dates, got), "%v", got)
+			assert.Equal(t, c.dates, got)
 		})
 	}
 }

@@ -26,7 +26,7 @@ func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.Timeca
 	if err != nil {
 		return nil, civil.Range{}, err
 	}
-	days, err := f.Days(ctx, path, set.GetDateRange())
+	days, err := f.Days(ctx, InRange(path+".dateRange", set.GetDateRange()))
 	if err != nil {
 		return nil, days, err
 	}

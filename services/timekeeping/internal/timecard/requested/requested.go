@@ -66,37 +66,38 @@ func (f *Finder) Self(ctx context.Context) (int64, person.Person, error) {
 	return f.Employee(ctx, &commonv1.Ref{Id: proto.Int64(p.PersonID)})
 }
 
-// Days returns the days of a range, which stands at a place of the request.
-func (f *Finder) Days(ctx context.Context, path string, r *commonv1.DateRange) (civil.Range, error) {
-	start, end := r.GetStartDate(), r.GetEndDate()
+// Days returns the days that a request names.
+func (f *Finder) Days(ctx context.Context, d Dates) (civil.Range, error) {
+	start, end := d.given.GetStartDate(), d.given.GetEndDate()
 	switch {
-	case r.GetSymbolicPeriod() != nil && (start != "" || end != ""):
-		return civil.Range{}, timecardfault.Invalid("%s.dateRange must have dates or a symbolicPeriod, not both", path)
-	case r.GetSymbolicPeriod() != nil:
-		span, err := f.symbolic(ctx, r.GetSymbolicPeriod())
+	case d.given.GetSymbolicPeriod() != nil && (start != "" || end != ""):
+		return civil.Range{}, timecardfault.Invalid("%s and %s, or %s, must be given, not both", d.start, d.end, d.period)
+	case d.given.GetSymbolicPeriod() != nil:
+		span, err := f.symbolic(ctx, d.given.GetSymbolicPeriod())
 		if err != nil {
 			return civil.Range{}, err
 		}
 		start, end = span.GetStartDate(), span.GetEndDate()
 	case start == "" || end == "":
-		return civil.Range{}, fault.Invalid(timecardfault.CodeNoRange, path+".dateRange needs startDate and endDate, or a symbolicPeriod.")
+		return civil.Range{}, fault.Invalid(timecardfault.CodeNoRange, fmt.Sprintf("%s and %s, or %s, must be given.", d.start, d.end, d.period))
 	}
 	first, err := civil.ParseDate(start)
 	if err != nil {
-		return civil.Range{}, fault.Invalid(fault.CodeDate, path+".dateRange.startDate: "+err.Error()+".")
+		return civil.Range{}, fault.Invalid(fault.CodeDate, d.start+": "+err.Error()+".")
 	}
 	last, err := civil.ParseDate(end)
 	if err != nil {
-		return civil.Range{}, fault.Invalid(fault.CodeDate, path+".dateRange.endDate: "+err.Error()+".")
+		return civil.Range{}, fault.Invalid(fault.CodeDate, d.end+": "+err.Error()+".")
 	}
 	days := civil.Through(first, last)
 	switch {
 	case days.Empty():
-		return days, fault.Invalid(timecardfault.CodeNoRange, path+".dateRange.endDate is before startDate.")
+		return days, fault.Invalid(timecardfault.CodeNoRange, fmt.Sprintf("%s is before %s.", d.end, d.start))
 	case first < card.First || last > card.Last:
-		return days, timecardfault.Invalid("%s.dateRange must be from %s to %s", path, card.First, card.Last)
+		return days, timecardfault.Invalid("%s and %s must be from %s to %s", d.start, d.end, card.First, card.Last)
 	case days.Days() > card.MaxDays:
-		return days, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge, fmt.Sprintf("%s.dateRange has %d days; at most %d are allowed.", path, days.Days(), card.MaxDays))
+		return days, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("From %s to %s are %d days; at most %d are allowed.", d.start, d.end, days.Days(), card.MaxDays))
 	}
 	return days, nil
 }
@@ -119,9 +120,53 @@ func (f *Finder) symbolic(ctx context.Context, period *commonv1.Ref) (*commonsv1
 	return span, nil
 }
 
-// Dates makes a range of days of what a query names.
-func Dates(period, start, end string) *commonv1.DateRange {
-	dates := &commonv1.DateRange{StartDate: start, EndDate: end}
+// Dates are the days that a request names, and the names that both dates and a symbolic period
+// have in it.
+type Dates struct {
+	given              *commonv1.DateRange
+	start, end, period string
+}
+
+// InRange are the dates of a range, which stands at a path of the request.
+func InRange(path string, r *commonv1.DateRange) Dates {
+	return Dates{given: r, start: path + ".startDate", end: path + ".endDate", period: path + ".symbolicPeriod"}
+}
+
+// withDates is what has both dates by themselves.
+type withDates interface {
+	GetStartDate() string
+	GetEndDate() string
+}
+
+// withTimeframe is what has both dates, or a timeframeId, by themselves.
+type withTimeframe interface {
+	withDates
+	GetTimeframeId() string
+}
+
+// InItem are the dates of an item of a request.
+func InItem(item withTimeframe) Dates {
+	return Dates{rangeOf(item, item.GetTimeframeId()), "startDate", "endDate", "timeframeId"}
+}
+
+// InQuery are the dates of a query.
+func InQuery(req withTimeframe) Dates {
+	return Dates{rangeOf(req, req.GetTimeframeId()), "start_date", "end_date", "timeframe_id"}
+}
+
+// InPeriodQuery are the dates of a query whose period has the longer name.
+func InPeriodQuery(req interface {
+	withDates
+	GetSymbolicPeriodId() string
+}) Dates {
+	return Dates{rangeOf(req, req.GetSymbolicPeriodId()), "start_date", "end_date", "symbolic_period_id"}
+}
+
+// None reports whether the request names no days.
+func (d Dates) None() bool { return proto.Equal(d.given, &commonv1.DateRange{}) }
+
+func rangeOf(req withDates, period string) *commonv1.DateRange {
+	dates := &commonv1.DateRange{StartDate: req.GetStartDate(), EndDate: req.GetEndDate()}
 	if period == "" {
 		return dates
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
@@ -87,7 +89,7 @@ func TestDays(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			days, err := requested.New(nil, &commons{}).Days(t.Context(), "where", c.sent)
+			days, err := requested.New(nil, &commons{}).Days(t.Context(), requested.InRange("where.dateRange", c.sent))
 			if c.code != "" {
 				require.True(t, fault.HasCode(err, c.code), "%v instead of %s", err, c.code)
 				assert.Equal(t, c.code == timecardfault.CodeLimit, fault.HasStatus(err, http.StatusRequestEntityTooLarge))
@@ -99,23 +101,53 @@ func TestDays(t *testing.T) {
 	}
 }
 
+// Messages name what the caller sent: properties of a range, or parameters by themselves.
 func TestDaysOfQueries(t *testing.T) {
 	t.Parallel()
+	inRange := func(period *commonv1.Ref, start, end string) requested.Dates {
+		return requested.InRange("dateRange", &commonv1.DateRange{SymbolicPeriod: period, StartDate: start, EndDate: end})
+	}
+	frame := func(period, start, end string) requested.Dates {
+		return requested.InQuery(&timekeepingv1.TimecardApprovalRequest{TimeframeId: period, StartDate: start, EndDate: end})
+	}
+	item := func(period, start, end string) requested.Dates {
+		return requested.InItem(&timekeepingv1.NewTimecardSignoff{TimeframeId: period, StartDate: start, EndDate: end})
+	}
+	period := func(period, start, end string) requested.Dates {
+		return requested.InPeriodQuery(&timekeepingv1.GetTimecardRequest{SymbolicPeriodId: period, StartDate: start, EndDate: end})
+	}
 	for _, c := range []struct {
-		name, period, start, end string
-		want                     *commonv1.DateRange
+		name string
+		sent requested.Dates
+		none bool
+		want string // from, and up to and not including, or the error
 	}{
-		{"dates", "", "2026-03-01", "2026-03-02", &commonv1.DateRange{StartDate: "2026-03-01", EndDate: "2026-03-02"}},
-		{"the id of a period", "7", "", "", &commonv1.DateRange{SymbolicPeriod: &commonv1.Ref{Id: proto.Int64(7)}}},
-		{"the name of a period", "March", "", "", &commonv1.DateRange{SymbolicPeriod: named("March")}},
-		{"a number that is no id", "99999999999999999999", "", "", &commonv1.DateRange{SymbolicPeriod: named("99999999999999999999")}},
-		{"both, which is refused later", "7", "2026-03-01", "", &commonv1.DateRange{SymbolicPeriod: &commonv1.Ref{Id: proto.Int64(7)}, StartDate: "2026-03-01"}},
-		{"nothing", "", "", "", &commonv1.DateRange{}},
+		{"dates", frame("", "2026-03-01", "2026-03-02"), false, "2026-03-01 2026-03-03"},
+		{"the id of a period", frame("7", "", ""), false, "2026-03-01 2026-04-01"},
+		{"the name of a period", period("March", "", ""), false, "2026-03-01 2026-04-01"},
+		{"a number that is no id", frame("99999999999999999999", "", ""), false, `There is no symbolic period "99999999999999999999".`},
+		{"both", frame("7", "2026-03-01", ""), false, "start_date and end_date, or timeframe_id, must be given, not both."},
+		{"both, of another name", period("7", "2026-03-01", ""), false, "start_date and end_date, or symbolic_period_id, must be given, not both."},
+		{"both of an item", item("7", "2026-03-01", ""), false, "startDate and endDate, or timeframeId, must be given, not both."},
+		{"both in a range", inRange(named("7"), "2026-03-01", ""), false, "dateRange.startDate and dateRange.endDate, or dateRange.symbolicPeriod, must be given, not both."},
+		{"nothing", frame("", "", ""), true, "start_date and end_date, or timeframe_id, must be given."},
+		{"nothing in a range", inRange(nil, "", ""), true, "dateRange.startDate and dateRange.endDate, or dateRange.symbolicPeriod, must be given."},
+		{"a first day that is not", frame("", "x", "2026-03-02"), false, `start_date: "x" does not have the form YYYY-MM-DD.`},
+		{"a last day of a range that is not", inRange(nil, "2026-03-02", "x"), false, `dateRange.endDate: "x" does not have the form YYYY-MM-DD.`},
+		{"backwards", period("", "2026-03-02", "2026-03-01"), false, "end_date is before start_date."},
+		{"backwards in a range", inRange(nil, "2026-03-02", "2026-03-01"), false, "dateRange.endDate is before dateRange.startDate."},
+		{"too many", frame("", "2026-01-01", "2028-01-01"), false, "From start_date to end_date are 731 days; at most 366 are allowed."},
+		{"beyond the calendar of a range", inRange(nil, "1800-01-01", "1800-01-01"), false, "dateRange.startDate and dateRange.endDate must be from "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got := requested.Dates(c.period, c.start, c.end)
-			assert.True(t, proto.Equal(c.want, got), "%v", got)
+			assert.Equal(t, c.none, c.sent.None())
+			days, err := requested.New(nil, &commons{}).Days(t.Context(), c.sent)
+			if got := fmt.Sprint(days.From, " ", days.To); err != nil {
+				assert.True(t, strings.HasPrefix(fault.FromError(err).Message, c.want), "%v", err)
+			} else {
+				assert.Equal(t, c.want, got)
+			}
 		})
 	}
 }

@@ -31,8 +31,8 @@ func New(store *Store, finder *requested.Finder) *Handler {
 }
 
 // who finds the employee whose timecard is meant, and the days.
-func (h *Handler) who(ctx context.Context, ref *commonv1.Ref, period, start, end string) (int64, person.Person, civil.Range, error) {
-	days, err := h.finder.Days(ctx, "query", requested.Dates(period, start, end))
+func (h *Handler) who(ctx context.Context, ref *commonv1.Ref, dates requested.Dates) (int64, person.Person, civil.Range, error) {
+	days, err := h.finder.Days(ctx, dates)
 	if err != nil {
 		return 0, person.Person{}, days, err
 	}
@@ -42,7 +42,7 @@ func (h *Handler) who(ctx context.Context, ref *commonv1.Ref, period, start, end
 
 // SignOffTimecard freezes the days of a timecard through the end of some days.
 func (h *Handler) SignOffTimecard(ctx context.Context, req *timekeepingv1.SignOffTimecardRequest) (*emptypb.Empty, error) {
-	tenantID, who, days, err := h.who(ctx, req.GetEmployee(), req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate())
+	tenantID, who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (h *Handler) ImportTimecardSignoffs(ctx context.Context, req *timekeepingv1
 	out := &timekeepingv1.ImportTimecardSignoffsResponse{}
 	for _, given := range req.GetSignoffs() {
 		made := &timekeepingv1.ImportedTimecardSignoff{Employee: given.GetEmployee()}
-		tenantID, who, days, err := h.who(ctx, given.GetEmployee(), given.GetTimeframeId(), given.GetStartDate(), given.GetEndDate())
+		tenantID, who, days, err := h.who(ctx, given.GetEmployee(), requested.InItem(given))
 		if err == nil {
 			made.Employee = &commonv1.Ref{Id: &who.ID, Qualifier: &who.Number}
 			err = h.store.SignOff(ctx, tenantID, who, days)
@@ -77,7 +77,7 @@ func (h *Handler) ImportTimecardSignoffs(ctx context.Context, req *timekeepingv1
 // RemoveTimecardSignoff opens days that are signed off, and all after them. A sign-off is
 // removed as a whole.
 func (h *Handler) RemoveTimecardSignoff(ctx context.Context, req *timekeepingv1.SignOffTimecardRequest) (*emptypb.Empty, error) {
-	tenantID, who, days, err := h.who(ctx, req.GetEmployee(), req.GetTimeframeId(), req.GetStartDate(), req.GetEndDate())
+	tenantID, who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
 	if err != nil {
 		return nil, err
 	}
