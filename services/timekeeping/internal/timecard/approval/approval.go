@@ -63,46 +63,22 @@ func New(pool *pg.Pool, cards *card.Reader, finder *requested.Finder) *Handler {
 
 // ApproveTimecard approves days of the timecard of somebody else.
 func (h *Handler) ApproveTimecard(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (*emptypb.Empty, error) {
-	ref, dates, err := subjectOf(req)
-	if err != nil {
-		return nil, err
-	}
-	tenantID, who, err := h.other(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byManager, dates)
+	return done(ctx, req, h.ofOther, h.approve)
 }
 
 // ApproveEmployeeTimecard approves days of the caller's timecard.
 func (h *Handler) ApproveEmployeeTimecard(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*emptypb.Empty, error) {
-	tenantID, who, err := h.finder.Self(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, h.approve(ctx, tenantID, who, byEmployee, requested.InQuery(req))
+	return done(ctx, req, h.ofSelf, h.approve)
 }
 
 // RemoveTimecardApproval removes approvals by managers.
 func (h *Handler) RemoveTimecardApproval(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (*emptypb.Empty, error) {
-	ref, dates, err := subjectOf(req)
-	if err != nil {
-		return nil, err
-	}
-	tenantID, who, err := h.other(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byManager, dates)
+	return done(ctx, req, h.ofOther, h.remove)
 }
 
 // RemoveEmployeeTimecardApproval removes approvals by the caller.
 func (h *Handler) RemoveEmployeeTimecardApproval(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*emptypb.Empty, error) {
-	tenantID, who, err := h.finder.Self(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &emptypb.Empty{}, h.remove(ctx, tenantID, who, byEmployee, requested.InQuery(req))
+	return done(ctx, req, h.ofSelf, h.remove)
 }
 
 // ListTimecardApprovals returns the approvals of an employee's days.
@@ -111,16 +87,64 @@ func (h *Handler) ListTimecardApprovals(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	return h.list(ctx, tenantID, who, requested.InQuery(req))
+	days, err := h.finder.Days(ctx, requested.InQuery(req))
+	if err != nil {
+		return nil, err
+	}
+	return h.list(ctx, subject{tenantID: tenantID, who: who, days: days})
 }
 
 // ListEmployeeTimecardApprovals returns the approvals of the caller's days.
 func (h *Handler) ListEmployeeTimecardApprovals(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (*timekeepingv1.TimecardApprovalList, error) {
-	tenantID, who, err := h.finder.Self(ctx)
+	s, err := h.ofSelf(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	return h.list(ctx, tenantID, who, requested.InQuery(req))
+	return h.list(ctx, s)
+}
+
+// subject is what an approval is about: who approves which days of whose timecard.
+type subject struct {
+	tenantID int64
+	who      person.Person
+	approver string
+	days     civil.Range
+}
+
+// done finds out what a request is about, and changes approvals.
+func done[R any](ctx context.Context, req R, find func(context.Context, R) (subject, error), change func(context.Context, subject) error) (*emptypb.Empty, error) {
+	s, err := find(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, change(ctx, s)
+}
+
+// ofSelf finds the caller, who approves as an employee.
+func (h *Handler) ofSelf(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (subject, error) {
+	tenantID, who, err := h.finder.Self(ctx)
+	if err != nil {
+		return subject{}, err
+	}
+	days, err := h.finder.Days(ctx, requested.InQuery(req))
+	return subject{tenantID, who, byEmployee, days}, err
+}
+
+// ofOther finds an employee who is not the caller, who approves as a manager.
+func (h *Handler) ofOther(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (subject, error) {
+	ref, dates, err := subjectOf(req)
+	if err != nil {
+		return subject{}, err
+	}
+	tenantID, who, err := h.finder.Employee(ctx, ref)
+	if err != nil {
+		return subject{}, err
+	}
+	if p, ok := authn.From(ctx); ok && p.PersonID == who.ID {
+		return subject{}, fault.Invalid(timecardfault.CodeOwn, "Nobody approves their own timecard as a manager. Use the operations of employee_timecard_approvals.")
+	}
+	days, err := h.finder.Days(ctx, dates)
+	return subject{tenantID, who, byManager, days}, err
 }
 
 // subjectOf returns whose approval of which days a request is about. The employee is the body
@@ -143,65 +167,44 @@ func subjectOf(req *timekeepingv1.TimecardApprovalRequest) (*commonv1.Ref, reque
 	return ref, dates, nil
 }
 
-// other finds an employee who is not the caller.
-func (h *Handler) other(ctx context.Context, ref *commonv1.Ref) (int64, person.Person, error) {
-	tenantID, who, err := h.finder.Employee(ctx, ref)
-	if p, ok := authn.From(ctx); err == nil && ok && p.PersonID == who.ID {
-		err = fault.Invalid(timecardfault.CodeOwn, "Nobody approves their own timecard as a manager. Use the operations of employee_timecard_approvals.")
-	}
-	return tenantID, who, err
-}
-
-func (h *Handler) approve(ctx context.Context, tenantID int64, who person.Person, approver string, dates requested.Dates) error {
-	days, err := h.finder.Days(ctx, dates)
-	if err != nil {
-		return err
-	}
-	if err := h.cards.Over(who, days); err != nil {
+func (h *Handler) approve(ctx context.Context, s subject) error {
+	if err := h.cards.Over(s.who, s.days); err != nil {
 		return err
 	}
 	by := ""
 	if principal, ok := authn.From(ctx); ok {
 		by = principal.Subject
 	}
-	return cardlock.In(ctx, h.pool, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, deleteApprovals, tenantID, who.ID, approver, days.From, days.To); err != nil {
+	return cardlock.In(ctx, h.pool, s.tenantID, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, deleteApprovals, s.tenantID, s.who.ID, s.approver, s.days.From, s.days.To); err != nil {
 			return fmt.Errorf("replace approvals: %w", err)
 		}
-		if _, err := tx.Exec(ctx, insertApproval, tenantID, who.ID, approver, days.From, days.To-1, by); err != nil {
+		if _, err := tx.Exec(ctx, insertApproval, s.tenantID, s.who.ID, s.approver, s.days.From, s.days.To-1, by); err != nil {
 			return fmt.Errorf("store an approval: %w", err)
 		}
 		return nil
 	})
 }
 
-func (h *Handler) remove(ctx context.Context, tenantID int64, who person.Person, approver string, dates requested.Dates) error {
-	days, err := h.finder.Days(ctx, dates)
-	if err != nil {
-		return err
-	}
-	return cardlock.In(ctx, h.pool, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, deleteApprovals, tenantID, who.ID, approver, days.From, days.To)
+func (h *Handler) remove(ctx context.Context, s subject) error {
+	return cardlock.In(ctx, h.pool, s.tenantID, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, deleteApprovals, s.tenantID, s.who.ID, s.approver, s.days.From, s.days.To)
 		if err != nil {
 			return fmt.Errorf("remove approvals: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
-			return fault.Invalid(timecardfault.CodeNotApproved, fmt.Sprintf("No day from %s to %s is approved.", days.From, days.To-1))
+			return fault.Invalid(timecardfault.CodeNotApproved, fmt.Sprintf("No day from %s to %s is approved.", s.days.From, s.days.To-1))
 		}
 		return nil
 	})
 }
 
-func (h *Handler) list(ctx context.Context, tenantID int64, who person.Person, dates requested.Dates) (*timekeepingv1.TimecardApprovalList, error) {
-	days, err := h.finder.Days(ctx, dates)
+func (h *Handler) list(ctx context.Context, s subject) (*timekeepingv1.TimecardApprovalList, error) {
+	zone, err := h.zones.Get(s.who.TimeZone)
 	if err != nil {
 		return nil, err
 	}
-	zone, err := h.zones.Get(who.TimeZone)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := h.pool.Query(ctx, readApprovals, tenantID, who.ID, days.From, days.To)
+	rows, err := h.pool.Query(ctx, readApprovals, s.tenantID, s.who.ID, s.days.From, s.days.To)
 	if err != nil {
 		return nil, fmt.Errorf("read approvals: %w", err)
 	}
@@ -211,7 +214,7 @@ func (h *Handler) list(ctx context.Context, tenantID int64, who person.Person, d
 	var at time.Time
 	_, err = pgx.ForEachRow(rows, []any{&first, &last, &approver, &by, &at}, func() error {
 		out.Approvals = append(out.Approvals, &timekeepingv1.TimecardApproval{
-			Employee: &commonv1.Ref{Id: &who.ID, Qualifier: &who.Number}, StartDate: first.String(), EndDate: last.String(),
+			Employee: &commonv1.Ref{Id: &s.who.ID, Qualifier: &s.who.Number}, StartDate: first.String(), EndDate: last.String(),
 			Approver: approver, ApprovedBy: by, ApprovedOnDateTime: zone.At(at).String(),
 		})
 		return nil
