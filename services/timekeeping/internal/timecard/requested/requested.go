@@ -158,7 +158,8 @@ func InQuery(req withTimeframe) Dates {
 func InPeriodQuery(req interface {
 	withDates
 	GetSymbolicPeriodId() string
-}) Dates {
+},
+) Dates {
 	return Dates{rangeOf(req, req.GetSymbolicPeriodId()), "start_date", "end_date", "symbolic_period_id"}
 }
 
