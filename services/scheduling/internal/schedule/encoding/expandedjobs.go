@@ -40,11 +40,11 @@ func (w *Window) Jobs() (JobRefs, error) {
 	for _, list := range append(w.Entries[:], w.Open) {
 		for i := range list {
 			e := &list[i]
-			if key := (onJob{e.Template, e.Job}); seen[key] || allJobPaths[e.Template.Kind] == nil {
+			key := onJob{e.Template, e.Job}
+			if seen[key] || allJobPaths[e.Template.Kind] == nil {
 				continue
-			} else {
-				seen[key] = true
 			}
+			seen[key] = true
 			t, err := e.shown(&memory)
 			if err != nil {
 				return JobRefs{}, err
