@@ -20,8 +20,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
 )
 
-// maxText bounds texts that are not names, in characters.
-const maxText = 1000
+const (
+	// maxText bounds texts that are not names, in characters.
+	maxText = 1000
+	// maxID bounds the ids that other systems have for a location, in characters. An
+	// index holds them, and its entries have less than 2,700 bytes.
+	maxID = 650
+)
 
 // create stores a new location.
 func create(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location) (*commonsv1.Location, error) {
@@ -210,8 +215,12 @@ func check(given *commonsv1.Location) error {
 		"fullName": given.GetFullName(), "description": given.GetDescription(), "address": given.GetAddress(),
 		"color": given.GetColor(), "externalId": given.GetExternalId(), "persistentId": given.GetPersistentId(),
 	}) {
-		if utf8.RuneCountInString(text) > maxText {
-			return structure.Invalid(path, "must have at most %d characters", maxText)
+		limit := maxText
+		if path == "externalId" || path == "persistentId" {
+			limit = maxID
+		}
+		if utf8.RuneCountInString(text) > limit {
+			return structure.Invalid(path, "must have at most %d characters", limit)
 		}
 	}
 	for path, percent := range fault.InOrder(map[string]int32{

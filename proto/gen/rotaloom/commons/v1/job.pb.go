@@ -1393,9 +1393,9 @@ const file_rotaloom_commons_v1_job_proto_rawDesc = "" +
 	"\x0efirst_revision\x18\n" +
 	" \x01(\bH\aR\rfirstRevision\x88\x01\x01\x12(\n" +
 	"\rlast_revision\x18\v \x01(\bH\bR\flastRevision\x88\x01\x01\x12:\n" +
-	"\vexternal_id\x18\f \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-10203H\tR\n" +
+	"\vexternal_id\x18\f \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\x8a\x05\x12\tWRL-10203H\tR\n" +
 	"externalId\x88\x01\x01\x129\n" +
-	"\rpersistent_id\x18\r \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-10203R\fpersistentIdB\x05\n" +
+	"\rpersistent_id\x18\r \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\x8a\x05\x12\tWRL-10203R\fpersistentIdB\x05\n" +
 	"\x03_idB\a\n" +
 	"\x05_nameB\f\n" +
 	"\n" +
