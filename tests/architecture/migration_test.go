@@ -22,7 +22,7 @@ var atOnce = map[string]int{
 	"pkg/outbox/migrations":           4,
 	"pkg/replica/migrations":          2,
 	"services/auth/migrations":        16,
-	"services/commons/migrations":     24,
+	"services/commons/migrations":     22,
 	"services/platform/migrations":    6,
 	"services/scheduling/migrations":  23,
 	"services/timekeeping/migrations": 16,

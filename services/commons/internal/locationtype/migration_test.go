@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
-// Types could share a persistent id before the migration 24.
+// Types could share a persistent id before the migrations 24 and 25.
 func TestTypesThatSharePersistentIDsAreToldApart(t *testing.T) {
 	t.Parallel()
 	names, err := fs.Glob(migrations.FS, "*.sql")
