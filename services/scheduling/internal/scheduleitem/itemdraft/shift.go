@@ -218,7 +218,7 @@ func ReadTime(path, text string) (civil.DateTime, error) {
 }
 
 // moveForward returns what moves the times of an entry forward that a clock change of the zone
-// skips. Without a zone they stay. The entry must still take time.
+// skips. The entry must still take time.
 func moveForward(sent Period, zone *civil.Zone) (segment.Forward, error) {
 	forward := segment.NewForward(zone, sent.Start, sent.End)
 	if forward.End.Compare(forward.Start) <= 0 {
