@@ -174,17 +174,20 @@ func TestEntriesAroundTimesThatClockChangesSkip(t *testing.T) {
 		want  []string // the shift, then the segments; nothing when they are refused
 	}{
 		{
-			"a break that begins in them", "22:00 06:00", []string{"REGULAR 22:00 02:45", "BREAK 02:45 03:15", "REGULAR 03:15 06:00"},
+			"a break that begins in them", "22:00 06:00",
+			[]string{"REGULAR 22:00 02:45", "BREAK 02:45 03:15", "REGULAR 03:15 06:00"},
 			[]string{"22:00 06:00", "REGULAR 22:00 03:45", "BREAK 03:45 03:45", "REGULAR 03:45 06:00"},
 		},
 		{"a break that lies in them", "22:00 06:00", []string{"BREAK 02:15 02:45"}, []string{"22:00 06:00", "BREAK 03:15 03:45"}},
 		{"a break that ends in them", "22:00 06:00", []string{"BREAK 01:45 02:15"}, []string{"22:00 06:00", "BREAK 01:45 03:15"}},
 		{
-			"a transfer that begins in them", "22:00 06:00", []string{"TRANSFER 03:15 06:00", "REGULAR 22:00 02:30", "TRANSFER 02:30 03:15"},
+			"a transfer that begins in them", "22:00 06:00",
+			[]string{"TRANSFER 03:15 06:00", "REGULAR 22:00 02:30", "TRANSFER 02:30 03:15"},
 			[]string{"22:00 06:00", "REGULAR 22:00 03:30", "TRANSFER 03:30 03:30", "TRANSFER 03:30 06:00"},
 		},
 		{
-			"as it is shown", "22:00 06:00", []string{"REGULAR 22:00 03:45", "REGULAR 03:45 06:00", "BREAK 03:45 03:45"},
+			"as it is shown", "22:00 06:00",
+			[]string{"REGULAR 22:00 03:45", "REGULAR 03:45 06:00", "BREAK 03:45 03:45"},
 			[]string{"22:00 06:00", "REGULAR 22:00 03:45", "BREAK 03:45 03:45", "REGULAR 03:45 06:00"},
 		},
 		{"a shift that begins in them", "02:30 05:00", []string{"BREAK 02:30 02:45"}, []string{"03:30 05:00", "BREAK 03:30 03:45"}},
