@@ -1,19 +1,19 @@
 package boot
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
 	"os"
 	"regexp"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/testkit/syncbuffer"
 )
 
 type testSettings struct {
@@ -22,27 +22,9 @@ type testSettings struct {
 	Color string `required:"" help:"A color."`
 }
 
-// lockedBuffer is written by a program while a test reads it.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	out bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.out.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.out.String()
-}
-
 type testProgram struct {
 	program
-	out, errs lockedBuffer
+	out, errs syncbuffer.Buffer
 	signals   chan os.Signal
 	exited    chan int
 }

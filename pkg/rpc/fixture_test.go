@@ -1,7 +1,6 @@
 package rpc_test
 
 import (
-	"bytes"
 	"context"
 	"crypto"
 	"crypto/ed25519"
@@ -36,6 +35,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy/policytest"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
+	"github.com/rotaloom/rotaloom/pkg/testkit/syncbuffer"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -181,23 +181,8 @@ func (f *fixture) ask(tb testing.TB, ctx context.Context, conn grpc.ClientConnIn
 	return reply, err
 }
 
-// logBuffer is a log that a test reads.
-type logBuffer struct {
-	mu  sync.Mutex
-	out bytes.Buffer
-}
-
-func (b *logBuffer) Write(line []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.out.Write(line)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.out.String()
-}
+// logBuffer is a log in JSON that a test reads.
+type logBuffer struct{ syncbuffer.Buffer }
 
 // lines returns the lines with a given text.
 func (b *logBuffer) lines(tb testing.TB, msg string) []map[string]any {
