@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"crypto"
 	"crypto/ed25519"
 	"encoding/base64"
 	"net/http/httptest"
@@ -21,6 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -107,7 +107,7 @@ func authoriseEdges(b *testing.B) (open, closed *Edge, token string) {
 	token, err = claims.Sign(signer)
 	require.NoError(b, err)
 	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "test"},
-		authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) { return public, nil }), authn.NoRevocations{}, clock.System{})
+		rpctest.OneKey(public), authn.NoRevocations{}, clock.System{})
 	require.NoError(b, err)
 	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
 		Log: discard(), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{},

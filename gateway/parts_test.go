@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"crypto"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
@@ -29,6 +28,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
+	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -98,7 +98,7 @@ func tokenChain(t *testing.T) (*rpc.Chain, string) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	keys := authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) { return public, nil })
+	keys := rpctest.OneKey(public)
 	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "rotaloom"}, keys, authn.NoRevocations{}, clock.System{})
 	require.NoError(t, err)
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: private}, nil)

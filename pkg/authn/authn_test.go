@@ -7,8 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -279,29 +277,6 @@ func TestVerifierNeedsIssuerAndAudience(t *testing.T) {
 	t.Parallel()
 	_, err := authn.NewVerifier(authn.Config{Issuer: "x"}, newIssuer(t), authn.NoRevocations{}, clock.System{})
 	assert.Error(t, err)
-}
-
-func TestFetchHTTP(t *testing.T) {
-	t.Parallel()
-	keys := newIssuer(t)
-	body := `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"key-1","use":"sig","alg":"EdDSA","x":"` +
-		base64url(keys.public) + `"}]}`
-	code := http.StatusOK
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(code)
-		fmt.Fprint(w, body)
-	}))
-	defer server.Close()
-
-	set := authn.NewKeySet(authn.FetchHTTP(server.Client(), server.URL), clock.NewFake(start), 0)
-	v := newVerifier(t, set, authn.NoRevocations{}, clock.NewFake(start), 0)
-	_, err := v.Verify(t.Context(), keys.token(t, nil))
-	require.NoError(t, err)
-
-	code = http.StatusBadGateway
-	failing := authn.NewKeySet(authn.FetchHTTP(server.Client(), server.URL), clock.NewFake(start), 0)
-	_, err = newVerifier(t, failing, authn.NoRevocations{}, clock.NewFake(start), 0).Verify(t.Context(), keys.token(t, nil))
-	assert.True(t, fault.HasCode(err, fault.CodeIdentityUnavailable), err)
 }
 
 func BenchmarkVerifyRemembered(b *testing.B) {

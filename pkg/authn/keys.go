@@ -4,11 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"sync"
 	"time"
 
@@ -27,12 +23,6 @@ var ErrUnknownKey = errors.New("the key of the token is not known")
 type KeySource interface {
 	Key(ctx context.Context, kid string) (crypto.PublicKey, error)
 }
-
-// KeyFunc makes a KeySource of a function, for the issuer itself.
-type KeyFunc func(ctx context.Context, kid string) (crypto.PublicKey, error)
-
-// Key calls f.
-func (f KeyFunc) Key(ctx context.Context, kid string) (crypto.PublicKey, error) { return f(ctx, kid) }
 
 // Fetch gets the present key set of an issuer.
 type Fetch func(ctx context.Context) (*jose.JSONWebKeySet, error)
@@ -131,28 +121,4 @@ func (s *KeySet) update(set *jose.JSONWebKeySet, err error) {
 		}
 	}
 	s.fetched = s.tried
-}
-
-// FetchHTTP gets a key set (RFC 7517) from an address.
-func FetchHTTP(client *http.Client, url string) Fetch {
-	const maxBody = 1 << 20
-	return func(ctx context.Context) (*jose.JSONWebKeySet, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return nil, fmt.Errorf("getting the key set: %w", err)
-		}
-		resp, err := client.Do(req)
-		if err != nil {
-			return nil, fmt.Errorf("getting the key set: %w", err)
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return nil, fmt.Errorf("getting the key set: %s", resp.Status)
-		}
-		set := &jose.JSONWebKeySet{}
-		if err := json.NewDecoder(io.LimitReader(resp.Body, maxBody)).Decode(set); err != nil {
-			return nil, fmt.Errorf("reading the key set: %w", err)
-		}
-		return set, nil
-	}
 }

@@ -2,7 +2,6 @@ package rpc_test
 
 import (
 	"context"
-	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
@@ -35,6 +34,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy/policytest"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
+	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/syncbuffer"
 )
 
@@ -108,7 +108,7 @@ func identity(tb testing.TB) (*authn.Verifier, string) {
 	tb.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(tb, err)
-	keys := authn.KeyFunc(func(context.Context, string) (crypto.PublicKey, error) { return public, nil })
+	keys := rpctest.OneKey(public)
 	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "rotaloom"}, keys, authn.NoRevocations{}, clock.System{})
 	require.NoError(tb, err)
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: private}, nil)
