@@ -135,3 +135,7 @@ func count(conditions ...bool) int {
 	}
 	return n
 }
+
+func hasVersion(d protoreflect.MessageDescriptor) bool {
+	return VersionField(d) != nil || wrapsVersions(d)
+}

@@ -38,7 +38,3 @@ func wrapsVersions(d protoreflect.MessageDescriptor) bool {
 	}
 	return fields.Len() > 0
 }
-
-func hasVersion(d protoreflect.MessageDescriptor) bool {
-	return VersionField(d) != nil || wrapsVersions(d)
-}
