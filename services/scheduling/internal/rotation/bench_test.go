@@ -16,7 +16,6 @@ import (
 type flat struct {
 	employee   int64
 	start, end int64
-	pattern    int64
 	day        civil.Date
 	template   int32
 	ordinal    uint8
@@ -43,7 +42,7 @@ func expandYear(out []flat, p *rotation.Pattern, zone *civil.Zone, employee int6
 		f := &out[n]
 		n++
 		f.start, f.end = cursor.Interval(day, e.StartSec, e.EndSec)
-		f.employee, f.pattern, f.day = employee, p.ID(), day
+		f.employee, f.day = employee, day
 		f.template, f.ordinal, f.kind = e.Template, e.Ordinal, e.Kind
 	}
 	return out[:n]
@@ -64,7 +63,7 @@ func expandByTimeDate(
 			if !once {
 				f.end = time.Date(year, month, first+i, 0, 0, int(e.EndSec), 0, location).Unix()
 			}
-			f.employee, f.pattern, f.day = employee, p.ID(), window.From+civil.Date(i)
+			f.employee, f.day = employee, window.From+civil.Date(i)
 			f.template, f.ordinal, f.kind = e.Template, e.Ordinal, e.Kind
 		}
 	}

@@ -76,7 +76,6 @@ type Entry struct {
 
 // Pattern is a compiled cycle. It is immutable and may be shared.
 type Pattern struct {
-	id       int64
 	entries  []Entry // of all cycle days, in their order
 	first    []int32 // index of each cycle day's first entry; one more at the end
 	maxReach int32
@@ -87,7 +86,7 @@ type Pattern struct {
 // they generate: give the items of a stored pattern always in the same order.
 //
 // Errors are [ErrDayCount], [ErrNoEntries], or an *[ItemError] for the first item that is wrong.
-func New(id int64, dayCount, maxDays int32, items []Item) (*Pattern, error) {
+func New(dayCount, maxDays int32, items []Item) (*Pattern, error) {
 	if dayCount < 1 || dayCount > maxDays {
 		return nil, fmt.Errorf("%w: %d, allowed are 1 to %d", ErrDayCount, dayCount, maxDays)
 	}
@@ -103,7 +102,7 @@ func New(id int64, dayCount, maxDays int32, items []Item) (*Pattern, error) {
 			return nil, &ItemError{Index: i, Day: item.Day, Err: ErrTooManyEntries}
 		}
 	}
-	p := &Pattern{id: id, entries: make([]Entry, len(items)), first: make([]int32, dayCount+1)}
+	p := &Pattern{entries: make([]Entry, len(items)), first: make([]int32, dayCount+1)}
 	for day, n := range perDay {
 		p.first[day+1] = p.first[day] + n
 	}
@@ -134,15 +133,8 @@ func (i Item) check(dayCount int32) error {
 	}
 }
 
-// ID returns the id that the pattern was made with.
-func (p *Pattern) ID() int64 { return p.id }
-
 // DayCount returns the length of the cycle in days.
 func (p *Pattern) DayCount() int32 { return int32(len(p.first) - 1) }
-
-// MaxReach returns how many days after its own an entry of the pattern can still be running: 0 when all end by
-// the midnight that ends their day.
-func (p *Pattern) MaxReach() int32 { return p.maxReach }
 
 // Day returns the entries of a cycle day, 0 being the first, in the order of their ordinals. It is a view: do not
 // write to it. A position outside of the cycle has none.

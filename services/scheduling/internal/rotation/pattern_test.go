@@ -22,7 +22,7 @@ func date(t testing.TB, s string) civil.Date {
 
 func compile(t testing.TB, dayCount int32, items ...rotation.Item) *rotation.Pattern {
 	t.Helper()
-	p, err := rotation.New(1, dayCount, rotation.DefaultMaxDays, items)
+	p, err := rotation.New(dayCount, rotation.DefaultMaxDays, items)
 	require.NoError(t, err)
 	return p
 }
@@ -58,7 +58,7 @@ func TestNewRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := rotation.New(1, c.dayCount, rotation.DefaultMaxDays, c.items)
+			_, err := rotation.New(c.dayCount, rotation.DefaultMaxDays, c.items)
 			require.ErrorIs(t, err, c.want)
 			var item *rotation.ItemError
 			if c.index >= 0 {
@@ -78,9 +78,8 @@ func TestPatternKeepsTheOrderOfItsItems(t *testing.T) {
 		{Day: 3, Kind: rotation.Availability, StartSec: 0, EndSec: 24 * hour, Template: 12},
 		{Day: 3, Kind: rotation.ScheduleTag, StartSec: 6 * hour, EndSec: 54 * hour, Template: 13},
 	}
-	p, err := rotation.New(77, 364, rotation.DefaultMaxDays, items)
+	p, err := rotation.New(364, rotation.DefaultMaxDays, items)
 	require.NoError(t, err)
-	assert.Equal(t, int64(77), p.ID())
 	assert.Equal(t, int32(364), p.DayCount())
 	assert.Equal(t, int32(2), p.MaxReach())
 	assert.Equal(t, []rotation.Entry{{StartSec: 0, EndSec: 4 * hour, Template: 11, Ordinal: 0, Kind: rotation.PayCodeEdit}}, p.Day(0))

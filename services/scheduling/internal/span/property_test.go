@@ -192,7 +192,7 @@ func read(g *generator, spans []span.Span, window civil.Range, hidden map[place]
 	got := map[place]shown{}
 	for _, s := range spans {
 		c := g.cycles[s.PatternID]
-		p, err := rotation.New(c.id, c.days, rotation.DefaultMaxDays, c.items)
+		p, err := rotation.New(c.days, rotation.DefaultMaxDays, c.items)
 		if err != nil {
 			return nil, err
 		}

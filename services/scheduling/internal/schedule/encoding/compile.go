@@ -25,7 +25,7 @@ type Pattern struct {
 
 // Compile makes the templates of a pattern's entries. Breaks are merged into
 // their neighbours when mergeBreaks is set.
-func Compile(id int64, p *schedulingv1.SchedulePattern, mergeBreaks bool) (*Pattern, error) {
+func Compile(p *schedulingv1.SchedulePattern, mergeBreaks bool) (*Pattern, error) {
 	c := &Pattern{Name: p.GetName()}
 	var items []rotation.Item
 	days := map[int32]*numbers{}
@@ -50,7 +50,7 @@ func Compile(id int64, p *schedulingv1.SchedulePattern, mergeBreaks bool) (*Patt
 		}
 	}
 	var err error
-	c.Cycle, err = rotation.New(id, p.GetDayCount(), p.GetDayCount(), items)
+	c.Cycle, err = rotation.New(p.GetDayCount(), p.GetDayCount(), items)
 	return c, err
 }
 

@@ -29,7 +29,7 @@ func TestPatternsArePublishedAsTheyAreGenerated(t *testing.T) {
 			}
 			p.Items = append(p.Items, item)
 		}
-		made, err := Compile(1, p, false)
+		made, err := Compile(p, false)
 		require.NoError(t, err)
 		events, err := scheduleevent.Pattern(1, 9, 0, p)
 		require.NoError(t, err)

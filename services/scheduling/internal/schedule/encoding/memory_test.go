@@ -71,7 +71,7 @@ func jobsOfTheirOwn(t *testing.T, employees, days int) *Window {
 			}},
 		}})
 	}
-	compiled, err := Compile(1, pattern, false)
+	compiled, err := Compile(pattern, false)
 	require.NoError(t, err)
 	relation, err := Relation{AssignmentID: 1}.Field()
 	require.NoError(t, err)

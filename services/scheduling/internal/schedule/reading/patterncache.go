@@ -57,7 +57,7 @@ func (p *patternCache) get(ctx context.Context, db pg.Querier, tenantID int64, i
 		if !ok {
 			return nil, fmt.Errorf("schedule: pattern %d is not stored", id)
 		}
-		if out[i], err = encoding.Compile(id, pattern, mergeBreaks); err != nil {
+		if out[i], err = encoding.Compile(pattern, mergeBreaks); err != nil {
 			return nil, fmt.Errorf("schedule: pattern %d: %w", id, err)
 		}
 		p.compiled.Put(patternKey{tenantID, id, mergeBreaks}, out[i], time.Time{})
