@@ -102,8 +102,7 @@ func TestALargeTree(t *testing.T) {
 			})
 		}
 		const employees = ` FROM primary_labor_account a WHERE a.tenant_id = $1 AND a.from_date <= $2 AND a.to_date > $2 AND a.organization_path `
-		names, err := locationpath.Names(ctx, pool, 1, []int64{11000}, today)
-		require.NoError(t, err)
+		names := PathsBelow(t, pool, 1, 11000, today)
 		assert.Len(t, names, 13)
 		plan := explain(t, ctx, pool, `SELECT a.person_id`+employees+`= ANY($3)`, 1, today.Time(), names)
 		assert.NotRegexp(t, wholeTable, plan, plan)

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/location"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
@@ -241,8 +242,7 @@ func (r *run) compare() {
 // compareNames compares what names a location or what lies below it on a day.
 func (r *run) compareNames(day int) {
 	top := rapid.SampledFrom(r.ids()).Draw(r.T, "top")
-	names, err := locationpath.Names(r.ctx, r.pool, structureTenant(r.ctx), []int64{top}, dayOf(day))
-	require.NoError(r, err)
+	names := location.PathsBelow(r, r.pool, structureTenant(r.ctx), top, dayOf(day))
 	want := []string{}
 	for path := range r.paths {
 		id := r.model.named(path, day)

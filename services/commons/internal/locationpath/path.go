@@ -37,26 +37,13 @@ func PathSQL(tenant, id, day string) string {
 		WHERE has.tenant_id = %s AND has.location_id = %s AND has.from_date <= %[3]s AND has.to_date > %[3]s)`, tenant, id, day)
 }
 
-// Names returns every path that names, on a day, one of some locations or what
-// lies below them on that day. With the paths as an argument the planner knows
-// how many there are, so a statement that looks for few of them reads an index:
-//
-//	SELECT a.person_id FROM primary_labor_account a
-//	WHERE a.tenant_id = $1 AND a.from_date <= $2 AND a.to_date > $2 AND a.organization_path = ANY($3)
-func Names(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day civil.Date) ([]string, error) {
-	rows, err := db.Query(ctx, `SELECT path FROM `+PathsBelowSQL("$1", "$2", "$3")+` AS names`, tenantID, ids, day)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
-}
-
 // PathsBelowSQL is SQL for a table with the column path: every path that names,
 // on a day, one of some locations or what lies below them on that day. Its
 // arguments are SQL expressions: of the tenant, an array of ids and a date. It
 // reads the range of each subtree and then, for each place in it, the index
 // entries of its paths. The planner cannot know how large a subtree is, and
-// takes it for a ninth of the tree; see Names.
+// takes it for a ninth of the tree. A statement that looks for few paths reads an index
+// when it gets them as an argument instead, since then the planner knows how many there are.
 //
 // The employees whose primary job is at locations $2 or below on the date $3:
 //
