@@ -45,12 +45,6 @@ func (c TimeOfDay) Append(dst []byte) []byte {
 	return append(dst, tens(hour), ones(hour), ':', tens(minute), ones(minute), ':', tens(second), ones(second))
 }
 
-// AppendMinutes appends c as HH:MM; seconds are cut.
-func (c TimeOfDay) AppendMinutes(dst []byte) []byte {
-	hour, minute := int(uint32(c)/3600), int(uint32(c)/60%60)
-	return append(dst, tens(hour), ones(hour), ':', tens(minute), ones(minute))
-}
-
 // String returns c as HH:MM:SS.
 func (c TimeOfDay) String() string { return string(c.Append(make([]byte, 0, len("15:04:05")))) }
 

@@ -60,22 +60,6 @@ func Normalise(list []Range) []Range {
 	return joined
 }
 
-// AppendIntersection appends to dst the days that are in both a and b, which must be normalised; what it
-// appends is normalised as well.
-func AppendIntersection(dst, a, b []Range) []Range {
-	for len(a) > 0 && len(b) > 0 {
-		if both := a[0].Intersect(b[0]); !both.Empty() {
-			dst = append(dst, both)
-		}
-		if a[0].To < b[0].To {
-			a = a[1:]
-		} else {
-			b = b[1:]
-		}
-	}
-	return dst
-}
-
 // AppendDifference appends to dst the days of a that are not in b. Both must be normalised; what it appends is
 // normalised as well.
 func AppendDifference(dst, a, b []Range) []Range {

@@ -27,15 +27,6 @@ func Change[V any](pieces []Piece[V], days civil.Range, change func(V) V) []Piec
 	return out
 }
 
-// EndOn returns the pieces without the day and all that follow it.
-func EndOn[V any](pieces []Piece[V], day civil.Date) []Piece[V] {
-	out := make([]Piece[V], 0, len(pieces))
-	for _, p := range pieces {
-		out = add(out, civil.Range{From: p.Days.From, To: min(p.Days.To, day)}, p.Value)
-	}
-	return out
-}
-
 // On returns the value that holds on a day.
 func On[V any](pieces []Piece[V], day civil.Date) (V, bool) {
 	for _, p := range pieces {

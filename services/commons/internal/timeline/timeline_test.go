@@ -23,21 +23,16 @@ func naive(pieces []Piece[int]) [last]int {
 func TestChangesComparedWithDays(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		pieces := []Piece[int]{{civil.Range{From: 2, To: 30}, 1}}
+		pieces := []Piece[int]{{civil.Range{From: 2, To: 12}, 1}, {civil.Range{From: 15, To: 30}, 2}}
 		want := naive(pieces)
 		for step := range rapid.IntRange(1, 8).Draw(t, "steps") {
 			from := rapid.IntRange(0, last-1).Draw(t, "from")
-			if rapid.IntRange(0, 9).Draw(t, "end") == 0 {
-				pieces = EndOn(pieces, civil.Date(from))
-				clear(want[from:])
-			} else {
-				to := rapid.IntRange(from, last).Draw(t, "to")
-				value := step + 2
-				pieces = Change(pieces, civil.Range{From: civil.Date(from), To: civil.Date(to)}, func(int) int { return value })
-				for d := from; d < to; d++ {
-					if want[d] != 0 {
-						want[d] = value
-					}
+			to := rapid.IntRange(from, last).Draw(t, "to")
+			value := step + 3
+			pieces = Change(pieces, civil.Range{From: civil.Date(from), To: civil.Date(to)}, func(int) int { return value })
+			for d := from; d < to; d++ {
+				if want[d] != 0 {
+					want[d] = value
 				}
 			}
 			assert.Equal(t, want, naive(pieces))

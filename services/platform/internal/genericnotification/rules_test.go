@@ -88,7 +88,6 @@ func TestRender(t *testing.T) {
 	assert.Equal(t, "{{b.c}} and 2, {a}", text, "what a value holds is text")
 	_, err = Render("{{a}} {{b}}", map[string]string{"a": ""})
 	assert.ErrorContains(t, err, "{{b}}")
-	assert.Equal(t, []string{"a", "b", "a"}, Placeholders("{{a}}{{b}}{{ a}}"))
 }
 
 func TestTextsInALanguage(t *testing.T) {

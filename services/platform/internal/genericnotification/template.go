@@ -18,16 +18,6 @@ func checkTemplate(path, text string) error {
 	return nil
 }
 
-// Placeholders returns the names of a text's placeholders, each as often as it is
-// there.
-func Placeholders(text string) []string {
-	var names []string
-	for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
-		names = append(names, found[1])
-	}
-	return names
-}
-
 // Render puts values in the place of a text's placeholders. A value is put in as it
 // is: placeholders in it are text. A name without a value is an error.
 func Render(text string, values map[string]string) (string, error) {

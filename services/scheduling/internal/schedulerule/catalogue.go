@@ -104,9 +104,6 @@ func Find(id int64, name string) (Rule, bool) {
 	return all[i], true
 }
 
-// ForMinors reports whether the rule holds for minors only.
-func (r *Rule) ForMinors() bool { return r.category == categoryMinors }
-
 // Parameter returns the parameter of a type.
 func (r *Rule) Parameter(kind int64) (Parameter, bool) {
 	i := slices.IndexFunc(r.Parameters, func(p Parameter) bool { return p.Type == kind })

@@ -3,13 +3,7 @@ package span
 import "slices"
 
 // Diff returns which spans must go and which must come to turn current into target. Both results are empty when
-// nothing changes; they are ordered by first day and lane.
-func Diff(current, wanted []Span) (removed, added []Span) {
-	var r Resolver
-	return r.Diff(current, wanted)
-}
-
-// Diff is the function [Diff]. Its results are valid until the next call of this method.
+// nothing changes; they are ordered by first day and lane, and valid until the next call of this method.
 func (r *Resolver) Diff(current, wanted []Span) (removed, added []Span) {
 	r.removed, r.added = r.removed[:0], r.added[:0]
 	r.current = append(r.current[:0], current...)

@@ -274,16 +274,17 @@ func TestDiff(t *testing.T) {
 	a, b, c := wanted(pattern(1, 0, 0, 10), 8, 0, 10), wanted(pattern(2, 0, 0, 10), 9, 0, 10), wanted(pattern(3, 0, 5, 10), 8, 10, 20)
 	moved := a
 	moved.Position = 3
-	removed, added := span.Diff([]span.Span{c, a, b}, []span.Span{b, c, a})
+	var resolver span.Resolver
+	removed, added := resolver.Diff([]span.Span{c, a, b}, []span.Span{b, c, a})
 	assert.Empty(t, removed)
 	assert.Empty(t, added)
-	removed, added = span.Diff([]span.Span{a, b}, []span.Span{c, moved, b})
+	removed, added = resolver.Diff([]span.Span{a, b}, []span.Span{c, moved, b})
 	assert.Equal(t, []span.Span{a}, removed)
 	assert.Equal(t, []span.Span{moved, c}, added)
-	removed, added = span.Diff(nil, []span.Span{c, a})
+	removed, added = resolver.Diff(nil, []span.Span{c, a})
 	assert.Empty(t, removed)
 	assert.Equal(t, []span.Span{a, c}, added)
-	removed, added = span.Diff([]span.Span{c, a}, nil)
+	removed, added = resolver.Diff([]span.Span{c, a}, nil)
 	assert.Equal(t, []span.Span{a, c}, removed)
 	assert.Empty(t, added)
 }

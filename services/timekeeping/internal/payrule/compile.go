@@ -98,9 +98,6 @@ func compile(v *timekeepingv1.PayRuleVersion, payCode func(*commonv1.Ref) workti
 // MaxShift returns the longest that any shift may be, in seconds.
 func (r *Rules) MaxShift() int64 { return r.maxShift }
 
-// None returns how employees without a pay rule are paid.
-func (r *Rules) None() *worktime.Rule { return r.none }
-
 // On returns the name of the pay rule that a ref names and how it is on a day; none
 // when there is no such one. The id of a ref wins.
 func (r *Rules) On(ref *commonv1.Ref, day civil.Date) (string, *worktime.Rule) {

@@ -36,7 +36,7 @@ func TestHowARuleIsOnADay(t *testing.T) {
 	rules := compiledRules(t, &timekeepingv1.PayRule{Id: proto.Int64(1), Name: "Hourly", EffectiveVersions: []*dated{
 		{EffectiveDate: "2026-03-01", LongestShift: minutes(600)}, {EffectiveDate: "2026-01-01", LongestShift: minutes(480)},
 	}}, &timekeepingv1.PayRule{Id: proto.Int64(2), Name: "Empty"})
-	none := rules.None().MaxShift / minute
+	none := rules.none.MaxShift / minute
 	for _, c := range []struct {
 		name, day string
 		ref       *commonv1.Ref
