@@ -3,7 +3,6 @@ package authn_test
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/base64"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -20,8 +19,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func base64url(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 // keyServer is an issuer whose keys and failures a test sets.
 type keyServer struct {
