@@ -32,7 +32,7 @@ type accessLog struct {
 func (h *accessLog) ServeHTTP(rw http.ResponseWriter, hr *http.Request) {
 	r := newRequest(hr)
 	pace := listener.Pace{Stall: h.stall, End: r.began.Add(h.timeout + grace)}
-	w := &response{ResponseWriter: rw, paced: listener.NewPacedWriter(rw, pace), success: http.StatusOK}
+	w := &response{ResponseWriter: rw, paced: listener.NewPacedWriter(rw, hr, pace), success: http.StatusOK}
 	w.begin(r.id.ID)
 	ctx := obs.WithRequest(r.Context(), r.id)
 	if tracing.Enabled() {

@@ -66,7 +66,8 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 			PingTimeout:          e.cfg.StallTimeout,
 			WriteByteTimeout:     e.cfg.StallTimeout,
 		},
-		ErrorLog: log.New(logWriter{e.log}, "", 0),
+		ConnContext: listener.WithConn,
+		ErrorLog:    log.New(logWriter{e.log}, "", 0),
 	}
 	// While somebody waits for a slot, connections that rest are ended, and the
 	// others after their next response.
@@ -121,7 +122,7 @@ func (s *Server) Serve(l net.Listener) error {
 		Config: s.http.TLSConfig, MaxHandshakes: s.edge.cfg.MaxHandshakes, PerAddress: s.edge.cfg.HandshakesPerAddress,
 		Timeout: s.edge.cfg.HandshakeTimeout, Running: s.edge.metrics.Handshakes, Failures: s.edge.metrics.Failures, Log: s.log,
 	}
-	return closed(s.http.Serve(secure.Listen(listener.RefusePlain(s.limiter.Limit(l), plainRefusal()))))
+	return closed(s.http.Serve(secure.Listen(listener.RefusePlain(s.limiter.Limit(listener.Cork(l)), plainRefusal()))))
 }
 
 // ServePlain serves plain HTTP until Shutdown. The edge refuses it but from

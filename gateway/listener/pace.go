@@ -1,6 +1,7 @@
 package listener
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"time"
@@ -72,13 +73,14 @@ func (r *PacedReader) Done() { _ = r.control.SetReadDeadline(time.Time{}) }
 // PacedWriter writes a response that must be taken in time.
 type PacedWriter struct {
 	http.ResponseWriter
+	request *http.Request
 	pace    Pace
 	written int
 }
 
-// NewPacedWriter returns a writer to w.
-func NewPacedWriter(w http.ResponseWriter, pace Pace) *PacedWriter {
-	return &PacedWriter{ResponseWriter: w, pace: pace}
+// NewPacedWriter returns a writer to w, which is that of a request.
+func NewPacedWriter(w http.ResponseWriter, r *http.Request, pace Pace) *PacedWriter {
+	return &PacedWriter{ResponseWriter: w, request: r, pace: pace}
 }
 
 // Written returns how many bytes were written.
@@ -94,14 +96,24 @@ func (w *PacedWriter) Write(p []byte) (n int, err error) {
 	if w.written+len(p) <= writePiece {
 		return w.ResponseWriter.Write(p)
 	}
-	control := http.NewResponseController(w.ResponseWriter)
+	control, conn := http.NewResponseController(w.ResponseWriter), corkOf(w.request)
 	for n < len(p) && err == nil {
 		if until, due := w.pace.next(); due {
 			_ = control.SetWriteDeadline(until)
 		}
 		var wrote int
-		wrote, err = w.ResponseWriter.Write(p[n:min(n+writePiece, len(p))])
+		wrote, err = w.writePiece(conn, p[n:min(n+writePiece, len(p))])
 		n += wrote
 	}
 	return n, err
+}
+
+// writePiece writes to a connection that is corked meanwhile, if it can be.
+func (w *PacedWriter) writePiece(conn *corkConn, p []byte) (int, error) {
+	if conn == nil {
+		return w.ResponseWriter.Write(p)
+	}
+	conn.cork()
+	n, err := w.ResponseWriter.Write(p)
+	return n, cmp.Or(err, conn.uncork())
 }

@@ -2,6 +2,7 @@ package listener
 
 import (
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -51,7 +52,7 @@ func TestOnlyLongResponsesArePaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-			paced := NewPacedWriter(w, Pace{End: time.Now().Add(time.Minute)}) // Without a stall, each piece sets it.
+			paced := NewPacedWriter(w, httptest.NewRequest(http.MethodGet, "/", nil), Pace{End: time.Now().Add(time.Minute)}) // Without a stall, each piece sets it.
 			n, err := paced.Write(make([]byte, test.size))
 			require.NoError(t, err)
 			assert.Equal(t, test.size, n)

@@ -23,11 +23,7 @@ func (l plainHTTPRejecter) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &refusingConn{Conn: conn, below: conn, response: l.response}
-	if limited, ok := conn.(*limitedConn); ok {
-		c.below = limited.Conn
-	}
-	return c, nil
+	return &refusingConn{Conn: conn, below: readsFrom(conn), response: l.response}, nil
 }
 
 // refusingConn looks at the first byte: HTTP begins with the letters of a
@@ -35,8 +31,7 @@ func (l plainHTTPRejecter) Accept() (net.Conn, error) {
 // request is no TLS, and what it writes about that is replaced.
 type refusingConn struct {
 	net.Conn
-	// below is what is read: past a limitedConn, which reads as the connection in it
-	// does. While a request is worked on, the HTTP server reads ahead in a goroutine of
+	// below is what is read: past the connections in between. While a request is worked on, the HTTP server reads ahead in a goroutine of
 	// its own. With one method more in between, that goroutine's first stack is just
 	// too small, and each request would cost a copy of it.
 	below    io.Reader

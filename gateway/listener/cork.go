@@ -1,0 +1,146 @@
+package listener
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// TLS writes each of its records, 16 KiB at most, by a system call of its own, and each
+// wakes the client up. A large response corks its connection while it writes a piece, so
+// that the records of the piece go out together.
+
+// Cork returns a listener whose connections large responses may cork.
+func Cork(l net.Listener) net.Listener { return corkListener{l} }
+
+type corkListener struct{ net.Listener }
+
+// Accept returns the next connection.
+func (l corkListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &corkConn{Conn: conn}, nil
+}
+
+// corkConn is a connection that keeps back what is written while it is corked. One
+// response at a time may cork it; others, such as an alert of TLS, may write meanwhile.
+type corkConn struct {
+	net.Conn
+
+	mu     sync.Mutex
+	corked bool
+	held   *[]byte // what is kept back, or nil
+	failed error   // of an earlier write of what was kept back
+}
+
+// corkBytes is how much is kept back at most: a piece of a response with what TLS and HTTP
+// add to it.
+const corkBytes = writePiece + 4<<10
+
+var corkBuffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, corkBytes)
+	return &b
+}}
+
+// Write writes, or keeps back what it is given.
+func (c *corkConn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed != nil {
+		return 0, c.failed
+	}
+	if !c.corked {
+		return c.Conn.Write(p)
+	}
+	if c.held == nil {
+		c.held = corkBuffers.Get().(*[]byte)
+	}
+	if len(*c.held)+len(p) > corkBytes {
+		if err := c.flush(); err != nil {
+			return 0, err
+		}
+		if len(p) > corkBytes {
+			return c.Conn.Write(p)
+		}
+	}
+	*c.held = append(*c.held, p...)
+	return len(p), nil
+}
+
+// cork keeps back what is written from now on.
+func (c *corkConn) cork() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.corked = true
+}
+
+// uncork writes what was kept back.
+func (c *corkConn) uncork() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.corked = false
+	err := c.flush()
+	if c.held != nil {
+		corkBuffers.Put(c.held)
+		c.held = nil
+	}
+	return err
+}
+
+// flush writes what was kept back. TLS takes that for sent, so after an error nothing more
+// may be.
+func (c *corkConn) flush() error {
+	if c.failed != nil || c.held == nil || len(*c.held) == 0 {
+		return c.failed
+	}
+	_, c.failed = c.Conn.Write(*c.held)
+	*c.held = (*c.held)[:0]
+	return c.failed
+}
+
+type corkKey struct{}
+
+// WithConn returns the context of a connection, in which large responses find what they
+// cork. It is for [http.Server.ConnContext].
+func WithConn(ctx context.Context, conn net.Conn) context.Context {
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
+	if refusing, ok := conn.(*refusingConn); ok {
+		conn = refusing.Conn
+	}
+	if limited, ok := conn.(*limitedConn); ok {
+		conn = limited.Conn
+	}
+	if c, ok := conn.(*corkConn); ok {
+		return context.WithValue(ctx, corkKey{}, c)
+	}
+	return ctx
+}
+
+// corkOf returns the connection of a request, or nil when it is shared with others, as in
+// HTTP/2, or cannot be corked.
+func corkOf(r *http.Request) *corkConn {
+	if r.ProtoMajor != 1 {
+		return nil
+	}
+	c, _ := r.Context().Value(corkKey{}).(*corkConn)
+	return c
+}
+
+// readsFrom returns what a connection reads from: past those in between, which read as the
+// one in them does.
+func readsFrom(conn net.Conn) io.Reader {
+	if limited, ok := conn.(*limitedConn); ok {
+		conn = limited.Conn
+	}
+	if c, ok := conn.(*corkConn); ok {
+		conn = c.Conn
+	}
+	return conn
+}
