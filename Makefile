@@ -112,11 +112,8 @@ postgres-versions: ## Run the tests of the database on the lowest and the newest
 	@tools/postgres-versions/test.sh
 
 .PHONY: lint
-lint: ## Vet Go, check it with staticcheck and golangci-lint, and lint the contracts and the API description.
-	go vet work
-	"$$(GOWORK=off go -C tools/lint tool -n staticcheck)" $(addsuffix /...,$(modules))
-	@time (golangci=$$(GOWORK=off go -C tools/golangci tool -n golangci-lint) || exit 1; status=0; \
-		for m in $(modules); do (cd $$m && "$$golangci" run -c "$(CURDIR)/.golangci.yml" ./...) || { echo "lint: $$m" >&2; status=1; }; done; exit $$status)
+lint: ## Check Go with golangci-lint (vet and staticcheck included), and lint the contracts and the API description.
+	"$$(GOWORK=off go -C tools/golangci tool -n golangci-lint)" run $(addsuffix /...,$(modules))
 	GOWORK=off $(buf) lint
 	tools/openapi-lint/lint.sh
 
