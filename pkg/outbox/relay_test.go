@@ -262,7 +262,7 @@ func published(t testing.TB, metrics *prometheus.Registry) float64 {
 	return 0
 }
 
-// BenchmarkBarePublish is the yardstick for BenchmarkRelay: the same messages
+// BenchmarkBarePublish is the baseline for BenchmarkRelay: the same messages
 // from memory.
 func BenchmarkBarePublish(b *testing.B) {
 	bundle := newBundle(b)

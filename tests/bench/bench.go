@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rotaloom/rotaloom/tests/bench/baseline"
 	"github.com/rotaloom/rotaloom/tests/bench/changes"
 	"github.com/rotaloom/rotaloom/tests/bench/commons"
 	"github.com/rotaloom/rotaloom/tests/bench/components"
@@ -17,7 +18,6 @@ import (
 	"github.com/rotaloom/rotaloom/tests/bench/footprint"
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
 	"github.com/rotaloom/rotaloom/tests/bench/reads"
-	"github.com/rotaloom/rotaloom/tests/bench/yardstick"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -72,7 +72,7 @@ func standalone(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 			}
 		}
 		if wantsReads {
-			t, err := yardstick.Beside(api, server)
+			t, err := baseline.Beside(api, server)
 			if err != nil {
 				return nil, err
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 // A baseline that returns other bytes than the product compares nothing. Whoever changes
-// a response notices here that the yardstick must follow. Whether targets are met is not
+// a response notices here that the baseline must follow. Whether targets are met is not
 // looked at: tests share the machine.
 func TestBaselinesReturnWhatTheProductReturns(t *testing.T) {
 	t.Parallel()

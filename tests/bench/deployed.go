@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/rotaloom/rotaloom/tests/bench/baseline"
 	"github.com/rotaloom/rotaloom/tests/bench/fixture"
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
 	"github.com/rotaloom/rotaloom/tests/bench/reads"
-	"github.com/rotaloom/rotaloom/tests/bench/yardstick"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -16,7 +16,7 @@ import (
 func deployed(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	d := launch.Deployed(h)
 	api := scenario.API{Target: launch.Login(h, d.Client, d.Ready)}
-	t := yardstick.Target{API: api, TLSDir: filepath.Dir(d.CAFile), Postgres: d.Postgres.AdminURL}
+	t := baseline.Target{API: api, TLSDir: filepath.Dir(d.CAFile), Postgres: d.Postgres.AdminURL}
 	var figures []harness.Figure
 	if o.Wants(reads.ReadDeployed) {
 		crew, err := fixture.Hire(h.Context(), api, o.CrewSize(), "")

@@ -25,7 +25,7 @@ const fillPunches = `INSERT INTO punch (tenant_id, employee_id, at, time_zone, d
 
 // sumPunches stores the sums that staging stages of the same punches, which are all
 // made in UTC.
-const sumPunches = `INSERT INTO staging_yardstick
+const sumPunches = `INSERT INTO staging_baseline
 	SELECT employee_id, date '1970-01-01' + floor(extract(epoch FROM began) / 86400)::int, job, sum(extract(epoch FROM ended - began))::bigint
 	FROM (SELECT employee_id, job, at AS began, lead(at) OVER person AS ended, row_number() OVER person AS n
 		FROM punch WHERE tenant_id = 1 AND employee_id = ANY($1) AND at >= '2026-03-01' AND at < '2026-04-01'
@@ -49,7 +49,7 @@ func stagingFigures(h *harness.Host, o harness.Options) ([]harness.Figure, error
 	if _, err := db.Exec(h.Context(), fillPunches, crew.Persons); err != nil {
 		return nil, fmt.Errorf("fill punches: %w", err)
 	}
-	if _, err := db.Exec(h.Context(), `CREATE TABLE staging_yardstick (employee_id bigint, day date, job text, seconds bigint, PRIMARY KEY (employee_id, day, job))`); err != nil {
+	if _, err := db.Exec(h.Context(), `CREATE TABLE staging_baseline (employee_id bigint, day date, job text, seconds bigint, PRIMARY KEY (employee_id, day, job))`); err != nil {
 		return nil, err
 	}
 	if _, err := db.Exec(h.Context(), `ANALYZE punch`); err != nil {
@@ -90,7 +90,7 @@ func staging(api scenario.API, crew *scenario.Crew) harness.Measure {
 // summing measures the statement.
 func summing(db *pgx.Conn, crew *scenario.Crew) harness.Measure {
 	return func(ctx context.Context, _ int) (float64, error) {
-		if _, err := db.Exec(ctx, `TRUNCATE staging_yardstick`); err != nil {
+		if _, err := db.Exec(ctx, `TRUNCATE staging_baseline`); err != nil {
 			return 0, err
 		}
 		began := time.Now()
@@ -103,7 +103,7 @@ func summing(db *pgx.Conn, crew *scenario.Crew) harness.Measure {
 func sameSums(ctx context.Context, db *pgx.Conn) error {
 	var differ, staged int
 	err := db.QueryRow(ctx, `SELECT count(*) FILTER (WHERE y.seconds IS DISTINCT FROM r.seconds), count(r.seconds)
-		FROM staging_yardstick y FULL JOIN (SELECT employee_id, apply_date, sum(seconds) AS seconds FROM payroll_staged_row
+		FROM staging_baseline y FULL JOIN (SELECT employee_id, apply_date, sum(seconds) AS seconds FROM payroll_staged_row
 			WHERE staging_id = (SELECT id FROM payroll_staging ORDER BY created_at DESC LIMIT 1) GROUP BY 1, 2) r
 		ON y.employee_id = r.employee_id AND y.day = r.apply_date`).Scan(&differ, &staged)
 	if err == nil && (differ > 0 || staged == 0) {

@@ -83,7 +83,7 @@ func (r *Reader) ReadAs(ctx context.Context, other *Reader) error {
 		return err
 	}
 	if !bytes.Equal(other.Received.Bytes(), r.Received.Bytes()) {
-		return fmt.Errorf("the yardstick returns other bytes:\n%.700s\n%.700s", r.Received.Bytes(), other.Received.Bytes())
+		return fmt.Errorf("the baseline returns other bytes:\n%.700s\n%.700s", r.Received.Bytes(), other.Received.Bytes())
 	}
 	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/rotaloom/rotaloom/tests/bench/baseline"
 	"github.com/rotaloom/rotaloom/tests/bench/fixture"
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
-	"github.com/rotaloom/rotaloom/tests/bench/yardstick"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
@@ -33,9 +33,9 @@ func sampleEmployees(crew *scenario.Crew) []int64 {
 	return ids
 }
 
-// ScheduleFigures compares schedule reads of a crew with those of the yardstick, on
+// ScheduleFigures compares schedule reads of a crew with those of the baseline, on
 // the same database server.
-func ScheduleFigures(h *harness.Host, o harness.Options, name string, t yardstick.Target, crew *scenario.Crew) ([]harness.Figure, error) {
+func ScheduleFigures(h *harness.Host, o harness.Options, name string, t baseline.Target, crew *scenario.Crew) ([]harness.Figure, error) {
 	if _, err := fixture.Change(h.Context(), t.API, crew, "", true); err != nil {
 		return nil, err
 	}
@@ -47,20 +47,20 @@ func ScheduleFigures(h *harness.Host, o harness.Options, name string, t yardstic
 	if err := product.Read(h.Context()); err != nil {
 		return nil, err
 	}
-	base, pid, err := yardstick.StartShifts(h, t, crew, product.Received.Bytes())
+	base, pid, err := baseline.StartShifts(h, t, crew, product.Received.Bytes())
 	if err != nil {
 		return nil, err
 	}
-	baseline, err := harness.NewReader(t.API.Client, base+fixture.ReadPath, "", request)
+	bare, err := harness.NewReader(t.API.Client, base+fixture.ReadPath, "", request)
 	if err != nil {
 		return nil, err
 	}
-	if err := baseline.ReadAs(h.Context(), product); err != nil {
+	if err := bare.ReadAs(h.Context(), product); err != nil {
 		return nil, err
 	}
 	var figures []harness.Figure
 	if o.Wants(name) {
-		samples, err := harness.Alternate(h.Context(), o.Rounds, product, baseline)
+		samples, err := harness.Alternate(h.Context(), o.Rounds, product, bare)
 		if err != nil {
 			return nil, err
 		}
@@ -69,14 +69,14 @@ func ScheduleFigures(h *harness.Host, o harness.Options, name string, t yardstic
 		})
 	}
 	if name == ReadStandalone && o.Wants(ReadProcessor) {
-		f, err := processorFigure(h, o, processorTime(t, t.PID, product), processorTime(t, pid, baseline))
+		f, err := processorFigure(h, o, processorTime(t, t.PID, product), processorTime(t, pid, bare))
 		if err != nil {
 			return nil, err
 		}
 		figures = append(figures, f)
 	}
 	if name == ReadStandalone && o.Wants(ReadTransport) {
-		f, err := transportFigure(h, o, base, product, baseline)
+		f, err := transportFigure(h, o, base, product, bare)
 		if err != nil {
 			return nil, err
 		}
@@ -85,11 +85,11 @@ func ScheduleFigures(h *harness.Host, o harness.Options, name string, t yardstic
 	return figures, nil
 }
 
-// processorFigure compares the processor time of a read with that of the yardstick's, the
+// processorFigure compares the processor time of a read with that of the baseline's, the
 // client's apart.
-func processorFigure(h *harness.Host, o harness.Options, product, baseline harness.Measure) (harness.Figure, error) {
+func processorFigure(h *harness.Host, o harness.Options, product, bare harness.Measure) (harness.Figure, error) {
 	f := harness.Figure{Name: ReadProcessor, Unit: "ms", Note: "processor time of the same, PostgreSQL included and the client not"}
-	samples, err := harness.Interleave(h.Context(), o.Rounds, product, baseline)
+	samples, err := harness.Interleave(h.Context(), o.Rounds, product, bare)
 	if err == nil {
 		f.Measured, f.Baseline = samples[0], samples[1]
 	}
@@ -102,7 +102,7 @@ const processorReads = 30
 
 // processorTime measures what a process and the database server take for a read, in
 // milliseconds.
-func processorTime(t yardstick.Target, pid int, r *harness.Reader) harness.Measure {
+func processorTime(t baseline.Target, pid int, r *harness.Reader) harness.Measure {
 	return func(ctx context.Context, _ int) (float64, error) {
 		before, err := t.Used(pid)
 		if err != nil {
@@ -119,10 +119,10 @@ func processorTime(t yardstick.Target, pid int, r *harness.Reader) harness.Measu
 }
 
 // transportFigure compares what it takes to write the response from memory, and to read it,
-// with what the yardstick takes that has to make it: below this no handler comes.
-func transportFigure(h *harness.Host, o harness.Options, base string, product, baseline *harness.Reader) (harness.Figure, error) {
+// with what the baseline takes that has to make it: below this no handler comes.
+func transportFigure(h *harness.Host, o harness.Options, base string, product, bare *harness.Reader) (harness.Figure, error) {
 	f := harness.Figure{Name: ReadTransport, Unit: "ms", Note: "p50; the same bytes from memory: what is left of a read when nothing is read"}
-	stored := &harness.Reader{Client: baseline.Client, URL: base + "/memory", Body: baseline.Body}
+	stored := &harness.Reader{Client: bare.Client, URL: base + "/memory", Body: bare.Body}
 	request, err := http.NewRequestWithContext(h.Context(), http.MethodPut, stored.URL, bytes.NewReader(product.Received.Bytes()))
 	if err != nil {
 		return f, err
@@ -135,7 +135,7 @@ func transportFigure(h *harness.Host, o harness.Options, base string, product, b
 	if err := stored.ReadAs(h.Context(), product); err != nil {
 		return f, err
 	}
-	samples, err := harness.Alternate(h.Context(), o.Rounds, stored, baseline)
+	samples, err := harness.Alternate(h.Context(), o.Rounds, stored, bare)
 	if err != nil {
 		return f, err
 	}

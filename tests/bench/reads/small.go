@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rotaloom/rotaloom/tests/bench/baseline"
 	"github.com/rotaloom/rotaloom/tests/bench/fixture"
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
-	"github.com/rotaloom/rotaloom/tests/bench/yardstick"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -63,11 +63,11 @@ func smallReads(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := yardstick.Beside(api, server)
+	t, err := baseline.Beside(api, server)
 	if err != nil {
 		return nil, err
 	}
-	base, baseline, err := yardstick.StartResponses(h, t, paths(objects), "yardstick")
+	base, barePID, err := baseline.StartResponses(h, t, paths(objects), "baseline")
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func smallReads(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 			continue
 		}
 		product := getter{client: client, url: api.BaseURL + object.path, token: api.Token, used: used(t.PID)}
-		bare := getter{client: client, url: fmt.Sprintf("%s/%d", base, i), used: used(baseline)}
+		bare := getter{client: client, url: fmt.Sprintf("%s/%d", base, i), used: used(barePID)}
 		samples, err := harness.Interleave(h.Context(), o.Rounds, product.round, bare.round)
 		if err != nil {
 			return nil, err
@@ -193,14 +193,14 @@ func (g *getter) get(ctx context.Context) error {
 // ThroughputFigure measures how many GETs of one shift template separate processes serve in
 // a second, the edge over TLS and the services behind it over mTLS, against a bare handler
 // over TLS that selects the same bytes.
-func ThroughputFigure(h *harness.Host, o harness.Options, t yardstick.Target) (harness.Figure, error) {
+func ThroughputFigure(h *harness.Host, o harness.Options, t baseline.Target) (harness.Figure, error) {
 	f := harness.Figure{Name: GetDeployed, Unit: "GET/s", AtLeast: 0.25, Note: "one shift template; separate processes, mTLS between them; 16 clients"}
 	objects, err := smallObjects(h.Context(), t.API)
 	if err != nil {
 		return f, err
 	}
 	// A database of its own: the read has one as well.
-	base, _, err := yardstick.StartResponses(h, t, paths(objects[:1]), "smallyardstick")
+	base, _, err := baseline.StartResponses(h, t, paths(objects[:1]), "smallbaseline")
 	if err != nil {
 		return f, err
 	}

@@ -48,7 +48,7 @@ func expandYear(out []flat, p *rotation.Pattern, zone *civil.Zone, employee int6
 	return out[:n]
 }
 
-// expandByTimeDate is what one writes without thinking: the yardstick. With once, the end is counted from the start.
+// expandByTimeDate is what one writes without thinking: the baseline. With once, the end is counted from the start.
 func expandByTimeDate(
 	out []flat, p *rotation.Pattern, location *time.Location, employee int64, window civil.Range, once bool,
 ) []flat {
@@ -83,7 +83,7 @@ func TestExpansionsAreEqual(t *testing.T) {
 }
 
 // BenchmarkExpansion makes a year of shifts with their instants, both clock changes included, for one employee after
-// the other. The second yardstick asks package time once a shift instead of twice, and is wrong in the nights of the
+// the other. The second baseline asks package time once a shift instead of twice, and is wrong in the nights of the
 // clock changes.
 func BenchmarkExpansion(b *testing.B) {
 	location, err := tzdb.Load("Europe/Zurich")

@@ -73,7 +73,7 @@ func benchReader(b *testing.B, env *schedtest.Env) *reading.Reader {
 	return reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 }
 
-// BenchmarkEvaluate evaluates five rules on 1,000 employees and 28 days. The yardstick is
+// BenchmarkEvaluate evaluates five rules on 1,000 employees and 28 days. The baseline is
 // only to put the same shifts together, from the database to their instants.
 func BenchmarkEvaluate(b *testing.B) {
 	env := schedtest.New(b)

@@ -42,7 +42,7 @@ func benchIDs() []int64 {
 }
 
 // BenchmarkRead reads 500 employees x 30 days = 15,000 shifts, from the
-// database to the bytes of the response. The yardstick is what one would write
+// database to the bytes of the response. The baseline is what one would write
 // with a row for every shift: read the rows and write them as JSON, with fewer
 // fields and without segments.
 func BenchmarkRead(b *testing.B) {

@@ -1,4 +1,4 @@
-// Command yardstick is the floor of reading: a handler behind TLS that selects
+// Command baseline is the least that reading costs: a handler behind TLS that selects
 // shifts, stored one row each, and writes them as JSON by hand; and one that
 // selects a response as it is stored by its key. They have no tokens, no limits,
 // no time zones and no rules. A third one returns what was put there, from memory.
@@ -52,9 +52,9 @@ func run(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.Handle("POST /", &handler{pool: pool, chunk: *chunk})
 	mux.Handle("GET /{id}", &one{pool: pool})
-	kept := &memory{chunk: *chunk}
-	mux.HandleFunc("PUT /memory", kept.put)
-	mux.Handle("POST /memory", kept)
+	stored := &memory{chunk: *chunk}
+	mux.HandleFunc("PUT /memory", stored.put)
+	mux.Handle("POST /memory", stored)
 	server := &http.Server{Handler: mux, TLSConfig: certificates.HTTPSConfig()}
 	return server.ServeTLS(listener, "", "")
 }

@@ -1,4 +1,4 @@
-package yardstick
+package baseline
 
 import (
 	"net/http"
@@ -32,7 +32,7 @@ func StartResponses(h *harness.Host, t Target, paths []string, database string) 
 			return "", 0, err
 		}
 	}
-	url, process, err := runYardstick(h, t, database)
+	url, process, err := start(h, t, database)
 	if err != nil {
 		return "", 0, err
 	}

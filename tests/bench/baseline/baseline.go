@@ -1,6 +1,6 @@
-// Package yardstick starts the baseline of reads: a bare handler that selects the
+// Package baseline starts what reads are compared with: a bare handler that selects the
 // bytes of the product from tables of its own.
-package yardstick
+package baseline
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// yardstickTables hold shifts as one would store them without spans. Segments
+// shiftTables hold shifts as one would store them without spans. Segments
 // are five bytes each: kind, first and last minute of the day.
-const yardstickTables = `
+const shiftTables = `
 CREATE TABLE employee (id bigint PRIMARY KEY, person_number text NOT NULL);
 CREATE TABLE shift (
     employee_id bigint, day date, id bigint NOT NULL, start_minute smallint NOT NULL, end_minute smallint NOT NULL,
@@ -46,18 +46,18 @@ var segments = []byte{1, 480 >> 8, 480 & 0xff, 720 >> 8, 720 & 0xff, 2, 720 >> 8
 // with rows of the rest of the crew around them, and starts the process that
 // reads it. It returns the process's URL, and its process id.
 func StartShifts(h *harness.Host, t Target, crew *scenario.Crew, body []byte) (string, int, error) {
-	if err := fillYardstick(h.Context(), t, crew, body); err != nil {
-		return "", 0, fmt.Errorf("the yardstick's tables: %w", err)
+	if err := fillTables(h.Context(), t, crew, body); err != nil {
+		return "", 0, fmt.Errorf("the baseline's tables: %w", err)
 	}
-	url, process, err := runYardstick(h, t, "yardstick")
+	url, process, err := start(h, t, "baseline")
 	if err != nil {
 		return "", 0, err
 	}
 	return url, process.Process.Pid, nil
 }
 
-// runYardstick starts the process on its database, and returns its URL.
-func runYardstick(h *harness.Host, t Target, database string) (string, *launch.Process, error) {
+// start runs the process on its database, and returns its URL.
+func start(h *harness.Host, t Target, database string) (string, *launch.Process, error) {
 	ca, err := certs.OpenLocalCA(t.TLSDir, time.Now())
 	if err != nil {
 		return "", nil, err
@@ -70,9 +70,9 @@ func runYardstick(h *harness.Host, t Target, database string) (string, *launch.P
 	if err != nil {
 		return "", nil, err
 	}
-	process := launch.Start(h, launch.Build(h, "tests/cmd/yardstick"), nil,
+	process := launch.Start(h, launch.Build(h, "tests/cmd/baseline"), nil,
 		"-listen", address, "-database-url", t.Postgres(database), "-cert", files.Cert, "-key", files.Key)
-	launch.Await(h, 10*time.Second, "the yardstick listens", func() bool {
+	launch.Await(h, 10*time.Second, "the baseline listens", func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			conn.Close()
@@ -82,33 +82,33 @@ func runYardstick(h *harness.Host, t Target, database string) (string, *launch.P
 	return "https://" + address, process, nil
 }
 
-// shownShift is what the yardstick stores of a shift.
-type shownShift struct {
+// storedShift is what the baseline stores of a shift.
+type storedShift struct {
 	scenario.ShiftOf
 	Version   int64
 	Relations []struct{ From struct{ ID int64 } }
 }
 
-func fillYardstick(ctx context.Context, t Target, crew *scenario.Crew, body []byte) error {
-	var shown struct{ Shifts []shownShift }
+func fillTables(ctx context.Context, t Target, crew *scenario.Crew, body []byte) error {
+	var shown struct{ Shifts []storedShift }
 	if err := json.Unmarshal(body, &shown); err != nil {
 		return err
 	}
 	if len(shown.Shifts) == 0 {
 		return fmt.Errorf("the product shows no shifts")
 	}
-	if err := fixture.Execute(ctx, t.Postgres("postgres"), "CREATE DATABASE yardstick"); err != nil {
+	if err := fixture.Execute(ctx, t.Postgres("postgres"), "CREATE DATABASE baseline"); err != nil {
 		return err
 	}
-	conn, err := pgx.Connect(ctx, t.Postgres("yardstick"))
+	conn, err := pgx.Connect(ctx, t.Postgres("baseline"))
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, yardstickTables); err != nil {
+	if _, err := conn.Exec(ctx, shiftTables); err != nil {
 		return err
 	}
-	if err := copyShown(ctx, conn, crew, shown.Shifts); err != nil {
+	if err := copyShifts(ctx, conn, crew, shown.Shifts); err != nil {
 		return err
 	}
 	first := shown.Shifts[0]
@@ -120,8 +120,8 @@ func fillYardstick(ctx context.Context, t Target, crew *scenario.Crew, body []by
 	return err
 }
 
-// copyShown stores the employees, and the ids of the shifts that are shown.
-func copyShown(ctx context.Context, conn *pgx.Conn, crew *scenario.Crew, shifts []shownShift) error {
+// copyShifts stores the employees, and the ids of the shifts that are shown.
+func copyShifts(ctx context.Context, conn *pgx.Conn, crew *scenario.Crew, shifts []storedShift) error {
 	numbers := map[int64]string{}
 	for _, s := range shifts {
 		numbers[s.Employee.ID] = s.Employee.Qualifier
@@ -141,7 +141,7 @@ func copyShown(ctx context.Context, conn *pgx.Conn, crew *scenario.Crew, shifts 
 	return err
 }
 
-// Target is what the yardstick stands beside.
+// Target is what the baseline stands beside.
 type Target struct {
 	API scenario.API
 	// Postgres is the URL of a database of the same server for its superuser.
