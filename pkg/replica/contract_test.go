@@ -61,7 +61,7 @@ func TestConsumersAreNamedByTheContract(t *testing.T) {
 	assert.Equal(t, "TEST", c.Stream)
 	assert.Equal(t, []string{"rotaloom.test.thing.changed"}, c.Subjects)
 
-	w := newWorld(t)
+	w := newFixture(t)
 	for of, want := range map[protoreflect.MessageDescriptor]string{
 		things:                          "does not name stranger as a consumer",
 		file.Messages().ByName("Thing"): "is not an event",

@@ -22,7 +22,7 @@ import (
 // than one response, or one request, holds.
 func TestWhatACopyLacksIsFoundAndRepaired(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.change(1, true, ids(1, 20_000)...)
 	w.change(2, true, ids(5, 9)...)
 	w.change(2, false, ids(7, 12)...)
@@ -32,7 +32,7 @@ func TestWhatACopyLacksIsFoundAndRepaired(t *testing.T) {
 
 func TestWhatIsLostLaterIsFoundRegularly(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.change(1, false, ids(1, 50)...)
 	w.serve(200 * time.Millisecond)
 	w.equal()
@@ -52,7 +52,7 @@ func TestWhatIsLostLaterIsFoundRegularly(t *testing.T) {
 // has not, goes, and what the owner changes from then on arrives.
 func TestOwnerIsRestoredFromABackup(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.change(1, false, ids(1, 20)...)
 	w.serve(200 * time.Millisecond)
 	w.equal()
@@ -72,7 +72,7 @@ func TestOwnerIsRestoredFromABackup(t *testing.T) {
 // The broker loses all that it ever had when nobody can publish it again.
 func TestBrokerForgetsWhatIsNowhereElse(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.change(1, false, ids(1, 10)...)
 	w.serve(time.Hour)
 	w.equal()
@@ -86,7 +86,7 @@ func TestBrokerForgetsWhatIsNowhereElse(t *testing.T) {
 
 func TestOperatorsAskForABackfill(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.change(1, false, ids(1, 400)...)
 	w.serve(time.Hour)
 	w.equal()
@@ -105,7 +105,7 @@ func TestOperatorsAskForABackfill(t *testing.T) {
 
 func TestCountDifferencesComparesAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.change(1, false, ids(1, 10)...)
 	w.serve(time.Hour)
 	w.equal()
@@ -126,7 +126,7 @@ func TestCountDifferencesComparesAndChangesNothing(t *testing.T) {
 func TestManyKeysCompareCheaply(t *testing.T) {
 	t.Parallel()
 	const many = 200_000
-	w := newWorld(t)
+	w := newFixture(t)
 	w.serve(time.Hour)
 	w.exec(`INSERT INTO thing SELECT 1, id, id % 7 + 1, id FROM generate_series(1, $1::int) AS id`, many)
 	w.exec(`INSERT INTO copy SELECT tenant_id, id, value FROM thing`)
@@ -143,7 +143,7 @@ func TestManyKeysCompareCheaply(t *testing.T) {
 // An event that its consumer gave up leaves a gap like one that was lost.
 func TestWhatIsAmongTheDeadLettersIsRepaired(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.exec(`ALTER TABLE copy ADD CONSTRAINT never CHECK (id <> 7)`)
 	var given atomic.Bool
 	w.copied = refusing(w.pool, func(err error) error {
@@ -163,7 +163,7 @@ func TestWhatIsAmongTheDeadLettersIsRepaired(t *testing.T) {
 // An operator follows a backfill, from before anybody serves until nothing is missing.
 func TestABackfillIsFollowed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.change(1, true, ids(1, 300)...)
 	var kept []thing
 	for _, id := range ids(1, 300) {

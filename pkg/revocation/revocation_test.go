@@ -55,16 +55,16 @@ func (a *auth) set(change func()) {
 	change()
 }
 
-type bench struct {
+type fixture struct {
 	auth  *auth
 	nats  *natstest.Server
 	clock *clock.Fake
 	view  *revocation.View
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b := &bench{auth: &auth{}, nats: natstest.New(t), clock: clock.NewFake(start)}
+	b := &fixture{auth: &auth{}, nats: natstest.New(t), clock: clock.NewFake(start)}
 	var err error
 	b.view, err = revocation.New(revocation.Config{Staleness: 30 * time.Second}, revocation.Deps{
 		Auth: b.auth.list, NATS: b.nats.Conn(), Clock: b.clock, Log: slog.New(slog.DiscardHandler),
@@ -74,7 +74,7 @@ func newBench(t *testing.T) *bench {
 }
 
 // run keeps the view up to date until the test ends.
-func (b *bench) run(t *testing.T) {
+func (b *fixture) run(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -89,7 +89,7 @@ func token(jti, sid string) *authn.Principal { return &authn.Principal{JTI: jti,
 
 func TestAViewAsksBeforeItResponds(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	for i := range 7 {
 		b.auth.keys = append(b.auth.keys, revocation.TokenKey(fmt.Sprint(i)))
 	}
@@ -116,7 +116,7 @@ func TestAViewAsksBeforeItResponds(t *testing.T) {
 
 func TestAViewThatIsTooOldRefuses(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	_, err := b.view.Revoked(t.Context(), token("a", "f"))
 	require.NoError(t, err)
 
@@ -152,7 +152,7 @@ func TestAViewThatIsTooOldRefuses(t *testing.T) {
 
 func TestAViewIsReadyOnceAuthHasResponded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.auth.away = true
 	b.run(t)
 	asked := func() (n int) { b.auth.set(func() { n = b.auth.asked }); return n }
@@ -176,7 +176,7 @@ func TestAViewIsReadyOnceAuthHasResponded(t *testing.T) {
 
 func TestAResponseThatComesTooLateConfirmsNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.auth.slow = func() { b.clock.Advance(31 * time.Second) }
 	_, err := b.view.Revoked(t.Context(), token("a", "f"))
 	assert.Error(t, err)
@@ -184,7 +184,7 @@ func TestAResponseThatComesTooLateConfirmsNothing(t *testing.T) {
 
 func TestExpiredRevocationsAreForgotten(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.auth.keys = []string{revocation.TokenKey("a")}
 	_, err := b.view.Revoked(t.Context(), token("x", ""))
 	require.NoError(t, err)
@@ -197,7 +197,7 @@ func TestExpiredRevocationsAreForgotten(t *testing.T) {
 
 func TestTheBucketIsWatchedAlsoWhenItIsReplaced(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.run(t)
 	conn := b.nats.Conn()
 	b.put(t, conn.IsConnected, "a")
@@ -209,7 +209,7 @@ func TestTheBucketIsWatchedAlsoWhenItIsReplaced(t *testing.T) {
 
 // put puts a revocation into a bucket, which it makes, and waits until the view
 // knows it.
-func (b *bench) put(t *testing.T, connected func() bool, jti string) {
+func (b *fixture) put(t *testing.T, connected func() bool, jti string) {
 	t.Helper()
 	require.Eventually(t, connected, 10*time.Second, 5*time.Millisecond)
 	bucket, err := revocation.EnsureBucket(t.Context(), b.nats.Conn(), time.Hour, 1)

@@ -21,7 +21,7 @@ func withToken(ctx context.Context, token string) context.Context {
 }
 
 // loginAs returns the tokens of a user.
-func (b *bench) loginAs(t *testing.T, name, password string) *authv1.IssueTokenResponse {
+func (b *fixture) loginAs(t *testing.T, name, password string) *authv1.IssueTokenResponse {
 	t.Helper()
 	response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
 	require.NoError(t, err)
@@ -29,7 +29,7 @@ func (b *bench) loginAs(t *testing.T, name, password string) *authv1.IssueTokenR
 }
 
 // withUser stores a user of a profile.
-func (b *bench) withUser(t *testing.T, person int64, name, profile string) {
+func (b *fixture) withUser(t *testing.T, person int64, name, profile string) {
 	t.Helper()
 	_, err := b.users.PutUsers(tenant.With(t.Context(), tenant.Default), &authv1.PutUsersRequest{Users: []*authv1.User{
 		{PersonId: person, Username: name, Password: "lamp under water", AccessProfile: profile},
@@ -38,21 +38,21 @@ func (b *bench) withUser(t *testing.T, person int64, name, profile string) {
 }
 
 // revoked reports whether a token was revoked, by the rows themselves.
-func (b *bench) revoked(t *testing.T, token string) bool {
+func (b *fixture) revoked(t *testing.T, token string) bool {
 	t.Helper()
 	_, err := b.verifier.Verify(t.Context(), token)
 	return fault.HasCode(err, fault.CodeRevoked)
 }
 
-// A bench that knows the permissions of auth as well.
-func newAccessBench(t *testing.T) (*bench, authv1.AccessProfileServiceClient, authv1.ClientServiceClient, context.Context) {
+// A fixture that knows the permissions of auth as well.
+func newAccessBench(t *testing.T) (*fixture, authv1.AccessProfileServiceClient, authv1.ClientServiceClient, context.Context) {
 	t.Helper()
 	return newAccessBenchWith(t, auth.Config{})
 }
 
-func newAccessBenchWith(t *testing.T, cfg auth.Config) (*bench, authv1.AccessProfileServiceClient, authv1.ClientServiceClient, context.Context) {
+func newAccessBenchWith(t *testing.T, cfg auth.Config) (*fixture, authv1.AccessProfileServiceClient, authv1.ClientServiceClient, context.Context) {
 	t.Helper()
-	b := createBench(t, cfg, "auth.access_profile.read", "auth.access_profile.write", "auth.client.read", "auth.client.write",
+	b := createFixture(t, cfg, "auth.access_profile.read", "auth.access_profile.write", "auth.client.read", "auth.client.write",
 		"commons.person.read", "commons.person.write", "scheduling.schedule.read")
 	admin := withToken(t.Context(), b.loginAs(t, adminName, adminPassword).GetAccessToken())
 	return b, authv1.NewAccessProfileServiceClient(b.edge), authv1.NewClientServiceClient(b.edge), admin
@@ -161,7 +161,7 @@ func TestAccessProfilesRefuse(t *testing.T) {
 // Each user of a request is refused for itself.
 func TestRefusedUsersAreNamed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	_, err := b.pool.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions, row_scope) VALUES
 		(1, 'Clerk', '{commons.person.*}', 'group'), (1, 'Far', '{commons.person.*}', 'all')`)

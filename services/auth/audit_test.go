@@ -28,7 +28,7 @@ const farAway = 32_503_680_000_000_000
 
 // trail returns the audit events of the default tenant, the oldest first, as
 // "operation user client outcome".
-func (b *bench) trail(t *testing.T) (lines []string, raw string) {
+func (b *fixture) trail(t *testing.T) (lines []string, raw string) {
 	t.Helper()
 	response, err := audit.NewTrail(b.pool).ReadAuditTrail(tenant.With(t.Context(), 1), &auditv1.ReadAuditTrailRequest{
 		To: farAway, Before: farAway, Count: 1000,
@@ -44,7 +44,7 @@ func (b *bench) trail(t *testing.T) (lines []string, raw string) {
 
 func TestLogInsAndRevocationsAreKept(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	refused := func(change func(*authv1.IssueTokenRequest)) {
 		t.Helper()
 		b.clock.Advance(time.Second)
@@ -108,7 +108,7 @@ func only(lines []string, part string) (out []string) {
 
 // refusals returns a client of the token service, and what the chain notes of
 // refusals.
-func (b *bench) refusals(t *testing.T) (authv1.TokenServiceClient, *[]string) {
+func (b *fixture) refusals(t *testing.T) (authv1.TokenServiceClient, *[]string) {
 	t.Helper()
 	verifier, err := authn.NewVerifier(tokens, b.service, b.service, b.clock)
 	require.NoError(t, err)
@@ -129,7 +129,7 @@ func (b *bench) refusals(t *testing.T) (authv1.TokenServiceClient, *[]string) {
 // tenant and client it was.
 func TestAttemptsThatLeaveNoRowAreNoted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	client, noted := b.refusals(t)
 	var err error
 	for range 11 {
@@ -146,7 +146,7 @@ func TestAttemptsThatLeaveNoRowAreNoted(t *testing.T) {
 // Nobody fills the disk with refused log-ins, from however many addresses they come.
 func TestRowsOfRefusedLogInsAreBounded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	client, noted := b.refusals(t)
 	for range 60 {
 		_, err := client.IssueToken(t.Context(), refreshGrant("a wrong refresh token"))

@@ -32,7 +32,7 @@ var tokens = authn.Config{Issuer: "rotaloom", Audience: "rotaloom"}
 
 func TestPasswordGrant(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) {
 		r.Username, r.Nonce = "ADMIN", "n-1"
 	}))
@@ -79,7 +79,7 @@ func TestPasswordGrant(t *testing.T) {
 
 func TestRefreshGrant(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	first, err := b.tokens.IssueToken(t.Context(), passwordGrant())
 	require.NoError(t, err)
 	b.clock.Advance(7*24*time.Hour - time.Minute)
@@ -109,7 +109,7 @@ func TestRefreshGrant(t *testing.T) {
 
 func TestTokenErrors(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	for name, c := range map[string]struct {
 		req    *authv1.IssueTokenRequest
 		status int
@@ -148,7 +148,7 @@ func TestTokenErrors(t *testing.T) {
 
 func TestClientSwitches(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	set := func(column string, value bool) {
 		_, err := b.pool.Exec(ctx, `UPDATE client SET `+column+` = $1`, value)
@@ -165,7 +165,7 @@ func TestClientSwitches(t *testing.T) {
 
 func TestTenantOfHost(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	two := tenant.With(t.Context(), 2)
 	_, err := b.pool.Exec(two, `INSERT INTO tenant (id, name, host) VALUES (2, 'Two', 'two.example')`)
 	require.NoError(t, err)
@@ -179,7 +179,7 @@ func TestTenantOfHost(t *testing.T) {
 
 func TestUsers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	login := func(name, password string) error {
 		_, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) {
@@ -230,7 +230,7 @@ func TestUsers(t *testing.T) {
 
 func TestTenantsAreApart(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	// No WHERE: what stands between tenants here is the row-level security.
 	for _, table := range []string{"client", "access_profile", "app_user"} {
 		t.Run(table, func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestTenantsAreApart(t *testing.T) {
 
 func TestBootstrapTwice(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	again := bootstrap()
 	again.Password = "another one"
 	require.NoError(t, b.service.EnsureBootstrap(t.Context(), again))
@@ -261,7 +261,7 @@ func TestBootstrapTwice(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	old, err := b.tokens.IssueToken(t.Context(), passwordGrant())
 	require.NoError(t, err)
 	b.clock.Advance(90*24*time.Hour - 30*time.Minute)
@@ -280,7 +280,7 @@ func TestKeys(t *testing.T) {
 func TestIsNotReadyWithoutTheKeyOfTheSigningKeys(t *testing.T) {
 	t.Parallel()
 	const key, other = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "HxwdHhsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA="
-	b := newBenchWith(t, auth.Config{KeyEncryptionKey: key})
+	b := newFixtureWith(t, auth.Config{KeyEncryptionKey: key})
 	require.NoError(t, b.service.Check(t.Context()))
 	for name, c := range map[string]struct{ given, says string }{
 		"none":      {"", "are encrypted"},

@@ -23,7 +23,7 @@ const codeLastAdministrator = "WRL-40001"
 
 // withClerk makes a clerk who may write persons, and an administrator, both of
 // whom are persons.
-func withClerk(t *testing.T, b *bench) (clerk, boss context.Context) {
+func withClerk(t *testing.T, b *fixture) (clerk, boss context.Context) {
 	t.Helper()
 	ctx := tenant.With(t.Context(), tenant.Default)
 	_, err := b.pool.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions) VALUES (1, 'Clerk', '{commons.person.write}')`)
@@ -40,7 +40,7 @@ func withClerk(t *testing.T, b *bench) (clerk, boss context.Context) {
 
 func TestNobodyMayChangeTheUserOfSomebodyWhoMayDoMore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	clerk, boss := withClerk(t, b)
 	check := func(ctx context.Context, ends bool, persons ...int64) error {
 		req := &authv1.CheckUserChangesRequest{}
@@ -68,7 +68,7 @@ func TestNobodyMayChangeTheUserOfSomebodyWhoMayDoMore(t *testing.T) {
 
 func TestTheLastAdministratorStays(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	_, boss := withClerk(t, b)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	_, err := b.pool.Exec(ctx, `UPDATE app_user SET access_profile = 'Employee' WHERE person_id IS NULL`)
@@ -118,7 +118,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 // Two administrators who remove each other at the same time do not both succeed.
 func TestAdministratorsDoNotRemoveEachOther(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	withClerk(t, b)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	_, err := b.pool.Exec(ctx, `UPDATE app_user SET access_profile = 'Employee' WHERE person_id IS NULL`)
@@ -144,7 +144,7 @@ func TestAdministratorsDoNotRemoveEachOther(t *testing.T) {
 // What commons does later is in the trail of whoever asked for it.
 func TestTheTrailNamesTheInitiator(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	withClerk(t, b)
 	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
 		Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: b.verifier, Clock: b.clock, Audit: audit.Begin(b.clock),

@@ -124,7 +124,7 @@ func TestScopes(t *testing.T) {
 // its scope leaves out.
 func TestScopesOfOwnWork(t *testing.T) {
 	t.Parallel()
-	b := newBenchWith(t, auth.Config{ClientCredentials: true})
+	b := newFixtureWith(t, auth.Config{ClientCredentials: true})
 	_, err := b.pool.Exec(tenant.With(t.Context(), tenant.Default), `UPDATE client SET client_grant = true, access_profile = 'Super', scopes = '{commons}'
 		WHERE tenant_id = 1`)
 	require.NoError(t, err)

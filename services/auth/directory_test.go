@@ -145,7 +145,7 @@ func TestDirectory(t *testing.T) {
 	s := startSlapd(t)
 	for name, url := range map[string]string{"StartTLS": s.plain, "LDAPS": s.secure} {
 		t.Run(name, func(t *testing.T) {
-			b := newBenchWith(t, auth.Config{Directory: s.config(url)})
+			b := newFixtureWith(t, auth.Config{Directory: s.config(url)})
 			login := func(name, password string) (*authv1.IssueTokenResponse, error) {
 				return b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
 			}
@@ -191,7 +191,7 @@ func TestDirectory(t *testing.T) {
 		})
 	}
 	t.Run("a person without a password of our own logs in by the directory", func(t *testing.T) {
-		b := newBenchWith(t, auth.Config{Directory: s.config(s.secure)})
+		b := newFixtureWith(t, auth.Config{Directory: s.config(s.secure)})
 		_, err := b.users.PutUsers(tenant.With(t.Context(), tenant.Default), &authv1.PutUsersRequest{
 			Users: []*authv1.User{{PersonId: 7, Username: "Nils", AccessProfile: "Scheduler"}},
 		})
@@ -206,7 +206,7 @@ func TestDirectory(t *testing.T) {
 	t.Run("another tenant has nothing to do with it", func(t *testing.T) {
 		cfg := s.config(s.secure)
 		cfg.Tenant = 2
-		b := newBenchWith(t, auth.Config{Directory: cfg})
+		b := newFixtureWith(t, auth.Config{Directory: cfg})
 		assertOAuth(t, b.try(t.Context(), "", "ada", "ldap-ada"), 400, "invalid_grant")
 	})
 	t.Run("a certificate of somebody else is not trusted", func(t *testing.T) {
@@ -216,14 +216,14 @@ func TestDirectory(t *testing.T) {
 		files, err := ca.Issue("localhost")
 		require.NoError(t, err)
 		stranger.CA = files.CA
-		b := newBenchWith(t, auth.Config{Directory: stranger})
+		b := newFixtureWith(t, auth.Config{Directory: stranger})
 		assertUnavailable(t, b.try(t.Context(), "", "ada", "ldap-ada"))
 		stranger.URL = s.plain
-		b = newBenchWith(t, auth.Config{Directory: stranger})
+		b = newFixtureWith(t, auth.Config{Directory: stranger})
 		assertUnavailable(t, b.try(t.Context(), "", "ada", "ldap-ada"))
 	})
 	t.Run("while it is away our own users log in, and nobody learns who they are", func(t *testing.T) {
-		b := newBenchWith(t, auth.Config{Directory: s.config(s.secure)})
+		b := newFixtureWith(t, auth.Config{Directory: s.config(s.secure)})
 		s.stop()
 		require.NoError(t, b.try(t.Context(), "", adminName, adminPassword))
 		assertUnavailable(t, b.try(t.Context(), "", "ada", "ldap-ada"))

@@ -30,7 +30,7 @@ var loopback = auth.Config{Federation: federation.Config{Networks: []string{"127
 // federated is the service with a provider that it trusts, as another service
 // sees it.
 type federated struct {
-	*bench
+	*fixture
 	*openID
 	admin     context.Context
 	providers authv1.IdentityProviderServiceClient
@@ -39,7 +39,7 @@ type federated struct {
 
 func newFederated(t *testing.T, change ...func(*authv1.IdentityProvider)) *federated {
 	t.Helper()
-	f := &federated{bench: newBenchWith(t, loopback), openID: startProvider(t, "127.0.0.1:0")}
+	f := &federated{fixture: newFixtureWith(t, loopback), openID: startProvider(t, "127.0.0.1:0")}
 	f.clock.Advance(time.Since(f.clock.Now()))
 	f.fresh(t)
 	f.admin = f.as(t, adminName, adminPassword)

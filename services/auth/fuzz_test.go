@@ -19,7 +19,7 @@ import (
 // outcomes: a principal whom the provider's key has signed for, or a 401 that says
 // nothing.
 func FuzzFederatedToken(f *testing.F) {
-	b := newBenchWith(f, loopback)
+	b := newFixtureWith(f, loopback)
 	public, private, err := ed25519.GenerateKey(deterministic{})
 	require.NoError(f, err)
 	var issuer string

@@ -23,7 +23,7 @@ var strict = auth.Config{Guard: guard.Config{
 }}
 
 // try logs in from an address and returns the error.
-func (b *bench) try(ctx context.Context, from, name, password string) error {
+func (b *fixture) try(ctx context.Context, from, name, password string) error {
 	_, err := b.tokens.IssueToken(metadata.AppendToOutgoingContext(ctx, "x-forwarded-for", from),
 		passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
 	return err
@@ -40,7 +40,7 @@ func TestFailuresOfAUserAreLimited(t *testing.T) {
 	for name, user := range map[string]string{"a user": adminName, "nobody": "nobody"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBenchWith(t, strict)
+			b := newFixtureWith(t, strict)
 			for i, variant := range []string{user, "  " + user, user + " "} {
 				assertOAuth(t, b.try(t.Context(), string(rune('a'+i)), variant, "x"), 400, "invalid_grant")
 			}
@@ -59,7 +59,7 @@ func TestFailuresOfAUserAreLimited(t *testing.T) {
 
 func TestALockedNameIsUnlocked(t *testing.T) {
 	t.Parallel()
-	b := newBenchWith(t, strict)
+	b := newFixtureWith(t, strict)
 	clerk, _ := withClerk(t, b)
 	lock := func(name string) {
 		t.Helper()
@@ -92,7 +92,7 @@ func TestALockedNameIsUnlocked(t *testing.T) {
 
 func TestFailuresOfAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
-	b := newBenchWith(t, strict)
+	b := newFixtureWith(t, strict)
 	for i := range 4 {
 		assertOAuth(t, b.try(t.Context(), "10.0.0.1", string(rune('a'+i)), "x"), 400, "invalid_grant")
 	}
@@ -116,7 +116,7 @@ func TestFailuresOfAnAddressAreLimited(t *testing.T) {
 
 func TestALockedUserLearnsNothingMore(t *testing.T) {
 	t.Parallel()
-	b := newBenchWith(t, strict)
+	b := newFixtureWith(t, strict)
 	wrong := b.try(t.Context(), "", adminName, "x")
 	for range 4 {
 		b.clock.Advance(time.Minute)
@@ -140,7 +140,7 @@ func TestGuessesSideBySide(t *testing.T) {
 	t.Parallel()
 	patient := strict
 	patient.Guard.LockAfter = 1000
-	b := newBenchWith(t, patient)
+	b := newFixtureWith(t, patient)
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	outcomes := map[string]int{}
@@ -159,7 +159,7 @@ func TestGuessesSideBySide(t *testing.T) {
 
 func TestFailuresAreForgotten(t *testing.T) {
 	t.Parallel()
-	b := newBenchWith(t, strict)
+	b := newFixtureWith(t, strict)
 	assertOAuth(t, b.try(t.Context(), "10.0.0.1", "nobody", "x"), 400, "invalid_grant")
 	rows := func() (n int) {
 		require.NoError(t, b.pool.QueryRow(tenant.All(t.Context()), `SELECT count(*) FROM login_failure`).Scan(&n))

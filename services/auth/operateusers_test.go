@@ -13,7 +13,7 @@ import (
 
 func TestOperatorsSeeWhoIsKeptOut(t *testing.T) {
 	t.Parallel()
-	b := newBenchWith(t, strict)
+	b := newFixtureWith(t, strict)
 	withClerk(t, b)
 	for i := range 3 {
 		assertOAuth(t, b.try(t.Context(), string(rune('a'+i)), "chief", "x"), 400, "invalid_grant")

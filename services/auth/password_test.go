@@ -21,13 +21,13 @@ import (
 // adaSecret is what a user is given first, and newSecret what they choose.
 const adaSecret, newSecret = "lamp under water", "lamp above water"
 
-func (b *bench) put(ctx context.Context, users ...*authv1.User) error {
+func (b *fixture) put(ctx context.Context, users ...*authv1.User) error {
 	_, err := b.users.PutUsers(ctx, &authv1.PutUsersRequest{Users: users})
 	return err
 }
 
 // tokensOf is the token service of another process with the same database.
-func tokensOf(t *testing.T, service *auth.Service, b *bench) authv1.TokenServiceClient {
+func tokensOf(t *testing.T, service *auth.Service, b *fixture) authv1.TokenServiceClient {
 	t.Helper()
 	local := rpctest.LocalWith(t, tokens, b.service, b.clock)
 	service.Register(local)
@@ -52,7 +52,7 @@ func TestAPasswordChangeEndsLogIns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newFixture(t)
 			ctx := tenant.With(t.Context(), tenant.Default)
 			require.NoError(t, b.put(ctx, ada(adaSecret), &authv1.User{PersonId: 12, Username: "ben", Password: adaSecret}))
 			this, that, bens := b.loginAs(t, "ada", adaSecret), b.loginAs(t, "ada", adaSecret), b.loginAs(t, "ben", adaSecret)
@@ -79,7 +79,7 @@ func TestAPasswordChangeEndsLogIns(t *testing.T) {
 
 func TestPasswordsAndProfilesAreChecked(t *testing.T) {
 	t.Parallel()
-	b := createBench(t, auth.Config{}, "commons.person.read", "auth.client.write")
+	b := createFixture(t, auth.Config{}, "commons.person.read", "auth.client.write")
 	ctx := tenant.With(t.Context(), tenant.Default)
 	_, err := b.pool.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions) VALUES (1, 'Gate', '{auth.client.*}'), (1, 'Clerk', '{commons.*}')`)
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestPasswordsAndProfilesAreChecked(t *testing.T) {
 
 func TestNamesThatLookAlikeAreTheSame(t *testing.T) {
 	t.Parallel()
-	b := newBenchWith(t, strict)
+	b := newFixtureWith(t, strict)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "Victim", Password: adaSecret}))
 	for _, name := range []string{"victim ", " VICTIM", "ｖｉｃｔｉｍ", "Ⅴictim", "victim\u3000"} {
@@ -153,7 +153,7 @@ func TestNamesThatLookAlikeAreTheSame(t *testing.T) {
 // A hash of before hashing was set to cost more is made anew at the next log-in.
 func TestOldHashesAreRenewed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
 	harder, err := auth.New(t.Context(), auth.Config{HashMemory: 128, HashTime: 2}, auth.Deps{Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock})
@@ -178,7 +178,7 @@ func TestOldHashesAreRenewed(t *testing.T) {
 // may have guessed meanwhile.
 func TestALockThatComesDuringALogInHolds(t *testing.T) {
 	t.Parallel()
-	b := newBenchWith(t, strict)
+	b := newFixtureWith(t, strict)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
 	held, err := b.pool.Begin(ctx)
@@ -206,7 +206,7 @@ func TestALockThatComesDuringALogInHolds(t *testing.T) {
 // A log-in that was checked against the old password does not outlive its change.
 func TestALogInDoesNotOutrunAPasswordChange(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
 	held, err := b.pool.Begin(ctx)
@@ -230,7 +230,7 @@ func TestALogInDoesNotOutrunAPasswordChange(t *testing.T) {
 // What runs in the background does its work when the service runs.
 func TestWhatIsOverIsSwept(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
 	b.loginAs(t, "ada", adaSecret)

@@ -15,7 +15,7 @@ import (
 )
 
 // as returns a context for what commons does in the name of a user.
-func (b *bench) as(t *testing.T, name, password string) context.Context {
+func (b *fixture) as(t *testing.T, name, password string) context.Context {
 	t.Helper()
 	response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
 	require.NoError(t, err)
@@ -26,7 +26,7 @@ func (b *bench) as(t *testing.T, name, password string) context.Context {
 
 func TestEveryTenantHasTheProfiles(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	_, err := b.pool.Exec(tenant.With(t.Context(), 2), `INSERT INTO tenant (id, name, host) VALUES (2, 'Two', 'two.example')`)
 	require.NoError(t, err)
 	for _, id := range []int64{tenant.Default, 2} {
@@ -41,7 +41,7 @@ func TestEveryTenantHasTheProfiles(t *testing.T) {
 
 func TestNobodyGivesMoreThanTheyHave(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	_, err := b.pool.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions) VALUES
 		(1, 'Clerk', '{commons.person.write}'), (1, 'All of today', '{commons.*, scheduling.*}')`)

@@ -22,21 +22,21 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth"
 )
 
-func (b *bench) login(t *testing.T) *authv1.IssueTokenResponse {
+func (b *fixture) login(t *testing.T) *authv1.IssueTokenResponse {
 	t.Helper()
 	response, err := b.tokens.IssueToken(t.Context(), passwordGrant())
 	require.NoError(t, err)
 	return response
 }
 
-func (b *bench) refresh(t *testing.T, refreshToken string) string {
+func (b *fixture) refresh(t *testing.T, refreshToken string) string {
 	t.Helper()
 	response, err := b.tokens.IssueToken(t.Context(), refreshGrant(refreshToken))
 	require.NoError(t, err)
 	return response.GetAccessToken()
 }
 
-func (b *bench) revoke(t *testing.T, token string) {
+func (b *fixture) revoke(t *testing.T, token string) {
 	t.Helper()
 	_, err := b.tokens.RevokeToken(t.Context(), revokeRequest(token))
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func revokeRequest(token string) *authv1.RevokeTokenRequest {
 	return &authv1.RevokeTokenRequest{Token: token, ClientId: clientID, ClientSecret: clientSecret}
 }
 
-func (b *bench) good(t *testing.T, accessToken string) bool {
+func (b *fixture) good(t *testing.T, accessToken string) bool {
 	t.Helper()
 	_, err := b.verifier.Verify(t.Context(), accessToken)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestTokenLives(t *testing.T) {
 	t.Parallel()
 	t.Run("an access token is good until expires_in seconds have elapsed", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t)
+		b := newFixture(t)
 		response := b.login(t)
 		b.clock.Advance(time.Duration(response.GetExpiresIn())*time.Second - time.Second)
 		assert.True(t, b.good(t, response.GetAccessToken()))
@@ -69,7 +69,7 @@ func TestTokenLives(t *testing.T) {
 	})
 	t.Run("a refresh token makes access tokens for seven days", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t)
+		b := newFixture(t)
 		response := b.login(t)
 		for range 6 {
 			b.clock.Advance(24 * time.Hour)
@@ -81,7 +81,7 @@ func TestTokenLives(t *testing.T) {
 	})
 	t.Run("revoking an access token leaves its refresh token", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t)
+		b := newFixture(t)
 		response := b.login(t)
 		b.revoke(t, response.GetAccessToken())
 		assert.False(t, b.good(t, response.GetAccessToken()))
@@ -89,7 +89,7 @@ func TestTokenLives(t *testing.T) {
 	})
 	t.Run("revoking a refresh token ends every access token made by it", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t)
+		b := newFixture(t)
 		response := b.login(t)
 		made := []string{response.GetAccessToken(), b.refresh(t, response.GetRefreshToken())}
 		b.clock.Advance(20 * time.Minute)
@@ -105,7 +105,7 @@ func TestTokenLives(t *testing.T) {
 	})
 	t.Run("another grant of the same user lives on", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t)
+		b := newFixture(t)
 		one, two := b.login(t), b.login(t)
 		b.revoke(t, one.GetRefreshToken())
 		assert.False(t, b.good(t, one.GetAccessToken()))
@@ -116,7 +116,7 @@ func TestTokenLives(t *testing.T) {
 
 func TestRevokeErrors(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	response := b.login(t)
 	other := bootstrap()
 	other.ClientID, other.ClientSecret = "client-2", "client-secret-2"
@@ -167,7 +167,7 @@ func TestRevokeErrors(t *testing.T) {
 
 func TestTokensEndWithTheirUser(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	_, err := b.users.PutUsers(ctx, &authv1.PutUsersRequest{Users: []*authv1.User{{PersonId: 11, Username: "ada", Password: "lamp under water"}}})
 	require.NoError(t, err)
@@ -183,7 +183,7 @@ func TestTokensEndWithTheirUser(t *testing.T) {
 // is swept.
 func TestExpiredTokensAreNotRevoked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
 	b.loginAs(t, "ada", adaSecret)
@@ -198,7 +198,7 @@ func TestExpiredTokensAreNotRevoked(t *testing.T) {
 // Two who refresh and revoke at the same time leave no token behind that works.
 func TestRevocationWinsOverRefresh(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	for range 20 {
 		response := b.login(t)
 		made := make(chan string, 1)
@@ -217,7 +217,7 @@ func TestRevocationWinsOverRefresh(t *testing.T) {
 
 func TestRevocationsAreListedOnceEach(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	list := authv1.NewRevocationServiceClient(b.local.Conn("scheduling", nil))
 	first := b.login(t)
 	b.revoke(t, first.GetAccessToken())
@@ -263,10 +263,10 @@ func TestRevocationsArePublished(t *testing.T) {
 	require.NoError(t, service.EnsureBootstrap(t.Context(), bootstrap()))
 	local := rpctest.LocalWith(t, tokens, service, clock.System{})
 	service.Register(local)
-	b := &bench{service: service, tokens: authv1.NewTokenServiceClient(local)}
+	b := &fixture{service: service, tokens: authv1.NewTokenServiceClient(local)}
 	runWith(t, service.Run)
 
-	open := func() *bench {
+	open := func() *fixture {
 		view, err := revocation.New(revocation.Config{Staleness: time.Hour}, revocation.Deps{
 			Auth: authclient.Revocations(local.Conn("scheduling", nil)), NATS: server.Conn(), Clock: clock.System{}, Log: pgtest.Log(t),
 		})
@@ -304,7 +304,7 @@ func runWith(t *testing.T, run func(context.Context) error) {
 
 func TestClientsWorkForThemselves(t *testing.T) {
 	t.Parallel()
-	b := newBenchWith(t, auth.Config{ClientCredentials: true})
+	b := newFixtureWith(t, auth.Config{ClientCredentials: true})
 	ask := &authv1.IssueTokenRequest{GrantType: "client_credentials", ClientId: clientID, ClientSecret: clientSecret}
 	_, err := b.tokens.IssueToken(t.Context(), ask)
 	assertOAuth(t, err, 400, "unauthorized_client")
@@ -336,7 +336,7 @@ func TestClientsWorkForThemselves(t *testing.T) {
 
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	called := func(host string) context.Context {
 		return metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", host)
 	}
@@ -359,7 +359,7 @@ func TestDiscovery(t *testing.T) {
 			assert.True(t, fault.HasStatus(err, 400), host)
 		})
 	}
-	set := newBenchWith(t, auth.Config{PublicURL: "https://rota.example/", ClientCredentials: true})
+	set := newFixtureWith(t, auth.Config{PublicURL: "https://rota.example/", ClientCredentials: true})
 	found, err = set.tokens.GetOpenIDConfiguration(called("evil.example"), &authv1.GetOpenIDConfigurationRequest{})
 	require.NoError(t, err)
 	assert.Equal(t, "https://rota.example/api/authentication/access_token", found.GetTokenEndpoint())

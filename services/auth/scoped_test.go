@@ -19,7 +19,7 @@ import (
 
 // scoped returns a context with a token of the administrator that a client got which
 // is narrowed to scopes.
-func scoped(t *testing.T, b *bench, clients authv1.ClientServiceClient, admin context.Context, id string, scopes ...string) context.Context {
+func scoped(t *testing.T, b *fixture, clients authv1.ClientServiceClient, admin context.Context, id string, scopes ...string) context.Context {
 	t.Helper()
 	made, err := clients.CreateClient(admin, &authv1.Client{ClientId: id, Scopes: scopes})
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestNarrowTokensMakeNoWiderClients(t *testing.T) {
 
 func TestNarrowTokensMakeNoIdentityProvider(t *testing.T) {
 	t.Parallel()
-	b := createBench(t, auth.Config{}, "auth.client.write", "auth.identity_provider.read", "auth.identity_provider.write", "commons.person.read")
+	b := createFixture(t, auth.Config{}, "auth.client.write", "auth.identity_provider.read", "auth.identity_provider.write", "commons.person.read")
 	clients := authv1.NewClientServiceClient(b.edge)
 	admin := withToken(t.Context(), b.login(t).GetAccessToken())
 	providers := authv1.NewIdentityProviderServiceClient(b.edge)
@@ -103,7 +103,7 @@ func TestNarrowTokensMakeNoIdentityProvider(t *testing.T) {
 }
 
 // adminOf returns a context with a token of a tenant's first administrator.
-func adminOf(t *testing.T, b *bench, made auth.Made) context.Context {
+func adminOf(t *testing.T, b *fixture, made auth.Made) context.Context {
 	t.Helper()
 	response, err := b.tokens.IssueToken(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", made.Host), passwordGrant(func(r *authv1.IssueTokenRequest) {
 		r.Username, r.Password, r.ClientId, r.ClientSecret = made.Username, made.Password.Reveal(), made.ClientID, made.ClientSecret.Reveal()
@@ -117,7 +117,7 @@ func adminOf(t *testing.T, b *bench, made auth.Made) context.Context {
 func TestAnIssuerIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	const shared = "https://shared.example.org"
-	b := createBench(t, auth.Config{Federation: federation.Config{SharedIssuers: []string{shared}}},
+	b := createFixture(t, auth.Config{Federation: federation.Config{SharedIssuers: []string{shared}}},
 		"auth.identity_provider.read", "auth.identity_provider.write")
 	providers := authv1.NewIdentityProviderServiceClient(b.edge)
 	one := withToken(t.Context(), b.login(t).GetAccessToken())

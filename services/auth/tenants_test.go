@@ -19,7 +19,7 @@ import (
 
 func TestTenantsAreMadeAndSwitched(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	made, err := b.service.CreateTenant(t.Context(), auth.NewTenant{Name: "Two", Host: "Two.example", Username: "boss", ClientID: "c2"})
 	require.NoError(t, err)
 	at := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", "two.example:8443")
@@ -59,7 +59,7 @@ func TestTenantsAreMadeAndSwitched(t *testing.T) {
 
 func TestTenantsNeedNamesOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	good := auth.NewTenant{Name: "Two", Host: "two.example", Username: "boss", ClientID: "c2"}
 	_, err := b.service.CreateTenant(t.Context(), good)
 	require.NoError(t, err)
@@ -162,7 +162,7 @@ func TestALogInDoesNotOutrunAChangeOfItsProfile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t) // Of its own: each change takes away what the other one changes.
+			b := newFixture(t) // Of its own: each change takes away what the other one changes.
 			b.withUser(t, 21, "lead", "Scheduler")
 			ctx := tenant.With(t.Context(), tenant.Default)
 			tx, err := b.pool.Begin(ctx)
@@ -188,8 +188,8 @@ func TestALogInDoesNotOutrunAChangeOfItsProfile(t *testing.T) {
 	}
 }
 
-// waits reports whether a statement on the bench's database waits for a lock.
-func (b *bench) waits(t *testing.T) (waits bool) {
+// waits reports whether a statement on the fixture's database waits for a lock.
+func (b *fixture) waits(t *testing.T) (waits bool) {
 	err := b.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
 	require.NoError(t, err)
 	return waits
@@ -197,7 +197,7 @@ func (b *bench) waits(t *testing.T) (waits bool) {
 
 func TestNobodyRemovesWhoMayDoMore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	_, err := b.pool.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions) VALUES (1, 'Clerk', '{commons.person.write}')`)
 	require.NoError(t, err)

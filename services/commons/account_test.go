@@ -23,7 +23,7 @@ import (
 
 // powerful makes a person whose user nobody may change, and one whose user
 // everybody may.
-func powerful(t *testing.T, b *bench) (boss, clerk int64) {
+func powerful(t *testing.T, b *fixture) (boss, clerk int64) {
 	t.Helper()
 	ctx := inTenant(t, 1)
 	for i, number := range []string{"boss", "clerk"} {
@@ -46,7 +46,7 @@ func lockedOut(change *commonsv1.PersonInformation) *commonsv1.Person {
 
 func TestAuthIsAskedBeforePersonsGo(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	boss, clerk := powerful(t, b)
 	before := len(b.events(t))
@@ -95,7 +95,7 @@ func (p *personServer) RegisterService(_ *grpc.ServiceDesc, impl any) {
 	}
 }
 
-func handlers(b *bench) commonsv1.PersonServiceServer {
+func handlers(b *fixture) commonsv1.PersonServiceServer {
 	p := &personServer{}
 	b.service.Register(p)
 	return p
@@ -111,7 +111,7 @@ func as(ctx context.Context, requestID string) context.Context {
 // sweep.
 func TestIntentsNameTheirInitiators(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	_, clerk := powerful(t, b)
 	ctx := as(inTenant(t, 1), "request-0001")
 	_, err := handlers(b).UpdatePerson(ctx, &commonsv1.UpdatePersonRequest{PersonId: clerk, Person: lockedOut(&commonsv1.PersonInformation{
@@ -151,7 +151,7 @@ func TestIntentsNameTheirInitiators(t *testing.T) {
 // the persons.
 func TestAForgedEventLetsNobodyIn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	_, clerk := powerful(t, b)
 	b.runs(t)
 	ctx := inTenant(t, 1)

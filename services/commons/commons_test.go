@@ -19,7 +19,7 @@ import (
 
 func TestCreatePerson(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	created, err := b.persons.CreatePerson(ctx, ada(func(p *commonsv1.Person) {
 		p.PersonIdentity = &commonsv1.PersonIdentity{RequestItemId: proto.Int64(5)}
@@ -79,7 +79,7 @@ func TestCreatePerson(t *testing.T) {
 
 func TestMultiCreatePersons(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	_, err := b.persons.CreatePerson(ctx, plain("old", withUser("old.user")))
 	require.NoError(t, err)
@@ -141,7 +141,7 @@ func TestAccountsOfFailedCreations(t *testing.T) {
 	t.Parallel()
 	t.Run("auth is away", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t)
+		b := newFixture(t)
 		b.users.putErr = fault.Unavailable("away", time.Second)
 		_, err := b.persons.CreatePerson(inTenant(t, 1), ada())
 		assert.True(t, fault.HasStatus(err, 503), err)
@@ -150,7 +150,7 @@ func TestAccountsOfFailedCreations(t *testing.T) {
 	})
 	t.Run("somebody takes the number after the account was made", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t)
+		b := newFixture(t)
 		ctx := inTenant(t, 1)
 		b.users.afterPut = func() {
 			_, err := b.pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body)
@@ -164,7 +164,7 @@ func TestAccountsOfFailedCreations(t *testing.T) {
 	})
 	t.Run("the transaction fails", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t)
+		b := newFixture(t)
 		ctx := inTenant(t, 1)
 		_, err := b.pool.Exec(ctx, `ALTER TABLE outbox ADD CONSTRAINT full_disk CHECK (false)`)
 		require.NoError(t, err)
@@ -175,7 +175,7 @@ func TestAccountsOfFailedCreations(t *testing.T) {
 	})
 	t.Run("the sweep takes back what a crash left", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t)
+		b := newFixture(t)
 		ctx := inTenant(t, 1)
 		b.users.accounts[7] = &authv1.User{PersonId: 7, Username: "old"}
 		b.users.accounts[8] = &authv1.User{PersonId: 8, Username: "fresh"}
@@ -194,7 +194,7 @@ func TestAccountsOfFailedCreations(t *testing.T) {
 
 func TestMultiReadBasePersons(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	made, err := b.persons.MultiCreatePersons(ctx, &commonsv1.PersonList{Persons: []*commonsv1.Person{plain("x"), ada()}})
 	require.NoError(t, err)
@@ -244,7 +244,7 @@ func TestMultiReadBasePersons(t *testing.T) {
 
 func TestTenantsAreApart(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	for _, id := range []int64{1, 2} {
 		t.Run(fmt.Sprint(id), func(t *testing.T) {
 			_, err := b.persons.CreatePerson(inTenant(t, id), ada(func(p *commonsv1.Person) { p.User = nil }))

@@ -42,9 +42,9 @@ func (d *delegationServer) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	d.personServer.RegisterService(desc, impl)
 }
 
-func delegations(t *testing.T) (*bench, *delegationServer) {
+func delegations(t *testing.T) (*fixture, *delegationServer) {
 	t.Helper()
-	b, d := newBench(t), &delegationServer{}
+	b, d := newFixture(t), &delegationServer{}
 	b.service.Register(d)
 	return b, d
 }
@@ -55,7 +55,7 @@ func user(t *testing.T, person int64, rows string) context.Context {
 	return authn.WithPermission(authn.With(inTenant(t, 1), p, ""), "commons.person.read")
 }
 
-func (b *bench) people(t *testing.T, n int) []int64 {
+func (b *fixture) people(t *testing.T, n int) []int64 {
 	t.Helper()
 	ids := make([]int64, n)
 	for i := range ids {

@@ -16,7 +16,7 @@ import (
 )
 
 // runs runs the service until the test ends.
-func (b *bench) runs(t *testing.T) {
+func (b *fixture) runs(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 2)
@@ -44,7 +44,7 @@ func custom(name, text string) *commonsv1.PersonInformation {
 // the same time.
 func TestUpdatesAtOnceAllLast(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	made, err := b.persons.CreatePerson(ctx, plain("x"))
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestUpdatesAtOnceAllLast(t *testing.T) {
 
 func TestRenamesAndDeletions(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	_, err := b.persons.MultiCreatePersons(ctx, &commonsv1.PersonList{Persons: []*commonsv1.Person{
 		plain("boss", withUser("boss.user")), ada(func(p *commonsv1.Person) {
@@ -119,7 +119,7 @@ func TestRenamesAndDeletions(t *testing.T) {
 // auth gets, in the person's time zone.
 func TestAuthIsNotifiedOfLockouts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.runs(t)
 	ctx := inTenant(t, 1)
 	made, err := b.persons.CreatePerson(ctx, ada(func(p *commonsv1.Person) { p.PersonInformation.EmploymentStatusList = nil }))

@@ -15,7 +15,7 @@ import (
 // by another replica or by what timekeeping says; what is shown again is the same.
 func TestWhoWasShownIsShownAsTheyAre(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	b.knowsTerm(t, ctx, 7, "Full")
 	b.knowsTerm(t, ctx, 8, "Half")

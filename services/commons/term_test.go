@@ -18,14 +18,14 @@ import (
 )
 
 // knowsTerm has the service know a term, as an event would.
-func (b *bench) knowsTerm(t *testing.T, ctx context.Context, id int64, name string) {
+func (b *fixture) knowsTerm(t *testing.T, ctx context.Context, id int64, name string) {
 	t.Helper()
 	_, err := b.pool.Exec(ctx, `INSERT INTO employment_term (tenant_id, id, name, deleted, version) VALUES (1, $1, $2, false, 1)`, id, name)
 	require.NoError(t, err)
 }
 
 // publish publishes what another domain says.
-func (b *bench) publish(t *testing.T, subject string, event proto.Message) {
+func (b *fixture) publish(t *testing.T, subject string, event proto.Message) {
 	t.Helper()
 	payload, err := proto.Marshal(event)
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func terms(p *commonsv1.Person) (out []string) {
 
 func TestTermsAreAskedForUntilTheyAreThere(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	b.knowsTerm(t, ctx, 7, "Full")
 	made, err := b.persons.CreatePerson(ctx, plain("x", onTerms(&commonsv1.TermAssignment{Name: "FULL", StartDate: "2026-01-01"})))
@@ -108,7 +108,7 @@ func plainTerms(terms ...*commonsv1.TermAssignment) *commonsv1.Person {
 
 func TestTermsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	full := onTerms(&commonsv1.TermAssignment{Name: "Full"})
 	_, err := b.persons.CreatePerson(ctx, plain("x", full))

@@ -27,16 +27,16 @@ import (
 
 const write = optionsv1.Throttle_THROTTLE_WRITE
 
-// bench is the service with everything around it but a network.
-type bench struct {
+// fixture is the service with everything around it but a network.
+type fixture struct {
 	pool   *pg.Pool
 	rates  platformv1.RateLimitServiceClient
 	limits platformv1.LimitServiceClient
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b := &bench{pool: pgtest.New(t, platform.Migrations()...)}
+	b := &fixture{pool: pgtest.New(t, platform.Migrations()...)}
 	service, err := platform.New(t.Context(), platform.Config{
 		Rates: ratelimit.Defaults{Write: ratelimit.Policy{Rate: 0.01, Burst: 100}}, BodyBytes: 1 << 20,
 	}, platform.Deps{Pool: b.pool, Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()})
@@ -51,7 +51,7 @@ func newBench(t *testing.T) *bench {
 
 func inTenant(t *testing.T, id int64) context.Context { return tenant.With(t.Context(), id) }
 
-func (b *bench) lease(t *testing.T, ctx context.Context, spent, returned, wanted int64) *platformv1.LeaseRateResponse {
+func (b *fixture) lease(t *testing.T, ctx context.Context, spent, returned, wanted int64) *platformv1.LeaseRateResponse {
 	t.Helper()
 	response, err := b.rates.LeaseRate(ctx, &platformv1.LeaseRateRequest{
 		Caller: "ada", Throttle: write, Spent: spent, Returned: returned, Wanted: wanted,
@@ -62,7 +62,7 @@ func (b *bench) lease(t *testing.T, ctx context.Context, spent, returned, wanted
 
 func TestLeasesComeOutOfOneAllowance(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	first := b.lease(t, ctx, 0, 0, 60)
 	assert.EqualValues(t, 60, first.GetGranted())
@@ -85,7 +85,7 @@ func TestLeasesComeOutOfOneAllowance(t *testing.T) {
 
 func TestTheAllowanceGrows(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	b.lease(t, ctx, 0, 0, 100)
 	_, err := b.pool.Exec(ctx, "UPDATE rate_bucket SET updated_at = clock_timestamp() - interval '1000 s' WHERE tenant_id = 1")
@@ -98,7 +98,7 @@ func TestTheAllowanceGrows(t *testing.T) {
 
 func TestCompetitorsGetNoMoreThanThereIs(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	var granted atomic.Int64
 	var wg sync.WaitGroup
@@ -113,7 +113,7 @@ func TestCompetitorsGetNoMoreThanThereIs(t *testing.T) {
 	assert.EqualValues(t, 100, granted.Load())
 }
 
-func (b *bench) put(ctx context.Context, class, client string, rate float64, burst int64) (*platformv1.RateLimit, error) {
+func (b *fixture) put(ctx context.Context, class, client string, rate float64, burst int64) (*platformv1.RateLimit, error) {
 	req := &platformv1.PutRateLimitRequest{ThrottleClass: class, RateLimit: &platformv1.RateLimit{Rate: rate, Burst: burst}}
 	if client != "" {
 		req.ClientId = proto.String(client)
@@ -123,7 +123,7 @@ func (b *bench) put(ctx context.Context, class, client string, rate float64, bur
 
 func TestTheNarrowestRateHolds(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	origin := func(client string) string {
 		t.Helper()
@@ -152,7 +152,7 @@ func TestTheNarrowestRateHolds(t *testing.T) {
 
 func TestRefusedRates(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	for _, test := range []struct {
 		class  string
@@ -184,7 +184,7 @@ func TestRefusedRates(t *testing.T) {
 // What was set when the installation allowed more holds only as far as it does now.
 func TestTheCeilingHoldsForWhatWasSetBefore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	_, err := b.put(ctx, "write", "ada", 0.1, 1000)
 	require.NoError(t, err, "ten times what the installation has")
@@ -202,7 +202,7 @@ func TestTheCeilingHoldsForWhatWasSetBefore(t *testing.T) {
 
 func TestOldAllowancesGo(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	b.lease(t, ctx, 0, 0, 1)
 	b.lease(t, inTenant(t, 2), 0, 0, 1)
@@ -216,7 +216,7 @@ func TestOldAllowancesGo(t *testing.T) {
 
 func TestLimitsAreThoseOfTheContracts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	limits, err := b.limits.GetLimits(inTenant(t, 1), &platformv1.GetLimitsRequest{})
 	require.NoError(t, err)
 	require.Len(t, limits.GetRates(), 5)

@@ -13,7 +13,7 @@ import (
 
 func TestEmploymentTermLife(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	created, err := b.terms.CreateEmploymentTerm(ctx, newTerm("Warehouse 38h"))
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestEmploymentTermLife(t *testing.T) {
 
 func TestListEmploymentTerms(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	second, first := b.createTerm(t, ctx, "b"), b.createTerm(t, ctx, "A")
 	b.createTerm(t, inTenant(t, 2), "another tenant's")
@@ -92,7 +92,7 @@ func TestListEmploymentTerms(t *testing.T) {
 
 func TestMultiReadEmploymentTerms(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	id := b.createTerm(t, ctx, "One")
 	_, err := b.terms.CreateEmploymentTerm(ctx, newTerm("Two", func(term *timekeepingv1.EmploymentTerm) {

@@ -30,7 +30,7 @@ func newCase(change ...func(*timekeepingv1.LeaveCase)) *timekeepingv1.LeaveCase 
 	return c
 }
 
-func (b *bench) createCase(t *testing.T, ctx context.Context, change ...func(*timekeepingv1.LeaveCase)) *timekeepingv1.LeaveCase {
+func (b *fixture) createCase(t *testing.T, ctx context.Context, change ...func(*timekeepingv1.LeaveCase)) *timekeepingv1.LeaveCase {
 	t.Helper()
 	c, err := b.leaveCases.CreateLeaveCase(ctx, newCase(change...))
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func newEdit(date string, hours int64, change ...func(*timekeepingv1.LeaveEdit))
 	return e
 }
 
-func (b *bench) take(ctx context.Context, c *timekeepingv1.LeaveCase, start string, edits ...*timekeepingv1.LeaveEdit) ([]*timekeepingv1.LeaveEdit, error) {
+func (b *fixture) take(ctx context.Context, c *timekeepingv1.LeaveCase, start string, edits ...*timekeepingv1.LeaveEdit) ([]*timekeepingv1.LeaveEdit, error) {
 	out, err := b.leaveEdits.CreateLeaveEdits(ctx, &timekeepingv1.CreateLeaveEditsRequest{
 		LeaveCase: refID(c.GetId()), StartTime: start, LeaveEdits: edits,
 	})
@@ -58,7 +58,7 @@ func (b *bench) take(ctx context.Context, c *timekeepingv1.LeaveCase, start stri
 
 func TestLeaveCaseRules(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	type c = timekeepingv1.LeaveCase
 	for code, change := range map[string][]func(*c){
@@ -100,7 +100,7 @@ func TestLeaveCaseRules(t *testing.T) {
 
 func TestLeaveCaseLife(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	made := b.createCase(t, ctx, func(c *timekeepingv1.LeaveCase) { c.CaseCode = "Case 1" })
 	assert.Equal(t, "Person 1", made.GetEmployee().GetFullName())
@@ -159,7 +159,7 @@ func TestLeaveCaseLife(t *testing.T) {
 
 func TestLeaveEditTimes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	c := b.createCase(t, ctx)
 	type e = timekeepingv1.LeaveEdit
@@ -195,7 +195,7 @@ func TestLeaveEditTimes(t *testing.T) {
 
 func TestLeaveEditRules(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	c, other := b.createCase(t, ctx), b.createCase(t, ctx)
 	foreign, err := b.take(ctx, other, "", newEdit("2026-03-02", 8))
@@ -256,7 +256,7 @@ func TestLeaveEditRules(t *testing.T) {
 
 func TestLeaveEditLife(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	c := b.createCase(t, ctx)
 	made, err := b.take(ctx, c, "08:00", newEdit("2026-03-02", 8), newEdit("2026-03-03", 4), newEdit("2026-03-04", 2))
@@ -297,7 +297,7 @@ func TestLeaveEditLife(t *testing.T) {
 // The largest request is served, whether or not commons is asked for everybody.
 func TestLeaveOfAsManyEmployeesAsMayBe(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	ids := make([]int64, 2000)
 	for i := range ids {
@@ -320,7 +320,7 @@ func TestLeaveOfAsManyEmployeesAsMayBe(t *testing.T) {
 // A request of many edits becomes steps that fit into events.
 func TestManyLeaveEditsArePublishedInSteps(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	c := b.createCase(t, ctx)
 	edits := make([]*timekeepingv1.LeaveEdit, 1000)

@@ -16,7 +16,7 @@ import (
 // shifts, whenever these change, and have none of their own when they come back.
 func TestLeaveEditsShowTheTimeOfTheirShifts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	b.days.put(1, civil.Of(2026, 3, 2), 6, 10, 11, 15)
 	b.days.put(1, civil.Of(2026, 3, 3), 22, 30)

@@ -35,12 +35,12 @@ func of(person int64, span []string, assignments ...*timekeepingv1.EmploymentTer
 	return out
 }
 
-func (b *bench) upsert(ctx context.Context, items ...*timekeepingv1.PersonEmploymentTerms) (*timekeepingv1.PersonEmploymentTermsList, error) {
+func (b *fixture) upsert(ctx context.Context, items ...*timekeepingv1.PersonEmploymentTerms) (*timekeepingv1.PersonEmploymentTermsList, error) {
 	return b.assignments.MultiUpsertEmploymentTermAssignments(ctx, &timekeepingv1.PersonEmploymentTermsList{Persons: items})
 }
 
 // memberships returns what another service receives of persons.
-func (b *bench) memberships(t *testing.T, ctx context.Context, persons ...int64) []string {
+func (b *fixture) memberships(t *testing.T, ctx context.Context, persons ...int64) []string {
 	t.Helper()
 	response, err := b.assignments.ListMemberships(ctx, &timekeepingv1.ListMembershipsRequest{PersonIds: persons})
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func describe(p *timekeepingv1.PersonMemberships) string {
 
 func TestUpsertAndRead(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	first, second := b.createTerm(t, ctx, "First"), b.createTerm(t, ctx, "Second")
 	byName := &timekeepingv1.PersonEmploymentTerms{
@@ -115,7 +115,7 @@ func TestUpsertAndRead(t *testing.T) {
 
 func TestUpsertItemsFailAlone(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "Term")
 	foreign := b.createTerm(t, inTenant(t, 2), "Foreign")
@@ -163,7 +163,7 @@ func TestUpsertItemsFailAlone(t *testing.T) {
 
 func TestUpsertOfAHundred(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "Term")
 	var items []*timekeepingv1.PersonEmploymentTerms
@@ -203,7 +203,7 @@ func TestUpsertOfAHundred(t *testing.T) {
 
 func TestMembersAreCounted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	one, two, none := b.createTerm(t, ctx, "One"), b.createTerm(t, ctx, "Two"), b.createTerm(t, ctx, "None")
 	count := func(ctx context.Context, terms ...int64) map[int64]int64 {
@@ -233,7 +233,7 @@ func TestMembersAreCounted(t *testing.T) {
 
 func TestConcurrentUpserts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "Term")
 	var wg sync.WaitGroup
@@ -261,7 +261,7 @@ func TestConcurrentUpserts(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	_, err := b.assignments.GetEmploymentTermAssignments(ctx, &timekeepingv1.GetEmploymentTermAssignmentsRequest{PersonId: 999})
 	assertCode(t, err, 404, "WCO-101263")
@@ -294,7 +294,7 @@ func TestReadErrors(t *testing.T) {
 
 func TestTermWithAssignmentsStays(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "Term")
 	_, err := b.upsert(ctx, of(1, nil, on(term, "2024-01-01", "2025-01-01")))
@@ -310,7 +310,7 @@ func TestTermWithAssignmentsStays(t *testing.T) {
 
 func TestDatabaseGuards(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	one, two := inTenant(t, 1), inTenant(t, 2)
 	term := b.createTerm(t, one, "Term")
 	_, err := b.upsert(one, of(1, nil, on(term, "2024-01-01", "2025-01-01")))

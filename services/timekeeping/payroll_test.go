@@ -16,7 +16,7 @@ import (
 )
 
 // stage asks for a run, which no worker begins.
-func (b *bench) stage(t *testing.T, tenantID int64, name string) error {
+func (b *fixture) stage(t *testing.T, tenantID int64, name string) error {
 	t.Helper()
 	_, err := b.staging.StagePayroll(inTenant(t, tenantID), &timekeepingv1.PayrollStagingRequest{
 		ExecutionId: name, Employees: &commonv1.RefList{Ids: []int64{1}},
@@ -29,7 +29,7 @@ func (b *bench) stage(t *testing.T, tenantID int64, name string) error {
 // its own.
 func TestAtMostThreeRunsGoOn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	for tenantID := int64(1); tenantID <= 2; tenantID++ {
 		var group errgroup.Group
 		var refused atomic.Int32

@@ -17,7 +17,7 @@ import (
 )
 
 // run runs the parts of the service until the test ends.
-func (b *bench) run(t *testing.T) {
+func (b *fixture) run(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 2)
@@ -35,7 +35,7 @@ func (b *bench) run(t *testing.T) {
 
 func TestPersonsFollowEvents(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.run(t)
 	ctx := inTenant(t, 1)
 	js, err := jetstream.New(b.nats.Conn())
@@ -77,7 +77,7 @@ func TestPersonsFollowEvents(t *testing.T) {
 
 func TestEventsReachTheBroker(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.run(t)
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "Term")

@@ -39,7 +39,7 @@ func (r *termRequests) ListTermRequests(_ context.Context, req *commonsv1.ListTe
 }
 
 // ask adds a request of a person, who is named often enough.
-func (b *bench) ask(t *testing.T, person, number int64, terms ...*commonsv1.RequestedTerm) {
+func (b *fixture) ask(t *testing.T, person, number int64, terms ...*commonsv1.RequestedTerm) {
 	t.Helper()
 	b.requests.mu.Lock()
 	b.requests.list = append(b.requests.list, &commonsv1.TermRequest{PersonId: person, Number: number, Terms: terms})
@@ -66,7 +66,7 @@ func asked(term int64, from, to string) *commonsv1.RequestedTerm {
 
 func TestTermRequestsAreCarriedOut(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.run(t)
 	ctx := inTenant(t, 1)
 	one, two := b.createTerm(t, ctx, "One"), b.createTerm(t, ctx, "Two")

@@ -17,7 +17,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-func (b *bench) publishPerson(t *testing.T, state *commonsv1.PersonState) {
+func (b *fixture) publishPerson(t *testing.T, state *commonsv1.PersonState) {
 	t.Helper()
 	js, err := jetstream.New(b.nats.Conn())
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func (b *bench) publishPerson(t *testing.T, state *commonsv1.PersonState) {
 
 func TestTerminationEndsAssignments(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.run(t)
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "Term")
@@ -73,7 +73,7 @@ func TestTerminationEndsAssignments(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("2 v1 %d:2024-01-01..3000-01-01", term), b.onTerm(ctx, t, 2), "somebody else")
 }
 
-func (b *bench) onTerm(ctx context.Context, t *testing.T, person int64) string {
+func (b *fixture) onTerm(ctx context.Context, t *testing.T, person int64) string {
 	t.Helper()
 	return b.memberships(t, ctx, person)[0]
 }

@@ -15,7 +15,7 @@ import (
 
 // backfill asks the service, as a copy does, for keys with the versions that the
 // copy has.
-func (b *bench) backfill(t *testing.T, topic string, versions map[int64]int64) {
+func (b *fixture) backfill(t *testing.T, topic string, versions map[int64]int64) {
 	t.Helper()
 	request := &replicationv1.BackfillRequest{TenantId: 1}
 	for key, version := range versions {
@@ -26,7 +26,7 @@ func (b *bench) backfill(t *testing.T, topic string, versions map[int64]int64) {
 	require.Empty(t, response.GetError())
 }
 
-func (b *bench) askOwner(t *testing.T, subject string, request, response proto.Message) {
+func (b *fixture) askOwner(t *testing.T, subject string, request, response proto.Message) {
 	t.Helper()
 	payload, err := proto.Marshal(request)
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func (b *bench) askOwner(t *testing.T, subject string, request, response proto.M
 
 func TestTermsAndMembershipsArePublishedOnceMore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "One")
 	for i, sql := range []string{
@@ -93,7 +93,7 @@ func TestTermsAndMembershipsArePublishedOnceMore(t *testing.T) {
 // copy has.
 func TestLeaveIsPublishedOnceMore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	c := b.createCase(t, ctx)
 	for _, day := range []string{"2026-03-02", "2026-03-03"} {

@@ -16,7 +16,7 @@ func init() { attack("administrators", removedAdministrators) }
 
 // removedAdministrators shows that who may write persons neither deletes nor locks
 // out an administrator, and that the administrator, who may, is in the trail by name.
-func removedAdministrators(t *testing.T, w *world) {
+func removedAdministrators(t *testing.T, w *fixture) {
 	boss, super := w.person(t, "Super")
 	_, clerk := w.person(t, "Integration")
 	victim, employee := w.person(t, "Employee")

@@ -13,7 +13,7 @@ import (
 func init() { attack("forged tokens", forgedTokens) }
 
 // forgedTokens shows that a token counts as it was signed, or not at all.
-func forgedTokens(t *testing.T, w *world) {
+func forgedTokens(t *testing.T, w *fixture) {
 	_, employee := w.person(t, "Employee")
 	parts := strings.Split(employee.Token, ".")
 	require.Len(t, parts, 3)

@@ -56,7 +56,7 @@ func TestEveryOperationIsFuzzed(t *testing.T) {
 	}
 	t.Logf("ROTALOOM_ATTACK_SEED=%d", seed)
 	// Connections that the client opened ahead are not ended while it may take them.
-	w := newWorld(t, "--no-throttle", "--log-level", "warn", "--header-timeout", "1h")
+	w := newFixture(t, "--no-throttle", "--log-level", "warn", "--header-timeout", "1h")
 	f := newFuzz(t, w, seed)
 	last := int64(shortFuzz)
 	if long() {
@@ -88,7 +88,7 @@ func numberFrom(t *testing.T, variable string, otherwise int64) int64 {
 
 // fuzz is a run with what it found.
 type fuzz struct {
-	w     *world
+	w     *fixture
 	seed  uint64
 	calls []httpOperation
 	words words
@@ -120,7 +120,7 @@ type request struct {
 }
 
 // newFuzz fills two tenants, of which one attacks the other.
-func newFuzz(t *testing.T, w *world, seed uint64) *fuzz {
+func newFuzz(t *testing.T, w *fixture, seed uint64) *fuzz {
 	t.Helper()
 	f := &fuzz{
 		w: w, seed: seed, calls: calls(t), token: w.admin.Token, good: map[string][]request{}, faults: map[string]string{}, reached: map[string]int{},

@@ -26,13 +26,13 @@ const (
 // Bodies that say least for the memory that they ask for, from many senders at a time,
 // with and without a token, take little memory, and everybody else is served.
 func TestWorstBodies(t *testing.T) {
-	for name, token := range map[string]func(*world) string{
-		"anonymous":     func(*world) string { return "" },
-		"forged":        func(*world) string { return "e30.e30.c2ln" },
-		"authenticated": func(w *world) string { return w.admin.Token },
+	for name, token := range map[string]func(*fixture) string{
+		"anonymous":     func(*fixture) string { return "" },
+		"forged":        func(*fixture) string { return "e30.e30.c2ln" },
+		"authenticated": func(w *fixture) string { return w.admin.Token },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "--no-throttle", "--log-level", "warn")
+			w := newFixture(t, "--no-throttle", "--log-level", "warn")
 			_, other := w.person(t, "Scheduler")
 			bodies := worstBodies(t)
 			lasts := 5 * time.Second
@@ -80,7 +80,7 @@ func TestWorstBodies(t *testing.T) {
 
 // watch asks for something as somebody else until ctx ends, and returns the most memory
 // that the server had, how many requests were served, and how long the slowest took.
-func (w *world) watch(t *testing.T, ctx context.Context, token string) (most int64, served int, slowest time.Duration) {
+func (w *fixture) watch(t *testing.T, ctx context.Context, token string) (most int64, served int, slowest time.Duration) {
 	t.Helper()
 	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) { // The pause between two looks.
 		began := time.Now()

@@ -12,7 +12,7 @@ func init() { attack("names of the caller's choice", chosenNames) }
 
 // chosenNames shows that nobody has another name shown as the server's, where a cache
 // could keep it for others.
-func chosenNames(t *testing.T, w *world) {
+func chosenNames(t *testing.T, w *fixture) {
 	const discovery = "/api/authentication/.well-known/openid-configuration"
 	for host, status := range map[string]int{"evil.example": http.StatusBadRequest, "192.0.2.7": http.StatusBadRequest, "": http.StatusOK} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.BaseURL+discovery, nil)

@@ -16,7 +16,7 @@ func init() { attack("the secret of one's own client", ownSecret) }
 // ownSecret shows that whoever gives the client that they are logged in by a new secret
 // is not locked out: the response has the new one, their token goes on, and only log-ins
 // with the secret of before fail. The fuzz leaves its own client alone because of that.
-func ownSecret(t *testing.T, w *world) {
+func ownSecret(t *testing.T, w *fixture) {
 	var made, changed struct {
 		ClientID string `json:"clientId"`
 		Secret   string `json:"clientSecret"`

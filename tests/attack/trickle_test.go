@@ -27,7 +27,7 @@ func TestTrickledBodies(t *testing.T) {
 	if long() {
 		settings, connections = settings[:1], 300
 	}
-	w := newWorld(t, settings...)
+	w := newFixture(t, settings...)
 	_, slow := w.person(t, "Scheduler")
 	_, other := w.person(t, "Scheduler")
 	ctx, stop := context.WithCancel(t.Context())
@@ -62,7 +62,7 @@ func TestTrickledBodies(t *testing.T) {
 
 // trickle sends a head, so many bytes of a body, and then one every second until ctx
 // ends. It begins again when the server has enough of it.
-func (w *world) trickle(ctx context.Context, head string, size int) {
+func (w *fixture) trickle(ctx context.Context, head string, size int) {
 	pause := time.NewTicker(time.Second)
 	defer pause.Stop()
 	next := func() bool {

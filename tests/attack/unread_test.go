@@ -42,7 +42,7 @@ func operations(t *testing.T) []policy.Operation {
 // unauthenticatedBodies shows of every operation that needs a token that, without a good one,
 // it is refused by its headers: nothing of the body is waited for, and here nothing
 // ever comes.
-func unauthenticatedBodies(t *testing.T, w *world) {
+func unauthenticatedBodies(t *testing.T, w *fixture) {
 	for name, token := range map[string]string{
 		"no token":              "",
 		"no token of ours":      "Authorization: Bearer x\r\n",
@@ -62,7 +62,7 @@ func unauthenticatedBodies(t *testing.T, w *world) {
 
 // head sends the head of a request, and nothing else, and returns the status of what
 // comes back within some seconds.
-func (w *world) head(t *testing.T, head string) int {
+func (w *fixture) head(t *testing.T, head string) int {
 	t.Helper()
 	conn, err := w.dial()
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ func (w *world) head(t *testing.T, head string) int {
 }
 
 // dial makes a connection to the server that speaks HTTP/1.1.
-func (w *world) dial() (*tls.Conn, error) {
+func (w *fixture) dial() (*tls.Conn, error) {
 	config := w.Client.Transport.(*http.Transport).TLSClientConfig.Clone()
 	config.NextProtos = nil
 	return tls.Dial("tcp", strings.TrimPrefix(w.BaseURL, "https://"), config)

@@ -18,7 +18,7 @@ import (
 // The drill of docs/operations/backup.md: a base backup and the log since then bring back
 // the moment that is asked for, on an empty server and an empty broker.
 func TestRestoredToAMoment(t *testing.T) {
-	w := newWorldOf(t, launch.DeployedDurably(t, withSettings()...))
+	w := newFixtureOf(t, launch.DeployedDurably(t, withSettings()...))
 	w.archiveLog()
 	crew, assigned := w.working(200, first)
 	backup := filepath.Join(t.TempDir(), "backup")
@@ -56,7 +56,7 @@ func TestRestoredToAMoment(t *testing.T) {
 // One database that is restored to an earlier moment than those beside it becomes whole by
 // itself: it asks their owners for what it lacks, and what it publishes is believed again.
 func TestOneDatabaseIsRestoredToBeforeItsNeighbours(t *testing.T) {
-	w := newWorld(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=1s")
+	w := newFixture(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=1s")
 	crew, assigned := w.working(200, first)
 	late := w.crew(50)
 	dump := filepath.Join(t.TempDir(), "scheduling.dump")
@@ -87,7 +87,7 @@ func TestOneDatabaseIsRestoredToBeforeItsNeighbours(t *testing.T) {
 const archive = "../archive"
 
 // archiveLog has the server copy what it logs to the archive, as soon as a piece is full.
-func (w *world) archiveLog() {
+func (w *fixture) archiveLog() {
 	w.t.Helper()
 	folder := filepath.Join(w.PostgresData(), archive)
 	require.NoError(w.t, os.Mkdir(folder, 0o700))
@@ -101,7 +101,7 @@ func (w *world) archiveLog() {
 }
 
 // awaitArchived waits until all that was logged is in the archive.
-func (w *world) awaitArchived() {
+func (w *fixture) awaitArchived() {
 	w.t.Helper()
 	var last string
 	w.query(`SELECT pg_walfile_name(pg_switch_wal())`, &last)
@@ -113,7 +113,7 @@ func (w *world) awaitArchived() {
 }
 
 // query asks the server, as its administrator.
-func (w *world) query(sql string, into ...any) {
+func (w *fixture) query(sql string, into ...any) {
 	w.t.Helper()
 	conn, err := pgx.Connect(w.ctx, w.Postgres.AdminURL("postgres"))
 	require.NoError(w.t, err)
@@ -126,14 +126,14 @@ func (w *world) query(sql string, into ...any) {
 	require.NoError(w.t, err, sql)
 }
 
-func (w *world) stopServices() {
+func (w *fixture) stopServices() {
 	w.t.Helper()
 	for _, name := range []string{"gateway", "platform", "propagator", "scheduling", "timekeeping", "commons", "auth"} {
 		w.Services[name].Stop(w.t)
 	}
 }
 
-func (w *world) startServices() {
+func (w *fixture) startServices() {
 	w.t.Helper()
 	for _, name := range []string{"auth", "commons", "timekeeping", "scheduling", "propagator", "platform", "gateway"} {
 		w.Start(name)

@@ -21,7 +21,7 @@ const (
 func TestBrokerIsAway(t *testing.T) {
 	for name, forgets := range map[string]bool{"and remembers": false, "and has forgotten all": true} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			crew, before := w.working(300, second)
 			late := w.crew(100) // who change to crew's term while nothing is published
 			w.put(crew.TermID, late.Persons[:50])
@@ -49,7 +49,7 @@ func TestBrokerIsAway(t *testing.T) {
 }
 
 // populatedThrough is the day to which an assignment shows on all schedules.
-func (w *world) populatedThrough(id int64) string {
+func (w *fixture) populatedThrough(id int64) string {
 	w.t.Helper()
 	var response struct{ PopulatedThroughDate string }
 	_, err := w.api.Call(w.ctx, http.MethodGet, fmt.Sprint(patterns, "/", id), nil, &response)

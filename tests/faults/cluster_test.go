@@ -13,7 +13,7 @@ import (
 // applied by what is left. Then all of them die at once, and it is applied when they are
 // back.
 func TestBrokersOfAClusterDie(t *testing.T) {
-	w := newWorldOf(t, launch.DeployedOnCluster(t, withSettings()...))
+	w := newFixtureOf(t, launch.DeployedOnCluster(t, withSettings()...))
 	size := shortOrLong(1_000, 10_000)
 	crew, assigned := w.working(size, first)
 	w.AwaitBrokers(t)
@@ -42,7 +42,7 @@ func TestBrokersOfAClusterDie(t *testing.T) {
 }
 
 // begin replaces a pattern and waits until the change is being applied.
-func (w *world) begin(crew *scenario.Crew, id int64, r rotation) string {
+func (w *fixture) begin(crew *scenario.Crew, id int64, r rotation) string {
 	w.t.Helper()
 	path := w.recreate(crew, id, r).Propagation
 	launch.Await(w.t, patience, path+" is being applied", func() bool {

@@ -25,7 +25,7 @@ const builder = patterns + "/builder" // needs no database
 // While the database is away, callers are asked to retry later; nothing that was
 // accepted is lost, and no restart of ours is needed.
 func TestDatabaseIsAway(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	joining := w.crew(50)
 	crew, assigned := w.working(500, first)
 	rotations := []rotation{second, first}
@@ -52,7 +52,7 @@ func TestDatabaseIsAway(t *testing.T) {
 }
 
 // requireAway asks every service for something that it needs the database for.
-func (w *world) requireAway(crew *scenario.Crew) {
+func (w *fixture) requireAway(crew *scenario.Crew) {
 	w.t.Helper()
 	person := scenario.Object{"personInformation": scenario.Object{"person": scenario.Object{
 		"personNumber": scenario.Unique("P"), "firstName": "A", "lastName": "B", "hireDate": hired,
@@ -91,7 +91,7 @@ func applyCreate(crew *scenario.Crew) scenario.Object {
 
 // requireLoginAway: logging in needs the database; its errors are those of
 // OAuth.
-func (w *world) requireLoginAway() {
+func (w *fixture) requireLoginAway() {
 	w.t.Helper()
 	target := contract.Target{BaseURL: w.BaseURL, Client: w.Client, Values: map[string]string{
 		"username": w.Credentials.Username, "password": w.Credentials.Password,
@@ -102,7 +102,7 @@ func (w *world) requireLoginAway() {
 	require.ErrorContains(w.t, err, `"error":"temporarily_unavailable"`)
 }
 
-func (w *world) call(method, path string, body any) error {
+func (w *fixture) call(method, path string, body any) error {
 	_, err := w.api.Call(w.ctx, method, path, body, nil)
 	return err
 }
@@ -132,7 +132,7 @@ type traffic struct {
 
 // traffic begins reading and writing. What does not succeed must say that one
 // should come again.
-func (w *world) traffic(crew *scenario.Crew) *traffic {
+func (w *fixture) traffic(crew *scenario.Crew) *traffic {
 	ctx, cancel := context.WithCancel(w.ctx)
 	running := &traffic{cancel: cancel}
 	w.t.Cleanup(running.stop)

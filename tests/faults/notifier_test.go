@@ -67,7 +67,7 @@ func newHook(t *testing.T) *hook {
 // accepted arrives; what arrives twice has one id, by which a receiver knows it.
 func TestNotifierIsKilled(t *testing.T) {
 	mails, hook := smtptest.Start(t, false, "rotaloom", "a password"), newHook(t)
-	w := newWorld(t,
+	w := newFixture(t,
 		"ROTALOOM_SMTP_HOST="+mails.Host, fmt.Sprintf("ROTALOOM_SMTP_PORT=%d", mails.Port), "ROTALOOM_SMTP_CA_FILE="+mails.CAFile,
 		"ROTALOOM_SMTP_USERNAME=rotaloom", "ROTALOOM_SMTP_PASSWORD=a password", "ROTALOOM_SMTP_FROM=roster@example.com",
 		"ROTALOOM_WEBHOOK_NETWORKS=127.0.0.0/8", "ROTALOOM_WEBHOOK_CA_FILE="+hook.caFile,
@@ -116,7 +116,7 @@ func TestNotifierIsKilled(t *testing.T) {
 }
 
 // notify sends to three addresses and the webhook, and returns the message's id.
-func (w *world) notify(id int64, number int) string {
+func (w *fixture) notify(id int64, number int) string {
 	w.t.Helper()
 	var out struct {
 		Messages []struct {
@@ -138,14 +138,14 @@ func (w *world) notify(id int64, number int) string {
 	return out.Messages[0].MessageID
 }
 
-func (w *world) undelivered() (n int) {
+func (w *fixture) undelivered() (n int) {
 	w.t.Helper()
 	w.readPlatform(`SELECT count(*) FROM notification_delivery WHERE state <> 'DELIVERED'`, &n)
 	return n
 }
 
 // readPlatform reads one value of the platform service's database, past its policies.
-func (w *world) readPlatform(sql string, to any) {
+func (w *fixture) readPlatform(sql string, to any) {
 	w.t.Helper()
 	conn, err := pgx.Connect(w.ctx, w.Postgres.AdminURL("platform"))
 	require.NoError(w.t, err)
@@ -154,7 +154,7 @@ func (w *world) readPlatform(sql string, to any) {
 }
 
 // requireDelivered compares what arrived with what the log says.
-func (w *world) requireDelivered(accepted map[string]bool, mails *smtptest.Server, hook *hook) {
+func (w *fixture) requireDelivered(accepted map[string]bool, mails *smtptest.Server, hook *hook) {
 	w.t.Helper()
 	var logged map[string]string
 	w.readPlatform(`SELECT jsonb_object_agg(delivery_id, channel) FROM notification_delivery`, &logged)

@@ -19,7 +19,7 @@ import (
 // its place. Callers are asked to retry later, nothing that was acknowledged is lost, and no
 // restart of ours is needed.
 func TestStandbyIsPromoted(t *testing.T) {
-	w := newWorldOf(t, launch.DeployedWithStandby(t, withSettings()...))
+	w := newFixtureOf(t, launch.DeployedWithStandby(t, withSettings()...))
 	joining := w.crew(50)
 	crew, assigned := w.working(shortOrLong(300, 5000), first)
 	traffic, terms := w.traffic(crew), w.createTerms()
@@ -59,7 +59,7 @@ type terms struct {
 
 // createTerms begins creating terms, and takes down those that were acknowledged. What
 // does not succeed must say that one should come again.
-func (w *world) createTerms() *terms {
+func (w *fixture) createTerms() *terms {
 	ctx, cancel := context.WithCancel(w.ctx)
 	made := &terms{cancel: cancel}
 	w.t.Cleanup(func() { made.stop() })

@@ -13,7 +13,7 @@ import (
 // The propagator is killed while it applies changes, again and again. Each
 // change reaches every employee exactly once.
 func TestPropagatorIsKilled(t *testing.T) {
-	w := newWorld(t, "ROTALOOM_PROPAGATION_CONCURRENCY=1")
+	w := newFixture(t, "ROTALOOM_PROPAGATION_CONCURRENCY=1")
 	crew, assigned := w.working(byForm(2000, 10_000, 10_000), first)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("%d employees, seed %d", len(crew.Persons), seed)
@@ -25,7 +25,7 @@ func TestPropagatorIsKilled(t *testing.T) {
 
 // killAtRandomMoments lets a change recover from each kill before the next one.
 // A kill counts when work was going on.
-func (w *world) killAtRandomMoments(crew *scenario.Crew, id int64, random *rand.Rand, kills int) {
+func (w *fixture) killAtRandomMoments(crew *scenario.Crew, id int64, random *rand.Rand, kills int) {
 	size, rotations := len(crew.Persons), []rotation{first, second}
 	began := time.Now()
 	w.finish(w.recreate(crew, id, second).Propagation, size)
@@ -58,7 +58,7 @@ func (w *world) killAtRandomMoments(crew *scenario.Crew, id int64, random *rand.
 }
 
 // killWhileChangesPileUp waits for nothing: in the end the last change holds.
-func (w *world) killWhileChangesPileUp(crew *scenario.Crew, id int64, random *rand.Rand, kills int) {
+func (w *fixture) killWhileChangesPileUp(crew *scenario.Crew, id int64, random *rand.Rand, kills int) {
 	var open []string
 	for range kills {
 		open = append(open, w.recreate(crew, id, second).Propagation, w.recreate(crew, id, first).Propagation)

@@ -14,7 +14,7 @@ import (
 // Of two changes in quick succession the later one holds, while others read and
 // write.
 func TestLaterChangeHolds(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	size := shortOrLong(1000, 5000)
 	crew, assigned := w.working(size, first)
 	traffic := w.traffic(crew)
@@ -37,7 +37,7 @@ func TestLaterChangeHolds(t *testing.T) {
 // Persons move between two terms whose patterns change at the same time. In the
 // end everybody has the last pattern of their last term.
 func TestMembershipsRaceWithPatterns(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	size := shortOrLong(300, 2000)
 	crews := []*scenario.Crew{w.crew(size), w.crew(size)}
 	persons := append(append([]int64{}, crews[0].Persons...), crews[1].Persons...)

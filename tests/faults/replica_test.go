@@ -15,7 +15,7 @@ import (
 // owner. So does who was put on it in the hour behind a backup, when the
 // scheduling database is restored from that; and commons follows.
 func TestWhatCopiesLackIsRepaired(t *testing.T) {
-	w := newWorld(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=500ms")
+	w := newFixture(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=500ms")
 	crew, assigned := w.working(100, first)
 	lost, later := w.crew(20), w.crew(20)
 
@@ -54,7 +54,7 @@ func TestWhatCopiesLackIsRepaired(t *testing.T) {
 }
 
 // connect leads to a service's database, past all policies.
-func (w *world) connect(service string) *pgx.Conn {
+func (w *fixture) connect(service string) *pgx.Conn {
 	w.t.Helper()
 	conn, err := pgx.Connect(w.t.Context(), w.Postgres.AdminURL(service))
 	require.NoError(w.t, err)
@@ -63,7 +63,7 @@ func (w *world) connect(service string) *pgx.Conn {
 }
 
 // digest is what a service has of spans.
-func (w *world) digest(service, table, employee string) (digest int64) {
+func (w *fixture) digest(service, table, employee string) (digest int64) {
 	w.t.Helper()
 	conn := w.connect(service)
 	defer conn.Close(w.t.Context())
@@ -72,13 +72,13 @@ func (w *world) digest(service, table, employee string) (digest int64) {
 }
 
 // backup keeps a service's database as it is now.
-func (w *world) backup(service string) { w.copyDatabase(service, service+"_backup") }
+func (w *fixture) backup(service string) { w.copyDatabase(service, service+"_backup") }
 
 // restore brings a service's database back to what was kept.
-func (w *world) restore(service string) { w.copyDatabase(service+"_backup", service) }
+func (w *fixture) restore(service string) { w.copyDatabase(service+"_backup", service) }
 
 // copyDatabase makes one database equal to another, while nobody works on either.
-func (w *world) copyDatabase(from, to string) {
+func (w *fixture) copyDatabase(from, to string) {
 	w.t.Helper()
 	for _, name := range []string{"scheduling", "propagator"} {
 		w.Services[name].Stop(w.t)

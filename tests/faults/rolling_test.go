@@ -17,7 +17,7 @@ const rollingLoad = 60 * time.Second
 // Every process is ended and started again, one after the other, while callers go on. No
 // request fails, and what was being applied is applied.
 func TestRollingRestart(t *testing.T) {
-	w := newWorldOf(t, launch.DeployedInPairs(t, withSettings()...))
+	w := newFixtureOf(t, launch.DeployedInPairs(t, withSettings()...))
 	crew, assigned := w.working(300, first)
 	began := time.Now()
 	load := w.steadyLoad(crew)
@@ -43,7 +43,7 @@ func TestRollingRestart(t *testing.T) {
 
 // steadyLoad begins reading and writing, all of which must succeed. What it returns ends
 // that, and returns how many requests there were.
-func (w *world) steadyLoad(crew *scenario.Crew) func() int {
+func (w *fixture) steadyLoad(crew *scenario.Crew) func() int {
 	counted := make(chan int)
 	end := make(chan struct{})
 	calls := []func() error{

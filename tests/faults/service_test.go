@@ -9,7 +9,7 @@ import (
 // A service dies in the moment in which it has accepted a change. What follows
 // from the change follows all the same.
 func TestServicesAreKilledAfterAcceptedChanges(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.crew(50)
 	crew, assigned := w.working(200, first)
 	rotations := []rotation{second, first}
@@ -37,7 +37,7 @@ func TestServicesAreKilledAfterAcceptedChanges(t *testing.T) {
 
 // put puts persons on a term, as soon as that is possible, from the day of their
 // hire on.
-func (w *world) put(term int64, persons []int64) {
+func (w *fixture) put(term int64, persons []int64) {
 	w.t.Helper()
 	w.retry("persons are put on a term", func() error {
 		return scenario.PutOnTerm(w.ctx, w.api, term, persons, hired, forever)

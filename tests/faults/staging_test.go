@@ -21,7 +21,7 @@ const staging = "/v1/commons/payroll/staging/"
 // The process that stages payroll is killed while it does, again and again. Each run
 // has the time of every employee once, and takes each earning that is there for it.
 func TestStagingWorkerIsKilled(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	crew := w.crew(byForm(1000, 2000, 5000))
 	w.punchDay(crew.Persons)
 	began := time.Now()
@@ -48,7 +48,7 @@ func TestStagingWorkerIsKilled(t *testing.T) {
 }
 
 // punchDay has every employee work eight hours of a day.
-func (w *world) punchDay(persons []int64) {
+func (w *fixture) punchDay(persons []int64) {
 	w.t.Helper()
 	for part := range slicesOf(persons, 500) {
 		var punches []scenario.Object
@@ -75,7 +75,7 @@ func slicesOf[T any](list []T, size int) func(yield func([]T) bool) {
 }
 
 // earn imports an earning of an amount for each employee, for the same day.
-func (w *world) earn(numbers []string, amount int) {
+func (w *fixture) earn(numbers []string, amount int) {
 	w.t.Helper()
 	for part := range slicesOf(numbers, 1000) {
 		var earnings []scenario.Object
@@ -91,7 +91,7 @@ func (w *world) earn(numbers []string, amount int) {
 }
 
 // stage begins a run over the day.
-func (w *world) stage(persons []int64) string {
+func (w *fixture) stage(persons []int64) string {
 	w.t.Helper()
 	var run struct{ RequestID string }
 	_, err := w.api.Call(w.ctx, http.MethodPost, staging+"async", scenario.Object{
@@ -102,7 +102,7 @@ func (w *world) stage(persons []int64) string {
 	return run.RequestID
 }
 
-func (w *world) stagingStatus(run string) string {
+func (w *fixture) stagingStatus(run string) string {
 	var status struct{ Status string }
 	if _, err := w.api.Call(w.ctx, http.MethodGet, staging+run+"/status", nil, &status); err != nil {
 		return err.Error()
@@ -111,7 +111,7 @@ func (w *world) stagingStatus(run string) string {
 }
 
 // staged waits for the end of a run, and returns the person numbers of its employees.
-func (w *world) staged(run string, employees int) []string {
+func (w *fixture) staged(run string, employees int) []string {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool { return w.stagingStatus(run) == "success" }, patience, 50*time.Millisecond)
 	var details struct {
@@ -129,7 +129,7 @@ func (w *world) staged(run string, employees int) []string {
 
 // requireRows reads the export of a run: one row of time and one earning of each
 // employee.
-func (w *world) requireRows(run string, numbers []string, amount int) {
+func (w *fixture) requireRows(run string, numbers []string, amount int) {
 	w.t.Helper()
 	var export struct{ ExecutionKey string }
 	_, err := w.api.Call(w.ctx, http.MethodPost, "/v1/commons/payroll/export/async", scenario.Object{

@@ -18,7 +18,7 @@ import (
 const sweepDisabled = "ROTALOOM_PROPAGATION_SWEEP_AFTER=1h"
 
 // scheduling connects to scheduling's database as a superuser.
-func (w *world) scheduling() *pgx.Conn {
+func (w *fixture) scheduling() *pgx.Conn {
 	w.t.Helper()
 	conn, err := pgx.Connect(w.ctx, w.Postgres.AdminURL("scheduling"))
 	require.NoError(w.t, err)
@@ -27,7 +27,7 @@ func (w *world) scheduling() *pgx.Conn {
 }
 
 // hold keeps everybody from changing the spans of a crew until it is released.
-func (w *world) hold(crew *scenario.Crew) (release func()) {
+func (w *fixture) hold(crew *scenario.Crew) (release func()) {
 	w.t.Helper()
 	tx, err := w.scheduling().Begin(w.ctx)
 	require.NoError(w.t, err)
@@ -41,7 +41,7 @@ func (w *world) hold(crew *scenario.Crew) (release func()) {
 // so in sight; what others change is applied meanwhile, and the operator's
 // command goes on with it.
 func TestAFailedChangeIsReplayed(t *testing.T) {
-	w := newWorld(t, sweepDisabled, "ROTALOOM_PROPAGATION_MAX_DELIVER=2", "ROTALOOM_DATABASE_STATEMENT_TIMEOUT=1s")
+	w := newFixture(t, sweepDisabled, "ROTALOOM_PROPAGATION_MAX_DELIVER=2", "ROTALOOM_DATABASE_STATEMENT_TIMEOUT=1s")
 	crew, assigned := w.working(40, first)
 	other, otherAssigned := w.working(5, first)
 	release := w.hold(crew)
@@ -73,7 +73,7 @@ func TestAFailedChangeIsReplayed(t *testing.T) {
 // What a process had in hand when it died is another's within six seconds,
 // without the sweep.
 func TestWhatADeadPropagatorHadInHand(t *testing.T) {
-	w := newWorld(t, sweepDisabled)
+	w := newFixture(t, sweepDisabled)
 	crew, assigned := w.working(300, first)
 	release := w.hold(crew)
 	applied := w.recreate(crew, assigned.ID, second)
@@ -97,7 +97,7 @@ func TestWhatADeadPropagatorHadInHand(t *testing.T) {
 // The broker has lost the hint, and the outbox no longer has it: the sweep of
 // the running propagator is the only one that can know.
 func TestTheSweepRuns(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	crew, assigned := w.working(20, first)
 	w.Services["propagator"].Stop(t)
 	applied := w.recreate(crew, assigned.ID, second)

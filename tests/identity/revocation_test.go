@@ -35,18 +35,18 @@ var services = map[string]string{
 	"platform":    "/v1/platform/rate_limits",
 }
 
-type world struct {
+type fixture struct {
 	*launch.Deployment
 	t *testing.T
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return &world{launch.Deployed(t, "ROTALOOM_REVOCATION_STALENESS="+bound.String(), "ROTALOOM_LOG_LEVEL=warn"), t}
+	return &fixture{launch.Deployed(t, "ROTALOOM_REVOCATION_STALENESS="+bound.String(), "ROTALOOM_LOG_LEVEL=warn"), t}
 }
 
 // post sends a form and returns the JSON object.
-func (w *world) post(path string, form url.Values) (int, map[string]any) {
+func (w *fixture) post(path string, form url.Values) (int, map[string]any) {
 	w.t.Helper()
 	form.Set("client_id", w.Credentials.ClientID)
 	form.Set("client_secret", w.Credentials.ClientSecret)
@@ -58,7 +58,7 @@ func (w *world) post(path string, form url.Values) (int, map[string]any) {
 	return response.StatusCode, reply
 }
 
-func (w *world) login() (access, refresh string) {
+func (w *fixture) login() (access, refresh string) {
 	w.t.Helper()
 	status, reply := w.post("/api/authentication/access_token", url.Values{
 		"grant_type": {"password"}, "auth_chain": {"OAuthLdapService"},
@@ -68,14 +68,14 @@ func (w *world) login() (access, refresh string) {
 	return reply["access_token"].(string), reply["refresh_token"].(string)
 }
 
-func (w *world) revoke(token string) {
+func (w *fixture) revoke(token string) {
 	w.t.Helper()
 	status, reply := w.post("/api/authentication/token/revoke", url.Values{"token": {token}})
 	require.Equal(w.t, http.StatusOK, status, reply)
 }
 
 // call returns the status and the Retry-After of an operation of a service.
-func (w *world) call(service, token string) (int, string) {
+func (w *fixture) call(service, token string) (int, string) {
 	w.t.Helper()
 	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.BaseURL+services[service], nil)
 	require.NoError(w.t, err)
@@ -90,14 +90,14 @@ func (w *world) call(service, token string) (int, string) {
 
 // accepted reports whether a service lets the token in, whatever it responds
 // then.
-func (w *world) accepted(service, token string) bool {
+func (w *fixture) accepted(service, token string) bool {
 	w.t.Helper()
 	status, _ := w.call(service, token)
 	return status != http.StatusUnauthorized && status != http.StatusServiceUnavailable
 }
 
 // refusedAfter returns how long after a moment each service refuses the token.
-func (w *world) refusedAfter(since time.Time, token string, within time.Duration) map[string]time.Duration {
+func (w *fixture) refusedAfter(since time.Time, token string, within time.Duration) map[string]time.Duration {
 	w.t.Helper()
 	took := map[string]time.Duration{}
 	for len(took) < len(services) {
@@ -114,7 +114,7 @@ func (w *world) refusedAfter(since time.Time, token string, within time.Duration
 
 func TestRevocationsHoldEverywhereWithinASecond(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	slowest := map[string][]time.Duration{}
 	for range 20 {
 		access, refresh := w.login()
@@ -139,7 +139,7 @@ func TestRevocationsHoldEverywhereWithinASecond(t *testing.T) {
 
 func TestRevocationsWithoutTheBroker(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	access, _ := w.login()
 	kept, _ := w.login()
 	for name := range services {

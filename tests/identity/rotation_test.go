@@ -38,14 +38,14 @@ const (
 // services from learning the next key.
 func TestKeysRotateWhileEverybodyCalls(t *testing.T) {
 	t.Parallel()
-	w := &world{launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn",
+	w := &fixture{launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn",
 		"ROTALOOM_KEY_SET_LIFE="+keySetLife.String(), "ROTALOOM_TOKEN_LIFE="+tokenLife.String(), "ROTALOOM_SIGNING_KEY_LIFE="+keyLife.String()), t}
 	second := w.Edge(t, "gateway-2", "ROTALOOM_AUTH_TARGET="+w.Replica(t, "auth", "auth-2"))
 	ready := w.Ready
 	ready.BaseURL = second
 	launch.Await(t, time.Minute, "the second edge lets the administrator in", func() bool { return launch.LoginWorks(t, w.Client, ready) })
 
-	r := &rotating{world: w, edges: []string{w.BaseURL, second}, keys: map[string]time.Time{}}
+	r := &rotating{fixture: w, edges: []string{w.BaseURL, second}, keys: map[string]time.Time{}}
 	end := time.Now().Add(rotates)
 	var all sync.WaitGroup
 	for i := range r.edges {
@@ -67,7 +67,7 @@ func TestKeysRotateWhileEverybodyCalls(t *testing.T) {
 
 // rotating is a run during which keys rotate.
 type rotating struct {
-	*world
+	*fixture
 	edges []string
 
 	mu    sync.Mutex

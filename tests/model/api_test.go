@@ -57,7 +57,7 @@ func dayOf(text string) day {
 
 // call calls the product, again while a process of it is away: it was killed between
 // two calls, and whatever is not there has done nothing.
-func (w *world) call(method, path string, body, response any) (http.Header, error) {
+func (w *fixture) call(method, path string, body, response any) (http.Header, error) {
 	w.t.Helper()
 	var header http.Header
 	var err error
@@ -76,7 +76,7 @@ func status(err error) int {
 	return 0
 }
 
-func (w *world) must(method, path string, body, response any) {
+func (w *fixture) must(method, path string, body, response any) {
 	w.t.Helper()
 	header, err := w.call(method, path, body, response)
 	require.NoError(w.t, err)
@@ -119,7 +119,7 @@ func (a *assignment) words() words {
 	return words{"/v1/scheduling/employment_term_schedule_patterns", "groupSchedulePattern", "groupSchedulePatterns", "groupRef", "groups", "gsp"}
 }
 
-func (w *world) ownerOf(a *assignment) scenario.Object {
+func (w *fixture) ownerOf(a *assignment) scenario.Object {
 	if a.of != nil {
 		return scenario.Object{"id": a.of.id}
 	}
@@ -139,7 +139,7 @@ func (p patternResponse) id() int64 {
 	return p[0].GroupSchedulePattern.ID + p[0].EmployeeSchedulePattern.ID
 }
 
-func (w *world) assign(a *assignment) {
+func (w *fixture) assign(a *assignment) {
 	w.t.Helper()
 	given := scenario.Object{
 		a.words().owner: w.ownerOf(a), "startDate": a.from.date(), "startDateOffset": a.offset,
@@ -157,7 +157,7 @@ func (w *world) assign(a *assignment) {
 
 // change applies one block of apply_update to an assignment, and returns the
 // assignment that the response shows.
-func (w *world) change(a *assignment, block string, do scenario.Object) int64 {
+func (w *fixture) change(a *assignment, block string, do scenario.Object) int64 {
 	w.t.Helper()
 	var response patternResponse
 	w.must(http.MethodPost, a.words().path+"/apply_update", scenario.Object{block: scenario.Object{
@@ -168,7 +168,7 @@ func (w *world) change(a *assignment, block string, do scenario.Object) int64 {
 
 // assignmentFrom returns the id of the assignment of whom another one has that begins
 // on a day and is not known to the model.
-func (w *world) assignmentFrom(of *assignment, from day) int64 {
+func (w *fixture) assignmentFrom(of *assignment, from day) int64 {
 	w.t.Helper()
 	var response []struct {
 		ID        int64
@@ -191,7 +191,7 @@ func (w *world) assignmentFrom(of *assignment, from day) int64 {
 }
 
 // read reads the window of all employees.
-func (w *world) read() ([]shown, []dayLock, error) {
+func (w *fixture) read() ([]shown, []dayLock, error) {
 	type ref struct{ ID int64 }
 	var response struct {
 		Shifts []struct {
@@ -249,7 +249,7 @@ func (w *world) read() ([]shown, []dayLock, error) {
 }
 
 // find asks a hyperfind who is scheduled on a day.
-func (w *world) find(d day) (map[int64]bool, error) {
+func (w *fixture) find(d day) (map[int64]bool, error) {
 	var response struct {
 		Result struct{ Refs []struct{ ID int64 } }
 	}

@@ -19,8 +19,8 @@ import (
 // short is how long a run goes on that is one test among others.
 const short = 10 * time.Second
 
-// world is the product with the model beside it.
-type world struct {
+// fixture is the product with the model beside it.
+type fixture struct {
 	company
 
 	t          *testing.T
@@ -54,17 +54,17 @@ func TestTheProductEqualsTheModel(t *testing.T) {
 		require.NoError(t, err)
 	}
 	t.Logf("ROTALOOM_MODEL_SEED=%d, for %s", seed, duration)
-	w := newWorld(t, seed)
+	w := newFixture(t, seed)
 	for end := time.Now().Add(duration); time.Now().Before(end); {
 		w.round()
 	}
 	t.Logf("ROTALOOM_MODEL_SEED=%d: %v, no difference; right again after %s at most", seed, w.counts, w.longest)
 }
 
-func newWorld(t *testing.T, seed uint64) *world {
+func newFixture(t *testing.T, seed uint64) *fixture {
 	t.Helper()
 	d := launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn", "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=1s")
-	w := &world{
+	w := &fixture{
 		t: t, deployment: d, random: rand.New(rand.NewPCG(seed, 0)),
 		terms: []int64{0}, ids: map[int64]shown{}, counts: map[string]int{},
 	}
@@ -88,13 +88,13 @@ func newWorld(t *testing.T, seed uint64) *world {
 // twice as long.
 const tokenAge = 10 * time.Minute
 
-func (w *world) logIn() {
+func (w *fixture) logIn() {
 	w.api, w.loggedIn = scenario.API{Target: launch.Login(w.t, w.deployment.Client, w.deployment.Ready)}, time.Now()
 }
 
 // round lets planners do some things, with a process killed meanwhile now and then,
 // compares, and lets people do something to what they see.
-func (w *world) round() {
+func (w *fixture) round() {
 	w.t.Helper()
 	if time.Since(w.loggedIn) > tokenAge {
 		w.logIn()
@@ -125,7 +125,7 @@ func (w *world) round() {
 	}
 }
 
-func (w *world) did(kind, what string) {
+func (w *fixture) did(kind, what string) {
 	if what != "" {
 		w.counts[kind]++
 		w.log = append(w.log, what)
@@ -133,7 +133,7 @@ func (w *world) did(kind, what string) {
 }
 
 // kill ends a process as a crash does, and starts it again.
-func (w *world) kill() {
+func (w *fixture) kill() {
 	names := []string{"propagator", "propagator", "scheduling", "timekeeping", "commons"}
 	name := names[w.random.IntN(len(names))]
 	w.deployment.Services[name].Kill(w.t)
@@ -143,7 +143,7 @@ func (w *world) kill() {
 
 // compare waits until the product shows what the model says, and checks what must
 // hold beside.
-func (w *world) compare() {
+func (w *fixture) compare() {
 	w.t.Helper()
 	for _, open := range w.open {
 		launch.Await(w.t, patience, open+" finishes", func() bool {
@@ -183,7 +183,7 @@ func (w *world) compare() {
 	w.checkHyperfind()
 }
 
-func (w *world) fail(what string) {
+func (w *fixture) fail(what string) {
 	w.t.Helper()
 	for _, a := range w.assignments {
 		w.t.Logf("assignment %+v", *a)
@@ -199,7 +199,7 @@ func lines(list []string) (out string) {
 }
 
 // differences says what is different, or "".
-func (w *world) differences(want, got []shown, locks []dayLock) (out string) {
+func (w *fixture) differences(want, got []shown, locks []dayLock) (out string) {
 	count := map[shown]int{}
 	plain := func(s shown) shown {
 		if s.generated {
@@ -234,7 +234,7 @@ func (w *world) differences(want, got []shown, locks []dayLock) (out string) {
 
 // checkIDs demands that each id names one entry, for ever the same, and that those of
 // entries that are gone name nothing.
-func (w *world) checkIDs(got []shown) {
+func (w *fixture) checkIDs(got []shown) {
 	w.t.Helper()
 	now := map[int64]bool{}
 	for _, s := range got {
@@ -277,7 +277,7 @@ func (w *world) checkIDs(got []shown) {
 }
 
 // checkHyperfind waits until a hyperfind finds who is scheduled on a day.
-func (w *world) checkHyperfind() {
+func (w *fixture) checkHyperfind() {
 	w.t.Helper()
 	d, want := w.anyDay(), map[int64]bool{}
 	for _, s := range w.schedule() {

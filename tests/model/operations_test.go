@@ -24,7 +24,7 @@ var menu = []entry{
 	{true, "Training", 0, 1440},
 }
 
-func (w *world) anyCycle() cycle {
+func (w *fixture) anyCycle() cycle {
 	c := make(cycle, 1+w.random.IntN(4))
 	for i := range c {
 		for _, k := range w.random.Perm(len(menu))[:w.random.IntN(4)] {
@@ -39,7 +39,7 @@ func (w *world) anyCycle() cycle {
 
 // alike is a pattern with the entries of another in another order, with others among
 // them, or anything.
-func (w *world) alike(c cycle) cycle {
+func (w *fixture) alike(c cycle) cycle {
 	if w.chance(25) {
 		return w.anyCycle()
 	}
@@ -54,11 +54,11 @@ func (w *world) alike(c cycle) cycle {
 	return out
 }
 
-func (w *world) chance(percent int) bool { return w.random.IntN(100) < percent }
+func (w *fixture) chance(percent int) bool { return w.random.IntN(100) < percent }
 
-func (w *world) anyDay() day { return day(w.random.IntN(int(window))) }
+func (w *fixture) anyDay() day { return day(w.random.IntN(int(window))) }
 
-func (w *world) anyAssignment() *assignment {
+func (w *fixture) anyAssignment() *assignment {
 	if len(w.assignments) == 0 {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (w *world) anyAssignment() *assignment {
 }
 
 // planner does one thing to the assignments, and returns what.
-func (w *world) planner() string {
+func (w *fixture) planner() string {
 	a := w.anyAssignment()
 	made := &assignment{term: 1 + w.random.IntN(len(w.terms)-1)}
 	if w.chance(40) {
@@ -95,11 +95,11 @@ func (w *world) planner() string {
 }
 
 // atLimit reports whether those who own an assignment have as many as they may.
-func (w *world) atLimit(a *assignment) bool {
+func (w *fixture) atLimit(a *assignment) bool {
 	return len(slices.DeleteFunc(slices.Clone(w.assignments), func(b *assignment) bool { return b.term != a.term || b.of != a.of })) >= maxAssignments
 }
 
-func (w *world) create(owned *assignment) string {
+func (w *fixture) create(owned *assignment) string {
 	from := earliest + 1 + day(w.random.IntN(int(window-earliest-1)))
 	w.orders++
 	w.lineages++
@@ -115,7 +115,7 @@ func (w *world) create(owned *assignment) string {
 	return fmt.Sprintf("create %d on term %d, own %t, from %d to %d override %t: %v", a.id, a.term, a.of != nil, a.from, a.to, a.override, a.cycle)
 }
 
-func (w *world) recreate(a *assignment) string {
+func (w *fixture) recreate(a *assignment) string {
 	changed := w.alike(a.cycle)
 	offset := w.random.IntN(3)
 	id := w.change(a, "recreate", scenario.Object{a.words().pattern: scenario.Object{
@@ -126,7 +126,7 @@ func (w *world) recreate(a *assignment) string {
 	return fmt.Sprintf("recreate %d: %v", a.id, a.cycle)
 }
 
-func (w *world) asOf(a *assignment) string {
+func (w *fixture) asOf(a *assignment) string {
 	date := max(0, a.from+1) + day(w.random.IntN(20))
 	if !a.on(date) || date >= window {
 		return ""
@@ -141,7 +141,7 @@ func (w *world) asOf(a *assignment) string {
 	return fmt.Sprintf("as of %d, %d goes on as %d: %v", date, a.id, part.id, part.cycle)
 }
 
-func (w *world) endOn(a *assignment) string {
+func (w *fixture) endOn(a *assignment) string {
 	to := max(1, a.from+1) + day(w.random.IntN(40))
 	if slices.ContainsFunc(w.assignments, func(b *assignment) bool {
 		return b != a && b.lineage == a.lineage && b.from < to && b.to > a.from
@@ -153,7 +153,7 @@ func (w *world) endOn(a *assignment) string {
 	return fmt.Sprintf("end %d before %d", a.id, to)
 }
 
-func (w *world) takeAway(a *assignment) string {
+func (w *fixture) takeAway(a *assignment) string {
 	from := w.anyDay()
 	to := from + 1 + day(w.random.IntN(9))
 	if from <= a.from || to >= a.to {
@@ -168,7 +168,7 @@ func (w *world) takeAway(a *assignment) string {
 }
 
 // move puts an employee on a term, or on none, for some days.
-func (w *world) move() string {
+func (w *fixture) move() string {
 	i := w.random.IntN(len(w.employees))
 	e, term, from := w.employees[i], w.random.IntN(len(w.terms)), w.anyDay()
 	to := from + 1 + day(w.random.IntN(20))
@@ -192,7 +192,7 @@ func (w *world) move() string {
 }
 
 // enter adds a shift by hand.
-func (w *world) enter() string {
+func (w *fixture) enter() string {
 	made := w.anyEntered()
 	body, refused := w.shiftOf(made), w.employees[made.employee].locked(made.day)
 	var response []struct{ ID int64 }
@@ -204,7 +204,7 @@ func (w *world) enter() string {
 	return fmt.Sprintf("enter %d for employee %d on %d", made.id, made.employee, made.day)
 }
 
-func (w *world) anyEntered() *entered {
+func (w *fixture) anyEntered() *entered {
 	w.labels++
 	start := 60 * w.random.IntN(24)
 	return &entered{
@@ -225,7 +225,7 @@ func stored(m *entered) *entered {
 	return &kept
 }
 
-func (w *world) shiftOf(m *entered) scenario.Object {
+func (w *fixture) shiftOf(m *entered) scenario.Object {
 	return scenario.Object{
 		"employee": scenario.Object{"id": w.employees[m.employee].id}, "label": m.label,
 		"startDateTime": clock(m.day, m.start), "endDateTime": clock(m.day, m.end),
@@ -234,7 +234,7 @@ func (w *world) shiftOf(m *entered) scenario.Object {
 
 // tried makes a call that is refused if a locked day or one without employment is
 // concerned, and returns whether it was carried out.
-func (w *world) tried(method, path string, body, response any, refused bool) bool {
+func (w *fixture) tried(method, path string, body, response any, refused bool) bool {
 	w.t.Helper()
 	if !refused {
 		w.must(method, path, body, response)
@@ -246,7 +246,7 @@ func (w *world) tried(method, path string, body, response any, refused bool) boo
 }
 
 // touch edits or deletes an entry that is shown.
-func (w *world) touch() string {
+func (w *fixture) touch() string {
 	if len(w.last) == 0 {
 		return ""
 	}
@@ -278,7 +278,7 @@ func (w *world) touch() string {
 }
 
 // model notes what became of an entry: another one, or none.
-func (w *world) model(s shown, made *entered) {
+func (w *fixture) model(s shown, made *entered) {
 	if !s.generated {
 		for i, m := range w.entered {
 			if m.id == s.id {
@@ -310,7 +310,7 @@ func (w *world) model(s shown, made *entered) {
 }
 
 // freeze locks some days of an employee.
-func (w *world) freeze() string {
+func (w *fixture) freeze() string {
 	i := w.random.IntN(len(w.employees))
 	e, from := w.employees[i], w.anyDay()
 	to := from + 1 + day(w.random.IntN(3))
@@ -326,7 +326,7 @@ func (w *world) freeze() string {
 
 // unfreeze deletes a lock of those that were read last. Days that no other lock holds
 // show again what patterns and edits say.
-func (w *world) unfreeze() string {
+func (w *fixture) unfreeze() string {
 	gone := w.locks[w.random.IntN(len(w.locks))]
 	if gone.from < 0 || gone.to > window {
 		return "" // Others that were not read may lie on its days.

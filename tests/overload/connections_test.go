@@ -21,7 +21,7 @@ import (
 func TestAStormOfConnections(t *testing.T) {
 	server := launch.Standalone(t, "--admin-address", "127.0.0.1:0", "--max-connections", "32", "--header-timeout", "1s")
 	target := server.Target(t)
-	w := &world{t: t, admin: map[string]string{"rotaloom": adminOf(t, server.Process)}}
+	w := &fixture{t: t, admin: map[string]string{"rotaloom": adminOf(t, server.Process)}}
 	address := strings.TrimPrefix(server.BaseURL, "https://")
 	config := server.Client.Transport.(*http.Transport).TLSClientConfig
 

@@ -37,7 +37,7 @@ type health struct {
 }
 
 // watchHealth looks at the health of all processes until ctx ends.
-func (w *world) watchHealth(ctx context.Context) <-chan health {
+func (w *fixture) watchHealth(ctx context.Context) <-chan health {
 	seen := make(chan health, 1)
 	client := &http.Client{Timeout: soon}
 	go func() {

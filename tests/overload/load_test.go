@@ -66,7 +66,7 @@ func (s *sums) add(a outcome) {
 }
 
 // ask makes the nth request: most read schedules, some write.
-func (w *world) ask(ctx context.Context, n int) outcome {
+func (w *fixture) ask(ctx context.Context, n int) outcome {
 	method, path, body := http.MethodPost, "/v1/scheduling/schedule/multi_read", any(scenario.ReadRequest(w.persons, "2026-03-02", "2026-03-08"))
 	header := http.Header{}
 	switch n % 10 {
@@ -121,7 +121,7 @@ func wrong(response *http.Response, text []byte) string {
 
 // capacity is how many requests a second are served when as many run as there
 // are places.
-func (w *world) capacity(during time.Duration) float64 {
+func (w *fixture) capacity(during time.Duration) float64 {
 	var done atomic.Int64
 	var wg sync.WaitGroup
 	began := time.Now()
@@ -139,7 +139,7 @@ func (w *world) capacity(during time.Duration) float64 {
 }
 
 // load sends requests at a rate, whatever comes of them.
-func (w *world) load(rate float64, during time.Duration) *sums {
+func (w *fixture) load(rate float64, during time.Duration) *sums {
 	s := &sums{statuses: map[int]int{}}
 	replies := make(chan outcome, maxOutstanding)
 	collected := make(chan struct{})

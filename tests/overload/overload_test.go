@@ -34,7 +34,7 @@ func lasts() time.Duration {
 }
 
 func TestFourTimesTheCapacity(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	capacity := w.capacity(2 * time.Second)
 	require.Positive(t, capacity)
 
@@ -74,8 +74,8 @@ func TestFourTimesTheCapacity(t *testing.T) {
 	}
 }
 
-// world is the product with persons who work.
-type world struct {
+// fixture is the product with persons who work.
+type fixture struct {
 	*launch.Deployment
 	t       *testing.T
 	api     scenario.API
@@ -84,14 +84,14 @@ type world struct {
 	admin   map[string]string // addresses of /livez, by name of the process
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	// A client that opened a connection ahead, and took another one for its request, finds
 	// it ended after the header timeout; when it takes it in that moment, the request is
 	// lost, for a POST is not sent twice. Other tests are about that.
 	d := launch.Deployed(t, "ROTALOOM_ADMIN_ADDRESS=127.0.0.1:0", "ROTALOOM_THROTTLE=false", "ROTALOOM_HEADER_TIMEOUT=1h",
 		"ROTALOOM_MAX_IN_FLIGHT=4", "ROTALOOM_QUEUE_WAIT=500ms")
-	w := &world{Deployment: d, t: t, api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}, admin: map[string]string{}}
+	w := &fixture{Deployment: d, t: t, api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}, admin: map[string]string{}}
 	transport := d.Client.Transport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = maxOutstanding
 	t.Cleanup(transport.CloseIdleConnections)

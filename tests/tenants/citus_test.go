@@ -46,7 +46,7 @@ const ownTables = `WITH tables AS (SELECT c.oid FROM pg_class c JOIN pg_attribut
 
 // assertDistributable shows that the tables hold the rules of a database that spreads them by
 // tenant, and that statements do.
-func assertDistributable(t *testing.T, w *world, statements []string) {
+func assertDistributable(t *testing.T, w *fixture, statements []string) {
 	t.Helper()
 	var tables []string
 	for _, service := range spread {

@@ -32,7 +32,7 @@ var ofAll = map[string]string{
 
 // assertRowSecurity shows that the tables keep tenants apart, whatever a statement says: the
 // owner has rows in them, other is another tenant.
-func assertRowSecurity(t *testing.T, w *world, owner, other string) {
+func assertRowSecurity(t *testing.T, w *fixture, owner, other string) {
 	t.Helper()
 	var empty []string
 	for _, service := range services {

@@ -21,7 +21,7 @@ import (
 func TestRowLevelSecurityAlone(t *testing.T) {
 	t.Parallel()
 	var p *proxy
-	w := newWorld(t, func(socket, _ string) string {
+	w := newFixture(t, func(socket, _ string) string {
 		p = newProxy(t, socket)
 		u := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: p.address, Path: "/postgres", RawQuery: "sslmode=disable"}
 		return u.String()
@@ -36,7 +36,7 @@ func TestRowLevelSecurityAlone(t *testing.T) {
 // The database no longer keeps tenants apart.
 func TestStatementsAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(_, direct string) string { return direct })
+	w := newFixture(t, func(_, direct string) string { return direct })
 	for _, service := range services {
 		for _, table := range append(w.tables(t, service), map[string]string{"auth": "tenant"}[service]) {
 			if table == "" {
@@ -51,7 +51,7 @@ func TestStatementsAlone(t *testing.T) {
 }
 
 // switched shows what becomes of a tenant that is switched off and on.
-func switched(t *testing.T, w *world, m member) {
+func switched(t *testing.T, w *fixture, m member) {
 	t.Helper()
 	expectStatus := func(status int) {
 		t.Helper()
@@ -85,7 +85,7 @@ func switched(t *testing.T, w *world, m member) {
 func TestOperatorsReachThePrivateDatabase(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
-	w := &world{Server: server, binary: launch.Build(t, "services/standalone/cmd/rotaloom"), place: []string{"--state-dir", server.StateDir}}
+	w := &fixture{Server: server, binary: launch.Build(t, "services/standalone/cmd/rotaloom"), place: []string{"--state-dir", server.StateDir}}
 	m := w.tenant(t, "second")
 	assert.Regexp(t, `1 +\(all others\) +enabled +default\n`+m.id+` +`+m.host+` +enabled +second\n`, w.operate(t, "list"))
 	_, errs, code := launch.Run(t, w.binary, nil, append([]string{"tenant", "create", "third", "--host", m.host}, w.place...)...)
@@ -97,7 +97,7 @@ func TestOperatorsReachThePrivateDatabase(t *testing.T) {
 }
 
 // apart shows that tenants know nothing of each other.
-func apart(t *testing.T, w *world) member {
+func apart(t *testing.T, w *fixture) member {
 	t.Helper()
 	other, blank := w.tenant(t, "other"), w.tenant(t, "blank")
 	owner := launch.Login(t, w.Client, w.Ready)

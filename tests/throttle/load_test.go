@@ -35,14 +35,14 @@ func (c counts) refusedEverywhere(atLeast int64) bool {
 
 // load asks at every edge until its end.
 type load struct {
-	w        *world
+	w        *fixture
 	admitted atomic.Int64
 	refused  [3]atomic.Int64
 	done     chan struct{}
 	asking   sync.WaitGroup
 }
 
-func newLoad(w *world) *load {
+func newLoad(w *fixture) *load {
 	l := &load{w: w, done: make(chan struct{})}
 	for i, edge := range w.edges {
 		for range 2 {

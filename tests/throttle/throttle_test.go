@@ -26,7 +26,7 @@ const (
 	path      = "/v1/scheduling/shift_templates/1"
 )
 
-type world struct {
+type fixture struct {
 	*launch.Deployment
 	t     *testing.T
 	edges []string
@@ -34,7 +34,7 @@ type world struct {
 }
 
 // send makes a request and reads its response to the end.
-func (w *world) send(method, url, body string) (*http.Response, []byte, error) {
+func (w *fixture) send(method, url, body string) (*http.Response, []byte, error) {
 	request, err := http.NewRequestWithContext(w.t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		return nil, nil, err
@@ -49,7 +49,7 @@ func (w *world) send(method, url, body string) (*http.Response, []byte, error) {
 	return response, data, err
 }
 
-func (w *world) get(edge string) (*http.Response, []byte) {
+func (w *fixture) get(edge string) (*http.Response, []byte) {
 	w.t.Helper()
 	response, body, err := w.send(http.MethodGet, edge+path, "")
 	require.NoError(w.t, err)
@@ -58,7 +58,7 @@ func (w *world) get(edge string) (*http.Response, []byte) {
 
 func TestThreeEdgesKeepAClientToItsRate(t *testing.T) {
 	t.Parallel()
-	w := &world{Deployment: launch.Deployed(t), t: t}
+	w := &fixture{Deployment: launch.Deployed(t), t: t}
 	w.token = launch.Login(t, w.Client, w.Ready).Token
 	w.edges = []string{w.BaseURL, w.Edge(t, "gateway-2"), w.Edge(t, "gateway-3")}
 	for _, edge := range w.edges {
@@ -95,7 +95,7 @@ func TestThreeEdgesKeepAClientToItsRate(t *testing.T) {
 // load asks more than the rate permits at every edge, and returns how many requests a
 // second were admitted. On a machine that has much else to do, less is asked than is
 // permitted, which shows nothing: then it is measured again.
-func (w *world) load() float64 {
+func (w *fixture) load() float64 {
 	w.t.Helper()
 	load := newLoad(w)
 	defer load.end()
@@ -117,7 +117,7 @@ func (w *world) load() float64 {
 
 // refuses looks at the response to a request that is one too many. One caller alone may
 // be too slow for the rate, so others ask meanwhile.
-func (w *world) refuses() {
+func (w *fixture) refuses() {
 	w.t.Helper()
 	load := newLoad(w)
 	defer load.end()

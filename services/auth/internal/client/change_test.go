@@ -17,7 +17,7 @@ import (
 // A client that may do less ends the tokens that may do more.
 func TestChangesOfClientsEndTokens(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	on, off := proto.Bool(true), proto.Bool(false)
 	works := func(profile string, scopes ...string) *authv1.Client {
 		return &authv1.Client{ClientGrant: on, AccessProfile: profile, Scopes: scopes}
@@ -64,7 +64,7 @@ func TestChangesOfClientsEndTokens(t *testing.T) {
 
 func TestNewSecretsAndDeletionEndTokens(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, id := range []string{"rotated", "deleted", "other"} {
 		w.create(t, &authv1.Client{ClientId: id, ClientGrant: proto.Bool(true), AccessProfile: "Super"})
 		w.logIn(t, id)
@@ -87,7 +87,7 @@ func TestNewSecretsAndDeletionEndTokens(t *testing.T) {
 // Nobody gives a client, or takes a client over, that may do more than they.
 func TestWhoMayChangeClients(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, &authv1.Client{ClientId: "broad"})
 	w.create(t, &authv1.Client{ClientId: "super", AccessProfile: "Super", Scopes: []string{"commons"}})
 	w.create(t, &authv1.Client{ClientId: "narrow", Scopes: []string{"commons"}})

@@ -17,7 +17,7 @@ import (
 
 func TestClientsAreCreated(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	on, off := proto.Bool(true), proto.Bool(false)
 	longest := strings.Repeat("a", 100)
 	for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestClientsAreCreated(t *testing.T) {
 
 func TestClientsAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, &authv1.Client{ClientId: "taken"})
 	for _, c := range []struct {
 		name string
@@ -101,7 +101,7 @@ func TestClientsAreRefused(t *testing.T) {
 
 func TestTenantsHaveABoundedNumberOfClients(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.exec(t, `INSERT INTO client (tenant_id, client_id, secret_hash) SELECT 1, 'client-' || n, '' FROM generate_series(1, 999) n`)
 	w.create(t, &authv1.Client{ClientId: "last"})
 	_, err := w.CreateClient(w.ctx, &authv1.Client{ClientId: "beyond"})

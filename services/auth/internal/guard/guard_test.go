@@ -24,8 +24,8 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // after five.
 var strict = guard.Config{UserFailures: 3, AddressFailures: 5, Window: time.Minute, LockAfter: 5, LockFor: time.Hour}
 
-// scene is a tenant whose users log in.
-type scene struct {
+// fixture is a tenant whose users log in.
+type fixture struct {
 	*testing.T
 	ctx    context.Context
 	tenant int64
@@ -39,10 +39,10 @@ func newPool(t *testing.T) *pg.Pool {
 	return pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 }
 
-// newScene makes a tenant: failures of one do not count in another.
-func newScene(t *testing.T, pool *pg.Pool, tenantID int64) *scene {
+// newFixture makes a tenant: failures of one do not count in another.
+func newFixture(t *testing.T, pool *pg.Pool, tenantID int64) *fixture {
 	t.Helper()
-	s := &scene{T: t, ctx: tenant.With(t.Context(), tenantID), tenant: tenantID, pool: pool}
+	s := &fixture{T: t, ctx: tenant.With(t.Context(), tenantID), tenant: tenantID, pool: pool}
 	_, err := pool.Exec(s.ctx, `INSERT INTO tenant (id, name, host) VALUES ($1::bigint, 'T', $1::text)`, tenantID)
 	require.NoError(t, err)
 	s.clock = clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
@@ -50,20 +50,20 @@ func newScene(t *testing.T, pool *pg.Pool, tenantID int64) *scene {
 	return s
 }
 
-func (s *scene) begin(name, address string) *guard.Attempt {
+func (s *fixture) begin(name, address string) *guard.Attempt {
 	s.Helper()
 	a, err := s.guard.Begin(s.ctx, s.tenant, name, address)
 	require.NoError(s, err)
 	return a
 }
 
-func (s *scene) fail(name, address string) {
+func (s *fixture) fail(name, address string) {
 	s.Helper()
 	require.NoError(s, s.begin(name, address).Failed(s.ctx))
 }
 
 // failSlowly fails some times, so seldom that nobody has to wait.
-func (s *scene) failSlowly(name string, times int) {
+func (s *fixture) failSlowly(name string, times int) {
 	s.Helper()
 	for range times {
 		s.fail(name, "")
@@ -71,7 +71,7 @@ func (s *scene) failSlowly(name string, times int) {
 	}
 }
 
-func (s *scene) succeed(name, address string) {
+func (s *fixture) succeed(name, address string) {
 	s.Helper()
 	accepted, err := s.begin(name, address).Succeeded(s.ctx)
 	require.NoError(s, err)
@@ -133,7 +133,7 @@ func TestWhoHasToWait(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, pool, int64(i+1))
+			s := newFixture(t, pool, int64(i+1))
 			for _, l := range c.failed {
 				s.fail(l.name, l.address)
 			}
@@ -149,47 +149,47 @@ func TestWhenANameIsLocked(t *testing.T) {
 	pool := newPool(t)
 	for i, c := range []struct {
 		name   string
-		play   func(s *scene)
+		play   func(s *fixture)
 		locked bool
 	}{
-		{"after four failures", func(s *scene) { s.failSlowly("ada", 4) }, false},
-		{"after five", func(s *scene) { s.failSlowly("ada", 5) }, true},
-		{"after five from five addresses", func(s *scene) {
+		{"after four failures", func(s *fixture) { s.failSlowly("ada", 4) }, false},
+		{"after five", func(s *fixture) { s.failSlowly("ada", 5) }, true},
+		{"after five from five addresses", func(s *fixture) {
 			for n := range 5 {
 				s.fail("ada", fmt.Sprint("10.0.0.", n))
 				s.clock.Advance(time.Minute)
 			}
 		}, true},
-		{"after five of two names", func(s *scene) { s.failSlowly("ada", 4); s.failSlowly("ben", 1) }, false},
-		{"until the lock is over", func(s *scene) { s.failSlowly("ada", 5); s.clock.Advance(59*time.Minute - time.Second) }, true},
-		{"when the lock is over", func(s *scene) { s.failSlowly("ada", 5); s.clock.Advance(59 * time.Minute) }, false},
-		{"by one failure after a lock", func(s *scene) { s.failSlowly("ada", 5); s.clock.Advance(time.Hour); s.failSlowly("ada", 1) }, false},
-		{"for no longer by failures meanwhile", func(s *scene) { s.failSlowly("ada", 5); s.failSlowly("ada", 59) }, false},
-		{"by a failure an hour after the others", func(s *scene) { s.failSlowly("ada", 4); s.clock.Advance(59 * time.Minute); s.failSlowly("ada", 1) }, false},
-		{"by a failure less than an hour after the others", func(s *scene) {
+		{"after five of two names", func(s *fixture) { s.failSlowly("ada", 4); s.failSlowly("ben", 1) }, false},
+		{"until the lock is over", func(s *fixture) { s.failSlowly("ada", 5); s.clock.Advance(59*time.Minute - time.Second) }, true},
+		{"when the lock is over", func(s *fixture) { s.failSlowly("ada", 5); s.clock.Advance(59 * time.Minute) }, false},
+		{"by one failure after a lock", func(s *fixture) { s.failSlowly("ada", 5); s.clock.Advance(time.Hour); s.failSlowly("ada", 1) }, false},
+		{"for no longer by failures meanwhile", func(s *fixture) { s.failSlowly("ada", 5); s.failSlowly("ada", 59) }, false},
+		{"by a failure an hour after the others", func(s *fixture) { s.failSlowly("ada", 4); s.clock.Advance(59 * time.Minute); s.failSlowly("ada", 1) }, false},
+		{"by a failure less than an hour after the others", func(s *fixture) {
 			s.failSlowly("ada", 4)
 			s.clock.Advance(58 * time.Minute)
 			s.failSlowly("ada", 1)
 		}, true},
-		{"when a success is between", func(s *scene) { s.failSlowly("ada", 4); s.succeed("ada", ""); s.failSlowly("ada", 4) }, false},
-		{"when a success of another is between", func(s *scene) {
+		{"when a success is between", func(s *fixture) { s.failSlowly("ada", 4); s.succeed("ada", ""); s.failSlowly("ada", 4) }, false},
+		{"when a success of another is between", func(s *fixture) {
 			s.failSlowly("ada", 4)
 			s.failSlowly("ben", 1)
 			s.succeed("ben", "")
 			s.failSlowly("ada", 1)
 		}, true},
-		{"after it is unlocked", func(s *scene) {
+		{"after it is unlocked", func(s *fixture) {
 			s.failSlowly("ada", 5)
 			require.NoError(s, s.guard.Unlock(s.ctx, s.pool, s.tenant, " ADA "))
 		}, false},
-		{"after another is unlocked", func(s *scene) {
+		{"after another is unlocked", func(s *fixture) {
 			s.failSlowly("ada", 5)
 			require.NoError(s, s.guard.Unlock(s.ctx, s.pool, s.tenant, "ben"))
 		}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, pool, int64(i+1))
+			s := newFixture(t, pool, int64(i+1))
 			c.play(s)
 			locked, err := s.guard.Locked(s.ctx, s.tenant, "ADA ")
 			require.NoError(t, err)

@@ -19,19 +19,19 @@ func TestRightPasswordsThatComeAfterWrongOnes(t *testing.T) {
 	pool := newPool(t)
 	for i, c := range []struct {
 		name      string
-		meanwhile func(s *scene)
+		meanwhile func(s *fixture)
 		accepted  bool
 		seconds   int32 // until it may be tried again
 	}{
-		{"none", func(*scene) {}, true, 0},
-		{"two", func(s *scene) { s.fail("ada", ""); s.fail("ada", "") }, true, 0},
-		{"three", func(s *scene) { s.fail("ada", ""); s.fail("ada", ""); s.fail("ada", "") }, false, 60},
-		{"three of another", func(s *scene) { s.fail("ben", ""); s.fail("ben", ""); s.fail("ben", "") }, true, 0},
-		{"so many that the name is locked", func(s *scene) { s.failSlowly("ada", 5) }, false, 0},
+		{"none", func(*fixture) {}, true, 0},
+		{"two", func(s *fixture) { s.fail("ada", ""); s.fail("ada", "") }, true, 0},
+		{"three", func(s *fixture) { s.fail("ada", ""); s.fail("ada", ""); s.fail("ada", "") }, false, 60},
+		{"three of another", func(s *fixture) { s.fail("ben", ""); s.fail("ben", ""); s.fail("ben", "") }, true, 0},
+		{"so many that the name is locked", func(s *fixture) { s.failSlowly("ada", 5) }, false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, pool, int64(i+1))
+			s := newFixture(t, pool, int64(i+1))
 			attempt := s.begin("ada", "")
 			c.meanwhile(s)
 			accepted, err := attempt.Succeeded(s.ctx)
@@ -43,7 +43,7 @@ func TestRightPasswordsThatComeAfterWrongOnes(t *testing.T) {
 
 func TestWrongPasswordsThatComeTogether(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, newPool(t), 1)
+	s := newFixture(t, newPool(t), 1)
 	attempts := make([]*guard.Attempt, 6)
 	for i := range attempts {
 		attempts[i] = s.begin("ada", "")
@@ -68,7 +68,7 @@ func TestWhatASuccessForgets(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, pool, int64(i+1))
+			s := newFixture(t, pool, int64(i+1))
 			s.fail("ada", "10.0.0.1")
 			recorded, statements := pgtest.Recorded(t, pool)
 			s.guard = guard.New(strict, recorded, s.clock, pgtest.Log(t))
@@ -91,7 +91,7 @@ func TestWhatASuccessForgets(t *testing.T) {
 
 func TestUntilWhenNamesAreKeptOut(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, newPool(t), 1)
+	s := newFixture(t, newPool(t), 1)
 	s.failSlowly("locked", 5)
 	lockEnds := s.clock.Now().Add(59 * time.Minute)
 	for range 3 {

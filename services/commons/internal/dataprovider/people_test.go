@@ -80,7 +80,7 @@ func wantOfAda() map[string]value {
 
 func TestEveryElementOfPeople(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.addAda(t)
 	table := newPeople(b.pool)
 	require.Empty(t, table.Problems())

@@ -89,7 +89,7 @@ func (m model) named(path string, day int) int64 {
 // run is a model beside the real thing.
 type run struct {
 	*rapid.T
-	bench
+	fixture
 	ctx   context.Context
 	model model
 	paths map[string]bool
@@ -263,11 +263,11 @@ func structureTenant(ctx context.Context) int64 {
 
 func TestTheTreeComparedWithAModel(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	tenants := int64(1000)
 	rapid.Check(t, func(t *rapid.T) {
 		tenants++
-		r := &run{T: t, bench: b, ctx: tenant.With(context.Background(), tenants), model: model{}, paths: map[string]bool{}}
+		r := &run{T: t, fixture: b, ctx: tenant.With(context.Background(), tenants), model: model{}, paths: map[string]bool{}}
 		for range rapid.IntRange(10, 40).Draw(t, "steps") {
 			r.step()
 		}

@@ -13,7 +13,7 @@ import (
 
 func TestMovesKeepHistory(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t)
 	b.has(t, "", "Acme")
 	b.has(t, "Acme", "East")
@@ -75,7 +75,7 @@ func TestMovesKeepHistory(t *testing.T) {
 
 func TestWhatATreeRefuses(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t)
 	top := b.has(t, "", "Acme")
 	path := "Acme"
@@ -132,7 +132,7 @@ func TestWhatATreeRefuses(t *testing.T) {
 
 func TestLocationsInUseStay(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := inTenant(t)
 	b.has(t, "", "Acme")
 	b.has(t, "Acme", "Clerk")

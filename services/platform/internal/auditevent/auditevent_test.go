@@ -24,16 +24,16 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// bench is the handler between two sources, auth and commons.
-type bench struct {
+// fixture is the handler between two sources, auth and commons.
+type fixture struct {
 	handler *Handler
 	pools   map[string]*pg.Pool
 	client  platformv1.AuditEventServiceClient
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b := &bench{pools: map[string]*pg.Pool{}}
+	b := &fixture{pools: map[string]*pg.Pool{}}
 	for _, name := range []string{"auth", "commons", "platform"} {
 		b.pools[name] = pgtest.New(t, audit.Migrations())
 	}
@@ -51,7 +51,7 @@ func newBench(t *testing.T) *bench {
 }
 
 // event stores one and returns its request id, which identifies it.
-func (b *bench) event(t *testing.T, service string, e audit.Event) string {
+func (b *fixture) event(t *testing.T, service string, e audit.Event) string {
 	t.Helper()
 	e.RequestID = fmt.Sprintf("%s-%d", service, rand.Int64())
 	if e.Tenant == 0 {
@@ -62,7 +62,7 @@ func (b *bench) event(t *testing.T, service string, e audit.Event) string {
 }
 
 // pages reads all pages and returns the request ids.
-func (b *bench) pages(t *testing.T, ctx context.Context, count int32, where *platformv1.AuditEventFilter) (ids []string) {
+func (b *fixture) pages(t *testing.T, ctx context.Context, count int32, where *platformv1.AuditEventFilter) (ids []string) {
 	t.Helper()
 	req := &platformv1.ReadAuditEventsRequest{Where: where, Count: &count}
 	for {
@@ -80,7 +80,7 @@ func (b *bench) pages(t *testing.T, ctx context.Context, count int32, where *pla
 
 func TestTrailsAreMergedByTime(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), 1)
 	var want []string // the oldest first
 	for i := range 40 {
@@ -113,7 +113,7 @@ func TestTrailsAreMergedByTime(t *testing.T) {
 
 func TestFilters(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), 1)
 	login := b.event(t, "auth", audit.Event{At: noon, User: "Ada", Operation: "login", Outcome: "invalid_grant"})
 	write := b.event(t, "commons", audit.Event{At: noon.Add(-time.Second), User: "ada", Operation: "s/Write", Service: "scheduling", Outcome: audit.OK})
@@ -145,7 +145,7 @@ func TestFilters(t *testing.T) {
 
 func TestWrongQuestionsAreRefused(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), 1)
 	place := func(p position) string { return p.text() }
 	for i, bad := range []*platformv1.ReadAuditEventsRequest{
@@ -175,7 +175,7 @@ func TestWrongQuestionsAreRefused(t *testing.T) {
 
 func TestRefusalsOfTheEdgeAreKept(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := tenant.With(t.Context(), 1)
 	req := &platformv1.RecordDenialsRequest{Denials: []*platformv1.Denial{
 		{

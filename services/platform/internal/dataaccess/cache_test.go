@@ -22,7 +22,7 @@ import (
 // somebody whom they do not see any more.
 func TestResultsAreKeptForWhomTheCallerSees(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.handler.rules = rowvisibility.New(b.clock, colleagues{2, 3})
 	manager := &authn.Principal{Tenant: 1, Subject: "m", PersonID: 1, Rows: "group", Permissions: []string{"test.A.read"}}
 	ctx := authn.With(tenant.With(t.Context(), 1), manager, "")
@@ -48,7 +48,7 @@ func TestResultsAreKeptForWhomTheCallerSees(t *testing.T) {
 
 func TestCache(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	req := request([]int64{1, 2}, "A_NUMBER")
 	req.Options = &platformv1.DataOptions{RequestTag: proto.String("tag")}
 	reads := func(want int, why string) string {

@@ -36,7 +36,7 @@ func TestAProviderThatFailsTakesItsElementsAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newFixture(t)
 			b.fail["B"] = c.fail
 			response := b.mustAsk(t, request([]int64{1, 2}, "A_TEXT", "B_TEXT", "B_NUMBER", "C_NUMBER"))
 			require.Len(t, response.GetMetadata().GetErrors(), 1)
@@ -60,7 +60,7 @@ func TestAProviderThatFailsTakesItsElementsAlone(t *testing.T) {
 
 func TestTheOwnLimitOfAProvider(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	at := b.mustAsk(t, request(upTo(143)[:142], "A_TEXT")) // 142 * 7 = 994
 	assert.Empty(t, at.GetMetadata().GetErrors())
 	over := b.mustAsk(t, request(upTo(144), "A_TEXT")) // 143 * 7 = 1001
@@ -70,7 +70,7 @@ func TestTheOwnLimitOfAProvider(t *testing.T) {
 
 func TestEachProviderNeedsThePermissionOfItsDomain(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	ctx := authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: "ada", Permissions: []string{"test.A.read"}}, "")
 	response, err := b.handler.MultiReadData(ctx, request([]int64{1}, "A_TEXT", "C_TEXT"))
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestEachProviderNeedsThePermissionOfItsDomain(t *testing.T) {
 
 func TestHyperfindsAndPeriodsHaveTheSameLimits(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	req := request(nil, "A_DAY")
 	req.From.EmployeeSet.Employees, req.From.EmployeeSet.Hyperfind = nil, &commonv1.Ref{Qualifier: proto.String("all")}
 	req.From.EmployeeSet.DateRange = &platformv1.DataDateRange{StartDate: "2026-03-02", EndDate: "2026-03-02T12:00:00"}
@@ -115,7 +115,7 @@ func TestHyperfindsAndPeriodsHaveTheSameLimits(t *testing.T) {
 
 func TestWhoIsNotSeenIsUnknown(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	_, err := b.ask(t, request([]int64{1, 13}, "A_TEXT"))
 	assert.True(t, fault.HasCode(err, errcode.CodeUnreadable), err)
 	req := request(nil, "A_TEXT")
@@ -133,7 +133,7 @@ func (c colleagues) Persons(context.Context, *authn.Principal) ([]int64, error) 
 
 func TestSortAndPages(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	req := request([]int64{1, 2, 3, 4, 5, 6}, "A_TEXT")
 	req.SortBy = []*platformv1.DataSort{{Key: "A_NUMBER"}}
 	assert.Equal(t, []string{"5", "4", "2", "1", "3", "6"}, idsOf(b.mustAsk(t, req)), "descending, and what has no value last")
@@ -152,7 +152,7 @@ func TestSortAndPages(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	req := request([]int64{1, 2, 3, 4, 5, 6}, "A_TEXT", "A_NUMBER")
 	req.GroupBy = []*platformv1.DataGroup{{Key: "A_TEXT"}}
 	for _, operation := range []string{"SUM", "avg", "MIN", "MAX", "COUNT"} {

@@ -11,7 +11,7 @@ import (
 
 func TestTimeSeries(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	req := request([]int64{1, 2}, "A_DAY", "A_NUMBER")
 	req.From.View = "EMP_TIME_SERIES"
 	req.From.EmployeeSet.DateRange = &platformv1.DataDateRange{

@@ -12,7 +12,7 @@ import (
 // BenchmarkMultiReadData reads 20 columns of 142 rows, the most that the
 // providers of the test allow, from three providers without a database.
 func BenchmarkMultiReadData(b *testing.B) {
-	bench := newBench(b)
+	fixture := newFixture(b)
 	req := request(upTo(143)[:142])
 	for range 3 {
 		for _, name := range []string{"A", "B", "C"} {
@@ -25,7 +25,7 @@ func BenchmarkMultiReadData(b *testing.B) {
 	req.Options = &platformv1.DataOptions{Refresh: proto.Bool(true)}
 	ctx := tenant.With(b.Context(), 1)
 	for b.Loop() {
-		if _, err := bench.handler.MultiReadData(ctx, req); err != nil {
+		if _, err := fixture.handler.MultiReadData(ctx, req); err != nil {
 			b.Fatal(err)
 		}
 	}

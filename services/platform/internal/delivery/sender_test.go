@@ -23,7 +23,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/migrations"
 )
 
-// recipient stands for the world: it says what a test wants, and counts.
+// recipient stands for whom messages go to: it says what a test wants, and counts.
 type recipient struct {
 	mu   sync.Mutex
 	err  error
@@ -54,41 +54,41 @@ func (r *recipient) count() (n int) {
 	return n
 }
 
-type bench struct {
+type fixture struct {
 	*Sender
-	pool  *pg.Pool
-	world *recipient
-	clock *clock.Fake
+	pool      *pg.Pool
+	recipient *recipient
+	clock     *clock.Fake
 }
 
-func newBench(t *testing.T, cfg Config) *bench {
+func newFixture(t *testing.T, cfg Config) *fixture {
 	t.Helper()
-	b := &bench{
-		pool: pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS}), world: &recipient{got: map[string]int{}},
+	b := &fixture{
+		pool: pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS}), recipient: &recipient{got: map[string]int{}},
 		clock: clock.NewFake(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)),
 	}
 	var err error
 	b.Sender, err = NewSender(cfg, Deps{
-		Pool: b.pool, Transports: map[string]Transport{Email: b.world}, Clock: b.clock, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+		Pool: b.pool, Transports: map[string]Transport{Email: b.recipient}, Clock: b.clock, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 	})
 	require.NoError(t, err)
 	return b
 }
 
 // store stores deliveries of a tenant.
-func (b *bench) store(t *testing.T, tenantID int64, list ...*Delivery) {
+func (b *fixture) store(t *testing.T, tenantID int64, list ...*Delivery) {
 	t.Helper()
 	require.NoError(t, b.append(t, tenantID, list...))
 }
 
-func (b *bench) append(t *testing.T, tenantID int64, list ...*Delivery) error {
+func (b *fixture) append(t *testing.T, tenantID int64, list ...*Delivery) error {
 	t.Helper()
 	return pg.InTx(tenant.With(t.Context(), tenantID), b.pool, func(ctx context.Context, tx pgx.Tx) error {
 		return Append(ctx, tx, tenantID, b.clock.Now(), list)
 	})
 }
 
-func (b *bench) mail(t *testing.T, to string) *Delivery {
+func (b *fixture) mail(t *testing.T, to string) *Delivery {
 	t.Helper()
 	uid, err := NewUID()
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func (b *bench) mail(t *testing.T, to string) *Delivery {
 }
 
 // round tries what is due, once.
-func (b *bench) round(t *testing.T) {
+func (b *fixture) round(t *testing.T) {
 	t.Helper()
 	var group sync.WaitGroup
 	ctx := tenant.All(t.Context())
@@ -105,7 +105,7 @@ func (b *bench) round(t *testing.T) {
 	}
 }
 
-func (b *bench) read(t *testing.T, d *Delivery) *Delivery {
+func (b *fixture) read(t *testing.T, d *Delivery) *Delivery {
 	t.Helper()
 	list, err := Read(tenant.With(t.Context(), d.Tenant), b.pool, d.Tenant, Query{IDs: []int64{d.ID}, Limit: 1, Visible: rowvisibility.AllPersons()}, false)
 	require.NoError(t, err)
@@ -115,22 +115,22 @@ func (b *bench) read(t *testing.T, d *Delivery) *Delivery {
 
 func TestFailedDeliveriesAreTriedForDays(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Config{})
+	b := newFixture(t, Config{})
 	d := b.mail(t, "ada@example.com")
 	b.store(t, 1, d)
-	b.world.err = errors.New("the server is down")
+	b.recipient.err = errors.New("the server is down")
 	began := b.clock.Now()
 	var last time.Duration
 	for now := b.read(t, d); now.State == Pending; now = b.read(t, d) {
 		wait := now.NextAttemptAt.Sub(b.clock.Now())
 		assert.LessOrEqual(t, wait, 6*time.Hour)
 		b.clock.Set(now.NextAttemptAt.Add(-time.Millisecond))
-		before := b.world.count()
+		before := b.recipient.count()
 		b.round(t)
-		require.Equal(t, before, b.world.count(), "not before it is due")
+		require.Equal(t, before, b.recipient.count(), "not before it is due")
 		b.clock.Set(now.NextAttemptAt)
 		b.round(t)
-		require.Equal(t, before+1, b.world.count())
+		require.Equal(t, before+1, b.recipient.count())
 		last = wait
 	}
 	assert.Greater(t, last, 2*time.Hour, "the pauses grow")
@@ -138,10 +138,10 @@ func TestFailedDeliveriesAreTriedForDays(t *testing.T) {
 	assert.Equal(t, Failed, b.read(t, d).State)
 	tried, err := Attempts(tenant.With(t.Context(), 1), b.pool, 1, d.ID)
 	require.NoError(t, err)
-	assert.Len(t, tried, b.world.count())
+	assert.Len(t, tried, b.recipient.count())
 	assert.Equal(t, "the server is down", tried[0].Result)
 
-	b.world.err = nil
+	b.recipient.err = nil
 	require.NoError(t, pg.InTx(tenant.With(t.Context(), 1), b.pool, func(ctx context.Context, tx pgx.Tx) error {
 		return Replay(ctx, tx, 1, []int64{d.ID}, b.clock.Now(), b.GiveUpAt())
 	}))
@@ -149,26 +149,26 @@ func TestFailedDeliveriesAreTriedForDays(t *testing.T) {
 	now := b.read(t, d)
 	assert.Equal(t, Delivered, now.State)
 	assert.Empty(t, now.Error)
-	assert.Len(t, b.world.got, 1, "under the id that it had")
+	assert.Len(t, b.recipient.got, 1, "under the id that it had")
 }
 
 func TestWhatIsRefusedForGoodFails(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Config{})
+	b := newFixture(t, Config{})
 	d, e := b.mail(t, "gone@example.com"), b.mail(t, "x")
 	e.Channel = Webhook
-	b.world.err = Refused("no such user")
+	b.recipient.err = Refused("no such user")
 	b.store(t, 1, d, e)
 	b.round(t)
 	b.round(t)
-	assert.Equal(t, 1, b.world.count())
+	assert.Equal(t, 1, b.recipient.count())
 	assert.Equal(t, "no such user", b.read(t, d).Error)
 	assert.Equal(t, Failed, b.read(t, e).State, "a channel without a transport")
 }
 
 func TestAPanicFailsOneDelivery(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Config{})
+	b := newFixture(t, Config{})
 	d, e := b.mail(t, "ada@example.com"), b.mail(t, "x")
 	e.Channel = Webhook
 	b.deps.Transports[Webhook] = broken{}
@@ -192,9 +192,9 @@ func (broken) Send(context.Context, *Delivery) (string, error) { panic("a secret
 
 func TestTheOtherSideMayAskToWait(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Config{})
+	b := newFixture(t, Config{})
 	d := b.mail(t, "busy@example.com")
-	b.world.err = &Error{RetryAfter: 2 * time.Hour, Message: "busy"}
+	b.recipient.err = &Error{RetryAfter: 2 * time.Hour, Message: "busy"}
 	b.store(t, 1, d)
 	b.round(t)
 	assert.Equal(t, b.clock.Now().Add(2*time.Hour), b.read(t, d).NextAttemptAt.UTC())
@@ -202,7 +202,7 @@ func TestTheOtherSideMayAskToWait(t *testing.T) {
 
 func TestAnAttemptThatDiedIsFollowedByAnother(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Config{})
+	b := newFixture(t, Config{})
 	d := b.mail(t, "ada@example.com")
 	b.store(t, 1, d)
 	ctx := tenant.All(t.Context())
@@ -210,10 +210,10 @@ func TestAnAttemptThatDiedIsFollowedByAnother(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, dead, 1)
 	b.round(t)
-	assert.Zero(t, b.world.count(), "while its lease runs it is somebody's")
+	assert.Zero(t, b.recipient.count(), "while its lease runs it is somebody's")
 	b.clock.Advance(b.cfg.Lease)
 	b.round(t)
-	assert.Equal(t, 1, b.world.count())
+	assert.Equal(t, 1, b.recipient.count())
 	// The one that seemed dead changes nothing.
 	require.NoError(t, settle(tenant.With(t.Context(), 1), b.pool, dead[0], outcome{started: b.clock.Now(), ended: b.clock.Now(), state: Failed, next: b.clock.Now()}))
 	assert.Equal(t, Delivered, b.read(t, d).State)
@@ -221,7 +221,7 @@ func TestAnAttemptThatDiedIsFollowedByAnother(t *testing.T) {
 
 func TestRepetitionsAreSuppressed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Config{})
+	b := newFixture(t, Config{})
 	repeated := func() *Delivery {
 		d := b.mail(t, "ada@example.com")
 		d.Fingerprint, d.Until = []byte("the same"), b.clock.Now().Add(time.Hour)
@@ -239,7 +239,7 @@ func TestRepetitionsAreSuppressed(t *testing.T) {
 	b.store(t, 1, third)
 	assert.Equal(t, Pending, b.read(t, third).State)
 
-	b.world.err = Refused("no")
+	b.recipient.err = Refused("no")
 	b.round(t)
 	fourth := repeated()
 	b.store(t, 1, fourth)
@@ -249,7 +249,7 @@ func TestRepetitionsAreSuppressed(t *testing.T) {
 // Messages that are sent at the same moment meet: one of them is no repetition.
 func TestRepetitionsAtTheSameMoment(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Config{})
+	b := newFixture(t, Config{})
 	var wg sync.WaitGroup
 	list := make([][]*Delivery, 8)
 	for i := range list {
@@ -262,13 +262,13 @@ func TestRepetitionsAtTheSameMoment(t *testing.T) {
 	}
 	wg.Wait()
 	b.round(t)
-	assert.Equal(t, 3, b.world.count())
+	assert.Equal(t, 3, b.recipient.count())
 }
 
 func TestNoTenantWaitsForAnother(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Config{Concurrency: 4})
-	b.world.hold = make(chan struct{})
+	b := newFixture(t, Config{Concurrency: 4})
+	b.recipient.hold = make(chan struct{})
 	for i := range 40 {
 		b.store(t, 1, b.mail(t, fmt.Sprint(i)))
 	}
@@ -282,14 +282,14 @@ func TestNoTenantWaitsForAnother(t *testing.T) {
 	b.mu.Lock()
 	assert.Equal(t, map[int64]int{1: 2, 2: 1}, b.running, "a tenant has half of what there is")
 	b.mu.Unlock()
-	close(b.world.hold)
+	close(b.recipient.hold)
 	group.Wait()
 	assert.Equal(t, Delivered, b.read(t, other).State)
 }
 
 func TestProcessesShareTheWork(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Config{PollEvery: 10 * time.Millisecond})
+	b := newFixture(t, Config{PollEvery: 10 * time.Millisecond})
 	const all = 200
 	for tenantID := range int64(2) {
 		var list []*Delivery
@@ -305,20 +305,20 @@ func TestProcessesShareTheWork(t *testing.T) {
 		require.NoError(t, err)
 		wg.Go(func() { assert.NoError(t, s.Run(ctx)) })
 	}
-	require.Eventually(t, func() bool { return b.world.count() >= all }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return b.recipient.count() >= all }, 30*time.Second, 10*time.Millisecond)
 	cancel()
 	wg.Wait()
-	assert.Equal(t, all, b.world.count())
-	assert.Len(t, b.world.got, all, "each once")
+	assert.Equal(t, all, b.recipient.count())
+	assert.Len(t, b.recipient.got, all, "each once")
 }
 
 func TestWhatIsSettledForLongIsForgotten(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Config{})
+	b := newFixture(t, Config{})
 	done, waits := b.mail(t, "a"), b.mail(t, "b")
 	b.store(t, 1, done)
 	b.round(t)
-	b.world.err = errors.New("down")
+	b.recipient.err = errors.New("down")
 	waits.GiveUpAt = b.clock.Now().Add(1000 * time.Hour)
 	b.store(t, 1, waits)
 	b.round(t)
@@ -335,7 +335,7 @@ func TestWhatIsSettledForLongIsForgotten(t *testing.T) {
 
 func TestWhatWaitsIsBounded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Config{})
+	b := newFixture(t, Config{})
 	settled := b.mail(t, "settled")
 	b.store(t, 1, settled)
 	b.round(t)

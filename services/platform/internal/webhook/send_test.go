@@ -68,8 +68,8 @@ func (r *receiver) response(status int, header http.Header) {
 	r.status, r.header = status, header
 }
 
-// bench is a webhook at a receiver.
-type bench struct {
+// fixture is a webhook at a receiver.
+type fixture struct {
 	ctx       context.Context
 	pool      *pg.Pool
 	handler   *Handler
@@ -78,9 +78,9 @@ type bench struct {
 	clock     *clock.Fake
 }
 
-func newBench(t *testing.T, url, caFile string, networks ...string) *bench {
+func newFixture(t *testing.T, url, caFile string, networks ...string) *fixture {
 	t.Helper()
-	b := &bench{ctx: tenant.With(t.Context(), 1), clock: clock.NewFake(time.Now())}
+	b := &fixture{ctx: tenant.With(t.Context(), 1), clock: clock.NewFake(time.Now())}
 	b.pool = pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS})
 	cfg := Config{Networks: networks, CAFile: caFile}
 	var err error
@@ -93,7 +93,7 @@ func newBench(t *testing.T, url, caFile string, networks ...string) *bench {
 	return b
 }
 
-func (b *bench) send(t *testing.T) (string, error) {
+func (b *fixture) send(t *testing.T) (string, error) {
 	t.Helper()
 	return b.transport.Send(b.ctx, &delivery.Delivery{
 		Tenant: 1, WebhookID: b.webhook.GetId(), UID: uuid.New(), Content: &platformv1.DeliveryContent{Payload: []byte(`{"type":"notification.sent"}`)},
@@ -113,7 +113,7 @@ func verified(t *testing.T, secret string, r *receiver) error {
 func TestRequestsAreSigned(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	b := newBench(t, r.URL, r.caFile, "127.0.0.0/8")
+	b := newFixture(t, r.URL, r.caFile, "127.0.0.0/8")
 	_, err := b.send(t)
 	require.NoError(t, err)
 	first := b.webhook.GetSecret()
@@ -135,7 +135,7 @@ func TestRequestsAreSigned(t *testing.T) {
 func TestFormerSecretsEnd(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
-	b := newBench(t, r.URL, r.caFile, "127.0.0.0/8")
+	b := newFixture(t, r.URL, r.caFile, "127.0.0.0/8")
 	rotated, err := b.handler.RotateWebhookSecret(b.ctx, &platformv1.RotateWebhookSecretRequest{Id: b.webhook.GetId()})
 	require.NoError(t, err)
 	_, err = b.pool.Exec(b.ctx, `UPDATE webhook SET former_until = $1`, b.clock.Now().Add(-time.Second))
@@ -150,7 +150,7 @@ func TestWhatReceiversReturn(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	elsewhere := newReceiver(t)
-	b := newBench(t, r.URL, r.caFile, "127.0.0.0/8")
+	b := newFixture(t, r.URL, r.caFile, "127.0.0.0/8")
 	for _, test := range []struct {
 		it     string
 		status int
@@ -200,7 +200,7 @@ func TestNamesThatPointInsideAreRefused(t *testing.T) {
 	r := newReceiver(t)
 	_, port, err := net.SplitHostPort(r.Listener.Addr().String())
 	require.NoError(t, err)
-	b := newBench(t, "https://localhost:"+port, r.caFile)
+	b := newFixture(t, "https://localhost:"+port, r.caFile)
 	_, err = b.send(t)
 	require.ErrorIs(t, err, errNotPublic)
 	assert.NotRegexp(t, `127\.0\.0\.1|::1`, err.Error(), "what names point to inside is shown to nobody")
@@ -213,7 +213,7 @@ func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	r.Close()
-	b := newBench(t, r.URL+"/hooks/confidential?token=confidential", r.caFile, "127.0.0.0/8")
+	b := newFixture(t, r.URL+"/hooks/confidential?token=confidential", r.caFile, "127.0.0.0/8")
 	_, err := b.send(t)
 	require.ErrorContains(t, err, "refused")
 	for ; err != nil; err = errors.Unwrap(err) {

@@ -19,7 +19,7 @@ import (
 
 func TestApplyCreate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.exec(t, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
 SELECT 1, e, 55, '2024-01-01', '3000-01-01' FROM generate_series(1, 5) AS e`)
 	w.exec(t, `INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date)
@@ -73,7 +73,7 @@ ARRAY(SELECT lane FROM pattern_assignment WHERE employment_term_id = 55 ORDER BY
 
 func TestApplyCreateRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, assigned(warehouse, "2025-01-01", "2025-01-31"))
 	before := w.Rows(t, tables...)
 	change := func(do func(g *schedulingv1.GroupSchedulePattern)) *schedulingv1.GroupSchedulePattern {
@@ -122,7 +122,7 @@ func TestApplyCreateRefuses(t *testing.T) {
 
 func TestApplyCreateWithPartialSuccess(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	noStart := assigned(warehouse, "", "")
 	req := creation(adding(noStart), adding(assigned(warehouse, "2025-03-03", "")), adding(assigned(99, "2025-03-03", "")))
 	req.PartialSuccess = proto.Bool(true)
@@ -175,7 +175,7 @@ func TestApplyCreateWithPartialSuccess(t *testing.T) {
 
 func TestTooManyPatternsOnOneDay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	creates := make([]*schedulingv1.GroupSchedulePatternCreate, 9)
 	for i := range creates {
 		creates[i] = adding(assigned(warehouse, "2025-03-03", "2025-03-31"))

@@ -24,7 +24,7 @@ func hidden(result *schedulingv1.GroupSchedulePatternResult, names map[int64]str
 // later, and the response says which days do not show it.
 func TestAChangedBaseStaysBelow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	base := w.create(t, assigned(warehouse, "2025-01-01", "")).GetId()
 	names := map[int64]string{base: "base"}
 	special := func(from, to string) (int64, []string) {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func (w *world) read(names []string, groups *schedulingv1.GroupSchedulePatternGroups) (*schedulingv1.MultiReadGroupSchedulePatternsResponse, error) {
+func (w *fixture) read(names []string, groups *schedulingv1.GroupSchedulePatternGroups) (*schedulingv1.MultiReadGroupSchedulePatternsResponse, error) {
 	return w.client.MultiReadEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.MultiReadGroupSchedulePatternsRequest{
 		Body: &schedulingv1.MultiReadGroupSchedulePatterns{
 			Select: names, Where: &schedulingv1.GroupSchedulePatternWhere{Groups: groups},
@@ -33,7 +33,7 @@ func groups(start, end string, refs ...*commonv1.Ref) *schedulingv1.GroupSchedul
 
 func TestMultiRead(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, assigned(office, "2025-02-01", ""))
 	w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
 	w.create(t, assigned(warehouse, "2025-01-01", "2025-01-31"))
@@ -73,7 +73,7 @@ func TestMultiRead(t *testing.T) {
 
 func TestPopulatedThroughDateFollowsThePropagation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
 	populated := func() string {
 		g, err := w.client.GetEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()})
@@ -94,7 +94,7 @@ func TestPopulatedThroughDateFollowsThePropagation(t *testing.T) {
 
 func TestHistoryTellsWhatWas(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
 	over := &schedulingv1.GroupSchedulePatternCreate{Override: proto.Bool(true), GroupSchedulePattern: assigned(warehouse, "2025-07-01", "2025-07-31")}
 	_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(over))
@@ -136,7 +136,7 @@ func TestHistoryTellsWhatWas(t *testing.T) {
 
 func TestBuilder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	builder, err := w.client.GetPatternBuilder(w.Ctx, &schedulingv1.GetPatternBuilderRequest{})
 	require.NoError(t, err)
 	assert.True(t, proto.Equal(&schedulingv1.PatternBuilder{GovernedDays: proto.Int32(60)}, builder))
@@ -144,7 +144,7 @@ func TestBuilder(t *testing.T) {
 
 func TestAnotherTenantSeesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
 	other := tenant.With(t.Context(), 2)
 	_, err := w.client.GetEmploymentTermSchedulePattern(other, &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()})
@@ -157,7 +157,7 @@ func TestAnotherTenantSeesNothing(t *testing.T) {
 
 func TestAssignmentsGoWithTheirTerm(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
 	read := &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()}
 	_, err := w.client.GetEmploymentTermSchedulePattern(w.Ctx, read)

@@ -57,7 +57,7 @@ func bare(days int32) *schedulingv1.GroupSchedulePattern {
 
 func TestRecreateKeepsTheID(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
 	given := bare(14)
 	given.GroupRef = term(warehouse)
@@ -84,7 +84,7 @@ SELECT a.believed_until = b.believed_from, b.seq = a.seq FROM pattern_assignment
 
 func TestUpdateAsOfDateAndEndDate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
 	response, _, err := w.update(asOf("2025-06-02", bare(14), made.GetId()), false)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestUpdateAsOfDateAndEndDate(t *testing.T) {
 
 func TestRemoveDays(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	split := w.create(t, assigned(warehouse, "2025-03-03", "2025-12-31"))
 	gone := w.create(t, assigned(office, "2025-04-01", "2025-04-10"))
 	spared := w.create(t, assigned(office, "2026-01-01", ""))
@@ -150,7 +150,7 @@ func TestRemoveDays(t *testing.T) {
 
 func TestRemoveByGroups(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, assigned(warehouse, "2025-03-03", "2025-12-31"))
 	w.create(t, assigned(warehouse, "2025-09-10", "2025-09-20"))
 	w.create(t, assigned(office, "2025-09-10", "2025-09-20"))
@@ -182,7 +182,7 @@ func TestRemoveByGroups(t *testing.T) {
 
 func TestApplyUpdateRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
 	before := w.Rows(t, tables...)
 	id := made.GetId()
@@ -243,7 +243,7 @@ func TestApplyUpdateRefuses(t *testing.T) {
 
 func TestApplyUpdateWithPartialSuccess(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	long := w.create(t, assigned(warehouse, "2025-03-03", ""))
 	late := w.create(t, assigned(office, "2026-01-01", ""))
 	b := ending("2025-12-31", late.GetId(), long.GetId(), 99)
@@ -262,7 +262,7 @@ func TestApplyUpdateWithPartialSuccess(t *testing.T) {
 
 func TestAnAssignmentMayNotGrowWhereThereIsNoRoom(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	early := w.create(t, assigned(warehouse, "2025-01-01", "2025-01-31"))
 	var creates []*schedulingv1.GroupSchedulePatternCreate
 	for range 8 {
@@ -280,7 +280,7 @@ func TestAnAssignmentMayNotGrowWhereThereIsNoRoom(t *testing.T) {
 // there is no room.
 func TestAssignmentsThatWereApartMayNotAllGrowOverOneDay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	var list []int64
 	for _, month := range []string{"01", "02", "03", "04", "05", "06", "07", "08", "09"} {
 		list = append(list, w.create(t, assigned(warehouse, "2025-"+month+"-01", "2025-"+month+"-20")).GetId())
@@ -302,7 +302,7 @@ func TestAssignmentsThatWereApartMayNotAllGrowOverOneDay(t *testing.T) {
 
 func TestWhatReplacesOthersMayNotGoWhenTooManyComeBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	add := func(override bool) (id int64) {
 		t.Helper()
 		response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(&schedulingv1.GroupSchedulePatternCreate{
@@ -332,7 +332,7 @@ func TestWhatReplacesOthersMayNotGoWhenTooManyComeBack(t *testing.T) {
 
 func TestDelete(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
 	var header metadata.MD
 	_, err := w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()}, grpc.Header(&header))
@@ -349,7 +349,7 @@ func TestDelete(t *testing.T) {
 // of them worked on an old version, days would overlap or be lost.
 func TestUpdatesAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	first := w.create(t, assigned(warehouse, "2025-01-01", "2025-12-31"))
 	second := w.create(t, assigned(office, "2025-01-01", "2025-12-31"))
 	const months = 10

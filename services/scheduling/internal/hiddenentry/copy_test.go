@@ -12,7 +12,7 @@ import (
 
 // copied counts the shifts that an employee has on a day according to all that was
 // published to those who keep a copy: of each state the newest.
-func (w *world) copied(employee int64, date string) int {
+func (w *fixture) copied(employee int64, date string) int {
 	w.t.Helper()
 	day, err := civil.ParseDate(date)
 	require.NoError(w.t, err)

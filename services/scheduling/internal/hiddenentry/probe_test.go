@@ -19,7 +19,7 @@ const march10 = "2025-03-10"
 // nobody's shifts.
 func TestExtendingAnOlderAssignment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.assign(warehouse, "2025-01-01", "2025-02-28", false, "EARLY")
 	w.assign(warehouse, "2025-03-01", "", false, "LATE")
 	w.delete(anna, march10, "LATE")
@@ -39,7 +39,7 @@ func TestExtendingAnOlderAssignment(t *testing.T) {
 
 func TestAnOverrideComesAndGoes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.assign(warehouse, "2025-01-01", "", false, "EARLY")
 	night := w.assign(warehouse, "2025-01-01", "", false, "NIGHT")
 	w.delete(anna, march10, "NIGHT")
@@ -63,7 +63,7 @@ func TestAnOverrideComesAndGoes(t *testing.T) {
 
 func TestAnotherOrderOfADay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.assign(warehouse, "2025-01-01", "", false, "EARLY", "LATE", "NIGHT")
 	w.delete(anna, march10, "EARLY")
 	w.edit(anna, march10, "NIGHT")
@@ -80,7 +80,7 @@ func TestAnotherOrderOfADay(t *testing.T) {
 
 func TestADeletedShiftHidesNoPayCodeEdit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.assign(warehouse, "2025-01-01", "", false, "EARLY")
 	w.delete(anna, march10, "EARLY")
 	w.recreate(a, "TRAINING")
@@ -92,7 +92,7 @@ func TestADeletedShiftHidesNoPayCodeEdit(t *testing.T) {
 
 func TestMovesBetweenTerms(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.assign(warehouse, "2025-01-01", "", false, "EARLY")
 	w.assign(office, "2025-01-01", "", false, "EARLY", "LATE")
 	w.delete(anna, march10, "EARLY")
@@ -112,7 +112,7 @@ func TestMovesBetweenTerms(t *testing.T) {
 // An employee's own pattern lies above that of the term.
 func TestOwnPattern(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.assign(warehouse, "2025-01-01", "", false, "EARLY")
 	w.delete(anna, march10, "EARLY")
 	w.exec(`INSERT INTO pattern_assignment (tenant_id, id, version, employee_id, from_date, to_date, pattern_id, day_count, anchor,
@@ -130,7 +130,7 @@ func TestOwnPattern(t *testing.T) {
 // Splits, another pattern from a day on, and other dates keep the lineage.
 func TestTheLineageSurvives(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.assign(warehouse, "2025-01-01", "", false, "EARLY", "LATE")
 	w.delete(anna, march10, "EARLY")
 	w.delete(anna, "2025-06-10", "LATE")
@@ -154,7 +154,7 @@ func TestTheLineageSurvives(t *testing.T) {
 // An id names the same entry or nothing.
 func TestAnIDNamesNothingElse(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.assign(warehouse, "2025-01-01", "", false, "EARLY")
 	early := w.find(anna, march10, "EARLY")
 	w.recreate(a, "LATE")
@@ -176,7 +176,7 @@ func requireStatus(t *testing.T, err error, status int) {
 // A shift that was moved to somebody else leaves its place, wherever that goes.
 func TestAShiftMovedToAnother(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.assign(warehouse, "2025-01-01", "2025-02-28", false, "NIGHT")
 	a := w.assign(warehouse, "2025-03-01", "", false, "EARLY", "LATE")
 	id := w.find(anna, march10, "EARLY")
@@ -199,7 +199,7 @@ func TestAShiftMovedToAnother(t *testing.T) {
 // was entered by hand is not of the term.
 func TestAnEditedShiftGoesWithTheEmployment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.assign(warehouse, "2025-01-01", "", false, "EARLY")
 	id := w.edit(anna, march10, "EARLY")
 	w.edit(anna, "2025-02-10", "EARLY")

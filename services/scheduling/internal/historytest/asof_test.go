@@ -20,7 +20,7 @@ import (
 // asked is what the reads of this file ask for.
 var asked = request.Query{Selected: request.SelectShifts | request.SelectDayLocks, Days: civil.Range{From: 19_995, To: 20_015}}
 
-func (w *world) persons() []encoding.Person {
+func (w *fixture) persons() []encoding.Person {
 	zone, err := w.reader.Zones.Get("UTC")
 	require.NoError(w.t, err)
 	list := make([]projection.Employee, len(employees))
@@ -31,7 +31,7 @@ func (w *world) persons() []encoding.Person {
 }
 
 // shownNow reads the schedules of all employees.
-func (w *world) shownNow() []byte {
+func (w *fixture) shownNow() []byte {
 	rows, err := w.reader.Rows(w.Ctx, tenant.Default, &asked, employees, false)
 	require.NoError(w.t, err)
 	fields, err := w.reader.Fields(w.Ctx, tenant.Default, &asked, w.persons(), rows, nil)
@@ -40,7 +40,7 @@ func (w *world) shownNow() []byte {
 }
 
 // shownAt reads them as of an instant.
-func (w *world) shownAt(at time.Time) []byte {
+func (w *fixture) shownAt(at time.Time) []byte {
 	window, err := w.reader.AsOf(w.Ctx, tenant.Default, &asked, w.persons(), at)
 	require.NoError(w.t, err)
 	fields, err := encoding.Encode(w.Ctx, &asked, window)
@@ -49,7 +49,7 @@ func (w *world) shownAt(at time.Time) []byte {
 }
 
 // applied reports whether no propagation is open.
-func (w *world) applied() bool {
+func (w *fixture) applied() bool {
 	var open bool
 	require.NoError(w.t, w.Pool.QueryRow(w.Ctx, "SELECT EXISTS (SELECT FROM propagation WHERE state <> 'FINISHED')").Scan(&open))
 	return !open
@@ -59,7 +59,7 @@ func (w *world) applied() bool {
 // entered shifts, what is hidden, deleted and moved, and locked days.
 func TestReadsAsOfAnInstantShowWhatWasShownThen(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -56,7 +56,7 @@ const bookkeepingColumns = ` - '{believed_from,believed_until,hidden_lane,hidden
 // employees are in two buckets of locks.
 var employees = []int64{1, 2, 3, employeelock.BucketSize + 1, employeelock.BucketSize + 2}
 
-type world struct {
+type fixture struct {
 	*schedtest.Env
 	t         *testing.T
 	shifts    schedulingv1.ShiftServiceClient
@@ -66,9 +66,9 @@ type world struct {
 	reader    *reading.Reader
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	env := schedtest.New(t)
-	w := &world{
+	w := &fixture{
 		Env: env, t: t, shifts: schedulingv1.NewShiftServiceClient(env.Conn()),
 		schedules: schedulingv1.NewScheduleServiceClient(env.Conn()), locks: schedulingv1.NewDayLockServiceClient(env.Conn()),
 	}
@@ -88,14 +88,14 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) exec(sql string, args ...any) {
+func (w *fixture) exec(sql string, args ...any) {
 	w.t.Helper()
 	_, err := w.Pool.Exec(w.Ctx, sql, args...)
 	require.NoError(w.t, err)
 }
 
 // pattern stores one with a shift of two hours on each day of three.
-func (w *world) pattern(start string) (id int64) {
+func (w *fixture) pattern(start string) (id int64) {
 	body := &schedulingv1.SchedulePattern{DayCount: proto.Int32(3)}
 	for day := range int32(3) {
 		body.Items = append(body.Items, &schedulingv1.SchedulePatternItem{Day: proto.Int32(day + 1), ShiftTemplate: &schedulingv1.ShiftTemplate{
@@ -110,7 +110,7 @@ func (w *world) pattern(start string) (id int64) {
 }
 
 // propagate runs what applies patterns to employees, until the test ends.
-func (w *world) propagate() (wake func()) {
+func (w *fixture) propagate() (wake func()) {
 	b, err := bus.New(bus.Options{
 		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewDeadLetters(w.Pool), Transient: pgerr.Unavailable,
 		Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(),
@@ -134,7 +134,7 @@ func (w *world) propagate() (wake func()) {
 }
 
 // change does something by chance to the schedule of an employee.
-func (w *world) change(random *rand.Rand) error {
+func (w *fixture) change(random *rand.Rand) error {
 	id := employees[random.IntN(len(employees))]
 	day := civil.Date(20_000 + random.IntN(10))
 	switch n := random.IntN(12); {
@@ -161,7 +161,7 @@ func (w *world) change(random *rand.Rand) error {
 }
 
 // lock locks the days of an employee, of which the last is included.
-func (w *world) lock(id int64, first, last civil.Date) error {
+func (w *fixture) lock(id int64, first, last civil.Date) error {
 	_, err := w.locks.ApplyCreateDayLocks(w.Ctx, &schedulingv1.ApplyCreateDayLocksRequest{
 		ForEmployees: &schedulingv1.DayLocksForEmployees{Where: &schedulingv1.DayLocksWhere{
 			EmployeeRefs: &commonv1.RefList{Ids: []int64{id}}, StartDate: first.String(), EndDate: last.String(),
@@ -171,7 +171,7 @@ func (w *world) lock(id int64, first, last civil.Date) error {
 }
 
 // unlock unlocks the days of an employee, of which the last is included.
-func (w *world) unlock(id int64, first, last civil.Date) error {
+func (w *fixture) unlock(id int64, first, last civil.Date) error {
 	_, err := w.locks.MultiDeleteDayLocks(w.Ctx, &schedulingv1.MultiDeleteDayLocksRequest{Where: &schedulingv1.DeleteDayLocksWhere{
 		Employees: &schedulingv1.DayLocksWhere{
 			EmployeeRefs: &commonv1.RefList{Ids: []int64{id}}, StartDate: first.String(), EndDate: last.String(),
@@ -180,7 +180,7 @@ func (w *world) unlock(id int64, first, last civil.Date) error {
 	return err
 }
 
-func (w *world) enter(id int64, day civil.Date) error {
+func (w *fixture) enter(id int64, day civil.Date) error {
 	_, err := w.shifts.CreateShift(w.Ctx, newShift(id, day, 16))
 	return err
 }
@@ -193,7 +193,7 @@ func newShift(id int64, day civil.Date, hour int32) *schedulingv1.Shift {
 }
 
 // edit deletes a shift of an employee, or changes it, maybe to somebody else's.
-func (w *world) edit(random *rand.Rand, id int64, day civil.Date) error {
+func (w *fixture) edit(random *rand.Rand, id int64, day civil.Date) error {
 	response, err := w.schedules.MultiReadSchedule(w.Ctx, &schedulingv1.MultiReadScheduleRequest{
 		Select: []string{"SHIFTS"}, Where: &schedulingv1.ScheduleWhere{Employees: &schedulingv1.EmployeeSchedules{
 			EmployeeRefs: &commonv1.RefList{Ids: []int64{id}}, StartDate: day.String(), EndDate: day.String(),
@@ -225,7 +225,7 @@ func (w *world) edit(random *rand.Rand, id int64, day civil.Date) error {
 }
 
 // assign gives an employee another pattern from a day on.
-func (w *world) assign(id int64, day civil.Date, pattern int64) error {
+func (w *fixture) assign(id int64, day civil.Date, pattern int64) error {
 	return pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE pattern_assignment SET believed_until = change_time()
 			WHERE tenant_id = 1 AND employee_id = $1 AND believed_until = 'infinity'`, id); err != nil {
@@ -246,7 +246,7 @@ func (w *world) assign(id int64, day civil.Date, pattern int64) error {
 }
 
 // underLock executes two statements as the consumers of other domains' events do.
-func (w *world) underLock(id int64, before, sql string, args ...any) error {
+func (w *fixture) underLock(id int64, before, sql string, args ...any) error {
 	return pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := employeelock.Lock(ctx, tx, tenant.Default, []int64{id}); err != nil {
 			return err
@@ -267,7 +267,7 @@ type seen struct {
 }
 
 // now reads what holds of an employee, and the time of the last change of it.
-func (w *world) now(id int64) (s seen, err error) {
+func (w *fixture) now(id int64) (s seen, err error) {
 	var states, times []string
 	for _, table := range historyTables {
 		states = append(states, fmt.Sprintf(`SELECT '%[1]s ' || (to_jsonb(t)%[2]s)::text AS row FROM %[1]s t WHERE tenant_id = 1 AND employee_id = $1`, table, bookkeepingColumns))
@@ -281,7 +281,7 @@ func (w *world) now(id int64) (s seen, err error) {
 }
 
 // asOf reads what was believed of employees at an instant.
-func (w *world) asOf(ids []int64, at time.Time) (state string, err error) {
+func (w *fixture) asOf(ids []int64, at time.Time) (state string, err error) {
 	var states []string
 	for _, table := range historyTables {
 		states = append(states, fmt.Sprintf(`SELECT '%[1]s ' || (to_jsonb(t)%[2]s)::text AS row FROM %[1]s t
@@ -304,7 +304,7 @@ const (
 // is settled, it says for ever.
 func TestThePastIsWhatReadersSaw(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	seed := rand.Uint64()
 	if text := os.Getenv("ROTALOOM_HISTORY_SEED"); text != "" {
 		var err error

@@ -22,28 +22,28 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 )
 
-type world struct {
+type fixture struct {
 	*schedtest.Env
 	*patterndefinition.Definitions
 	shifts   *shifttemplate.Store
 	patterns *schedulepatterntemplate.Store
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{Env: schedtest.New(t), shifts: shifttemplate.NewStore(), patterns: schedulepatterntemplate.NewStore()}
+	w := &fixture{Env: schedtest.New(t), shifts: shifttemplate.NewStore(), patterns: schedulepatterntemplate.NewStore()}
 	w.Definitions = patterndefinition.New(patterndefinition.Settings{}, w.shifts, w.patterns)
 	return w
 }
 
-func add[T namedstore.Thing](t *testing.T, w *world, store *namedstore.Store[T], thing T) T {
+func add[T namedstore.Thing](t *testing.T, w *fixture, store *namedstore.Store[T], thing T) T {
 	t.Helper()
 	stored, err := store.CreateOne(w.Ctx, w.Pool, tenant.Default, thing)
 	require.NoError(t, err)
 	return stored
 }
 
-func (w *world) resolve(t *testing.T, patterns ...*schedulingv1.SchedulePattern) []patterndefinition.Result {
+func (w *fixture) resolve(t *testing.T, patterns ...*schedulingv1.SchedulePattern) []patterndefinition.Result {
 	t.Helper()
 	requests := make([]patterndefinition.Request, len(patterns))
 	for i, p := range patterns {
@@ -57,7 +57,7 @@ func (w *world) resolve(t *testing.T, patterns ...*schedulingv1.SchedulePattern)
 
 func TestResolveLooksTemplatesUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	stored := early()
 	stored.Name = "Early"
 	stored = add(t, w, w.shifts, stored)
@@ -101,7 +101,7 @@ func TestResolveLooksTemplatesUp(t *testing.T) {
 // being filled.
 func TestResolveTakesPartsAsTheyAre(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	stored := early()
 	stored.Name = "Early"
 	add(t, w, w.shifts, stored)
@@ -130,7 +130,7 @@ func allDay(segments int) *schedulingv1.AvailabilityTemplate {
 
 func TestSegmentsOfADayAreBounded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	mixed := item(2, early())
 	mixed.AvailabilityTemplate = allDay(3)
 	mixed.ScheduleTagTemplate = &schedulingv1.ScheduleTagTemplate{}
@@ -149,7 +149,7 @@ func TestSegmentsOfADayAreBounded(t *testing.T) {
 
 func TestPatternsAreBoundedInBytes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	sized := func(size int) *schedulingv1.SchedulePattern {
 		p := pattern(7, item(1, early()))
 		require.NoError(t, patterndefinition.NewRules(patterndefinition.Settings{}).Pattern("p", p))
@@ -165,7 +165,7 @@ func TestPatternsAreBoundedInBytes(t *testing.T) {
 
 func TestValidateFillsInWhatMayBeLeftOut(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	whole, unknown := pattern(7, item(1, early())), pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "Early"}))
 	whole.TimePeriodType = nil
 	errs, err := w.Validate(w.Ctx, w.Pool, tenant.Default, []patterndefinition.Request{
@@ -180,7 +180,7 @@ func TestValidateFillsInWhatMayBeLeftOut(t *testing.T) {
 
 func TestPutStoresEqualPatternsOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	named := pattern(7, item(1, early()))
 	named.Name = "Named"
 	results := w.resolve(t, pattern(7, item(1, early())), named, pattern(7, item(1, early())))
@@ -207,7 +207,7 @@ func TestPutStoresEqualPatternsOnce(t *testing.T) {
 
 func TestPutOfTheSamePatternsAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	var patterns []*schedulingv1.SchedulePattern
 	for i := range 20 {
 		p := pattern(7, item(1, early()))
@@ -246,7 +246,7 @@ func TestPutOfTheSamePatternsAtOnce(t *testing.T) {
 
 func TestTenantsDoNotShare(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	stored := early()
 	stored.Name = "Early"
 	add(t, w, w.shifts, stored)

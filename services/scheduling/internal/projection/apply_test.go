@@ -17,7 +17,7 @@ import (
 )
 
 func TestOnlyNewerPersonsAreStored(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.persons(person(7, 2, "P7b"), person(7, 1, "P7a"), person(8, 1, "P8"))
 	w.persons(person(7, 1, "P7a"))
 	found, err := w.EmployeesByList(w.ctx, nil)
@@ -29,7 +29,7 @@ func TestOnlyNewerPersonsAreStored(t *testing.T) {
 }
 
 func TestTermsStartAPropagationWhenInheritanceChanges(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.terms(term(5, 1, "Five", false), term(6, 1, "Six", true))
 	w.terms(term(6, 1, "Six", true))          // repeated
 	w.terms(term(6, 2, "Six, renamed", true)) // nothing that counts
@@ -47,7 +47,7 @@ func TestTermsStartAPropagationWhenInheritanceChanges(t *testing.T) {
 // Two first states of a term at once: whichever commits last compares with what
 // the other stored.
 func TestFirstStatesOfATermMeet(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var both sync.WaitGroup
 	for i, state := range []*timekeepingv1.EmploymentTermChanged{term(5, 1, "Five", true), term(5, 2, "Five", false)} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestFirstStatesOfATermMeet(t *testing.T) {
 }
 
 func TestMembershipsStartAPropagationWhenTheyDiffer(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.memberships(
 		on(2, 1, days(5, "2026-06-01", "3000-01-01"), days(6, "2026-01-01", "2026-06-01")),
 		on(1, 1, days(5, "2026-01-01", "3000-01-01")),
@@ -91,7 +91,7 @@ func TestMembershipsStartAPropagationWhenTheyDiffer(t *testing.T) {
 }
 
 func TestMalformedMembershipsAreRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	err := pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, w.copies.memberships, tenant.Default, []*timekeepingv1.PersonMemberships{on(1, 1, days(5, "2026-1-1", "3000-01-01"))})
 	})
@@ -100,7 +100,7 @@ func TestMalformedMembershipsAreRefused(t *testing.T) {
 
 // What is stored for one tenant is not there for another one.
 func TestTenantsAreApart(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.persons(person(7, 1, "P7"))
 	other := tenant.With(t.Context(), 2)
 	found, err := w.EmployeesByList(other, nil)

@@ -26,7 +26,7 @@ import (
 // What other services publish arrives in the projections, newest state last,
 // whatever the order; a message that cannot be read does not hold up the rest.
 func TestConsumersKeepTheProjections(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	conn := natstest.New(t).Conn()
 	b, err := bus.New(bus.Options{
 		Conn: conn, DeadLetters: outbox.NewDeadLetters(w.pool), Transient: pgerr.Unavailable,

@@ -28,7 +28,7 @@ func leaveState(id, version int64, date string) *timekeepingv1.LeaveEditState {
 }
 
 // leaveAfter stores steps, and returns what is stored, by id.
-func (w *world) leaveAfter(steps ...*timekeepingv1.EmployeeLeaveEdits) map[int64]*schedulingv1.LeaveEdit {
+func (w *fixture) leaveAfter(steps ...*timekeepingv1.EmployeeLeaveEdits) map[int64]*schedulingv1.LeaveEdit {
 	w.t.Helper()
 	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, w.copies.leaveEdits, tenant.Default, steps)
@@ -50,7 +50,7 @@ func (w *world) leaveAfter(steps ...*timekeepingv1.EmployeeLeaveEdits) map[int64
 }
 
 // published returns what was published of schedules, oldest first.
-func (w *world) published() []*schedulingv1.ScheduleChanged {
+func (w *fixture) published() []*schedulingv1.ScheduleChanged {
 	w.t.Helper()
 	rows, err := w.pool.Query(tenant.All(w.t.Context()), `SELECT payload FROM outbox WHERE event LIKE '%ScheduleChanged' ORDER BY id`)
 	require.NoError(w.t, err)
@@ -65,7 +65,7 @@ func (w *world) published() []*schedulingv1.ScheduleChanged {
 }
 
 func TestLeaveEditsFollowTheirHistory(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	got := w.leaveAfter(
 		leaveStep(7, 2, nil, leaveState(12, 2, "2026-03-03")), leaveStep(7, 1, nil, leaveState(11, 1, "2026-03-02")),
 		leaveStep(8, 1, nil, leaveState(21, 1, "2026-03-02")))
@@ -100,7 +100,7 @@ func TestLeaveEditsFollowTheirHistory(t *testing.T) {
 }
 
 // gaps are the employees of whom something is lacking.
-func (w *world) gaps() []int64 {
+func (w *fixture) gaps() []int64 {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.ctx, `SELECT key FROM replica_gap WHERE topic = 'leave_edits' ORDER BY key`)
 	require.NoError(w.t, err)

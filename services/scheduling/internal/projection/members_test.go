@@ -33,14 +33,14 @@ func (f *fakeMembers) CountMembers(_ context.Context, req *timekeepingv1.CountMe
 }
 
 // expected asks a Members for terms.
-func (w *world) expected(f *fakeMembers, terms ...int64) []propagation.Members {
+func (w *fixture) expected(f *fakeMembers, terms ...int64) []propagation.Members {
 	return NewMembers(w.pool, f).Expected(w.ctx, terms)
 }
 
 const always = "3000-01-01"
 
 func TestMembersThatAreKnownAreNotExpected(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.memberships(
 		on(1, 1, days(5, "2026-01-01", "2026-02-01"), days(6, "2026-02-01", "2026-03-01"), days(5, "2026-03-01", always)),
 		on(2, 1, days(5, "2026-01-01", always)))
@@ -50,14 +50,14 @@ func TestMembersThatAreKnownAreNotExpected(t *testing.T) {
 }
 
 func TestMembersWhoAreOnTheirWayAreExpected(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.memberships(on(1, 1, days(6, "2026-01-01", always)))
 	f := &fakeMembers{counts: map[int64]int64{5: 2, 6: 1}}
 	assert.Equal(t, []propagation.Members{{TermID: 5, Count: 2}}, w.expected(f, 5, 6))
 }
 
 func TestNobodyIsExpectedWhileTimekeepingDoesNotRespond(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	f := &fakeMembers{counts: map[int64]int64{5: 1}, err: errors.New("down")}
 	assert.Empty(t, w.expected(f, 5))
 	assert.Len(t, f.asked, 1)
@@ -66,7 +66,7 @@ func TestNobodyIsExpectedWhileTimekeepingDoesNotRespond(t *testing.T) {
 // Whoever does not come is not waited for a second time: a change of the term
 // does not take longer for ever because an event is lost.
 func TestMembersWhoDidNotComeAreNotExpectedAgain(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	_, err := w.pool.Exec(w.ctx, "INSERT INTO membership_shortage (tenant_id, employment_term_id, members) VALUES (1, 5, 1)")
 	require.NoError(t, err)
 	f := &fakeMembers{counts: map[int64]int64{5: 1}}
@@ -81,7 +81,7 @@ func TestMembersWhoDidNotComeAreNotExpectedAgain(t *testing.T) {
 }
 
 func TestManyTermsAreAskedForInParts(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	terms := make([]int64, maxAsked+1)
 	for i := range terms {
 		terms[i] = int64(i + 1)

@@ -21,20 +21,20 @@ import (
 // has the order of these changes.
 func TestCopiesWaitForTheEmployee(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*world) error{
-		"memberships": func(w *world) error {
+	for name, change := range map[string]func(*fixture) error{
+		"memberships": func(w *fixture) error {
 			return pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
 				return replica.Put(ctx, tx, w.copies.memberships, tenant.Default, []*timekeepingv1.PersonMemberships{on(7, 1, days(5, "2026-01-01", "3000-01-01"))})
 			})
 		},
-		"leave": func(w *world) error {
+		"leave": func(w *fixture) error {
 			return pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
 				return replica.Put(ctx, tx, w.copies.leaveEdits, tenant.Default, []*timekeepingv1.EmployeeLeaveEdits{leaveStep(7, 1, nil, leaveState(70, 1, "2026-01-05"))})
 			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			held, err := w.pool.Begin(w.ctx)
 			require.NoError(t, err)
 			defer func() { _ = held.Rollback(w.ctx) }() // It is committed below.

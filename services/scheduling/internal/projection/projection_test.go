@@ -23,8 +23,8 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// world is a database, and the services that own what is projected into it.
-type world struct {
+// fixture is a database, and the services that own what is projected into it.
+type fixture struct {
 	t    *testing.T
 	ctx  context.Context
 	pool *pg.Pool
@@ -34,12 +34,12 @@ type world struct {
 	timekeeping *fakeTimekeeping
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Parallel()
 	sets, err := serve.Migrations("scheduling_version", migrations.FS)
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
-	w := &world{
+	w := &fixture{
 		t: t, ctx: tenant.With(t.Context(), tenant.Default), pool: pool,
 		copies: NewCopies(pool, func() {}), commons: &fakeCommons{}, timekeeping: &fakeTimekeeping{},
 	}
@@ -47,26 +47,26 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) inTx(fn func(ctx context.Context, tx pgx.Tx) error) {
+func (w *fixture) inTx(fn func(ctx context.Context, tx pgx.Tx) error) {
 	w.t.Helper()
 	require.NoError(w.t, pg.InTx(w.ctx, w.pool, fn))
 }
 
-func (w *world) persons(states ...*commonsv1.PersonState) {
+func (w *fixture) persons(states ...*commonsv1.PersonState) {
 	w.t.Helper()
 	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, w.copies.persons, tenant.Default, states)
 	})
 }
 
-func (w *world) terms(states ...*timekeepingv1.EmploymentTermChanged) {
+func (w *fixture) terms(states ...*timekeepingv1.EmploymentTermChanged) {
 	w.t.Helper()
 	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, w.copies.terms, tenant.Default, states)
 	})
 }
 
-func (w *world) memberships(lists ...*timekeepingv1.PersonMemberships) {
+func (w *fixture) memberships(lists ...*timekeepingv1.PersonMemberships) {
 	w.t.Helper()
 	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, w.copies.memberships, tenant.Default, lists)
@@ -80,7 +80,7 @@ type started struct {
 }
 
 // started returns the propagations that were started, oldest first.
-func (w *world) started() []started {
+func (w *fixture) started() []started {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.ctx, `
 SELECT cause, employment_term_ids, employee_ids FROM propagation WHERE tenant_id = 1 ORDER BY id`)

@@ -20,7 +20,7 @@ func byName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} 
 func byBoth(id int64, name string) *commonv1.Ref { return &commonv1.Ref{Id: &id, Qualifier: &name} }
 
 func TestTerms(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.terms(term(5, 1, "Warehouse 38h", true), term(6, 1, "Office", false))
 	terms, err := w.Terms(w.ctx, []*commonv1.Ref{byName("OFFICE"), byID(5), byBoth(5, "Office"), byName("warehouse 38H")})
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestTerms(t *testing.T) {
 }
 
 func TestUnknownTermsAreAskedFor(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.timekeeping.terms = append(w.timekeeping.terms, term(5, 3, "Warehouse", true), term(6, 1, "Office", false))
 	for range 2 {
 		terms, err := w.Terms(w.ctx, []*commonv1.Ref{byName("warehouse"), byID(6)})
@@ -54,7 +54,7 @@ func TestUnknownTermsAreAskedFor(t *testing.T) {
 // A name moved from one term to another one, and only the event of the latter
 // has arrived.
 func TestMovedNamesAreAskedFor(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.terms(term(5, 1, "Night", false), term(6, 1, "Night", false))
 	w.timekeeping.terms = append(w.timekeeping.terms, term(5, 2, "Late", false), term(6, 1, "Night", false))
 	terms, err := w.Terms(w.ctx, []*commonv1.Ref{byName("night")})
@@ -63,7 +63,7 @@ func TestMovedNamesAreAskedFor(t *testing.T) {
 }
 
 func TestDeletedTermsAreUnknown(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	gone := term(5, 2, "Office", true)
 	gone.Deleted = true
 	w.terms(gone)
@@ -73,7 +73,7 @@ func TestDeletedTermsAreUnknown(t *testing.T) {
 }
 
 func TestEmployees(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.persons(person(1, 1, "P1"), person(2, 1, "P2"))
 	w.commons.persons = append(w.commons.persons, person(3, 1, "P3"), person(4, 1, "P4"))
 	found, err := w.Employees(w.ctx, []*commonv1.Ref{byName("P4"), byID(2), byBoth(1, "nobody"), byID(3)})
@@ -92,7 +92,7 @@ func TestEmployees(t *testing.T) {
 }
 
 func TestEmployeesByList(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.persons(person(2, 1, "P2"), person(1, 1, "P1"))
 	for want, list := range map[string]*commonv1.RefList{
 		"P1 P2": {},
@@ -111,7 +111,7 @@ func TestEmployeesByList(t *testing.T) {
 }
 
 func TestManyEmployeesAreAskedForInParts(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var refs []*commonv1.Ref
 	for i := range int64(2500) {
 		w.commons.persons = append(w.commons.persons, person(i+1, 1, fmt.Sprint("P", i+1)))
@@ -127,7 +127,7 @@ func TestManyEmployeesAreAskedForInParts(t *testing.T) {
 // Ids that lie close together are found in one range: each at its position, also twice, and
 // nobody else.
 func TestManyEmployeesAreFoundAtTheirPositions(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var refs []*commonv1.Ref
 	var want []string
 	for id := int64(100); id > 0; id-- {

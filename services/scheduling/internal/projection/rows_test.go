@@ -16,7 +16,7 @@ import (
 // Whom the caller may not see is left out of everybody, and is as unknown as
 // somebody who is not there when named.
 func TestEmployeesOfTheCaller(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.persons(person(1, 1, "P1"), person(2, 1, "P2"))
 	own := schedtest.As(t.Context(), 1, rowvisibility.Own)
 

@@ -21,16 +21,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
-type world struct {
+type fixture struct {
 	*schedtest.Env
 	client schedulingv1.RequestSubtypeServiceClient
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	schedulingv1.RegisterRequestSubtypeServiceServer(env.Local, requestsubtype.New(env.Pool))
-	return &world{Env: env, client: schedulingv1.NewRequestSubtypeServiceClient(env.Conn())}
+	return &fixture{Env: env, client: schedulingv1.NewRequestSubtypeServiceClient(env.Conn())}
 }
 
 func requireFault(t *testing.T, err error, code string, status int) {
@@ -50,7 +50,7 @@ func swap(name string) *schedulingv1.RequestSubtype {
 
 func TestTenantsBeginWithOneOfEachKind(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	other := tenant.With(t.Context(), 7)
 	for i, ctx := range []context.Context{w.Ctx, other} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestTenantsBeginWithOneOfEachKind(t *testing.T) {
 
 func TestManyCallersBeginAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	var group errgroup.Group
 	for range 8 {
 		group.Go(func() error {
@@ -87,7 +87,7 @@ func TestManyCallersBeginAtOnce(t *testing.T) {
 
 func TestLifeOfARequestSubtype(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	created, err := w.client.CreateRequestSubtype(w.Ctx, swap("Trade"))
 	require.NoError(t, err)
 	id := created.GetSwapRequest().GetId()
@@ -132,7 +132,7 @@ func TestLifeOfARequestSubtype(t *testing.T) {
 
 func TestRequestSubtypesAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	translated := func(tags ...string) *schedulingv1.RequestSubtype {
 		s := swap("Other")
 		s.GetSwapRequest().Translations = nil
@@ -183,7 +183,7 @@ func TestRequestSubtypesAreRefused(t *testing.T) {
 
 func TestRequestTypesAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	tests := []struct {
 		name string
 		refs *schedulingv1.RequestTypeRefs

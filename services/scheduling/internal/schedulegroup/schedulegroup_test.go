@@ -18,18 +18,18 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// world has the groups A to E, of which A has the persistent id "first" and B "second".
-type world struct {
+// fixture has the groups A to E, of which A has the persistent id "first" and B "second".
+type fixture struct {
 	*schedtest.Env
 	client schedulingv1.ScheduleGroupServiceClient
 	ids    map[string]int64
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	schedulingv1.RegisterScheduleGroupServiceServer(env.Local, schedulegroup.New(env.Pool))
-	w := &world{env, schedulingv1.NewScheduleGroupServiceClient(env.Conn()), map[string]int64{}}
+	w := &fixture{env, schedulingv1.NewScheduleGroupServiceClient(env.Conn()), map[string]int64{}}
 	for _, g := range []*schedulingv1.ScheduleGroup{{Name: "C"}, {Name: "B", PersistentId: "second"}, {Name: "A", PersistentId: "first"}, {Name: "E"}, {Name: "D"}} {
 		made, err := w.client.CreateScheduleGroup(w.Ctx, g)
 		require.NoError(t, err)
@@ -56,7 +56,7 @@ func requireGroups(t *testing.T, want, code string, list *schedulingv1.ScheduleG
 
 func TestPagesOfScheduleGroups(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	type request = schedulingv1.ListScheduleGroupsRequest
 	for _, c := range []struct {
 		name string
@@ -95,7 +95,7 @@ func TestPagesOfScheduleGroups(t *testing.T) {
 
 func TestScheduleGroupsAreFound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	type refs = schedulingv1.ScheduleGroupRefs
 	for _, c := range []struct {
 		name string
@@ -147,7 +147,7 @@ func TestWhatScheduleGroupsMayHave(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			var out *schedulingv1.ScheduleGroup
 			var err error
 			if c.id == "" {

@@ -17,13 +17,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 )
 
-type world struct {
+type fixture struct {
 	*schedtest.Env
 	client schedulingv1.SchedulePatternTemplateServiceClient
 }
 
-// newWorld has the shift template "Early".
-func newWorld(t *testing.T) *world {
+// newFixture has the shift template "Early".
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	shifts, store := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
@@ -33,7 +33,7 @@ func newWorld(t *testing.T) *world {
 		Name: "Early", StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00",
 	})
 	require.NoError(t, err)
-	return &world{Env: env, client: schedulingv1.NewSchedulePatternTemplateServiceClient(env.Conn())}
+	return &fixture{Env: env, client: schedulingv1.NewSchedulePatternTemplateServiceClient(env.Conn())}
 }
 
 func rota(name string) *schedulingv1.SchedulePattern {
@@ -56,7 +56,7 @@ func requireFault(t *testing.T, err error, code string, status int) {
 
 func TestLifeOfAPatternTemplate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	given := rota("Rota")
 	given.AnchorStartDay = proto.Int64(2)
 	created, err := w.client.CreateSchedulePatternTemplate(w.Ctx, given)
@@ -93,7 +93,7 @@ func TestLifeOfAPatternTemplate(t *testing.T) {
 
 func TestPatternTemplateIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	created, err := w.client.CreateSchedulePatternTemplate(w.Ctx, rota("Rota"))
 	require.NoError(t, err)
 	unknown := rota("Other")
@@ -137,7 +137,7 @@ func TestPatternTemplateIsRefused(t *testing.T) {
 
 func TestManyPatternTemplates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	bad := rota("C")
 	bad.Items[0].Day = proto.Int32(15)
 	req := &schedulingv1.MultiCreateSchedulePatternTemplatesRequest{Body: &schedulingv1.SchedulePatternList{

@@ -19,16 +19,16 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-type world struct {
+type fixture struct {
 	*schedtest.Env
 	client schedulingv1.ScheduleRuleSetServiceClient
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	schedulingv1.RegisterScheduleRuleSetServiceServer(env.Local, scheduleruleset.New(env.Pool, scheduleruleset.NewStore()))
-	return &world{env, schedulingv1.NewScheduleRuleSetServiceClient(env.Conn())}
+	return &fixture{env, schedulingv1.NewScheduleRuleSetServiceClient(env.Conn())}
 }
 
 func property(name string) *schedulingv1.ScheduleRuleProperty {
@@ -48,7 +48,7 @@ func requireCode(t *testing.T, code string, err error) {
 
 func TestWhenWeeksAndNightsBegin(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for i, c := range []struct {
 		name                     string
 		week, anchor, start, end string
@@ -103,7 +103,7 @@ func rule(name, severity string, values ...any) *schedulingv1.ScheduleRuleSetRul
 
 func TestRulesThatSetsHave(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	const minors, days = "ERULE_MINOR_MAX_HOURS_DAY", "ERULE_MAX_DAYS_ROW"
 	for i, c := range []struct {
 		name       string
@@ -154,7 +154,7 @@ func TestRulesThatSetsHave(t *testing.T) {
 
 func TestRuleSetsChange(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	var ids []int64
 	for _, s := range []*schedulingv1.ScheduleRuleSet{
 		{Name: "One", RuleType: property("Employee"), PersistentId: "one"}, {Name: "Two", RuleType: property("Employee")},

@@ -26,17 +26,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 )
 
-type world struct {
+type fixture struct {
 	*schedtest.Env
 	client schedulingv1.ShiftTemplateServiceClient
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	rules := patterndefinition.NewRules(patterndefinition.Settings{})
 	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules, projection.NewResolver(env.Pool, noPersons{}, nil, nil)))
-	return &world{Env: env, client: schedulingv1.NewShiftTemplateServiceClient(env.Conn())}
+	return &fixture{Env: env, client: schedulingv1.NewShiftTemplateServiceClient(env.Conn())}
 }
 
 // noPersons knows no person that is not projected.
@@ -50,7 +50,7 @@ func template(name string) *schedulingv1.ShiftTemplate {
 	return &schedulingv1.ShiftTemplate{Name: name, StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00"}
 }
 
-func (w *world) create(t *testing.T, name string) *schedulingv1.ShiftTemplate {
+func (w *fixture) create(t *testing.T, name string) *schedulingv1.ShiftTemplate {
 	t.Helper()
 	created, err := w.client.CreateShiftTemplate(w.Ctx, template(name))
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func names(list *schedulingv1.ShiftTemplateList) []string {
 
 func TestLifeOfAShiftTemplate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	created := w.create(t, "Early")
 	assert.Equal(t, "1", created.GetVersion())
 	require.Len(t, created.GetSegments(), 1)
@@ -112,7 +112,7 @@ func TestLifeOfAShiftTemplate(t *testing.T) {
 
 func TestShiftTemplateIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	early, late := w.create(t, "Early"), w.create(t, "Late")
 	before := w.Rows(t, "shift_template")
 	noStart := template("Other")
@@ -154,7 +154,7 @@ func TestShiftTemplateIsRefused(t *testing.T) {
 
 func TestMultiCreateShiftTemplates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, "Early")
 	bad := &schedulingv1.MultiCreateShiftTemplatesRequest{Body: &schedulingv1.ShiftTemplateList{
 		ShiftTemplates: []*schedulingv1.ShiftTemplate{template("Late"), template("early"), template(""), template("late"), template("Late")},
@@ -194,7 +194,7 @@ func TestMultiCreateShiftTemplates(t *testing.T) {
 
 func TestMultiReadShiftTemplates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	late, early := w.create(t, "Late"), w.create(t, "Early")
 	read := func(refs *commonv1.RefList) (*schedulingv1.ShiftTemplateList, error) {
 		return w.client.MultiReadShiftTemplates(w.Ctx, &schedulingv1.MultiReadShiftTemplatesRequest{
@@ -247,7 +247,7 @@ func TestMultiReadShiftTemplates(t *testing.T) {
 
 func TestMultiUpdateShiftTemplates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	early, late := w.create(t, "Early"), w.create(t, "Late")
 	with := func(id *int64, name string) *schedulingv1.ShiftTemplate {
 		out := template(name)
@@ -269,7 +269,7 @@ func TestMultiUpdateShiftTemplates(t *testing.T) {
 
 func TestApplyReadMakesOneTemplate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	read := func(given *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplateList, error) {
 		return w.client.ApplyReadShiftTemplates(w.Ctx, &schedulingv1.ApplyReadShiftTemplatesRequest{Where: &schedulingv1.ApplyReadShiftTemplatesWhere{
 			Equivalent: &schedulingv1.EquivalentShiftTemplate{ShiftTemplate: given},

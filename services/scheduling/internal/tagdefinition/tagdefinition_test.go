@@ -18,16 +18,16 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-type world struct {
+type fixture struct {
 	*schedtest.Env
 	client schedulingv1.TagDefinitionServiceClient
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool, tagdefinition.NewStore()))
-	return &world{env, schedulingv1.NewTagDefinitionServiceClient(env.Conn())}
+	return &fixture{env, schedulingv1.NewTagDefinitionServiceClient(env.Conn())}
 }
 
 func named(names ...string) (refs []*commonv1.Ref) {
@@ -41,7 +41,7 @@ func ofSchedules(a *schedulingv1.ScheduleTagAttributes) *schedulingv1.TagDefinit
 	return &schedulingv1.TagDefinition{Name: "Standby", AssignmentContexts: named("SCHEDULE"), ScheduleContextAttributes: a}
 }
 
-func (w *world) create(t *testing.T, name string, contexts ...string) int64 {
+func (w *fixture) create(t *testing.T, name string, contexts ...string) int64 {
 	t.Helper()
 	made, err := w.client.CreateTagDefinition(w.Ctx, &schedulingv1.TagDefinition{Name: name, AssignmentContexts: named(contexts...)})
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestTagDefinitionsAreCompleted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			sent := ofSchedules(c.sent)
 			sent.AssignmentContexts = named("SEGMENT", "SCHEDULE", "SEGMENT")
 			made, err := w.client.CreateTagDefinition(w.Ctx, sent)
@@ -89,7 +89,7 @@ func TestTagDefinitionsAreCompleted(t *testing.T) {
 
 func TestTagDefinitionsAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(t, "Taken", "EMPLOYEE")
 	type attributes = schedulingv1.ScheduleTagAttributes
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestTagDefinitionsAreRefused(t *testing.T) {
 
 func TestTagDefinitionsAreFound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	night, day := w.create(t, "Night", "SCHEDULE", "SEGMENT"), w.create(t, "Day", "SCHEDULE")
 	w.create(t, "Trainer", "EMPLOYEE")
 	type where = schedulingv1.TagDefinitionsWhere

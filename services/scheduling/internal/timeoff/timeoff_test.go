@@ -24,8 +24,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/timeoff"
 )
 
-// world has the employee 1 (Zurich), and a manager, 9, who sees everybody.
-type world struct {
+// fixture has the employee 1 (Zurich), and a manager, 9, who sees everybody.
+type fixture struct {
 	*schedtest.Env
 	t                     *testing.T
 	manager               *timeoff.Manager
@@ -35,10 +35,10 @@ type world struct {
 	clock                 *clock.Fake
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
-	w := &world{
+	w := &fixture{
 		Env: env, t: t, clock: clock.NewFake(time.Date(2031, 3, 1, 23, 30, 0, 0, time.UTC)),
 		asEmployee: schedtest.As(t.Context(), 1, rowvisibility.Own), asManager: schedtest.As(t.Context(), 9, rowvisibility.All),
 	}
@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // asked is a request of the employee for whole days.
-func (w *world) asked(first, last string) *schedulingv1.TimeOffRequest {
+func (w *fixture) asked(first, last string) *schedulingv1.TimeOffRequest {
 	w.t.Helper()
 	made, err := w.employee.CreateEmployeeTimeOff(w.asEmployee, &schedulingv1.TimeOffRequest{
 		RequestSubType: &schedulingv1.TimeOffSubtype{Id: proto.Int64(1)},
@@ -68,18 +68,18 @@ func (w *world) asked(first, last string) *schedulingv1.TimeOffRequest {
 	return made
 }
 
-func (w *world) decide(id int64, to string) (*schedulingv1.TimeOffRequest, error) {
+func (w *fixture) decide(id int64, to string) (*schedulingv1.TimeOffRequest, error) {
 	return w.manager.ApplyUpdateTimeOff(w.asManager, &schedulingv1.ApplyUpdateTimeOffRequest{ChangeState: &schedulingv1.TimeOffStatusChange{
 		Do:    &schedulingv1.TimeOffStatusDo{ToStatus: &schedulingv1.RequestStatus{SymbolicId: to}},
 		Where: &schedulingv1.TimeOffStatusWhere{TimeOffRequestId: &id},
 	}})
 }
 
-func (w *world) items() int { return w.Rows(w.t, "schedule_item")["schedule_item"] }
+func (w *fixture) items() int { return w.Rows(w.t, "schedule_item")["schedule_item"] }
 
 func TestTimesAreThoseOfTheEmployee(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.asked("2031-03-01", "2031-03-01")
 	assert.Equal(t, "2031-03-02T00:30:00", made.GetCreateDateTime(), "it is past midnight there")
 	assert.True(t, made.GetHistorical())
@@ -87,7 +87,7 @@ func TestTimesAreThoseOfTheEmployee(t *testing.T) {
 
 func TestDecisionsTakeTurns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.asked("2031-03-03", "2031-03-06")
 	var group sync.WaitGroup
 	codes := make(chan string, 8)
@@ -112,7 +112,7 @@ func TestDecisionsTakeTurns(t *testing.T) {
 
 func TestRequestsOfOneDayTakeTurns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
@@ -133,7 +133,7 @@ func TestRequestsOfOneDayTakeTurns(t *testing.T) {
 
 // published returns how the last event shows the leave of the employee: the days that are
 // whole, and the version.
-func (w *world) published() (days, version int64) {
+func (w *fixture) published() (days, version int64) {
 	w.t.Helper()
 	var payload []byte
 	require.NoError(w.t, w.Pool.QueryRow(w.Ctx, `SELECT payload FROM outbox WHERE event = 'rotaloom.scheduling.v1.LeaveTaken' ORDER BY id DESC LIMIT 1`).Scan(&payload))
@@ -146,7 +146,7 @@ func (w *world) published() (days, version int64) {
 
 func TestTimeOffIsPublishedWithLeave(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.asked("2031-03-03", "2031-03-04")
 	_, err := w.decide(made.GetId(), "APPROVED")
 	require.NoError(t, err)
@@ -173,7 +173,7 @@ func TestTimeOffIsPublishedWithLeave(t *testing.T) {
 
 func TestSubtypesThatDecideByThemselves(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	schedulingv1.RegisterRequestSubtypeServiceServer(w.Local, requestsubtype.New(w.Pool))
 	sick, err := schedulingv1.NewRequestSubtypeServiceClient(w.Conn()).CreateRequestSubtype(w.Ctx, &schedulingv1.RequestSubtype{TimeOffRequest: &schedulingv1.TimeOffRequestSubtype{
 		Name: "Sick", AutomaticApproval: proto.Bool(true), AutomaticApprovalForCancellation: proto.Bool(true),

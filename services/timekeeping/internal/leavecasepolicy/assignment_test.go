@@ -32,7 +32,7 @@ func (absent) IdentifyPersons(_ context.Context, req *commonsv1.IdentifyPersonsR
 
 func TestProfilesOfEmployees(t *testing.T) {
 	t.Parallel()
-	ctx, w := newWorld(t)
+	ctx, w := newFixture(t)
 	of := func(number string) string {
 		found, err := w.assignments.FindLeaveProfileAssignment(ctx, &timekeepingv1.FindLeaveProfileAssignmentRequest{PersonNumber: number})
 		require.NoError(t, err)

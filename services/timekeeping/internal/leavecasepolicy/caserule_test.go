@@ -19,7 +19,7 @@ import (
 
 func TestRulesThatCasesAreGiven(t *testing.T) {
 	t.Parallel()
-	ctx, w := newWorld(t)
+	ctx, w := newFixture(t)
 	for _, c := range []struct {
 		name     string
 		employee int64
@@ -71,7 +71,7 @@ func TestRulesThatCasesAreGiven(t *testing.T) {
 
 func TestRulesOfCasesChange(t *testing.T) {
 	t.Parallel()
-	ctx, w := newWorld(t)
+	ctx, w := newFixture(t)
 	other := w.newCase(ctx, t, withoutProfile, "Open")
 	for _, c := range []struct {
 		name string
@@ -113,7 +113,7 @@ func TestRulesOfCasesChange(t *testing.T) {
 
 func TestCasesHaveABoundedNumberOfRules(t *testing.T) {
 	t.Parallel()
-	ctx, w := newWorld(t)
+	ctx, w := newFixture(t)
 	made, err := w.cases.CreateLeaveCase(ctx, &timekeepingv1.LeaveCase{
 		Employee: &timekeepingv1.LeaveEmployee{Id: proto.Int64(withoutProfile)}, Category: named("Medical"), Reason: named("Surgery"), Frequency: named("Continuous"),
 		Status: named("Open"), ApprovalStatus: named("Approved"), StartDate: "2026-01-01", RequestDate: "2026-01-01", FrequencyEffectiveDate: "2026-01-01", CaseCode: "Long",

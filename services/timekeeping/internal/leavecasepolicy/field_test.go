@@ -15,7 +15,7 @@ import (
 
 func TestValuesThatCasesAreGiven(t *testing.T) {
 	t.Parallel()
-	ctx, w := newWorld(t)
+	ctx, w := newFixture(t)
 	field := func(name, value string) *timekeepingv1.LeaveCaseCustomField {
 		return &timekeepingv1.LeaveCaseCustomField{CustomField: named(name), Value: proto.String(value)}
 	}

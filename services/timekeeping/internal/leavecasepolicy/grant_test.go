@@ -15,7 +15,7 @@ import (
 
 func TestGrants(t *testing.T) {
 	t.Parallel()
-	ctx, w := newWorld(t)
+	ctx, w := newFixture(t)
 	type grant = timekeepingv1.LeaveGrant
 	for _, c := range []struct {
 		name     string

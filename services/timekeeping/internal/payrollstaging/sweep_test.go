@@ -31,7 +31,7 @@ func (h *hours) Totals(_ context.Context, _ int64, employees []int64, _ civil.Ra
 	return out, h.err
 }
 
-func newBench(t *testing.T) (*Worker, *hours, *pg.Pool) {
+func newFixture(t *testing.T) (*Worker, *hours, *pg.Pool) {
 	t.Helper()
 	pool, source := newPool(t), &hours{}
 	_, err := work.Exec(tenant.With(t.Context(), 1), pool, `INSERT INTO person (tenant_id, id, version, person_number, full_name, time_zone, hire_date)
@@ -45,7 +45,7 @@ func newBench(t *testing.T) (*Worker, *hours, *pg.Pool) {
 // and the rest of the run is staged.
 func TestABatchThatAlwaysFails(t *testing.T) {
 	t.Parallel()
-	w, source, pool := newBench(t)
+	w, source, pool := newFixture(t)
 	ctx := tenant.With(t.Context(), 1)
 	batches := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7, 8)
 	failing := batches[0]
@@ -73,7 +73,7 @@ func TestABatchThatAlwaysFails(t *testing.T) {
 // What is away for a while does not count as a failure.
 func TestABatchWhoseSourceIsAway(t *testing.T) {
 	t.Parallel()
-	w, source, pool := newBench(t)
+	w, source, pool := newFixture(t)
 	ctx := tenant.With(t.Context(), 1)
 	b := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7)[0]
 	source.err = fault.Unavailable("Away.", 0)
@@ -89,7 +89,7 @@ func TestABatchWhoseSourceIsAway(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	w, _, pool := newBench(t)
+	w, _, pool := newFixture(t)
 	ctx := tenant.With(t.Context(), 1)
 	still := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7, 8)[0]
 	moves := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7)[0]

@@ -75,7 +75,7 @@ func TestEventsInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tenantID++
 		ctx := tenant.With(context.Background(), tenantID)
-		w := &world{shifts: map[int64]*schedulingv1.EnteredShift{}, spans: map[int64]int64{}, leave: map[int64]int32{}}
+		w := &fixture{shifts: map[int64]*schedulingv1.EnteredShift{}, spans: map[int64]int64{}, leave: map[int64]int32{}}
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			w.step(t)
 		}
@@ -113,8 +113,8 @@ func TestEventsInAnyOrder(t *testing.T) {
 
 const persons = 3
 
-// world is what scheduling has, and what it published.
-type world struct {
+// fixture is what scheduling has, and what it published.
+type fixture struct {
 	revision int64
 	shifts   map[int64]*schedulingv1.EnteredShift
 	spans    map[int64]int64 // the pattern of the only one, 0 for none
@@ -122,7 +122,7 @@ type world struct {
 	events   []proto.Message
 }
 
-func (w *world) step(t *rapid.T) {
+func (w *fixture) step(t *rapid.T) {
 	person := rapid.Int64Range(1, persons).Draw(t, "person")
 	switch rapid.IntRange(0, 4).Draw(t, "kind") {
 	case 0:
@@ -152,7 +152,7 @@ func (w *world) step(t *rapid.T) {
 	}
 }
 
-func (w *world) publishSpans(person int64) {
+func (w *fixture) publishSpans(person int64) {
 	w.revision++
 	group := &schedulingv1.EqualSpans{EmployeeIds: []int64{person}}
 	if w.spans[person] != 0 {
@@ -161,7 +161,7 @@ func (w *world) publishSpans(person int64) {
 	w.events = append(w.events, &schedulingv1.SpansChanged{Revision: w.revision, Groups: []*schedulingv1.EqualSpans{group}})
 }
 
-func (w *world) publishLeave(person int64) {
+func (w *fixture) publishLeave(person int64) {
 	w.revision++
 	taken := &schedulingv1.EmployeeLeave{EmployeeId: person}
 	if day := w.leave[person]; day != 0 {
@@ -170,13 +170,13 @@ func (w *world) publishLeave(person int64) {
 	w.events = append(w.events, &schedulingv1.LeaveTaken{Revision: w.revision, Employees: []*schedulingv1.EmployeeLeave{taken}})
 }
 
-func (w *world) publishShifts(shifts ...*schedulingv1.EnteredShift) {
+func (w *fixture) publishShifts(shifts ...*schedulingv1.EnteredShift) {
 	w.revision++
 	w.events = append(w.events, &schedulingv1.ShiftsEntered{Revision: w.revision, Jobs: []string{"", "A"}, Shifts: shifts})
 }
 
 // publishAll publishes everything, as a backfill does: also of what is gone.
-func (w *world) publishAll() {
+func (w *fixture) publishAll() {
 	for person := range int64(persons) {
 		w.publishSpans(person + 1)
 		w.publishLeave(person + 1)
@@ -186,7 +186,7 @@ func (w *world) publishAll() {
 	}
 }
 
-func (w *world) want() []string {
+func (w *fixture) want() []string {
 	out := []string{}
 	day := func(n int32) string { return civil.Date(n).String() }
 	for person, pattern := range w.spans {

@@ -29,7 +29,7 @@ func BenchmarkWorker(b *testing.B) {
 		replace bool
 	}{{"first-spans/1-worker", 1, false}, {"first-spans/2-workers", 2, false}, {"replace/2-workers", 2, true}} {
 		b.Run(c.name, func(b *testing.B) {
-			w := newWorld(b)
+			w := newFixture(b)
 			w.term(5)
 			w.members(5, "2026-01-01", "3000-01-01", ids(1, benchEmployees)...)
 			w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
@@ -55,7 +55,7 @@ func BenchmarkWorker(b *testing.B) {
 }
 
 // clear takes the spans away, or leaves each employee with one that must go.
-func (w *world) clear(replace bool) {
+func (w *fixture) clear(replace bool) {
 	w.exec("TRUNCATE span, span_past_block, propagation, propagation_batch, outbox")
 	if replace {
 		w.exec(`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
@@ -65,7 +65,7 @@ func (w *world) clear(replace bool) {
 	w.exec("VACUUM span, span_past_block")
 }
 
-func (w *world) timeWorkers(p *Propagator, workers int) time.Duration {
+func (w *fixture) timeWorkers(p *Propagator, workers int) time.Duration {
 	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.plan(p)
 	batches := make(chan int32, 100)
@@ -90,7 +90,7 @@ func (w *world) timeWorkers(p *Propagator, workers int) time.Duration {
 
 // timeCopy copies as many rows. The owner of a table bypasses policies that are
 // not forced on it.
-func (w *world) timeCopy(rows int) time.Duration {
+func (w *fixture) timeCopy(rows int) time.Duration {
 	w.exec("TRUNCATE span")
 	w.exec("ALTER TABLE span NO FORCE ROW LEVEL SECURITY")
 	defer w.exec("ALTER TABLE span FORCE ROW LEVEL SECURITY")
@@ -139,7 +139,7 @@ func perSecond(rows int, rounds []time.Duration) float64 {
 func BenchmarkEndToEnd(b *testing.B) {
 	for _, employees := range []int64{10, 10_000} {
 		b.Run(fmt.Sprint(employees), func(b *testing.B) {
-			w := newWorld(b)
+			w := newFixture(b)
 			w.term(5)
 			w.members(5, "2026-01-01", "3000-01-01", ids(1, employees)...)
 			w.exec("ANALYZE")

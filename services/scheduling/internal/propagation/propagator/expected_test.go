@@ -16,7 +16,7 @@ import (
 
 // expecting starts a change of a term that has so many members, who may be on their
 // way.
-func (w *world) expecting(term, members int64) int64 {
+func (w *fixture) expecting(term, members int64) int64 {
 	w.t.Helper()
 	var id int64
 	require.NoError(w.t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
@@ -28,13 +28,13 @@ func (w *world) expecting(term, members int64) int64 {
 	return id
 }
 
-func (w *world) total(id int64) int {
+func (w *fixture) total(id int64) int {
 	return w.count("SELECT employees_total FROM propagation WHERE id = $1", id)
 }
 
 func TestThePlanWaitsForMembersOnTheirWay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.term(5)
 	w.term(6)
 	w.members(5, "2026-01-01", "3000-01-01", 1)
@@ -61,7 +61,7 @@ func TestThePlanWaitsForMembersOnTheirWay(t *testing.T) {
 
 func TestMembersWhoDoNotComeAreWaitedForOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1)
 	p := w.propagator(Config{})
@@ -88,7 +88,7 @@ func TestMembersWhoDoNotComeAreWaitedForOnce(t *testing.T) {
 // No member, no other change and no sweep has the plan made: its time comes.
 func TestTheRunningPropagatorEndsTheWait(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.memberWait = 300 * time.Millisecond
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1)

@@ -22,7 +22,7 @@ import (
 // several workers at a time, end in the spans that follow from the tables.
 func TestHintsInAnyOrderEndInTheSame(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	staff := ids(1015, 1034) // in two buckets
 	for term := range int64(3) {
@@ -75,7 +75,7 @@ func TestHintsInAnyOrderEndInTheSame(t *testing.T) {
 
 // hint gives the planner and the workers hints about propagations: in random
 // order, several times, at once.
-func (w *world) hint(p *Propagator, random *rand.Rand, propagations []int64) {
+func (w *fixture) hint(p *Propagator, random *rand.Rand, propagations []int64) {
 	w.t.Helper()
 	var hints []int64
 	for range 2 {
@@ -106,7 +106,7 @@ func (w *world) hint(p *Propagator, random *rand.Rand, propagations []int64) {
 // the later change wins everywhere.
 func TestLaterChangeWinsUnderConcurrentWorkers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	server := natstest.New(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 6000)...)
@@ -128,7 +128,7 @@ func TestLaterChangeWinsUnderConcurrentWorkers(t *testing.T) {
 // behind, and the batch is done by the next one.
 func TestKilledWorkerLeavesNothingHalfDone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	server := natstest.New(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 500)...)
@@ -161,7 +161,7 @@ func TestKilledWorkerLeavesNothingHalfDone(t *testing.T) {
 // again.
 func TestSweepAsksForWhatTheBrokerLost(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	server := natstest.New(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 3000)...)
@@ -199,7 +199,7 @@ func TestSweepAsksForWhatTheBrokerLost(t *testing.T) {
 
 func TestRemindersGetRarer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1}})
 	p := w.propagator(Config{SweepAfter: time.Minute})
 	for wait, want := range []int{0: 1, 1: 0, 2: 1, 3: 0} {
@@ -217,7 +217,7 @@ func TestRemindersGetRarer(t *testing.T) {
 // fails for them alone, and goes on when the cause is mended and it is replayed.
 func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	server := natstest.New(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1, 2, 3, 5000)
@@ -268,7 +268,7 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 // further takes it along.
 func TestFailedPropagationsAreTriedAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	server := natstest.New(t)
 	w.assign(assignment{id: 60, employee: 7, from: "2026-01-05", lane: 99})
 	w.assign(assignment{id: 61, employee: 9, from: "2026-01-05", lane: 99})
@@ -291,7 +291,7 @@ func TestFailedPropagationsAreTriedAgain(t *testing.T) {
 // Verify says what is wrong.
 func TestVerifyFindsDifferences(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 2500)...)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
@@ -313,7 +313,7 @@ func TestVerifyFindsDifferences(t *testing.T) {
 
 func TestTheRunningPropagatorPurgesWhatIsOld(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.exec(`INSERT INTO propagation (tenant_id, cause, state, finished_at, applied_by) VALUES (1, 'PATTERN', 'FINISHED', clock_timestamp() - interval '49 hours', 0)`)
 	w.run(natstest.New(t), Config{KeepHistory: 48 * time.Hour})
 	w.await("it is gone", func() bool { return w.count("SELECT count(*) FROM propagation") == 0 })

@@ -17,7 +17,7 @@ import (
 
 func TestPropagationAppliesAnAssignment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 3)...)
 	w.members(5, "2026-02-01", "2026-03-01", 4)
@@ -54,7 +54,7 @@ func TestPropagationAppliesAnAssignment(t *testing.T) {
 }
 
 // changed returns the events about changed schedules that were written.
-func (w *world) changed() []*schedulingv1.ScheduleChanged {
+func (w *fixture) changed() []*schedulingv1.ScheduleChanged {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.ctx, "SELECT payload FROM outbox WHERE event LIKE '%ScheduleChanged' ORDER BY id")
 	require.NoError(w.t, err)
@@ -71,7 +71,7 @@ func (w *world) changed() []*schedulingv1.ScheduleChanged {
 
 func TestReplacedSpansArePast(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
@@ -92,7 +92,7 @@ func TestReplacedSpansArePast(t *testing.T) {
 
 func TestLockedDaysStay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1, 2, 3)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05", to: "2026-07-01"})
@@ -119,7 +119,7 @@ func TestLockedDaysStay(t *testing.T) {
 
 func TestCutLooseEntriesAreCounted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1, 2)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
@@ -141,7 +141,7 @@ func TestCutLooseEntriesAreCounted(t *testing.T) {
 // came from it.
 func TestWhatIsNoLongerInheritedGoes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1, 2)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
@@ -163,7 +163,7 @@ func TestWhatIsNoLongerInheritedGoes(t *testing.T) {
 
 func TestNobodyConcerned(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.apply(id)
 	assert.Equal(t, "FINISHED", w.get(id).GetState())
@@ -172,7 +172,7 @@ func TestNobodyConcerned(t *testing.T) {
 
 func TestPending(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", append(ids(1, 1000), ids(1500, 2000)...)...)
 	accepted := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
@@ -209,7 +209,7 @@ func TestPending(t *testing.T) {
 
 func TestPropagationsOfOthersAreUnknown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	for _, ctx := range []int64{testTenant, 2} {
 		unknown := id

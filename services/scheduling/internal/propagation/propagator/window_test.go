@@ -21,7 +21,7 @@ import (
 )
 
 // startIn starts a propagation of another tenant.
-func (w *world) startIn(tenantID int64, req propagation.Request) (id int64) {
+func (w *fixture) startIn(tenantID int64, req propagation.Request) (id int64) {
 	w.t.Helper()
 	require.NoError(w.t, pg.InTx(tenant.With(w.t.Context(), tenantID), w.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		id, err = propagation.Start(ctx, tx, req)
@@ -31,7 +31,7 @@ func (w *world) startIn(tenantID int64, req propagation.Request) (id int64) {
 }
 
 // requested returns the batches that are asked for, in order.
-func (w *world) requested() []batchKey {
+func (w *fixture) requested() []batchKey {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.ctx, `
 		SELECT propagation_id, batch FROM propagation_batch WHERE state = 'REQUESTED' ORDER BY propagation_id, batch`)
@@ -45,7 +45,7 @@ func (w *world) requested() []batchKey {
 // the next in, and a small change comes between the batches of a large one.
 func TestBatchesTakeTurns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	large := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: ids(0, 10*1024-1)})
 	p := w.propagator(Config{Window: 2})
 	w.plan(p)
@@ -82,7 +82,7 @@ func TestBatchesTakeTurns(t *testing.T) {
 // from those of others, and plans what was accepted meanwhile.
 func TestTenantsArePlannedBesideEachOther(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	first := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1}})
 	busy, err := w.pool.Begin(w.ctx)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestTenantsArePlannedBesideEachOther(t *testing.T) {
 // span once, and all of them show what was done.
 func TestOvertakenChangesAreDoneTogether(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.term(5)
 	w.term(6)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 3000)...)
@@ -162,7 +162,7 @@ func TestOvertakenChangesAreDoneTogether(t *testing.T) {
 // for as long as it takes.
 func TestSlowBatchesAreDividedAndTriedAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	server := natstest.New(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 1000)...)
@@ -192,7 +192,7 @@ func TestSlowBatchesAreDividedAndTriedAgain(t *testing.T) {
 // What a worker had in hand when its process died is another's within seconds.
 func TestBatchesOfADeadProcessAreTakenOver(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	server := natstest.New(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 3000)...)
@@ -233,7 +233,7 @@ func TestBatchesOfADeadProcessAreTakenOver(t *testing.T) {
 // and open batches the tenant has.
 func TestNoStatementReadsAWholeTable(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 200)...)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
@@ -274,7 +274,7 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 }
 
 // relayOnce runs a relay until the returned function is called.
-func (w *world) relayOnce(server *natstest.Server) (stop func()) {
+func (w *fixture) relayOnce(server *natstest.Server) (stop func()) {
 	w.t.Helper()
 	relay, err := outbox.NewRelay(outbox.Options{
 		Pool: w.pool, Bus: w.newBus(server), Log: pgtest.Log(w.t), Registry: newRegistry(), Poll: 5 * time.Millisecond,

@@ -27,19 +27,19 @@ const (
 	failed     = "FAILED"
 )
 
-// world is the database of scheduling with what tests put into it.
-type world struct {
+// fixture is the database of scheduling with what tests put into it.
+type fixture struct {
 	t    *testing.T
 	ctx  context.Context
 	pool *pg.Pool
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	events, err := outbox.Migrations()
 	require.NoError(t, err)
 	copies, err := replica.Migrations()
 	require.NoError(t, err)
-	w := &world{t: t, ctx: tenant.With(t.Context(), testTenant)}
+	w := &fixture{t: t, ctx: tenant.With(t.Context(), testTenant)}
 	cfg := pgtest.Config(t, events, copies, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
 	w.pool, err = pg.Open(w.ctx, cfg, pgtest.Log(t))
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) count(sql string) int {
+func (w *fixture) count(sql string) int {
 	w.t.Helper()
 	var n int
 	require.NoError(w.t, w.pool.QueryRow(w.ctx, sql).Scan(&n))
@@ -55,13 +55,13 @@ func (w *world) count(sql string) int {
 }
 
 // apply applies a retention of a time at an instant.
-func (w *world) apply(keep time.Duration, now time.Time) {
+func (w *fixture) apply(keep time.Duration, now time.Time) {
 	w.t.Helper()
 	require.NoError(w.t, New(w.pool, pgtest.Log(w.t), clock.NewFake(now), keep).Apply(w.t.Context()))
 }
 
 // months returns the months of which a past has partitions.
-func (w *world) months(past string) []string {
+func (w *fixture) months(past string) []string {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.ctx, `SELECT replace(inhrelid::regclass::text, $1 || '_', '') FROM pg_inherits
 		WHERE inhparent = $1::text::regclass ORDER BY 1`, past)
@@ -90,7 +90,7 @@ var become = map[string]string{
 
 // old stores a propagation, and rows of every past of two tenants, that ended at a
 // time.
-func (w *world) old(at time.Time, state string) {
+func (w *fixture) old(at time.Time, state string) {
 	w.t.Helper()
 	for _, id := range []int64{testTenant, 2} {
 		ctx := tenant.With(w.t.Context(), id)
@@ -104,7 +104,7 @@ func (w *world) old(at time.Time, state string) {
 }
 
 // left returns how many rows of each past a tenant has.
-func (w *world) left(tenantID int64) map[string]int {
+func (w *fixture) left(tenantID int64) map[string]int {
 	w.t.Helper()
 	counts := map[string]int{}
 	for _, past := range historyTables {
@@ -149,7 +149,7 @@ func TestMonthsThatEndedBefore(t *testing.T) {
 
 func TestWhatIsOldGoes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	now := time.Now().UTC()
 	next := time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 	for _, past := range historyTables {
@@ -176,7 +176,7 @@ func TestWhatIsOldGoes(t *testing.T) {
 }
 
 // assignment stores a version of an assignment that was believed until a time, or is.
-func (w *world) assignment(tenantID, id int64, version int, until string) {
+func (w *fixture) assignment(tenantID, id int64, version int, until string) {
 	w.t.Helper()
 	ctx := tenant.With(w.t.Context(), tenantID)
 	_, err := w.pool.Exec(ctx, `INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body) OVERRIDING SYSTEM VALUE VALUES ($1, 1, '', 1, '') ON CONFLICT DO NOTHING`, tenantID)
@@ -188,7 +188,7 @@ func (w *world) assignment(tenantID, id int64, version int, until string) {
 }
 
 // assignments returns the versions of assignments that a tenant has.
-func (w *world) assignments(tenantID int64) []string {
+func (w *fixture) assignments(tenantID int64) []string {
 	w.t.Helper()
 	rows, err := w.pool.Query(tenant.With(w.t.Context(), tenantID), "SELECT id || '.' || version FROM pattern_assignment ORDER BY id, version")
 	require.NoError(w.t, err)
@@ -204,7 +204,7 @@ func TestOldVersionsOfAssignmentsGo(t *testing.T) {
 	for name, keep := range map[string]time.Duration{"kept for two days": 48 * time.Hour, "kept for ever": ForEver} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			want := []string{"1.1", "1.2", "1.3", "2.1", "2.2", "3.1"}
 			for _, id := range []int64{testTenant, 2} {
 				w.assignment(id, 1, 1, old)
@@ -228,7 +228,7 @@ func TestOldVersionsOfAssignmentsGo(t *testing.T) {
 // While another process applies it, nothing happens, and nobody waits.
 func TestOneProcessAppliesTheRetention(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.assignment(testTenant, 1, 1, "2000-01-01T00:00:00Z")
 	w.assignment(testTenant, 1, 2, "infinity")
 	require.NoError(t, pg.InTx(tenant.All(w.ctx), w.pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -245,7 +245,7 @@ func TestOneProcessAppliesTheRetention(t *testing.T) {
 // A month that has begun without a partition stays in the default one.
 func TestAMonthWithoutAPartition(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	const keep = 3 * 365 * 24 * time.Hour
 	later := time.Date(2040, 12, 31, 23, 0, 0, 0, time.UTC)
 	w.old(later, finished)
@@ -260,7 +260,7 @@ func TestAMonthWithoutAPartition(t *testing.T) {
 
 func TestHistoryIsKeptForEver(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), finished)
 	w.apply(ForEver, time.Now())
 	assert.Equal(t, ofEach(1), w.left(testTenant))

@@ -20,8 +20,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth"
 )
 
-// bench is the service with everything around it but a network.
-type bench struct {
+// fixture is the service with everything around it but a network.
+type fixture struct {
 	permissions []string
 	pool        *pg.Pool
 	clock       *clock.Fake
@@ -33,18 +33,18 @@ type bench struct {
 	edge        *rpc.LocalConn
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return newBenchWith(t, auth.Config{})
+	return newFixtureWith(t, auth.Config{})
 }
 
-func newBenchWith(t testing.TB, cfg auth.Config) *bench {
+func newFixtureWith(t testing.TB, cfg auth.Config) *fixture {
 	t.Helper()
-	return createBench(t, cfg, "commons.person.read", "commons.person.write", "scheduling.schedule.read")
+	return createFixture(t, cfg, "commons.person.read", "commons.person.write", "scheduling.schedule.read")
 }
 
-// permitted returns those of the bench's permissions that a token grants.
-func (b *bench) permitted(p *authn.Principal) (out []string) {
+// permitted returns those of the fixture's permissions that a token grants.
+func (b *fixture) permitted(p *authn.Principal) (out []string) {
 	for _, permission := range b.permissions {
 		if p.Has(permission) {
 			out = append(out, permission)
@@ -53,10 +53,10 @@ func (b *bench) permitted(p *authn.Principal) (out []string) {
 	return out
 }
 
-// createBench makes a bench that knows some permissions.
-func createBench(t testing.TB, cfg auth.Config, permissions ...string) *bench {
+// createFixture makes a fixture that knows some permissions.
+func createFixture(t testing.TB, cfg auth.Config, permissions ...string) *fixture {
 	t.Helper()
-	b := &bench{
+	b := &fixture{
 		pool:        pgtest.New(t, auth.Migrations()...),
 		clock:       clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)),
 		permissions: permissions,

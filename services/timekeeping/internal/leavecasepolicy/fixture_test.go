@@ -29,15 +29,15 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const seeding pg.Unaudited = "test"
 
-// Employees of a world: the profile of the first says what cases may have, the second has
+// Employees of a fixture: the profile of the first says what cases may have, the second has
 // no profile.
 const (
 	withProfile    = int64(7)
 	withoutProfile = int64(8)
 )
 
-// world is a tenant that has set up leave.
-type world struct {
+// fixture is a tenant that has set up leave.
+type fixture struct {
 	cases       *leavecase.Handler
 	rules       *leavecasepolicy.CaseRules
 	fields      *leavecasepolicy.CaseFields
@@ -48,10 +48,10 @@ type world struct {
 
 func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(name)} }
 
-// newWorld sets leave up. The profile Staff gives medical leave the rule Short, the type
+// newFixture sets leave up. The profile Staff gives medical leave the rule Short, the type
 // Sick, and the fields Doctor, which is required, and Side. The rule Past and the type Unused
 // are switched off.
-func newWorld(t *testing.T) (context.Context, *world) {
+func newFixture(t *testing.T) (context.Context, *fixture) {
 	t.Helper()
 	ctx := tenant.With(t.Context(), 1)
 	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
@@ -91,7 +91,7 @@ func newWorld(t *testing.T) (context.Context, *world) {
 		SELECT 1, $1, id FROM leave_profile WHERE tenant_id = 1 AND name = 'Staff'`, withProfile)
 	require.NoError(t, err)
 	persons := person.NewDirectory(pool, absent{}, nil)
-	w := &world{
+	w := &fixture{
 		fields: leavecasepolicy.NewCaseFields(pool, persons), grants: leavecasepolicy.NewGrants(pool, persons),
 		assignments: leavecasepolicy.NewAssignments(pool, persons),
 	}
@@ -102,7 +102,7 @@ func newWorld(t *testing.T) (context.Context, *world) {
 }
 
 // newCase makes a case of medical leave in March 2026.
-func (w *world) newCase(ctx context.Context, t *testing.T, employee int64, status string) *commonv1.Ref {
+func (w *fixture) newCase(ctx context.Context, t *testing.T, employee int64, status string) *commonv1.Ref {
 	t.Helper()
 	made, err := w.cases.CreateLeaveCase(ctx, &timekeepingv1.LeaveCase{
 		Employee: &timekeepingv1.LeaveEmployee{Id: &employee}, Category: named("Medical"), Reason: named("Surgery"), Frequency: named("Continuous"),

@@ -50,8 +50,8 @@ const (
 	patience          = 20 * time.Second
 )
 
-// world runs the operations of planners and employees with a running propagator.
-type world struct {
+// fixture runs the operations of planners and employees with a running propagator.
+type fixture struct {
 	*schedtest.Env
 
 	t        *testing.T
@@ -80,10 +80,10 @@ type allVisible struct{}
 
 func (allVisible) Expected(context.Context, []int64) []propagation.Members { return nil }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
-	w := &world{
+	w := &fixture{
 		Env: env, t: t,
 		terms:    schedulingv1.NewEmploymentTermSchedulePatternServiceClient(env.Conn()),
 		shifts:   schedulingv1.NewShiftServiceClient(env.Conn()),
@@ -111,7 +111,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // run starts a relay and a propagator, as a process has.
-func (w *world) run() {
+func (w *fixture) run() {
 	w.t.Helper()
 	log, registry := pgtest.Log(w.t), prometheus.NewRegistry()
 	b, err := bus.New(bus.Options{
@@ -137,14 +137,14 @@ func (w *world) run() {
 	})
 }
 
-func (w *world) exec(sql string, args ...any) {
+func (w *fixture) exec(sql string, args ...any) {
 	w.t.Helper()
 	_, err := w.Pool.Exec(w.Ctx, sql, args...)
 	require.NoError(w.t, err)
 }
 
 // settle waits until all that was accepted is applied.
-func (w *world) settle() {
+func (w *fixture) settle() {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {
 		var open int
@@ -175,7 +175,7 @@ var entries = map[string]func() *schedulingv1.SchedulePatternItem{
 var shiftNames = map[string]string{"06:00": "EARLY", "14:00": "LATE", "22:00": "NIGHT"}
 
 // assign assigns a pattern to a term and returns the assignment's id.
-func (w *world) assign(term int64, from, to string, override bool, names ...string) int64 {
+func (w *fixture) assign(term int64, from, to string, override bool, names ...string) int64 {
 	w.t.Helper()
 	response, err := w.terms.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyCreateGroupSchedulePatternsRequest{
 		Body: &schedulingv1.ApplyCreateGroupSchedulePatterns{GroupSchedulePatterns: &schedulingv1.GroupSchedulePatternCreation{
@@ -191,7 +191,7 @@ func (w *world) assign(term int64, from, to string, override bool, names ...stri
 	return response.GetResults()[0].GetGroupSchedulePattern().GetId()
 }
 
-func (w *world) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) *schedulingv1.GroupSchedulePatternResult {
+func (w *fixture) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) *schedulingv1.GroupSchedulePatternResult {
 	w.t.Helper()
 	response, err := w.terms.ApplyUpdateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyUpdateGroupSchedulePatternsRequest{Body: body})
 	require.NoError(w.t, err)
@@ -203,35 +203,35 @@ func ids(id int64) *schedulingv1.GroupSchedulePatternIds {
 	return &schedulingv1.GroupSchedulePatternIds{GroupSchedulePatternIds: []int64{id}}
 }
 
-func (w *world) recreate(id int64, names ...string) {
+func (w *fixture) recreate(id int64, names ...string) {
 	w.t.Helper()
 	w.update(&schedulingv1.ApplyUpdateGroupSchedulePatterns{Recreate: &schedulingv1.RecreateGroupSchedulePatterns{
 		Where: ids(id), Do: &schedulingv1.RecreateGroupSchedulePattern{GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{SchedulePattern: pattern(names...)}},
 	}})
 }
 
-func (w *world) asOf(id int64, date string, names ...string) int64 {
+func (w *fixture) asOf(id int64, date string, names ...string) int64 {
 	w.t.Helper()
 	return w.update(&schedulingv1.ApplyUpdateGroupSchedulePatterns{UpdateAsOfDate: &schedulingv1.UpdateGroupSchedulePatternsAsOfDate{
 		Where: ids(id), Do: &schedulingv1.UpdateGroupSchedulePatternAsOfDate{Date: date, GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{SchedulePattern: pattern(names...)}},
 	}}).GetGroupSchedulePattern().GetId()
 }
 
-func (w *world) endOn(id int64, date string) {
+func (w *fixture) endOn(id int64, date string) {
 	w.t.Helper()
 	w.update(&schedulingv1.ApplyUpdateGroupSchedulePatterns{UpdateEndDate: &schedulingv1.UpdateGroupSchedulePatternsEndDate{
 		Where: ids(id), Do: &schedulingv1.UpdateGroupSchedulePatternEndDate{Date: date},
 	}})
 }
 
-func (w *world) takeAway(id int64, from, to string) {
+func (w *fixture) takeAway(id int64, from, to string) {
 	w.t.Helper()
 	w.update(&schedulingv1.ApplyUpdateGroupSchedulePatterns{Remove: &schedulingv1.RemoveGroupSchedulePatterns{
 		Where: ids(id), Do: &schedulingv1.RemovedDays{StartDate: from, EndDate: to},
 	}})
 }
 
-func (w *world) remove(id int64) {
+func (w *fixture) remove(id int64) {
 	w.t.Helper()
 	_, err := w.terms.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: id})
 	require.NoError(w.t, err)
@@ -239,7 +239,7 @@ func (w *world) remove(id int64) {
 }
 
 // member puts an employee on terms: "55 2025-01-01 2025-06-01".
-func (w *world) member(employee int64, list ...string) {
+func (w *fixture) member(employee int64, list ...string) {
 	w.t.Helper()
 	w.exec(`DELETE FROM membership WHERE employee_id = $1`, employee)
 	for _, m := range list {
@@ -255,7 +255,7 @@ func (w *world) member(employee int64, list ...string) {
 	w.settle()
 }
 
-func (w *world) read(employee int64, date string) *schedulingv1.Schedule {
+func (w *fixture) read(employee int64, date string) *schedulingv1.Schedule {
 	w.t.Helper()
 	response, err := w.schedule.MultiReadSchedule(w.Ctx, &schedulingv1.MultiReadScheduleRequest{
 		Select: []string{"SHIFTS", "PAYCODEEDITS"},
@@ -272,7 +272,7 @@ func (w *world) read(employee int64, date string) *schedulingv1.Schedule {
 }
 
 // day lists what an employee has on a day. A shift by hand has a star.
-func (w *world) day(employee int64, date string) []string {
+func (w *fixture) day(employee int64, date string) []string {
 	w.t.Helper()
 	s, out := w.read(employee, date), []string{}
 	for _, shift := range s.GetShifts().GetShifts() {
@@ -291,7 +291,7 @@ func (w *world) day(employee int64, date string) []string {
 }
 
 // find returns the id of an entry.
-func (w *world) find(employee int64, date, name string) int64 {
+func (w *fixture) find(employee int64, date, name string) int64 {
 	w.t.Helper()
 	s := w.read(employee, date)
 	for _, shift := range s.GetShifts().GetShifts() {
@@ -308,7 +308,7 @@ func (w *world) find(employee int64, date, name string) int64 {
 	return 0
 }
 
-func (w *world) delete(employee int64, date, name string) int64 {
+func (w *fixture) delete(employee int64, date, name string) int64 {
 	w.t.Helper()
 	id := w.find(employee, date, name)
 	_, err := w.shifts.DeleteShift(w.Ctx, &schedulingv1.DeleteShiftRequest{Id: id})
@@ -317,7 +317,7 @@ func (w *world) delete(employee int64, date, name string) int64 {
 }
 
 // edit changes a shift, but not its times.
-func (w *world) edit(employee int64, date, name string) int64 {
+func (w *fixture) edit(employee int64, date, name string) int64 {
 	w.t.Helper()
 	id := w.find(employee, date, name)
 	got, err := w.shifts.GetShift(w.Ctx, &schedulingv1.GetShiftRequest{Id: id})

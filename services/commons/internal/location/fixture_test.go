@@ -20,17 +20,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
-type bench struct {
+type fixture struct {
 	*location.Handler
 	pool *pg.Pool
 }
 
-func newBench(t *testing.T) bench {
+func newFixture(t *testing.T) fixture {
 	t.Helper()
 	sets, err := serve.Migrations("commons_version", migrations.FS)
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
-	return bench{location.New(pool, clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))), pool}
+	return fixture{location.New(pool, clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))), pool}
 }
 
 func inTenant(t *testing.T) context.Context { return tenant.With(t.Context(), 1) }
@@ -38,7 +38,7 @@ func inTenant(t *testing.T) context.Context { return tenant.With(t.Context(), 1)
 func byPath(path string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &path} }
 
 // has creates a location below the one with a path, at the top for "".
-func (b bench) has(t *testing.T, parent, name string, change ...func(*commonsv1.Location)) int64 {
+func (b fixture) has(t *testing.T, parent, name string, change ...func(*commonsv1.Location)) int64 {
 	t.Helper()
 	l := &commonsv1.Location{Name: &name}
 	if parent != "" {
@@ -61,14 +61,14 @@ func paths(list *commonsv1.LocationList) []string {
 	return out
 }
 
-func (b bench) reads(t *testing.T, where *commonsv1.LocationWhere) []string {
+func (b fixture) reads(t *testing.T, where *commonsv1.LocationWhere) []string {
 	t.Helper()
 	list, err := b.MultiReadLocations(inTenant(t), &commonsv1.MultiReadLocationsRequest{Where: where})
 	require.NoError(t, err)
 	return paths(list)
 }
 
-func (b bench) below(t *testing.T, ref *commonv1.Ref, day string) []string {
+func (b fixture) below(t *testing.T, ref *commonv1.Ref, day string) []string {
 	t.Helper()
 	return b.reads(t, &commonsv1.LocationWhere{DescendantsOf: &commonsv1.LocationsOf{Context: "ORG", Date: day, LocationRef: ref}})
 }

@@ -30,21 +30,21 @@ func monthOf(m int) time.Month { return time.Month(m) }
 
 func ref(qualifier string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &qualifier} }
 
-// bench is a database of commons.
-type bench struct {
+// fixture is a database of commons.
+type fixture struct {
 	pool *pg.Pool
 	ctx  context.Context
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return &bench{
+	return &fixture{
 		pool: pgtest.New(t, pg.Migrations{Table: "commons_version", FS: migrations.FS}),
 		ctx:  tenant.With(t.Context(), 1),
 	}
 }
 
-func (b *bench) exec(t *testing.T, sql string, args ...any) {
+func (b *fixture) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	_, err := b.pool.Exec(b.ctx, sql, args...)
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func (b *bench) exec(t *testing.T, sql string, args ...any) {
 
 // addAda stores Ada (1), Bo (2), who manages her, and somebody of whom nothing
 // is known (3).
-func (b *bench) addAda(t *testing.T) {
+func (b *fixture) addAda(t *testing.T) {
 	t.Helper()
 	body, err := proto.Marshal(adasBody())
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func (b *bench) addAda(t *testing.T) {
 }
 
 // addJobOfAda puts her job into the business structure, where it changes with the year.
-func (b *bench) addJobOfAda(t *testing.T) {
+func (b *fixture) addJobOfAda(t *testing.T) {
 	t.Helper()
 	places := make([][]byte, 2)
 	for i, center := range []string{"CC-6", "CC-7"} {
@@ -107,7 +107,7 @@ func (b *bench) addJobOfAda(t *testing.T) {
 
 func TestFindEmployees(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.addAda(t)
 	finder := NewFinder(b.pool, rowvisibility.New(clock.System{}))
 	ask := func(ctx context.Context) []*datav1.DataRow {
@@ -133,7 +133,7 @@ func TestFindEmployees(t *testing.T) {
 
 func TestEveryElementOfLocations(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newFixture(t)
 	b.addAda(t)
 	body, err := proto.Marshal(&commonsv1.Location{
 		FullName: proto.String("East branch"), Description: proto.String("Text"), Address: proto.String("Elm 1"), Color: proto.String("red"),

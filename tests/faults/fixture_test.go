@@ -40,17 +40,17 @@ func byForm(short, ci, long int) int {
 	return short
 }
 
-// world is the product as separate processes, and a way to call it.
-type world struct {
+// fixture is the product as separate processes, and a way to call it.
+type fixture struct {
 	*launch.Deployment
 	t   *testing.T
 	ctx context.Context
 	api scenario.API
 }
 
-func newWorld(t *testing.T, settings ...string) *world {
+func newFixture(t *testing.T, settings ...string) *fixture {
 	t.Helper()
-	return newWorldOf(t, launch.Deployed(t, withSettings(settings...)...))
+	return newFixtureOf(t, launch.Deployed(t, withSettings(settings...)...))
 }
 
 // withSettings are the settings of all programs in these tests, and those of one test.
@@ -61,19 +61,19 @@ func withSettings(own ...string) []string {
 	}, own...)
 }
 
-func newWorldOf(t *testing.T, d *launch.Deployment) *world {
+func newFixtureOf(t *testing.T, d *launch.Deployment) *fixture {
 	t.Helper()
-	return &world{Deployment: d, t: t, ctx: t.Context(), api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}}
+	return &fixture{Deployment: d, t: t, ctx: t.Context(), api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}}
 }
 
-func (w *world) crew(size int) *scenario.Crew {
+func (w *fixture) crew(size int) *scenario.Crew {
 	w.t.Helper()
 	crew, err := scenario.NewCrew(w.ctx, w.api, size, hired)
 	require.NoError(w.t, err)
 	return crew
 }
 
-func (w *world) assign(crew *scenario.Crew, r rotation) scenario.Assignment {
+func (w *fixture) assign(crew *scenario.Crew, r rotation) scenario.Assignment {
 	w.t.Helper()
 	a, err := crew.Assign(w.ctx, w.api, r.pattern(), monday, "", 0)
 	require.NoError(w.t, err)
@@ -83,7 +83,7 @@ func (w *world) assign(crew *scenario.Crew, r rotation) scenario.Assignment {
 
 // working is a crew of which everybody works a rotation, as the schedule shows.
 // Who works is known by then wherever it must be.
-func (w *world) working(size int, r rotation) (*scenario.Crew, scenario.Assignment) {
+func (w *fixture) working(size int, r rotation) (*scenario.Crew, scenario.Assignment) {
 	w.t.Helper()
 	crew := w.crew(size)
 	assigned := w.assign(crew, r)
@@ -97,7 +97,7 @@ func (w *world) working(size int, r rotation) (*scenario.Crew, scenario.Assignme
 	return crew, assigned
 }
 
-func (w *world) recreate(crew *scenario.Crew, id int64, r rotation) (a scenario.Assignment) {
+func (w *fixture) recreate(crew *scenario.Crew, id int64, r rotation) (a scenario.Assignment) {
 	w.t.Helper()
 	w.retry("the pattern is replaced", func() (err error) {
 		a, err = crew.Recreate(w.ctx, w.api, id, r.pattern(), monday)
@@ -108,7 +108,7 @@ func (w *world) recreate(crew *scenario.Crew, id int64, r rotation) (a scenario.
 }
 
 // propagation reads a propagation, and returns false while the service is away.
-func (w *world) propagation(path string) (p scenario.Propagation, ok bool) {
+func (w *fixture) propagation(path string) (p scenario.Propagation, ok bool) {
 	w.t.Helper()
 	_, err := w.api.Call(w.ctx, http.MethodGet, path, nil, &p)
 	if isUnavailable(err) {
@@ -120,14 +120,14 @@ func (w *world) propagation(path string) (p scenario.Propagation, ok bool) {
 
 // finish waits until a propagation has reached that many employees, each of
 // them once.
-func (w *world) finish(path string, employees int) {
+func (w *fixture) finish(path string, employees int) {
 	w.t.Helper()
 	p := w.finishAny(path)
 	require.EqualValues(w.t, employees, p.EmployeesTotal)
 }
 
 // finishAny waits until a propagation has reached everybody whom it concerns.
-func (w *world) finishAny(path string) (p scenario.Propagation) {
+func (w *fixture) finishAny(path string) (p scenario.Propagation) {
 	w.t.Helper()
 	launch.Await(w.t, patience, path+" finishes", func() bool {
 		var ok bool
@@ -147,7 +147,7 @@ func isUnavailable(err error) bool {
 
 // verify waits until all propagations have finished, and has the operator's
 // command compare what is stored with the rules, and the copies with their owners.
-func (w *world) verify() {
+func (w *fixture) verify() {
 	w.t.Helper()
 	propagator := filepath.Join(launch.Root(w.t), "bin", "test", "propagator")
 	launch.Await(w.t, patience, "all propagations have finished", func() bool {
@@ -168,7 +168,7 @@ const lookFrom, lookTo = "2026-03-02", "2026-03-29"
 
 // requireShifts compares what the schedules of employees show with what the
 // rotation says.
-func (w *world) requireShifts(r rotation, employees []int64) {
+func (w *fixture) requireShifts(r rotation, employees []int64) {
 	w.t.Helper()
 	shifts, err := scenario.ReadShifts(w.ctx, w.api, employees, lookFrom, lookTo)
 	require.NoError(w.t, err)
@@ -177,7 +177,7 @@ func (w *world) requireShifts(r rotation, employees []int64) {
 
 // awaitShifts waits until the schedules of employees show what the rotation
 // says.
-func (w *world) awaitShifts(r rotation, employees []int64) {
+func (w *fixture) awaitShifts(r rotation, employees []int64) {
 	w.t.Helper()
 	expected := r.expected(employees, lookFrom, lookTo)
 	launch.Await(w.t, patience, "the schedules show the rotation", func() bool {
@@ -200,7 +200,7 @@ func sample(employees []int64, size int) []int64 {
 }
 
 // retry repeats a call while the response is that something will be back soon.
-func (w *world) retry(what string, call func() error) {
+func (w *fixture) retry(what string, call func() error) {
 	w.t.Helper()
 	launch.Await(w.t, patience, what, func() bool {
 		err := call()

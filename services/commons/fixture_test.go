@@ -133,8 +133,8 @@ func (u *users) names() []string {
 	return out
 }
 
-// bench is the service with everything around it but a network.
-type bench struct {
+// fixture is the service with everything around it but a network.
+type fixture struct {
 	pool    *pg.Pool
 	nats    *nats.Conn
 	users   *users
@@ -145,11 +145,11 @@ type bench struct {
 	termRequests commonsv1.TermRequestServiceClient
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	sets, err := commons.Migrations()
 	require.NoError(t, err)
-	b := &bench{pool: pgtest.New(t, sets...), users: &users{
+	b := &fixture{pool: pgtest.New(t, sets...), users: &users{
 		accounts: map[int64]*authv1.User{}, lockouts: map[int64]*authv1.UserLockout{},
 		powerful: map[int64]bool{}, received: map[string]*authv1.Initiator{},
 	}}
@@ -229,7 +229,7 @@ func withUser(name string) func(*commonsv1.Person) {
 }
 
 // events returns what the outbox holds, oldest first.
-func (b *bench) events(t *testing.T) []*commonsv1.PersonsChanged {
+func (b *fixture) events(t *testing.T) []*commonsv1.PersonsChanged {
 	t.Helper()
 	rows, err := b.pool.Query(tenant.All(t.Context()), `SELECT payload FROM outbox WHERE subject = 'rotaloom.commons.person.changed' ORDER BY id`)
 	require.NoError(t, err)
@@ -244,7 +244,7 @@ func (b *bench) events(t *testing.T) []*commonsv1.PersonsChanged {
 	return out
 }
 
-func (b *bench) intents(t *testing.T) int {
+func (b *fixture) intents(t *testing.T) int {
 	t.Helper()
 	var n int
 	require.NoError(t, b.pool.QueryRow(tenant.All(t.Context()), `SELECT count(*) FROM account_intent`).Scan(&n))

@@ -21,7 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// password is what everybody logs in with whom a world makes.
+// password is what everybody logs in with whom a fixture makes.
 const password = "Correct-horse-battery-41"
 
 // long reports whether the attacks run in their long form.
@@ -30,22 +30,22 @@ func long() bool { return os.Getenv("ROTALOOM_ATTACK") == "long" }
 // shared are the attacks on the one server of TestAttacks.
 var shared []struct {
 	name string
-	run  func(t *testing.T, w *world)
+	run  func(t *testing.T, w *fixture)
 }
 
 // attack registers an attack on the shared server. Attacks run side by side: each makes
 // what it works on, with names of its own (scenario.Unique), and uses up nothing that
 // others need.
-func attack(name string, run func(t *testing.T, w *world)) {
+func attack(name string, run func(t *testing.T, w *fixture)) {
 	shared = append(shared, struct {
 		name string
-		run  func(t *testing.T, w *world)
+		run  func(t *testing.T, w *fixture)
 	}{name, run})
 }
 
 func TestAttacks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	t.Run("attack", func(t *testing.T) {
 		for _, a := range shared {
 			t.Run(a.name, func(t *testing.T) {
@@ -57,23 +57,23 @@ func TestAttacks(t *testing.T) {
 	w.requireUnharmed(t)
 }
 
-// world is the product in one process, and its administrator.
-type world struct {
+// fixture is the product in one process, and its administrator.
+type fixture struct {
 	*launch.Server
 	admin scenario.API
 }
 
-// newWorld starts a server with settings, "--name=value" each.
-func newWorld(t *testing.T, settings ...string) *world {
+// newFixture starts a server with settings, "--name=value" each.
+func newFixture(t *testing.T, settings ...string) *fixture {
 	t.Helper()
-	w := &world{Server: launch.Standalone(t, settings...)}
+	w := &fixture{Server: launch.Standalone(t, settings...)}
 	w.admin = scenario.API{Target: w.Target(t)}
 	return w
 }
 
 // requireUnharmed holds that the server still lets its administrator in, and that
 // nothing in it panicked or failed with 500.
-func (w *world) requireUnharmed(t *testing.T) {
+func (w *fixture) requireUnharmed(t *testing.T) {
 	t.Helper()
 	assert.NoError(t, launch.TryLogin(t, w.Client, w.Ready), "the administrator is let in")
 	log, err := os.ReadFile(w.Log)
@@ -93,7 +93,7 @@ func (w *world) requireUnharmed(t *testing.T) {
 }
 
 // person makes a person with a user account and an access profile, who is logged in.
-func (w *world) person(t *testing.T, profile string) (id int64, api scenario.API) {
+func (w *fixture) person(t *testing.T, profile string) (id int64, api scenario.API) {
 	t.Helper()
 	name := scenario.Unique(strings.ToLower(profile))
 	var made struct {
@@ -113,7 +113,7 @@ func (w *world) person(t *testing.T, profile string) (id int64, api scenario.API
 }
 
 // login logs a user in whose password is the one of this package.
-func (w *world) login(t *testing.T, user string) scenario.API {
+func (w *fixture) login(t *testing.T, user string) scenario.API {
 	t.Helper()
 	ready := w.Ready
 	ready.Credentials.Username, ready.Credentials.Password = user, password
@@ -122,7 +122,7 @@ func (w *world) login(t *testing.T, user string) scenario.API {
 
 // tenant makes a tenant, and returns its administrator, who is logged in and calls by
 // the tenant's host name.
-func (w *world) tenant(t *testing.T, name string) scenario.API {
+func (w *fixture) tenant(t *testing.T, name string) scenario.API {
 	t.Helper()
 	host := name + ".example.org"
 	binary := launch.Build(t, "services/standalone/cmd/rotaloom")
@@ -163,7 +163,7 @@ type reply struct {
 }
 
 // send makes a request as it is described; the token and the body may be empty.
-func (w *world) send(ctx context.Context, token, method, path string, body []byte) (reply, error) {
+func (w *fixture) send(ctx context.Context, token, method, path string, body []byte) (reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, w.BaseURL+path, bytes.NewReader(body))
 	if err != nil {
 		return reply{}, err

@@ -140,8 +140,8 @@ const ownTables = `
 CREATE TABLE thing (tenant_id bigint, id bigint, version bigint, value bigint, PRIMARY KEY (tenant_id, id));
 CREATE TABLE copy (tenant_id bigint, id bigint, value bigint, PRIMARY KEY (tenant_id, id))`
 
-// world is an owner and a copy, on a database and a broker.
-type world struct {
+// fixture is an owner and a copy, on a database and a broker.
+type fixture struct {
 	t      *testing.T
 	pool   *pg.Pool
 	server *natstest.Server
@@ -225,9 +225,9 @@ func topicOf() replica.Topic {
 	}
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{t: t, pool: newPool(t), server: natstest.New(t), reg: prometheus.NewRegistry()}
+	w := &fixture{t: t, pool: newPool(t), server: natstest.New(t), reg: prometheus.NewRegistry()}
 	w.conn = w.server.Conn()
 	files := &protoregistry.Files{}
 	require.NoError(t, files.RegisterFile(file))
@@ -243,7 +243,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // run runs something until the test ends or it is stopped.
-func (w *world) run(fn func(context.Context) error) (stop func()) {
+func (w *fixture) run(fn func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -256,7 +256,7 @@ func (w *world) run(fn func(context.Context) error) (stop func()) {
 }
 
 // serve runs the relay, the consumer and the replicator of both sides.
-func (w *world) serve(every time.Duration) {
+func (w *fixture) serve(every time.Duration) {
 	w.t.Helper()
 	r, err := replica.NewReplicator(replica.Options{
 		Pool: w.pool, Bus: w.bus, Wake: w.relay.Wake, Log: pgtest.Log(w.t), Registry: w.reg,
@@ -269,7 +269,7 @@ func (w *world) serve(every time.Duration) {
 }
 
 // change changes things of a tenant, and publishes them unless the events are lost.
-func (w *world) change(tenantID int64, lost bool, ids ...int64) {
+func (w *fixture) change(tenantID int64, lost bool, ids ...int64) {
 	w.t.Helper()
 	ctx := tenant.With(w.t.Context(), tenantID)
 	require.NoError(w.t, pg.InTx(ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -289,19 +289,19 @@ func (w *world) change(tenantID int64, lost bool, ids ...int64) {
 	w.relay.Wake()
 }
 
-func (w *world) exec(sql string, args ...any) {
+func (w *fixture) exec(sql string, args ...any) {
 	w.t.Helper()
 	_, err := w.pool.Exec(tenant.All(w.t.Context()), sql, args...)
 	require.NoError(w.t, err)
 }
 
 // equal waits until the copy is what the owner has.
-func (w *world) equal() {
+func (w *fixture) equal() {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool { return w.differing() == 0 }, patience, 20*time.Millisecond)
 }
 
-func (w *world) differing() (n int) {
+func (w *fixture) differing() (n int) {
 	w.t.Helper()
 	require.NoError(w.t, w.pool.QueryRow(w.t.Context(), `SELECT count(*) FROM thing FULL JOIN copy USING (tenant_id, id)
 		WHERE thing.value IS DISTINCT FROM copy.value`).Scan(&n))

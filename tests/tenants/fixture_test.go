@@ -25,8 +25,8 @@ import (
 // services have a database each.
 var services = []string{"auth", "commons", "timekeeping", "scheduling", "platform"}
 
-// world is the product with its database server.
-type world struct {
+// fixture is the product with its database server.
+type fixture struct {
 	*launch.Server
 	database *localpg.Server
 	binary   string
@@ -36,9 +36,9 @@ type world struct {
 	admin map[string]*pgx.Conn
 }
 
-// newWorld starts the product on a database server of its own, which it reaches by
+// newFixture starts the product on a database server of its own, which it reaches by
 // the URL that through returns.
-func newWorld(t *testing.T, through func(socket, direct string) string) *world {
+func newFixture(t *testing.T, through func(socket, direct string) string) *fixture {
 	t.Helper()
 	dir := t.TempDir()
 	// Root runs the database as another user, who must get there.
@@ -49,7 +49,7 @@ func newWorld(t *testing.T, through func(socket, direct string) string) *world {
 	direct := database.AdminURL("postgres")
 	parsed, err := url.Parse(direct)
 	require.NoError(t, err)
-	w := &world{
+	w := &fixture{
 		database: database, admin: map[string]*pgx.Conn{}, binary: launch.Build(t, "services/standalone/cmd/rotaloom"),
 	}
 	address := through(filepath.Join(parsed.Query().Get("host"), ".s.PGSQL."+parsed.Query().Get("port")), direct)
@@ -71,7 +71,7 @@ type member struct {
 }
 
 // operate runs a command of an operator.
-func (w *world) operate(t *testing.T, args ...string) string {
+func (w *fixture) operate(t *testing.T, args ...string) string {
 	t.Helper()
 	args = append(append([]string{"tenant"}, args...), w.place...)
 	out, errs, code := launch.Run(t, w.binary, nil, args...)
@@ -80,7 +80,7 @@ func (w *world) operate(t *testing.T, args ...string) string {
 }
 
 // tenant makes a tenant.
-func (w *world) tenant(t *testing.T, name string) member {
+func (w *fixture) tenant(t *testing.T, name string) member {
 	t.Helper()
 	m := member{host: name + ".example.org"}
 	out := w.operate(t, "create", name, "--host", m.host)
@@ -157,7 +157,7 @@ func fill(t *testing.T, target contract.Target) []contract.RecordedStep {
 }
 
 // tables returns the tables of a database whose rows belong to tenants.
-func (w *world) tables(t *testing.T, service string) []string {
+func (w *fixture) tables(t *testing.T, service string) []string {
 	t.Helper()
 	rows, err := w.admin[service].Query(t.Context(), `SELECT c.relname::text FROM pg_class c
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
@@ -187,7 +187,7 @@ const delivery, attempt = "notification_delivery", "notification_attempt"
 
 // rows returns a fingerprint of what a tenant has in each table but the restless ones,
 // and of refusals and events only those since then.
-func (w *world) rows(t *testing.T, tenant string, then time.Time) map[string]string {
+func (w *fixture) rows(t *testing.T, tenant string, then time.Time) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, service := range services {
@@ -216,7 +216,7 @@ func (w *world) rows(t *testing.T, tenant string, then time.Time) map[string]str
 }
 
 // idsFrom lets all new ids begin at a number.
-func (w *world) idsFrom(t *testing.T, first int) {
+func (w *fixture) idsFrom(t *testing.T, first int) {
 	t.Helper()
 	for _, service := range services {
 		_, err := w.admin[service].Exec(t.Context(), `SELECT setval(c.oid, $1) FROM pg_class c
@@ -226,7 +226,7 @@ func (w *world) idsFrom(t *testing.T, first int) {
 }
 
 // settled returns rows once nothing is applied any more.
-func (w *world) settled(t *testing.T, tenant string, then time.Time) map[string]string {
+func (w *fixture) settled(t *testing.T, tenant string, then time.Time) map[string]string {
 	t.Helper()
 	last := w.rows(t, tenant, then)
 	since := time.Now()

@@ -36,8 +36,8 @@ const (
 	patience = 20 * time.Second
 )
 
-// world is the database of scheduling with what tests put into it.
-type world struct {
+// fixture is the database of scheduling with what tests put into it.
+type fixture struct {
 	t    testing.TB
 	ctx  context.Context
 	cfg  pg.Config
@@ -48,12 +48,12 @@ type world struct {
 	memberWait time.Duration
 }
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	events, err := outbox.Migrations()
 	require.NoError(t, err)
 	copies, err := replica.Migrations()
 	require.NoError(t, err)
-	w := &world{t: t, ctx: tenant.With(t.Context(), testTenant), backoff: time.Millisecond}
+	w := &fixture{t: t, ctx: tenant.With(t.Context(), testTenant), backoff: time.Millisecond}
 	w.cfg = pgtest.Config(t, events, copies, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
 	w.pool = w.open()
 	w.exec(`INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body)
@@ -62,7 +62,7 @@ func newWorld(t testing.TB) *world {
 }
 
 // open returns another pool, such as another process has.
-func (w *world) open() *pg.Pool {
+func (w *fixture) open() *pg.Pool {
 	w.t.Helper()
 	pool, err := pg.Open(w.ctx, w.cfg, pgtest.Log(w.t))
 	require.NoError(w.t, err)
@@ -70,13 +70,13 @@ func (w *world) open() *pg.Pool {
 	return pool
 }
 
-func (w *world) exec(sql string, args ...any) {
+func (w *fixture) exec(sql string, args ...any) {
 	w.t.Helper()
 	_, err := w.pool.Exec(w.ctx, sql, args...)
 	require.NoError(w.t, err)
 }
 
-func (w *world) count(sql string, args ...any) int {
+func (w *fixture) count(sql string, args ...any) int {
 	w.t.Helper()
 	var n int
 	require.NoError(w.t, w.pool.QueryRow(w.ctx, sql, args...).Scan(&n))
@@ -84,20 +84,20 @@ func (w *world) count(sql string, args ...any) int {
 }
 
 // term makes a term that passes patterns on.
-func (w *world) term(id int64) {
+func (w *fixture) term(id int64) {
 	w.t.Helper()
 	w.exec(`INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
 		VALUES (1, $1, $2, true, false, 1)`, id, fmt.Sprint("Term ", id))
 }
 
 // members puts employees on a term.
-func (w *world) members(term int64, from, to string, employees ...int64) {
+func (w *fixture) members(term int64, from, to string, employees ...int64) {
 	w.t.Helper()
 	w.exec(`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
 		SELECT 1, unnest($1::bigint[]), $2, $3, $4`, employees, term, from, to)
 }
 
-// assignment is what [world.assign] stores. Zero values: of a term, on pattern
+// assignment is what [fixture.assign] stores. Zero values: of a term, on pattern
 // 7 with as many days, until forever, lane 0, above what is there.
 type assignment struct {
 	id, term, employee int64
@@ -107,7 +107,7 @@ type assignment struct {
 	lane               int
 }
 
-func (w *world) assign(a assignment) { assign(w.t, w.ctx, w.pool, a) }
+func (w *fixture) assign(a assignment) { assign(w.t, w.ctx, w.pool, a) }
 
 func assign(t testing.TB, ctx context.Context, db pg.Querier, a assignment) {
 	t.Helper()
@@ -125,13 +125,13 @@ VALUES (1, $1, 1, nullif($2::bigint, 0), nullif($3::bigint, 0), $4::text::date, 
 	require.NoError(t, err)
 }
 
-func (w *world) lock(employee int64, from, to string) {
+func (w *fixture) lock(employee int64, from, to string) {
 	w.t.Helper()
 	w.exec(`INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES (1, $1, $2, $3)`, employee, from, to)
 }
 
 // start starts a propagation.
-func (w *world) start(req propagation.Request) int64 {
+func (w *fixture) start(req propagation.Request) int64 {
 	w.t.Helper()
 	var id int64
 	require.NoError(w.t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
@@ -141,31 +141,31 @@ func (w *world) start(req propagation.Request) int64 {
 	return id
 }
 
-func (w *world) state(id int64) string {
+func (w *fixture) state(id int64) string {
 	var state string
 	require.NoError(w.t, w.pool.QueryRow(w.ctx, "SELECT state FROM propagation WHERE tenant_id = 1 AND id = $1", id).Scan(&state))
 	return state
 }
 
-func (w *world) get(id int64) *schedulingv1.Propagation {
+func (w *fixture) get(id int64) *schedulingv1.Propagation {
 	w.t.Helper()
 	response, err := propagation.NewHandler(w.pool).GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
 	require.NoError(w.t, err)
 	return response
 }
 
-func (w *world) await(what string, reached func() bool) {
+func (w *fixture) await(what string, reached func() bool) {
 	w.t.Helper()
 	require.Eventually(w.t, reached, patience, 5*time.Millisecond, what)
 }
 
-func (w *world) awaitState(id int64, state string) {
+func (w *fixture) awaitState(id int64, state string) {
 	w.t.Helper()
 	w.await(fmt.Sprintf("propagation %d is %s", id, state), func() bool { return w.state(id) == state })
 }
 
 // spans returns the stored spans of an employee in a short form.
-func (w *world) spans(employee int64) []string {
+func (w *fixture) spans(employee int64) []string {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.ctx, `
 		SELECT from_date || '..' || to_date || ' pattern ' || pattern_id || ' at ' || position FROM span
@@ -177,7 +177,7 @@ func (w *world) spans(employee int64) []string {
 }
 
 // propagator returns one that is not running.
-func (w *world) propagator(cfg Config) *Propagator {
+func (w *fixture) propagator(cfg Config) *Propagator {
 	w.t.Helper()
 	p, err := New(Options{
 		Pool: w.pool, Clock: clock.System{}, Wake: func() {}, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(), Config: cfg,
@@ -187,7 +187,7 @@ func (w *world) propagator(cfg Config) *Propagator {
 }
 
 // apply plans and works on a propagation without a broker.
-func (w *world) apply(id int64) {
+func (w *fixture) apply(id int64) {
 	w.t.Helper()
 	p := w.propagator(Config{})
 	w.plan(p)
@@ -197,7 +197,7 @@ func (w *world) apply(id int64) {
 }
 
 // plan plans what was accepted.
-func (w *world) plan(p *Propagator) {
+func (w *fixture) plan(p *Propagator) {
 	w.t.Helper()
 	failed, err := p.plan(w.ctx)
 	require.NoError(w.t, err)
@@ -211,7 +211,7 @@ type process struct {
 	stop  func()
 }
 
-func (w *world) run(server *natstest.Server, cfg Config) *process {
+func (w *fixture) run(server *natstest.Server, cfg Config) *process {
 	w.t.Helper()
 	pool, log, registry := w.open(), pgtest.Log(w.t), newRegistry()
 	b := w.newBus(server)
@@ -245,7 +245,7 @@ func (w *world) run(server *natstest.Server, cfg Config) *process {
 
 func newRegistry() *prometheus.Registry { return prometheus.NewRegistry() }
 
-func (w *world) newBus(server *natstest.Server) *bus.Bus {
+func (w *fixture) newBus(server *natstest.Server) *bus.Bus {
 	w.t.Helper()
 	b, err := bus.New(bus.Options{
 		Conn: server.Conn(), DeadLetters: outbox.NewDeadLetters(w.pool), Transient: pgerr.Unavailable, Log: pgtest.Log(w.t), Registry: newRegistry(),
@@ -256,7 +256,7 @@ func (w *world) newBus(server *natstest.Server) *bus.Bus {
 
 // requireVerified compares the spans with what follows from the tables, which
 // it reads in its own way.
-func (w *world) requireVerified() {
+func (w *fixture) requireVerified() {
 	w.t.Helper()
 	report, err := reconcile.Verify(w.ctx, w.pool, testTenant, nil)
 	require.NoError(w.t, err)
@@ -273,7 +273,7 @@ func (w *world) requireVerified() {
 	require.Equal(w.t, seen, report.Spans)
 }
 
-func (w *world) employees() []int64 {
+func (w *fixture) employees() []int64 {
 	rows, err := w.pool.Query(w.ctx, `
 		SELECT employee_id FROM membership UNION SELECT employee_id FROM span
 		UNION SELECT employee_id FROM pattern_assignment WHERE employee_id IS NOT NULL ORDER BY 1`)
@@ -283,7 +283,7 @@ func (w *world) employees() []int64 {
 	return ids
 }
 
-func (w *world) input(employee int64) (in span.Input) {
+func (w *fixture) input(employee int64) (in span.Input) {
 	in.Memberships = collect(w, `
 SELECT employment_term_id, from_date, to_date,
     (SELECT t.allows_inheritance AND NOT t.deleted FROM employment_term t WHERE t.id = m.employment_term_id)
@@ -322,7 +322,7 @@ FROM span WHERE employee_id = $1 ORDER BY from_date, lane`, employee,
 	return in
 }
 
-func collect[T any](w *world, sql string, employee int64, scan pgx.RowToFunc[T]) []T {
+func collect[T any](w *fixture, sql string, employee int64, scan pgx.RowToFunc[T]) []T {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.ctx, sql, employee)
 	require.NoError(w.t, err)

@@ -63,16 +63,16 @@ func (m *members) Expected(_ context.Context, termIDs []int64) []propagation.Mem
 	return []propagation.Members{{TermID: termIDs[0], Count: 1}}
 }
 
-type world struct {
+type fixture struct {
 	*schedtest.Env
 	members
 	client schedulingv1.EmploymentTermSchedulePatternServiceClient
 	woken  atomic.Int32
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{Env: schedtest.New(t)}
+	w := &fixture{Env: schedtest.New(t)}
 	shifts, patterns := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
 	handler := employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
 		Pool:        w.Pool,
@@ -94,7 +94,7 @@ VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1), 
 	return w
 }
 
-func (w *world) exec(t *testing.T, sql string, args ...any) {
+func (w *fixture) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	_, err := w.Pool.Exec(w.Ctx, sql, args...)
 	require.NoError(t, err)
@@ -129,7 +129,7 @@ func adding(g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePat
 }
 
 // create makes one assignment and returns it.
-func (w *world) create(t *testing.T, g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePattern {
+func (w *fixture) create(t *testing.T, g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePattern {
 	t.Helper()
 	response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(g)))
 	require.NoError(t, err)
@@ -138,7 +138,7 @@ func (w *world) create(t *testing.T, g *schedulingv1.GroupSchedulePattern) *sche
 }
 
 // update applies a block and returns what it says, and its headers.
-func (w *world) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns, partial bool) (*schedulingv1.GroupSchedulePatternResults, metadata.MD, error) {
+func (w *fixture) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns, partial bool) (*schedulingv1.GroupSchedulePatternResults, metadata.MD, error) {
 	var header metadata.MD
 	response, err := w.client.ApplyUpdateEmploymentTermSchedulePatterns(w.Ctx,
 		&schedulingv1.ApplyUpdateGroupSchedulePatternsRequest{Body: body, PartialSuccess: &partial}, grpc.Header(&header))
@@ -146,7 +146,7 @@ func (w *world) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns, part
 }
 
 // held are the assignments of a term that hold now, as "id start..end".
-func (w *world) held(t *testing.T, termID int64) []*schedulingv1.GroupSchedulePattern {
+func (w *fixture) held(t *testing.T, termID int64) []*schedulingv1.GroupSchedulePattern {
 	t.Helper()
 	response, err := w.client.MultiReadEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.MultiReadGroupSchedulePatternsRequest{
 		Body: &schedulingv1.MultiReadGroupSchedulePatterns{
@@ -187,7 +187,7 @@ func requireFault(t *testing.T, err error, code string, status int, text string)
 
 // requirePropagation checks that a response names the newest propagation, that
 // it concerns the terms, and that the relay was woken.
-func (w *world) requirePropagation(t *testing.T, header metadata.MD, terms ...int64) {
+func (w *fixture) requirePropagation(t *testing.T, header metadata.MD, terms ...int64) {
 	t.Helper()
 	var location string
 	var concerned, expected []int64

@@ -31,18 +31,18 @@ var permissions = []string{
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// world is a tenant with the access profiles that every tenant starts with, and its user
+// fixture is a tenant with the access profiles that every tenant starts with, and its user
 // ada. Its ctx is that of a service, which may do everything.
-type world struct {
+type fixture struct {
 	*client.Handler
 	ctx     context.Context
 	pool    *pg.Pool
 	revoked *revoked.Store
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{ctx: tenant.With(t.Context(), 1)}
+	w := &fixture{ctx: tenant.With(t.Context(), 1)}
 	w.pool = pgtest.New(t, audit.Migrations(), pg.Migrations{Table: "auth_version", FS: migrations.FS})
 	w.revoked = revoked.NewStore(w.pool, clock.NewFake(now), pgtest.Log(t))
 	w.Handler = client.New(client.Deps{
@@ -53,13 +53,13 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) exec(t *testing.T, sql string, args ...any) {
+func (w *fixture) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	_, err := w.pool.Exec(w.ctx, sql, args...)
 	require.NoError(t, err)
 }
 
-func (w *world) create(t *testing.T, sent *authv1.Client) *authv1.Client {
+func (w *fixture) create(t *testing.T, sent *authv1.Client) *authv1.Client {
 	t.Helper()
 	made, err := w.CreateClient(w.ctx, sent)
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func (w *world) create(t *testing.T, sent *authv1.Client) *authv1.Client {
 }
 
 // logIn has ada log in by a client.
-func (w *world) logIn(t *testing.T, id string) {
+func (w *fixture) logIn(t *testing.T, id string) {
 	t.Helper()
 	hash := sha256.Sum256([]byte(id))
 	w.exec(t, `INSERT INTO token_family (tenant_id, sid, user_id, client_id, refresh_hash, created_at, expires_at, access_until)
@@ -75,20 +75,20 @@ func (w *world) logIn(t *testing.T, id string) {
 }
 
 // secret is the hash of a client's secret as it is stored.
-func (w *world) secret(t *testing.T, id string) (hash []byte) {
+func (w *fixture) secret(t *testing.T, id string) (hash []byte) {
 	t.Helper()
 	require.NoError(t, w.pool.QueryRow(w.ctx, `SELECT secret_hash FROM client WHERE tenant_id = 1 AND client_id = $1`, id).Scan(&hash))
 	return hash
 }
 
 // ownFamily is the family that the tokens of a client's own work have.
-func (w *world) ownFamily(t *testing.T, id string) (sid string) {
+func (w *fixture) ownFamily(t *testing.T, id string) (sid string) {
 	t.Helper()
 	require.NoError(t, w.pool.QueryRow(w.ctx, `SELECT own_sid FROM client WHERE tenant_id = 1 AND client_id = $1`, id).Scan(&sid))
 	return sid
 }
 
-func (w *world) ended(t *testing.T, sid string) bool {
+func (w *fixture) ended(t *testing.T, sid string) bool {
 	t.Helper()
 	ended, err := w.revoked.Revoked(w.ctx, &authn.Principal{Tenant: 1, SID: sid})
 	require.NoError(t, err)

@@ -109,8 +109,8 @@ func newProvider(name string, load func(context.Context) error) *dataelement.Tab
 	}
 }
 
-// bench is the service over providers that a test makes fail.
-type bench struct {
+// fixture is the service over providers that a test makes fail.
+type fixture struct {
 	handler *Handler
 	data    platformv1.DataServiceClient
 	commons *commons
@@ -121,9 +121,9 @@ type bench struct {
 	read int
 }
 
-func newBench(t testing.TB) *bench {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	b := &bench{commons: &commons{}, clock: clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), fail: map[string]func(context.Context) error{}}
+	b := &fixture{commons: &commons{}, clock: clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), fail: map[string]func(context.Context) error{}}
 	load := func(name string) func(context.Context) error {
 		return func(ctx context.Context) error {
 			b.mu.Lock()
@@ -151,12 +151,12 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
-func (b *bench) ask(t *testing.T, req *platformv1.MultiReadDataRequest) (*platformv1.MultiReadDataResponse, error) {
+func (b *fixture) ask(t *testing.T, req *platformv1.MultiReadDataRequest) (*platformv1.MultiReadDataResponse, error) {
 	t.Helper()
 	return b.data.MultiReadData(tenant.With(t.Context(), 1), req)
 }
 
-func (b *bench) mustAsk(t *testing.T, req *platformv1.MultiReadDataRequest) *platformv1.MultiReadDataResponse {
+func (b *fixture) mustAsk(t *testing.T, req *platformv1.MultiReadDataRequest) *platformv1.MultiReadDataResponse {
 	t.Helper()
 	response, err := b.ask(t, req)
 	require.NoError(t, err)

@@ -58,7 +58,7 @@ func (p *persons) ResolvePersons(_ context.Context, req *commonsv1.ResolvePerson
 	return out, nil
 }
 
-// bench is the service with everything around it but a network.
+// fixture is the service with everything around it but a network.
 // employeeDays stands for commons, too: it knows the shifts of employees.
 type employeeDays struct {
 	commonsv1.UnimplementedEmployeeDayServiceServer
@@ -93,7 +93,7 @@ func (e *employeeDays) ReadEmployeeDays(_ context.Context, req *commonsv1.ReadEm
 	return out, nil
 }
 
-type bench struct {
+type fixture struct {
 	pool        *pg.Pool
 	nats        *natstest.Server
 	commons     *persons
@@ -107,11 +107,11 @@ type bench struct {
 	staging     timekeepingv1.PayrollStagingServiceClient
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	sets, err := timekeeping.Migrations()
 	require.NoError(t, err)
-	b := &bench{pool: pgtest.New(t, sets...), nats: natstest.New(t), commons: &persons{}, requests: &termRequests{}}
+	b := &fixture{pool: pgtest.New(t, sets...), nats: natstest.New(t), commons: &persons{}, requests: &termRequests{}}
 	b.days = &employeeDays{shifts: map[int64][]*commonsv1.EmployeeShift{}}
 	commons, local := rpctest.Local(t), rpctest.Local(t)
 	commonsv1.RegisterPersonServiceServer(commons, b.commons)
@@ -150,7 +150,7 @@ func newTerm(name string, change ...func(*timekeepingv1.EmploymentTerm)) *timeke
 }
 
 // createTerm stores a term and returns its id.
-func (b *bench) createTerm(t *testing.T, ctx context.Context, name string) int64 {
+func (b *fixture) createTerm(t *testing.T, ctx context.Context, name string) int64 {
 	t.Helper()
 	term, err := b.terms.CreateEmploymentTerm(ctx, newTerm(name))
 	require.NoError(t, err)
@@ -158,7 +158,7 @@ func (b *bench) createTerm(t *testing.T, ctx context.Context, name string) int64
 }
 
 // events returns those of one kind that the outbox holds, oldest first.
-func events[T proto.Message](t *testing.T, b *bench) []T {
+func events[T proto.Message](t *testing.T, b *fixture) []T {
 	t.Helper()
 	var kind T
 	rows, err := b.pool.Query(tenant.All(t.Context()), `SELECT payload FROM outbox WHERE event = $1 ORDER BY id`,
