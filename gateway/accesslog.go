@@ -31,8 +31,8 @@ type accessLog struct {
 // ServeHTTP serves one request.
 func (h *accessLog) ServeHTTP(rw http.ResponseWriter, hr *http.Request) {
 	r := newRequest(hr)
-	pace := listener.Pace{Stall: h.stall, End: r.began.Add(h.timeout + grace)}
-	w := &response{ResponseWriter: rw, paced: listener.NewPacedWriter(rw, hr, pace), success: http.StatusOK}
+	pace := listener.RollingDeadline{Stall: h.stall, End: r.began.Add(h.timeout + grace)}
+	w := &response{ResponseWriter: rw, body: listener.NewDeadlineWriter(rw, hr, pace), success: http.StatusOK}
 	w.begin(r.id.ID)
 	ctx := obs.WithRequest(r.Context(), r.id)
 	if tracing.Enabled() {
@@ -90,7 +90,7 @@ func attrs(w *response, r *request) []slog.Attr {
 	}
 	attrs := []slog.Attr{
 		slog.String("method", r.Method), slog.String("route", path), slog.Int("status", w.status),
-		slog.Int("bytes", w.paced.Written()), slog.Float64("ms", float64(time.Since(r.began).Microseconds())/1000),
+		slog.Int("bytes", w.body.Written()), slog.Float64("ms", float64(time.Since(r.began).Microseconds())/1000),
 	}
 	if w.cause != nil {
 		attrs = append(attrs, slog.String("error", w.cause.Error()))

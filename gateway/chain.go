@@ -70,7 +70,7 @@ func (r *request) class() int {
 }
 
 // refusals refuse the requests that a check finds fault with.
-type refusals struct{ drainer *listener.Drainer }
+type refusals struct{ bodyDrainer *listener.BodyDrainer }
 
 // unless returns the step that refuses requests with which a check finds fault.
 func (f refusals) unless(c check) step {
@@ -92,7 +92,7 @@ func (f refusals) refuse(w *response, r *request, bad *fault.Error) {
 		w.fail(bad) // Whoever did not send is not waited for again.
 		return
 	}
-	f.drainer.Respond(w.ResponseWriter, r.Request, r.caller != nil, func() { w.fail(bad) })
+	f.bodyDrainer.Respond(w.ResponseWriter, r.Request, r.caller != nil, func() { w.fail(bad) })
 }
 
 // trimAPI takes the prefix /api off a path, under which existing clients call

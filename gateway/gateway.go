@@ -162,7 +162,7 @@ func newEdge(cfg Config, conns backends.Conns, verifier *authn.Verifier, throttl
 
 // chain is the way of a request, in order.
 func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, keys platformv1.IdempotencyServiceClient) http.Handler {
-	cfg, refusals := e.cfg, refusals{&listener.Drainer{}}
+	cfg, refusals := e.cfg, refusals{&listener.BodyDrainer{}}
 	trusted := headers.Proxies(cfg.TrustedProxies)
 	callers := &identification{verifier: verifier, throttler: throttler, metrics: e.metrics, denials: e.denials, proxies: trusted}
 	body := &bodyReader{

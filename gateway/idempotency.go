@@ -192,7 +192,7 @@ func (c *recording) release() {
 	}
 	c.w.ResponseWriter.WriteHeader(c.w.status)
 	if len(c.body) > 0 {
-		_, _ = c.w.paced.Write(c.body)
+		_, _ = c.w.body.Write(c.body)
 		c.body = nil
 	}
 }

@@ -129,8 +129,8 @@ func (br *bodyReader) read(next handler) handler {
 
 // readAll reads the whole body, within its limit, as far as there is memory for it.
 func (br *bodyReader) readAll(w *response, r *request, held *bodymemory.Held) *fault.Error {
-	pace := listener.Pace{Stall: br.stall, End: r.began.Add(br.timeout)}
-	from := listener.NewPacedReader(r.body.from, w.ResponseWriter, pace)
+	pace := listener.RollingDeadline{Stall: br.stall, End: r.began.Add(br.timeout)}
+	from := listener.NewDeadlineReader(r.body.from, w.ResponseWriter, pace)
 	var b []byte
 	for {
 		if len(b) == cap(b) {

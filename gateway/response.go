@@ -22,7 +22,7 @@ const (
 // so it decides what goes out.
 type response struct {
 	http.ResponseWriter
-	paced *listener.PacedWriter // to the same
+	body *listener.DeadlineWriter // to the same
 
 	success   int        // status of a success
 	oauth     bool       // whether errors have the form that OAuth gives them
@@ -70,7 +70,7 @@ func (w *response) Write(p []byte) (int, error) {
 	if w.recording.take(p) {
 		return len(p), nil
 	}
-	n, err := w.paced.Write(p)
+	n, err := w.body.Write(p)
 	w.broken = w.broken || err != nil
 	return n, err
 }

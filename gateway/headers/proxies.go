@@ -38,7 +38,7 @@ func (p Proxies) Address(r *http.Request) string {
 			from = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
 		}
 	}
-	return listener.Site(from)
+	return listener.AddressKey(from)
 }
 
 // HTTPS reports whether a request came over TLS, to us or to a proxy that is trusted.

@@ -27,7 +27,7 @@ func (l corkListener) Accept() (net.Conn, error) {
 	return &corkConn{Conn: conn}, nil
 }
 
-// corkConn is a connection that keeps back what is written while it is corked. One
+// corkConn is a connection that holds back what is written while it is corked. One
 // response at a time may cork it; others, such as an alert of TLS, may write meanwhile.
 type corkConn struct {
 	net.Conn
@@ -40,14 +40,14 @@ type corkConn struct {
 
 // corkBytes is how much is kept back at most: a piece of a response with what TLS and HTTP
 // add to it.
-const corkBytes = writePiece + 4<<10
+const corkBytes = writeChunk + 4<<10
 
 var corkBuffers = sync.Pool{New: func() any {
 	b := make([]byte, 0, corkBytes)
 	return &b
 }}
 
-// Write writes, or keeps back what it is given.
+// Write writes, or holds back what it is given.
 func (c *corkConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *corkConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// cork keeps back what is written from now on.
+// cork holds back what is written from now on.
 func (c *corkConn) cork() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

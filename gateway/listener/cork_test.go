@@ -49,12 +49,12 @@ func TestThePiecesOfLargeResponsesGoOutWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			body := make([]byte, pieces*writePiece)
+			body := make([]byte, pieces*writeChunk)
 			for i := range body {
 				body[i] = byte(i % 251)
 			}
 			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				paced := NewPacedWriter(w, r, Pace{Stall: time.Minute, End: time.Now().Add(time.Minute)})
+				paced := NewDeadlineWriter(w, r, RollingDeadline{Stall: time.Minute, End: time.Now().Add(time.Minute)})
 				_, err := paced.Write(body)
 				assert.NoError(t, err)
 			}))

@@ -85,7 +85,7 @@ func (h *handshaker) run() {
 // begin starts a handshake, or ends the connection when its address has as many
 // as it may.
 func (h *handshaker) begin(conn net.Conn) {
-	site := Site(conn.RemoteAddr().String())
+	site := AddressKey(conn.RemoteAddr().String())
 	if !h.perAddress.enter(site) {
 		<-h.slots
 		h.Failures.Inc()

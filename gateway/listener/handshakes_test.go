@@ -142,7 +142,7 @@ func TestAddressesAreCountedByTheirSite(t *testing.T) {
 	} {
 		t.Run(from, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, want, Site(from))
+			assert.Equal(t, want, AddressKey(from))
 		})
 	}
 }

@@ -12,16 +12,16 @@ import (
 // stall timeout. What a body or a response may take as a whole is bounded too.
 
 const (
-	// writePiece is what must be taken within one stall timeout, in bytes.
-	writePiece = 64 << 10
+	// writeChunk is what must be taken within one stall timeout, in bytes.
+	writeChunk = 64 << 10
 	// rearm is how old a deadline gets before it is set anew. Setting one for
 	// each read would cost more than the reads.
 	rearm = time.Second
 )
 
-// Pace sets deadlines on one direction of a connection, which a client must
+// RollingDeadline sets deadlines on one direction of a connection, which a client must
 // keep up with.
-type Pace struct {
+type RollingDeadline struct {
 	// Stall is how long the client may send, or take, nothing.
 	Stall time.Duration
 	// End is when all must have been sent, or taken.
@@ -31,7 +31,7 @@ type Pace struct {
 }
 
 // next returns the deadline for the next bytes, and whether it must be set.
-func (p *Pace) next() (until time.Time, due bool) {
+func (p *RollingDeadline) next() (until time.Time, due bool) {
 	now := time.Now()
 	if now.Sub(p.set) < min(rearm, p.Stall/4) {
 		return time.Time{}, false
@@ -44,22 +44,22 @@ func (p *Pace) next() (until time.Time, due bool) {
 	return until, true
 }
 
-// PacedReader is a body that must come in time. Its reads fail with
+// DeadlineReader is a body that must come in time. Its reads fail with
 // os.ErrDeadlineExceeded when it does not.
-type PacedReader struct {
-	body    io.Reader
-	control *http.ResponseController
-	pace    Pace
+type DeadlineReader struct {
+	body     io.Reader
+	control  *http.ResponseController
+	deadline RollingDeadline
 }
 
-// NewPacedReader returns body, which comes over the connection that w writes to.
-func NewPacedReader(body io.Reader, w http.ResponseWriter, pace Pace) *PacedReader {
-	return &PacedReader{body: body, control: http.NewResponseController(w), pace: pace}
+// NewDeadlineReader returns body, which comes over the connection that w writes to.
+func NewDeadlineReader(body io.Reader, w http.ResponseWriter, pace RollingDeadline) *DeadlineReader {
+	return &DeadlineReader{body: body, control: http.NewResponseController(w), deadline: pace}
 }
 
 // Read reads the next bytes.
-func (r *PacedReader) Read(p []byte) (int, error) {
-	if until, due := r.pace.next(); due {
+func (r *DeadlineReader) Read(p []byte) (int, error) {
+	if until, due := r.deadline.next(); due {
 		// A response writer that cannot do it has no connection that could be slow.
 		_ = r.control.SetReadDeadline(until)
 	}
@@ -68,48 +68,48 @@ func (r *PacedReader) Read(p []byte) (int, error) {
 
 // Done takes the deadline away: the server goes on reading, to notice that
 // the client has gone.
-func (r *PacedReader) Done() { _ = r.control.SetReadDeadline(time.Time{}) }
+func (r *DeadlineReader) Done() { _ = r.control.SetReadDeadline(time.Time{}) }
 
-// PacedWriter writes a response that must be taken in time.
-type PacedWriter struct {
+// DeadlineWriter writes a response that must be taken in time.
+type DeadlineWriter struct {
 	http.ResponseWriter
-	request *http.Request
-	pace    Pace
-	written int
+	request  *http.Request
+	deadline RollingDeadline
+	written  int
 }
 
-// NewPacedWriter returns a writer to w, which is that of a request.
-func NewPacedWriter(w http.ResponseWriter, r *http.Request, pace Pace) *PacedWriter {
-	return &PacedWriter{ResponseWriter: w, request: r, pace: pace}
+// NewDeadlineWriter returns a writer to w, which is that of a request.
+func NewDeadlineWriter(w http.ResponseWriter, r *http.Request, pace RollingDeadline) *DeadlineWriter {
+	return &DeadlineWriter{ResponseWriter: w, request: r, deadline: pace}
 }
 
 // Written returns how many bytes were written.
-func (w *PacedWriter) Written() int { return w.written }
+func (w *DeadlineWriter) Written() int { return w.written }
 
 // Unwrap returns the writer that this one writes to.
-func (w *PacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *DeadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Write writes a part of the response. Small responses go out at once, or the
 // bounds of the connection hold for them.
-func (w *PacedWriter) Write(p []byte) (n int, err error) {
+func (w *DeadlineWriter) Write(p []byte) (n int, err error) {
 	defer func() { w.written += n }()
-	if w.written+len(p) <= writePiece {
+	if w.written+len(p) <= writeChunk {
 		return w.ResponseWriter.Write(p)
 	}
 	control, conn := http.NewResponseController(w.ResponseWriter), corkOf(w.request)
 	for n < len(p) && err == nil {
-		if until, due := w.pace.next(); due {
+		if until, due := w.deadline.next(); due {
 			_ = control.SetWriteDeadline(until)
 		}
 		var wrote int
-		wrote, err = w.writePiece(conn, p[n:min(n+writePiece, len(p))])
+		wrote, err = w.writeChunk(conn, p[n:min(n+writeChunk, len(p))])
 		n += wrote
 	}
 	return n, err
 }
 
-// writePiece writes to a connection that is corked meanwhile, if it can be.
-func (w *PacedWriter) writePiece(conn *corkConn, p []byte) (int, error) {
+// writeChunk writes to a connection that is corked meanwhile, if it can be.
+func (w *DeadlineWriter) writeChunk(conn *corkConn, p []byte) (int, error) {
 	if conn == nil {
 		return w.ResponseWriter.Write(p)
 	}

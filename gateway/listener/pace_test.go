@@ -32,7 +32,7 @@ func TestReadsHaveADeadlineUntilTheyAreDone(t *testing.T) {
 	t.Parallel()
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	end := time.Now().Add(time.Minute)
-	r := NewPacedReader(strings.NewReader("body"), w, Pace{Stall: time.Hour, End: end})
+	r := NewDeadlineReader(strings.NewReader("body"), w, RollingDeadline{Stall: time.Hour, End: end})
 	b, err := io.ReadAll(r)
 	require.NoError(t, err)
 	assert.Equal(t, "body", string(b))
@@ -46,13 +46,13 @@ func TestOnlyLongResponsesArePaced(t *testing.T) {
 		size      int
 		deadlines int
 	}{
-		"short": {writePiece, 0},
-		"long":  {3*writePiece + 1, 4},
+		"short": {writeChunk, 0},
+		"long":  {3*writeChunk + 1, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-			paced := NewPacedWriter(w, httptest.NewRequest(http.MethodGet, "/", nil), Pace{End: time.Now().Add(time.Minute)}) // Without a stall, each piece sets it.
+			paced := NewDeadlineWriter(w, httptest.NewRequest(http.MethodGet, "/", nil), RollingDeadline{End: time.Now().Add(time.Minute)}) // Without a stall, each piece sets it.
 			n, err := paced.Write(make([]byte, test.size))
 			require.NoError(t, err)
 			assert.Equal(t, test.size, n)
@@ -66,20 +66,20 @@ func TestOnlyLongResponsesArePaced(t *testing.T) {
 // Whoever is known may send on for longer than an anonymous client, but not too many at a time.
 func TestSendersOfRefusedBodiesComeToAnEnd(t *testing.T) {
 	t.Parallel()
-	const size = anonymousDrain + 2*drainPiece
+	const size = anonymousDrainBytes + 2*drainChunk
 	for name, test := range map[string]struct {
 		known    bool
 		draining int64
 		left     int
 	}{
-		"a stranger":             {false, 0, 2 * drainPiece},
+		"a stranger":             {false, 0, 2 * drainChunk},
 		"a known caller":         {true, 0, 0},
-		"one known caller more":  {true, maxDraining, 2 * drainPiece},
-		"the last of those many": {true, maxDraining - 1, 0},
+		"one known caller more":  {true, maxConcurrentDrains, 2 * drainChunk},
+		"the last of those many": {true, maxConcurrentDrains - 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var d Drainer
+			var d BodyDrainer
 			d.draining.Store(test.draining)
 			body := strings.NewReader(strings.Repeat(" ", size))
 			r := httptest.NewRequest("POST", "/", nil)

@@ -5,9 +5,9 @@ import (
 	"net/netip"
 )
 
-// Site returns what an address counts as, with its port or without: of IPv6 the
+// AddressKey returns what an address counts as, with its port or without: of IPv6 the
 // network of one site, /64.
-func Site(from string) string {
+func AddressKey(from string) string {
 	if host, _, err := net.SplitHostPort(from); err == nil {
 		from = host
 	}
