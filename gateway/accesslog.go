@@ -54,13 +54,13 @@ func (h *accessLog) finish(ctx context.Context, w *response, r *request) {
 	endSpan(w, r)
 	level := slog.LevelInfo
 	// What the caller left is no failure of ours.
-	if w.status >= http.StatusInternalServerError && !fault.HasCode(w.cause, fault.CodeCanceled) || w.cut && ctx.Err() == nil {
+	if w.status >= http.StatusInternalServerError && !fault.HasCode(w.cause, fault.CodeCanceled) || w.truncated && ctx.Err() == nil {
 		level = slog.LevelError
 	}
 	if h.log.Enabled(ctx, level) {
 		h.log.LogAttrs(ctx, level, "http", attrs(w, r)...)
 	}
-	if w.cut {
+	if w.truncated {
 		panic(http.ErrAbortHandler)
 	}
 }

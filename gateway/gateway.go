@@ -169,7 +169,7 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 		limit: cfg.BodyLimit, stall: cfg.StallTimeout, timeout: cfg.Timeout,
 		bodies: e.bodies, metrics: e.metrics, proxies: trusted, refusals: refusals,
 	}
-	idempotent := &idempotency{keys: keys, lease: cfg.Timeout + leaseMargin, maxKept: cfg.StoredResponse, log: e.log}
+	idempotent := &idempotency{keys: keys, lease: cfg.Timeout + leaseMargin, maxStored: cfg.StoredResponse, log: e.log}
 	service := &calls{responseLimit: cfg.MaxResponse, proxies: trusted, verifier: verifier}
 
 	var steps []step

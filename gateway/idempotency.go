@@ -26,12 +26,12 @@ const (
 	// leaseMargin is what a key is claimed for beyond the time that a request
 	// may take.
 	leaseMargin = 30 * time.Second
-	// settleTime is how long the keeping of a response may take. A key that is not settled
+	// settleTimeout is how long the keeping of a response may take. A key that is not settled
 	// by then keeps the same request away until its lease ends.
-	settleTime = 5 * time.Second
-	// settlePause and settleMaxPause lie between attempts of that.
-	settlePause    = 50 * time.Millisecond
-	settleMaxPause = 500 * time.Millisecond
+	settleTimeout = 5 * time.Second
+	// settleBackoff and settleMaxBackoff lie between attempts of that.
+	settleBackoff    = 50 * time.Millisecond
+	settleMaxBackoff = 500 * time.Millisecond
 	// runningRetry is when a request may come again whose first one still runs,
 	// in seconds.
 	runningRetry = 1
@@ -40,10 +40,10 @@ const (
 // idempotency carries requests with an Idempotency-Key out once.
 type idempotency struct {
 	// keys is where keys are claimed; nil serves no such requests.
-	keys    platformv1.IdempotencyServiceClient
-	lease   time.Duration // what a key is claimed for
-	maxKept int           // bytes of a response that is kept
-	log     *slog.Logger
+	keys      platformv1.IdempotencyServiceClient
+	lease     time.Duration // what a key is claimed for
+	maxStored int           // bytes of a response that is kept
+	log       *slog.Logger
 }
 
 // recording is the response to a request with an Idempotency-Key. It is held back until
@@ -159,7 +159,7 @@ func (c *recording) take(p []byte) bool {
 	if !c.holds() {
 		return false
 	}
-	if len(c.body)+len(p) <= c.maxKept {
+	if len(c.body)+len(p) <= c.maxStored {
 		c.body = append(c.body, p...)
 		return true
 	}
@@ -211,9 +211,9 @@ func (c *recording) settle(omitted bool) {
 			req.Response.Body = nil
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), settleTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), settleTimeout)
 	defer cancel()
-	pause := backoff.Backoff{First: settlePause, Max: settleMaxPause}
+	pause := backoff.Backoff{First: settleBackoff, Max: settleMaxBackoff}
 	_, err := c.keys.SettleIdempotencyKey(ctx, req)
 	for err != nil && fault.HasStatus(fault.FromError(err), http.StatusServiceUnavailable) && pause.Wait(ctx) == nil {
 		_, err = c.keys.SettleIdempotencyKey(ctx, req)

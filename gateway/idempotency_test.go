@@ -115,8 +115,8 @@ func TestARequestGoesOnWhenItsClientHasGone(t *testing.T) {
 func TestWhatIsRemembered(t *testing.T) {
 	t.Parallel()
 	for i, test := range []struct {
-		err  *fault.Error
-		kept bool
+		err    *fault.Error
+		stored bool
 	}{
 		{fault.Invalid("WRL-1", "Wrong."), true},
 		{fault.NotFound("WRL-1", "Nothing."), true},
@@ -138,8 +138,8 @@ func TestWhatIsRemembered(t *testing.T) {
 			assert.Equal(t, test.err.Status, first.status)
 			assert.Equal(t, first.status, again.status)
 			assert.Equal(t, first.body, again.body)
-			assert.Equal(t, test.kept, calls() == 1, "%d: %d calls", test.err.Status, calls())
-			assert.Equal(t, test.kept, again.header.Get(headerReplayed) == "true")
+			assert.Equal(t, test.stored, calls() == 1, "%d: %d calls", test.err.Status, calls())
+			assert.Equal(t, test.stored, again.header.Get(headerReplayed) == "true")
 		})
 	}
 }
@@ -205,7 +205,7 @@ func TestAKeyIsSettledOnceItsServiceIsBack(t *testing.T) {
 				return nil
 			})
 			s, book := serveKeys(t, Config{}, f)
-			book.away = 2
+			book.unavailable = 2
 			first := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
 			again := userCall(t, s, "POST", shiftsPath, `{}`, idempotencykey.Header, "k")
 			assert.Equal(t, first.status, again.status)
@@ -219,7 +219,7 @@ func TestAKeyIsSettledOnceItsServiceIsBack(t *testing.T) {
 func TestARequestWithAKeyThatPanicsGivesItBack(t *testing.T) {
 	t.Parallel()
 	book := &memoryKeyStore{rows: map[string]*keyRow{}, settled: make(chan string, 10)}
-	own := &inner{book: book}
+	own := &inner{keys: book}
 	conns := all(&panicking{})
 	conns.Own = own
 	edge, err := newTrusting(Config{}, conns, discard())
@@ -237,7 +237,7 @@ func TestARequestWithAKeyThatPanicsGivesItBack(t *testing.T) {
 // inner calls the book without a network.
 type inner struct {
 	recorder
-	book *memoryKeyStore
+	keys *memoryKeyStore
 }
 
 func (i *inner) Invoke(ctx context.Context, _ string, args, reply any, _ ...grpc.CallOption) error {
@@ -245,9 +245,9 @@ func (i *inner) Invoke(ctx context.Context, _ string, args, reply any, _ ...grpc
 	var err error
 	switch r := args.(type) {
 	case *platformv1.ClaimIdempotencyKeyRequest:
-		response, err = i.book.ClaimIdempotencyKey(ctx, r)
+		response, err = i.keys.ClaimIdempotencyKey(ctx, r)
 	case *platformv1.SettleIdempotencyKeyRequest:
-		response, err = i.book.SettleIdempotencyKey(ctx, r)
+		response, err = i.keys.SettleIdempotencyKey(ctx, r)
 	}
 	if err == nil {
 		proto.Merge(reply.(proto.Message), response)

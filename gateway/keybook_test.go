@@ -29,8 +29,8 @@ type memoryKeyStore struct {
 	// settled gets a word for each key that is settled.
 	settled chan string
 	broken  bool
-	// away is how often it is still away.
-	away int
+	// unavailable is how often it is still away.
+	unavailable int
 }
 
 type keyRow struct {
@@ -63,8 +63,8 @@ func (b *memoryKeyStore) SettleIdempotencyKey(_ context.Context, r *platformv1.S
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer func() { b.settled <- r.GetKey() }()
-	b.away--
-	if b.broken || b.away >= 0 {
+	b.unavailable--
+	if b.broken || b.unavailable >= 0 {
 		return nil, fault.Unavailable("Away.", 0).GRPCStatus().Err()
 	}
 	if row := b.rows[r.GetOperation()+r.GetKey()]; row.attempt == r.GetAttempt() {

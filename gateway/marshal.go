@@ -156,9 +156,9 @@ func messageAt(v any) proto.Message {
 // buffers keeps byte slices for reuse.
 type buffers struct{ pool sync.Pool }
 
-// maxKept is the size in bytes above which a buffer is not kept, so that one
+// maxPooledBuffer is the size in bytes above which a buffer is not kept, so that one
 // large response does not hold its memory for long.
-const maxKept = 32 << 20
+const maxPooledBuffer = 32 << 20
 
 func (b *buffers) get() *[]byte {
 	if buf, ok := b.pool.Get().(*[]byte); ok {
@@ -168,7 +168,7 @@ func (b *buffers) get() *[]byte {
 }
 
 func (b *buffers) put(buf *[]byte) {
-	if buf != nil && cap(*buf) <= maxKept {
+	if buf != nil && cap(*buf) <= maxPooledBuffer {
 		b.pool.Put(buf)
 	}
 }

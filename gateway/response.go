@@ -28,10 +28,10 @@ type response struct {
 	oauth     bool       // whether errors have the form that OAuth gives them
 	recording *recording // holds the response to an idempotent request back, or nil
 
-	status int   // that was written, or 0
-	cut    bool  // whether the response must not end as if it were whole
-	broken bool  // whether a write failed
-	cause  error // of a failure, for the log
+	status    int   // that was written, or 0
+	truncated bool  // whether the response must not end as if it were whole
+	broken    bool  // whether a write failed
+	cause     error // of a failure, for the log
 }
 
 // begin sets the headers that every response has.
@@ -83,7 +83,7 @@ func (w *response) fail(f *fault.Error) {
 		w.recording.drop()
 	}
 	if w.status != 0 {
-		w.cut = true
+		w.truncated = true
 		return
 	}
 	status := f.Status

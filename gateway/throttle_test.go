@@ -158,8 +158,8 @@ func newThrottled(t *testing.T) *throttled {
 	return f
 }
 
-// ask asks from an address until the caller is refused, and returns the refusal.
-func (f *throttled) ask(method, path, token, address, forwarded string) *httptest.ResponseRecorder {
+// requestUntilRefused asks from an address until the caller is refused, and returns the refusal.
+func (f *throttled) requestUntilRefused(method, path, token, address, forwarded string) *httptest.ResponseRecorder {
 	f.t.Helper()
 	var w *httptest.ResponseRecorder
 	require.Eventually(f.t, func() bool {
@@ -184,18 +184,18 @@ func TestCallersHaveTheirOwnRates(t *testing.T) {
 	t.Parallel()
 	f := newThrottled(t)
 	const patterns = "/v1/scheduling/employment_term_schedule_patterns"
-	w := f.ask("GET", patterns+"/12", "Bearer "+f.token, "203.0.113.1:1", "")
+	w := f.requestUntilRefused("GET", patterns+"/12", "Bearer "+f.token, "203.0.113.1:1", "")
 	assert.Equal(t, "10", w.Header().Get("Retry-After"))
 	assert.Equal(t, `"read";r=0;t=10`, w.Header().Get("RateLimit"))
 	assert.Equal(t, `"read";q=1;w=10`, w.Header().Get("RateLimit-Policy"))
 	assert.Contains(t, w.Body.String(), `"errorCode":"WRL-00429"`)
 
-	f.ask("DELETE", patterns+"/12", f.token, "203.0.113.1:1", "")
-	f.ask("GET", "/v1/nothing", "Bearer wrong", "203.0.113.1:1", "")
-	f.ask("GET", patterns+"/12", "", "[2001:db8:1:2:3::4]:1", "")
-	f.ask("GET", patterns+"/12", "", "192.0.2.1:1", "198.51.100.7, 198.51.100.8")
-	f.ask("GET", patterns+"/12", "", "203.0.113.2:1", "198.51.100.9")
-	w = f.ask("POST", "/api/authentication/access_token", "Bearer "+f.token, "203.0.113.1:1", "")
+	f.requestUntilRefused("DELETE", patterns+"/12", f.token, "203.0.113.1:1", "")
+	f.requestUntilRefused("GET", "/v1/nothing", "Bearer wrong", "203.0.113.1:1", "")
+	f.requestUntilRefused("GET", patterns+"/12", "", "[2001:db8:1:2:3::4]:1", "")
+	f.requestUntilRefused("GET", patterns+"/12", "", "192.0.2.1:1", "198.51.100.7, 198.51.100.8")
+	f.requestUntilRefused("GET", patterns+"/12", "", "203.0.113.2:1", "198.51.100.9")
+	w = f.requestUntilRefused("POST", "/api/authentication/access_token", "Bearer "+f.token, "203.0.113.1:1", "")
 	assert.Contains(t, w.Body.String(), `"error":"slow_down"`)
 	assert.ElementsMatch(t, []string{
 		"THROTTLE_READ loader", "THROTTLE_BULK_WRITE loader", "THROTTLE_READ address:203.0.113.1",
@@ -204,7 +204,7 @@ func TestCallersHaveTheirOwnRates(t *testing.T) {
 	}, f.counter.callers())
 }
 
-func (c *counter) kept() []*platformv1.Denial {
+func (c *counter) denials() []*platformv1.Denial {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refusals
@@ -217,15 +217,15 @@ func TestRefusedRatesAreKept(t *testing.T) {
 	f := newThrottled(t)
 	end := f.edge.denials.gather(t.Context())
 	const patterns = "/v1/scheduling/employment_term_schedule_patterns"
-	first := f.ask("GET", patterns+"/12", f.token, "203.0.113.1:1", "")
+	first := f.requestUntilRefused("GET", patterns+"/12", f.token, "203.0.113.1:1", "")
 	for range 4 {
-		f.ask("GET", patterns+"/13", f.token, "203.0.113.1:1", "")
+		f.requestUntilRefused("GET", patterns+"/13", f.token, "203.0.113.1:1", "")
 	}
-	f.ask("GET", "/v1/nothing", f.token, "203.0.113.1:1", "")
-	f.ask("GET", patterns+"/12", "", "203.0.113.9:1", "")
-	assert.Empty(t, f.counter.kept(), "nobody waited for it")
+	f.requestUntilRefused("GET", "/v1/nothing", f.token, "203.0.113.1:1", "")
+	f.requestUntilRefused("GET", patterns+"/12", "", "203.0.113.9:1", "")
+	assert.Empty(t, f.counter.denials(), "nobody waited for it")
 	end()
-	kept := f.counter.kept()
+	kept := f.counter.denials()
 	require.Len(t, kept, 2)
 	if kept[0].GetOperation() == "" {
 		kept[0], kept[1] = kept[1], kept[0]
@@ -250,10 +250,10 @@ func TestAFederatedTokenHasARateOfItsOwn(t *testing.T) {
 	t.Parallel()
 	f := newThrottled(t)
 	const path = "/v1/scheduling/employment_term_schedule_patterns/12"
-	f.ask("GET", path, "Bearer "+f.foreign, "203.0.113.1:1", "")
+	f.requestUntilRefused("GET", path, "Bearer "+f.foreign, "203.0.113.1:1", "")
 	assert.Equal(t, []string{"THROTTLE_READ address:203.0.113.1", "THROTTLE_READ idp-3"}, slices.Sorted(slices.Values(f.counter.callers())))
 
-	f.ask("GET", path, foreignToken("eve"), "203.0.113.2:1", "")
+	f.requestUntilRefused("GET", path, foreignToken("eve"), "203.0.113.2:1", "")
 	assert.Contains(t, f.counter.callers(), "THROTTLE_READ address:203.0.113.2")
 	assert.Len(t, f.counter.callers(), 3, "nobody has accepted it")
 }
@@ -265,7 +265,7 @@ func TestARevokedTokenTakesFromNoClient(t *testing.T) {
 	f := newThrottled(t)
 	f.services.failWith(fault.Unauthenticated(fault.CodeRevoked, "The access token was revoked."))
 	const path = "/v1/scheduling/employment_term_schedule_patterns/12"
-	f.ask("GET", path, "Bearer "+f.token, "203.0.113.1:1", "")
+	f.requestUntilRefused("GET", path, "Bearer "+f.token, "203.0.113.1:1", "")
 	assert.Equal(t, []string{"THROTTLE_READ address:203.0.113.1", "THROTTLE_READ loader"}, slices.Sorted(slices.Values(f.counter.callers())))
 	f.counter.mu.Lock()
 	defer f.counter.mu.Unlock()

@@ -17,8 +17,8 @@ func TestRaw(t *testing.T) {
 	require.NoError(t, err)
 	const csv, json = "text/csv;charset=utf-8", "application/json;charset=utf-8"
 	for name, c := range map[string]struct {
-		said, want string
-		fails      bool
+		contentType, want string
+		fails             bool
 	}{
 		"the type of the contract":           {"", csv, false},
 		"one of its others":                  {json, json, false},
@@ -26,7 +26,7 @@ func TestRaw(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fields, err := proto.Marshal(&timekeepingv1.PayrollExportText{Pieces: [][]byte{[]byte("a,"), []byte("b")}, ContentType: c.said})
+			fields, err := proto.Marshal(&timekeepingv1.PayrollExportText{Pieces: [][]byte{[]byte("a,"), []byte("b")}, ContentType: c.contentType})
 			require.NoError(t, err)
 			got, err := raw.ContentType(fields)
 			if c.fails {

@@ -28,7 +28,7 @@ type bucket struct {
 	unleased int64
 	// remaining is what the platform service had left when it was asked last.
 	remaining int64
-	asked     time.Duration
+	leasedAt  time.Duration
 	// pausedUntil is until when there is nothing to lease.
 	pausedUntil time.Duration
 	// leaseDone is closed when the lease that runs is settled; nil when none
@@ -56,10 +56,10 @@ func (b *bucket) adopt(p ratelimit.Policy) {
 	b.policy, b.fields = p, newFields(b.key.Class, p)
 }
 
-// settle takes over the response to a question.
-func (b *bucket) settle(now time.Duration, req *platformv1.LeaseRateRequest, response *platformv1.LeaseRateResponse) {
+// applyLease takes over the response to a question.
+func (b *bucket) applyLease(now time.Duration, req *platformv1.LeaseRateRequest, response *platformv1.LeaseRateResponse) {
 	// Who uses leases up quickly gets larger ones, and fewer questions.
-	switch since := now - b.asked; {
+	switch since := now - b.leasedAt; {
 	case since < 100*time.Millisecond:
 		b.leaseSize *= 2
 	case since > time.Second:
@@ -72,7 +72,7 @@ func (b *bucket) settle(now time.Duration, req *platformv1.LeaseRateRequest, res
 	b.leaseSize = min(max(b.leaseSize, b.policy.Burst/leaseMin, 1), max(b.policy.Burst/leaseMax, 1))
 	b.known, b.localOn = true, false
 	b.lease += response.GetGranted()
-	b.remaining, b.asked = response.GetRemaining(), now
+	b.remaining, b.leasedAt = response.GetRemaining(), now
 	b.pausedUntil = 0
 	if response.GetGranted() < req.GetWanted() {
 		b.pausedUntil = now + time.Duration(response.GetRetryAfterMs())*time.Millisecond
@@ -86,20 +86,20 @@ func (b *bucket) trusted(now time.Duration) bool {
 	if !b.known {
 		return b.unleased == 0 && b.leaseDone == nil
 	}
-	return b.unleased < b.policy.Burst/leaseMin && b.left(now) > b.policy.Burst/2
+	return b.unleased < b.policy.Burst/leaseMin && b.estimateRemaining(now) > b.policy.Burst/2
 }
 
-// left is how many requests are left of the allowance, as far as is known.
-func (b *bucket) left(now time.Duration) int64 {
+// estimateRemaining is how many requests are left of the allowance, as far as is known.
+func (b *bucket) estimateRemaining(now time.Duration) int64 {
 	if !b.known {
 		return b.policy.Burst - b.unleased
 	}
-	grown := b.remaining + int64(b.policy.Rate*(now-b.asked).Seconds())
+	grown := b.remaining + int64(b.policy.Rate*(now-b.leasedAt).Seconds())
 	return max(min(grown+b.lease, b.policy.Burst)-b.unleased, 0)
 }
 
 func (b *bucket) admit(now time.Duration) Decision {
-	return Decision{Admitted: true, Policy: b.policy, Left: b.left(now), fields: b.fields}
+	return Decision{Admitted: true, Policy: b.policy, Remaining: b.estimateRemaining(now), fields: b.fields}
 }
 
 func (b *bucket) refuse(after time.Duration) Decision {
@@ -116,7 +116,7 @@ func (b *bucket) await(ctx context.Context) bool {
 		b.mu.Lock()
 		b.waiting--
 	}()
-	timer := time.NewTimer(askTimeout)
+	timer := time.NewTimer(leaseTimeout)
 	defer timer.Stop()
 	select {
 	case <-flight:
@@ -142,5 +142,5 @@ func (b *bucket) fallBack(now time.Duration, replicas int) Decision {
 		return b.refuse(time.Duration((1 - b.local) / rate * float64(time.Second)))
 	}
 	b.local--
-	return Decision{Admitted: true, Policy: b.policy, Left: int64(b.local), fields: b.fields}
+	return Decision{Admitted: true, Policy: b.policy, Remaining: int64(b.local), fields: b.fields}
 }

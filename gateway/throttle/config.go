@@ -36,8 +36,8 @@ type Decision struct {
 	Admitted bool
 	// Policy is the caller's rate, Left how many requests are left of it, as
 	// far as this edge knows.
-	Policy ratelimit.Policy
-	Left   int64
+	Policy    ratelimit.Policy
+	Remaining int64
 	// RetryAfter is when a refused caller is admitted again, at the earliest.
 	RetryAfter time.Duration
 
@@ -52,9 +52,9 @@ const (
 	idle = 2 * time.Second
 	// evictAfter is after how long a caller without requests is forgotten.
 	evictAfter = 5 * time.Minute
-	// askTimeout bounds a question to the platform service, and how long a
+	// leaseTimeout bounds a question to the platform service, and how long a
 	// request waits for its response.
-	askTimeout = time.Second
+	leaseTimeout = time.Second
 	// retryDown is how long after a failure the platform service is not asked.
 	retryDown = 500 * time.Millisecond
 	// maxConcurrentLeases bounds the questions that run at a time.

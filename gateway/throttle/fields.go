@@ -12,17 +12,17 @@ import (
 // fields are the parts of the response's fields that change only with the policy
 // (draft-ietf-httpapi-ratelimit-headers-11, structured fields of RFC 9651).
 type fields struct {
-	policy []string
-	left   string // `"read";r=`
-	more   string // `;t=1`: when there is more, in seconds
+	policy    []string
+	remaining string // `"read";r=`
+	more      string // `;t=1`: when there is more, in seconds
 }
 
 func newFields(class optionsv1.Throttle, p ratelimit.Policy) *fields {
 	name := strconv.Quote(ratelimit.Name(class))
 	return &fields{
-		policy: []string{name + ";q=" + strconv.FormatInt(p.Burst, 10) + ";w=" + strconv.FormatInt(p.Window(), 10)},
-		left:   name + ";r=",
-		more:   ";t=" + strconv.FormatInt(int64(math.Ceil(1/p.Rate)), 10),
+		policy:    []string{name + ";q=" + strconv.FormatInt(p.Burst, 10) + ";w=" + strconv.FormatInt(p.Window(), 10)},
+		remaining: name + ";r=",
+		more:      ";t=" + strconv.FormatInt(int64(math.Ceil(1/p.Rate)), 10),
 	}
 }
 
@@ -32,13 +32,13 @@ func (d Decision) Write(h http.Header) {
 		return
 	}
 	var space [64]byte
-	text := append(space[:0], d.fields.left...)
-	text = strconv.AppendInt(text, d.Left, 10)
+	text := append(space[:0], d.fields.remaining...)
+	text = strconv.AppendInt(text, d.Remaining, 10)
 	switch {
 	case !d.Admitted:
 		text = append(text, ";t="...)
 		text = strconv.AppendInt(text, max(int64(math.Ceil(d.RetryAfter.Seconds())), 1), 10)
-	case d.Left < d.Policy.Burst:
+	case d.Remaining < d.Policy.Burst:
 		text = append(text, d.fields.more...)
 	}
 	h["Ratelimit"] = []string{string(text)}

@@ -67,13 +67,13 @@ func (t *Throttler) Take(ctx context.Context, key Key) Decision {
 	for {
 		if b.lease > 0 {
 			b.lease--
-			if b.lease < b.leaseSize/2 || now-b.asked > leaseLife {
-				t.ask(b, now)
+			if b.lease < b.leaseSize/2 || now-b.leasedAt > leaseLife {
+				t.renewLease(b, now)
 			}
 			return b.admit(now)
 		}
 		if t.failing.Load() {
-			t.ask(b, now)
+			t.renewLease(b, now)
 			return b.fallBack(now, t.cfg.Replicas)
 		}
 		if now < b.pausedUntil {
@@ -81,10 +81,10 @@ func (t *Throttler) Take(ctx context.Context, key Key) Decision {
 		}
 		if b.trusted(now) {
 			b.unleased++
-			t.ask(b, now)
+			t.renewLease(b, now)
 			return b.admit(now)
 		}
-		t.ask(b, now)
+		t.renewLease(b, now)
 		if b.leaseDone == nil || !b.await(ctx) {
 			return b.fallBack(t.now(), t.cfg.Replicas)
 		}
@@ -131,9 +131,9 @@ func (s *shard) evictIdle() {
 	delete(s.buckets, oldest.key)
 }
 
-// ask renews the caller's lease in the background, unless that is being done,
+// renewLease renews the caller's lease in the background, unless that is being done,
 // or makes no sense yet. The caller holds the bucket.
-func (t *Throttler) ask(b *bucket, now time.Duration) {
+func (t *Throttler) renewLease(b *bucket, now time.Duration) {
 	if b.leaseDone != nil || now < b.pausedUntil || now < time.Duration(t.retryAt.Load()) {
 		return
 	}
@@ -158,14 +158,14 @@ func (t *Throttler) ask(b *bucket, now time.Duration) {
 		b.leaseDone = nil
 		t.note(err)
 		if err == nil {
-			b.settle(t.now(), req, response)
+			b.applyLease(t.now(), req, response)
 			t.sweepLater()
 		}
 	}()
 }
 
 func (t *Throttler) lease(key Key, req *platformv1.LeaseRateRequest) (*platformv1.LeaseRateResponse, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), leaseTimeout)
 	defer cancel()
 	if key.Tenant > 0 {
 		ctx = tenant.With(ctx, key.Tenant)
@@ -230,7 +230,7 @@ func (t *Throttler) sweep() {
 func (t *Throttler) returnUnused(b *bucket, now time.Duration) {
 	b.mu.Lock()
 	returned, spent := b.lease, b.unleased
-	full := b.remaining+int64(b.policy.Rate*(now-b.asked).Seconds()) >= b.policy.Burst
+	full := b.remaining+int64(b.policy.Rate*(now-b.leasedAt).Seconds()) >= b.policy.Burst
 	if b.leaseDone != nil || now-b.lastUsed() <= idle {
 		b.mu.Unlock()
 		return

@@ -32,14 +32,14 @@ var ada = throttle.Key{Tenant: 7, Caller: "ada", Class: read}
 type authority struct {
 	platformv1.RateLimitServiceClient
 
-	mu     sync.Mutex
-	policy ratelimit.Policy
-	delay  time.Duration
-	err    error
-	asked  int
-	tenant int64
-	tokens map[string]float64
-	at     map[string]time.Time
+	mu       sync.Mutex
+	policy   ratelimit.Policy
+	delay    time.Duration
+	err      error
+	requests int
+	tenant   int64
+	tokens   map[string]float64
+	at       map[string]time.Time
 }
 
 func newAuthority(rate float64, burst int64) *authority {
@@ -53,7 +53,7 @@ func (a *authority) LeaseRate(ctx context.Context, req *platformv1.LeaseRateRequ
 	time.Sleep(a.delay) // What the network takes; time is the test's own.
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.asked++
+	a.requests++
 	a.tenant, _ = tenant.From(ctx)
 	if a.err != nil {
 		return nil, a.err
@@ -86,7 +86,7 @@ func (a *authority) set(change func(*authority)) {
 func (a *authority) questions() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.asked
+	return a.requests
 }
 
 // One lease that fails met a service that stops; the log says it when it lasts.
@@ -101,10 +101,10 @@ func TestTheLogSaysWhenRatesAreNotCounted(t *testing.T) {
 		time.Sleep(2 * a.delay)
 		require.Equal(t, 1, a.questions())
 		assert.Empty(t, log.String())
-		ask(t, edge, 50*time.Millisecond, 10*time.Second)
+		countAdmitted(t, edge, 50*time.Millisecond, 10*time.Second)
 		assert.Equal(t, 1, strings.Count(log.String(), "does not count rates"))
 		a.set(func(a *authority) { a.err = nil })
-		ask(t, edge, 50*time.Millisecond, 10*time.Second)
+		countAdmitted(t, edge, 50*time.Millisecond, 10*time.Second)
 		assert.Equal(t, 1, strings.Count(log.String(), "counted for all edges again"))
 		settle()
 	})
@@ -114,9 +114,9 @@ func newThrottler(a *authority) *throttle.Throttler {
 	return throttle.New(throttle.Config{Enabled: true, Replicas: 4}, a, slog.New(slog.DiscardHandler))
 }
 
-// ask makes one request every interval for a time, and returns how many were
+// countAdmitted makes one request every interval for a time, and returns how many were
 // admitted.
-func ask(t *testing.T, edge *throttle.Throttler, every, long time.Duration) int {
+func countAdmitted(t *testing.T, edge *throttle.Throttler, every, long time.Duration) int {
 	t.Helper()
 	admitted := 0
 	for began := time.Now(); time.Since(began) < long; time.Sleep(every) {
@@ -153,7 +153,7 @@ func TestEdgesTogetherKeepToTheRate(t *testing.T) {
 				var wg sync.WaitGroup
 				for i, every := range test.every {
 					edge := newThrottler(a)
-					wg.Go(func() { admitted[i] = ask(t, edge, every, long) })
+					wg.Go(func() { admitted[i] = countAdmitted(t, edge, every, long) })
 				}
 				wg.Wait()
 				total := 0
@@ -246,10 +246,10 @@ func TestAChangedRateHoldsWithinSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAuthority(1000, 1000)
 		edge := newThrottler(a)
-		ask(t, edge, 10*time.Millisecond, time.Second)
+		countAdmitted(t, edge, 10*time.Millisecond, time.Second)
 		a.set(func(a *authority) { a.policy = ratelimit.Policy{Rate: 10, Burst: 10} })
-		ask(t, edge, 10*time.Millisecond, 6*time.Second)
-		assert.InDelta(t, 100, ask(t, edge, 10*time.Millisecond, 10*time.Second), 10)
+		countAdmitted(t, edge, 10*time.Millisecond, 6*time.Second)
+		assert.InDelta(t, 100, countAdmitted(t, edge, 10*time.Millisecond, 10*time.Second), 10)
 		settle()
 	})
 }
@@ -259,16 +259,16 @@ func TestWithoutThePlatformEachEdgeHasItsPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAuthority(400, 400)
 		edge := newThrottler(a)
-		ask(t, edge, 10*time.Millisecond, time.Second)
+		countAdmitted(t, edge, 10*time.Millisecond, time.Second)
 		a.set(func(a *authority) { a.err = errors.New("away") })
-		ask(t, edge, time.Millisecond, 10*time.Second)
+		countAdmitted(t, edge, time.Millisecond, 10*time.Second)
 		asked := a.questions()
-		assert.InEpsilon(t, 1000, ask(t, edge, time.Millisecond, 10*time.Second), 0.05, "400 a second for 4 edges")
+		assert.InEpsilon(t, 1000, countAdmitted(t, edge, time.Millisecond, 10*time.Second), 0.05, "400 a second for 4 edges")
 		assert.Less(t, a.questions()-asked, 30, "it is not stormed while it is away")
 
 		a.set(func(a *authority) { a.err = nil })
-		ask(t, edge, time.Millisecond, 2*time.Second)
-		assert.InEpsilon(t, 4000, ask(t, edge, time.Millisecond, 10*time.Second), 0.05, "all of it again")
+		countAdmitted(t, edge, time.Millisecond, 2*time.Second)
+		assert.InEpsilon(t, 4000, countAdmitted(t, edge, time.Millisecond, 10*time.Second), 0.05, "all of it again")
 		settle()
 	})
 }

@@ -339,13 +339,13 @@ func (d *decoder) anyValue(p *Plan) *problem {
 func (d *decoder) skip() *problem {
 	mark, around := len(d.out), d.most
 	d.most = 0
-	bad := d.anyValue(anything())
+	bad := d.anyValue(jsonPlan())
 	d.out, d.most = d.out[:mark], around
 	return bad
 }
 
-// anything is the plan of any JSON.
-var anything = sync.OnceValue(func() *Plan { return For((&structpb.Value{}).ProtoReflect().Descriptor()) })
+// jsonPlan is the plan of any JSON.
+var jsonPlan = sync.OnceValue(func() *Plan { return For((&structpb.Value{}).ProtoReflect().Descriptor()) })
 
 // null steps over the word.
 func (d *decoder) null() *problem { return d.literal("null") }

@@ -31,7 +31,7 @@ func (d *decoder) scalar(f *field) (uint64, *problem) {
 		}
 		return 0, problemf(fault.CodeValue, "is null")
 	case '{', '[':
-		return 0, misplaced(c)
+		return 0, unexpected(c)
 	}
 	number, bad := d.number()
 	if bad != nil {
@@ -43,7 +43,7 @@ func (d *decoder) scalar(f *field) (uint64, *problem) {
 	return f.fromNumber(number)
 }
 
-func misplaced(c byte) *problem {
+func unexpected(c byte) *problem {
 	if c == '{' {
 		return problemf(fault.CodeStructure, "is an object, but a single value is expected")
 	}
@@ -81,7 +81,7 @@ func (d *decoder) textual(f *field) ([]byte, *problem) {
 		}
 		return nil, problemf(fault.CodeValue, "is %s, but a text is expected", word)
 	case '{', '[':
-		return nil, misplaced(c)
+		return nil, unexpected(c)
 	}
 	number, bad := d.number()
 	if bad == nil && f.kind == protoreflect.BytesKind {

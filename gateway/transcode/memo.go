@@ -14,8 +14,8 @@ const (
 	// come: many messages have few pieces that are worth it.
 	memoChunks, memoChunk = 32, 1 << 16
 	// Shorter pieces are written sooner than they are found.
-	minPiece = 12
-	maxPiece = 1 << 12
+	minFragment = 12
+	maxFragment = 1 << 12
 	// memoFrom is the size of messages in bytes from which on a memo is worth
 	// its set-up.
 	memoFrom = 1 << 14
@@ -50,10 +50,10 @@ type memoEntry struct {
 }
 
 // hitCount counts the pieces of one kind.
-type hitCount struct{ known, unknown int }
+type hitCount struct{ hits, misses int }
 
 // useless reports whether too few were known for looking on.
-func (t *hitCount) useless() bool { return t.unknown > maxMisses && t.unknown > t.known }
+func (t *hitCount) useless() bool { return t.misses > maxMisses && t.misses > t.hits }
 
 var memos = sync.Pool{New: func() any { return &memo{seed: maphash.MakeSeed()} }}
 
@@ -83,15 +83,15 @@ func (m *memo) give() {
 // for what is not worth one.
 func (m *memo) find(p *Plan, rest bool, wire []byte) (*memoEntry, bool) {
 	t := m.counts(rest)
-	if len(wire) < minPiece || len(wire) > maxPiece || t.useless() {
+	if len(wire) < minFragment || len(wire) > maxFragment || t.useless() {
 		return nil, false
 	}
 	slot := &m.slots[m.hash(rest, wire)%memoSlots]
 	known := slot.plan == p && slot.rest == rest && slot.same(wire)
 	if known {
-		t.known++
+		t.hits++
 	} else {
-		t.unknown++
+		t.misses++
 	}
 	return slot, known
 }
