@@ -157,13 +157,13 @@ func writeError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w
 		return
 	}
 	f := c.r.stale(fault.FromError(err))
-	c.learn(f)
+	c.invalidateToken(f)
 	c.w.fail(f)
 }
 
-// learn takes over what a service said about the token, which knows more of it.
-func (c *serviceCall) learn(f *fault.Error) {
+// invalidateToken takes over what a service said about the token, which knows more of it.
+func (c *serviceCall) invalidateToken(f *fault.Error) {
 	if c.r.caller != nil && f.Status == http.StatusUnauthorized {
-		c.verifier.Learn(c.r.token, f)
+		c.verifier.Invalidate(c.r.token, f)
 	}
 }

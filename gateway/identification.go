@@ -59,7 +59,7 @@ func (e *identification) check(ctx context.Context, w *response, r *request) *fa
 	}
 	text := headers.Token(r.Header)
 	// What is remembered is looked up by its hash, and not taken apart again.
-	p, known, err := e.verifier.VerifyKnown(ctx, text)
+	p, known, err := e.verifier.VerifyCached(ctx, text)
 	if !known {
 		if e.verifier.Foreign(text) {
 			if bad := e.take(ctx, w, r, key); bad != nil {

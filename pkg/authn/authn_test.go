@@ -25,9 +25,9 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // issuer issues tokens with one key, and counts how often the key is asked.
 type issuer struct {
-	public  ed25519.PublicKey
-	private ed25519.PrivateKey
-	asked   int
+	public   ed25519.PublicKey
+	private  ed25519.PrivateKey
+	requests int
 }
 
 func newIssuer(tb testing.TB) *issuer {
@@ -38,7 +38,7 @@ func newIssuer(tb testing.TB) *issuer {
 }
 
 func (i *issuer) Key(_ context.Context, kid string) (crypto.PublicKey, error) {
-	i.asked++
+	i.requests++
 	if kid != "key-1" {
 		return nil, authn.ErrUnknownKey
 	}
@@ -97,7 +97,7 @@ func TestVerifyReturnsThePrincipal(t *testing.T) {
 	again, err := v.Verify(t.Context(), token)
 	require.NoError(t, err)
 	assert.Same(t, p, again)
-	assert.Equal(t, 1, keys.asked, "a verified token is remembered")
+	assert.Equal(t, 1, keys.requests, "a verified token is remembered")
 }
 
 func TestHas(t *testing.T) {

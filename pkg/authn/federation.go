@@ -63,7 +63,7 @@ func (v *Verifier) exchange(ctx context.Context, token string, key [sha256.Size]
 	exchanged := v.exchanges.DoChan(string(key[:]), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exchangeTimeout)
 		defer cancel()
-		return v.askFor(ctx, token, key, now)
+		return v.exchangeOnce(ctx, token, key, now)
 	})
 	select {
 	case <-ctx.Done():
@@ -74,7 +74,7 @@ func (v *Verifier) exchange(ctx context.Context, token string, key [sha256.Size]
 	}
 }
 
-func (v *Verifier) askFor(ctx context.Context, token string, key [sha256.Size]byte, now time.Time) (*Principal, error) {
+func (v *Verifier) exchangeOnce(ctx context.Context, token string, key [sha256.Size]byte, now time.Time) (*Principal, error) {
 	ours, err := v.cfg.Exchange(ctx, token)
 	switch f := fault.FromError(err); {
 	case err == nil:

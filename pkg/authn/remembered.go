@@ -7,16 +7,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// VerifyKnown is Verify for a token that was verified, or refused, before and is
+// VerifyCached is Verify for a token that was verified, or refused, before and is
 // remembered: nobody is asked. Nothing is said of other tokens.
-func (v *Verifier) VerifyKnown(ctx context.Context, token string) (p *Principal, known bool, err error) {
+func (v *Verifier) VerifyCached(ctx context.Context, token string) (p *Principal, known bool, err error) {
 	if key, bad := keyOf(token); bad == nil {
-		return v.remembered(ctx, key)
+		return v.cached(ctx, key)
 	}
 	return nil, false, nil
 }
 
-func (v *Verifier) remembered(ctx context.Context, key [sha256.Size]byte) (p *Principal, known bool, err error) {
+func (v *Verifier) cached(ctx context.Context, key [sha256.Size]byte) (p *Principal, known bool, err error) {
 	e, ok := v.tokens.Get(key)
 	switch {
 	case !ok:
@@ -32,10 +32,10 @@ func (v *Verifier) remembered(ctx context.Context, key [sha256.Size]byte) (p *Pr
 	return e.principal, true, nil
 }
 
-// Learn takes over what somebody said about a token that Verify let pass, and who sees
+// Invalidate takes over what somebody said about a token that Verify let pass, and who sees
 // more than this verifier: that it was revoked, or that it is good no longer. It is for
 // the edge, which has no view of revocations; the services have.
-func (v *Verifier) Learn(token string, err error) {
+func (v *Verifier) Invalidate(token string, err error) {
 	switch {
 	case fault.HasCode(err, fault.CodeRevoked):
 		v.tokens.revoke(hash(token))

@@ -93,7 +93,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 	if err != nil {
 		return nil, err
 	}
-	if p, known, err := v.remembered(ctx, key); known {
+	if p, known, err := v.cached(ctx, key); known {
 		return p, err
 	}
 	now := v.clock.Now()

@@ -37,7 +37,7 @@ func (j *eventLog) all() []string {
 }
 
 func newApp(stopTimeout time.Duration) *boot.App {
-	return boot.NewApp(boot.Common{StopTimeout: stopTimeout}, quiet, prometheus.NewRegistry())
+	return boot.NewApp(boot.Common{StopTimeout: stopTimeout}, discardLogger, prometheus.NewRegistry())
 }
 
 func state(t *testing.T, app *boot.App) boot.State {

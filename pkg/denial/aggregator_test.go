@@ -21,11 +21,11 @@ import (
 
 // store keeps denials in memory.
 type store struct {
-	mu    sync.Mutex
-	err   error
-	kept  []Denial
-	calls int
-	log   strings.Builder
+	mu     sync.Mutex
+	err    error
+	stored []Denial
+	calls  int
+	log    strings.Builder
 }
 
 // Write takes lines of the log.
@@ -43,7 +43,7 @@ func (s *store) logged() string {
 	return s.log.String()
 }
 
-func (s *store) keep(ctx context.Context, denials []*Denial) error {
+func (s *store) store(ctx context.Context, denials []*Denial) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
@@ -57,7 +57,7 @@ func (s *store) keep(ctx context.Context, denials []*Denial) error {
 		return s.err
 	}
 	for _, r := range denials {
-		s.kept = append(s.kept, *r)
+		s.stored = append(s.stored, *r)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (s *store) fail(err error) {
 // run starts a Aggregator. Ending it waits until it has stopped.
 func run(t *testing.T, s *store) (g *Aggregator, end func()) {
 	t.Helper()
-	g, err := New(s.keep, slog.New(slog.NewTextHandler(s, nil)), prometheus.NewRegistry())
+	g, err := New(s.store, slog.New(slog.NewTextHandler(s, nil)), prometheus.NewRegistry())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -102,20 +102,20 @@ func TestRefusalsOfOneKindShareAnEntry(t *testing.T) {
 		assert.ElementsMatch(t, []Denial{
 			{ada, 11, "request-0", began, began.Add(999 * time.Millisecond), 1000},
 			{eve, 12, "request-eve", began.Add(time.Second), began.Add(time.Second), 1},
-		}, s.kept)
+		}, s.stored)
 		assert.Equal(t, 1, s.calls, "one write for both")
 
 		g.Add(ada, 11, "last", time.Now())
 		end()
-		require.Len(t, s.kept, 3, "what is left is kept when the program stops")
-		assert.Equal(t, "last", s.kept[2].RequestID)
+		require.Len(t, s.stored, 3, "what is left is kept when the program stops")
+		assert.Equal(t, "last", s.stored[2].RequestID)
 		assert.Zero(t, testutil.ToFloat64(g.lost))
 	})
 }
 
 // counted returns how many requests were kept of a user of a tenant.
 func (s *store) counted(tenant int64, user string) (kinds int, times int64) {
-	for _, r := range s.kept {
+	for _, r := range s.stored {
 		if r.Tenant == tenant && r.User == user {
 			kinds, times = kinds+1, times+r.Times
 		}
@@ -149,15 +149,15 @@ func TestNobodyTakesThePlacesOfOthers(t *testing.T) {
 		assert.EqualValues(t, n, times)
 		kinds, _ = s.counted(7, "eve")
 		assert.Equal(t, 1, kinds)
-		assert.Contains(t, s.kept, Denial{Kind: Kind{Tenant: 8, Outcome: Further}, First: time.Now(), Last: time.Now(), Times: n - perTenant})
-		assert.Len(t, s.kept, perUser+1+1+perTenant+1)
+		assert.Contains(t, s.stored, Denial{Kind: Kind{Tenant: 8, Outcome: Further}, First: time.Now(), Last: time.Now(), Times: n - perTenant})
+		assert.Len(t, s.stored, perUser+1+1+perTenant+1)
 		assert.Zero(t, testutil.ToFloat64(g.lost))
 	})
 }
 
 func TestFloodedTenantsLeaveRoomForOthers(t *testing.T) {
 	t.Parallel()
-	g, err := New((&store{}).keep, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	g, err := New((&store{}).store, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	require.NoError(t, err)
 	for i := range 100 * perTenant {
 		g.Add(Kind{Tenant: int64(i%100 + 1), User: fmt.Sprint(i)}, 0, "", time.Now())
@@ -177,7 +177,7 @@ func TestFloodedTenantsLeaveRoomForOthers(t *testing.T) {
 // tenant.
 func TestTextsCanBeStored(t *testing.T) {
 	t.Parallel()
-	g, err := New((&store{}).keep, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	g, err := New((&store{}).store, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	require.NoError(t, err)
 	g.Add(Kind{Tenant: 1, User: "a\x00\n\xff", Client: strings.Repeat("\x01", 5000), Operation: "Zoë"}, 0, "r\x00", time.Now())
 	for _, r := range g.held {
@@ -204,7 +204,7 @@ func TestWhatCannotBeKeptIsTriedAgain(t *testing.T) {
 		s.fail(nil)
 		time.Sleep(window)
 		synctest.Wait()
-		assert.Equal(t, []Denial{{ada, 11, "request-1", first, second, 2}}, s.kept)
+		assert.Equal(t, []Denial{{ada, 11, "request-1", first, second, 2}}, s.stored)
 		assert.Empty(t, s.logged())
 
 		s.fail(errors.New("away"))

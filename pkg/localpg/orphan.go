@@ -32,16 +32,16 @@ func (l layout) endOrphan(ctx context.Context) error {
 		if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("end the server left by another process: %w", err)
 		}
-		if l.gone(ctx, pid, 15*time.Second) {
+		if l.awaitExit(ctx, pid, 15*time.Second) {
 			return ignoreMissing(os.Remove(pidFile))
 		}
 	}
 	return fmt.Errorf("the server that another process left in %s does not stop", l.data)
 }
 
-// gone waits for a server that is not our child to end. Where nobody asks for
+// awaitExit waits for a server that is not our child to end. Where nobody asks for
 // the exit codes of orphans, as in many containers, its number stays.
-func (l layout) gone(ctx context.Context, pid int, atMost time.Duration) bool {
+func (l layout) awaitExit(ctx context.Context, pid int, atMost time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -14,8 +14,8 @@ import (
 // that ends earlier than it did, or with none. Whoever sees that publishes again
 // what was kept; the broker drops what it still has, by the ids.
 
-// known is what the table remembers of a stream.
-type known struct {
+// streamState is what the table remembers of a stream.
+type streamState struct {
 	created  time.Time
 	sequence uint64
 }
@@ -23,7 +23,7 @@ type known struct {
 // compare finds the streams that lost messages. As a stream is written only by
 // its domain's relay, nothing else can have filled a gap at its end.
 func (s *leaderSession) compare(ctx context.Context) error {
-	remembered, err := s.remembered(ctx)
+	remembered, err := s.loadStreamStates(ctx)
 	if err != nil {
 		return err
 	}
@@ -39,9 +39,9 @@ func (s *leaderSession) compare(ctx context.Context) error {
 	return nil
 }
 
-func (s *leaderSession) compareStream(ctx context.Context, name string, info *jetstream.StreamInfo, remembered map[string]known) error {
+func (s *leaderSession) compareStream(ctx context.Context, name string, info *jetstream.StreamInfo, remembered map[string]streamState) error {
 	// The database keeps microseconds.
-	now := known{created: info.Created.UTC().Truncate(time.Microsecond), sequence: info.State.LastSeq}
+	now := streamState{created: info.Created.UTC().Truncate(time.Microsecond), sequence: info.State.LastSeq}
 	before, met := remembered[name]
 	var err error
 	switch {
@@ -67,14 +67,14 @@ func (s *leaderSession) compareStream(ctx context.Context, name string, info *je
 	return nil
 }
 
-func (s *leaderSession) remembered(ctx context.Context) (map[string]known, error) {
+func (s *leaderSession) loadStreamStates(ctx context.Context) (map[string]streamState, error) {
 	rows, err := s.conn.Query(ctx, "SELECT stream, created_at, last_sequence FROM outbox_stream")
 	if err != nil {
 		return nil, fmt.Errorf("outbox: read streams: %w", err)
 	}
-	remembered := map[string]known{}
+	remembered := map[string]streamState{}
 	var name string
-	var k known
+	var k streamState
 	_, err = pgx.ForEachRow(rows, []any{&name, &k.created, &k.sequence}, func() error {
 		remembered[name] = k
 		return nil
@@ -111,7 +111,7 @@ func (s *leaderSession) purge(ctx context.Context) error {
 			DELETE FROM outbox WHERE (tenant_id, id) IN (
 			  SELECT tenant_id, id FROM outbox
 			  WHERE sent_at < clock_timestamp() - $1::bigint * interval '1 millisecond'
-			  ORDER BY sent_at LIMIT $2)`, s.opts.Keep.Milliseconds(), purgeBatch)
+			  ORDER BY sent_at LIMIT $2)`, s.opts.Retention.Milliseconds(), purgeBatch)
 		if err != nil {
 			return fmt.Errorf("outbox: purge: %w", err)
 		}

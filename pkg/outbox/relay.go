@@ -34,10 +34,10 @@ type Options struct {
 	// Poll and IdlePoll are the shortest and the longest wait between two looks
 	// at the table; 0 means 50 ms and 1 s. A wake-up ends any wait.
 	Poll, IdlePoll time.Duration
-	// Keep is how long events stay after they were sent; 0 means 3 minutes. It
+	// Retention is how long events stay after they were sent; 0 means 3 minutes. It
 	// should be longer than the broker takes to flush what it stored (2 minutes),
 	// and shorter than bus.DuplicateWindow.
-	Keep time.Duration
+	Retention time.Duration
 	// Housekeeping is the interval of comparing with the broker, deleting what was kept
 	// long enough, and measuring; 0 means 10 s.
 	Housekeeping time.Duration
@@ -49,7 +49,7 @@ func (o Options) withDefaults() Options {
 	o.Batch = cmp.Or(o.Batch, 1000)
 	o.Poll = cmp.Or(o.Poll, 50*time.Millisecond)
 	o.IdlePoll = max(cmp.Or(o.IdlePoll, time.Second), o.Poll)
-	o.Keep = cmp.Or(o.Keep, 3*time.Minute)
+	o.Retention = cmp.Or(o.Retention, 3*time.Minute)
 	o.Housekeeping = cmp.Or(o.Housekeeping, 10*time.Second)
 	o.AckTimeout = cmp.Or(o.AckTimeout, 5*time.Second)
 	return o

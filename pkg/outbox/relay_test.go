@@ -47,7 +47,7 @@ func TestSentEventsAreKeptForAWhileAndThenDeleted(t *testing.T) {
 	keeping.stop()
 
 	opts := quick()
-	opts.Keep = time.Millisecond
+	opts.Retention = time.Millisecond
 	b.relay(opts)
 	require.Eventually(t, func() bool { return b.count("true") == 0 }, patience, pollEvery)
 	assert.Len(t, b.stored(), 2)
@@ -238,7 +238,7 @@ func BenchmarkRelay(b *testing.B) {
 			bundle.append(1, numbered("event-", 1000)...)
 		}
 		b.StartTimer()
-		relay := bundle.relay(outbox.Options{Keep: time.Hour})
+		relay := bundle.relay(outbox.Options{Retention: time.Hour})
 		for published(b, relay.metrics) < events {
 			time.Sleep(time.Millisecond)
 		}

@@ -23,11 +23,11 @@ import (
 // short statements on either side.
 const pageKeys = 16_384
 
-// ErrAway says that nobody who owns the states responds.
-var ErrAway = errors.New("replica: the owner does not respond")
+// ErrOwnerUnavailable says that nobody who owns the states responds.
+var ErrOwnerUnavailable = errors.New("replica: the owner does not respond")
 
-// ask sends a request to the owner.
-func (r *Replica) ask(ctx context.Context, conn *nats.Conn, operation string, request, response proto.Message) error {
+// request sends a request to the owner.
+func (r *Replica) request(ctx context.Context, conn *nats.Conn, operation string, request, response proto.Message) error {
 	payload, err := proto.Marshal(request)
 	if err != nil {
 		return fmt.Errorf("replica: encode request: %w", err)
@@ -36,7 +36,7 @@ func (r *Replica) ask(ctx context.Context, conn *nats.Conn, operation string, re
 	defer cancel()
 	reply, err := conn.RequestWithContext(ctx, requestSubject(r.contract, operation), payload)
 	if err != nil {
-		return fmt.Errorf("%w about %s: %w", ErrAway, r.contract.Topic, err)
+		return fmt.Errorf("%w about %s: %w", ErrOwnerUnavailable, r.contract.Topic, err)
 	}
 	if err := proto.Unmarshal(reply.Data, response); err != nil {
 		return fmt.Errorf("replica: read response: %w", err)
@@ -47,7 +47,7 @@ func (r *Replica) ask(ctx context.Context, conn *nats.Conn, operation string, re
 // tenants returns the tenants of which the owner or the copy has something.
 func (r *Replica) tenants(ctx context.Context, conn *nats.Conn) ([]int64, error) {
 	reply := &replicationv1.TenantsResponse{}
-	if err := r.ask(ctx, conn, opTenants, &replicationv1.TenantsRequest{}, reply); err != nil {
+	if err := r.request(ctx, conn, opTenants, &replicationv1.TenantsRequest{}, reply); err != nil {
 		return nil, err
 	}
 	mine, err := collectInt64(tenant.All(ctx), r.pool, Tenants)
@@ -85,7 +85,7 @@ func (r *Replica) differences(ctx context.Context, conn *nats.Conn, tenantID int
 			request.Through = d.last
 		}
 		reply := &replicationv1.CompareResponse{}
-		if err := r.ask(ctx, conn, opCompare, request, reply); err != nil {
+		if err := r.request(ctx, conn, opCompare, request, reply); err != nil {
 			return found, err
 		}
 		if !reply.GetEqual() {
@@ -109,7 +109,7 @@ func (r *Replica) detail(ctx context.Context, conn *nats.Conn, page *replication
 		page.Through = heads[len(heads)-1].GetKey()
 	}
 	reply := &replicationv1.CompareResponse{}
-	if err := r.ask(ctx, conn, opCompare, &replicationv1.CompareRequest{
+	if err := r.request(ctx, conn, opCompare, &replicationv1.CompareRequest{
 		TenantId: page.GetTenantId(), After: page.GetAfter(), Through: page.GetThrough(), Heads: heads, Detailed: true,
 	}, reply); err != nil {
 		return err

@@ -104,7 +104,7 @@ func (r *Replica) repairTenant(ctx context.Context, conn *nats.Conn, tenantID in
 	}
 	if len(request.GetGaps()) > 0 {
 		reply := &replicationv1.BackfillResponse{}
-		if err := r.ask(ctx, conn, opBackfill, request, reply); err != nil {
+		if err := r.request(ctx, conn, opBackfill, request, reply); err != nil {
 			return false, errors.Join(err, r.returnGaps(ctx, tenantID, keys))
 		}
 		if text := reply.GetError(); text != "" {

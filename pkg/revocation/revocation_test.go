@@ -25,10 +25,10 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // auth is an auth service whose list a test writes.
 type auth struct {
-	mu    sync.Mutex
-	keys  []string
-	away  bool
-	asked int
+	mu          sync.Mutex
+	keys        []string
+	unavailable bool
+	requests    int
 	// slow is called in the middle of a response.
 	slow func()
 }
@@ -36,8 +36,8 @@ type auth struct {
 func (a *auth) list(_ context.Context, since int64, add func(string, time.Time)) (int64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.asked++
-	if a.away {
+	a.requests++
+	if a.unavailable {
 		return 0, errors.New("away")
 	}
 	if a.slow != nil {
@@ -110,7 +110,7 @@ func TestAViewAsksBeforeItResponds(t *testing.T) {
 			assert.Equal(t, c.want, got, name)
 		})
 	}
-	assert.Equal(t, 1, b.auth.asked, "one round")
+	assert.Equal(t, 1, b.auth.requests, "one round")
 	assert.Equal(t, 8, b.view.Len())
 }
 
@@ -120,7 +120,7 @@ func TestAViewThatIsTooOldRefuses(t *testing.T) {
 	_, err := b.view.Revoked(t.Context(), token("a", "f"))
 	require.NoError(t, err)
 
-	b.auth.set(func() { b.auth.away, b.auth.keys = true, []string{revocation.TokenKey("a")} })
+	b.auth.set(func() { b.auth.unavailable, b.auth.keys = true, []string{revocation.TokenKey("a")} })
 	b.clock.Advance(30 * time.Second)
 	revoked, err := b.view.Revoked(t.Context(), token("a", "f"))
 	require.NoError(t, err)
@@ -129,18 +129,18 @@ func TestAViewThatIsTooOldRefuses(t *testing.T) {
 	b.clock.Advance(time.Millisecond)
 	_, err = b.view.Revoked(t.Context(), token("a", "f"))
 	require.Error(t, err)
-	asked := b.auth.asked
+	asked := b.auth.requests
 	_, err = b.view.Revoked(t.Context(), token("b", "f"))
 	require.Error(t, err)
-	assert.Equal(t, asked, b.auth.asked, "requests do not flood an auth service that is away")
+	assert.Equal(t, asked, b.auth.requests, "requests do not flood an auth service that is away")
 
-	b.auth.set(func() { b.auth.away = false })
+	b.auth.set(func() { b.auth.unavailable = false })
 	b.clock.Advance(time.Second)
 	revoked, err = b.view.Revoked(t.Context(), token("a", "f"))
 	require.NoError(t, err)
 	assert.True(t, revoked)
 
-	b.auth.set(func() { b.auth.away = true })
+	b.auth.set(func() { b.auth.unavailable = true })
 	b.clock.Advance(time.Minute)
 	revoked, err = b.view.Revoked(t.Context(), token("a", "f"))
 	require.NoError(t, err)
@@ -153,21 +153,21 @@ func TestAViewThatIsTooOldRefuses(t *testing.T) {
 func TestAViewIsReadyOnceAuthHasResponded(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.auth.away = true
+	b.auth.unavailable = true
 	b.run(t)
-	asked := func() (n int) { b.auth.set(func() { n = b.auth.asked }); return n }
+	requests := func() (n int) { b.auth.set(func() { n = b.auth.requests }); return n }
 	require.Eventually(t, func() bool {
 		b.clock.Advance(time.Second)
-		return asked() > 2
+		return requests() > 2
 	}, 4*time.Second, 10*time.Millisecond, "asked again before a sixth of the bound is over")
 	require.Error(t, b.view.Check(t.Context()))
 
-	b.auth.set(func() { b.auth.away = false })
+	b.auth.set(func() { b.auth.unavailable = false })
 	b.clock.Advance(time.Second)
 	_, err := b.view.Revoked(t.Context(), token("a", "f"))
 	require.NoError(t, err)
 	require.NoError(t, b.view.Check(t.Context()))
-	b.auth.set(func() { b.auth.away = true })
+	b.auth.set(func() { b.auth.unavailable = true })
 	b.clock.Advance(time.Hour)
 	_, err = b.view.Revoked(t.Context(), token("a", "f"))
 	require.Error(t, err)

@@ -21,9 +21,9 @@ func (v *View) Check(context.Context) error {
 	return nil
 }
 
-// ask asks auth regularly until ctx ends, and more often until auth has responded
+// pollAuth asks auth regularly until ctx ends, and more often until auth has responded
 // once.
-func (v *View) ask(ctx context.Context) {
+func (v *View) pollAuth(ctx context.Context) {
 	interval := max(v.staleness/rounds, time.Millisecond)
 	timer := time.NewTimer(interval)
 	defer timer.Stop()

@@ -97,7 +97,7 @@ func New(cfg Config, deps Deps) (*View, error) {
 func (v *View) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { v.watch(ctx); return nil })
-	group.Go(func() error { v.ask(ctx); return nil })
+	group.Go(func() error { v.pollAuth(ctx); return nil })
 	return group.Wait()
 }
 

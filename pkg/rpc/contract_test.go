@@ -90,8 +90,8 @@ type echo struct {
 }
 
 var (
-	errSecret = errors.New("password of the database is hunter2")
-	errAway   = errors.New("the database is away")
+	errSecret      = errors.New("password of the database is hunter2")
+	errUnavailable = errors.New("the database is away")
 )
 
 func (e *echo) ask(ctx context.Context, req any) (any, error) {
@@ -121,7 +121,7 @@ func (e *echo) ask(ctx context.Context, req any) (any, error) {
 	case "error":
 		return nil, errSecret
 	case "away":
-		return nil, fmt.Errorf("%w: %w", errSecret, errAway)
+		return nil, fmt.Errorf("%w: %w", errSecret, errUnavailable)
 	case "panic":
 		panic(errSecret)
 	case "headers":

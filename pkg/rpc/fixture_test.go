@@ -86,7 +86,7 @@ func newFixture(tb testing.TB, transport string, cfg rpc.Config) *fixture {
 	f.chain, err = rpc.NewChain(cfg, rpc.Deps{
 		Log: log, Metrics: f.registry, Verifier: verifier, Clock: clock.System{}, Policies: policy.NewTable(files),
 		Explain: func(err error) *fault.Error {
-			if errors.Is(err, errAway) {
+			if errors.Is(err, errUnavailable) {
 				return fault.Unavailable("Away.", time.Second).WithCause(err)
 			}
 			return nil

@@ -47,7 +47,7 @@ func (e *echo) respondInParts(ctx context.Context, req any) (any, error) {
 	return response, nil
 }
 
-func (f *fixture) said(tb testing.TB, wire []byte) []string {
+func (f *fixture) texts(tb testing.TB, wire []byte) []string {
 	tb.Helper()
 	m := dynamicpb.NewMessage(f.echo.desc)
 	require.NoError(tb, proto.Unmarshal(wire, m))
@@ -59,7 +59,7 @@ func (f *fixture) said(tb testing.TB, wire []byte) []string {
 	return words
 }
 
-func story() []string {
+func sampleParts() []string {
 	words := make([]string, 10)
 	for i := range words {
 		words[i] = fmt.Sprint(i, " ", long)
@@ -80,7 +80,7 @@ func TestResponsesComeInParts(t *testing.T) {
 		reply, err := f.ask(t, ctx, f.edge, reciteMethod, "")
 		require.NoError(t, err)
 		assert.Equal(t, 10, count)
-		assert.Equal(t, story(), f.said(t, joined))
+		assert.Equal(t, sampleParts(), f.texts(t, joined))
 		assert.Zero(t, proto.Size(reply))
 	})
 }
@@ -93,7 +93,7 @@ func TestResponsesComeWholeToOthers(t *testing.T) {
 		require.NoError(t, err)
 		wire, err := proto.Marshal(reply)
 		require.NoError(t, err)
-		assert.Equal(t, story(), f.said(t, wire))
+		assert.Equal(t, sampleParts(), f.texts(t, wire))
 	})
 }
 
@@ -109,7 +109,7 @@ func TestAMethodWithoutPartsRespondsInOne(t *testing.T) {
 		_, err := f.ask(t, ctx, f.edge, askMethod, `said: "a" said: "b"`)
 		require.NoError(t, err)
 		require.Len(t, responses, 1)
-		assert.Equal(t, []string{"a", "b"}, f.said(t, responses[0]))
+		assert.Equal(t, []string{"a", "b"}, f.texts(t, responses[0]))
 	})
 }
 

@@ -64,7 +64,7 @@ func (l *LocalCA) Issue(name string, further ...string) (TLSFiles, error) {
 	if name == "ca" || name != filepath.Base(name) {
 		return TLSFiles{}, fmt.Errorf("a certificate cannot be called %q", name)
 	}
-	if cert, err := l.load(name); err != nil || !l.good(cert.Leaf, further) {
+	if cert, err := l.load(name); err != nil || !l.isUsable(cert.Leaf, further) {
 		if _, err := l.make(name, further); err != nil {
 			return TLSFiles{}, fmt.Errorf("certificate of %s: %w", name, err)
 		}
@@ -72,9 +72,9 @@ func (l *LocalCA) Issue(name string, further ...string) (TLSFiles, error) {
 	return TLSFiles{Cert: l.path(name + ".pem"), Key: l.path(name + "-key.pem"), CA: l.path("ca.pem")}, nil
 }
 
-// good reports whether a certificate is ours, valid for all names, and not
+// isUsable reports whether a certificate is ours, valid for all names, and not
 // about to end.
-func (l *LocalCA) good(leaf *x509.Certificate, names []string) bool {
+func (l *LocalCA) isUsable(leaf *x509.Certificate, names []string) bool {
 	for _, name := range names {
 		if leaf.VerifyHostname(name) != nil {
 			return false

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var quiet = slog.New(slog.DiscardHandler)
+var discardLogger = slog.New(slog.DiscardHandler)
 
 func openCA(t *testing.T, dir string, now time.Time) *certs.LocalCA {
 	t.Helper()
@@ -37,7 +37,7 @@ func issue(t *testing.T, ca *certs.LocalCA, name string, further ...string) cert
 
 func load(t *testing.T, files certs.TLSFiles, clk clock.Clock) *certs.Certificates {
 	t.Helper()
-	loaded, err := certs.Load(files, quiet, clk)
+	loaded, err := certs.Load(files, discardLogger, clk)
 	require.NoError(t, err)
 	return loaded
 }
@@ -135,7 +135,7 @@ func TestChangedCertificatesAreReadAgain(t *testing.T) {
 	require.NoError(t, os.Remove(files.Cert))
 	clk.Advance(time.Minute)
 	assert.Equal(t, second, serial())
-	_, err := certs.Load(files, quiet, clk)
+	_, err := certs.Load(files, discardLogger, clk)
 	assert.Error(t, err, "but nothing starts with one")
 }
 

@@ -13,12 +13,12 @@ type Reporter struct {
 	log *slog.Logger
 
 	mu   sync.Mutex
-	away map[*nats.Conn]bool
+	lost map[*nats.Conn]bool
 }
 
 // NewReporter makes a Reporter.
 func NewReporter(log *slog.Logger) *Reporter {
-	return &Reporter{log: log, away: map[*nats.Conn]bool{}}
+	return &Reporter{log: log, lost: map[*nats.Conn]bool{}}
 }
 
 // options are those with which a connection notifies the Reporter.
@@ -39,10 +39,10 @@ func (r *Reporter) options() []nats.Option {
 func (r *Reporter) disconnected(conn *nats.Conn, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.away) == 0 {
+	if len(r.lost) == 0 {
 		r.log.Warn("NATS is away; events wait, and changes reach no copies, until it is back", "error", err)
 	}
-	r.away[conn] = true
+	r.lost[conn] = true
 	if conn.IsConnected() {
 		// It was made while this was said.
 		r.markConnected(conn)
@@ -57,11 +57,11 @@ func (r *Reporter) connected(conn *nats.Conn) {
 }
 
 func (r *Reporter) markConnected(conn *nats.Conn) {
-	if !r.away[conn] {
+	if !r.lost[conn] {
 		return
 	}
-	delete(r.away, conn)
-	if len(r.away) == 0 {
+	delete(r.lost, conn)
+	if len(r.lost) == 0 {
 		r.log.Info("NATS is back", "server", conn.ConnectedUrlRedacted(), "version", conn.ConnectedServerVersion())
 	}
 }
@@ -70,5 +70,5 @@ func (r *Reporter) markConnected(conn *nats.Conn) {
 func (r *Reporter) closed(conn *nats.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.away, conn)
+	delete(r.lost, conn)
 }

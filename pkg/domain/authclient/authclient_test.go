@@ -55,18 +55,18 @@ func TestKeys(t *testing.T) {
 // pages lists one revocation a page, and revokes one more before each page but the
 // first.
 type pages struct {
-	keys  []string
-	asked []*authv1.ListRevocationsRequest
-	err   error
+	keys     []string
+	requests []*authv1.ListRevocationsRequest
+	err      error
 }
 
 func (p *pages) ListRevocations(_ context.Context, req *authv1.ListRevocationsRequest, _ ...grpc.CallOption) (*authv1.ListRevocationsResponse, error) {
-	p.asked = append(p.asked, &authv1.ListRevocationsRequest{Since: req.GetSince(), After: req.GetAfter()})
+	p.requests = append(p.requests, &authv1.ListRevocationsRequest{Since: req.GetSince(), After: req.GetAfter()})
 	at := max(req.GetSince(), req.GetAfter().GetVersion())
 	if at == 2 && p.err != nil {
 		return nil, p.err
 	}
-	page := &authv1.ListRevocationsResponse{Horizon: 3 + int64(len(p.asked)) - 1}
+	page := &authv1.ListRevocationsResponse{Horizon: 3 + int64(len(p.requests)) - 1}
 	page.Revocations = []*authv1.Revocation{{Key: p.keys[at], ExpiresAt: 100 + at}}
 	if at+1 < int64(len(p.keys)) {
 		page.Next = &authv1.RevocationPosition{Version: at + 1, Key: p.keys[at]}
@@ -83,7 +83,7 @@ func TestRevocations(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, horizon, "that of the first page")
 	assert.Equal(t, map[string]time.Time{"a": time.Unix(100, 0), "b": time.Unix(101, 0), "c": time.Unix(102, 0)}, got)
-	assert.Len(t, client.asked, 3)
+	assert.Len(t, client.requests, 3)
 
 	client = &pages{keys: []string{"a", "b", "c"}, err: errors.New("away")}
 	clear(got)

@@ -75,9 +75,9 @@ func (s callerVisibility) of(ctx context.Context) Set {
 	return set
 }
 
-// askDelegations returns whom the delegators of a principal see. What was delegated
+// loadDelegations returns whom the delegators of a principal see. What was delegated
 // to them is not asked for: it is not delegated further.
-func (r *Rules) askDelegations(ctx context.Context, p *authn.Principal) ([]delegated, error) {
+func (r *Rules) loadDelegations(ctx context.Context, p *authn.Principal) ([]delegated, error) {
 	if r.delegations == nil {
 		return nil, nil
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// freshness is how long a change of a group may go unnoticed.
-	freshness = 5 * time.Second
-	// askTimeout bounds the question who is in a group.
-	askTimeout = 10 * time.Second
+	// cacheTTL is how long a change of a group may go unnoticed.
+	cacheTTL = 5 * time.Second
+	// queryTimeout bounds the question who is in a group.
+	queryTimeout = 10 * time.Second
 	// What is remembered: so many callers, and so many ids of them all together,
 	// which is 32 MiB.
 	maxCallers = 10_000
@@ -54,7 +54,7 @@ func (k key) String() string { return fmt.Sprintf("%d/%d/%s", k.tenant, k.person
 // seconds.
 func New(clk clock.Clock, sources ...Source) *Rules {
 	return &Rules{sources: sources, visibilities: cache.NewLoader[key](clk, cache.LoaderConfig[callerVisibility]{
-		TTL: func(callerVisibility) time.Duration { return freshness }, Timeout: askTimeout,
+		TTL: func(callerVisibility) time.Duration { return cacheTTL }, Timeout: queryTimeout,
 		Config: cache.Config[callerVisibility]{Entries: maxCallers, Weight: maxIDs, WeightOf: callerVisibility.weight},
 	})}
 }
@@ -73,19 +73,19 @@ func (r *Rules) Visible(ctx context.Context) (Set, error) {
 		return Persons(p.PersonID), nil
 	}
 	found, err := r.visibilities.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows},
-		func(ctx context.Context) (callerVisibility, error) { return r.ask(ctx, p) })
+		func(ctx context.Context) (callerVisibility, error) { return r.loadVisibility(ctx, p) })
 	if err != nil {
 		return Set{}, fmt.Errorf("find out whom the caller may see: %w", err)
 	}
 	return found.of(ctx), nil
 }
 
-func (r *Rules) ask(ctx context.Context, p *authn.Principal) (callerVisibility, error) {
+func (r *Rules) loadVisibility(ctx context.Context, p *authn.Principal) (callerVisibility, error) {
 	own, err := r.seenBy(ctx, p)
 	if err != nil {
 		return callerVisibility{}, err
 	}
-	delegated, err := r.askDelegations(ctx, p)
+	delegated, err := r.loadDelegations(ctx, p)
 	return callerVisibility{own: own, delegated: delegated}, err
 }
 

@@ -20,16 +20,16 @@ import (
 
 // source is a Source that a test sets, and that counts.
 type source struct {
-	mu    sync.Mutex
-	ids   []int64
-	err   error
-	asked int
+	mu       sync.Mutex
+	ids      []int64
+	err      error
+	requests int
 }
 
 func (s *source) Persons(context.Context, *authn.Principal) ([]int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked++
+	s.requests++
 	return s.ids, s.err
 }
 
@@ -91,13 +91,13 @@ func TestVisibleIsRememberedForAMoment(t *testing.T) {
 	visible(lead)
 	s.ids = []int64{2}
 	assert.True(t, visible(lead).Has(1))
-	assert.Equal(t, 1, s.asked)
+	assert.Equal(t, 1, s.requests)
 	elsewhere := lead
 	elsewhere.Tenant = 2
 	assert.False(t, visible(elsewhere).Has(1), "another tenant's person with the same id")
 	clk.Advance(5 * time.Second)
 	assert.False(t, visible(lead).Has(1))
-	assert.Equal(t, 3, s.asked)
+	assert.Equal(t, 3, s.requests)
 
 	clk.Advance(5 * time.Second)
 	s.err = errors.New("down")

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	messageAway = "The service cannot reach its data at the moment. Try again in a moment."
-	messageFull = "The service cannot store anything at the moment. Try again later."
-	messageSlow = "The request took too long. Try again later, or ask for less."
-	messageBusy = "Others changed the same data at the same time. Try again in a moment."
+	messageUnavailable = "The service cannot reach its data at the moment. Try again in a moment."
+	messageFull        = "The service cannot store anything at the moment. Try again later."
+	messageSlow        = "The request took too long. Try again later, or ask for less."
+	messageConflict    = "Others changed the same data at the same time. Try again in a moment."
 
-	// awayRetry is about what a database needs to restart.
-	awayRetry = 5 * time.Second
-	busyRetry = time.Second
+	// unavailableRetry is about what a database needs to restart.
+	unavailableRetry = 5 * time.Second
+	conflictRetry    = time.Second
 	// fullRetry is about what somebody needs to make room.
 	fullRetry = 30 * time.Second
 )
@@ -28,11 +28,11 @@ func Fault(err error) *fault.Error {
 		noteFull(time.Now())
 		return fault.Unavailable(messageFull, fullRetry).WithCause(err)
 	case Unavailable(err):
-		return fault.Unavailable(messageAway, awayRetry).WithCause(err)
+		return fault.Unavailable(messageUnavailable, unavailableRetry).WithCause(err)
 	case Conflicted(err):
-		return fault.Unavailable(messageBusy, busyRetry).WithCause(err)
+		return fault.Unavailable(messageConflict, conflictRetry).WithCause(err)
 	case TimedOut(err):
-		return fault.Unavailable(messageSlow, awayRetry).WithCause(err)
+		return fault.Unavailable(messageSlow, unavailableRetry).WithCause(err)
 	}
 	return nil
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// leftovers is the pattern of the folders of private servers. Nothing runs when
+// serverDirPattern is the pattern of the folders of private servers. Nothing runs when
 // a test process ends, so each cleans up after those that ended before.
-const leftovers = "rotaloom-pgtest-*"
+const serverDirPattern = "rotaloom-pgtest-*"
 
-func removeLeftovers() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), leftovers)) // Its only error is a malformed pattern.
+func removeStaleDirs() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), serverDirPattern)) // Its only error is a malformed pattern.
 	for _, dir := range dirs {
 		if abandoned(dir) {
 			_ = os.RemoveAll(dir) // What cannot be removed stays for the next.

@@ -54,8 +54,8 @@ func newServer(ctx context.Context) (*server, error) {
 	if given := os.Getenv(URLVariable); given != "" {
 		return connect(ctx, given, func() error { return nil })
 	}
-	removeLeftovers()
-	dir, err := os.MkdirTemp("", leftovers)
+	removeStaleDirs()
+	dir, err := os.MkdirTemp("", serverDirPattern)
 	if err != nil {
 		return nil, err
 	}
