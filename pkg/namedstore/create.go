@@ -11,11 +11,11 @@ import (
 )
 
 // New is a thing that a caller wants stored.
-type New[T Thing] struct {
+type New[T Named] struct {
 	// Input is the thing as the caller sent it.
 	Input T
-	// Thing is what is stored.
-	Thing T
+	// Stored is what is stored.
+	Stored T
 	// Err says why it is not stored, or is nil.
 	Err error
 }
@@ -31,7 +31,7 @@ func (s *Store[T]) Create(ctx context.Context, pool *pg.Pool, tenantID int64, li
 		good := make([]T, 0, len(list))
 		for _, n := range list {
 			if n.Err == nil {
-				good = append(good, n.Thing)
+				good = append(good, n.Stored)
 			}
 		}
 		stored, errs, err := s.Insert(ctx, tx, tenantID, good)
@@ -61,7 +61,7 @@ func (s *Store[T]) Create(ctx context.Context, pool *pg.Pool, tenantID int64, li
 
 // CreateOne stores one new thing.
 func (s *Store[T]) CreateOne(ctx context.Context, pool *pg.Pool, tenantID int64, thing T) (T, error) {
-	outcome, err := s.Create(ctx, pool, tenantID, []New[T]{{Input: thing, Thing: thing}}, false)
+	outcome, err := s.Create(ctx, pool, tenantID, []New[T]{{Input: thing, Stored: thing}}, false)
 	if err != nil {
 		var none T
 		return none, err
@@ -69,7 +69,7 @@ func (s *Store[T]) CreateOne(ctx context.Context, pool *pg.Pool, tenantID int64,
 	return outcome.Successes()[0], nil
 }
 
-func firstError[T Thing](list []New[T]) error {
+func firstError[T Named](list []New[T]) error {
 	for _, n := range list {
 		if n.Err != nil {
 			return n.Err

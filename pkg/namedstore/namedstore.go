@@ -19,8 +19,8 @@ import (
 // maxName bounds names, in characters.
 const maxName = 250
 
-// Thing is a message that is kept under a name.
-type Thing interface {
+// Named is a message that is kept under a name.
+type Named interface {
 	proto.Message
 	GetId() int64
 	GetName() string
@@ -45,7 +45,7 @@ type Codes struct {
 }
 
 // Kind says which things are kept where.
-type Kind[T Thing] struct {
+type Kind[T Named] struct {
 	Codes
 	// What is how messages call one: "shift template".
 	What string

@@ -16,7 +16,7 @@ import (
 )
 
 // Change is a thing that a caller wants stored in the place of another one.
-type Change[T Thing] struct {
+type Change[T Named] struct {
 	New[T]
 	// Path is where it stands in the request, for error messages.
 	Path string
@@ -60,7 +60,7 @@ func (s *Store[T]) ReplaceMany(ctx context.Context, pool *pg.Pool, tenantID int6
 				outcome.Fail(c.Input, fault.FromError(errs[i]))
 				continue
 			}
-			outcome.Succeed(c.Input, s.filled(c.Thing, ids[i], versions[ids[i]]))
+			outcome.Succeed(c.Input, s.filled(c.Stored, ids[i], versions[ids[i]]))
 		}
 		return nil
 	})
@@ -80,7 +80,7 @@ func (s *Store[T]) targets(ctx context.Context, tx pgx.Tx, tenantID int64, list 
 		if errs[i] = c.Err; c.Err != nil {
 			continue
 		}
-		name := strings.ToLower(c.Thing.GetName())
+		name := strings.ToLower(c.Stored.GetName())
 		was, ok := byID[c.Input.GetId()]
 		if c.Input.GetId() == 0 {
 			was, ok = byName[name]
@@ -92,7 +92,7 @@ func (s *Store[T]) targets(ctx context.Context, tx pgx.Tx, tenantID int64, list 
 		case replaced[was.id]:
 			errs[i] = fault.Invalid(s.kind.Invalid, fmt.Sprintf("%s: the %s %d is replaced already by an earlier one.", c.Path, s.kind.What, was.id))
 		case taken && holder.id != was.id, named[name]:
-			errs[i] = s.kind.taken(c.Thing.GetName())
+			errs[i] = s.kind.taken(c.Stored.GetName())
 		case c.Version != nil && *c.Version != was.version:
 			errs[i] = s.kind.stale(was.id)
 		default:
@@ -109,7 +109,7 @@ func (s *Store[T]) lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []C
 	var names []string
 	for _, c := range list {
 		if c.Err == nil {
-			ids, names = append(ids, c.Input.GetId()), append(names, c.Thing.GetName())
+			ids, names = append(ids, c.Input.GetId()), append(names, c.Stored.GetName())
 		}
 	}
 	rows, err := tx.Query(ctx, s.lockMany, tenantID, ids, storable(names))
@@ -137,11 +137,11 @@ func (s *Store[T]) replaceMany(ctx context.Context, tx pgx.Tx, tenantID int64, l
 		if errs[i] != nil {
 			continue
 		}
-		body, err := s.encode(c.Thing)
+		body, err := s.encode(c.Stored)
 		if err != nil {
 			return nil, err
 		}
-		ids, names, bodies = append(ids, targets[i]), append(names, c.Thing.GetName()), append(bodies, body)
+		ids, names, bodies = append(ids, targets[i]), append(names, c.Stored.GetName()), append(bodies, body)
 	}
 	versions := make(map[int64]int64, len(ids))
 	rows, err := tx.Query(ctx, s.replaceAll, tenantID, ids, names, bodies)
@@ -163,7 +163,7 @@ func (s *Store[T]) replaceMany(ctx context.Context, tx pgx.Tx, tenantID int64, l
 }
 
 // refTo names a thing as a request does: by its id, or else by its name.
-func refTo[T Thing](thing T) *commonv1.Ref {
+func refTo[T Named](thing T) *commonv1.Ref {
 	if id := thing.GetId(); id != 0 {
 		return &commonv1.Ref{Id: proto.Int64(id)}
 	}

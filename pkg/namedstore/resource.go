@@ -13,7 +13,7 @@ import (
 
 // Versioned is a thing whose message carries the version that its sender read.
 type Versioned interface {
-	Thing
+	Named
 	GetVersion() int64
 }
 
@@ -73,7 +73,7 @@ func (r *Resource[T]) Get(ctx context.Context, id int64) (T, error) {
 
 func (r *Resource[T]) prepare(given T) (T, error) {
 	if !given.ProtoReflect().IsValid() {
-		return r.Prepare(newThing[T]())
+		return r.Prepare(newResource[T]())
 	}
 	return r.Prepare(proto.CloneOf(given))
 }

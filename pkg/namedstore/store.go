@@ -21,7 +21,7 @@ import (
 const MaxListed = 10_000
 
 // Store keeps the things of one kind. It has no state of its own.
-type Store[T Thing] struct {
+type Store[T Named] struct {
 	kind Kind[T]
 	// id and version are fields of the message; version is nil when it has no such number.
 	id, version                               protoreflect.FieldDescriptor
@@ -30,7 +30,7 @@ type Store[T Thing] struct {
 }
 
 // NewStore returns the store of a kind.
-func NewStore[T Thing](kind Kind[T]) *Store[T] {
+func NewStore[T Named](kind Kind[T]) *Store[T] {
 	sql := func(text string) string { return strings.ReplaceAll(text, "{table}", kind.Table) }
 	var none T
 	fields := none.ProtoReflect().Descriptor().Fields()
@@ -242,14 +242,14 @@ func (s *Store[T]) ReplaceIn(ctx context.Context, tx pgx.Tx, tenantID, id int64,
 	case pgerr.IsUnique(err, s.kind.Table+"_name"):
 		return none, s.kind.taken(thing.GetName())
 	case errors.Is(err, pgx.ErrNoRows):
-		return none, s.gone(ctx, tx, tenantID, id)
+		return none, s.writeConflict(ctx, tx, tenantID, id)
 	}
 	return none, fmt.Errorf("%s: replace: %w", s.kind.Table, err)
 }
 
-// gone is why nothing was written in the place of the thing with the id: it is
+// writeConflict is why nothing was written in the place of the thing with the id: it is
 // not there, or has another version.
-func (s *Store[T]) gone(ctx context.Context, db pg.Querier, tenantID, id int64) error {
+func (s *Store[T]) writeConflict(ctx context.Context, db pg.Querier, tenantID, id int64) error {
 	if _, err := s.Get(ctx, db, tenantID, id); err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (s *Store[T]) Delete(ctx context.Context, pool *pg.Pool, tenantID, id int64
 func (s *Store[T]) DeleteIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, version *int64) (now int64, err error) {
 	err = tx.QueryRow(ctx, s.deletion, tenantID, id, version).Scan(&now)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, s.gone(ctx, tx, tenantID, id)
+		return 0, s.writeConflict(ctx, tx, tenantID, id)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: delete: %w", s.kind.Table, err)
@@ -296,8 +296,8 @@ func (s *Store[T]) filled(thing T, id, version int64) T {
 	return out
 }
 
-// newThing makes an empty one.
-func newThing[T Thing]() T {
+// newResource makes an empty one.
+func newResource[T Named]() T {
 	var none T
 	return none.ProtoReflect().New().Interface().(T)
 }
@@ -329,7 +329,7 @@ func (s *Store[T]) collect(rows pgx.Rows) ([]T, error) {
 	var id, version int64
 	var body []byte
 	_, err := pgx.ForEachRow(rows, []any{&id, &version, &body}, func() error {
-		thing := newThing[T]()
+		thing := newResource[T]()
 		if err := proto.Unmarshal(body, thing); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func newFixture(t *testing.T) *fixture {
 	return w
 }
 
-func add[T namedstore.Thing](t *testing.T, w *fixture, store *namedstore.Store[T], thing T) T {
+func add[T namedstore.Named](t *testing.T, w *fixture, store *namedstore.Store[T], thing T) T {
 	t.Helper()
 	stored, err := store.CreateOne(w.Ctx, w.Pool, tenant.Default, thing)
 	require.NoError(t, err)

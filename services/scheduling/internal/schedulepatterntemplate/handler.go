@@ -252,7 +252,7 @@ func (h *Handler) prepare(ctx context.Context, given []*schedulingv1.SchedulePat
 		if err := patterndefinition.Codes().CheckName(paths[i], p.GetName()); err != nil {
 			errs[i] = err
 		}
-		list[i] = namedstore.New[*schedulingv1.SchedulePattern]{Input: p, Thing: p, Err: errs[i]}
+		list[i] = namedstore.New[*schedulingv1.SchedulePattern]{Input: p, Stored: p, Err: errs[i]}
 	}
 	return list, nil
 }

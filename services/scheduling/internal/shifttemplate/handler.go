@@ -142,7 +142,7 @@ func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *scheduling
 	list := make([]namedstore.New[*schedulingv1.ShiftTemplate], len(given))
 	for i, t := range given {
 		prepared, err := prepare(h.rules, fmt.Sprintf("%ss[%d]", path, i), t)
-		list[i] = namedstore.New[*schedulingv1.ShiftTemplate]{Input: t, Thing: prepared, Err: err}
+		list[i] = namedstore.New[*schedulingv1.ShiftTemplate]{Input: t, Stored: prepared, Err: err}
 	}
 	outcome, err := h.store.Create(ctx, h.pool, tenantID, list, req.GetPartialSuccess())
 	if err != nil {
@@ -168,7 +168,7 @@ func (h *Handler) MultiUpdateShiftTemplates(ctx context.Context, req *scheduling
 		c := &list[i]
 		c.Path, c.Input = fmt.Sprintf("%ss[%d]", path, i), t
 		if c.Version, c.Err = patterndefinition.Codes().Version(c.Path, t.GetVersion()); c.Err == nil {
-			c.Thing, c.Err = prepare(h.rules, c.Path, t)
+			c.Stored, c.Err = prepare(h.rules, c.Path, t)
 		}
 	}
 	outcome, err := h.store.ReplaceMany(ctx, h.pool, tenantID, list, req.GetPartialSuccess())

@@ -157,7 +157,7 @@ func yearStart(path, text string) (month, day int, err error) {
 
 // lockReferenced writes a ref by id and name, and keeps what it points to from being deleted until
 // the transaction ends. The table is a name of ours.
-func lockReferenced(ctx context.Context, tx pgx.Tx, tenantID int64, table, path string, ref *commonv1.Ref, thing namedstore.Thing) error {
+func lockReferenced(ctx context.Context, tx pgx.Tx, tenantID int64, table, path string, ref *commonv1.Ref, thing namedstore.Named) error {
 	var there int
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM `+table+` WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE) AS kept`,
 		tenantID, thing.GetId()).Scan(&there); err != nil {
@@ -170,6 +170,6 @@ func lockReferenced(ctx context.Context, tx pgx.Tx, tenantID int64, table, path 
 	return nil
 }
 
-func name(ref *commonv1.Ref, thing namedstore.Thing) {
+func name(ref *commonv1.Ref, thing namedstore.Named) {
 	ref.Id, ref.Qualifier, ref.Name = proto.Int64(thing.GetId()), proto.String(thing.GetName()), proto.String(thing.GetName())
 }

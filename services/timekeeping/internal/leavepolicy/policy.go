@@ -161,7 +161,7 @@ func referred[T namedstore.Versioned](ctx context.Context, tx pgx.Tx, tenantID i
 }
 
 // refOf names a thing in responses.
-func refOf(thing namedstore.Thing) *commonv1.Ref {
+func refOf(thing namedstore.Named) *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(thing.GetId()), Qualifier: proto.String(thing.GetName()), Name: proto.String(thing.GetName())}
 }
 

@@ -241,7 +241,7 @@ func FieldOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryI
 	})
 }
 
-func openTo[T namedstore.Thing](ctx context.Context, db pg.Querier, tenantID, employeeID, categoryID int64, thing T, active bool, of func(*timekeepingv1.LeaveProfileCategory) []*commonv1.Ref) (T, error) {
+func openTo[T namedstore.Named](ctx context.Context, db pg.Querier, tenantID, employeeID, categoryID int64, thing T, active bool, of func(*timekeepingv1.LeaveProfileCategory) []*commonv1.Ref) (T, error) {
 	_, category, err := Of(ctx, db, tenantID, employeeID, categoryID)
 	if err == nil && (!active || len(of(category)) > 0 && !points(of(category), thing.GetId())) {
 		err = ErrClosed

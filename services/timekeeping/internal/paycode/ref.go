@@ -51,7 +51,7 @@ func (r Refs) SetNames(ctx context.Context, db pg.Querier, refs ...*commonv1.Ref
 
 // UserIn returns how a message calls the first thing of a store that refers to a pay code,
 // or "" when none does. What is what messages call such things.
-func UserIn[T namedstore.Thing](
+func UserIn[T namedstore.Named](
 	ctx context.Context, tx pgx.Tx, tenantID int64, store *namedstore.Store[T], what string, refs func(T) []*commonv1.Ref, p *timekeepingv1.PayCode,
 ) (string, error) {
 	all, err := store.All(ctx, tx, tenantID)
