@@ -12,16 +12,16 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// Settled returns what came of the items of a bulk request: the results when all
+// BulkResult returns what came of the items of a bulk request: the results when all
 // succeeded; when some did, their failure, and the response has status 207; when
 // none did, an error.
-func Settled[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R]) ([]R, *commonv1.ErrorBody, error) {
-	return SettledAs(ctx, out, fault.CodeBulkPartly)
+func BulkResult[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R]) ([]R, *commonv1.ErrorBody, error) {
+	return BulkResultWithCode(ctx, out, fault.CodeBulkPartly)
 }
 
-// SettledAs is Settled for operations that have a code of their own for some
+// BulkResultWithCode is Settled for operations that have a code of their own for some
 // items that failed.
-func SettledAs[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R], code string) ([]R, *commonv1.ErrorBody, error) {
+func BulkResultWithCode[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R], code string) ([]R, *commonv1.ErrorBody, error) {
 	for _, result := range out.Results {
 		if result.Err != nil && result.Err.Status == http.StatusForbidden {
 			authn.NoteRefusedItem(ctx, result.Err.Code)

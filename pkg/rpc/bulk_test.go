@@ -17,14 +17,14 @@ func TestSettledWithoutPartialSuccess(t *testing.T) {
 	one := &commonv1.Ref{}
 	out := &bulk.Outcome[*commonv1.Ref, *commonv1.Ref]{}
 	out.Succeed(one, one)
-	done, failure, err := rpc.Settled(t.Context(), out)
+	done, failure, err := rpc.BulkResult(t.Context(), out)
 	require.NoError(t, err)
 	assert.Nil(t, failure)
 	assert.Equal(t, []*commonv1.Ref{one}, done)
 
 	none := &bulk.Outcome[*commonv1.Ref, *commonv1.Ref]{}
 	none.Fail(one, fault.Invalid("WRL-1", "Wrong."))
-	done, failure, err = rpc.Settled(t.Context(), none)
+	done, failure, err = rpc.BulkResult(t.Context(), none)
 	assert.True(t, fault.HasCode(err, fault.CodeBulkFailed) && fault.HasStatus(err, 400), err)
 	assert.Nil(t, failure)
 	assert.Empty(t, done)

@@ -110,7 +110,7 @@ func (e *echo) ask(ctx context.Context, req any) (any, error) {
 			out.Fail(&commonv1.Ref{}, f)
 		}
 		out.Succeed(&commonv1.Ref{}, &commonv1.Ref{})
-		_, _, err := rpc.Settled(ctx, out)
+		_, _, err := rpc.BulkResult(ctx, out)
 		return req, err
 	case "refused to eve":
 		return nil, fault.Invalid("WFP-2", "It is not yours.").WithCause(authn.RefusedTo(&authn.Principal{Tenant: 9, Subject: "eve"}, nil))

@@ -123,7 +123,7 @@ func (h *Handler) MultiUpsertHolidays(ctx context.Context, req *commonsv1.MultiU
 	if err := localize(ctx, list...); err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, outcome)
+	done, failure, err := rpc.BulkResult(ctx, outcome)
 	return &commonsv1.HolidayList{Holidays: done, Failure: failure}, err
 }
 

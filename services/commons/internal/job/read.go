@@ -182,7 +182,7 @@ func (h *Handler) MultiReadJobExternalIds(ctx context.Context, req *commonsv1.Mu
 			out.Succeed(mapping, mapping)
 		}
 	}
-	done, failure, err := rpc.Settled(ctx, out)
+	done, failure, err := rpc.BulkResult(ctx, out)
 	return &commonsv1.JobExternalIdMappings{Mappings: done, Failure: failure}, err
 }
 

@@ -135,7 +135,7 @@ func (h *Handler) write(ctx context.Context, given []*commonsv1.Location, partia
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, outcome)
+	done, failure, err := rpc.BulkResult(ctx, outcome)
 	return &commonsv1.LocationList{Locations: done, Failure: failure}, err
 }
 

@@ -60,7 +60,7 @@ func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commons
 			out.Succeed(mapping, mapping)
 		}
 	}
-	done, failure, err := rpc.Settled(ctx, out)
+	done, failure, err := rpc.BulkResult(ctx, out)
 	return &commonsv1.LocationExternalIdMappings{Mappings: done, Failure: failure}, err
 }
 

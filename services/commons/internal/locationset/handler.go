@@ -180,7 +180,7 @@ func (h *Handler) UpsertLocationSets(ctx context.Context, req *commonsv1.Locatio
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, outcome)
+	done, failure, err := rpc.BulkResult(ctx, outcome)
 	return &commonsv1.LocationSetList{LocationSets: done, Failure: failure}, err
 }
 

@@ -64,7 +64,7 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 			out.Succeed(ref, t)
 		}
 	}
-	done, failure, err := rpc.Settled(ctx, out)
+	done, failure, err := rpc.BulkResult(ctx, out)
 	return &commonsv1.LocationTypeList{LocationTypes: done, Failure: failure}, err
 }
 

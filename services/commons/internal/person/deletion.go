@@ -55,6 +55,6 @@ func (h *Handler) MultiDeletePersons(ctx context.Context, req *commonsv1.PersonL
 			out.Succeed(nil, &commonsv1.Person{PersonIdentity: in.GetPersonIdentity()})
 		}
 	}
-	_, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	_, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
 	return &commonsv1.PersonList{Failure: failure}, err
 }

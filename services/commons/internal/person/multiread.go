@@ -27,6 +27,6 @@ func (h *Handler) MultiReadBasePersons(ctx context.Context, req *commonsv1.Multi
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
 	return &commonsv1.BasePersonList{Persons: done, Failure: failure}, err
 }

@@ -126,6 +126,6 @@ func (h *Handler) writeMany(ctx context.Context, req *commonsv1.PersonList, m wr
 
 // personList returns the outcome of an operation on several persons.
 func personList[I proto.Message](ctx context.Context, out *bulk.Outcome[I, *commonsv1.Person]) (*commonsv1.PersonList, error) {
-	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
 	return &commonsv1.PersonList{Persons: done, Failure: failure}, err
 }

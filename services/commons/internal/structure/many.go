@@ -88,7 +88,7 @@ func PersistentIDs(ctx context.Context, pool *pg.Pool, table string, asked []str
 		}
 		details.Results = append(details.Results, &commonv1.BulkResult{Success: success})
 	}
-	if _, failure, err := rpc.Settled(ctx, out); failure != nil || err != nil {
+	if _, failure, err := rpc.BulkResult(ctx, out); failure != nil || err != nil {
 		return &commonsv1.PersistentIdMappings{Failure: failure}, err
 	}
 	return &commonsv1.PersistentIdMappings{Message: "All elements succeeded.", Details: details}, nil

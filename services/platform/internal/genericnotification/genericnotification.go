@@ -92,7 +92,7 @@ func (h *Handler) MultiUpsertGenericNotifications(ctx context.Context, req *plat
 	if err := localize(ctx, outcome.Successes()...); err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, outcome)
+	done, failure, err := rpc.BulkResult(ctx, outcome)
 	return &platformv1.GenericNotificationList{Items: done, Failure: failure}, err
 }
 
@@ -125,7 +125,7 @@ func (h *Handler) MultiReadGenericNotifications(ctx context.Context, req *platfo
 	if err := localize(ctx, outcome.Successes()...); err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.SettledAs(ctx, outcome, CodeSomeUnknown)
+	done, failure, err := rpc.BulkResultWithCode(ctx, outcome, CodeSomeUnknown)
 	return &platformv1.GenericNotificationList{Items: done, Failure: failure}, err
 }
 

@@ -160,7 +160,7 @@ func (h *Handler) MultiUpsertTargetThresholds(ctx context.Context, req *platform
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, outcome)
+	done, failure, err := rpc.BulkResult(ctx, outcome)
 	return &platformv1.TargetThresholdList{Items: done, Failure: failure}, err
 }
 

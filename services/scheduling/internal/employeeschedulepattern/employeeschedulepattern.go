@@ -104,7 +104,7 @@ func (h *Handler) ApplyCreateEmployeeSchedulePatterns(ctx context.Context, req *
 	made := convert(outcome, func(i int, _ *schedulingv1.GroupSchedulePatternCreate) *schedulingv1.EmployeeSchedulePatternCreate {
 		return inputs[i]
 	}, resultOf)
-	list, failure, err := patternassignment.Settle(ctx, made, req.GetBody().GetOptions().GetDetailedPartialSuccess())
+	list, failure, err := patternassignment.BulkResult(ctx, made, req.GetBody().GetOptions().GetDetailedPartialSuccess())
 	return &schedulingv1.EmployeeSchedulePatternResults{Results: list, Failure: failure}, err
 }
 
@@ -122,10 +122,10 @@ func (h *Handler) ApplyUpdateEmployeeSchedulePatterns(ctx context.Context, req *
 	withInput := req.GetBody().GetOptions().GetDetailedPartialSuccess()
 	out := &schedulingv1.EmployeeSchedulePatternResults{}
 	if outcome.ByID != nil {
-		out.Results, out.Failure, err = patternassignment.Settle(ctx, convert(outcome.ByID, asItIs, resultOf), withInput)
+		out.Results, out.Failure, err = patternassignment.BulkResult(ctx, convert(outcome.ByID, asItIs, resultOf), withInput)
 		return out, err
 	}
-	lists, failure, err := patternassignment.Settle(ctx, convert(outcome.ByOwner, asItIs, resultsOf), withInput)
+	lists, failure, err := patternassignment.BulkResult(ctx, convert(outcome.ByOwner, asItIs, resultsOf), withInput)
 	for _, list := range lists {
 		out.Results = append(out.Results, list.GetResults()...)
 	}

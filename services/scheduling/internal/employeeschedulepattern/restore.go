@@ -67,7 +67,7 @@ func (h *Handler) restore(ctx context.Context, body *schedulingv1.ApplyUpdateEmp
 		outcome.Succeed(ref, restoredResult(owners[i], restored[owners[i].ID]))
 	}
 	out := &schedulingv1.EmployeeSchedulePatternResults{}
-	out.Results, out.Failure, err = patternassignment.Settle(ctx, outcome, body.GetOptions().GetDetailedPartialSuccess())
+	out.Results, out.Failure, err = patternassignment.BulkResult(ctx, outcome, body.GetOptions().GetDetailedPartialSuccess())
 	return out, err
 }
 

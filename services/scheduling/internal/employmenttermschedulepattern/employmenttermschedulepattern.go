@@ -116,7 +116,7 @@ func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context,
 		return nil, err
 	}
 	withInput := body.GetOptions().GetDetailedPartialSuccess() || body.GetFormatForTransactionAssistant()
-	list, failure, err := patternassignment.Settle(ctx, outcome, withInput)
+	list, failure, err := patternassignment.BulkResult(ctx, outcome, withInput)
 	return &schedulingv1.GroupSchedulePatternResults{Results: list, Failure: failure}, err
 }
 
@@ -131,10 +131,10 @@ func (h *Handler) ApplyUpdateEmploymentTermSchedulePatterns(ctx context.Context,
 	withInput := body.GetOptions().GetDetailedPartialSuccess() || body.GetFormatForTransactionAssistant()
 	out := &schedulingv1.GroupSchedulePatternResults{}
 	if outcome.ByID != nil {
-		out.Results, out.Failure, err = patternassignment.Settle(ctx, outcome.ByID, withInput)
+		out.Results, out.Failure, err = patternassignment.BulkResult(ctx, outcome.ByID, withInput)
 		return out, err
 	}
-	lists, failure, err := patternassignment.Settle(ctx, outcome.ByOwner, withInput)
+	lists, failure, err := patternassignment.BulkResult(ctx, outcome.ByOwner, withInput)
 	for _, list := range lists {
 		out.Results = append(out.Results, list.GetResults()...)
 	}

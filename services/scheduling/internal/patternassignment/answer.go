@@ -11,9 +11,9 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// Settle returns the successes of a bulk request, or its failure. What failed carries
+// BulkResult returns the successes of a bulk request, or its failure. What failed carries
 // its input only when the caller wants to send it again.
-func Settle[I, R proto.Message](ctx context.Context, outcome *bulk.Outcome[I, R], withInput bool) ([]R, *commonv1.ErrorBody, error) {
+func BulkResult[I, R proto.Message](ctx context.Context, outcome *bulk.Outcome[I, R], withInput bool) ([]R, *commonv1.ErrorBody, error) {
 	failure, err := outcome.Failure()
 	if err != nil {
 		f := fault.FromError(err)

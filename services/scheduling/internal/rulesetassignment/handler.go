@@ -139,7 +139,7 @@ func (h *Handler) list(ctx context.Context, refs []*commonv1.Ref, contextPath st
 	if err != nil {
 		return nil, err
 	}
-	persons, failure, err := rpc.Settled(ctx, outcome)
+	persons, failure, err := rpc.BulkResult(ctx, outcome)
 	return &schedulingv1.PersonScheduleRuleSetsList{Persons: persons, Failure: failure}, err
 }
 

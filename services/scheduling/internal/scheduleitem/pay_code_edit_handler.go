@@ -73,7 +73,7 @@ func (h *PayCodeEdits) MultiCreatePayCodeEdits(ctx context.Context, req *schedul
 }
 
 func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeEdit, partial bool) (*schedulingv1.PayCodeEditList, error) {
-	done, failure, err := h.edits.Settled(ctx, sent, partial, h.edits.Create)
+	done, failure, err := h.edits.RunBulk(ctx, sent, partial, h.edits.Create)
 	return &schedulingv1.PayCodeEditList{PayCodeEdits: done, Failure: failure}, err
 }
 
@@ -81,7 +81,7 @@ func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeE
 // success those that can be.
 func (h *PayCodeEdits) MultiUpdatePayCodeEdits(ctx context.Context, req *schedulingv1.MultiUpdatePayCodeEditsRequest) (*schedulingv1.PayCodeEditList, error) {
 	sent := req.GetBody().GetPayCodeEdits()
-	done, failure, err := h.edits.Settled(ctx, sent, req.GetPartialSuccess(), h.edits.UpdateMany)
+	done, failure, err := h.edits.RunBulk(ctx, sent, req.GetPartialSuccess(), h.edits.UpdateMany)
 	return &schedulingv1.PayCodeEditList{PayCodeEdits: done, Failure: failure}, err
 }
 

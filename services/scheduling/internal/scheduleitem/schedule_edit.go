@@ -93,7 +93,7 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, outcome)
+	done, failure, err := rpc.BulkResult(ctx, outcome)
 	return &schedulingv1.ScheduleEditResultList{Results: done, Failure: failure}, err
 }
 

@@ -69,7 +69,7 @@ func (h *ScheduleTags) MultiCreateScheduleTags(ctx context.Context, req *schedul
 }
 
 func (h *ScheduleTags) create(ctx context.Context, sent []*schedulingv1.ScheduleTag, partial bool) (*schedulingv1.ScheduleTagList, error) {
-	done, failure, err := h.tags.Settled(ctx, sent, partial, h.tags.Create)
+	done, failure, err := h.tags.RunBulk(ctx, sent, partial, h.tags.Create)
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
 }
 
@@ -77,7 +77,7 @@ func (h *ScheduleTags) create(ctx context.Context, sent []*schedulingv1.Schedule
 // can be.
 func (h *ScheduleTags) MultiUpdateScheduleTags(ctx context.Context, req *schedulingv1.MultiUpdateScheduleTagsRequest) (*schedulingv1.ScheduleTagList, error) {
 	sent := req.GetBody().GetScheduleTags()
-	done, failure, err := h.tags.Settled(ctx, sent, req.GetPartialSuccess(), h.tags.UpdateMany)
+	done, failure, err := h.tags.RunBulk(ctx, sent, req.GetPartialSuccess(), h.tags.UpdateMany)
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
 }
 

@@ -96,7 +96,7 @@ func (h *Shifts) MultiCreateShifts(ctx context.Context, req *schedulingv1.MultiC
 
 func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial bool) (*schedulingv1.ShiftList, error) {
 	itemdraft.NameEmployees(sent...)
-	done, failure, err := h.shifts.Settled(ctx, sent, partial, h.shifts.Create)
+	done, failure, err := h.shifts.RunBulk(ctx, sent, partial, h.shifts.Create)
 	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }
 
@@ -105,7 +105,7 @@ func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial
 func (h *Shifts) MultiUpdateShifts(ctx context.Context, req *schedulingv1.MultiUpdateShiftsRequest) (*schedulingv1.ShiftList, error) {
 	sent := req.GetBody().GetShifts()
 	itemdraft.NameEmployees(sent...)
-	done, failure, err := h.shifts.Settled(ctx, sent, req.GetPartialSuccess(), h.shifts.UpdateMany)
+	done, failure, err := h.shifts.RunBulk(ctx, sent, req.GetPartialSuccess(), h.shifts.UpdateMany)
 	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }
 

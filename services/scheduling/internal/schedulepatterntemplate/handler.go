@@ -165,7 +165,7 @@ func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, outcome)
+	done, failure, err := rpc.BulkResult(ctx, outcome)
 	return &schedulingv1.SchedulePatternList{SchedulePatterns: done, Failure: failure}, err
 }
 
@@ -193,7 +193,7 @@ func (h *Handler) MultiUpdateSchedulePatternTemplates(ctx context.Context, req *
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, outcome)
+	done, failure, err := rpc.BulkResult(ctx, outcome)
 	return &schedulingv1.SchedulePatternList{SchedulePatterns: done, Failure: failure}, err
 }
 

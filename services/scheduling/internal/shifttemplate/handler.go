@@ -148,7 +148,7 @@ func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *scheduling
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, outcome)
+	done, failure, err := rpc.BulkResult(ctx, outcome)
 	return &schedulingv1.ShiftTemplateList{ShiftTemplates: done, Failure: failure}, err
 }
 
@@ -175,7 +175,7 @@ func (h *Handler) MultiUpdateShiftTemplates(ctx context.Context, req *scheduling
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, outcome)
+	done, failure, err := rpc.BulkResult(ctx, outcome)
 	return &schedulingv1.ShiftTemplateList{ShiftTemplates: done, Failure: failure}, err
 }
 

@@ -69,7 +69,7 @@ func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *timekeeping
 
 // response gives the outcome under the umbrella code of employment terms.
 func response(ctx context.Context, out *bulk.Outcome[*commonv1.Ref, *timekeepingv1.EmploymentTerm]) (*timekeepingv1.EmploymentTermList, error) {
-	done, failure, err := rpc.SettledAs(ctx, out, CodeSome)
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, CodeSome)
 	if fault.HasCode(err, fault.CodeBulkFailed) {
 		all := fault.FromError(err)
 		return nil, fault.Invalid(CodeSome, all.Message).WithDetails(all.Details)

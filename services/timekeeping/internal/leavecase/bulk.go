@@ -62,7 +62,7 @@ func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, out)
+	done, failure, err := rpc.BulkResult(ctx, out)
 	return &timekeepingv1.LeaveCaseList{LeaveCases: done, Failure: failure}, err
 }
 

@@ -28,7 +28,7 @@ func (*Handler) MultiReadLeaveCategories(ctx context.Context, req *timekeepingv1
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, found)
+	done, failure, err := rpc.BulkResult(ctx, found)
 	return &timekeepingv1.LeaveCategoryList{LeaveCategories: done, Failure: failure}, err
 }
 
@@ -39,7 +39,7 @@ func (*Handler) MultiReadLeaveReasons(ctx context.Context, req *timekeepingv1.Mu
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.Settled(ctx, found)
+	done, failure, err := rpc.BulkResult(ctx, found)
 	return &timekeepingv1.LeaveReasonList{LeaveReasons: done, Failure: failure}, err
 }
 

@@ -114,7 +114,7 @@ func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *t
 
 // response gives the outcome of an operation on several persons.
 func response(ctx context.Context, out *bulk.Outcome[*timekeepingv1.PersonEmploymentTerms, *timekeepingv1.PersonEmploymentTerms]) (*timekeepingv1.PersonEmploymentTermsList, error) {
-	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
 	return &timekeepingv1.PersonEmploymentTermsList{Persons: done, Failure: failure}, err
 }
 

@@ -68,7 +68,7 @@ func (e Extensions) MultiRead(ctx context.Context, req *commonsv1.MultiReadPerso
 	for i, made := range out.Successes() {
 		views[i].extend(made, kind)
 	}
-	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
 	return &commonsv1.PersonExtensionList{Extensions: done, Failure: failure}, err
 }
 

@@ -80,7 +80,7 @@ func (n *Handler) CreateNewHires(ctx context.Context, req *commonsv1.NewHireList
 		shown.WorkStateTotalAllowancesClaimedCurrencyAmount = amountOf(hires[i].Work)
 		out.Succeed(nil, shown)
 	}
-	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
 	return &commonsv1.NewHireList{Employees: done, Failure: failure}, err
 }
 

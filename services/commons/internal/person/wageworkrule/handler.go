@@ -156,6 +156,6 @@ func (w *Handler) respond(ctx context.Context, out *bulk.Outcome[*commonsv1.Pers
 	if err := w.fillJobs(ctx, out.Successes()); err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.SettledAs(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
 	return &commonsv1.PersonWageWorkRulesList{Persons: done, Failure: failure}, err
 }

@@ -126,7 +126,7 @@ func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.
 	if out.Failed() == len(out.Results) {
 		return nil, fault.NotFound(CodeNone, "There are no such hyperfind queries.")
 	}
-	done, failure, err := rpc.SettledAs(ctx, out, CodeSome)
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, CodeSome)
 	return &commonsv1.HyperfindQueryList{HyperfindQueries: &commonsv1.HyperfindQueryItems{Queries: done}, Failure: failure}, err
 }
 

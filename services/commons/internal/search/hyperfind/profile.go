@@ -139,7 +139,7 @@ func (p *Profiles) MultiReadHyperfindProfiles(ctx context.Context, req *commonsv
 	if out.Failed() > 0 && out.Failed() == len(out.Results) {
 		return nil, fault.NotFound(CodeNoProfiles, "There are no such hyperfind profiles.")
 	}
-	done, failure, err := rpc.SettledAs(ctx, out, CodeSomeProfiles)
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, CodeSomeProfiles)
 	return &commonsv1.HyperfindProfileList{Profiles: done, Failure: failure}, err
 }
 

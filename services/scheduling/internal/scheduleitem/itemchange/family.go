@@ -109,9 +109,9 @@ func (f *Family[M]) decode(r *itemstore.Row, employee *projection.Employee) (M, 
 	return m, nil
 }
 
-// Settled runs an operation on several entries, of which at least one must have been
+// RunBulk runs an operation on several entries, of which at least one must have been
 // sent, and returns what its response shows.
-func (f *Family[M]) Settled(
+func (f *Family[M]) RunBulk(
 	ctx context.Context, sent []M, partial bool, do func(context.Context, []M, bool) (*bulk.Outcome[M, M], error),
 ) ([]M, *commonv1.ErrorBody, error) {
 	if len(sent) == 0 {
@@ -121,7 +121,7 @@ func (f *Family[M]) Settled(
 	if err != nil {
 		return nil, nil, err
 	}
-	return rpc.Settled(ctx, out)
+	return rpc.BulkResult(ctx, out)
 }
 
 // ReadMany returns entries in the order of the ids, which stand at a path in the request.
@@ -143,7 +143,7 @@ func (f *Family[M]) ReadMany(ctx context.Context, path string, ids []int64) ([]M
 		}
 		out.Fail(ref, fault.FromError(itemfault.NotFound(itemfault.InBody, f.Label, id)))
 	}
-	return rpc.Settled(ctx, out)
+	return rpc.BulkResult(ctx, out)
 }
 
 // RemoveMany deletes entries, all or none. Their ids stand at a path in the request.
