@@ -23,15 +23,15 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// farAway is later than every event, in microseconds: the year 3000.
-const farAway = 32_503_680_000_000_000
+// distantFuture is later than every event, in microseconds: the year 3000.
+const distantFuture = 32_503_680_000_000_000
 
 // trail returns the audit events of the default tenant, the oldest first, as
 // "operation user client outcome".
 func (b *fixture) trail(t *testing.T) (lines []string, raw string) {
 	t.Helper()
 	response, err := audit.NewTrail(b.pool).ReadAuditTrail(tenant.With(t.Context(), 1), &auditv1.ReadAuditTrailRequest{
-		To: farAway, Before: farAway, Count: 1000,
+		To: distantFuture, Before: distantFuture, Count: 1000,
 	})
 	require.NoError(t, err)
 	for _, e := range response.GetEvents() {

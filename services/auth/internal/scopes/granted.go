@@ -36,7 +36,7 @@ func (g Granted) Restrict(request string) (Granted, bool) {
 			if !slices.Contains(out.identity, s) {
 				out.identity = append(out.identity, s)
 			}
-		case !slices.Contains(silent, s) && !slices.Contains(identity, s):
+		case !slices.Contains(ignored, s) && !slices.Contains(identity, s):
 			wanted = append(wanted, s)
 		}
 	}

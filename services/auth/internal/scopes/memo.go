@@ -14,7 +14,7 @@ const maxMemo = 1000
 // memo remembers the permissions of grants within scopes: finding them compiles
 // patterns, which costs more than signing a token.
 type memo struct {
-	known *cache.Cache[string, []string]
+	cache *cache.Cache[string, []string]
 }
 
 func newMemo() memo {
@@ -24,10 +24,10 @@ func newMemo() memo {
 // get returns what find returns. Nobody changes it.
 func (m memo) get(grants, scopes []string, find func() []string) []string {
 	key := strings.Join(grants, " ") + "\n" + strings.Join(scopes, " ")
-	permissions, ok := m.known.Get(key)
+	permissions, ok := m.cache.Get(key)
 	if !ok {
 		permissions = find()
-		m.known.Put(key, permissions, time.Time{})
+		m.cache.Put(key, permissions, time.Time{})
 	}
 	return permissions
 }

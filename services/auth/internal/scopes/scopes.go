@@ -14,9 +14,9 @@ import (
 // the token permits. The reference product grants these to everybody.
 var identity = []string{"givenName", "mail", "nonce", "openid", "profile", "sn", "uid"}
 
-// silent are scopes of OpenID Connect that clients ask for out of habit. They
+// ignored are scopes of OpenID Connect that clients ask for out of habit. They
 // are neither granted nor a narrowing.
-var silent = []string{"address", "email", "offline_access", "phone"}
+var ignored = []string{"address", "email", "offline_access", "phone"}
 
 // everything permits whatever the profile does.
 const everything = "*"

@@ -87,7 +87,7 @@ func providerClient(who *federation.Identified) *client {
 // token or else their profile grants; nil when there is none, or they are
 // locked.
 func (h *Handler) federatedUser(ctx context.Context, who *federation.Identified) (*user, error) {
-	u, err := userMeant(ctx, h.Pool, who)
+	u, err := findIdentifiedUser(ctx, h.Pool, who)
 	if err != nil || u == nil || u.lockedOut {
 		return nil, err
 	}
@@ -104,9 +104,9 @@ func (h *Handler) federatedUser(ctx context.Context, who *federation.Identified)
 	return u, err
 }
 
-// userMeant returns the user whom a provider's token names, or nil. A number
+// findIdentifiedUser returns the user whom a provider's token names, or nil. A number
 // that two users have names nobody.
-func userMeant(ctx context.Context, db pg.Querier, who *federation.Identified) (*user, error) {
+func findIdentifiedUser(ctx context.Context, db pg.Querier, who *federation.Identified) (*user, error) {
 	if !who.ByPersonNumber {
 		return userNamed(ctx, db, who.Tenant, who.Name)
 	}

@@ -49,7 +49,7 @@ func (f *Finder) FindDataRows(ctx context.Context, req *datav1.FindDataRowsReque
 	if err != nil {
 		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
 	}
-	var found *known
+	var found *findResult
 	if req.GetRowKind() == datav1.RowKind_ROW_KIND_LOCATION {
 		found, err = f.locations(ctx, req.GetRows(), day)
 	} else {
@@ -65,13 +65,13 @@ func (f *Finder) FindDataRows(ctx context.Context, req *datav1.FindDataRowsReque
 	return out, nil
 }
 
-// known is what was found.
-type known struct {
+// findResult is what was found.
+type findResult struct {
 	qualifiers map[int64]string
 	ids        map[string]int64
 }
 
-func (k *known) row(asked *datav1.DataRow) *datav1.DataRow {
+func (k *findResult) row(asked *datav1.DataRow) *datav1.DataRow {
 	id := asked.GetId()
 	if id == 0 {
 		id = k.ids[asked.GetQualifier()]
@@ -94,7 +94,7 @@ func names(asked []*datav1.DataRow) (ids []int64, qualifiers []string) {
 	return ids, qualifiers
 }
 
-func (f *Finder) employees(ctx context.Context, asked []*datav1.DataRow) (*known, error) {
+func (f *Finder) employees(ctx context.Context, asked []*datav1.DataRow) (*findResult, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (f *Finder) employees(ctx context.Context, asked []*datav1.DataRow) (*known
 	return collect(rows, visible.Has)
 }
 
-func (f *Finder) locations(ctx context.Context, asked []*datav1.DataRow, day civil.Date) (*known, error) {
+func (f *Finder) locations(ctx context.Context, asked []*datav1.DataRow, day civil.Date) (*findResult, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
@@ -132,8 +132,8 @@ func (f *Finder) locations(ctx context.Context, asked []*datav1.DataRow, day civ
 
 // collect reads rows of an id, its qualifier and the qualifier that was asked
 // for.
-func collect(rows pgx.Rows, seen func(int64) bool) (*known, error) {
-	out := &known{qualifiers: map[int64]string{}, ids: map[string]int64{}}
+func collect(rows pgx.Rows, seen func(int64) bool) (*findResult, error) {
+	out := &findResult{qualifiers: map[int64]string{}, ids: map[string]int64{}}
 	var id int64
 	var qualifier, asked string
 	_, err := pgx.ForEachRow(rows, []any{&id, &qualifier, &asked}, func() error {

@@ -39,17 +39,17 @@ var maxPeopleDays = int64(policy.Max[*platformv1.DataFrom]("employees") * (polic
 
 // person is what is loaded of a person.
 type person struct {
-	id                        int64
-	number, fullName          string
-	texts                     [personTexts]string
-	hired, born, senior       *civil.Date
-	managerName               *string
-	body                      *commonsv1.Person
-	status, account, labor    []dated
-	wage, badge, payRule      []dated
-	timeEntry, access, groups []dated
-	customData, customDate    []dated
-	email, job, costCenter    []dated
+	id                                 int64
+	number, fullName                   string
+	texts                              [personTexts]string
+	hireDate, birthDate, seniorityDate *civil.Date
+	managerName                        *string
+	body                               *commonsv1.Person
+	status, account, labor             []dated
+	wage, badge, payRule               []dated
+	timeEntry, access, groups          []dated
+	customData, customDate             []dated
+	email, job, costCenter             []dated
 }
 
 // The texts of a person's row, in the order of personColumns.

@@ -93,7 +93,7 @@ func identityElements() []entry {
 			func(p *person) string { return p.body.GetPersonInformation().GetPerson().GetRomanizedFullName() }),
 		{
 			Key: "PEOPLE_BIRTH_DATE", Label: "Birth date", Doc: "The day of birth.", Type: dataelement.Date, Categories: employee,
-			Value: func(p *person, _ at) value { return dayOf(p.born) },
+			Value: func(p *person, _ at) value { return dayOf(p.birthDate) },
 		},
 		column("PEOPLE_USER_ACCOUNT_NAME", "User name", "The name of the user account.", employee, textUserName),
 		textOn("PEOPLE_USER_ACCOUNT_STATUS", "User account status", "Active, Inactive or Terminated, on the last day.", employee, needAccount, account, 0),

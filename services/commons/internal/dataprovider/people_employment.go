@@ -18,11 +18,11 @@ func employmentElements() []entry {
 	return []entry{
 		{
 			Key: "PEOPLE_HIRE_DATE", Label: "Hire date", Doc: "The day of hiring.", Type: dataelement.Date, Categories: employment,
-			Value: func(p *person, _ at) value { return dayOf(p.hired) },
+			Value: func(p *person, _ at) value { return dayOf(p.hireDate) },
 		},
 		{
 			Key: "PEOPLE_SENIORITY_DATE", Label: "Seniority date", Doc: "The day from which seniority counts.", Type: dataelement.Date, Categories: employment,
-			Value: func(p *person, _ at) value { return dayOf(p.senior) },
+			Value: func(p *person, _ at) value { return dayOf(p.seniorityDate) },
 		},
 		{
 			Key: "PEOPLE_YEARS_OF_SERVICE", Label: "Years of service", Doc: "Whole years from the hire date to the last day.",
@@ -81,10 +81,10 @@ func costCenter(p *person, at at) value {
 }
 
 func yearsOfService(p *person, at at) value {
-	if p.hired == nil || *p.hired > at.Last() {
+	if p.hireDate == nil || *p.hireDate > at.Last() {
 		return value{}
 	}
-	year, month, day := p.hired.Civil()
+	year, month, day := p.hireDate.Civil()
 	lastYear, lastMonth, last := at.Last().Civil()
 	years := lastYear - year
 	if lastMonth < month || lastMonth == month && last < day {

@@ -116,7 +116,7 @@ func (l personLoader) load(ctx context.Context, ids []int64, days civil.Range, n
 	if err != nil {
 		return nil, err
 	}
-	c := newCrowd(ids)
+	c := newPersonBatch(ids)
 	snapshots := []*pg.Snapshot{{}, {}}
 	if len(ids) < manyPeople {
 		snapshots[1] = snapshots[0]
@@ -150,7 +150,7 @@ type personBatch struct {
 	persons []person
 }
 
-func newCrowd(ids []int64) *personBatch {
+func newPersonBatch(ids []int64) *personBatch {
 	c := &personBatch{ids: ids, at: make(map[int64]*person, len(ids)), persons: make([]person, len(ids))}
 	for i, id := range ids {
 		if c.at[id] == nil {
@@ -174,7 +174,7 @@ func (c *personBatch) people() []*person {
 func (c *personBatch) scan(rows pgx.Rows) error {
 	var row person
 	var body []byte
-	places := []any{&row.id, &row.number, &row.fullName, &row.hired, &row.born, &row.senior, &body, &row.managerName}
+	places := []any{&row.id, &row.number, &row.fullName, &row.hireDate, &row.birthDate, &row.seniorityDate, &body, &row.managerName}
 	for i := range row.texts {
 		places = append(places, &row.texts[i])
 	}
@@ -184,7 +184,7 @@ func (c *personBatch) scan(rows pgx.Rows) error {
 		}
 		p := c.at[row.id]
 		p.id, p.number, p.fullName, p.managerName, p.texts = row.id, row.number, row.fullName, row.managerName, row.texts
-		p.hired, p.born, p.senior = row.hired, row.born, row.senior
+		p.hireDate, p.birthDate, p.seniorityDate = row.hireDate, row.birthDate, row.seniorityDate
 		if len(body) == 0 {
 			continue
 		}

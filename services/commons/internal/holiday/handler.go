@@ -53,26 +53,26 @@ func (h *Handler) ListHolidays(ctx context.Context, req *commonsv1.ListHolidaysR
 	}
 	var list []*commonsv1.Holiday
 	for _, holiday := range all {
-		if asked(holiday, req) {
+		if filterHoliday(holiday, req) {
 			list = append(list, holiday)
 		}
 	}
 	return &commonsv1.HolidayList{Holidays: list}, localize(ctx, list...)
 }
 
-// asked reports whether a list is to have a holiday, and leaves the dates in it
+// filterHoliday reports whether a list is to have a holiday, and leaves the dates in it
 // that the list is to show.
-func asked(h *commonsv1.Holiday, req *commonsv1.ListHolidaysRequest) bool {
-	h.Dates = shown(h, req.Year)
+func filterHoliday(h *commonsv1.Holiday, req *commonsv1.ListHolidaysRequest) bool {
+	h.Dates = datesInYear(h, req.Year)
 	if req.Year != nil && len(h.GetDates()) == 0 {
 		return false
 	}
 	return req.Enabled == nil || req.GetEnabled() == slices.ContainsFunc(h.GetDates(), (*commonsv1.HolidayDate).GetEnabled)
 }
 
-// shown are the dates of a holiday with their times, in one year or in all that
+// datesInYear are the dates of a holiday with their times, in one year or in all that
 // are stored.
-func shown(h *commonsv1.Holiday, year *int32) []*commonsv1.HolidayDate {
+func datesInYear(h *commonsv1.Holiday, year *int32) []*commonsv1.HolidayDate {
 	if year == nil {
 		return datesOf(h)
 	}

@@ -44,7 +44,7 @@ func (h *Handler) change(ctx context.Context, work func(ctx context.Context, c *
 		}
 		c := &change{Handler: h, tx: tx, tenantID: tenantID, byID: map[int64]*commonsv1.Holiday{}, byName: map[string]*commonsv1.Holiday{}}
 		for _, holiday := range list {
-			c.remember(nil, holiday)
+			c.record(nil, holiday)
 		}
 		return work(ctx, c)
 	})
@@ -54,7 +54,7 @@ func (h *Handler) change(ctx context.Context, work func(ctx context.Context, c *
 	return err
 }
 
-func (c *change) remember(before, now *commonsv1.Holiday) {
+func (c *change) record(before, now *commonsv1.Holiday) {
 	if before != nil {
 		delete(c.byName, key(before.GetName()))
 	}
@@ -88,7 +88,7 @@ func (c *change) put(ctx context.Context, before, holiday *commonsv1.Holiday) (s
 	if err != nil {
 		return nil, err
 	}
-	c.remember(before, stored)
+	c.record(before, stored)
 	return stored, nil
 }
 

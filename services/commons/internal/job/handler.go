@@ -77,7 +77,7 @@ func (h *Handler) CreateJob(ctx context.Context, given *commonsv1.Job) (*commons
 		if err != nil {
 			return err
 		}
-		versions := []timeline.Piece[version]{{Days: days, Value: version{}.changed(given)}}
+		versions := []timeline.Interval[version]{{Days: days, Value: version{}.changed(given)}}
 		if err := replace(ctx, tx, tenantID, id, versions); err != nil {
 			return err
 		}

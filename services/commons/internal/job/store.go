@@ -113,7 +113,7 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, persistentID str
 
 // history returns all versions of a job in order, or 404. It locks the job, so
 // that changes come one after another.
-func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Piece[version], error) {
+func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Interval[version], error) {
 	var locked int64
 	err := db.QueryRow(ctx, `SELECT id FROM job WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`, tenantID, id).Scan(&locked)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -127,17 +127,17 @@ func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (timeline.Piece[version], error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (timeline.Interval[version], error) {
 		var from, to civil.Date
 		var v version
 		err := row.Scan(&from, &to, &v.name, &v.fullName, &v.description, &v.code, &v.color, &v.displayOrder, &v.externalID, &v.updatedAt)
-		return timeline.Piece[version]{Days: civil.Range{From: from, To: to}, Value: v}, err
+		return timeline.Interval[version]{Days: civil.Range{From: from, To: to}, Value: v}, err
 	})
 }
 
 // replace stores the versions of a job instead of those that are there. What
 // did not change keeps the time of its last change.
-func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []timeline.Piece[version]) error {
+func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []timeline.Interval[version]) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM job_version WHERE tenant_id = $1 AND job_id = $2`, tenantID, id)
 	for i, v := range versions {

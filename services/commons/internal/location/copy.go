@@ -125,7 +125,7 @@ func insertSubtree(ctx context.Context, tx pgx.Tx, tenantID int64, tree []origin
 			o.name = *name
 		}
 		o.parentID = parent
-		if err := replace(ctx, tx, tenantID, id, []timeline.Piece[version]{{Days: days, Value: o.version}}); err != nil {
+		if err := replace(ctx, tx, tenantID, id, []timeline.Interval[version]{{Days: days, Value: o.version}}); err != nil {
 			return nil, err
 		}
 		if err := updatePaths(ctx, tx, tenantID, id, days); err != nil {

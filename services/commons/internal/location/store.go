@@ -42,13 +42,13 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, persistentID string)
 
 // history returns all versions of a location in order; none when there is no
 // such location.
-func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Piece[version], error) {
+func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Interval[version], error) {
 	rows, err := db.Query(ctx, `SELECT from_date, to_date, parent_id, type_id, job_id, name, external_id, body, updated_at
 		FROM location_version WHERE tenant_id = $1 AND location_id = $2 ORDER BY from_date`, tenantID, id)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (timeline.Piece[version], error) {
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (timeline.Interval[version], error) {
 		var from, to civil.Date
 		v := version{body: &commonsv1.Location{}}
 		var body []byte
@@ -56,13 +56,13 @@ func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline
 		if err == nil {
 			err = proto.Unmarshal(body, v.body)
 		}
-		return timeline.Piece[version]{Days: civil.Range{From: from, To: to}, Value: v}, err
+		return timeline.Interval[version]{Days: civil.Range{From: from, To: to}, Value: v}, err
 	})
 }
 
 // replace stores the versions of a location instead of those that are there.
 // What did not change keeps the time of its last change.
-func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, versions []timeline.Piece[version]) error {
+func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, versions []timeline.Interval[version]) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM location_version WHERE tenant_id = $1 AND location_id = $2`, tenantID, id)
 	for i, v := range versions {

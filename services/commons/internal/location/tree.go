@@ -21,9 +21,9 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 
 const lockTree advisory.Lock = "location tree"
 
-// standing is the part of the statements below that says where a location
+// placement is the part of the statements below that says where a location
 // stands on the days $3 to $4, from its versions and the places of its parents.
-const standing = `
+const placement = `
 	SELECT greatest(v.from_date, p.from_date, $3::date) AS from_date,
 	       least(v.to_date, p.to_date, $4::date) AS to_date,
 	       coalesce(p.lineage, '.') || v.location_id || '.' AS lineage,
@@ -40,7 +40,7 @@ const standing = `
 // its parents are there on all days, are not below it, and whether another
 // location has its path.
 const checkSQL = `
-WITH standing AS MATERIALIZED (` + standing + `)
+WITH standing AS MATERIALIZED (` + placement + `)
 SELECT coalesce((SELECT sum(to_date - from_date) FROM standing), 0)
          = (SELECT sum(least(v.to_date, $4) - greatest(v.from_date, $3)) FROM location_version v
             WHERE v.tenant_id = $1 AND v.location_id = $2 AND v.from_date < $4 AND v.to_date > $3),
@@ -53,7 +53,7 @@ SELECT coalesce((SELECT sum(to_date - from_date) FROM standing), 0)
 // reach over the edges end there, and begin anew. What lies below keeps the tail of its
 // lineage and of its path.
 const updatePathsSQL = `
-WITH standing AS MATERIALIZED (` + standing + `
+WITH standing AS MATERIALIZED (` + placement + `
 ), was AS MATERIALIZED (
 	SELECT from_date, to_date, depth, lineage, lineage_end, path FROM location_path
 	WHERE tenant_id = $1 AND location_id = $2 AND from_date < $4 AND to_date > $3

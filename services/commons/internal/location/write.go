@@ -48,7 +48,7 @@ func create(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Loc
 	if err != nil {
 		return nil, err
 	}
-	versions := []timeline.Piece[version]{{Days: days, Value: say(version{body: &commonsv1.Location{}})}}
+	versions := []timeline.Interval[version]{{Days: days, Value: say(version{body: &commonsv1.Location{}})}}
 	if err := replace(ctx, tx, tenantID, id, versions); err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Locat
 			}
 		}
 		body := proto.CloneOf(v.body)
-		proto.Merge(body, rest(given))
+		proto.Merge(body, storedBody(given))
 		if given.FullName != nil && given.GetFullName() == v.name {
 			body.FullName = nil // It is that of a response, and goes with the name.
 		}
@@ -160,8 +160,8 @@ func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Locat
 	}, nil
 }
 
-// rest is what the body of a row holds of a location.
-func rest(given *commonsv1.Location) *commonsv1.Location {
+// storedBody is what the body of a row holds of a location.
+func storedBody(given *commonsv1.Location) *commonsv1.Location {
 	return &commonsv1.Location{
 		FullName: given.FullName, Description: given.Description, Address: given.Address, Color: given.Color,
 		CostCenterRef: given.CostCenterRef, CurrencyRef: given.CurrencyRef, TimezoneRef: given.TimezoneRef,

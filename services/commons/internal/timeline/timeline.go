@@ -3,8 +3,8 @@ package timeline
 
 import "github.com/rotaloom/rotaloom/pkg/civil"
 
-// Piece says what holds on some days.
-type Piece[V any] struct {
+// Interval says what holds on some days.
+type Interval[V any] struct {
 	Days  civil.Range
 	Value V
 }
@@ -12,8 +12,8 @@ type Piece[V any] struct {
 // Change returns the pieces with change applied on the given days, and as they
 // were on all others. Days on which there is no piece stay without one. The
 // pieces given must be in order and apart; those returned are.
-func Change[V any](pieces []Piece[V], days civil.Range, change func(V) V) []Piece[V] {
-	out := make([]Piece[V], 0, len(pieces)+2)
+func Change[V any](pieces []Interval[V], days civil.Range, change func(V) V) []Interval[V] {
+	out := make([]Interval[V], 0, len(pieces)+2)
 	for _, p := range pieces {
 		if !p.Days.Overlaps(days) {
 			out = append(out, p)
@@ -28,7 +28,7 @@ func Change[V any](pieces []Piece[V], days civil.Range, change func(V) V) []Piec
 }
 
 // On returns the value that holds on a day.
-func On[V any](pieces []Piece[V], day civil.Date) (V, bool) {
+func On[V any](pieces []Interval[V], day civil.Date) (V, bool) {
 	for _, p := range pieces {
 		if p.Days.Contains(day) {
 			return p.Value, true
@@ -38,9 +38,9 @@ func On[V any](pieces []Piece[V], day civil.Date) (V, bool) {
 	return none, false
 }
 
-func add[V any](out []Piece[V], days civil.Range, value V) []Piece[V] {
+func add[V any](out []Interval[V], days civil.Range, value V) []Interval[V] {
 	if days.Empty() {
 		return out
 	}
-	return append(out, Piece[V]{days, value})
+	return append(out, Interval[V]{days, value})
 }

@@ -12,7 +12,7 @@ import (
 // last is the end of the days that the test looks at.
 const last = 40
 
-func naive(pieces []Piece[int]) [last]int {
+func naive(pieces []Interval[int]) [last]int {
 	var out [last]int
 	for d := range out {
 		out[d], _ = On(pieces, civil.Date(d))
@@ -23,7 +23,7 @@ func naive(pieces []Piece[int]) [last]int {
 func TestChangesComparedWithDays(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		pieces := []Piece[int]{{civil.Range{From: 2, To: 12}, 1}, {civil.Range{From: 15, To: 30}, 2}}
+		pieces := []Interval[int]{{civil.Range{From: 2, To: 12}, 1}, {civil.Range{From: 15, To: 30}, 2}}
 		want := naive(pieces)
 		for step := range rapid.IntRange(1, 8).Draw(t, "steps") {
 			from := rapid.IntRange(0, last-1).Draw(t, "from")

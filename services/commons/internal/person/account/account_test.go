@@ -21,9 +21,9 @@ type refusing struct {
 	authv1.UserServiceClient
 	names map[string]string // the code for each
 	ids   map[int64]bool
-	// asked are the ids of the last request, and calls how many there were.
-	asked []int64
-	calls int
+	// requests are the ids of the last request, and calls how many there were.
+	requests []int64
+	calls    int
 }
 
 // refuse returns the error for the elements at some positions, which says nothing of them
@@ -36,7 +36,7 @@ func (r *refusing) PutUsers(_ context.Context, req *authv1.PutUsersRequest, _ ..
 	r.calls++
 	var offsets []int32
 	results := make([]*commonv1.BulkResult, len(req.GetUsers()))
-	r.asked = nil
+	r.requests = nil
 	for i, u := range req.GetUsers() {
 		results[i] = &commonv1.BulkResult{}
 		if code, refused := r.names[u.GetUsername()]; refused {
@@ -45,7 +45,7 @@ func (r *refusing) PutUsers(_ context.Context, req *authv1.PutUsersRequest, _ ..
 				results[i].Error = &commonv1.ErrorBody{ErrorCode: code, Message: "no"}
 			}
 		}
-		r.asked = append(r.asked, u.GetPersonId())
+		r.requests = append(r.requests, u.GetPersonId())
 	}
 	if offsets != nil {
 		return nil, refuse(offsets, results)
@@ -56,12 +56,12 @@ func (r *refusing) PutUsers(_ context.Context, req *authv1.PutUsersRequest, _ ..
 func (r *refusing) LockOutUsers(_ context.Context, req *authv1.LockOutUsersRequest, _ ...grpc.CallOption) (*emptypb.Empty, error) {
 	r.calls++
 	var offsets []int32
-	r.asked = nil
+	r.requests = nil
 	for i, u := range req.GetUsers() {
 		if r.ids[u.GetPersonId()] {
 			offsets = append(offsets, int32(i))
 		}
-		r.asked = append(r.asked, u.GetPersonId())
+		r.requests = append(r.requests, u.GetPersonId())
 	}
 	if offsets != nil {
 		return nil, refuse(offsets, nil)
@@ -73,11 +73,11 @@ func (r *refusing) LockOutUsers(_ context.Context, req *authv1.LockOutUsersReque
 func TestAccountsThatAuthRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name    string
-		refused map[string]string
-		codes   [3]string // of the accounts a, b and c
-		asked   []int64   // the last time
-		calls   int
+		name     string
+		refused  map[string]string
+		codes    [3]string // of the accounts a, b and c
+		requests []int64   // the last time
+		calls    int
 	}{
 		{"none", nil, [3]string{}, []int64{1, 2, 3}, 1},
 		{"one that is taken", map[string]string{"b": ""}, [3]string{"", rules.CodeNotUnique, ""}, []int64{1, 3}, 2},
@@ -98,7 +98,7 @@ func TestAccountsThatAuthRefuses(t *testing.T) {
 				assert.Equal(t, code == "", items[i].Err == nil, "%v", items[i].Err)
 				assert.Equal(t, code != "", fault.HasCode(items[i].Err, code), "%v", items[i].Err)
 			}
-			assert.Equal(t, c.asked, auth.asked)
+			assert.Equal(t, c.requests, auth.requests)
 			assert.Equal(t, c.calls, auth.calls)
 		})
 	}

@@ -89,10 +89,10 @@ func TestPeriodsOfLockouts(t *testing.T) {
 func TestLockoutsThatAuthRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name    string
-		refused map[int64]bool
-		asked   []int64 // the last time
-		calls   int
+		name     string
+		refused  map[int64]bool
+		requests []int64 // the last time
+		calls    int
 	}{
 		{"none", nil, []int64{1, 2, 3, 4}, 1},
 		{"the first and the third", map[int64]bool{1: true, 3: true}, []int64{2, 4}, 2},
@@ -107,7 +107,7 @@ func TestLockoutsThatAuthRefuses(t *testing.T) {
 				req.Users = append(req.Users, &authv1.UserLockout{PersonId: id})
 			}
 			require.NoError(t, NewLockouts(nil, auth, &civil.Zones{}, pgtest.Log(t)).lockOut(t.Context(), req))
-			assert.Equal(t, c.asked, auth.asked)
+			assert.Equal(t, c.requests, auth.requests)
 			assert.Equal(t, c.calls, auth.calls)
 		})
 	}

@@ -27,7 +27,7 @@ type Base struct {
 // ForEachBase calls do for the short forms of the persons that a criterion names, in
 // the order asked for, until it fails; with nil for who is unknown.
 func (r *Reader) ForEachBase(ctx context.Context, where *commonsv1.PersonWhere, do func(store.Key, *Base) error) error {
-	tenantID, day, keys, err := r.asked(ctx, where)
+	tenantID, day, keys, err := r.requestedPersons(ctx, where)
 	if err != nil {
 		return err
 	}

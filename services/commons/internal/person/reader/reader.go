@@ -96,8 +96,8 @@ func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (ma
 // Today is the present day in UTC, within the days that are stored.
 func (r *Reader) Today() civil.Date { return civil.FromTime(r.clock.Now()).Clamp() }
 
-// asked returns the persons that a criterion names, and the snapshot date.
-func (r *Reader) asked(ctx context.Context, where *commonsv1.PersonWhere) (tenantID int64, day civil.Date, keys []store.Key, err error) {
+// requestedPersons returns the persons that a criterion names, and the snapshot date.
+func (r *Reader) requestedPersons(ctx context.Context, where *commonsv1.PersonWhere) (tenantID int64, day civil.Date, keys []store.Key, err error) {
 	if tenantID, err = tenant.Of(ctx); err != nil {
 		return 0, 0, nil, err
 	}
@@ -111,7 +111,7 @@ func (r *Reader) asked(ctx context.Context, where *commonsv1.PersonWhere) (tenan
 // ForEach calls do for the persons that a criterion names, in the order asked for,
 // with the snapshot date; with nil for who is unknown.
 func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do func(civil.Date, store.Key, *store.Person)) error {
-	tenantID, day, keys, err := r.asked(ctx, where)
+	tenantID, day, keys, err := r.requestedPersons(ctx, where)
 	if err != nil {
 		return err
 	}

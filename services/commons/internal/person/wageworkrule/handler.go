@@ -22,9 +22,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/writer"
 )
 
-// maxShown bounds the rules of a response: given by ranges of days, a person's few
+// maxRules bounds the rules of a response: given by ranges of days, a person's few
 // hundred can be many thousands.
-const maxShown = 100_000
+const maxRules = 100_000
 
 // Handler serves WageWorkRuleService.
 type Handler struct {
@@ -68,9 +68,9 @@ func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.Mul
 	if err != nil {
 		return nil, err
 	}
-	if shown.left < 0 {
+	if shown.remaining < 0 {
 		return nil, fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf("The response would have more than %d wage and work rules. "+
-			"Ask for fewer persons or days, or for pages of the rules (where.index and where.count).", maxShown))
+			"Ask for fewer persons or days, or for pages of the rules (where.index and where.count).", maxRules))
 	}
 	return w.respond(ctx, out)
 }
@@ -129,7 +129,7 @@ func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.P
 		made[at[i]], failed[at[i]] = it, it.Err
 	}
 	out := &bulk.Outcome[*commonsv1.PersonWageWorkRules, *commonsv1.PersonWageWorkRules]{}
-	all := &selection{days: civil.Range{From: civil.Beginning, To: civil.Forever}, left: maxShown}
+	all := &selection{days: civil.Range{From: civil.Beginning, To: civil.Forever}, remaining: maxRules}
 	for i, in := range req.GetPersons() {
 		if failed[i] != nil {
 			out.Fail(in, fault.FromError(failed[i]))

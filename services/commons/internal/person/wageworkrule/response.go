@@ -21,12 +21,12 @@ type selection struct {
 	overridesOnly bool
 	// index and count are the page of each interval; all is on one when count is 0.
 	index, count int
-	// left is how many more rules are shown. It is below 0 when that was too few.
-	left int
+	// remaining is how many more rules are shown. It is below 0 when that was too few.
+	remaining int
 }
 
 func selectionOf(where *commonsv1.WageWorkRuleWhere, days civil.Range) (*selection, error) {
-	s := &selection{left: maxShown, days: days, overridesOnly: where.GetOverridesOnly()}
+	s := &selection{remaining: maxRules, days: days, overridesOnly: where.GetOverridesOnly()}
 	if where.Count == nil && where.GetIndex() != 0 {
 		return nil, fault.Invalid(fault.CodeValue, "where.index needs where.count, the number of wage and work rules in a page.")
 	}
@@ -54,7 +54,7 @@ func (s *selection) person(id int64, r *record.Record) *commonsv1.PersonWageWork
 	ends = slices.Compact(ends)
 	for i := 1; i < len(ends); i++ {
 		days := civil.Range{From: ends[i-1], To: ends[i]}
-		if days.Intersect(s.days).Empty() || s.left < 0 {
+		if days.Intersect(s.days).Empty() || s.remaining < 0 {
 			continue
 		}
 		if interval := s.interval(days, base, r.WageRules); interval != nil {
@@ -91,7 +91,7 @@ func (s *selection) interval(days civil.Range, base []*commonsv1.BaseWageRate, w
 		from := min(s.index*s.count, len(overrides))
 		overrides = overrides[from:min(from+s.count, len(overrides))]
 	}
-	if s.left -= len(overrides); s.left < 0 {
+	if s.remaining -= len(overrides); s.remaining < 0 {
 		return nil
 	}
 	out.WageWorkRules = overrides

@@ -33,7 +33,7 @@ func (w *Writer) refuseUnknownTerms(ctx context.Context, items []*store.Item) er
 	var names []string
 	for _, it := range store.Valid(items) {
 		if len(it.TermRequests) > 0 && !mayAssignTerms(ctx) {
-			if changesNothing(it.Terms, it.TermRequests) {
+			if isNoOp(it.Terms, it.TermRequests) {
 				it.TermRequests = nil // What a response showed has come back.
 				continue
 			}
@@ -65,9 +65,9 @@ func (w *Writer) refuseUnknownTerms(ctx context.Context, items []*store.Item) er
 	return nil
 }
 
-// changesNothing reports whether what is asked for is what the person has. Terms that
+// isNoOp reports whether what is asked for is what the person has. Terms that
 // they do not have are not looked up, so that nobody finds out which there are.
-func changesNothing(have []record.TermAssignment, asked []record.TermRequest) bool {
+func isNoOp(have []record.TermAssignment, asked []record.TermRequest) bool {
 	same := slices.Clone(asked)
 	for i := range same {
 		at := slices.IndexFunc(have, func(t record.TermAssignment) bool { return strings.EqualFold(t.Name, same[i].Name) })

@@ -41,7 +41,7 @@ func TestTermsThatComeBackAskForNothing(t *testing.T) {
 			sent := &commonsv1.Person{JobAssignment: &commonsv1.JobAssignment{EmploymentTermAssignments: c.sent}}
 			asked, err := rules.TakeTermRequests(sent, until)
 			require.NoError(t, err)
-			assert.Equal(t, c.want, changesNothing(have, asked), name)
+			assert.Equal(t, c.want, isNoOp(have, asked), name)
 		})
 	}
 }

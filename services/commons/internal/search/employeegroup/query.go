@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// freshness is for how long the members of a hyperfind are remembered, in
+	// cacheTTL is for how long the members of a hyperfind are remembered, in
 	// this process. The services remember whom somebody sees as well, so a
 	// change may count that much later.
-	freshness = 5 * time.Second
+	cacheTTL = 5 * time.Second
 	// retryAfter is when a hyperfind that could not be evaluated is tried again.
 	// One that is too slow must not run all the time.
 	retryAfter = 30 * time.Second
-	// askTimeout bounds the wait for members: less than the services wait.
-	askTimeout = 8 * time.Second
+	// queryTimeout bounds the wait for members: less than the services wait.
+	queryTimeout = 8 * time.Second
 	// maxQueries and maxIDs bound what is remembered; the latter is 32 MiB.
 	maxQueries = 10_000
 	maxIDs     = 4 << 20
@@ -71,9 +71,9 @@ func newQueries(finder Finder, clk clock.Clock) *queries {
 			if f.failed != nil {
 				return retryAfter
 			}
-			return freshness
+			return cacheTTL
 		},
-		Timeout: askTimeout,
+		Timeout: queryTimeout,
 		Config:  cache.Config[found]{Entries: maxQueries, Weight: maxIDs, WeightOf: func(f found) int { return len(f.ids) }},
 	})}
 }

@@ -28,13 +28,13 @@ import (
 
 // counted is a Finder that counts, and fails while it is set to.
 type counted struct {
-	finder Finder
-	asked  atomic.Int64
-	err    atomic.Pointer[error]
+	finder   Finder
+	requests atomic.Int64
+	err      atomic.Pointer[error]
 }
 
 func (c *counted) Members(ctx context.Context, tenantID int64, query *commonv1.Ref, days civil.Range) ([]int64, error) {
-	c.asked.Add(1)
+	c.requests.Add(1)
 	if err := c.err.Load(); err != nil {
 		return nil, *err
 	}
@@ -89,7 +89,7 @@ func TestAHyperfindIsAGroup(t *testing.T) {
 	}
 	assert.Equal(t, []int64{7, 8, 9}, members(1))
 	assert.Equal(t, []int64{7, 8, 9}, members(2))
-	assert.Equal(t, int64(1), finder.asked.Load(), "all whose group it is share the response")
+	assert.Equal(t, int64(1), finder.requests.Load(), "all whose group it is share the response")
 
 	handler := NewHandler(groups)
 	handler.page = 2
@@ -103,12 +103,12 @@ func TestAHyperfindIsAGroup(t *testing.T) {
 	}
 
 	exec(`UPDATE person SET worker_type_name = 'Night' WHERE tenant_id = 1 AND id = 6`)
-	clk.Advance(freshness)
+	clk.Advance(cacheTTL)
 	assert.Equal(t, []int64{6, 7, 8, 9}, members(1), "people changed")
 	exec(`UPDATE hyperfind_query SET constraints = $1 WHERE tenant_id = 1`, workers(t, "Day"))
-	clk.Advance(freshness)
+	clk.Advance(cacheTTL)
 	assert.Equal(t, []int64{1, 2, 3, 4, 5}, members(1), "the query changed")
-	assert.Equal(t, int64(3), finder.asked.Load())
+	assert.Equal(t, int64(3), finder.requests.Load())
 }
 
 func TestAHyperfindThatIsNotThereShowsNobody(t *testing.T) {
@@ -144,14 +144,14 @@ func TestAHyperfindThatFailsIsNotTriedAllTheTime(t *testing.T) {
 		assert.Contains(t, err.Error(), `"Nights"`)
 		assert.Empty(t, ids)
 	}
-	assert.Equal(t, int64(1), finder.asked.Load())
+	assert.Equal(t, int64(1), finder.requests.Load())
 	finder.err.Store(nil)
 	clk.Advance(retryAfter)
 	ids, err := groups.Persons(ctx, lead(1))
 	require.NoError(t, err)
 	assert.Equal(t, []int64{7, 8, 9}, ids)
 
-	clk.Advance(freshness)
+	clk.Advance(cacheTTL)
 	down := errors.New("down")
 	fail(down)
 	_, err = groups.Persons(ctx, lead(1))

@@ -52,7 +52,7 @@ func Parse(constraints *commonsv1.HyperfindConstraints) (*Node, error) {
 // of them is left out, unless the constraints ask for the employment status.
 func ParseOn(constraints *commonsv1.HyperfindConstraints, days civil.Range) (*Node, error) {
 	root, err := Parse(constraints)
-	if err != nil || root.asks(KeyStatus) {
+	if err != nil || root.hasKey(KeyStatus) {
 		return root, err
 	}
 	employed := Not(IsTerminated(days, true))

@@ -30,10 +30,10 @@ func Not(n *Node) *Node {
 // All is the node of those for whom all parts hold.
 func All(parts ...*Node) *Node { return &Node{parts: parts} }
 
-// asks reports whether one of the conditions of a node is on a key.
-func (n *Node) asks(key string) bool {
+// hasKey reports whether one of the conditions of a node is on a key.
+func (n *Node) hasKey(key string) bool {
 	return n.condition != nil && n.condition.name == key ||
-		slices.ContainsFunc(n.parts, func(part *Node) bool { return part.asks(key) })
+		slices.ContainsFunc(n.parts, func(part *Node) bool { return part.hasKey(key) })
 }
 
 // bounded reports whether the persons of a node can be listed without listing
