@@ -88,7 +88,7 @@ func (h *Handler) ReadAuditEvents(ctx context.Context, req *platformv1.ReadAudit
 		out.Next = found[q.count-1].text()
 	}
 	for _, e := range found {
-		out.Events.Events = append(out.Events.Events, shown(h.trails[e.trail].name, e.event))
+		out.Events.Events = append(out.Events.Events, eventToProto(h.trails[e.trail].name, e.event))
 	}
 	return out, nil
 }
@@ -125,7 +125,7 @@ func (h *Handler) collect(ctx context.Context, q query) ([]entry, error) {
 // wireTime is how events say when they were; UTC.
 const wireTime = "2006-01-02T15:04:05.000000"
 
-func shown(service string, e *auditv1.AuditTrailEvent) *platformv1.AuditEvent {
+func eventToProto(service string, e *auditv1.AuditTrailEvent) *platformv1.AuditEvent {
 	out := &platformv1.AuditEvent{
 		DateTime: moment(e.GetAt()), UserName: e.GetUserName(), ClientId: e.GetClientId(), Service: service, CalledBy: e.GetCalledBy(),
 		Operation: e.GetOperation(), Objects: e.GetObjects(), RequestId: e.GetRequestId(), Outcome: e.GetOutcome(),

@@ -218,7 +218,7 @@ func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Resu
 		out.Metadata.NotCached = proto.Bool(true)
 	}
 	w := &encoding.Writer{Result: r, Grid: strings.EqualFold(q.GetOptions().GetResponseType(), "GRID")}
-	if r.Nothing() {
+	if r.NoneReadable() {
 		out.Metadata.NumNodes, out.Metadata.TotalNodes, out.Metadata.TotalElements = "0", "0", "0"
 	}
 	if err := w.CheckSize(page); err != nil {

@@ -33,7 +33,7 @@ func (r reader) read(ctx context.Context, columns []*table.Column, ids []int64, 
 	var running sync.WaitGroup
 	for p, own := range asked {
 		running.Go(func() {
-			if err := r.ask(ctx, p, own, ids, bounds); err != nil {
+			if err := r.readProvider(ctx, p, own, ids, bounds); err != nil {
 				r.fail(ctx, p, own, err)
 			}
 		})
@@ -43,7 +43,7 @@ func (r reader) read(ctx context.Context, columns []*table.Column, ids []int64, 
 	return ctx.Err()
 }
 
-func (r reader) ask(ctx context.Context, p *catalogue.Provider, columns []*table.Column, ids []int64, bounds []int32) (err error) {
+func (r reader) readProvider(ctx context.Context, p *catalogue.Provider, columns []*table.Column, ids []int64, bounds []int32) (err error) {
 	defer panics.ToError(&err)
 	if err := permitted(ctx, p); err != nil {
 		return err

@@ -24,8 +24,8 @@ const (
 	sweepBatch = 10_000
 	// stopAfter is how long attempts that run may take when the process stops.
 	stopAfter = 5 * time.Second
-	// settleWithin bounds storing what became of an attempt.
-	settleWithin = 10 * time.Second
+	// settleTimeout bounds storing what became of an attempt.
+	settleTimeout = 10 * time.Second
 )
 
 // Deps are what a Sender works with.
@@ -154,7 +154,7 @@ func (s *Sender) attempt(ctx context.Context, d *Delivery) {
 		s.deps.Log.InfoContext(ctx, "a delivery failed", "delivery", d.UID, "channel", d.Channel, "attempt", d.Attempts, "state", o.state, "result", o.result)
 	}
 	// What was sent was sent, whether the process stops or not.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := settle(ctx, s.deps.Pool, d, o); err != nil {
 		s.deps.Log.WarnContext(ctx, "what became of a delivery could not be stored; it will be tried again", "delivery", d.UID, "error", err)

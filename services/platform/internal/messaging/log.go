@@ -48,7 +48,7 @@ func (h *Handler) MultiReadDeliveries(ctx context.Context, req *platformv1.Multi
 		list = list[:size]
 		out.Next = proto.Int64(list[size-1].ID)
 	}
-	out.Deliveries = shownAll(list)
+	out.Deliveries = deliveriesToProto(list)
 	return out, nil
 }
 
@@ -101,7 +101,7 @@ func (h *Handler) GetDelivery(ctx context.Context, req *platformv1.GetDeliveryRe
 	if err != nil {
 		return nil, err
 	}
-	out := shown(list[0])
+	out := deliveryToProto(list[0])
 	for _, a := range tried {
 		out.AttemptLog = append(out.AttemptLog, &platformv1.DeliveryAttempt{
 			Number: int32(a.Number), StartDateTime: wireTime(a.Started), EndDateTime: wireTime(a.Ended), Delivered: a.Delivered, Result: a.Result,
@@ -144,7 +144,7 @@ func (h *Handler) ReplayDeliveries(ctx context.Context, req *platformv1.ReplayDe
 			return err
 		}
 		again, err := delivery.Read(ctx, tx, tenantID, q, false)
-		out.Deliveries = shownAll(again)
+		out.Deliveries = deliveriesToProto(again)
 		return err
 	})
 	if err != nil {
@@ -154,14 +154,14 @@ func (h *Handler) ReplayDeliveries(ctx context.Context, req *platformv1.ReplayDe
 	return out, nil
 }
 
-func shownAll(list []*delivery.Delivery) (out []*platformv1.Delivery) {
+func deliveriesToProto(list []*delivery.Delivery) (out []*platformv1.Delivery) {
 	for _, d := range list {
-		out = append(out, shown(d))
+		out = append(out, deliveryToProto(d))
 	}
 	return out
 }
 
-func shown(d *delivery.Delivery) *platformv1.Delivery {
+func deliveryToProto(d *delivery.Delivery) *platformv1.Delivery {
 	out := &platformv1.Delivery{
 		Id: d.ID, DeliveryId: d.UID.String(), MessageId: d.Message.String(),
 		Notification: &commonv1.Ref{Id: proto.Int64(d.NotificationID), Qualifier: proto.String(d.NotificationName)},

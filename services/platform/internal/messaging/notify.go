@@ -84,8 +84,8 @@ func (h *Handler) notify(ctx context.Context, list []*platformv1.GenericNotifica
 	left := maxSent
 	for _, n := range list {
 		m := &message{
-			left:         &left,
-			notification: n, values: values, now: now, giveUpAt: h.deps.Sender.GiveUpAt(),
+			remainingBytes: &left,
+			notification:   n, values: values, now: now, giveUpAt: h.deps.Sender.GiveUpAt(),
 			until: until(n, now, h.deps.Zone), preferences: acceptlanguage.From(ctx),
 		}
 		if err := m.write(resolved, hooks); err != nil {

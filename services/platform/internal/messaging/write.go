@@ -36,8 +36,8 @@ type message struct {
 	deliveries      []*delivery.Delivery
 	// written are the addresses that have a delivery.
 	written map[string]bool
-	// left is how many bytes the texts of the request may still have.
-	left *int
+	// remainingBytes is how many bytes the texts of the request may still have.
+	remainingBytes *int
 }
 
 // write writes the deliveries of a message. Nobody gets it twice.
@@ -202,7 +202,7 @@ const maxSent = 32 << 20
 
 // add adds a delivery, with what reports whether another one says the same.
 func (m *message) add(d *delivery.Delivery, said ...string) error {
-	if *m.left -= proto.Size(d.Content); *m.left < 0 {
+	if *m.remainingBytes -= proto.Size(d.Content); *m.remainingBytes < 0 {
 		return fault.TooLarge(fault.CodeItemLimit,
 			fmt.Sprintf("The messages to all recipients have more than %d bytes. Name fewer recipients, or give shorter values.", maxSent))
 	}

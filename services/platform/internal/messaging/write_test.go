@@ -24,7 +24,7 @@ func TestAllTextsAreBounded(t *testing.T) {
 	}
 	left, written := maxSent, 0
 	for range 3 {
-		m := &message{notification: n, values: map[string]string{"value": strings.Repeat("x", 4000)}, left: &left}
+		m := &message{notification: n, values: map[string]string{"value": strings.Repeat("x", 4000)}, remainingBytes: &left}
 		err := m.write(to, nil)
 		for _, d := range m.deliveries {
 			written += proto.Size(d.Content)

@@ -109,7 +109,7 @@ func (h *Handler) ListRateLimits(ctx context.Context, _ *platformv1.ListRateLimi
 			origin = Tenant
 		}
 		policy := row.policy.Within(h.store.defaults.Max(row.class))
-		list.RateLimits = append(list.RateLimits, shown(row.key, policy, origin))
+		list.RateLimits = append(list.RateLimits, rateLimitToProto(row.key, policy, origin))
 	}
 	return list, nil
 }
@@ -124,7 +124,7 @@ func (h *Handler) GetRateLimit(ctx context.Context, req *platformv1.GetRateLimit
 	if err != nil {
 		return nil, err
 	}
-	return shown(k, policy, origin), nil
+	return rateLimitToProto(k, policy, origin), nil
 }
 
 // PutRateLimit sets a rate.
@@ -158,7 +158,7 @@ func (h *Handler) PutRateLimit(ctx context.Context, req *platformv1.PutRateLimit
 	if k.client == "" {
 		origin = Tenant
 	}
-	return shown(k, policy, origin), nil
+	return rateLimitToProto(k, policy, origin), nil
 }
 
 // DeleteRateLimit takes a rate back.
@@ -213,7 +213,7 @@ func settableKey(class, client string) (key, error) {
 	return k, err
 }
 
-func shown(k key, p ratelimit.Policy, origin Origin) *platformv1.RateLimit {
+func rateLimitToProto(k key, p ratelimit.Policy, origin Origin) *platformv1.RateLimit {
 	r := &platformv1.RateLimit{ThrottleClass: ratelimit.Name(k.class), Rate: p.Rate, Burst: p.Burst, Origin: string(origin)}
 	if k.client != "" {
 		r.ClientId = proto.String(k.client)

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// rememberFor is how long what a tenant has set is used without asking the
+	// cacheTTL is how long what a tenant has set is used without asking the
 	// database.
-	rememberFor = time.Second
-	// maxRemembered bounds for how many tenants that is done.
-	maxRemembered = 4096
+	cacheTTL = time.Second
+	// maxCachedTenants bounds for how many tenants that is done.
+	maxCachedTenants = 4096
 )
 
 // Origin says for whom a rate was set.
@@ -40,13 +40,13 @@ type Store struct {
 	defaults ratelimit.Defaults
 	clock    clock.Clock
 
-	mu         sync.Mutex
-	remembered map[int64]remembered
+	mu     sync.Mutex
+	cached map[int64]cached
 	// changes counts the rates that this process has set.
 	changes int64
 }
 
-type remembered struct {
+type cached struct {
 	at    time.Time
 	rates map[key]ratelimit.Policy
 }
@@ -65,7 +65,7 @@ type setRate struct {
 
 // NewStore makes a Store.
 func NewStore(pool *pg.Pool, defaults ratelimit.Defaults, clk clock.Clock) *Store {
-	return &Store{pool: pool, clock: clk, defaults: defaults, remembered: map[int64]remembered{}}
+	return &Store{pool: pool, clock: clk, defaults: defaults, cached: map[int64]cached{}}
 }
 
 // Rate returns the rate of a client, and who it was set for. Without a tenant
@@ -91,13 +91,13 @@ func (s *Store) Rate(ctx context.Context, class optionsv1.Throttle, client strin
 // ratesOf returns what a tenant has set, as it was at most a second ago.
 func (s *Store) ratesOf(ctx context.Context, tenantID int64) (map[key]ratelimit.Policy, error) {
 	s.mu.Lock()
-	known, ok := s.remembered[tenantID]
+	known, ok := s.cached[tenantID]
 	changes := s.changes
 	s.mu.Unlock()
-	if ok && s.clock.Now().Sub(known.at) < rememberFor {
+	if ok && s.clock.Now().Sub(known.at) < cacheTTL {
 		return known.rates, nil
 	}
-	known = remembered{at: s.clock.Now(), rates: map[key]ratelimit.Policy{}}
+	known = cached{at: s.clock.Now(), rates: map[key]ratelimit.Policy{}}
 	rows, err := s.list(ctx, tenantID)
 	if err != nil {
 		return nil, err
@@ -106,22 +106,22 @@ func (s *Store) ratesOf(ctx context.Context, tenantID int64) (map[key]ratelimit.
 		// It may have been set when the installation allowed more.
 		known.rates[row.key] = row.policy.Within(s.defaults.Max(row.class))
 	}
-	s.remember(tenantID, known, changes)
+	s.putCache(tenantID, known, changes)
 	return known.rates, nil
 }
 
-// remember keeps what was read when so many changes had been made. When there are more
+// putCache keeps what was read when so many changes had been made. When there are more
 // by now, it may be what one of them has replaced.
-func (s *Store) remember(tenantID int64, read remembered, changes int64) {
+func (s *Store) putCache(tenantID int64, read cached, changes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.changes != changes {
 		return
 	}
-	if len(s.remembered) >= maxRemembered {
-		clear(s.remembered)
+	if len(s.cached) >= maxCachedTenants {
+		clear(s.cached)
 	}
-	s.remembered[tenantID] = read
+	s.cached[tenantID] = read
 }
 
 // invalidate makes this process see a change of its own at once.
@@ -129,7 +129,7 @@ func (s *Store) invalidate(tenantID int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changes++
-	delete(s.remembered, tenantID)
+	delete(s.cached, tenantID)
 }
 
 func (s *Store) list(ctx context.Context, tenantID int64) ([]setRate, error) {

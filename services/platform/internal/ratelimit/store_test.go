@@ -15,16 +15,16 @@ import (
 func TestRatesThatAChangeHasReplacedAreNotRemembered(t *testing.T) {
 	t.Parallel()
 	s := NewStore(nil, ratelimit.Defaults{}, clock.System{})
-	read := remembered{at: time.Now(), rates: map[key]ratelimit.Policy{{optionsv1.Throttle_THROTTLE_READ, ""}: {Rate: 1}}}
+	read := cached{at: time.Now(), rates: map[key]ratelimit.Policy{{optionsv1.Throttle_THROTTLE_READ, ""}: {Rate: 1}}}
 
-	s.remember(7, read, s.changes)
-	assert.Contains(t, s.remembered, int64(7))
+	s.putCache(7, read, s.changes)
+	assert.Contains(t, s.cached, int64(7))
 
 	changes := s.changes // A read begins,
 	s.invalidate(7)      // a rate is set meanwhile,
-	s.remember(7, read, changes)
-	assert.NotContains(t, s.remembered, int64(7), "and what was read is old")
+	s.putCache(7, read, changes)
+	assert.NotContains(t, s.cached, int64(7), "and what was read is old")
 
-	s.remember(7, read, s.changes)
-	assert.Contains(t, s.remembered, int64(7))
+	s.putCache(7, read, s.changes)
+	assert.Contains(t, s.cached, int64(7))
 }

@@ -19,14 +19,14 @@ import (
 // describer is a service that may be away.
 type describer struct {
 	datav1.DataProviderServiceClient
-	key   string
-	away  bool
-	asked int
+	key         string
+	unavailable bool
+	requests    int
 }
 
 func (d *describer) DescribeDataElements(context.Context, *datav1.DescribeDataElementsRequest, ...grpc.CallOption) (*datav1.DescribeDataElementsResponse, error) {
-	d.asked++
-	if d.away {
+	d.requests++
+	if d.unavailable {
 		return nil, errors.New("away")
 	}
 	return &datav1.DescribeDataElementsResponse{Providers: []*datav1.DataProvider{{Name: d.key, Elements: []*datav1.DataElement{{Key: d.key}}}}}, nil
@@ -35,7 +35,7 @@ func (d *describer) DescribeDataElements(context.Context, *datav1.DescribeDataEl
 func TestElementsAreThoseOfTheServicesThatResponded(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Now())
-	one, other := &describer{key: "A"}, &describer{key: "B", away: true}
+	one, other := &describer{key: "A"}, &describer{key: "B", unavailable: true}
 	c := New(clk, one, other)
 	find := func(key string) error {
 		_, err := c.Elements(t.Context()).Find(key)
@@ -43,15 +43,15 @@ func TestElementsAreThoseOfTheServicesThatResponded(t *testing.T) {
 	}
 	require.NoError(t, find("A"))
 	assert.True(t, fault.HasStatus(find("B"), 503), "it cannot be known whether there is one")
-	assert.Equal(t, 1, other.asked, "not every request waits for a service that is away")
-	other.away = false
+	assert.Equal(t, 1, other.requests, "not every request waits for a service that is away")
+	other.unavailable = false
 	clk.Advance(describeAgain)
 	require.NoError(t, find("B"))
 	assert.True(t, fault.HasCode(find("C"), errcode.CodeBadRequest))
-	assert.Equal(t, 1, one.asked)
+	assert.Equal(t, 1, one.requests)
 
-	one.away = true
+	one.unavailable = true
 	clk.Advance(describedFor)
 	require.NoError(t, find("A"), "a service that is away keeps the elements that it had")
-	assert.Equal(t, 2, one.asked)
+	assert.Equal(t, 2, one.requests)
 }

@@ -60,7 +60,7 @@ const chunkBytes = 64 << 10
 // Root appends the field data of the response: the nodes of a page, and what is
 // said of all. Whoever takes parts gets a few nodes at a time; all parts merge.
 func (w *Writer) Root(dst []byte, page []int32, totals bool) ([]byte, error) {
-	if w.Nothing() {
+	if w.NoneReadable() {
 		return appendLength(dst, responseData, 0), nil
 	}
 	key, err := proto.Marshal(&structpb.Struct{Fields: map[string]*structpb.Value{"ROOT": structpb.NewStringValue("-1")}})

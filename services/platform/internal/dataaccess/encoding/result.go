@@ -31,8 +31,8 @@ type Result struct {
 	Bytes       int
 }
 
-// Nothing reports whether no element that is shown could be read.
-func (r *Result) Nothing() bool {
+// NoneReadable reports whether no element that is shown could be read.
+func (r *Result) NoneReadable() bool {
 	shown := r.Table.Columns
 	if r.Table.Groups == nil {
 		shown = shown[:r.Shown]
