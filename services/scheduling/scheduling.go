@@ -147,7 +147,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Wake: core.Wake,
 		}),
 		schedules:       schedule.New(deps.Pool, reader, resolver, commons),
-		scheduleChanges: schedulechange.New(schedulechange.Deps{Reader: reader, Directory: resolver, KeepHistory: cfg.Propagation.HistoryKept()}),
+		scheduleChanges: schedulechange.New(schedulechange.Deps{Reader: reader, Directory: resolver, KeepHistory: cfg.Propagation.HistoryRetention()}),
 		shifts:          scheduleitem.NewShifts(items),
 		payCodeEdits:    payCodeEdits,
 		scheduleTags:    scheduleitem.NewScheduleTags(items),

@@ -38,11 +38,11 @@ func (e allVisible) ListLocationEmployees(_ context.Context, req *datav1.ListLoc
 }
 
 // noPayCodes is a timekeeping without pay codes. It counts what it is asked.
-type noPayCodes struct{ asked *[][]string }
+type noPayCodes struct{ requests *[][]string }
 
 func (n noPayCodes) ResolvePayCodes(_ context.Context, req *timekeepingv1.ResolvePayCodesRequest, _ ...grpc.CallOption) (*timekeepingv1.ResolvePayCodesResponse, error) {
-	if n.asked != nil {
-		*n.asked = append(*n.asked, req.GetNames())
+	if n.requests != nil {
+		*n.requests = append(*n.requests, req.GetNames())
 	}
 	return &timekeepingv1.ResolvePayCodesResponse{}, nil
 }

@@ -32,14 +32,14 @@ type fixture struct {
 
 	t     *testing.T
 	locks schedulingv1.DayLockServiceClient
-	woken int
+	wakes int
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	f := &fixture{Env: env, t: t, locks: schedulingv1.NewDayLockServiceClient(env.Conn())}
-	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, noPersons{}, nil, nil), func() { f.woken++ })
+	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, noPersons{}, nil, nil), func() { f.wakes++ })
 	schedulingv1.RegisterDayLockServiceServer(env.Local, handler)
 	_, err := env.Pool.Exec(env.Ctx, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'UTC', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestLocksAreOneForEachEmployee(t *testing.T) {
 	assert.NotEqual(t, want.GetId(), response.GetLocks().GetLocks()[1].GetId())
 	assert.Equal(t, []string{"1 2025-03-03 2025-03-10", "2 2025-03-03 2025-03-10"}, f.stored())
 	assert.Equal(t, 1, f.Rows(t, "outbox")["outbox"])
-	assert.Equal(t, 1, f.woken)
+	assert.Equal(t, 1, f.wakes)
 
 	again, err := f.apply("2025-03-03", "2025-03-09", 2, 1, 2)
 	require.NoError(t, err)

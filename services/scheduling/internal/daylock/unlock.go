@@ -19,21 +19,21 @@ const (
 SELECT id, employee_id, from_date, to_date FROM day_lock WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date`
 
 	// The days that were locked at once, of which leave was kept.
-	readKept = `
+	readLockedLeave = `
 SELECT DISTINCT employee_id, lock_from, lock_to FROM locked_leave WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY 1, 2`
 
-	copyKept = `
+	copyLockedLeave = `
 INSERT INTO locked_leave (tenant_id, employee_id, lock_from, lock_to, id, from_day, to_day, version, body)
 SELECT $1, k.employee_id, u.from_date, u.to_date, k.id, k.from_day, k.to_day, k.version, k.body
 FROM unnest($2::bigint[], $3::date[], $4::date[], $5::date[]) AS u (employee_id, lock_from, from_date, to_date)
 JOIN locked_leave k ON k.tenant_id = $1 AND k.employee_id = u.employee_id AND k.lock_from = u.lock_from`
 
-	shortenKept = `
+	shortenLockedLeave = `
 UPDATE locked_leave k SET lock_to = u.to_date
 FROM unnest($2::bigint[], $3::date[], $4::date[]) AS u (employee_id, lock_from, to_date)
 WHERE k.tenant_id = $1 AND k.employee_id = u.employee_id AND k.lock_from = u.lock_from`
 
-	deleteKept = `
+	deleteLockedLeave = `
 DELETE FROM locked_leave k USING unnest($2::bigint[], $3::date[]) AS u (employee_id, lock_from)
 WHERE k.tenant_id = $1 AND k.employee_id = u.employee_id AND k.lock_from = u.lock_from`
 )
@@ -66,11 +66,11 @@ func Unlock(ctx context.Context, tx pgx.Tx, tenantID int64, list []EmployeeDays)
 	if len(unlocked) == 0 {
 		return nil, nil
 	}
-	kept, err := readRows(ctx, tx, readKept, tenantID, ids, func(l *lock) []any { return []any{&l.employeeID, &l.days.From, &l.days.To} })
+	kept, err := readRows(ctx, tx, readLockedLeave, tenantID, ids, func(l *lock) []any { return []any{&l.employeeID, &l.days.From, &l.days.To} })
 	if err != nil {
 		return nil, err
 	}
-	shortenKeptLeave(batch, tenantID, kept, gone)
+	queueLeaveShortening(batch, tenantID, kept, gone)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("daylock: unlock: %w", err)
 	}
@@ -126,8 +126,8 @@ func shortenLocks(tenantID int64, locks []lock, gone map[int64][]civil.Range) ([
 	return unlocked, batch
 }
 
-// shortenKeptLeave takes days from the leave that was kept of them.
-func shortenKeptLeave(batch *pgx.Batch, tenantID int64, kept []lock, gone map[int64][]civil.Range) {
+// queueLeaveShortening takes days from the leave that was kept of them.
+func queueLeaveShortening(batch *pgx.Batch, tenantID int64, kept []lock, gone map[int64][]civil.Range) {
 	var copied, shortened, dropped table
 	var copiedFrom []civil.Date
 	for _, k := range kept {
@@ -149,9 +149,9 @@ func shortenKeptLeave(batch *pgx.Batch, tenantID int64, kept []lock, gone map[in
 			dropped.add(k.employeeID, k.days)
 		}
 	}
-	batch.Queue(copyKept, tenantID, copied.keys, copiedFrom, copied.from, copied.to)
-	batch.Queue(shortenKept, tenantID, shortened.keys, shortened.from, shortened.to)
-	batch.Queue(deleteKept, tenantID, dropped.keys, dropped.from)
+	batch.Queue(copyLockedLeave, tenantID, copied.keys, copiedFrom, copied.from, copied.to)
+	batch.Queue(shortenLockedLeave, tenantID, shortened.keys, shortened.from, shortened.to)
+	batch.Queue(deleteLockedLeave, tenantID, dropped.keys, dropped.from)
 }
 
 // publishUnlocked publishes whose days are no longer locked: patterns and terms reach them again, and

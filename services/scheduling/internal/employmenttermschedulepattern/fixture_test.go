@@ -67,7 +67,7 @@ type fixture struct {
 	*schedtest.Env
 	members
 	client schedulingv1.EmploymentTermSchedulePatternServiceClient
-	woken  atomic.Int32
+	wakes  atomic.Int32
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -79,7 +79,7 @@ func newFixture(t *testing.T) *fixture {
 		Definitions: patterndefinition.New(patterndefinition.Settings{}, shifts, patterns),
 		Terms:       projection.NewResolver(w.Pool, nil, timekeeping{}, nil),
 		Members:     &w.members,
-		Wake:        func() { w.woken.Add(1) },
+		Wake:        func() { w.wakes.Add(1) },
 	})
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(w.Local, handler)
 	w.client = schedulingv1.NewEmploymentTermSchedulePatternServiceClient(w.Conn())
@@ -202,5 +202,5 @@ SELECT '/v1/scheduling/propagations/' || id, employment_term_ids, expected_term_
 	assert.Equal(t, w.members.terms[:1], expected, "the plan waits for their members")
 	rows := w.Rows(t, "propagation", "schedule_pattern", "outbox")
 	assert.Equal(t, rows["propagation"]+rows["schedule_pattern"], rows["outbox"], "each pattern is published once")
-	assert.EqualValues(t, rows["propagation"], w.woken.Load())
+	assert.EqualValues(t, rows["propagation"], w.wakes.Load())
 }

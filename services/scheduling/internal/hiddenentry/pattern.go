@@ -151,7 +151,7 @@ func pair(from, to []Entry) []int {
 		}
 	}
 	for _, kind := range []rotation.Kind{rotation.Shift, rotation.PayCodeEdit} {
-		i, k := onlyLeft(from, kind, func(i int) bool { return paired[i] >= 0 }), onlyLeft(to, kind, func(k int) bool { return taken[k] })
+		i, k := onlyUnmatched(from, kind, func(i int) bool { return paired[i] >= 0 }), onlyUnmatched(to, kind, func(k int) bool { return taken[k] })
 		if i >= 0 && k >= 0 {
 			paired[i] = k
 		}
@@ -159,9 +159,9 @@ func pair(from, to []Entry) []int {
 	return paired
 }
 
-// onlyLeft returns the index of the one entry of a kind that has no counterpart;
+// onlyUnmatched returns the index of the one entry of a kind that has no counterpart;
 // -1 when there is none, or more than one.
-func onlyLeft(list []Entry, kind rotation.Kind, has func(int) bool) int {
+func onlyUnmatched(list []Entry, kind rotation.Kind, has func(int) bool) int {
 	found := -1
 	for i := range list {
 		if list[i].Kind != kind || has(i) {

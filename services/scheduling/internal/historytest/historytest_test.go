@@ -375,14 +375,14 @@ func TestThePastIsWhatReadersSaw(t *testing.T) {
 	close(done)
 	require.NoError(t, reading.Wait())
 	require.NoError(t, err)
-	t.Log("states of one:", len(ofOne), "of all:", len(ofAll), "past:", w.Rows(t, pasts()...))
+	t.Log("states of one:", len(ofOne), "of all:", len(ofAll), "past:", w.Rows(t, pastTables()...))
 
 	for _, s := range append(ofOne, ofAll...) {
 		state, err := w.asOf(s.employees, s.at)
 		require.NoError(t, err)
 		require.Equal(t, s.state, state, "employees %v at %s", s.employees, s.at)
 	}
-	for _, table := range pasts() {
+	for _, table := range pastTables() {
 		n := 0
 		require.NoError(t, w.Pool.QueryRow(w.Ctx, "SELECT count(*) FROM "+table+" WHERE believed_until <= believed_from").Scan(&n))
 		assert.Zero(t, n, "rows of %s end before they begin", table)
@@ -391,7 +391,7 @@ func TestThePastIsWhatReadersSaw(t *testing.T) {
 	}
 }
 
-func pasts() []string {
+func pastTables() []string {
 	out := make([]string, len(historyTables))
 	for i, table := range historyTables {
 		out[i] = table + "_past"

@@ -35,7 +35,7 @@ func (m *Members) Expected(ctx context.Context, termIDs []int64) (expected []pro
 	termIDs = slices.Compact(slices.Sorted(slices.Values(termIDs)))
 	asking, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
-	for part := range slices.Chunk(termIDs, maxAsked) {
+	for part := range slices.Chunk(termIDs, maxPerCall) {
 		response, err := m.assignments.CountMembers(asking, &timekeepingv1.CountMembersRequest{EmploymentTermIds: part})
 		if err != nil {
 			return expected

@@ -16,13 +16,13 @@ import (
 // fakeMembers is timekeeping, which knows numbers of members.
 type fakeMembers struct {
 	timekeepingv1.EmploymentTermAssignmentServiceClient
-	counts map[int64]int64
-	err    error
-	asked  [][]int64
+	counts   map[int64]int64
+	err      error
+	requests [][]int64
 }
 
 func (f *fakeMembers) CountMembers(_ context.Context, req *timekeepingv1.CountMembersRequest, _ ...grpc.CallOption) (*timekeepingv1.CountMembersResponse, error) {
-	f.asked = append(f.asked, req.GetEmploymentTermIds())
+	f.requests = append(f.requests, req.GetEmploymentTermIds())
 	response := &timekeepingv1.CountMembersResponse{}
 	for _, id := range req.GetEmploymentTermIds() {
 		if n := f.counts[id]; n > 0 {
@@ -46,7 +46,7 @@ func TestMembersThatAreKnownAreNotExpected(t *testing.T) {
 		on(2, 1, days(5, "2026-01-01", always)))
 	f := &fakeMembers{counts: map[int64]int64{5: 2, 6: 0}}
 	assert.Empty(t, w.expected(f, 6, 5, 5, 7), "more than enough, and a term that nobody was on")
-	assert.Equal(t, [][]int64{{5, 6, 7}}, f.asked)
+	assert.Equal(t, [][]int64{{5, 6, 7}}, f.requests)
 }
 
 func TestMembersWhoAreOnTheirWayAreExpected(t *testing.T) {
@@ -60,7 +60,7 @@ func TestNobodyIsExpectedWhileTimekeepingDoesNotRespond(t *testing.T) {
 	w := newFixture(t)
 	f := &fakeMembers{counts: map[int64]int64{5: 1}, err: errors.New("down")}
 	assert.Empty(t, w.expected(f, 5))
-	assert.Len(t, f.asked, 1)
+	assert.Len(t, f.requests, 1)
 }
 
 // Whoever does not come is not waited for a second time: a change of the term
@@ -82,11 +82,11 @@ func TestMembersWhoDidNotComeAreNotExpectedAgain(t *testing.T) {
 
 func TestManyTermsAreAskedForInParts(t *testing.T) {
 	w := newFixture(t)
-	terms := make([]int64, maxAsked+1)
+	terms := make([]int64, maxPerCall+1)
 	for i := range terms {
 		terms[i] = int64(i + 1)
 	}
 	f := &fakeMembers{}
 	w.expected(f, terms...)
-	assert.Equal(t, [][]int64{terms[:maxAsked], terms[maxAsked:]}, f.asked)
+	assert.Equal(t, [][]int64{terms[:maxPerCall], terms[maxPerCall:]}, f.requests)
 }

@@ -30,8 +30,8 @@ const (
 	codeOneCriterion = "WFS-111207"
 )
 
-// maxAsked bounds how many objects one call asks another service for.
-const maxAsked = 1000
+// maxPerCall bounds how many objects one call asks another service for.
+const maxPerCall = 1000
 
 // Term is an employment term as scheduling knows it.
 type Term struct {
@@ -182,8 +182,8 @@ func fetch[S any](ctx context.Context, pool *pg.Pool, missing lookupKeys,
 	var states []S
 	ids, keys := slices.Concat(missing.ids, missing.ambiguousIDs), missing.keys
 	for len(ids) > 0 || len(keys) > 0 {
-		i := min(len(ids), maxAsked)
-		k := min(len(keys), maxAsked-i)
+		i := min(len(ids), maxPerCall)
+		k := min(len(keys), maxPerCall-i)
 		response, err := ask(ids[:i], keys[:k])
 		if err != nil {
 			return err

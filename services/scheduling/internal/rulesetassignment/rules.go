@@ -55,8 +55,8 @@ const (
 // contexts are the names of the contexts.
 var contexts = map[int64]string{Default: "DEFAULT", GenerationOverride: "SCHEDULE_GENERATION_OVERRIDE"}
 
-// maxKept bounds the assignments of a person.
-const maxKept = 500
+// maxAssignments bounds the assignments of a person.
+const maxAssignments = 500
 
 // assignment is a rule set on days, from the first up to, and not including, the last.
 type assignment struct {

@@ -148,9 +148,9 @@ func apply(items []*item, have map[int64][]assignment, counted map[int64]int64) 
 			was = have[id]
 		}
 		after[id] = rewrite(was, it.change, it.resolved)
-		if len(after[id]) > maxKept {
+		if len(after[id]) > maxAssignments {
 			return nil, fault.Conflict(fault.CodeFull,
-				fmt.Sprintf("A person may have at most %d rule set assignments, and the person %d would have more. Clear those of the past.", maxKept, id))
+				fmt.Sprintf("A person may have at most %d rule set assignments, and the person %d would have more. Clear those of the past.", maxAssignments, id))
 		}
 	}
 	for id, list := range after {

@@ -26,12 +26,12 @@ import (
 
 // timekeeping keeps what it is asked, or fails.
 type timekeeping struct {
-	asked []*timekeepingv1.ReadWorkedShiftsRequest
-	err   error
+	requests []*timekeepingv1.ReadWorkedShiftsRequest
+	err      error
 }
 
 func (k *timekeeping) ReadWorkedShifts(_ context.Context, req *timekeepingv1.ReadWorkedShiftsRequest, _ ...grpc.CallOption) (*timekeepingv1.ReadWorkedShiftsResponse, error) {
-	k.asked = append(k.asked, req)
+	k.requests = append(k.requests, req)
 	return &timekeepingv1.ReadWorkedShiftsResponse{}, k.err
 }
 
@@ -78,9 +78,9 @@ func TestTimekeepingIsAskedInBoundedCalls(t *testing.T) {
 			h := New(Deps{Worked: known, Clock: clock.NewFake(now)})
 			_, err := h.actualOf(t.Context(), c.plan, c.days, employeesIn(t, "Pacific/Kiritimati", c.employees))
 			require.NoError(t, err)
-			require.Len(t, known.asked, c.calls)
+			require.Len(t, known.requests, c.calls)
 			employeeDays := 0
-			for _, req := range known.asked {
+			for _, req := range known.requests {
 				length := int(req.GetTo() - req.GetFrom())
 				assert.LessOrEqual(t, len(req.GetEmployeeIds()), maxWorkedEmployees)
 				assert.LessOrEqual(t, length, maxWorkedDays)
@@ -88,8 +88,8 @@ func TestTimekeepingIsAskedInBoundedCalls(t *testing.T) {
 				employeeDays += len(req.GetEmployeeIds()) * length
 			}
 			if c.calls > 0 {
-				assert.Equal(t, c.from, civil.Date(known.asked[0].GetFrom()))
-				assert.Equal(t, c.to, civil.Date(known.asked[c.calls-1].GetTo()))
+				assert.Equal(t, c.from, civil.Date(known.requests[0].GetFrom()))
+				assert.Equal(t, c.to, civil.Date(known.requests[c.calls-1].GetTo()))
 				assert.Equal(t, c.employees*int(c.to-c.from), employeeDays, "each employee and day once")
 			}
 		})

@@ -49,13 +49,13 @@ func benchReader(b *testing.B, env *schedtest.Env) *reading.Reader {
 	pattern := &schedulingv1.SchedulePattern{DayCount: proto.Int32(7)}
 	for day := int32(1); day <= 5; day++ {
 		at := func(clock string) string { return "1900-01-01T" + clock + ":00" }
-		piece := func(from, to, kind string) *schedulingv1.ShiftTemplateSegment {
+		templateSegment := func(from, to, kind string) *schedulingv1.ShiftTemplateSegment {
 			return &schedulingv1.ShiftTemplateSegment{StartDateTime: at(from), EndDateTime: at(to), SegmentType: &commonv1.Ref{Qualifier: proto.String(kind)}}
 		}
 		pattern.Items = append(pattern.Items, &schedulingv1.SchedulePatternItem{Day: proto.Int32(day), ShiftTemplate: &schedulingv1.ShiftTemplate{
 			StartDateTime: at("08:00"), EndDateTime: at("16:30"),
 			Segments: []*schedulingv1.ShiftTemplateSegment{
-				piece("08:00", "12:00", "REGULAR_SEGMENT"), piece("12:00", "12:30", "BREAK_SEGMENT"), piece("12:30", "16:30", "REGULAR_SEGMENT"),
+				templateSegment("08:00", "12:00", "REGULAR_SEGMENT"), templateSegment("12:00", "12:30", "BREAK_SEGMENT"), templateSegment("12:30", "16:30", "REGULAR_SEGMENT"),
 			},
 		}})
 	}

@@ -125,12 +125,12 @@ func TestExcludeBreaks(t *testing.T) {
 	f.span(span{employee: 1, from: "2025-03-03", to: "2025-03-04", pattern: f.pattern(cycle(1, shift(1, "08:00", "16:00",
 		segment("08:00", "10:00", regular()), segment("10:00", "10:15", pause()),
 		segment("10:15", "12:00", transfer()), segment("12:00", "12:30", pause()), segment("12:30", "16:00", regular()))))})
-	piece := func(start, end string, kind *commonv1.Ref) *schedulingv1.ShiftSegment {
+	shiftSegment := func(start, end string, kind *commonv1.Ref) *schedulingv1.ShiftSegment {
 		return &schedulingv1.ShiftSegment{StartDateTime: "2025-03-03T" + start + ":00", EndDateTime: "2025-03-03T" + end + ":00", SegmentTypeRef: kind}
 	}
 	f.item(70, 1, "SHIFT", "2025-03-03", "2025-03-03", entered("2025-03-03T17:00:00", "2025-03-03T20:00:00",
-		piece("17:00", "17:10", pause()), piece("17:10", "17:20", pause()), piece("17:20", "19:00", transfer()), piece("19:00", "20:00", pause())))
-	f.item(71, 1, "SHIFT", "2025-03-03", "2025-03-03", entered("2025-03-03T21:00:00", "2025-03-03T22:00:00", piece("21:00", "22:00", pause())))
+		shiftSegment("17:00", "17:10", pause()), shiftSegment("17:10", "17:20", pause()), shiftSegment("17:20", "19:00", transfer()), shiftSegment("19:00", "20:00", pause())))
+	f.item(71, 1, "SHIFT", "2025-03-03", "2025-03-03", entered("2025-03-03T21:00:00", "2025-03-03T22:00:00", shiftSegment("21:00", "22:00", pause())))
 
 	req := window("2025-03-03", "2025-03-03", onlyShifts(), 1)
 	assert.Len(t, f.read(req).GetShifts().GetShifts()[0].GetSegments(), 5)

@@ -25,7 +25,7 @@ func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.
 		ordinal := ordinals[item.GetDay()]
 		ordinals[item.GetDay()] += Entries(item)
 		if item.GetShiftTemplate() != nil {
-			pieces, err := templatePieces(item.GetShiftTemplate())
+			pieces, err := templateSegments(item.GetShiftTemplate())
 			if err != nil {
 				return nil, fmt.Errorf("scheduleevent: pattern %d, day %d: %w", id, item.GetDay(), err)
 			}
@@ -68,9 +68,9 @@ func Entries(item *schedulingv1.SchedulePatternItem) (n int32) {
 	return n
 }
 
-// templatePieces are the segments of a shift template, whose times stand on
+// templateSegments are the segments of a shift template, whose times stand on
 // civil.Beginning. One without segments is its own.
-func templatePieces(t *schedulingv1.ShiftTemplate) ([]rawSegment, error) {
+func templateSegments(t *schedulingv1.ShiftTemplate) ([]rawSegment, error) {
 	start, end, err := seconds(civil.Beginning, t.GetStartDateTime(), t.GetEndDateTime())
 	if err != nil || len(t.GetSegments()) == 0 {
 		return []rawSegment{{start: start, end: end}}, err

@@ -78,12 +78,12 @@ type rawSegment struct {
 // A shift is never divided. What of one is more than this is left out, and has no
 // job, so that an event that is not full has room for any shift.
 const (
-	maxPieces   = 8192
+	maxSegments = 8192
 	maxJobBytes = eventBytes / 2
 )
 
 func (p *jobs) segments(pieces []rawSegment) []*schedulingv1.JobSegment {
-	pieces = pieces[:min(len(pieces), maxPieces)]
+	pieces = pieces[:min(len(pieces), maxSegments)]
 	room := p.bytes + maxJobBytes
 	out := make([]*schedulingv1.JobSegment, len(pieces))
 	for i, piece := range pieces {

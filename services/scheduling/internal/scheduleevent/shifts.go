@@ -53,7 +53,7 @@ func (s *Shifts) Add(in Shift) error {
 			return fmt.Errorf("scheduleevent: pay code edit %d: %w", in.ID, err)
 		}
 	default:
-		pieces, err := shiftPieces(in.Day, in.Body)
+		pieces, err := shiftSegments(in.Day, in.Body)
 		if err != nil {
 			return fmt.Errorf("scheduleevent: shift %d: %w", in.ID, err)
 		}
@@ -96,7 +96,7 @@ func (s *Shifts) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	return outbox.Append(ctx, tx, tenantID, s.Events(revision)...)
 }
 
-func shiftPieces(day civil.Date, body []byte) ([]rawSegment, error) {
+func shiftSegments(day civil.Date, body []byte) ([]rawSegment, error) {
 	shift := &schedulingv1.Shift{}
 	if err := proto.Unmarshal(body, shift); err != nil {
 		return nil, err

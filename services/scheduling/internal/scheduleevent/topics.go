@@ -217,7 +217,7 @@ func readIDs(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]int64, 
 var errRevisionsBehind = errors.New("scheduleevent: the revisions are behind those of a copy")
 
 // Revisions are microseconds: how far they are moved past one that a copy has.
-const revisionRoom = 1_000_000
+const revisionMargin = 1_000_000
 
 //
 //nolint:gosec // To pass is to go beyond; there is no password in it.
@@ -230,7 +230,7 @@ SELECT CASE WHEN last_value <= $1 THEN setval('schedule_revision', $1 + $2) ELSE
 // go on from there.
 func revisionAbove(ctx context.Context, tx pgx.Tx, above int64) (int64, error) {
 	var revision int64
-	if err := tx.QueryRow(ctx, passRevision, above, revisionRoom).Scan(&revision); err != nil {
+	if err := tx.QueryRow(ctx, passRevision, above, revisionMargin).Scan(&revision); err != nil {
 		return 0, fmt.Errorf("scheduleevent: move the revisions on: %w", err)
 	}
 	revision, err := nextRevision(ctx, tx)

@@ -38,7 +38,7 @@ type fixture struct {
 	definitions schedulingv1.TagDefinitionServiceClient
 	together    schedulingv1.ScheduleEditServiceClient
 	schedule    schedulingv1.ScheduleServiceClient
-	woken       *atomic.Int32
+	wakes       *atomic.Int32
 	patterns    int64 // that employee 1 has had
 }
 
@@ -49,7 +49,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	f := &fixture{
-		Env: env, t: t, woken: &atomic.Int32{},
+		Env: env, t: t, wakes: &atomic.Int32{},
 		shifts:      schedulingv1.NewShiftServiceClient(env.Conn()),
 		edits:       schedulingv1.NewPayCodeEditServiceClient(env.Conn()),
 		tags:        schedulingv1.NewScheduleTagServiceClient(env.Conn()),
@@ -60,7 +60,7 @@ func newFixture(t *testing.T) *fixture {
 	directory := projection.NewResolver(env.Pool, noPersons{}, nil, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	definitions := tagdefinition.NewStore()
-	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, TagDefinitions: definitions, Wake: func() { f.woken.Add(1) }}
+	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, TagDefinitions: definitions, Wake: func() { f.wakes.Add(1) }}
 	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool, definitions))
 	schedulingv1.RegisterScheduleTagServiceServer(env.Local, scheduleitem.NewScheduleTags(deps))
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))

@@ -100,7 +100,7 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 			news.Add(r.EmployeeID, hides, hides)
 			news.Add(r.EmployeeID, r.From, r.To)
 			news.Cover(r.Covers, r.EmployeeID)
-			return news.Gone(r.Kind, r.ID, r.EmployeeID, r.From)
+			return news.Deleted(r.Kind, r.ID, r.EmployeeID, r.From)
 		}
 		return nil
 	})

@@ -60,7 +60,7 @@ func TestCreateAndReadShift(t *testing.T) {
 	assert.Equal(t, want.String(), read.String())
 	assert.Equal(t, []string{"P1 22:00 06:00"}, f.day("2025-02-04"), "it touches the next day")
 	assert.Equal(t, []string{"[1] 2025-02-03 2025-02-04"}, f.events())
-	assert.EqualValues(t, 1, f.woken.Load())
+	assert.EqualValues(t, 1, f.wakes.Load())
 
 	f.lock(1, "2025-02-03", "2025-02-04")
 	read, err = f.shifts.GetShift(f.Ctx, &schedulingv1.GetShiftRequest{Id: want.GetId()})

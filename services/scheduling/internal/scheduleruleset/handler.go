@@ -66,7 +66,7 @@ func (h *Handler) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, s *
 // ListScheduleRuleSets returns the rule sets by name, all or those of a type, or the
 // one with a name.
 func (h *Handler) ListScheduleRuleSets(ctx context.Context, req *schedulingv1.ListScheduleRuleSetsRequest) (*schedulingv1.ScheduleRuleSetList, error) {
-	kind, err := wantedType(req.RuletypeId, req.RuletypeName)
+	kind, err := requestedType(req.RuletypeId, req.RuletypeName)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func (h *Handler) ListScheduleRuleSets(ctx context.Context, req *schedulingv1.Li
 	return detailed(list, req.AllDetails), nil
 }
 
-// wantedType returns the id of the type that a list is to have, or 0.
-func wantedType(id *int64, name *string) (int64, error) {
+// requestedType returns the id of the type that a list is to have, or 0.
+func requestedType(id *int64, name *string) (int64, error) {
 	if id == nil && name == nil {
 		return 0, nil
 	}

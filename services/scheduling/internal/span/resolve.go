@@ -107,19 +107,19 @@ func (r *Resolver) collectIntervals(list []Assignment) error {
 	for _, i := range r.order {
 		a := &list[i]
 		if a.own() {
-			r.addPiece(i, a, a.Days())
+			r.addInterval(i, a, a.Days())
 			continue
 		}
 		for _, m := range r.members {
 			if m.TermID == a.TermID {
-				r.addPiece(i, a, a.Days().Intersect(m.Days))
+				r.addInterval(i, a, a.Days().Intersect(m.Days))
 			}
 		}
 	}
 	return nil
 }
 
-func (r *Resolver) addPiece(index int32, a *Assignment, days civil.Range) {
+func (r *Resolver) addInterval(index int32, a *Assignment, days civil.Range) {
 	if !days.Empty() {
 		r.intervals = append(r.intervals, activeInterval{from: days.From, to: days.To, assignment: index, override: a.Override})
 	}

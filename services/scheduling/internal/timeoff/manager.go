@@ -27,7 +27,7 @@ func NewManager(deps Deps) *Manager { return &Manager{requests: requests{deps, m
 
 // CreateTimeOff grants an employee time off.
 func (h *Manager) CreateTimeOff(ctx context.Context, in *schedulingv1.CreateTimeOffRequest) (*schedulingv1.TimeOffRequest, error) {
-	req, err := asked(in)
+	req, err := requestOf(in)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func (h *Manager) CreateTimeOff(ctx context.Context, in *schedulingv1.CreateTime
 	return h.requests.create(ctx, &employees[0], req, subtype, approved)
 }
 
-// asked returns the request in a body, which is that or has it in timeOffRequest.
-func asked(in *schedulingv1.CreateTimeOffRequest) (*schedulingv1.TimeOffRequest, error) {
+// requestOf returns the request in a body, which is that or has it in timeOffRequest.
+func requestOf(in *schedulingv1.CreateTimeOffRequest) (*schedulingv1.TimeOffRequest, error) {
 	req := &schedulingv1.TimeOffRequest{
 		Employee: in.GetEmployee(), RequestSubType: in.GetRequestSubType(), Periods: in.GetPeriods(), CommentNotes: in.GetCommentNotes(),
 		Position: in.GetPosition(), CreateOpenShiftsExcludedOn: in.GetCreateOpenShiftsExcludedOn(),

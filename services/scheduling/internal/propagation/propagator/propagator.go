@@ -38,8 +38,8 @@ func (c Config) withDefaults() Config {
 	return filled
 }
 
-// HistoryKept is how long history is kept; negative for ever.
-func (c Config) HistoryKept() time.Duration { return c.withDefaults().KeepHistory }
+// HistoryRetention is how long history is kept; negative for ever.
+func (c Config) HistoryRetention() time.Duration { return c.withDefaults().KeepHistory }
 
 // Options is what a Propagator is made of. All fields are required but Config.
 type Options struct {

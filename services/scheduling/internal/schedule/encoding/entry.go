@@ -28,8 +28,8 @@ type Entry struct {
 	size      int32 // of the sections, with the job
 }
 
-// shown returns the template with the job, which takes the memory when it is made.
-func (e *Entry) shown(memory *buffers) (*Template, error) {
+// templateWithJob returns the template with the job, which takes the memory when it is made.
+func (e *Entry) templateWithJob(memory *buffers) (*Template, error) {
 	if e.Job == nil {
 		return e.Template, nil
 	}

@@ -45,7 +45,7 @@ func (w *Window) Jobs() (JobRefs, error) {
 				continue
 			}
 			seen[key] = true
-			t, err := e.shown(&memory)
+			t, err := e.templateWithJob(&memory)
 			if err != nil {
 				return JobRefs{}, err
 			}

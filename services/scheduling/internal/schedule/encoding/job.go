@@ -112,14 +112,14 @@ func (t *Template) withJob(job *Job, memory *buffers) (*Template, error) {
 // namesJob reports whether entries of the template say the primary job.
 func (t *Template) namesJob() bool { return t.Kind == KindShift || t.Kind == KindPayCodeEdit }
 
-// maxKeptTemplates is how many templates with jobs are kept for one response; each takes
+// maxCachedTemplates is how many templates with jobs are kept for one response; each takes
 // one or two KiB. Employees may all have jobs of their own: then there are nearly as many
 // as shifts.
-const maxKeptTemplates = 512
+const maxCachedTemplates = 512
 
 // jobTemplates makes templates with the primary jobs of employees.
 type jobTemplates struct {
-	kept map[onJob]*Template
+	templates map[onJob]*Template
 	// memory is that of the last one that is not kept.
 	memory buffers
 }
@@ -138,18 +138,18 @@ func (j *jobTemplates) fill(e *Entry) error {
 		return nil
 	}
 	key := onJob{e.Template, e.Job}
-	t, kept := j.kept[key]
+	t, kept := j.templates[key]
 	if !kept {
 		memory := &j.memory
-		if kept = len(j.kept) < maxKeptTemplates; kept {
+		if kept = len(j.templates) < maxCachedTemplates; kept {
 			memory = &buffers{}
 		}
 		var err error
-		if t, err = e.shown(memory); err != nil {
+		if t, err = e.templateWithJob(memory); err != nil {
 			return err
 		}
 		if kept {
-			j.kept[key] = t
+			j.templates[key] = t
 		}
 	}
 	e.size = t.size

@@ -12,11 +12,11 @@ import (
 
 // Person is an employee whose schedule is written.
 type Person struct {
-	ID    int64
-	asked int32  // position among those that were asked for
-	Ref   []byte // the ref as a message, with its length before it
-	Zone  *ZoneDays
-	jobs  []jobDays // ascending
+	ID           int64
+	requestIndex int32  // position among those that were asked for
+	Ref          []byte // the ref as a message, with its length before it
+	Zone         *ZoneDays
+	jobs         []jobDays // ascending
 }
 
 // NewPersons returns the employees as persons, each once, by ascending id.
@@ -37,10 +37,10 @@ func NewPersons(employees []projection.Employee, days civil.Range) []Person {
 		}
 		at := len(refs)
 		refs = appendRef(refs, e)
-		persons[i] = Person{ID: e.ID, asked: int32(i), Ref: refs[at:len(refs):len(refs)], Zone: zone, jobs: jobsOf(e, jobs)}
+		persons[i] = Person{ID: e.ID, requestIndex: int32(i), Ref: refs[at:len(refs):len(refs)], Zone: zone, jobs: jobsOf(e, jobs)}
 	}
 	slices.SortFunc(persons, func(a, b Person) int {
-		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.asked, b.asked))
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.requestIndex, b.requestIndex))
 	})
 	return slices.CompactFunc(persons, func(a, b Person) bool { return a.ID == b.ID })
 }
@@ -52,7 +52,7 @@ func requestOrder(persons []Person) []int32 {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(persons[a].asked, persons[b].asked) })
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(persons[a].requestIndex, persons[b].requestIndex) })
 	return order
 }
 

@@ -24,7 +24,7 @@ var maxResponseBytes = client.DefaultSizes().MaxResponse
 // empty, for each selected part. When the caller takes parts, it sends those of
 // long lists ahead and returns the rest.
 func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
-	w := &writer{Window: b, dates: datesOf(b.Days), jobs: jobTemplates{kept: map[onJob]*Template{}}}
+	w := &writer{Window: b, dates: datesOf(b.Days), jobs: jobTemplates{templates: map[onJob]*Template{}}}
 	lists := []struct {
 		part    request.Selection
 		field   protowire.Number

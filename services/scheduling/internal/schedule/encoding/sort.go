@@ -9,7 +9,7 @@ import (
 )
 
 // defaultOrder is the order when none is asked for.
-var defaultOrder = []request.Order{request.ByAsked, request.ByStart}
+var defaultOrder = []request.Order{request.ByRequest, request.ByStart}
 
 // sortEntries puts entries in order. What the wanted orders leave open is
 // decided by employee, start and id.
@@ -35,7 +35,7 @@ func sortEntries(entries []Entry, orders []request.Order, persons []Person) {
 // persons were asked for, and leaves them as they are among themselves. Entries
 // come by person and day, so that mostly no more sorting is needed.
 func gather(entries []Entry, persons []Person) {
-	inOrder := func(a, b Entry) int { return compareBy(request.ByAsked, &a, &b, persons) }
+	inOrder := func(a, b Entry) int { return compareBy(request.ByRequest, &a, &b, persons) }
 	if slices.IsSortedFunc(entries, inOrder) {
 		return
 	}
@@ -59,11 +59,11 @@ func compareBy(o request.Order, a, b *Entry, persons []Person) int {
 	switch o {
 	case request.ByEmployee:
 		return cmp.Compare(a.Employee, b.Employee)
-	case request.ByAsked:
+	case request.ByRequest:
 		if a.Employee == b.Employee {
 			return 0 // Open shifts have no employee.
 		}
-		return cmp.Compare(persons[a.Employee].asked, persons[b.Employee].asked)
+		return cmp.Compare(persons[a.Employee].requestIndex, persons[b.Employee].requestIndex)
 	case request.ByStart:
 		return cmp.Compare(a.Start, b.Start)
 	case request.ByEnd:

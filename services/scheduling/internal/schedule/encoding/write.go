@@ -107,7 +107,7 @@ func (w *writer) items(entries []Entry) error {
 
 // entry appends the message of an entry.
 func (w *writer) entry(e *Entry) error {
-	t, err := e.shown(&w.jobs.memory)
+	t, err := e.templateWithJob(&w.jobs.memory)
 	if err != nil {
 		return err
 	}

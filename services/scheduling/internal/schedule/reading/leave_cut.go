@@ -93,7 +93,7 @@ func (e *expansion) uncovered(shifts []encoding.Entry, rows []leaveRow) ([]encod
 	if err != nil {
 		return nil, err
 	}
-	gone, err := e.gone(shifts, timed, days)
+	gone, err := e.leaveTimes(shifts, timed, days)
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +110,8 @@ func (e *expansion) uncovered(shifts []encoding.Entry, rows []leaveRow) ([]encod
 	return kept, nil
 }
 
-// gone returns what leave takes of the time of an employee, whose shifts are given.
-func (e *expansion) gone(shifts []encoding.Entry, timed []segment.Interval, days map[civil.Date]dayLeave) ([]segment.Interval, error) {
+// leaveTimes returns what leave takes of the time of an employee, whose shifts are given.
+func (e *expansion) leaveTimes(shifts []encoding.Entry, timed []segment.Interval, days map[civil.Date]dayLeave) ([]segment.Interval, error) {
 	for day, taken := range days {
 		var ofDay []*encoding.Entry
 		for i := range shifts {

@@ -133,14 +133,14 @@ func read(ctx context.Context, pool *pg.Pool, w filter) (Rows, error) {
 		return Rows{}, fmt.Errorf("schedule: read: %w", err)
 	}
 	if others {
-		out.keep(w.employees)
+		out.retain(w.employees)
 	}
 	out.sort()
 	return out, nil
 }
 
-// keep drops the rows of others than the employees, who ascend.
-func (r *Rows) keep(employees []int64) {
+// retain drops the rows of others than the employees, who ascend.
+func (r *Rows) retain(employees []int64) {
 	other := func(id int64) bool {
 		_, asked := slices.BinarySearch(employees, id)
 		return !asked

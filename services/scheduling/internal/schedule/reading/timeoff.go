@@ -38,7 +38,7 @@ func (e *expansion) timeOff(items []itemRow, first int) error {
 				ofDay = append(ofDay, shifts[i])
 			}
 		}
-		if gone[day], err = e.gone(ofDay, off.timed, map[civil.Date]dayLeave{day: off.leave}); err != nil {
+		if gone[day], err = e.leaveTimes(ofDay, off.timed, map[civil.Date]dayLeave{day: off.leave}); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ type Order uint8
 // The orders of entries.
 const (
 	ByEmployee Order = iota
-	ByAsked
+	ByRequest
 	ByStart
 	ByEnd
 	ByLocation

@@ -45,8 +45,8 @@ func (c *News) Put(kind string, r *itemstore.Row) error {
 	})
 }
 
-// Gone notes an entry of an employee that is nowhere any more.
-func (c *News) Gone(kind string, id, employeeID int64, day civil.Date) error {
+// Deleted notes an entry of an employee that is nowhere any more.
+func (c *News) Deleted(kind string, id, employeeID int64, day civil.Date) error {
 	return c.Put(kind, &itemstore.Row{ID: id, EmployeeID: employeeID, From: day, Deleted: true})
 }
 

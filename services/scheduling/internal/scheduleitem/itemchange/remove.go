@@ -64,7 +64,7 @@ func (f *Family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 		hides := k.hides()
 		if hides == nil {
 			gone = append(gone, id)
-			if err := news.Gone(f.Kind, id, p.EmployeeID, p.Days.From); err != nil {
+			if err := news.Deleted(f.Kind, id, p.EmployeeID, p.Days.From); err != nil {
 				return err
 			}
 			continue

@@ -35,8 +35,8 @@ func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.St
 
 func numbered(id int64) *commonv1.Ref { return &commonv1.Ref{Id: proto.Int64(id)} }
 
-// piece is a segment of 2 March 2026.
-func piece(start, end string) *schedulingv1.ShiftSegment {
+// segmentAt is a segment of 2 March 2026.
+func segmentAt(start, end string) *schedulingv1.ShiftSegment {
 	return &schedulingv1.ShiftSegment{StartDateTime: "2026-03-02T" + start, EndDateTime: "2026-03-02T" + end}
 }
 
@@ -105,18 +105,18 @@ func TestSegmentsOfShifts(t *testing.T) {
 		want []string // nothing when they are refused
 	}{
 		{"none", nil, []string{"REGULAR_SEGMENT 08:00:00 16:00:00"}},
-		{"with a gap", []*schedulingv1.ShiftSegment{piece("08:00:00", "10:00:00"), piece("12:00:00", "13:00:00")}, []string{"REGULAR_SEGMENT 08:00:00 10:00:00", "REGULAR_SEGMENT 12:00:00 13:00:00"}},
-		{"out of order", []*schedulingv1.ShiftSegment{piece("12:00:00", "16:00:00"), piece("08:00:00", "12:00:00")}, []string{"REGULAR_SEGMENT 08:00:00 12:00:00", "REGULAR_SEGMENT 12:00:00 16:00:00"}},
-		{"by a type", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "BREAK_SEGMENT", nil)}, []string{"BREAK_SEGMENT 08:00:00 09:00:00"}},
-		{"by a name", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "BREAK_SEGMENT", named("TRANSFER_SEGMENT"))}, []string{"TRANSFER_SEGMENT 08:00:00 09:00:00"}},
-		{"by an id", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "REGULAR_SEGMENT", &commonv1.Ref{Id: proto.Int64(2), Qualifier: proto.String("TRANSFER_SEGMENT")})}, []string{"BREAK_SEGMENT 08:00:00 09:00:00"}},
-		{"of an unknown type", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "PAUSE", nil)}, nil},
-		{"of an unknown id", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "", numbered(4))}, nil},
-		{"of an id below one", []*schedulingv1.ShiftSegment{typed(piece("08:00:00", "09:00:00"), "", numbered(-1))}, nil},
-		{"that overlap", []*schedulingv1.ShiftSegment{piece("08:00:00", "12:00:01"), piece("12:00:00", "16:00:00")}, nil},
-		{"that overlap, out of order", []*schedulingv1.ShiftSegment{piece("12:00:00", "16:00:00"), piece("08:00:00", "12:00:01")}, nil},
-		{"before the shift", []*schedulingv1.ShiftSegment{piece("07:59:59", "12:00:00")}, nil},
-		{"after the shift", []*schedulingv1.ShiftSegment{piece("12:00:00", "16:00:01")}, nil},
+		{"with a gap", []*schedulingv1.ShiftSegment{segmentAt("08:00:00", "10:00:00"), segmentAt("12:00:00", "13:00:00")}, []string{"REGULAR_SEGMENT 08:00:00 10:00:00", "REGULAR_SEGMENT 12:00:00 13:00:00"}},
+		{"out of order", []*schedulingv1.ShiftSegment{segmentAt("12:00:00", "16:00:00"), segmentAt("08:00:00", "12:00:00")}, []string{"REGULAR_SEGMENT 08:00:00 12:00:00", "REGULAR_SEGMENT 12:00:00 16:00:00"}},
+		{"by a type", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "BREAK_SEGMENT", nil)}, []string{"BREAK_SEGMENT 08:00:00 09:00:00"}},
+		{"by a name", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "BREAK_SEGMENT", named("TRANSFER_SEGMENT"))}, []string{"TRANSFER_SEGMENT 08:00:00 09:00:00"}},
+		{"by an id", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "REGULAR_SEGMENT", &commonv1.Ref{Id: proto.Int64(2), Qualifier: proto.String("TRANSFER_SEGMENT")})}, []string{"BREAK_SEGMENT 08:00:00 09:00:00"}},
+		{"of an unknown type", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "PAUSE", nil)}, nil},
+		{"of an unknown id", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "", numbered(4))}, nil},
+		{"of an id below one", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "", numbered(-1))}, nil},
+		{"that overlap", []*schedulingv1.ShiftSegment{segmentAt("08:00:00", "12:00:01"), segmentAt("12:00:00", "16:00:00")}, nil},
+		{"that overlap, out of order", []*schedulingv1.ShiftSegment{segmentAt("12:00:00", "16:00:00"), segmentAt("08:00:00", "12:00:01")}, nil},
+		{"before the shift", []*schedulingv1.ShiftSegment{segmentAt("07:59:59", "12:00:00")}, nil},
+		{"after the shift", []*schedulingv1.ShiftSegment{segmentAt("12:00:00", "16:00:01")}, nil},
 		{"without times", []*schedulingv1.ShiftSegment{{}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -256,11 +256,11 @@ func nightTimes(t *testing.T, text string) (string, string) {
 func TestWhatShiftsKeep(t *testing.T) {
 	t.Parallel()
 	job := func(ref *commonv1.Ref, entered *bool) *schedulingv1.ShiftSegment {
-		s := piece("08:00:00", "16:00:00")
+		s := segmentAt("08:00:00", "16:00:00")
 		s.OrgJobRef, s.UserEnteredOrgJob = ref, entered
 		return s
 	}
-	rest := piece("15:00:00", "16:00:00")
+	rest := segmentAt("15:00:00", "16:00:00")
 	rest.Type = "BREAK_SEGMENT"
 	transfer := &schedulingv1.ShiftTransfer{OrgJobId: proto.Int64(5)}
 	for _, c := range []struct {
