@@ -32,11 +32,11 @@ import (
 // ids 1 to 200, whose person numbers are "P1" to "P200".
 type persons struct {
 	commonsv1.UnimplementedPersonServiceServer
-	asked atomic.Int64
+	requests atomic.Int64
 }
 
 func (p *persons) ResolvePersons(_ context.Context, req *commonsv1.ResolvePersonsRequest) (*commonsv1.ResolvePersonsResponse, error) {
-	p.asked.Add(1)
+	p.requests.Add(1)
 	out := &commonsv1.ResolvePersonsResponse{}
 	add := func(id int64) {
 		if id >= 1 && id <= 200 {

@@ -173,10 +173,10 @@ func TestUpsertOfAHundred(t *testing.T) {
 	response, err := b.upsert(ctx, items...)
 	require.NoError(t, err)
 	assert.Len(t, response.GetPersons(), 100)
-	assert.EqualValues(t, 1, b.commons.asked.Load(), "all persons are asked for at once")
+	assert.EqualValues(t, 1, b.commons.requests.Load(), "all persons are asked for at once")
 	_, err = b.upsert(ctx, items...)
 	require.NoError(t, err)
-	assert.EqualValues(t, 1, b.commons.asked.Load(), "and are known from then on")
+	assert.EqualValues(t, 1, b.commons.requests.Load(), "and are known from then on")
 
 	items = append(items, of(101, nil))
 	_, err = b.upsert(ctx, items...)

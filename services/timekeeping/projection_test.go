@@ -72,7 +72,7 @@ func TestPersonsFollowEvents(t *testing.T) {
 	read, err := b.assignments.GetEmploymentTermAssignments(ctx, &timekeepingv1.GetEmploymentTermAssignmentsRequest{PersonId: 500})
 	require.NoError(t, err)
 	assert.Equal(t, "third", read.GetPersonIdentity().GetPersonNumber())
-	assert.Zero(t, b.commons.asked.Load(), "the projection knew them")
+	assert.Zero(t, b.commons.requests.Load(), "the projection knew them")
 }
 
 func TestEventsReachTheBroker(t *testing.T) {

@@ -38,8 +38,8 @@ func (r *termRequests) ListTermRequests(_ context.Context, req *commonsv1.ListTe
 	return out, nil
 }
 
-// ask adds a request of a person, who is named often enough.
-func (b *fixture) ask(t *testing.T, person, number int64, terms ...*commonsv1.RequestedTerm) {
+// addRequest adds a request of a person, who is named often enough.
+func (b *fixture) addRequest(t *testing.T, person, number int64, terms ...*commonsv1.RequestedTerm) {
 	t.Helper()
 	b.requests.mu.Lock()
 	b.requests.list = append(b.requests.list, &commonsv1.TermRequest{PersonId: person, Number: number, Terms: terms})
@@ -60,7 +60,7 @@ func (b *fixture) ask(t *testing.T, person, number int64, terms ...*commonsv1.Re
 	}
 }
 
-func asked(term int64, from, to string) *commonsv1.RequestedTerm {
+func requestedTerm(term int64, from, to string) *commonsv1.RequestedTerm {
 	return &commonsv1.RequestedTerm{EmploymentTermId: term, From: from, To: to}
 }
 
@@ -84,21 +84,21 @@ func TestTermRequestsAreCarriedOut(t *testing.T) {
 		return number
 	}
 
-	b.ask(t, 1, 1, asked(one, "2024-01-01", "3000-01-01"))
+	b.addRequest(t, 1, 1, requestedTerm(one, "2024-01-01", "3000-01-01"))
 	eventually(fmt.Sprintf("1 v1 %d:2024-01-01..3000-01-01", one))
 
 	// What is asked for here counts once: a change that timekeeping was asked
 	// for afterwards is not undone by the request when it comes again.
 	_, err := b.upsert(ctx, of(1, []string{"2025-01-01", "3000-01-01"}))
 	require.NoError(t, err)
-	b.ask(t, 1, 2, asked(one, "2024-06-01", "2024-07-01"))
+	b.addRequest(t, 1, 2, requestedTerm(one, "2024-06-01", "2024-07-01"))
 	require.Eventually(t, func() bool { return heard() == 2 }, 10*time.Second, 5*time.Millisecond, "it changes nothing, and commons is notified all the same")
 	assert.Equal(t, fmt.Sprintf("1 v2 %d:2024-01-01..2025-01-01", one), b.onTerm(ctx, t, 1))
 
-	b.ask(t, 1, 5, asked(two, "2024-12-01", "3000-01-01"), asked(0, "2024-03-01", "2024-04-01"), asked(9999, "2024-05-01", "2024-06-01"))
+	b.addRequest(t, 1, 5, requestedTerm(two, "2024-12-01", "3000-01-01"), requestedTerm(0, "2024-03-01", "2024-04-01"), requestedTerm(9999, "2024-05-01", "2024-06-01"))
 	eventually(fmt.Sprintf("1 v3 %d:2024-01-01..2024-03-01 %d:2024-04-01..2024-12-01 %d:2024-12-01..3000-01-01", one, one, two))
 
-	b.ask(t, 1, 6, &commonsv1.RequestedTerm{OriginalFrom: "2024-12-01"},
+	b.addRequest(t, 1, 6, &commonsv1.RequestedTerm{OriginalFrom: "2024-12-01"},
 		&commonsv1.RequestedTerm{EmploymentTermId: two, From: "2024-04-15", To: "2024-05-01", OriginalFrom: "2024-04-01"})
 	eventually(fmt.Sprintf("1 v4 %d:2024-01-01..2024-03-01 %d:2024-04-15..2024-05-01", one, two))
 
@@ -109,7 +109,7 @@ func TestTermRequestsAreCarriedOut(t *testing.T) {
 		require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM termination WHERE tenant_id = 1 AND person_id = 1`).Scan(&n))
 		return n == 1
 	}, 10*time.Second, 5*time.Millisecond)
-	b.ask(t, 1, 8, asked(one, "2024-01-01", "3000-01-01"))
+	b.addRequest(t, 1, 8, requestedTerm(one, "2024-01-01", "3000-01-01"))
 	eventually(fmt.Sprintf("1 v5 %d:2024-01-01..2026-01-01", one))
 	require.Eventually(t, func() bool { return heard() == 8 }, 10*time.Second, 5*time.Millisecond)
 }

@@ -138,7 +138,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	employeeDays := commonsv1.NewEmployeeDayServiceClient(deps.Commons)
 	cards := card.NewReader(deps.Pool, employeeDays, deps.Clock.Now)
 	periods := commonsv1.NewSymbolicPeriodServiceClient(deps.Commons)
-	finder := requested.New(persons, asked{periods, commonsv1.NewHyperfindServiceClient(deps.Commons)})
+	finder := requested.New(persons, commonsClients{periods, commonsv1.NewHyperfindServiceClient(deps.Commons)})
 	signoffs := signoff.NewStore(deps.Pool, cards)
 	leaveDays := leavecase.Ranges{Periods: periods}
 	workedTime := timecard.NewWorkedTime(cards)
@@ -251,8 +251,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// asked is what timecards ask of commons.
-type asked struct {
+// commonsClients is what timecards ask of commons.
+type commonsClients struct {
 	commonsv1.SymbolicPeriodServiceClient
 	commonsv1.HyperfindServiceClient
 }

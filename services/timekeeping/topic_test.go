@@ -22,11 +22,11 @@ func (b *fixture) backfill(t *testing.T, topic string, versions map[int64]int64)
 		request.Gaps = append(request.Gaps, &replicationv1.Gap{Key: key, Version: version})
 	}
 	response := &replicationv1.BackfillResponse{}
-	b.askOwner(t, topic+".backfill", request, response)
+	b.requestOwner(t, topic+".backfill", request, response)
 	require.Empty(t, response.GetError())
 }
 
-func (b *fixture) askOwner(t *testing.T, subject string, request, response proto.Message) {
+func (b *fixture) requestOwner(t *testing.T, subject string, request, response proto.Message) {
 	t.Helper()
 	payload, err := proto.Marshal(request)
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestTermsAndMembershipsArePublishedOnceMore(t *testing.T) {
 	}
 	b.run(t)
 	tenants := &replicationv1.TenantsResponse{}
-	b.askOwner(t, "memberships.tenants", &replicationv1.TenantsRequest{}, tenants)
+	b.requestOwner(t, "memberships.tenants", &replicationv1.TenantsRequest{}, tenants)
 	assert.Equal(t, []int64{1}, tenants.GetTenantIds())
 
 	b.backfill(t, "employment_terms", map[int64]int64{term: 0, term + 1: 4})

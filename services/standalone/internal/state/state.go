@@ -35,7 +35,7 @@ func Open(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o711); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	if err := checkOurs(dir); err != nil {
+	if err := checkOwned(dir); err != nil {
 		return nil, err
 	}
 	lock, err := filelock.Try(filepath.Join(dir, "lock"))
@@ -52,9 +52,9 @@ func Open(dir string) (*Folder, error) {
 	return f, errors.Join(os.RemoveAll(f.readyFile()))
 }
 
-// checkOurs refuses a folder that holds what is not ours: it would be mixed with state,
+// checkOwned refuses a folder that holds what is not ours: it would be mixed with state,
 // and removed with it.
-func checkOurs(dir string) error {
+func checkOwned(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("state folder: %w", err)

@@ -27,7 +27,7 @@ var _ timekeepingv1.AccrualCodeServiceServer = (*CodeHandler)(nil)
 func NewCodes(pool *pg.Pool) *CodeHandler {
 	h := &CodeHandler{}
 	h.resource = namedstore.Resource[*timekeepingv1.AccrualCode]{
-		Store: accrualCodes(), Pool: pool, Prepare: prepareCode, Within: withinCode, Show: h.shown, Unused: codeUnused,
+		Store: accrualCodes(), Pool: pool, Prepare: prepareCode, Within: withinCode, Show: h.setNames, Unused: codeUnused,
 	}
 	return h
 }
@@ -80,7 +80,7 @@ func UsingPayCode(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeeping
 	return paycode.UserIn(ctx, tx, tenantID, accrualCodes(), "accrual code", (*timekeepingv1.AccrualCode).GetPayCodes, p)
 }
 
-func (h *CodeHandler) shown(ctx context.Context, list ...*timekeepingv1.AccrualCode) error {
+func (h *CodeHandler) setNames(ctx context.Context, list ...*timekeepingv1.AccrualCode) error {
 	var refs []*commonv1.Ref
 	for _, c := range list {
 		refs = append(refs, c.GetPayCodes()...)

@@ -26,7 +26,7 @@ var _ timekeepingv1.AccrualProfileServiceServer = (*ProfileHandler)(nil)
 func NewProfiles(pool *pg.Pool) *ProfileHandler {
 	h := &ProfileHandler{}
 	h.resource = namedstore.Resource[*timekeepingv1.AccrualProfile]{
-		Store: accrualProfiles(), Pool: pool, Prepare: prepareProfile, Within: withinProfile, Show: h.shown,
+		Store: accrualProfiles(), Pool: pool, Prepare: prepareProfile, Within: withinProfile, Show: h.setNames,
 	}
 	return h
 }
@@ -52,7 +52,7 @@ func withinProfile(ctx context.Context, tx pgx.Tx, tenantID, _ int64, p *timekee
 	return nil
 }
 
-func (h *ProfileHandler) shown(ctx context.Context, list ...*timekeepingv1.AccrualProfile) error {
+func (h *ProfileHandler) setNames(ctx context.Context, list ...*timekeepingv1.AccrualProfile) error {
 	var refs []*commonv1.Ref
 	for _, p := range list {
 		for _, policy := range p.GetAccrualPolicies() {

@@ -36,7 +36,7 @@ func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *timekeeping
 		return nil, err
 	}
 	where := req.GetWhere()
-	list, err := wantedTerms(where.GetEmploymentTerms())
+	list, err := requestedTerms(where.GetEmploymentTerms())
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (w termRef) ref() *commonv1.Ref {
 	return &commonv1.Ref{Qualifier: &w.persistentID}
 }
 
-// wantedTerms reads the one list that a request must use.
-func wantedTerms(list *timekeepingv1.EmploymentTermRefList) ([]termRef, error) {
+// requestedTerms reads the one list that a request must use.
+func requestedTerms(list *timekeepingv1.EmploymentTermRefList) ([]termRef, error) {
 	var out []termRef
 	lists := 0
 	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetPersistentIds()), len(list.GetRefs())} {

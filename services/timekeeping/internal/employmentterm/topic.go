@@ -21,10 +21,10 @@ func Topic() replica.Topic {
 }
 
 // The lock keeps the version from growing before it is raised.
-const readWanted = `SELECT id, version, body FROM employment_term WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`
+const readForUpdate = `SELECT id, version, body FROM employment_term WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`
 
 func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
-	terms, err := collect(ctx, tx, readWanted, tenantID, replica.Keys(wanted))
+	terms, err := collect(ctx, tx, readForUpdate, tenantID, replica.Keys(wanted))
 	if err != nil {
 		return nil, fmt.Errorf("read employment terms: %w", err)
 	}

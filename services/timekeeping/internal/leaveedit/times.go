@@ -18,9 +18,9 @@ import (
 
 // What one question to commons may ask for, and how many employee days it should.
 const (
-	maxAskedEmployees = 500
-	maxAskedDays      = 400
-	askedEmployeeDays = 14_000
+	maxRequestEmployees = 500
+	maxRequestDays      = 400
+	targetEmployeeDays  = 14_000
 )
 
 // employeeDay is a day of an employee.
@@ -86,7 +86,7 @@ func (h *Handler) workOn(ctx context.Context, days []employeeDay) (map[employeeD
 	for _, d := range days {
 		employees[d.employeeID] = true
 	}
-	length := civil.Date(min(maxAskedDays, max(1, askedEmployeeDays/max(1, len(employees)))))
+	length := civil.Date(min(maxRequestDays, max(1, targetEmployeeDays/max(1, len(employees)))))
 	work := make(map[employeeDay][]*commonsv1.EmployeeShiftSegment, len(days))
 	for len(days) > 0 {
 		from, ids := days[0].day, []int64{}
@@ -94,7 +94,7 @@ func (h *Handler) workOn(ctx context.Context, days []employeeDay) (map[employeeD
 		n := 0
 		for n < len(days) && days[n].day < from+length {
 			if id := days[n].employeeID; !asked[id] {
-				if len(ids) == maxAskedEmployees {
+				if len(ids) == maxRequestEmployees {
 					break
 				}
 				asked[id], ids = true, append(ids, id)

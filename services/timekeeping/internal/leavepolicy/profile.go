@@ -30,7 +30,7 @@ var _ timekeepingv1.LeaveProfileServiceServer = (*ProfileHandler)(nil)
 func NewProfiles(pool *pg.Pool) *ProfileHandler {
 	h := &ProfileHandler{}
 	h.resource = namedstore.Resource[*timekeepingv1.LeaveProfile]{
-		Store: Profiles(), Pool: pool, Prepare: prepareProfile, Within: withinProfile, Show: h.shown, Unused: profileUnused,
+		Store: Profiles(), Pool: pool, Prepare: prepareProfile, Within: withinProfile, Show: h.setNames, Unused: profileUnused,
 	}
 	return h
 }
@@ -152,7 +152,7 @@ func AssignedTo(ctx context.Context, db pg.Querier, tenantID, employeeID int64) 
 	return found[0], nil
 }
 
-func (h *ProfileHandler) shown(ctx context.Context, list ...*timekeepingv1.LeaveProfile) error {
+func (h *ProfileHandler) setNames(ctx context.Context, list ...*timekeepingv1.LeaveProfile) error {
 	var rules, types, fields []*commonv1.Ref
 	var data []*timekeepingv1.LeaveProfileConfigurableData
 	for _, p := range list {

@@ -26,7 +26,7 @@ var _ timekeepingv1.LeaveRuleServiceServer = (*RuleHandler)(nil)
 func NewRules(pool *pg.Pool) *RuleHandler {
 	h := &RuleHandler{}
 	h.resource = namedstore.Resource[*timekeepingv1.LeaveRule]{
-		Store: Rules(), Pool: pool, Prepare: prepareRule, Within: withinRule, Show: h.shown, Unused: ruleUnused,
+		Store: Rules(), Pool: pool, Prepare: prepareRule, Within: withinRule, Show: h.setNames, Unused: ruleUnused,
 	}
 	return h
 }
@@ -82,7 +82,7 @@ func ruleUnused(ctx context.Context, tx pgx.Tx, tenantID int64, r *timekeepingv1
 	return nil
 }
 
-func (h *RuleHandler) shown(ctx context.Context, list ...*timekeepingv1.LeaveRule) error {
+func (h *RuleHandler) setNames(ctx context.Context, list ...*timekeepingv1.LeaveRule) error {
 	var refs []*commonv1.Ref
 	for _, r := range list {
 		refs = append(append(refs, r.GetPaidLeaveTypes()...), r.GetTrackingLeaveTypes()...)

@@ -33,7 +33,7 @@ var _ timekeepingv1.LeaveTypeServiceServer = (*TypeHandler)(nil)
 // NewTypes returns a TypeHandler that keeps leave types in the database of the pool.
 func NewTypes(pool *pg.Pool) *TypeHandler {
 	h := &TypeHandler{payCodes: paycode.NewStore()}
-	h.resource = namedstore.Resource[*timekeepingv1.LeaveType]{Store: Types(), Pool: pool, Prepare: prepareType, Within: h.within, Show: h.shown, Unused: typeUnused}
+	h.resource = namedstore.Resource[*timekeepingv1.LeaveType]{Store: Types(), Pool: pool, Prepare: prepareType, Within: h.within, Show: h.setNames, Unused: typeUnused}
 	return h
 }
 
@@ -113,7 +113,7 @@ func UsingPayCode(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeeping
 	}, p)
 }
 
-func (h *TypeHandler) shown(ctx context.Context, list ...*timekeepingv1.LeaveType) error {
+func (h *TypeHandler) setNames(ctx context.Context, list ...*timekeepingv1.LeaveType) error {
 	var refs []*commonv1.Ref
 	for _, t := range list {
 		if t.GetPayCode() != nil {

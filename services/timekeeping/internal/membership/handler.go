@@ -102,9 +102,9 @@ func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *t
 		who, ok := found[a.key]
 		switch {
 		case a.err != nil:
-			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: a.shownAs}, a.err)
+			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: a.identity}, a.err)
 		case !ok:
-			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: a.shownAs}, a.key.Unknown())
+			out.Fail(&timekeepingv1.PersonEmploymentTerms{PersonIdentity: a.identity}, a.key.Unknown())
 		default:
 			out.Succeed(nil, toProto(who, have[who.ID]))
 		}

@@ -75,18 +75,18 @@ func readIdentity(id *commonsv1.PersonIdentity) (person.Key, error) {
 	return keys[0], nil
 }
 
-// sought is a person whom a criterion names.
-type sought struct {
+// identified is a person whom a criterion names.
+type identified struct {
 	key person.Key
-	// shownAs is how failures name the person.
-	shownAs *commonsv1.PersonIdentity
+	// identity is how failures name the person.
+	identity *commonsv1.PersonIdentity
 	// err says why nobody was found, or is nil.
 	err *fault.Error
 }
 
 // criterion returns the persons that a criterion names, in their order. One that
 // says more than ids or person numbers is asked of commons.
-func (h *Handler) criterion(ctx context.Context, where *commonsv1.PersonWhere) ([]sought, error) {
+func (h *Handler) criterion(ctx context.Context, where *commonsv1.PersonWhere) ([]identified, error) {
 	if keys, ok, err := readKeys(where); ok {
 		return keys, err
 	}
@@ -94,9 +94,9 @@ func (h *Handler) criterion(ctx context.Context, where *commonsv1.PersonWhere) (
 	if err != nil {
 		return nil, err
 	}
-	out := make([]sought, len(found))
+	out := make([]identified, len(found))
 	for i, p := range found {
-		out[i] = sought{key: person.Key{ID: p.GetPersonId()}, shownAs: p.GetIdentity()}
+		out[i] = identified{key: person.Key{ID: p.GetPersonId()}, identity: p.GetIdentity()}
 		if failed := p.GetError(); failed != nil {
 			out[i].err = fault.Invalid(failed.GetErrorCode(), failed.GetMessage())
 		}
@@ -106,7 +106,7 @@ func (h *Handler) criterion(ctx context.Context, where *commonsv1.PersonWhere) (
 
 // readKeys returns the persons of a criterion that names them by id or person number
 // and leaves nobody out. It reports whether the criterion is such a one.
-func readKeys(where *commonsv1.PersonWhere) ([]sought, bool, error) {
+func readKeys(where *commonsv1.PersonWhere) ([]identified, bool, error) {
 	c := where.GetEmployees()
 	kind := strings.ToLower(c.GetKey())
 	if kind != "personid" && kind != "personnumber" || len(c.GetMultiKey())+len(c.GetMultiKeyValues()) > 0 ||
@@ -116,17 +116,17 @@ func readKeys(where *commonsv1.PersonWhere) ([]sought, bool, error) {
 	if len(c.GetValues()) == 0 {
 		return nil, true, fault.Invalid(CodeValues, "where.employees.values is empty.")
 	}
-	out := make([]sought, len(c.GetValues()))
+	out := make([]identified, len(c.GetValues()))
 	for i, value := range c.GetValues() {
 		switch id, err := strconv.ParseInt(value, 10, 64); {
 		case value == "":
 			return nil, true, fault.Invalid(CodeValues, "where.employees.values has an empty value.")
 		case kind == "personnumber":
-			out[i] = sought{key: person.Key{Number: value}, shownAs: &commonsv1.PersonIdentity{PersonNumber: proto.String(value)}}
+			out[i] = identified{key: person.Key{Number: value}, identity: &commonsv1.PersonIdentity{PersonNumber: proto.String(value)}}
 		case err != nil || id <= 0:
 			return nil, true, fault.Invalid(CodeValues, fmt.Sprintf("where.employees.values: %q is not the id of a person.", value))
 		default:
-			out[i] = sought{key: person.Key{ID: id}, shownAs: &commonsv1.PersonIdentity{PersonKey: proto.Int64(id)}}
+			out[i] = identified{key: person.Key{ID: id}, identity: &commonsv1.PersonIdentity{PersonKey: proto.Int64(id)}}
 		}
 	}
 	return out, true, nil

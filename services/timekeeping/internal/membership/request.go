@@ -132,7 +132,7 @@ func applyRequests(now map[int64]*personAssignments, requests []*commonsv1.TermR
 		if r.GetNumber() <= h.request {
 			continue
 		}
-		h.list, h.request = asked(h.list, r, known), r.GetNumber()
+		h.list, h.request = applyRequest(h.list, r, known), r.GetNumber()
 		heard[id] = h
 	}
 	for id, h := range heard {
@@ -147,9 +147,9 @@ func applyRequests(now map[int64]*personAssignments, requests []*commonsv1.TermR
 	return heard, changed
 }
 
-// asked returns what a person has after a request. An element whose term was
+// applyRequest returns what a person has after a request. An element whose term was
 // deleted in the meantime says nothing.
-func asked(list []membership, r *commonsv1.TermRequest, known map[int64]term) []membership {
+func applyRequest(list []membership, r *commonsv1.TermRequest, known map[int64]term) []membership {
 	var elements []*commonsv1.RequestedTerm
 	for _, e := range r.GetTerms() {
 		if _, there := known[e.GetEmploymentTermId()]; there || e.GetEmploymentTermId() == 0 {

@@ -179,7 +179,7 @@ func status(r run) *timekeepingv1.PayrollStagingStatus {
 	ping := int32(pingSeconds)
 	switch r.State {
 	case "in_progress":
-		out.Message = fmt.Sprintf("%d of %d batches are staged", r.Batches-r.Left, r.Batches)
+		out.Message = fmt.Sprintf("%d of %d batches are staged", r.Batches-r.Remaining, r.Batches)
 	case "success":
 		out.Message, ping = "The time of the employees is staged", 0
 	case "failed":

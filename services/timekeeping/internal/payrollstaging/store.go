@@ -27,10 +27,10 @@ const lockRuns advisory.Lock = "payroll staging"
 
 // run is a row.
 type run struct {
-	ID            uuid.UUID
-	State         string
-	Batches, Left int
-	Body          []byte
+	ID                 uuid.UUID
+	State              string
+	Batches, Remaining int
+	Body               []byte
 }
 
 // start stores a run with its batches, and asks for them.
@@ -78,7 +78,7 @@ func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules
 func readRun(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID) (*run, error) {
 	r := &run{ID: id}
 	err := db.QueryRow(ctx, `SELECT state, batches, batches_left, body FROM payroll_staging WHERE tenant_id = $1 AND id = $2`,
-		tenantID, id).Scan(&r.State, &r.Batches, &r.Left, &r.Body)
+		tenantID, id).Scan(&r.State, &r.Batches, &r.Remaining, &r.Body)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

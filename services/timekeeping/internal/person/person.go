@@ -100,7 +100,7 @@ func (d *Directory) find(ctx context.Context, tenantID int64, keys []Key) (map[K
 		_, known := found[key]
 		return known
 	})
-	for part := range slices.Chunk(missing, maxAsked) {
+	for part := range slices.Chunk(missing, maxPerCall) {
 		if err := d.fromCommons(ctx, tenantID, part, found); err != nil {
 			return nil, err
 		}
@@ -118,8 +118,8 @@ func (d *Directory) Identify(ctx context.Context, req *commonsv1.IdentifyPersons
 	return response.GetPersons(), nil
 }
 
-// maxAsked is how many persons one call asks for.
-const maxAsked = 1000
+// maxPerCall is how many persons one call asks for.
+const maxPerCall = 1000
 
 const copies pg.Unaudited = "a copy of what its owner has written already"
 

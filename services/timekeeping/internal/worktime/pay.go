@@ -36,7 +36,7 @@ func (c *calculation) worked(day civil.Date) Worked {
 
 // withoutBreaks returns the pieces of a shift that are paid.
 func (c *calculation) withoutBreaks(shift *Shift, rule *Rule) []Item {
-	breaks := c.owed(shift, rule)
+	breaks := c.remainingBreaks(shift, rule)
 	var out []Item
 	var paid int64
 	for _, span := range shift.Spans {
@@ -64,9 +64,9 @@ func (c *calculation) withoutBreaks(shift *Shift, rule *Rule) []Item {
 	return out
 }
 
-// owed returns the breaks that are still to be taken out: those of the rule without
+// remainingBreaks returns the breaks that are still to be taken out: those of the rule without
 // the time for which the employee punched out.
-func (c *calculation) owed(shift *Shift, rule *Rule) []Break {
+func (c *calculation) remainingBreaks(shift *Shift, rule *Rule) []Break {
 	var away int64
 	for i, span := range shift.Spans {
 		for _, punch := range []int{span.In, span.Out} {

@@ -50,7 +50,7 @@ func NewReader(pool *pg.Pool, days commonsv1.EmployeeDayServiceClient, now func(
 // is that of one moment, but for the schedule. It calls commons, so that it has no
 // place in a transaction.
 func (r *Reader) Read(ctx context.Context, tenantID int64, ids []int64, w Window) ([]*Card, error) {
-	known, err := r.Ask(ctx, ids, w.Days, w.Wages)
+	known, err := r.ReadEmployeeDays(ctx, ids, w.Days, w.Wages)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func (r *Reader) Read(ctx context.Context, tenantID int64, ids []int64, w Window
 	return cards, err
 }
 
-// Ask asks commons what it knows of employees.
-func (r *Reader) Ask(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]*commonsv1.EmployeeDays, error) {
+// ReadEmployeeDays asks commons what it knows of employees.
+func (r *Reader) ReadEmployeeDays(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]*commonsv1.EmployeeDays, error) {
 	response, err := r.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
 		EmployeeIds: ids, From: int32(days.From - daysBefore), To: int32(days.To + daysAfter), Wages: wages,
 	})

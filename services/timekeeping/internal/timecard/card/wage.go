@@ -24,15 +24,15 @@ func (c *Card) Pay(days []*timekeepingv1.TimecardDay, visible bool) {
 		for _, t := range d.GetTotals() {
 			t.Wages = ""
 			if visible {
-				t.Wages = c.worth(t)
+				t.Wages = c.monetaryValue(t)
 			}
 		}
 	}
 }
 
-// worth returns what a total is worth in money, "" when no wage is known. A correction is
+// monetaryValue returns what a total is worth in money, "" when no wage is known. A correction is
 // paid as the day that it corrects.
-func (c *Card) worth(t *timekeepingv1.WorkedTimeTotal) string {
+func (c *Card) monetaryValue(t *timekeepingv1.WorkedTimeTotal) string {
 	if t.GetMoney() != "" {
 		return t.GetMoney()
 	}

@@ -128,7 +128,7 @@ func TestEmployeesOfSets(t *testing.T) {
 			assert.Equal(t, c.want, got)
 			assert.Equal(t, "2026-03-01 "+c.last, fmt.Sprint(days.From, " ", days.To-1))
 			if c.hyperfind != "" {
-				assert.Equal(t, c.last, asked.asked.GetDateRange().GetEndDate(), "the last day is included there")
+				assert.Equal(t, c.last, asked.request.GetDateRange().GetEndDate(), "the last day is included there")
 			}
 		})
 	}

@@ -25,8 +25,8 @@ import (
 // their names' employees.
 type commons struct {
 	finds map[string][]int64
-	// asked is what a hyperfind was asked for.
-	asked *commonsv1.ExecuteHyperfindRequest
+	// request is what a hyperfind was asked for.
+	request *commonsv1.ExecuteHyperfindRequest
 }
 
 func (*commons) ReadSymbolicPeriod(_ context.Context, req *commonsv1.ReadSymbolicPeriodRequest, _ ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error) {
@@ -40,7 +40,7 @@ func (*commons) ReadSymbolicPeriod(_ context.Context, req *commonsv1.ReadSymboli
 }
 
 func (c *commons) ExecuteHyperfind(_ context.Context, req *commonsv1.ExecuteHyperfindRequest, _ ...grpc.CallOption) (*commonsv1.HyperfindResponse, error) {
-	c.asked = req
+	c.request = req
 	switch name := req.GetHyperfind().GetQualifier(); name {
 	case "Unknown":
 		return nil, fault.Invalid("WCO-2", "There is no hyperfind.")

@@ -208,7 +208,7 @@ func TestNightShiftsThatComeLate(t *testing.T) {
 func TestCorrectionsOfDaysThatLieFarApart(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	asked := &rangesAsked{}
+	asked := &requestedRanges{}
 	cards := timecardtest.New(timecardtest.NewPool(t), asked, timecardtest.Noon(t, "2026-05-01"))
 	cards.SignOff(ctx, t, 7, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 9)})
 	asked.days = nil
@@ -228,7 +228,7 @@ func TestCorrectionsOfDaysThatLieFarApart(t *testing.T) {
 func TestOneImportAsksCommonsOnce(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	asked := &rangesAsked{}
+	asked := &requestedRanges{}
 	cards := timecardtest.New(timecardtest.NewPool(t), asked, timecardtest.Noon(t, "2026-05-01"))
 	const employees = 12
 	var list []*punch.Entry
@@ -247,13 +247,13 @@ func TestOneImportAsksCommonsOnce(t *testing.T) {
 	}
 }
 
-// rangesAsked notes for how many days commons is asked.
-type rangesAsked struct {
+// requestedRanges notes for how many days commons is asked.
+type requestedRanges struct {
 	timecardtest.Known
 	days []int
 }
 
-func (r *rangesAsked) ReadEmployeeDays(ctx context.Context, req *commonsv1.ReadEmployeeDaysRequest, opts ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {
+func (r *requestedRanges) ReadEmployeeDays(ctx context.Context, req *commonsv1.ReadEmployeeDaysRequest, opts ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {
 	r.days = append(r.days, int(req.GetTo()-req.GetFrom()))
 	return r.Known.ReadEmployeeDays(ctx, req, opts...)
 }

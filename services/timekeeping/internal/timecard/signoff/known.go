@@ -41,7 +41,7 @@ func (s *Store) readInGroups(ctx context.Context, all []*known) error {
 			ids[i] = k.id
 		}
 		slices.Sort(ids)
-		of, err := s.cards.Ask(ctx, slices.Compact(ids), days, false)
+		of, err := s.cards.ReadEmployeeDays(ctx, slices.Compact(ids), days, false)
 		if err != nil {
 			return err
 		}
@@ -55,6 +55,6 @@ func (s *Store) readInGroups(ctx context.Context, all []*known) error {
 
 // known asks commons what it knows of an employee on some days.
 func (s *Store) known(ctx context.Context, id int64, days civil.Range) (*known, error) {
-	of, err := s.cards.Ask(ctx, []int64{id}, days, false)
+	of, err := s.cards.ReadEmployeeDays(ctx, []int64{id}, days, false)
 	return &known{id: id, days: days, of: of}, err
 }
