@@ -38,7 +38,7 @@ func TestDatabaseIsAway(t *testing.T) {
 		}
 		w.StopPostgres(t) // in the middle of what follows from that
 
-		w.requireAway(crew)
+		w.requireUnavailable(crew)
 		require.NoError(t, w.call(http.MethodGet, builder, nil), "a token is verified without the database")
 		w.StartPostgres(t)
 		w.retry("it works again", func() error { return w.call(http.MethodGet, applied.Propagation, nil) })
@@ -51,8 +51,8 @@ func TestDatabaseIsAway(t *testing.T) {
 	}
 }
 
-// requireAway asks every service for something that it needs the database for.
-func (w *fixture) requireAway(crew *scenario.Crew) {
+// requireUnavailable asks every service for something that it needs the database for.
+func (w *fixture) requireUnavailable(crew *scenario.Crew) {
 	w.t.Helper()
 	person := scenario.Object{"personInformation": scenario.Object{"person": scenario.Object{
 		"personNumber": scenario.Unique("P"), "firstName": "A", "lastName": "B", "hireDate": hired,
@@ -78,7 +78,7 @@ func (w *fixture) requireAway(crew *scenario.Crew) {
 		require.Error(w.t, err, c.path)
 		require.NoError(w.t, checkRetryLater(err))
 	}
-	w.requireLoginAway()
+	w.requireLoginUnavailable()
 }
 
 func applyCreate(crew *scenario.Crew) scenario.Object {
@@ -89,9 +89,9 @@ func applyCreate(crew *scenario.Crew) scenario.Object {
 	}}}
 }
 
-// requireLoginAway: logging in needs the database; its errors are those of
+// requireLoginUnavailable: logging in needs the database; its errors are those of
 // OAuth.
-func (w *fixture) requireLoginAway() {
+func (w *fixture) requireLoginUnavailable() {
 	w.t.Helper()
 	target := contract.Target{BaseURL: w.BaseURL, Client: w.Client, Values: map[string]string{
 		"username": w.Credentials.Username, "password": w.Credentials.Password,

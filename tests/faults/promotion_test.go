@@ -29,7 +29,7 @@ func TestStandbyIsPromoted(t *testing.T) {
 	launch.Await(t, patience, "more is written", func() bool { return terms.count() > before })
 	w.KillPostgres(t) // in the middle of what follows from that
 
-	w.requireAway(crew)
+	w.requireUnavailable(crew)
 	w.Promote(t)
 	promoted := time.Now()
 	w.retry("it works again", func() error { return w.call(http.MethodGet, applied.Propagation, nil) })

@@ -206,8 +206,8 @@ type writer struct {
 	persons []string
 }
 
-// pace is how often each kind of request is made, at most.
-const pace = 20 * time.Millisecond
+// requestInterval is how often each kind of request is made, at most.
+const requestInterval = 20 * time.Millisecond
 
 // start starts one worker for each kind of request.
 func (w *writer) start() (stop func()) {
@@ -218,7 +218,7 @@ func (w *writer) start() (stop func()) {
 		"log in": w.logIn, "create a template": w.createTemplate, "create a person": w.createPerson,
 	} {
 		workers.Go(func() {
-			ticks := time.NewTicker(pace)
+			ticks := time.NewTicker(requestInterval)
 			defer ticks.Stop()
 			for ctx.Err() == nil {
 				<-ticks.C
@@ -293,7 +293,7 @@ func (w *writer) createTemplate(ctx context.Context, name string) (int, error) {
 	status, err := w.create(ctx, "/v1/scheduling/shift_templates", scenario.Object{
 		"name": name, "startDateTime": "1900-01-01T06:00:00", "endDateTime": "1900-01-01T14:00:00",
 	})
-	return status, w.keep(&w.templates, name, status, err)
+	return status, w.record(&w.templates, name, status, err)
 }
 
 func (w *writer) createPerson(ctx context.Context, name string) (int, error) {
@@ -303,11 +303,11 @@ func (w *writer) createPerson(ctx context.Context, name string) (int, error) {
 		}},
 		"jobAssignment": scenario.Object{"jobAssignmentDetails": scenario.Object{"timeZoneName": "Europe/Zurich"}},
 	}})
-	return status, w.keep(&w.persons, name, status, err)
+	return status, w.record(&w.persons, name, status, err)
 }
 
-// keep keeps the name of what was acknowledged.
-func (w *writer) keep(names *[]string, name string, status int, err error) error {
+// record keeps the name of what was acknowledged.
+func (w *writer) record(names *[]string, name string, status int, err error) error {
 	if status == http.StatusOK {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -142,8 +142,8 @@ type replayed struct {
 	nowhere      *nowhere
 	operations   []*contract.Operation
 	tried        map[*contract.Route]bool
-	// said are the names of the owner that other has said already.
-	said        map[string]bool
+	// seenNames are the names of the owner that other has said already.
+	seenNames   map[string]bool
 	differences int
 	// forwards says that tenants also ask for what they have made.
 	forwards bool
@@ -156,17 +156,17 @@ func replay(t *testing.T, owned []contract.RecordedStep, other, blank member) {
 	t.Helper()
 	r := &replayed{
 		t: t, other: other, blank: blank, nowhere: &nowhere{names: map[string]string{}},
-		operations: contract.Operations(), tried: map[*contract.Route]bool{}, said: map[string]bool{},
+		operations: contract.Operations(), tried: map[*contract.Route]bool{}, seenNames: map[string]bool{},
 	}
 	// Backwards, names mean what the owner has; forwards, what the tenant has made
 	// itself.
 	for _, asked := range slices.Backward(owned) {
-		r.ask(asked)
+		r.send(asked)
 	}
 	r.forwards = true
 	for _, asked := range owned {
 		if asked.Step.Status < 400 {
-			r.ask(asked)
+			r.send(asked)
 		}
 	}
 	for _, o := range r.operations {
@@ -176,7 +176,7 @@ func replay(t *testing.T, owned []contract.RecordedStep, other, blank member) {
 	}
 }
 
-func (r *replayed) ask(asked contract.RecordedStep) {
+func (r *replayed) send(asked contract.RecordedStep) {
 	r.t.Helper()
 	if !complete(asked) {
 		return
@@ -186,7 +186,7 @@ func (r *replayed) ask(asked contract.RecordedStep) {
 	mine := r.other.as(asked, operation, func(value string) string { return value })
 	theirs := r.blank.as(asked, operation, r.nowhere.of)
 	for _, u := range uniques.FindAllString(mine.Filled(), -1) {
-		r.said[u] = true
+		r.seenNames[u] = true
 	}
 	what := fmt.Sprintf("%s: %s: %s", asked.Case, asked.Step.It, asked.Step.Do)
 	var got, want contract.Response
@@ -259,7 +259,7 @@ func (r *replayed) assertNoLeaks(what string, asked contract.RecordedStep, got c
 	r.t.Helper()
 	body := string(got.Body)
 	for _, u := range uniques.FindAllString(body, -1) {
-		assert.True(r.t, r.said[u], "%s: shows the name %s of another tenant", what, u)
+		assert.True(r.t, r.seenNames[u], "%s: shows the name %s of another tenant", what, u)
 	}
 	sent := asked.Filled()
 	for _, id := range ownedIDs.FindAllString(body+got.Header.Get("Content-Location"), -1) {

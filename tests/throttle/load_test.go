@@ -39,14 +39,14 @@ type load struct {
 	admitted atomic.Int64
 	refused  [3]atomic.Int64
 	done     chan struct{}
-	asking   sync.WaitGroup
+	clients  sync.WaitGroup
 }
 
 func newLoad(w *fixture) *load {
 	l := &load{w: w, done: make(chan struct{})}
 	for i, edge := range w.edges {
 		for range 2 {
-			l.asking.Go(func() { l.ask(i, edge) })
+			l.clients.Go(func() { l.ask(i, edge) })
 		}
 	}
 	return l
@@ -62,7 +62,7 @@ func (l *load) now() (c counts) {
 
 func (l *load) end() {
 	close(l.done)
-	l.asking.Wait()
+	l.clients.Wait()
 }
 
 // ask asks one edge as often as all of them together may admit.
