@@ -11,20 +11,17 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 // TestNoElementReadsAWholeTable reads all elements of 20 rows and asks for the
 // plans of what that ran.
 func TestNoElementReadsAWholeTable(t *testing.T) {
 	t.Parallel()
-	sets, err := serve.Migrations("commons_version", migrations.FS)
-	require.NoError(t, err)
-	pool := pgtest.New(t, sets...)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	for i, sql := range []string{
 		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) SELECT 1, g, 'n' || g, 'x', 'UTC', '' FROM generate_series(1, 20000) g`,

@@ -28,13 +28,14 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/projection"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
 func TestPersonalQueries(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	h := New(pool, NewFinder(query.Config{}, pool), rowvisibility.New(clock.System{}), nil)
 	as := func(user string) context.Context {
 		return authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: user, Rows: "all"}, "")
@@ -233,7 +234,7 @@ func TestQueriesThatCostTooMuch(t *testing.T) {
 // order.
 func TestMembershipsArrive(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	conn := natstest.New(t).Conn()
 	b, err := bus.New(bus.Options{
