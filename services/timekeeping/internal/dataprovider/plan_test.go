@@ -12,13 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
-	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
 // nothingKnown is commons without any data.
@@ -37,9 +36,7 @@ func (nothingKnown) ReadSymbolicPeriod(context.Context, *commonsv1.ReadSymbolicP
 // terms as employees: a few would be read sooner without an index.
 func TestNoElementReadsAWholeTable(t *testing.T) {
 	t.Parallel()
-	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
-	require.NoError(t, err)
-	pool := pgtest.New(t, sets...)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	for i, sql := range []string{
 		`INSERT INTO employment_term (tenant_id, name, allows_inheritance, body) SELECT 1, 't' || g, true, '' FROM generate_series(1, 50000) g`,

@@ -18,6 +18,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
@@ -32,7 +33,7 @@ const seeding pg.Unaudited = "test"
 // newTimecards returns timecards of the employee 7, in Berlin, and what keeps them.
 func newTimecards(t *testing.T, ctx context.Context, now func() time.Time) (*Timecards, *timecardtest.Timecards) {
 	t.Helper()
-	pool := timecardtest.NewPool(t)
+	pool := pooltest.New(t)
 	_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 7, 'T-7', 'Seven', 'Europe/Berlin')`)
 	require.NoError(t, err)
 	cards := timecardtest.New(pool, timecardtest.Known{}, now)

@@ -20,10 +20,10 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -40,7 +40,7 @@ func (absent) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, 
 // newDirectory knows the employees 7 and 8, T-7 and T-8.
 func newDirectory(t *testing.T) (context.Context, *person.Directory) {
 	t.Helper()
-	ctx, pool := tenant.With(t.Context(), 1), timecardtest.NewPool(t)
+	ctx, pool := tenant.With(t.Context(), 1), pooltest.New(t)
 	_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone)
 		SELECT 1, n, 'T-' || n, 'Somebody', 'UTC' FROM generate_series(7, 8) AS n`)
 	require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
@@ -25,7 +26,7 @@ const seeding pg.Unaudited = "test"
 // seven returns a database that knows the employee 7, in Berlin.
 func seven(t *testing.T, ctx context.Context) *pg.Pool {
 	t.Helper()
-	pool := timecardtest.NewPool(t)
+	pool := pooltest.New(t)
 	_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 7, 'T-7', 'Seven', 'Europe/Berlin')`)
 	require.NoError(t, err)
 	return pool
