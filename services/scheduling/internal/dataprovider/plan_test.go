@@ -15,13 +15,12 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
-	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -66,9 +65,7 @@ func TestPayCodesAreAskedForOnce(t *testing.T) {
 // request and asks for the plans of what that ran.
 func TestNoElementReadsAWholeTable(t *testing.T) {
 	t.Parallel()
-	sets, err := serve.Migrations("scheduling_version", migrations.FS)
-	require.NoError(t, err)
-	pool := pgtest.New(t, sets...)
+	pool := schedtest.NewPool(t)
 	ctx := tenant.With(t.Context(), 1)
 	// Those who are asked for have no rotation, so that none must be there.
 	for i, sql := range []string{

@@ -34,13 +34,19 @@ type Env struct {
 // New makes an Env for one test.
 func New(t testing.TB) *Env {
 	t.Helper()
-	sets, err := serve.Migrations("scheduling_version", migrations.FS)
-	require.NoError(t, err)
 	return &Env{
-		Pool:  pgtest.New(t, sets...),
+		Pool:  NewPool(t),
 		Ctx:   tenant.With(t.Context(), tenant.Default),
 		Local: rpctest.Local(t),
 	}
+}
+
+// NewPool returns a pool on a database of the test's own, with the schema of the service.
+func NewPool(t testing.TB) *pg.Pool {
+	t.Helper()
+	sets, err := serve.Migrations("scheduling_version", migrations.FS)
+	require.NoError(t, err)
+	return pgtest.New(t, sets...)
 }
 
 // Conn is a connection to the handlers, for calls in the name of the tenant of
