@@ -21,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 )
 
@@ -54,11 +55,7 @@ func newWorld(t *testing.T) (context.Context, *world) {
 	t.Helper()
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
-	for _, id := range []int64{withProfile, withoutProfile} {
-		_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, $1, $2, 'Somebody', 'Europe/Berlin')`,
-			id, fmt.Sprintf("L-%d", id))
-		require.NoError(t, err)
-	}
+	persontest.Add(ctx, t, pool, withProfile, withoutProfile)
 	off := proto.Bool(false)
 	for _, rule := range []*timekeepingv1.LeaveRule{{Name: "Short"}, {Name: "Long"}, {Name: "Past", IsActive: off}} {
 		_, err := leavepolicy.NewRules(pool).CreateLeaveRule(ctx, rule)
