@@ -17,7 +17,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -36,15 +35,6 @@ const (
 
 // tables are all that a change could write to.
 var tables = []string{"schedule_pattern", "pattern_assignment", "propagation", "outbox"}
-
-// timekeeping knows no terms but those that scheduling knows already.
-type timekeeping struct {
-	timekeepingv1.EmploymentTermServiceClient
-}
-
-func (timekeeping) ResolveEmploymentTerms(context.Context, *timekeepingv1.ResolveEmploymentTermsRequest, ...grpc.CallOption) (*timekeepingv1.ResolveEmploymentTermsResponse, error) {
-	return &timekeepingv1.ResolveEmploymentTermsResponse{}, nil
-}
 
 // members notes the terms whose members were asked for, of which it expects one
 // more.
@@ -77,7 +67,7 @@ func newWorld(t *testing.T) *world {
 	handler := employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
 		Pool:        w.Pool,
 		Definitions: patterndefinition.New(patterndefinition.Settings{}, shifts, patterns),
-		Terms:       projection.NewResolver(w.Pool, nil, timekeeping{}, nil),
+		Terms:       projection.NewResolver(w.Pool, nil, schedtest.NoTerms{}, nil),
 		Members:     &w.members,
 		Wake:        func() { w.woken.Add(1) },
 	})

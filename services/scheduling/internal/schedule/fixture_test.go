@@ -6,13 +6,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -38,19 +36,12 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
-	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, noPersons{}, nil, nil), commons{})
+	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil, nil), commons{})
 	schedulingv1.RegisterScheduleServiceServer(env.Local, handler)
 	return &fixture{
 		t: t, ctx: env.Ctx, pool: env.Pool, reader: reader, handler: handler,
 		client: schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
-}
-
-// noPersons knows no person that is not projected.
-type noPersons struct{ commonsv1.PersonServiceClient }
-
-func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
 }
 
 func (f *fixture) exec(sql string, args ...any) {

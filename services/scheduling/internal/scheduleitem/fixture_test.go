@@ -1,20 +1,17 @@
 package scheduleitem_test
 
 import (
-	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -57,7 +54,7 @@ func newFixture(t *testing.T) *fixture {
 		together:    schedulingv1.NewScheduleEditServiceClient(env.Conn()),
 		schedule:    schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
-	directory := projection.NewResolver(env.Pool, noPersons{}, nil, nil)
+	directory := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	definitions := tagdefinition.NewStore()
 	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, TagDefinitions: definitions, Wake: func() { f.woken.Add(1) }}
@@ -71,13 +68,6 @@ func newFixture(t *testing.T) *fixture {
 	f.exec("INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'Europe/Zurich', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
 	f.spans("08:00", "16:00", 7)
 	return f
-}
-
-// noPersons knows no person that is not projected.
-type noPersons struct{ commonsv1.PersonServiceClient }
-
-func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
 }
 
 func (f *fixture) exec(sql string, args ...any) {

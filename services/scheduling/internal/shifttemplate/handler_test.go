@@ -18,7 +18,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -35,15 +34,8 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	env := schedtest.New(t)
 	rules := patterndefinition.NewRules(patterndefinition.Settings{})
-	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules, projection.NewResolver(env.Pool, noPersons{}, nil, nil)))
+	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil, nil)))
 	return &world{Env: env, client: schedulingv1.NewShiftTemplateServiceClient(env.Conn())}
-}
-
-// noPersons knows no person that is not projected.
-type noPersons struct{ commonsv1.PersonServiceClient }
-
-func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
 }
 
 func template(name string) *schedulingv1.ShiftTemplate {
