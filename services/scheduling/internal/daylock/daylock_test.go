@@ -31,8 +31,7 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{Env: env, t: t, locks: schedulingv1.NewDayLockServiceClient(env.Conn())}
 	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil, nil), func() { f.woken++ })
 	schedulingv1.RegisterDayLockServiceServer(env.Local, handler)
-	_, err := env.Pool.Exec(env.Ctx, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'UTC', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
-	require.NoError(t, err)
+	env.Exec(t, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'UTC', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
 	return f
 }
 
@@ -145,8 +144,7 @@ func TestLeaveIsKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	leave := func(id int, employee int64, from, to string) {
-		_, err := f.Pool.Exec(f.Ctx, `INSERT INTO leave_edit VALUES (1, $1, $2, $3::text::date, $4::text::date, 1, '')`, id, employee, from, to)
-		require.NoError(t, err)
+		f.Exec(t, `INSERT INTO leave_edit VALUES (1, $1, $2, $3::text::date, $4::text::date, 1, '')`, id, employee, from, to)
 	}
 	kept := func() (list []string) {
 		rows, err := f.Pool.Query(f.Ctx, `SELECT employee_id || ' ' || lock_from || ' ' || lock_to || ' ' || id FROM locked_leave ORDER BY 1`)

@@ -73,7 +73,7 @@ func newWorld(t *testing.T) *world {
 	})
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(w.Local, handler)
 	w.client = schedulingv1.NewEmploymentTermSchedulePatternServiceClient(w.Conn())
-	w.exec(t, `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
+	w.Exec(t, `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
 VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1), (1, 57, 'Closed', false, false, 1)`)
 	_, err := shifts.CreateOne(w.Ctx, w.Pool, tenant.Default, &schedulingv1.ShiftTemplate{
 		Name: "Early", StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00",
@@ -82,12 +82,6 @@ VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1), 
 	_, err = patterns.CreateOne(w.Ctx, w.Pool, tenant.Default, rota(28))
 	require.NoError(t, err)
 	return w
-}
-
-func (w *world) exec(t *testing.T, sql string, args ...any) {
-	t.Helper()
-	_, err := w.Pool.Exec(w.Ctx, sql, args...)
-	require.NoError(t, err)
 }
 
 // rota is a pattern of a number of days, named "Rota".

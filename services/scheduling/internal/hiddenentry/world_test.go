@@ -84,11 +84,11 @@ func newWorld(t *testing.T) *world {
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))
 	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, scheduleitem.NewPayCodeEdits(deps))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, resolver, nil))
-	w.exec(`INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
+	w.Exec(w.t, `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
 		VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1)`)
 	for _, id := range []int64{anna, colleague} {
-		w.exec(`INSERT INTO employee VALUES (1, $1, $2, 'P', 'UTC', 1)`, id, fmt.Sprint("P", id))
-		w.exec(`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date) VALUES (1, $1, 55, '2025-01-01', '3000-01-01')`, id)
+		w.Exec(w.t, `INSERT INTO employee VALUES (1, $1, $2, 'P', 'UTC', 1)`, id, fmt.Sprint("P", id))
+		w.Exec(w.t, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date) VALUES (1, $1, 55, '2025-01-01', '3000-01-01')`, id)
 	}
 	return w
 }
@@ -118,12 +118,6 @@ func (w *world) run() {
 			require.NoError(w.t, <-done)
 		}
 	})
-}
-
-func (w *world) exec(sql string, args ...any) {
-	w.t.Helper()
-	_, err := w.Pool.Exec(w.Ctx, sql, args...)
-	require.NoError(w.t, err)
 }
 
 // settle waits until all that was accepted is applied.
@@ -224,10 +218,10 @@ func (w *world) remove(id int64) {
 // member puts an employee on terms: "55 2025-01-01 2025-06-01".
 func (w *world) member(employee int64, list ...string) {
 	w.t.Helper()
-	w.exec(`DELETE FROM membership WHERE employee_id = $1`, employee)
+	w.Exec(w.t, `DELETE FROM membership WHERE employee_id = $1`, employee)
 	for _, m := range list {
 		parts := strings.Fields(m)
-		w.exec(`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
+		w.Exec(w.t, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
 			VALUES (1, $1, $2::text::bigint, $3::text::date, $4::text::date)`, employee, parts[0], parts[1], parts[2])
 	}
 	require.NoError(w.t, pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {

@@ -73,7 +73,7 @@ func newWorld(t *testing.T) *world {
 		schedules: schedulingv1.NewScheduleServiceClient(env.Conn()), locks: schedulingv1.NewDayLockServiceClient(env.Conn()),
 	}
 	for _, id := range employees {
-		w.exec(`INSERT INTO employee VALUES (1, $1, $2, 'Person', 'UTC', 1)`, id, fmt.Sprint("P", id))
+		w.Exec(w.t, `INSERT INTO employee VALUES (1, $1, $2, 'Person', 'UTC', 1)`, id, fmt.Sprint("P", id))
 	}
 	for _, start := range []string{"06", "08", "14"} {
 		w.patterns = append(w.patterns, w.pattern(start))
@@ -86,12 +86,6 @@ func newWorld(t *testing.T) *world {
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory, nil))
 	schedulingv1.RegisterDayLockServiceServer(env.Local, daylock.New(env.Pool, directory, wake))
 	return w
-}
-
-func (w *world) exec(sql string, args ...any) {
-	w.t.Helper()
-	_, err := w.Pool.Exec(w.Ctx, sql, args...)
-	require.NoError(w.t, err)
 }
 
 // pattern stores one with a shift of two hours on each day of three.

@@ -65,15 +65,9 @@ func newFixture(t *testing.T) *fixture {
 	schedulingv1.RegisterScheduleEditServiceServer(env.Local, scheduleitem.NewScheduleEdits(deps))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory, nil))
 
-	f.exec("INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'Europe/Zurich', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
+	f.Exec(f.t, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'Europe/Zurich', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
 	f.spans("08:00", "16:00", 7)
 	return f
-}
-
-func (f *fixture) exec(sql string, args ...any) {
-	f.t.Helper()
-	_, err := f.Pool.Exec(f.Ctx, sql, args...)
-	require.NoError(f.t, err)
 }
 
 // spans gives employee 1 another pattern, as a propagation does.
@@ -89,16 +83,16 @@ func (f *fixture) spans(start, end string, propagation int64) {
 		},
 	}}})
 	require.NoError(f.t, err)
-	f.exec("DELETE FROM span")
+	f.Exec(f.t, "DELETE FROM span")
 	f.patterns++
-	f.exec(`WITH p AS (INSERT INTO schedule_pattern (tenant_id, digest, day_count, body) VALUES (1, sha256($1), 1, $1) RETURNING id)
+	f.Exec(f.t, `WITH p AS (INSERT INTO schedule_pattern (tenant_id, digest, day_count, body) VALUES (1, sha256($1), 1, $1) RETURNING id)
 		INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id, series)
 		SELECT 1, 1, 0, '2025-03-01', '3000-01-01', id, 0, 1, 33, true, $2, $3 FROM p`, body, propagation, firstSeries+f.patterns*16)
 }
 
 func (f *fixture) lock(employee int64, from, to string) {
 	f.t.Helper()
-	f.exec("INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES (1, $1, $2, $3)", employee, from, to)
+	f.Exec(f.t, "INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES (1, $1, $2, $3)", employee, from, to)
 }
 
 // day reads a day as "<employee> <start> <end>", pay code edits as

@@ -215,8 +215,7 @@ func TestMultiReadShiftTemplates(t *testing.T) {
 	_, err = read(&commonv1.RefList{Refs: []*commonv1.Ref{{}}})
 	requireFault(t, err, patterndefinition.CodeMissing, 400)
 
-	_, err = w.Pool.Exec(w.Ctx, "INSERT INTO employee VALUES (1, 7, 'P7', 'Seven', 'UTC', 1)")
-	require.NoError(t, err)
+	w.Exec(t, "INSERT INTO employee VALUES (1, 7, 'P7', 'Seven', 'UTC', 1)")
 	open := func(employee *commonv1.Ref, refs *schedulingv1.ShiftTemplateRefs) (*schedulingv1.ShiftTemplateList, error) {
 		return w.client.MultiReadShiftTemplates(w.Ctx, &schedulingv1.MultiReadShiftTemplatesRequest{Where: &schedulingv1.ShiftTemplateWhere{
 			Employee: &schedulingv1.ShiftTemplateEmployee{EmployeeRef: employee}, Refs: refs,
