@@ -9,17 +9,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -27,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagationtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
@@ -73,7 +68,7 @@ func newWorld(t *testing.T) *world {
 		edits:    schedulingv1.NewPayCodeEditServiceClient(env.Conn()),
 		schedule: schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
-	w.run()
+	w.wake = propagationtest.Run(t, env.Pool, clock.System{})
 	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.NewStore(), schedulepatterntemplate.NewStore())
 	resolver := projection.NewResolver(env.Pool, schedtest.NoPersons{}, schedtest.NoTerms{}, nil)
 	reader := reading.NewReader(env.Pool, definitions)
@@ -91,33 +86,6 @@ func newWorld(t *testing.T) *world {
 		w.Exec(w.t, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date) VALUES (1, $1, 55, '2025-01-01', '3000-01-01')`, id)
 	}
 	return w
-}
-
-// run starts a relay and a propagator, as a process has.
-func (w *world) run() {
-	w.t.Helper()
-	log, registry := pgtest.Log(w.t), prometheus.NewRegistry()
-	b, err := bus.New(bus.Options{
-		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewDeadLetters(w.Pool), Transient: pgerr.Unavailable, Log: log, Registry: registry,
-	})
-	require.NoError(w.t, err)
-	relay, err := outbox.NewRelay(outbox.Options{
-		Pool: w.Pool, Bus: b, Log: log, Registry: registry, Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
-	})
-	require.NoError(w.t, err)
-	w.wake = relay.Wake
-	p, err := propagator.New(propagator.Options{Pool: w.Pool, Clock: clock.System{}, Bus: b, Wake: relay.Wake, Log: log, Registry: registry})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(w.t.Context())
-	done := make(chan error, 2)
-	go func() { done <- p.Run(ctx) }()
-	go func() { done <- relay.Run(ctx) }()
-	w.t.Cleanup(func() {
-		cancel()
-		for range 2 {
-			require.NoError(w.t, <-done)
-		}
-	})
 }
 
 // settle waits until all that was accepted is applied.
