@@ -6,13 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -93,14 +91,4 @@ func (w *world) ended(t *testing.T, sid string) bool {
 	ended, err := w.revoked.Revoked(w.ctx, &authn.Principal{Tenant: 1, SID: sid})
 	require.NoError(t, err)
 	return ended
-}
-
-// requireCode fails unless an error has a code; "" is for no error.
-func requireCode(t *testing.T, code string, err error) {
-	t.Helper()
-	if code == "" {
-		require.NoError(t, err)
-		return
-	}
-	assert.True(t, fault.HasCode(err, code), "%v instead of %s", err, code)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
@@ -53,7 +54,7 @@ func TestProfilesOfEmployees(t *testing.T) {
 		{"nobody who is known", "Staff", person.CodeUnknown, 99},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			requireCode(t, c.code, give(c.employee, c.profile))
+			faulttest.RequireCode(t, c.code, give(c.employee, c.profile))
 			assert.Empty(t, of("T-8"))
 		})
 	}
@@ -64,5 +65,5 @@ func TestProfilesOfEmployees(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, of("T-7"))
 	_, err = w.assignments.GetLeaveProfileAssignment(ctx, &timekeepingv1.GetLeaveProfileAssignmentRequest{PersonId: 99})
-	requireCode(t, person.CodeUnknown, err)
+	faulttest.RequireCode(t, person.CodeUnknown, err)
 }

@@ -6,11 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -105,14 +103,4 @@ func (w *world) newCase(ctx context.Context, t *testing.T, employee int64, statu
 	})
 	require.NoError(t, err)
 	return &commonv1.Ref{Id: made.Id}
-}
-
-// requireCode fails unless an error has a code; "" is for no error.
-func requireCode(t *testing.T, code string, err error) {
-	t.Helper()
-	if code == "" {
-		require.NoError(t, err)
-		return
-	}
-	assert.True(t, fault.HasCode(err, code), "%v instead of %s", err, code)
 }
