@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
@@ -161,10 +162,7 @@ func ids(list ...int64) *schedulingv1.GroupSchedulePatternIds {
 
 func requireFault(t *testing.T, err error, code string, status int, text string) *fault.Error {
 	t.Helper()
-	require.Error(t, err)
-	f := fault.FromError(err)
-	require.Equal(t, code, f.Code, f.Message)
-	require.Equal(t, status, f.Status)
+	f := faulttest.Require(t, err, code, status)
 	require.Contains(t, f.Message, text)
 	return f
 }
