@@ -3,7 +3,6 @@ package dataprovider
 import (
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,15 +105,11 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		require.NoError(t, err)
 	}
 	tables := []string{"employee", "span", "schedule_item", "day_lock", "leave_edit"}
-	plans := statements.Plans(t, ctx, pool, tables...)
+	plans := statements.AssertNoScan(t, ctx, pool, tables...)
 	for _, table := range tables {
 		t.Run(table, func(t *testing.T) {
 			assert.Contains(t, strings.Join(slices.Collect(maps.Values(plans)), "\n"), " on "+table, "it is read")
 		})
-	}
-	scan := regexp.MustCompile(`Seq Scan on (` + strings.Join(tables, "|") + `)\b`)
-	for sql, plan := range plans {
-		assert.NotRegexp(t, scan, plan, sql)
 	}
 }
 
