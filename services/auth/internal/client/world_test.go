@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -16,9 +15,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/client"
+	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/scopes"
-	"github.com/rotaloom/rotaloom/services/auth/migrations"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -41,7 +40,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{ctx: tenant.With(t.Context(), 1)}
-	w.pool = pgtest.New(t, audit.Migrations(), pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	w.pool = pooltest.New(t)
 	w.revoked = revoked.NewStore(w.pool, clock.NewFake(now), pgtest.Log(t))
 	w.Handler = client.New(client.Deps{
 		Pool: w.pool, Clock: clock.NewFake(now), Revoked: w.revoked, Scopes: scopes.NewCatalog(permissions), Permissions: permissions,
