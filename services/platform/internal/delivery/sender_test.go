@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
-	"github.com/rotaloom/rotaloom/services/platform/migrations"
+	"github.com/rotaloom/rotaloom/services/platform/internal/pooltest"
 )
 
 // recipient stands for the world: it says what a test wants, and counts.
@@ -64,7 +64,7 @@ type bench struct {
 func newBench(t *testing.T, cfg Config) *bench {
 	t.Helper()
 	b := &bench{
-		pool: pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS}), world: &recipient{got: map[string]int{}},
+		pool: pooltest.New(t), world: &recipient{got: map[string]int{}},
 		clock: clock.NewFake(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)),
 	}
 	var err error
