@@ -5,18 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
-	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/bustest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -155,20 +152,10 @@ func TestAForgedEventLetsNobodyIn(t *testing.T) {
 	_, clerk := powerful(t, b)
 	b.runs(t)
 	ctx := inTenant(t, 1)
-	forged := &commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{{
+	bustest.Publish(t, b.nats, &commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{{
 		PersonId: clerk, PersonNumber: "clerk", Version: 1 << 40, TimeZone: "UTC", LockedOut: []*commonsv1.PersonDays{{From: "2000-01-01", To: "3000-01-01"}},
-	}}}
-	payload, err := proto.Marshal(forged)
-	require.NoError(t, err)
-	js, err := jetstream.New(b.nats)
-	require.NoError(t, err)
-	require.Eventually(t, func() bool { // Once the stream is there.
-		_, err := js.PublishMsg(ctx, &nats.Msg{Subject: "rotaloom.commons.person.changed", Data: payload, Header: nats.Header{
-			bus.HeaderID: {"forged"}, bus.HeaderTenant: {"1"}, bus.HeaderEvent: {"rotaloom.commons.v1.PersonsChanged"},
-		}})
-		return err == nil
-	}, 20*time.Second, 5*time.Millisecond)
-	_, err = b.persons.UpdatePerson(ctx, &commonsv1.UpdatePersonRequest{PersonId: clerk, Person: lockedOut(&commonsv1.PersonInformation{
+	}}})
+	_, err := b.persons.UpdatePerson(ctx, &commonsv1.UpdatePersonRequest{PersonId: clerk, Person: lockedOut(&commonsv1.PersonInformation{
 		UserAccountStatusList: []*commonsv1.UserAccountStatus{{UserAccountStatusName: "Inactive", EffectiveDate: "2026-04-01"}},
 	})})
 	require.NoError(t, err)

@@ -5,14 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/testkit/bustest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -22,22 +19,6 @@ func (b *fixture) knowsTerm(t *testing.T, ctx context.Context, id int64, name st
 	t.Helper()
 	_, err := b.pool.Exec(ctx, `INSERT INTO employment_term (tenant_id, id, name, deleted, version) VALUES (1, $1, $2, false, 1)`, id, name)
 	require.NoError(t, err)
-}
-
-// publish publishes what another domain says.
-func (b *fixture) publish(t *testing.T, subject string, event proto.Message) {
-	t.Helper()
-	payload, err := proto.Marshal(event)
-	require.NoError(t, err)
-	js, err := jetstream.New(b.nats)
-	require.NoError(t, err)
-	message := &nats.Msg{Subject: subject, Data: payload, Header: nats.Header{
-		bus.HeaderID: {subject}, bus.HeaderTenant: {"1"}, bus.HeaderEvent: {string(event.ProtoReflect().Descriptor().FullName())},
-	}}
-	require.Eventually(t, func() bool {
-		_, err := js.PublishMsg(t.Context(), message)
-		return err == nil
-	}, 10*time.Second, 10*time.Millisecond, "the service makes the stream")
 }
 
 // onTerms puts a person on terms.
@@ -93,7 +74,7 @@ func TestTermsAreAskedForUntilTheyAreThere(t *testing.T) {
 		{EmploymentTermId: 7, From: "2026-01-01", To: "2026-02-01"}, {EmploymentTermId: 7, From: "2026-03-01", To: "2026-12-01"},
 	}}
 	b.runs(t)
-	b.publish(t, "rotaloom.timekeeping.membership.changed", &timekeepingv1.MembershipsChanged{Persons: []*timekeepingv1.PersonMemberships{state}})
+	bustest.Publish(t, b.nats, &timekeepingv1.MembershipsChanged{Persons: []*timekeepingv1.PersonMemberships{state}})
 	require.Eventually(t, func() bool { return len(listed()) == 0 }, 10*time.Second, 5*time.Millisecond)
 	read, err := b.persons.GetPerson(ctx, &commonsv1.GetPersonRequest{PersonId: id})
 	require.NoError(t, err)

@@ -5,13 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/testkit/bustest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -38,20 +37,11 @@ func TestPersonsFollowEvents(t *testing.T) {
 	b := newFixture(t)
 	b.run(t)
 	ctx := inTenant(t, 1)
-	js, err := jetstream.New(b.nats.Conn())
-	require.NoError(t, err)
-	publish := func(id string, version int64, number string) {
-		payload, err := proto.Marshal(&commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{
+	publish := func(version int64, number string) {
+		t.Helper()
+		bustest.Publish(t, b.nats.Conn(), &commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{
 			{PersonId: 500, PersonNumber: number, Version: version},
 		}})
-		require.NoError(t, err)
-		message := &nats.Msg{Subject: "rotaloom.commons.person.changed", Data: payload, Header: nats.Header{
-			bus.HeaderID: {id}, bus.HeaderTenant: {"1"}, bus.HeaderEvent: {"rotaloom.commons.v1.PersonsChanged"},
-		}}
-		require.Eventually(t, func() bool {
-			_, err := js.PublishMsg(t.Context(), message)
-			return err == nil
-		}, 10*time.Second, 10*time.Millisecond, "the service makes the stream")
 	}
 	number := func() string {
 		var found string
@@ -62,11 +52,11 @@ func TestPersonsFollowEvents(t *testing.T) {
 	eventually := func(want string) {
 		require.Eventually(t, func() bool { return number() == want }, 10*time.Second, 5*time.Millisecond)
 	}
-	publish("e1", 2, "second")
+	publish(2, "second")
 	eventually("second")
-	publish("e2", 1, "first")
-	publish("e3", 2, "second, again")
-	publish("e4", 3, "third")
+	publish(1, "first")
+	publish(2, "second, again")
+	publish(3, "third")
 	eventually("third")
 
 	read, err := b.assignments.GetEmploymentTermAssignments(ctx, &timekeepingv1.GetEmploymentTermAssignmentsRequest{PersonId: 500})

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -22,21 +21,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/membership"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
 )
-
-// nobodyElse knows no person that is not projected.
-type nobodyElse struct{ commonsv1.PersonServiceClient }
-
-func (nobodyElse) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
-}
 
 func TestTermsOfOthersAreThoseOfNobody(t *testing.T) {
 	t.Parallel()
 	sets, err := timekeeping.Migrations()
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
-	handler := membership.New(pool, person.NewDirectory(pool, nobodyElse{}, nil), func() {})
+	handler := membership.New(pool, person.NewDirectory(pool, persontest.NobodyElse{}, nil), func() {})
 	ctx := inTenant(t, tenant.Default)
 	require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, person.NewCopy(pool, nil), tenant.Default, []*commonsv1.PersonState{

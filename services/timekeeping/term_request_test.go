@@ -8,13 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/testkit/bustest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -44,19 +41,8 @@ func (b *fixture) addRequest(t *testing.T, person, number int64, terms ...*commo
 	b.requests.mu.Lock()
 	b.requests.list = append(b.requests.list, &commonsv1.TermRequest{PersonId: person, Number: number, Terms: terms})
 	b.requests.mu.Unlock()
-	js, err := jetstream.New(b.nats.Conn())
-	require.NoError(t, err)
-	payload, err := proto.Marshal(&commonsv1.TermRequestsMade{PersonIds: []int64{person}})
-	require.NoError(t, err)
-	for again := range 2 {
-		message := &nats.Msg{Subject: "rotaloom.commons.term_request.made", Data: payload, Header: nats.Header{
-			bus.HeaderID:     {fmt.Sprint("r", person, "n", number, "a", again)},
-			bus.HeaderTenant: {"1"}, bus.HeaderEvent: {"rotaloom.commons.v1.TermRequestsMade"},
-		}}
-		require.Eventually(t, func() bool {
-			_, err := js.PublishMsg(t.Context(), message)
-			return err == nil
-		}, 10*time.Second, 10*time.Millisecond)
+	for range 2 {
+		bustest.Publish(t, b.nats.Conn(), &commonsv1.TermRequestsMade{PersonIds: []int64{person}})
 	}
 }
 

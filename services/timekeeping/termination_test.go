@@ -6,31 +6,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/testkit/bustest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
 func (b *fixture) publishPerson(t *testing.T, state *commonsv1.PersonState) {
 	t.Helper()
-	js, err := jetstream.New(b.nats.Conn())
-	require.NoError(t, err)
-	payload, err := proto.Marshal(&commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{state}})
-	require.NoError(t, err)
-	message := &nats.Msg{Subject: "rotaloom.commons.person.changed", Data: payload, Header: nats.Header{
-		bus.HeaderID:     {fmt.Sprint("p", state.GetPersonId(), "v", state.GetVersion())},
-		bus.HeaderTenant: {"1"}, bus.HeaderEvent: {"rotaloom.commons.v1.PersonsChanged"},
-	}}
-	require.Eventually(t, func() bool {
-		_, err := js.PublishMsg(t.Context(), message)
-		return err == nil
-	}, 10*time.Second, 10*time.Millisecond)
+	bustest.Publish(t, b.nats.Conn(), &commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{state}})
 }
 
 func TestTerminationEndsAssignments(t *testing.T) {

@@ -2,11 +2,13 @@ package pgtest
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -85,6 +87,18 @@ func (s *Statements) Plans(t testing.TB, ctx context.Context, pool *pg.Pool, tab
 				plans[sql] = plan
 			}
 		}
+	}
+	return plans
+}
+
+// AssertNoScan fails if one of [Statements.Plans] reads one of the tables from end to end.
+// It returns the plans.
+func (s *Statements) AssertNoScan(t testing.TB, ctx context.Context, pool *pg.Pool, tables ...string) map[string]string {
+	t.Helper()
+	plans := s.Plans(t, ctx, pool, tables...)
+	scan := regexp.MustCompile(`Seq Scan on (` + strings.Join(tables, "|") + `)\b`)
+	for sql, plan := range plans {
+		assert.NotRegexp(t, scan, plan, sql)
 	}
 	return plans
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
@@ -144,7 +145,7 @@ func TestWhoMayChangeClients(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			requireCode(t, c.code, c.do(ctx))
+			faulttest.RequireCode(t, c.code, c.do(ctx))
 		})
 	}
 }

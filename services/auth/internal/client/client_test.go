@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
@@ -94,7 +95,7 @@ func TestClientsAreRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := w.CreateClient(w.ctx, c.sent)
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 		})
 	}
 }
@@ -105,7 +106,7 @@ func TestTenantsHaveABoundedNumberOfClients(t *testing.T) {
 	w.exec(t, `INSERT INTO client (tenant_id, client_id, secret_hash) SELECT 1, 'client-' || n, '' FROM generate_series(1, 999) n`)
 	w.create(t, &authv1.Client{ClientId: "last"})
 	_, err := w.CreateClient(w.ctx, &authv1.Client{ClientId: "beyond"})
-	requireCode(t, fault.CodeConflict, err)
+	faulttest.RequireCode(t, fault.CodeConflict, err)
 	_, err = w.DeleteClient(w.ctx, &authv1.DeleteClientRequest{ClientId: "client-7"})
 	require.NoError(t, err)
 	w.create(t, &authv1.Client{ClientId: "beyond"})

@@ -6,21 +6,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/client"
+	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/scopes"
-	"github.com/rotaloom/rotaloom/services/auth/migrations"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -43,7 +40,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	w := &fixture{ctx: tenant.With(t.Context(), 1)}
-	w.pool = pgtest.New(t, audit.Migrations(), pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	w.pool = pooltest.New(t)
 	w.revoked = revoked.NewStore(w.pool, clock.NewFake(now), pgtest.Log(t))
 	w.Handler = client.New(client.Deps{
 		Pool: w.pool, Clock: clock.NewFake(now), Revoked: w.revoked, Scopes: scopes.NewCatalog(permissions), Permissions: permissions,
@@ -93,14 +90,4 @@ func (w *fixture) ended(t *testing.T, sid string) bool {
 	ended, err := w.revoked.Revoked(w.ctx, &authn.Principal{Tenant: 1, SID: sid})
 	require.NoError(t, err)
 	return ended
-}
-
-// requireCode fails unless an error has a code; "" is for no error.
-func requireCode(t *testing.T, code string, err error) {
-	t.Helper()
-	if code == "" {
-		require.NoError(t, err)
-		return
-	}
-	assert.True(t, fault.HasCode(err, code), "%v instead of %s", err, code)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
-	"github.com/rotaloom/rotaloom/services/auth/migrations"
+	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -32,11 +32,6 @@ type fixture struct {
 	clock  *clock.Fake
 	pool   *pg.Pool
 	guard  *guard.Guard
-}
-
-func newPool(t *testing.T) *pg.Pool {
-	t.Helper()
-	return pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
 }
 
 // newFixture makes a tenant: failures of one do not count in another.
@@ -92,7 +87,7 @@ func requireWait(t testing.TB, seconds int32, err error) {
 
 func TestWhoHasToWait(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	type login struct{ name, address string }
 	same := func(times int, name string) (failed []login) {
 		for range times {
@@ -146,7 +141,7 @@ func TestWhoHasToWait(t *testing.T) {
 
 func TestWhenANameIsLocked(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	for i, c := range []struct {
 		name   string
 		play   func(s *fixture)

@@ -11,12 +11,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
+	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
 )
 
 // What fails while a log-in is under way counts when its password turns out right.
 func TestRightPasswordsThatComeAfterWrongOnes(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	for i, c := range []struct {
 		name      string
 		meanwhile func(s *fixture)
@@ -43,7 +44,7 @@ func TestRightPasswordsThatComeAfterWrongOnes(t *testing.T) {
 
 func TestWrongPasswordsThatComeTogether(t *testing.T) {
 	t.Parallel()
-	s := newFixture(t, newPool(t), 1)
+	s := newFixture(t, pooltest.New(t), 1)
 	attempts := make([]*guard.Attempt, 6)
 	for i := range attempts {
 		attempts[i] = s.begin("ada", "")
@@ -56,7 +57,7 @@ func TestWrongPasswordsThatComeTogether(t *testing.T) {
 
 func TestWhatASuccessForgets(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	for i, c := range []struct {
 		name, user, address string
 		forgets             bool
@@ -91,7 +92,7 @@ func TestWhatASuccessForgets(t *testing.T) {
 
 func TestUntilWhenNamesAreKeptOut(t *testing.T) {
 	t.Parallel()
-	s := newFixture(t, newPool(t), 1)
+	s := newFixture(t, pooltest.New(t), 1)
 	s.failSlowly("locked", 5)
 	lockEnds := s.clock.Now().Add(59 * time.Minute)
 	for range 3 {

@@ -14,14 +14,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
-	"github.com/rotaloom/rotaloom/services/auth/migrations"
+	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func newHandler(t *testing.T, page int) (*Handler, *pg.Pool) {
 	t.Helper()
-	pool := pgtest.New(t, audit.Migrations(), pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	for _, id := range []int64{1, 2} {
 		_, err := pool.Exec(tenant.With(t.Context(), id), `INSERT INTO tenant (id, name, host) VALUES ($1::bigint, 'T', $1::text)`, id)
 		require.NoError(t, err)

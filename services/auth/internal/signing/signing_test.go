@@ -16,9 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
-	"github.com/rotaloom/rotaloom/services/auth/migrations"
 )
 
 // keyLife is how long keys are in use unless a test is about it.
@@ -31,7 +30,7 @@ func lifetimes(tokens, keys time.Duration) signing.Config {
 
 func TestReplicasShareOneKey(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	var wg sync.WaitGroup
 	for range 6 {
@@ -61,7 +60,7 @@ func TestReplicasShareOneKey(t *testing.T) {
 // is about to be made: maybe by another replica, whose tokens must be verified at once.
 func TestPublishedKeysAreRemembered(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	keys, err := signing.New(pool, present, lifetimes(time.Hour, keyLife), nil)
 	require.NoError(t, err)
@@ -114,7 +113,7 @@ func wrapperOf(t *testing.T, text string) signing.Wrapper {
 func TestRotationRefusesNoToken(t *testing.T) {
 	t.Parallel()
 	const tokenLife = 30 * time.Minute
-	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	replicas := make([]*signing.Keys, 2)
 	for i := range replicas {
@@ -168,7 +167,7 @@ func TestRotationRefusesNoToken(t *testing.T) {
 // one may not, rather than a third one that nobody was notified of.
 func TestThePublishedKeySignsEarlyRatherThanAnUnknownOne(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	keys, err := signing.New(pool, present, lifetimes(30*time.Minute, 3*time.Hour), nil)
 	require.NoError(t, err)
@@ -203,7 +202,7 @@ func TestKeysRetire(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+			pool := pooltest.New(t)
 			present := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 			replica := func(w signing.Wrapper) *signing.Keys {
 				keys, err := signing.New(pool, present, lifetimes(tokenLife, keyLife), w)
@@ -260,7 +259,7 @@ func TestKeysRetire(t *testing.T) {
 // What an operator removes signs no more after the next look.
 func TestARemovedKeySignsNoMore(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	keys, err := signing.New(pool, clock.System{}, lifetimes(time.Hour, keyLife), nil)
 	require.NoError(t, err)
 	before, err := keys.Public(t.Context())
@@ -279,7 +278,7 @@ func TestARemovedKeySignsNoMore(t *testing.T) {
 
 func TestPrivateKeysAreWrapped(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	with := func(w signing.Wrapper) *signing.Keys {
 		keys, err := signing.New(pool, clock.System{}, lifetimes(time.Hour, keyLife), w)
 		require.NoError(t, err)

@@ -9,10 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
-	"github.com/rotaloom/rotaloom/services/auth/migrations"
+	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -21,7 +20,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // row-level security concerns, and without regard to case.
 func TestUsersAreFoundByTheirIndex(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, pg.Migrations{Table: "auth_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	for i, sql := range []string{
 		`INSERT INTO tenant (id, name) VALUES (1, 'default')`,

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
-	"github.com/rotaloom/rotaloom/services/auth"
+	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/user"
 )
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func TestLockoutBeginsAndEndsInTime(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, auth.Migrations()...)
+	pool := pooltest.New(t)
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	present := clock.NewFake(start)
 	h := user.New(user.Deps{Pool: pool, Clock: present, Revoked: revoked.NewStore(pool, present, pgtest.Log(t))})

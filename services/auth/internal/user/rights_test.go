@@ -10,15 +10,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
-	"github.com/rotaloom/rotaloom/services/auth"
+	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/auth/internal/user"
 )
 
 func TestRightsAreThoseOfNow(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, auth.Migrations()...)
+	pool := pooltest.New(t)
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	h := user.New(user.Deps{Pool: pool, Clock: clock.NewFake(now), Permissions: []string{"a.b.read", "a.b.write", "c.d.read"}})
 	ctx := tenant.With(t.Context(), 1)

@@ -9,16 +9,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 func TestResolveContacts(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, pg.Migrations{Table: "commons_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	for i, sql := range []string{
 		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, supervisor_person_number, locale_policy_name)

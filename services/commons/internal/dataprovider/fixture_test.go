@@ -21,7 +21,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -39,7 +39,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	return &fixture{
-		pool: pgtest.New(t, pg.Migrations{Table: "commons_version", FS: migrations.FS}),
+		pool: pooltest.New(t),
 		ctx:  tenant.With(t.Context(), 1),
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
@@ -22,7 +21,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/delegation"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -60,10 +59,8 @@ func (team) Persons(context.Context, *authn.Principal) ([]int64, error) {
 // 10 to 20 March 2026. Where they are it is the first of March, in UTC the second.
 func newDelegations(t *testing.T) *delegation.Handler {
 	t.Helper()
-	sets, err := serve.Migrations("commons_version", migrations.FS)
-	require.NoError(t, err)
-	pool, now := pgtest.New(t, sets...), clock.NewFake(time.Date(2026, 3, 2, 3, 0, 0, 0, time.UTC))
-	_, err = pool.Exec(tenant.With(t.Context(), 1), `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body)
+	pool, now := pooltest.New(t), clock.NewFake(time.Date(2026, 3, 2, 3, 0, 0, 0, time.UTC))
+	_, err := pool.Exec(tenant.With(t.Context(), 1), `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body)
 		SELECT 1, n, 'P' || n, 'Person ' || n, 'UTC', '' FROM generate_series(1, 5) AS n`)
 	require.NoError(t, err)
 	zone, err := tzdb.Load("America/New_York")

@@ -9,13 +9,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/employeeday"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -27,9 +26,7 @@ const hour = 3600
 // edit, which is hidden once, and another was entered for three days.
 func TestReadEmployeeDays(t *testing.T) {
 	t.Parallel()
-	sets, err := serve.Migrations("commons_version", migrations.FS)
-	require.NoError(t, err)
-	pool := pgtest.New(t, sets...)
+	pool := pooltest.New(t)
 	monday := civil.Date(20_000)
 	amount := func(seconds int64) (*schedulingv1.PayCodeAmount, []byte) {
 		m := &schedulingv1.PayCodeAmount{PayCode: "Sick", Job: "A/B", Seconds: seconds}

@@ -12,18 +12,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 func TestAResponseHoldsFiveThousandJobs(t *testing.T) {
 	t.Parallel()
-	sets, err := serve.Migrations("commons_version", migrations.FS)
-	require.NoError(t, err)
-	pool := pgtest.New(t, sets...)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	for i, sql := range []string{
 		`INSERT INTO job (tenant_id, id, persistent_id) SELECT 1, n, n FROM generate_series(1000001, 1004998) AS n`,
@@ -37,7 +33,7 @@ func TestAResponseHoldsFiveThousandJobs(t *testing.T) {
 		})
 	}
 	h := New(pool, clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), nil)
-	_, err = h.CreateJob(ctx, &commonsv1.Job{Name: proto.String("Cook"), EffectiveDate: "2025-06-01"})
+	_, err := h.CreateJob(ctx, &commonsv1.Job{Name: proto.String("Cook"), EffectiveDate: "2025-06-01"})
 	require.NoError(t, err)
 
 	for name, where := range map[string]*commonsv1.JobWhere{

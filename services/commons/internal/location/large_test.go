@@ -18,13 +18,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 // large is a database with a tree of 100,000 locations on twelve levels, three
@@ -32,9 +30,7 @@ import (
 // tenth is somebody's primary job.
 func large(t *testing.T) *pg.Pool {
 	t.Helper()
-	sets, err := serve.Migrations("commons_version", migrations.FS)
-	require.NoError(t, err)
-	pool := pgtest.New(t, sets...)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	statements := []string{
 		`INSERT INTO location (tenant_id, id, persistent_id) SELECT 1, n, n FROM generate_series(1, 100000) AS n`,

@@ -13,15 +13,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/location"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationset"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -32,9 +31,7 @@ func at(path string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &path} }
 // Acme/New from 2026-06-01 on. Today is 2026-03-01.
 func newSets(t *testing.T) (context.Context, *locationset.Handler) {
 	t.Helper()
-	sets, err := serve.Migrations("commons_version", migrations.FS)
-	require.NoError(t, err)
-	pool, now := pgtest.New(t, sets...), clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	pool, now := pooltest.New(t), clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	ctx := tenant.With(t.Context(), 1)
 	for _, l := range []*commonsv1.Location{
 		{Name: proto.String("Acme")},

@@ -13,15 +13,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/location"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -34,9 +33,7 @@ func byName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} 
 
 func newTypes(t *testing.T) (context.Context, *pg.Pool, *locationtype.Handler) {
 	t.Helper()
-	sets, err := serve.Migrations("commons_version", migrations.FS)
-	require.NoError(t, err)
-	pool := pgtest.New(t, sets...)
+	pool := pooltest.New(t)
 	return tenant.With(t.Context(), 1), pool, locationtype.New(pool)
 }
 

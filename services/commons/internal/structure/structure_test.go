@@ -10,20 +10,11 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
-
-// requireCode fails unless an error has a code; "" is for no error.
-func requireCode(t *testing.T, code string, err error) {
-	t.Helper()
-	if code == "" {
-		require.NoError(t, err)
-		return
-	}
-	require.True(t, fault.HasCode(err, code), "%v instead of %s", err, code)
-}
 
 func TestNames(t *testing.T) {
 	t.Parallel()
@@ -40,7 +31,7 @@ func TestNames(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			requireCode(t, c.code, structure.CheckName("name", c.given))
+			faulttest.RequireCode(t, c.code, structure.CheckName("name", c.given))
 		})
 	}
 }
@@ -66,7 +57,7 @@ func TestDaysOfThings(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			days, err := structure.Days(c.effective, c.expiration)
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			if c.code == "" {
 				assert.Equal(t, c.want, days.From.String()+" "+days.To.String())
 			}
@@ -90,7 +81,7 @@ func TestSpans(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			days, err := structure.Span("span", c.first, c.last)
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			assert.Equal(t, c.days, days.Days())
 		})
 	}
@@ -101,7 +92,7 @@ func TestSpans(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, today, day)
 		_, err = structure.DayOr("date", "tomorrow", today)
-		requireCode(t, fault.CodeDate, err)
+		faulttest.RequireCode(t, fault.CodeDate, err)
 	})
 }
 
@@ -127,7 +118,7 @@ func TestListsOfReferences(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			refs, err := structure.Refs("where", c.list)
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			var got []string
 			for _, ref := range refs {
 				got = append(got, structure.Text(ref))
@@ -157,7 +148,7 @@ func TestOneReferenceOrAList(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			refs, err := structure.OneOrMore("where.type", c.one, c.list)
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			assert.Len(t, refs, c.want)
 		})
 	}
@@ -175,7 +166,7 @@ func TestTimesSinceWhich(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			since, err := structure.Since(&commonsv1.MultiReadOptions{ModifiedSince: c.text})
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			if c.code != "" {
 				return
 			}
@@ -201,7 +192,7 @@ func TestIDsOfBodies(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			requireCode(t, c.code, structure.CheckID(7, c.body))
+			faulttest.RequireCode(t, c.code, structure.CheckID(7, c.body))
 		})
 	}
 }

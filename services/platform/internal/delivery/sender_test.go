@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
-	"github.com/rotaloom/rotaloom/services/platform/migrations"
+	"github.com/rotaloom/rotaloom/services/platform/internal/pooltest"
 )
 
 // recipient stands for whom messages go to: it says what a test wants, and counts.
@@ -64,7 +64,7 @@ type fixture struct {
 func newFixture(t *testing.T, cfg Config) *fixture {
 	t.Helper()
 	b := &fixture{
-		pool: pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS}), recipient: &recipient{got: map[string]int{}},
+		pool: pooltest.New(t), recipient: &recipient{got: map[string]int{}},
 		clock: clock.NewFake(time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)),
 	}
 	var err error

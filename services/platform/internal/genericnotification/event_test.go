@@ -9,19 +9,13 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
-	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
-	"github.com/rotaloom/rotaloom/services/platform/migrations"
 )
 
 // An event has its generic notifications read, whatever else the tenant has.
 func TestOfEvent(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS})
-	local := rpctest.Local(t)
-	platformv1.RegisterGenericNotificationServiceServer(local, New(pool))
-	h := platformv1.NewGenericNotificationServiceClient(local.Conn("test", nil))
+	pool, h := newClient(t)
 	ctx := tenant.With(t.Context(), 1)
 	create := func(ctx context.Context, name, domain, event string) *platformv1.GenericNotification {
 		n := good()

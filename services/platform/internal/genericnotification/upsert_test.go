@@ -15,18 +15,23 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
-	"github.com/rotaloom/rotaloom/services/platform/migrations"
+	"github.com/rotaloom/rotaloom/services/platform/internal/pooltest"
 )
+
+// newClient returns a database, and a client of the handler on it.
+func newClient(t *testing.T) (*pg.Pool, platformv1.GenericNotificationServiceClient) {
+	t.Helper()
+	pool, local := pooltest.New(t), rpctest.Local(t)
+	platformv1.RegisterGenericNotificationServiceServer(local, New(pool))
+	return pool, platformv1.NewGenericNotificationServiceClient(local.Conn("test", nil))
+}
 
 // Whoever upserts a name at the same time as others replaces what they created.
 func TestUpsertsOfOneNameMeet(t *testing.T) {
 	t.Parallel()
-	local := rpctest.Local(t)
-	platformv1.RegisterGenericNotificationServiceServer(local, New(pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS})))
-	h := platformv1.NewGenericNotificationServiceClient(local.Conn("test", nil))
+	_, h := newClient(t)
 	ctx := tenant.With(t.Context(), 1)
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -54,10 +59,7 @@ func TestUpsertsOfOneNameMeet(t *testing.T) {
 // also when many create at the same time.
 func TestWhatIsCreatedIsBounded(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS})
-	local := rpctest.Local(t)
-	platformv1.RegisterGenericNotificationServiceServer(local, New(pool))
-	h := platformv1.NewGenericNotificationServiceClient(local.Conn("test", nil))
+	pool, h := newClient(t)
 	named := func(i int) *platformv1.GenericNotification {
 		n := good()
 		n.Name = fmt.Sprintf("new %d", i)

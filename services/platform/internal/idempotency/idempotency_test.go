@@ -15,12 +15,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
-	"github.com/rotaloom/rotaloom/services/platform/migrations"
+	"github.com/rotaloom/rotaloom/services/platform/internal/pooltest"
 )
 
 const (
@@ -35,7 +34,7 @@ const (
 func newHandler(t *testing.T, cfg Config) (*Handler, *clock.Fake) {
 	t.Helper()
 	clk := clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	pool := pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	return New(cfg, Deps{Pool: pool, Policies: policy.NewTable(nil), Clock: clk, Log: pgtest.Log(t)}), clk
 }
 

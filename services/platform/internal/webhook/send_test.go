@@ -25,10 +25,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/delivery"
-	"github.com/rotaloom/rotaloom/services/platform/migrations"
+	"github.com/rotaloom/rotaloom/services/platform/internal/pooltest"
 )
 
 // receiver is a program that receives messages.
@@ -81,7 +80,7 @@ type fixture struct {
 func newFixture(t *testing.T, url, caFile string, networks ...string) *fixture {
 	t.Helper()
 	b := &fixture{ctx: tenant.With(t.Context(), 1), clock: clock.NewFake(time.Now())}
-	b.pool = pgtest.New(t, pg.Migrations{Table: "platform_version", FS: migrations.FS})
+	b.pool = pooltest.New(t)
 	cfg := Config{Networks: networks, CAFile: caFile}
 	var err error
 	b.handler, err = New(Config{Networks: []string{"127.0.0.0/8"}}, b.pool, b.clock)

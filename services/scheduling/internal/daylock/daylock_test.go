@@ -1,31 +1,21 @@
 package daylock_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
-
-// noPersons knows no person that is not projected.
-type noPersons struct{ commonsv1.PersonServiceClient }
-
-func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
-}
 
 type fixture struct {
 	*schedtest.Env
@@ -39,10 +29,9 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	f := &fixture{Env: env, t: t, locks: schedulingv1.NewDayLockServiceClient(env.Conn())}
-	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, noPersons{}, nil, nil), func() { f.wakes++ })
+	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil, nil), func() { f.wakes++ })
 	schedulingv1.RegisterDayLockServiceServer(env.Local, handler)
-	_, err := env.Pool.Exec(env.Ctx, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'UTC', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
-	require.NoError(t, err)
+	env.Exec(t, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'UTC', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
 	return f
 }
 
@@ -155,8 +144,7 @@ func TestLeaveIsKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	leave := func(id int, employee int64, from, to string) {
-		_, err := f.Pool.Exec(f.Ctx, `INSERT INTO leave_edit VALUES (1, $1, $2, $3::text::date, $4::text::date, 1, '')`, id, employee, from, to)
-		require.NoError(t, err)
+		f.Exec(t, `INSERT INTO leave_edit VALUES (1, $1, $2, $3::text::date, $4::text::date, 1, '')`, id, employee, from, to)
 	}
 	kept := func() (list []string) {
 		rows, err := f.Pool.Query(f.Ctx, `SELECT employee_id || ' ' || lock_from || ' ' || lock_to || ' ' || id FROM locked_leave ORDER BY 1`)

@@ -20,9 +20,9 @@ import (
 func TestApplyCreate(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.exec(t, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
+	w.Exec(t, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
 SELECT 1, e, 55, '2024-01-01', '3000-01-01' FROM generate_series(1, 5) AS e`)
-	w.exec(t, `INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date)
+	w.Exec(t, `INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date)
 VALUES (1, 1, '2025-03-03', '2025-03-10'), (1, 2, '2025-03-03', '2025-03-10'), (1, 2, '2025-05-01', '2025-05-02'), (1, 3, '2024-03-03', '2024-03-10')`)
 
 	byName := assigned(0, "2025-03-03", "")

@@ -15,9 +15,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -36,15 +36,6 @@ const (
 
 // tables are all that a change could write to.
 var tables = []string{"schedule_pattern", "pattern_assignment", "propagation", "outbox"}
-
-// timekeeping knows no terms but those that scheduling knows already.
-type timekeeping struct {
-	timekeepingv1.EmploymentTermServiceClient
-}
-
-func (timekeeping) ResolveEmploymentTerms(context.Context, *timekeepingv1.ResolveEmploymentTermsRequest, ...grpc.CallOption) (*timekeepingv1.ResolveEmploymentTermsResponse, error) {
-	return &timekeepingv1.ResolveEmploymentTermsResponse{}, nil
-}
 
 // members notes the terms whose members were asked for, of which it expects one
 // more.
@@ -77,13 +68,13 @@ func newFixture(t *testing.T) *fixture {
 	handler := employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
 		Pool:        w.Pool,
 		Definitions: patterndefinition.New(patterndefinition.Settings{}, shifts, patterns),
-		Terms:       projection.NewResolver(w.Pool, nil, timekeeping{}, nil),
+		Terms:       projection.NewResolver(w.Pool, nil, schedtest.NoTerms{}, nil),
 		Members:     &w.members,
 		Wake:        func() { w.wakes.Add(1) },
 	})
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(w.Local, handler)
 	w.client = schedulingv1.NewEmploymentTermSchedulePatternServiceClient(w.Conn())
-	w.exec(t, `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
+	w.Exec(t, `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
 VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1), (1, 57, 'Closed', false, false, 1)`)
 	_, err := shifts.CreateOne(w.Ctx, w.Pool, tenant.Default, &schedulingv1.ShiftTemplate{
 		Name: "Early", StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00",
@@ -92,12 +83,6 @@ VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1), 
 	_, err = patterns.CreateOne(w.Ctx, w.Pool, tenant.Default, rota(28))
 	require.NoError(t, err)
 	return w
-}
-
-func (w *fixture) exec(t *testing.T, sql string, args ...any) {
-	t.Helper()
-	_, err := w.Pool.Exec(w.Ctx, sql, args...)
-	require.NoError(t, err)
 }
 
 // rota is a pattern of a number of days, named "Rota".
@@ -177,10 +162,7 @@ func ids(list ...int64) *schedulingv1.GroupSchedulePatternIds {
 
 func requireFault(t *testing.T, err error, code string, status int, text string) *fault.Error {
 	t.Helper()
-	require.Error(t, err)
-	f := fault.FromError(err)
-	require.Equal(t, code, f.Code, f.Message)
-	require.Equal(t, status, f.Status)
+	f := faulttest.Require(t, err, code, status)
 	require.Contains(t, f.Message, text)
 	return f
 }

@@ -82,11 +82,11 @@ func TestPopulatedThroughDateFollowsThePropagation(t *testing.T) {
 	}
 	for state, want := range map[string]string{"ACCEPTED": "2025-03-02", "RUNNING": "2025-03-02", "FINISHED": "2025-03-31", "FAILED": "2025-03-02"} {
 		t.Run(state, func(t *testing.T) {
-			w.exec(t, `UPDATE propagation SET state = $1 WHERE tenant_id = 1`, state)
+			w.Exec(t, `UPDATE propagation SET state = $1 WHERE tenant_id = 1`, state)
 			assert.Equal(t, want, populated(), state)
 		})
 	}
-	w.exec(t, `UPDATE propagation SET state = 'FINISHED' WHERE tenant_id = 1`)
+	w.Exec(t, `UPDATE propagation SET state = 'FINISHED' WHERE tenant_id = 1`)
 	_, _, err := w.update(ending("", made.GetId()), false)
 	require.NoError(t, err)
 	assert.Equal(t, "2025-03-02", populated(), "a change begins anew")
@@ -106,12 +106,12 @@ func TestHistoryTellsWhatWas(t *testing.T) {
 	_, err = w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
 	require.NoError(t, err)
 	// What the database and the propagation would have written, at known times.
-	w.exec(t, `UPDATE pattern_assignment SET
+	w.Exec(t, `UPDATE pattern_assignment SET
     believed_from = timestamptz '2025-01-01 08:00:00Z' + propagation_id * interval '1 day',
     believed_until = CASE WHEN believed_until < 'infinity' THEN timestamptz '2025-01-09 09:00:00Z' ELSE 'infinity' END`)
-	w.exec(t, `UPDATE propagation SET state = 'FINISHED', employees_done = 12, skipped_locked = id % 2, finished_at = accepted_at`)
-	w.exec(t, `UPDATE propagation SET finished_at = '2025-02-01 00:00:00Z'`)
-	w.exec(t, `UPDATE propagation SET state = 'FAILED', skipped_cut_loose = 3, error = 'secret' WHERE id = 2`)
+	w.Exec(t, `UPDATE propagation SET state = 'FINISHED', employees_done = 12, skipped_locked = id % 2, finished_at = accepted_at`)
+	w.Exec(t, `UPDATE propagation SET finished_at = '2025-02-01 00:00:00Z'`)
+	w.Exec(t, `UPDATE propagation SET state = 'FAILED', skipped_cut_loose = 3, error = 'secret' WHERE id = 2`)
 
 	response, err := w.read([]string{"history"}, groups("", "", term(warehouse)))
 	require.NoError(t, err)
@@ -162,7 +162,7 @@ func TestAssignmentsGoWithTheirTerm(t *testing.T) {
 	read := &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()}
 	_, err := w.client.GetEmploymentTermSchedulePattern(w.Ctx, read)
 	require.NoError(t, err)
-	w.exec(t, `UPDATE employment_term SET deleted = true, version = 2 WHERE tenant_id = 1 AND id = $1`, warehouse)
+	w.Exec(t, `UPDATE employment_term SET deleted = true, version = 2 WHERE tenant_id = 1 AND id = $1`, warehouse)
 	_, err = w.client.GetEmploymentTermSchedulePattern(w.Ctx, read)
 	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
 	_, err = w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})

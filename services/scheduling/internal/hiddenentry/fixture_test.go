@@ -9,28 +9,20 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagationtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
@@ -62,20 +54,6 @@ type fixture struct {
 	wake     func()
 }
 
-type noPersons struct{ commonsv1.PersonServiceClient }
-
-func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
-}
-
-type noTerms struct {
-	timekeepingv1.EmploymentTermServiceClient
-}
-
-func (noTerms) ResolveEmploymentTerms(context.Context, *timekeepingv1.ResolveEmploymentTermsRequest, ...grpc.CallOption) (*timekeepingv1.ResolveEmploymentTermsResponse, error) {
-	return &timekeepingv1.ResolveEmploymentTermsResponse{}, nil
-}
-
 type allVisible struct{}
 
 func (allVisible) Expected(context.Context, []int64) []propagation.Members { return nil }
@@ -90,9 +68,9 @@ func newFixture(t *testing.T) *fixture {
 		edits:    schedulingv1.NewPayCodeEditServiceClient(env.Conn()),
 		schedule: schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
-	w.run()
+	w.wake = propagationtest.Run(t, env.Pool, clock.System{})
 	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.NewStore(), schedulepatterntemplate.NewStore())
-	resolver := projection.NewResolver(env.Pool, noPersons{}, noTerms{}, nil)
+	resolver := projection.NewResolver(env.Pool, schedtest.NoPersons{}, schedtest.NoTerms{}, nil)
 	reader := reading.NewReader(env.Pool, definitions)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
 		Pool: env.Pool, Definitions: definitions, Terms: resolver, Members: allVisible{}, Wake: w.wake,
@@ -101,46 +79,13 @@ func newFixture(t *testing.T) *fixture {
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))
 	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, scheduleitem.NewPayCodeEdits(deps))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, resolver, nil))
-	w.exec(`INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
+	w.Exec(w.t, `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
 		VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1)`)
 	for _, id := range []int64{anna, colleague} {
-		w.exec(`INSERT INTO employee VALUES (1, $1, $2, 'P', 'UTC', 1)`, id, fmt.Sprint("P", id))
-		w.exec(`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date) VALUES (1, $1, 55, '2025-01-01', '3000-01-01')`, id)
+		w.Exec(w.t, `INSERT INTO employee VALUES (1, $1, $2, 'P', 'UTC', 1)`, id, fmt.Sprint("P", id))
+		w.Exec(w.t, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date) VALUES (1, $1, 55, '2025-01-01', '3000-01-01')`, id)
 	}
 	return w
-}
-
-// run starts a relay and a propagator, as a process has.
-func (w *fixture) run() {
-	w.t.Helper()
-	log, registry := pgtest.Log(w.t), prometheus.NewRegistry()
-	b, err := bus.New(bus.Options{
-		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewDeadLetters(w.Pool), Transient: pgerr.Unavailable, Log: log, Registry: registry,
-	})
-	require.NoError(w.t, err)
-	relay, err := outbox.NewRelay(outbox.Options{
-		Pool: w.Pool, Bus: b, Log: log, Registry: registry, Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
-	})
-	require.NoError(w.t, err)
-	w.wake = relay.Wake
-	p, err := propagator.New(propagator.Options{Pool: w.Pool, Clock: clock.System{}, Bus: b, Wake: relay.Wake, Log: log, Registry: registry})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(w.t.Context())
-	done := make(chan error, 2)
-	go func() { done <- p.Run(ctx) }()
-	go func() { done <- relay.Run(ctx) }()
-	w.t.Cleanup(func() {
-		cancel()
-		for range 2 {
-			require.NoError(w.t, <-done)
-		}
-	})
-}
-
-func (w *fixture) exec(sql string, args ...any) {
-	w.t.Helper()
-	_, err := w.Pool.Exec(w.Ctx, sql, args...)
-	require.NoError(w.t, err)
 }
 
 // settle waits until all that was accepted is applied.
@@ -241,10 +186,10 @@ func (w *fixture) remove(id int64) {
 // member puts an employee on terms: "55 2025-01-01 2025-06-01".
 func (w *fixture) member(employee int64, list ...string) {
 	w.t.Helper()
-	w.exec(`DELETE FROM membership WHERE employee_id = $1`, employee)
+	w.Exec(w.t, `DELETE FROM membership WHERE employee_id = $1`, employee)
 	for _, m := range list {
 		parts := strings.Fields(m)
-		w.exec(`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
+		w.Exec(w.t, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
 			VALUES (1, $1, $2::text::bigint, $3::text::date, $4::text::date)`, employee, parts[0], parts[1], parts[2])
 	}
 	require.NoError(w.t, pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {

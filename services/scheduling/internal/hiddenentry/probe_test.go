@@ -115,13 +115,13 @@ func TestOwnPattern(t *testing.T) {
 	w := newFixture(t)
 	w.assign(warehouse, "2025-01-01", "", false, "EARLY")
 	w.delete(anna, march10, "EARLY")
-	w.exec(`INSERT INTO pattern_assignment (tenant_id, id, version, employee_id, from_date, to_date, pattern_id, day_count, anchor,
+	w.Exec(w.t, `INSERT INTO pattern_assignment (tenant_id, id, version, employee_id, from_date, to_date, pattern_id, day_count, anchor,
 		start_date_offset, override, lane, seq, propagation_id, lineage_id, entries_per_day)
 		SELECT 1, 9999, 1, 1, '2025-03-01', '2025-04-01', pattern_id, 1, '2025-03-01', 0, true, 0, 9999, 0, 9999, 1 FROM pattern_assignment`)
 	w.member(anna, "55 2025-01-01 3000-01-01")
 	assert.Equal(t, []string{"EARLY"}, w.day(anna, march10), "of the same pattern, and yet another shift")
 	w.delete(anna, "2025-03-12", "EARLY")
-	w.exec(`UPDATE pattern_assignment SET believed_until = now() WHERE id = 9999`)
+	w.Exec(w.t, `UPDATE pattern_assignment SET believed_until = now() WHERE id = 9999`)
 	w.member(anna, "55 2025-01-01 3000-01-01")
 	assert.Empty(t, w.day(anna, march10))
 	assert.Equal(t, []string{"EARLY"}, w.day(anna, "2025-03-12"))
@@ -209,7 +209,7 @@ func TestAnEditedShiftGoesWithTheEmployment(t *testing.T) {
 	})
 	require.NoError(t, err)
 	w.remove(w.assign(office, "2025-01-01", "", false, "LATE"))
-	w.exec(`INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES (1, 1, '2025-03-20', '2025-03-21')`)
+	w.Exec(w.t, `INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES (1, 1, '2025-03-20', '2025-03-21')`)
 
 	w.member(anna, "55 2025-01-01 2025-03-01")
 	assert.Equal(t, []string{"NIGHT*"}, w.day(anna, march10))

@@ -13,21 +13,16 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -36,7 +31,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagationtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -73,12 +68,12 @@ func newFixture(t *testing.T) *fixture {
 		schedules: schedulingv1.NewScheduleServiceClient(env.Conn()), locks: schedulingv1.NewDayLockServiceClient(env.Conn()),
 	}
 	for _, id := range employees {
-		w.exec(`INSERT INTO employee VALUES (1, $1, $2, 'Person', 'UTC', 1)`, id, fmt.Sprint("P", id))
+		w.Exec(w.t, `INSERT INTO employee VALUES (1, $1, $2, 'Person', 'UTC', 1)`, id, fmt.Sprint("P", id))
 	}
 	for _, start := range []string{"06", "08", "14"} {
 		w.patterns = append(w.patterns, w.pattern(start))
 	}
-	wake := w.propagate()
+	wake := propagationtest.Run(t, env.Pool, clock.System{})
 	directory := projection.NewResolver(env.Pool, nil, nil, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	w.reader = reader
@@ -86,12 +81,6 @@ func newFixture(t *testing.T) *fixture {
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory, nil))
 	schedulingv1.RegisterDayLockServiceServer(env.Local, daylock.New(env.Pool, directory, wake))
 	return w
-}
-
-func (w *fixture) exec(sql string, args ...any) {
-	w.t.Helper()
-	_, err := w.Pool.Exec(w.Ctx, sql, args...)
-	require.NoError(w.t, err)
 }
 
 // pattern stores one with a shift of two hours on each day of three.
@@ -107,30 +96,6 @@ func (w *fixture) pattern(start string) (id int64) {
 	require.NoError(w.t, w.Pool.QueryRow(w.Ctx, `INSERT INTO schedule_pattern (tenant_id, digest, day_count, body)
 		VALUES (1, sha256($1), 3, $1) RETURNING id`, text).Scan(&id))
 	return id
-}
-
-// propagate runs what applies patterns to employees, until the test ends.
-func (w *fixture) propagate() (wake func()) {
-	b, err := bus.New(bus.Options{
-		Conn: natstest.New(w.t).Conn(), DeadLetters: outbox.NewDeadLetters(w.Pool), Transient: pgerr.Unavailable,
-		Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(),
-	})
-	require.NoError(w.t, err)
-	relay, err := outbox.NewRelay(outbox.Options{
-		Pool: w.Pool, Bus: b, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(), Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
-	})
-	require.NoError(w.t, err)
-	p, err := propagator.New(propagator.Options{Pool: w.Pool, Clock: clock.System{}, Bus: b, Wake: relay.Wake, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry()})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(w.t.Context())
-	var running errgroup.Group
-	running.Go(func() error { return p.Run(ctx) })
-	running.Go(func() error { return relay.Run(ctx) })
-	w.t.Cleanup(func() {
-		cancel()
-		assert.NoError(w.t, running.Wait())
-	})
-	return relay.Wake
 }
 
 // change does something by chance to the schedule of an employee.

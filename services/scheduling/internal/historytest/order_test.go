@@ -99,8 +99,7 @@ func TestTheOrderSurvivesTheClock(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
 	ahead := time.Now().Add(time.Hour).UnixMicro()
-	_, err := env.Pool.Exec(env.Ctx, "SELECT setval('schedule_revision', $1)", ahead)
-	require.NoError(t, err)
+	env.Exec(t, "SELECT setval('schedule_revision', $1)", ahead)
 	last := settled(t, env)
 	assert.Greater(t, last.UnixMicro(), ahead)
 	for term := range int64(3) {
@@ -123,13 +122,11 @@ func TestWhereAnEntryHidesIsNoChangeOfTheItem(t *testing.T) {
 		`UPDATE schedule_item SET hidden_lane = 3, withdrawn = false WHERE tenant_id = 1 AND id = 7`,
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
-			_, err := env.Pool.Exec(env.Ctx, sql)
-			require.NoError(t, err)
+			env.Exec(t, sql)
 		})
 	}
 	assert.Zero(t, env.Rows(t, "schedule_item_past")["schedule_item_past"])
-	_, err := env.Pool.Exec(env.Ctx, `UPDATE schedule_item SET body = 'b' WHERE tenant_id = 1 AND id = 7`)
-	require.NoError(t, err)
+	env.Exec(t, `UPDATE schedule_item SET body = 'b' WHERE tenant_id = 1 AND id = 7`)
 	var body string
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, "SELECT convert_from(body, 'UTF8') FROM schedule_item_past WHERE id = 7").Scan(&body))
 	assert.Equal(t, "a", body)
@@ -144,8 +141,7 @@ func TestThatAnItemIsWithdrawnIsAChangeOfIt(t *testing.T) {
 		`UPDATE schedule_item SET hidden_lane = NULL, withdrawn = true WHERE tenant_id = 1 AND id = 7`,
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
-			_, err := env.Pool.Exec(env.Ctx, sql)
-			require.NoError(t, err)
+			env.Exec(t, sql)
 		})
 	}
 	var withdrawn bool

@@ -2,21 +2,17 @@ package projection
 
 import (
 	"context"
-	"strconv"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/bustest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -34,12 +30,12 @@ func TestConsumersKeepTheProjections(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.NoError(t, b.EnsureStreams(t.Context()))
-	publish(t, conn, &commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{person(7, 2, "P7b"), person(8, 1, "P8")}})
-	publish(t, conn, &commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{person(7, 1, "P7a")}})
-	publish(t, conn, term(5, 2, "Five", true))
-	publish(t, conn, term(5, 1, "Five", false))
-	publish(t, conn, &timekeepingv1.MembershipsChanged{Persons: []*timekeepingv1.PersonMemberships{on(9, 1, days(5, "bad", "3000-01-01"))}})
-	publish(t, conn, &timekeepingv1.MembershipsChanged{Persons: []*timekeepingv1.PersonMemberships{
+	bustest.Publish(t, conn, &commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{person(7, 2, "P7b"), person(8, 1, "P8")}})
+	bustest.Publish(t, conn, &commonsv1.PersonsChanged{Persons: []*commonsv1.PersonState{person(7, 1, "P7a")}})
+	bustest.Publish(t, conn, term(5, 2, "Five", true))
+	bustest.Publish(t, conn, term(5, 1, "Five", false))
+	bustest.Publish(t, conn, &timekeepingv1.MembershipsChanged{Persons: []*timekeepingv1.PersonMemberships{on(9, 1, days(5, "bad", "3000-01-01"))}})
+	bustest.Publish(t, conn, &timekeepingv1.MembershipsChanged{Persons: []*timekeepingv1.PersonMemberships{
 		on(7, 2, days(5, "2026-01-01", "3000-01-01")), on(8, 1, days(5, "2026-01-01", "3000-01-01")),
 	}})
 
@@ -66,20 +62,4 @@ func TestConsumersKeepTheProjections(t *testing.T) {
 		{"INHERITANCE", []int64{5}, []int64{}},
 		{"MEMBERSHIP", []int64{}, []int64{7, 8}},
 	}, w.started())
-}
-
-func publish(t *testing.T, conn *nats.Conn, event proto.Message) {
-	t.Helper()
-	js, err := jetstream.New(conn)
-	require.NoError(t, err)
-	descriptor := event.ProtoReflect().Descriptor()
-	subject, err := bus.SubjectOf(descriptor)
-	require.NoError(t, err)
-	payload, err := proto.Marshal(event)
-	require.NoError(t, err)
-	_, err = js.PublishMsg(t.Context(), &nats.Msg{Subject: subject, Data: payload, Header: nats.Header{
-		bus.HeaderTenant: {strconv.FormatInt(tenant.Default, 10)}, bus.HeaderEvent: {string(descriptor.FullName())},
-		bus.HeaderID: {nats.NewInbox()},
-	}})
-	require.NoError(t, err)
 }

@@ -13,12 +13,11 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -36,9 +35,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Parallel()
-	sets, err := serve.Migrations("scheduling_version", migrations.FS)
-	require.NoError(t, err)
-	pool := pgtest.New(t, sets...)
+	pool := schedtest.NewPool(t)
 	w := &fixture{
 		t: t, ctx: tenant.With(t.Context(), tenant.Default), pool: pool,
 		copies: NewCopies(pool, func() {}), commons: &fakeCommons{}, timekeeping: &fakeTimekeeping{},

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/requestsubtype"
@@ -31,14 +32,6 @@ func newFixture(t *testing.T) *fixture {
 	env := schedtest.New(t)
 	schedulingv1.RegisterRequestSubtypeServiceServer(env.Local, requestsubtype.New(env.Pool))
 	return &fixture{Env: env, client: schedulingv1.NewRequestSubtypeServiceClient(env.Conn())}
-}
-
-func requireFault(t *testing.T, err error, code string, status int) {
-	t.Helper()
-	require.Error(t, err)
-	f := fault.FromError(err)
-	require.Equal(t, code, f.Code, f.Message)
-	require.Equal(t, status, f.Status)
 }
 
 func swap(name string) *schedulingv1.RequestSubtype {
@@ -66,7 +59,7 @@ func TestTenantsBeginWithOneOfEachKind(t *testing.T) {
 	_, err := w.client.DeleteRequestSubtype(w.Ctx, &schedulingv1.DeleteRequestSubtypeRequest{Id: 5})
 	require.NoError(t, err)
 	_, err = w.client.GetRequestSubtype(w.Ctx, &schedulingv1.GetRequestSubtypeRequest{Id: 5})
-	requireFault(t, err, requestsubtype.CodeUnknownID, 404)
+	faulttest.Require(t, err, requestsubtype.CodeUnknownID, 404)
 	_, err = w.client.GetRequestSubtype(other, &schedulingv1.GetRequestSubtypeRequest{Id: 5})
 	require.NoError(t, err, "the other tenant keeps its own")
 }
@@ -111,7 +104,7 @@ func TestLifeOfARequestSubtype(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "2", updated.GetSwapRequest().GetVersion())
 	_, err = w.client.UpdateRequestSubtype(w.Ctx, update)
-	requireFault(t, err, fault.CodeStale, 409)
+	faulttest.Require(t, err, fault.CodeStale, 409)
 
 	lists, err := w.client.MultiReadRequestSubtypes(german, &schedulingv1.MultiReadRequestSubtypesRequest{
 		Where: &schedulingv1.RequestSubtypeWhere{RequestTypes: &schedulingv1.RequestTypeRefs{Qualifiers: []string{"SWAP", "cover_request"}}},
@@ -125,9 +118,9 @@ func TestLifeOfARequestSubtype(t *testing.T) {
 	_, err = w.client.DeleteRequestSubtype(w.Ctx, &schedulingv1.DeleteRequestSubtypeRequest{Id: id})
 	require.NoError(t, err)
 	_, err = w.client.DeleteRequestSubtype(w.Ctx, &schedulingv1.DeleteRequestSubtypeRequest{Id: id})
-	requireFault(t, err, requestsubtype.CodeUnknownID, 404)
+	faulttest.Require(t, err, requestsubtype.CodeUnknownID, 404)
 	_, err = w.client.FindRequestSubtype(w.Ctx, &schedulingv1.FindRequestSubtypeRequest{Name: "Trade shifts"})
-	requireFault(t, err, requestsubtype.CodeUnknownName, 404)
+	faulttest.Require(t, err, requestsubtype.CodeUnknownName, 404)
 }
 
 func TestRequestSubtypesAreRefused(t *testing.T) {
@@ -176,7 +169,7 @@ func TestRequestSubtypesAreRefused(t *testing.T) {
 			} else {
 				_, err = w.client.CreateRequestSubtype(w.Ctx, test.given)
 			}
-			requireFault(t, err, test.code, test.status)
+			faulttest.Require(t, err, test.code, test.status)
 		})
 	}
 }
@@ -200,7 +193,7 @@ func TestRequestTypesAreRefused(t *testing.T) {
 			_, err := w.client.MultiReadRequestSubtypes(w.Ctx, &schedulingv1.MultiReadRequestSubtypesRequest{
 				Where: &schedulingv1.RequestSubtypeWhere{RequestTypes: test.refs},
 			})
-			requireFault(t, err, test.code, 400)
+			faulttest.Require(t, err, test.code, 400)
 		})
 	}
 }

@@ -61,15 +61,11 @@ func benchReader(b *testing.B, env *schedtest.Env) *reading.Reader {
 	}
 	body, err := proto.Marshal(pattern)
 	require.NoError(b, err)
-	exec := func(sql string, args ...any) {
-		_, err := env.Pool.Exec(env.Ctx, sql, args...)
-		require.NoError(b, err)
-	}
-	exec(`INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body) VALUES ($1, 77, sha256($2), 7, $2)`, benchTenant, body)
-	exec(`INSERT INTO employee SELECT $1, i, 'P' || i, 'Person ' || i, 'Europe/Zurich', 1 FROM generate_series(1, $2::int) AS i`, benchTenant, benchEmployees)
-	exec(`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
+	env.Exec(b, `INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body) VALUES ($1, 77, sha256($2), 7, $2)`, benchTenant, body)
+	env.Exec(b, `INSERT INTO employee SELECT $1, i, 'P' || i, 'Person ' || i, 'Europe/Zurich', 1 FROM generate_series(1, $2::int) AS i`, benchTenant, benchEmployees)
+	env.Exec(b, `INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
 		SELECT $1, i, 0, '2020-01-01', '3000-01-01', 77, i % 7, 7, 33, true, 7 FROM generate_series(1, $2::int) AS i`, benchTenant, benchEmployees)
-	exec("ANALYZE")
+	env.Exec(b, "ANALYZE")
 	return reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 }
 

@@ -21,6 +21,8 @@ import (
 // caller is the service in whose name tests call. It needs no token.
 const caller = "test"
 
+const seeding pg.Unaudited = "a test sets up what it is about"
+
 // Env is where handlers are tested.
 type Env struct {
 	// Pool is the database, with the schema of the service.
@@ -34,18 +36,31 @@ type Env struct {
 // New makes an Env for one test.
 func New(t testing.TB) *Env {
 	t.Helper()
-	sets, err := serve.Migrations("scheduling_version", migrations.FS)
-	require.NoError(t, err)
 	return &Env{
-		Pool:  pgtest.New(t, sets...),
+		Pool:  NewPool(t),
 		Ctx:   tenant.With(t.Context(), tenant.Default),
 		Local: rpctest.Local(t),
 	}
 }
 
+// NewPool returns a pool on a database of the test's own, with the schema of the service.
+func NewPool(t testing.TB) *pg.Pool {
+	t.Helper()
+	sets, err := serve.Migrations("scheduling_version", migrations.FS)
+	require.NoError(t, err)
+	return pgtest.New(t, sets...)
+}
+
 // Conn is a connection to the handlers, for calls in the name of the tenant of
 // their context.
 func (e *Env) Conn() grpc.ClientConnInterface { return e.Local.Conn(caller, nil) }
+
+// Exec runs a statement that sets something up, as the service and for the default tenant.
+func (e *Env) Exec(t testing.TB, sql string, args ...any) {
+	t.Helper()
+	_, err := seeding.Exec(e.Ctx, e.Pool, sql, args...)
+	require.NoError(t, err, sql)
+}
 
 // Rows counts the rows of the tables.
 func (e *Env) Rows(t testing.TB, tables ...string) map[string]int {

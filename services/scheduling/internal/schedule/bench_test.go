@@ -26,10 +26,10 @@ func benchFixture(b *testing.B) *fixture {
 			segment("08:00", "12:00", regular()), segment("12:00", "12:30", pause()), segment("12:30", "16:30", regular())))
 	}
 	id := f.pattern(p)
-	f.exec(`INSERT INTO employee SELECT 1, i, 'P' || i, 'Person ' || i, 'Europe/Zurich', 1 FROM generate_series(1, 20 * $1) AS i`, benchEmployees)
-	f.exec(`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
+	f.Exec(f.t, `INSERT INTO employee SELECT 1, i, 'P' || i, 'Person ' || i, 'Europe/Zurich', 1 FROM generate_series(1, 20 * $1) AS i`, benchEmployees)
+	f.Exec(f.t, `INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
 		SELECT 1, i, 0, '2020-01-01', '3000-01-01', $1, i % 14, 14, 33, true, 7 FROM generate_series(1, 20 * $2::int) AS i`, id, benchEmployees)
-	f.exec("ANALYZE")
+	f.Exec(f.t, "ANALYZE")
 	return f
 }
 
@@ -51,14 +51,14 @@ func BenchmarkRead(b *testing.B) {
 	b.Run("spans", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			response, err := f.handler.MultiReadSchedule(f.ctx, req)
+			response, err := f.handler.MultiReadSchedule(f.Ctx, req)
 			require.NoError(b, err)
 			b.SetBytes(int64(len(response.ProtoReflect().GetUnknown())))
 		}
 		perShift(b)
 	})
 	b.Run("messages", func(b *testing.B) { // what building the response from messages would cost on top
-		response, err := f.handler.MultiReadSchedule(f.ctx, req)
+		response, err := f.handler.MultiReadSchedule(f.Ctx, req)
 		require.NoError(b, err)
 		message := decode(b, response)
 		require.Len(b, message.GetShifts().GetShifts(), benchEmployees*30)
@@ -69,11 +69,11 @@ func BenchmarkRead(b *testing.B) {
 		}
 		perShift(b)
 	})
-	f.exec(`CREATE TABLE shift_row (tenant_id bigint, employee_id bigint, day date, id bigint, starts timestamp, ends timestamp,
+	f.Exec(f.t, `CREATE TABLE shift_row (tenant_id bigint, employee_id bigint, day date, id bigint, starts timestamp, ends timestamp,
 		label text, version bigint, PRIMARY KEY (tenant_id, employee_id, day))`)
-	f.exec(`INSERT INTO shift_row SELECT 1, i, d, i * 1000 + d::date - '2025-01-01', d + interval '8 hours', d + interval '16.5 hours', 'Early', 7
+	f.Exec(f.t, `INSERT INTO shift_row SELECT 1, i, d, i * 1000 + d::date - '2025-01-01', d + interval '8 hours', d + interval '16.5 hours', 'Early', 7
 		FROM generate_series(1, 20 * $1::int) AS i, generate_series('2025-04-01'::timestamp, '2025-08-31', '1 day') AS d`, benchEmployees)
-	f.exec("VACUUM ANALYZE shift_row")
+	f.Exec(f.t, "VACUUM ANALYZE shift_row")
 	b.Run("rows", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
@@ -88,7 +88,7 @@ func perShift(b *testing.B) {
 }
 
 func rowsAsJSON(b *testing.B, f *fixture) []byte {
-	rows, err := f.pool.Query(f.ctx, `SELECT id, employee_id, starts, ends, label, version FROM shift_row
+	rows, err := f.Pool.Query(f.Ctx, `SELECT id, employee_id, starts, ends, label, version FROM shift_row
 		WHERE tenant_id = 1 AND employee_id = ANY($1) AND day >= $2 AND day <= $3 ORDER BY employee_id, day`, benchIDs(), benchFirst, benchLast)
 	require.NoError(b, err)
 	out := []byte{'['}

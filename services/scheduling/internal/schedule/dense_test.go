@@ -37,7 +37,7 @@ func TestARangeOfEmployeesIsReadAsEachOfThem(t *testing.T) {
 	}
 	require.Len(t, asked, 100)
 	read := func(ids []int64) []*schedulingv1.Shift {
-		response, err := f.handler.MultiReadSchedule(f.ctx, window("2025-03-03", "2025-03-04", onlyShifts(), ids...))
+		response, err := f.handler.MultiReadSchedule(f.Ctx, window("2025-03-03", "2025-03-04", onlyShifts(), ids...))
 		require.NoError(t, err)
 		return decode(t, response).GetShifts().GetShifts()
 	}

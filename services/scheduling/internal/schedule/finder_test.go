@@ -79,16 +79,16 @@ func TestHyperfindsLocationsAndPeriodsStandForEmployeesAndDays(t *testing.T) {
 		})
 	}
 
-	got, err := f.client.GetSchedule(f.ctx, &schedulingv1.GetScheduleRequest{HyperfindName: proto.String("Two"), SymbolicPeriodId: proto.Int64(7)})
+	got, err := f.client.GetSchedule(f.Ctx, &schedulingv1.GetScheduleRequest{HyperfindName: proto.String("Two"), SymbolicPeriodId: proto.Int64(7)})
 	require.NoError(t, err)
 	assert.Equal(t, both, starts(decode(t, got).GetShifts()))
-	status, err := f.client.MultiReadScheduleStatus(f.ctx, &schedulingv1.MultiReadScheduleStatusRequest{Where: &schedulingv1.ScheduleStatusWhere{
+	status, err := f.client.MultiReadScheduleStatus(f.Ctx, &schedulingv1.MultiReadScheduleStatusRequest{Where: &schedulingv1.ScheduleStatusWhere{
 		HyperFind: &schedulingv1.HyperFindSchedules{HyperFind: name("Two"), DateRange: dates},
 	}})
 	require.NoError(t, err)
 	assert.Len(t, status.GetEmployeeStatus().GetEmployeeStatus(), 2)
 
-	_, err = f.client.GetSchedule(f.ctx, &schedulingv1.GetScheduleRequest{HyperfindName: proto.String("Many"), SymbolicPeriodId: proto.Int64(7)})
+	_, err = f.client.GetSchedule(f.Ctx, &schedulingv1.GetScheduleRequest{HyperfindName: proto.String("Many"), SymbolicPeriodId: proto.Int64(7)})
 	assert.True(t, fault.HasCode(fault.FromError(err), "WCO-112003"), "a limit is returned as it comes: %v", err)
 }
 

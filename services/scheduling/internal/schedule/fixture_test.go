@@ -1,18 +1,14 @@
 package schedule_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -26,9 +22,9 @@ const tenantID = 1
 
 // fixture is a database with what schedules are read from.
 type fixture struct {
+	*schedtest.Env
+
 	t       testing.TB
-	ctx     context.Context
-	pool    *pg.Pool
 	handler *schedule.Handler
 	client  schedulingv1.ScheduleServiceClient // calls handler through the chain
 	reader  *reading.Reader
@@ -38,31 +34,18 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
-	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, noPersons{}, nil, nil), commons{})
+	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil, nil), commons{})
 	schedulingv1.RegisterScheduleServiceServer(env.Local, handler)
 	return &fixture{
-		t: t, ctx: env.Ctx, pool: env.Pool, reader: reader, handler: handler,
+		Env: env, t: t, reader: reader, handler: handler,
 		client: schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
-}
-
-// noPersons knows no person that is not projected.
-type noPersons struct{ commonsv1.PersonServiceClient }
-
-func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
-}
-
-func (f *fixture) exec(sql string, args ...any) {
-	f.t.Helper()
-	_, err := f.pool.Exec(f.ctx, sql, args...)
-	require.NoError(f.t, err)
 }
 
 // employee stores an employee whose person number is "P<id>".
 func (f *fixture) employee(id int64, zone string) {
 	f.t.Helper()
-	f.exec("INSERT INTO employee VALUES ($1, $2, $3, $4, $5, 1)",
+	f.Exec(f.t, "INSERT INTO employee VALUES ($1, $2, $3, $4, $5, 1)",
 		tenantID, id, fmt.Sprintf("P%d", id), fmt.Sprintf("Person %d", id), zone)
 }
 
@@ -71,7 +54,7 @@ func (f *fixture) pattern(p *schedulingv1.SchedulePattern) int64 {
 	body, err := proto.Marshal(p)
 	require.NoError(f.t, err)
 	var id int64
-	err = f.pool.QueryRow(f.ctx, `INSERT INTO schedule_pattern (tenant_id, digest, day_count, body)
+	err = f.Pool.QueryRow(f.Ctx, `INSERT INTO schedule_pattern (tenant_id, digest, day_count, body)
 		VALUES ($1, sha256($3), $2, $3)
 		ON CONFLICT (tenant_id, digest) DO UPDATE SET day_count = excluded.day_count RETURNING id`, tenantID, p.GetDayCount(), body).Scan(&id)
 	require.NoError(f.t, err)
@@ -98,7 +81,7 @@ func (f *fixture) span(s span) {
 	if s.propagations == 0 {
 		s.propagations = 7
 	}
-	f.exec(`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position,
+	f.Exec(f.t, `INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position,
 		assignment_id, inherited, propagation_id, series, day_count)
 		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, day_count FROM schedule_pattern WHERE id = $6`,
 		tenantID, s.employee, s.lane, s.from, s.to, s.pattern, s.position, s.assignment, !s.own, s.propagations, seriesOf(s.employee, s.lane))
@@ -109,7 +92,7 @@ func seriesOf(employee int64, lane int) int64 { return 1024 + employee<<8 + int6
 
 func (f *fixture) lock(employee int64, from, to string) {
 	f.t.Helper()
-	f.exec("INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES ($1, $2, $3, $4)",
+	f.Exec(f.t, "INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES ($1, $2, $3, $4)",
 		tenantID, employee, from, to)
 }
 
@@ -119,7 +102,7 @@ func (f *fixture) item(id int64, employee int64, kind, from, to string, body pro
 	f.t.Helper()
 	text, err := proto.Marshal(body)
 	require.NoError(f.t, err)
-	f.exec(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, version, body)
+	f.Exec(f.t, `INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, version, body)
 		VALUES ($1, $2, nullif($3, 0), $4, $5, $6, 4, $7)`, tenantID, id, employee, kind, from, to, text)
 	f.hide(id)
 }
@@ -132,14 +115,14 @@ func (f *fixture) hide(id int64) {
 		return
 	}
 	slot := at.Series - 1024
-	f.exec(`UPDATE schedule_item SET hides_day = $2, hides_employee_id = $3, hidden_lane = $4, hidden_ordinal = $5 WHERE id = $1`,
+	f.Exec(f.t, `UPDATE schedule_item SET hides_day = $2, hides_employee_id = $3, hidden_lane = $4, hidden_ordinal = $5 WHERE id = $1`,
 		id, at.Day.Time(), slot>>8, slot>>4&15, slot&15)
 }
 
 // tombstone deletes a generated entry.
 func (f *fixture) tombstone(id, employee int64, day string) {
 	f.t.Helper()
-	f.exec(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, deleted, body)
+	f.Exec(f.t, `INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, deleted, body)
 		VALUES ($1, $2, $3, 'SHIFT', $4, $4, $4, true, '')`, tenantID, id, employee, day)
 	f.hide(id)
 }
@@ -147,7 +130,7 @@ func (f *fixture) tombstone(id, employee int64, day string) {
 // read returns what a client decodes.
 func (f *fixture) read(req *schedulingv1.MultiReadScheduleRequest) *schedulingv1.Schedule {
 	f.t.Helper()
-	response, err := f.client.MultiReadSchedule(f.ctx, req)
+	response, err := f.client.MultiReadSchedule(f.Ctx, req)
 	require.NoError(f.t, err)
 	return decode(f.t, response)
 }

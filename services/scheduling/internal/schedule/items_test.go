@@ -56,7 +56,7 @@ func TestItemsStandBesideAndHideGeneratedEntries(t *testing.T) {
 		"what hides an entry counts although it is elsewhere")
 
 	// The spans change; what people did stays.
-	f.exec("DELETE FROM span")
+	f.Exec(f.t, "DELETE FROM span")
 	f.span(span{employee: 1, from: "2025-03-01", to: "2025-03-08", pattern: f.pattern(cycle(1, shift(1, "09:00", "17:00"))), propagations: 8})
 	want = []string{
 		"P1 2025-03-01T09:00:00", "P1 2025-03-04T01:00:00", "P1 2025-03-04T09:00:00",
@@ -169,11 +169,11 @@ func TestStatus(t *testing.T) {
 	f := newFixture(t)
 	f.employee(1, "UTC")
 	f.employee(2, "UTC")
-	f.exec("INSERT INTO propagation (tenant_id, cause, employee_ids) VALUES (1, 'PATTERN', '{2}')")
+	f.Exec(f.t, "INSERT INTO propagation (tenant_id, cause, employee_ids) VALUES (1, 'PATTERN', '{2}')")
 	where := &schedulingv1.ScheduleStatusWhere{Employees: &schedulingv1.EmployeeSchedules{
 		EmployeeRefs: &commonv1.RefList{Ids: []int64{2, 1}}, StartDate: "2025-03-03", EndDate: "2025-03-05",
 	}}
-	got, err := f.client.MultiReadScheduleStatus(f.ctx, &schedulingv1.MultiReadScheduleStatusRequest{Where: where})
+	got, err := f.client.MultiReadScheduleStatus(f.Ctx, &schedulingv1.MultiReadScheduleStatusRequest{Where: where})
 	require.NoError(t, err)
 	list := got.GetEmployeeStatus().GetEmployeeStatus()
 	require.Len(t, list, 2)
@@ -188,12 +188,12 @@ func TestStatus(t *testing.T) {
 	done := &schedulingv1.EmployeeStatus{Employee: ref(1, "P1"), Status: "COMPLETED", ProcessingStatus: &schedulingv1.ProcessingStatusList{}}
 	assert.Equal(t, done.String(), list[1].String())
 
-	f.exec("UPDATE propagation SET state = 'FINISHED'")
-	got, err = f.client.MultiReadScheduleStatus(f.ctx, &schedulingv1.MultiReadScheduleStatusRequest{Where: where})
+	f.Exec(f.t, "UPDATE propagation SET state = 'FINISHED'")
+	got, err = f.client.MultiReadScheduleStatus(f.Ctx, &schedulingv1.MultiReadScheduleStatusRequest{Where: where})
 	require.NoError(t, err)
 	assert.Equal(t, "COMPLETED", got.GetEmployeeStatus().GetEmployeeStatus()[0].GetStatus())
 
-	_, err = f.client.MultiReadScheduleStatus(f.ctx, &schedulingv1.MultiReadScheduleStatusRequest{})
+	_, err = f.client.MultiReadScheduleStatus(f.Ctx, &schedulingv1.MultiReadScheduleStatusRequest{})
 	assert.True(t, fault.HasCode(fault.FromError(err), "WFS-111208"))
 }
 

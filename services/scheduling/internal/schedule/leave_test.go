@@ -24,7 +24,7 @@ func (f *fixture) leaveEdit(id, employee int64, from, start, to, end string, amo
 	}
 	body, err := proto.Marshal(edit)
 	require.NoError(f.t, err)
-	f.exec("INSERT INTO leave_edit VALUES ($1, $2, $3, $4, $5, 6, $6)", tenantID, id, employee, from, to, body)
+	f.Exec(f.t, "INSERT INTO leave_edit VALUES ($1, $2, $3, $4, $5, 6, $6)", tenantID, id, employee, from, to, body)
 }
 
 // hours lists start and end of shifts, and of their segments.
@@ -87,7 +87,7 @@ func TestLeaveCoversShifts(t *testing.T) {
 			both := f.read(window(day, day, []string{"SHIFTS", "SCHEDULEDAYS"}, 2, 1))
 			assert.Equal(t, append([]string{"05T08:00-05T16:30 08:00-12:00 12:00-12:30 12:30-16:30"}, test.want...), hours(both.GetShifts()))
 			assert.Equal(t, len(test.want) > 0, both.GetScheduleDayList().GetDays()[1].GetHasShift())
-			f.exec("DELETE FROM leave_edit")
+			f.Exec(f.t, "DELETE FROM leave_edit")
 			assert.Len(t, f.read(window(day, day, onlyShifts(), 1)).GetShifts().GetShifts(), 1, "the shift comes back")
 		})
 	}
@@ -161,7 +161,7 @@ func TestLeaveBehindTheWindowCoversWhatReachesOutOfIt(t *testing.T) {
 // keepLeave keeps the leave of days that are locked, as whoever locks them does.
 func (f *fixture) keepLeave(employee int64, from, to string) {
 	f.t.Helper()
-	f.exec(`INSERT INTO locked_leave SELECT tenant_id, employee_id, $2::text::date, $3::text::date, id, from_day, to_day, version, body
+	f.Exec(f.t, `INSERT INTO locked_leave SELECT tenant_id, employee_id, $2::text::date, $3::text::date, id, from_day, to_day, version, body
 		FROM leave_edit WHERE employee_id = $1`, employee, from, to)
 }
 
@@ -178,13 +178,13 @@ func TestLeaveOnLockedDays(t *testing.T) {
 			func(*fixture) {}, func(f *fixture) { f.leaveEdit(1, 1, day, "", day, "", 0, "FULL_DAY") }, whole,
 		},
 		"went after the lock": {
-			func(f *fixture) { f.leaveEdit(1, 1, day, "", day, "", 0, "FULL_DAY") }, func(f *fixture) { f.exec("DELETE FROM leave_edit") },
+			func(f *fixture) { f.leaveEdit(1, 1, day, "", day, "", 0, "FULL_DAY") }, func(f *fixture) { f.Exec(f.t, "DELETE FROM leave_edit") },
 			[]string{whole[0], whole[2]},
 		},
 		"became shorter": {
 			func(f *fixture) { f.leaveEdit(1, 1, day, "07:00", next, "12:00", 0, "") },
 			func(f *fixture) {
-				f.exec("DELETE FROM leave_edit")
+				f.Exec(f.t, "DELETE FROM leave_edit")
 				f.leaveEdit(1, 1, next, "07:00", next, "10:00", 0, "")
 			},
 			[]string{whole[0], "06T10:00-06T16:00 10:00-16:00"},

@@ -17,8 +17,8 @@ func TestLongListsAreWholeAndInOrder(t *testing.T) {
 	f := newFixture(t)
 	p := cycle(3)
 	p.Items = append(p.Items, shift(1, "08:00", "16:30"), shift(2, "14:00", "22:00"), shift(3, "22:00", "23:30"))
-	f.exec(`INSERT INTO employee SELECT 1, i, 'P' || i, 'Person ' || i, 'Europe/Zurich', 1 FROM generate_series(100, 99 + $1::int) AS i`, employees)
-	f.exec(`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
+	f.Exec(f.t, `INSERT INTO employee SELECT 1, i, 'P' || i, 'Person ' || i, 'Europe/Zurich', 1 FROM generate_series(100, 99 + $1::int) AS i`, employees)
+	f.Exec(f.t, `INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
 		SELECT 1, i, 0, '2020-01-01', '3000-01-01', $1, i % 3, 3, 33, true, 7 FROM generate_series(100, 99 + $2::int) AS i`, f.pattern(p), employees)
 	var ids []int64
 	var want []*schedulingv1.Shift

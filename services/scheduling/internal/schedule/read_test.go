@@ -217,7 +217,7 @@ func TestReadThatIsGivenUp(t *testing.T) {
 			f := newFixture(t)
 			f.employee(1, "UTC")
 			assert.ErrorIs(t, f.readLocked(table), context.DeadlineExceeded, table)
-			assert.Eventually(t, func() bool { return f.pool.Stat().AcquiredConns() == 0 }, 10*time.Second, time.Millisecond)
+			assert.Eventually(t, func() bool { return f.Pool.Stat().AcquiredConns() == 0 }, 10*time.Second, time.Millisecond)
 		})
 	}
 }
@@ -226,13 +226,13 @@ func TestReadThatIsGivenUp(t *testing.T) {
 func (f *fixture) readLocked(table string) error {
 	f.t.Helper()
 	request := window("2025-03-02", "2025-03-02", onlyShifts(), 1)
-	blocker, err := f.pool.Begin(f.ctx)
+	blocker, err := f.Pool.Begin(f.Ctx)
 	require.NoError(f.t, err)
-	defer func() { assert.NoError(f.t, blocker.Rollback(f.ctx)) }()
+	defer func() { assert.NoError(f.t, blocker.Rollback(f.Ctx)) }()
 	f.read(request) // The other connections know the statements.
-	_, err = blocker.Exec(f.ctx, "LOCK TABLE "+table)
+	_, err = blocker.Exec(f.Ctx, "LOCK TABLE "+table)
 	require.NoError(f.t, err)
-	ctx, cancel := context.WithTimeout(f.ctx, 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(f.Ctx, 50*time.Millisecond)
 	defer cancel()
 	_, err = f.handler.MultiReadSchedule(ctx, request)
 	return err

@@ -44,13 +44,13 @@ func TestDialectsReadTheSame(t *testing.T) {
 	get := func(req *schedulingv1.GetScheduleRequest) *schedulingv1.Schedule {
 		req.StartDate = "2025-03-02"
 		req.EndDate = "2025-03-04"
-		response, err := f.client.GetSchedule(f.ctx, req)
+		response, err := f.client.GetSchedule(f.Ctx, req)
 		require.NoError(t, err)
 		return decode(t, response)
 	}
 	assert.Equal(t, flat.String(), get(&schedulingv1.GetScheduleRequest{EmployeeId: proto.Int64(2)}).String(), "the end is not included")
 	assert.Equal(t, flat.String(), get(&schedulingv1.GetScheduleRequest{PersonNumber: proto.String("P2")}).String())
-	oneDay, err := f.client.GetSchedule(f.ctx, &schedulingv1.GetScheduleRequest{
+	oneDay, err := f.client.GetSchedule(f.Ctx, &schedulingv1.GetScheduleRequest{
 		EmployeeId: proto.Int64(2), StartDate: "2025-03-02", EndDate: "2025-03-02",
 	})
 	require.NoError(t, err)
@@ -100,14 +100,14 @@ func TestRefusedReads(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := f.client.MultiReadSchedule(f.ctx, c.req)
+			_, err := f.client.MultiReadSchedule(f.Ctx, c.req)
 			got := fault.FromError(err)
 			require.NotNil(t, got)
 			assert.Equal(t, c.code, got.Code, got.Message)
 			assert.Equal(t, c.status, got.Status)
 		})
 	}
-	_, err := f.client.MultiReadSchedule(f.ctx, cases["unknown select"].req)
+	_, err := f.client.MultiReadSchedule(f.Ctx, cases["unknown select"].req)
 	assert.Contains(t, fault.FromError(err).Message, "PUNCHES")
 }
 
@@ -127,7 +127,7 @@ func TestRefusedGets(t *testing.T) {
 		"WFS-103401": {StartDate: "2025-03-02", EndDate: "2025-03-03", PersonNumber: name},
 	} {
 		t.Run(code, func(t *testing.T) {
-			_, err := f.client.GetSchedule(f.ctx, req)
+			_, err := f.client.GetSchedule(f.Ctx, req)
 			assert.True(t, fault.HasCode(fault.FromError(err), code), "%s: %v", code, err)
 		})
 	}
@@ -144,7 +144,7 @@ func TestLimitIsExact(t *testing.T) {
 			got := f.read(window("2000-01-01", "2076-08-28", []string{"SCHEDULEDAYS"}, employees...))
 			assert.Len(t, got.GetScheduleDayList().GetDays(), 56_000)
 
-			_, err := f.client.MultiReadSchedule(f.ctx, window("2000-01-01", "2076-08-29", []string{"SCHEDULEDAYS"}, employees...))
+			_, err := f.client.MultiReadSchedule(f.Ctx, window("2000-01-01", "2076-08-29", []string{"SCHEDULEDAYS"}, employees...))
 			refused := fault.FromError(err)
 			assert.Equal(t, 413, refused.Status)
 			assert.Equal(t, "Service limits are exceeded: employees * days in the request: 56002, allowed: 56000. Split the request into several.", refused.Message)
@@ -166,7 +166,7 @@ func TestResponsesAreBounded(t *testing.T) {
 	f.span(span{employee: 1, from: "2025-03-01", to: "2030-03-01", pattern: f.pattern(cycle(1, large))})
 	assert.Len(t, f.read(window("2025-03-01", "2025-03-10", onlyShifts(), 1)).GetShifts().GetShifts(), 10)
 
-	_, err := f.client.MultiReadSchedule(f.ctx, window("2025-03-01", "2027-03-01", onlyShifts(), 1))
+	_, err := f.client.MultiReadSchedule(f.Ctx, window("2025-03-01", "2027-03-01", onlyShifts(), 1))
 	refused := fault.FromError(err)
 	assert.Equal(t, 413, refused.Status)
 	assert.Equal(t, fault.CodeTooLarge, refused.Code)

@@ -16,7 +16,7 @@ func (f *fixture) covering(id, employee int64, from, to string, edit *scheduling
 	edit.PayCodeRef, edit.StartDate, edit.EndDate = ref(5, "Vacation"), from, to
 	body, err := proto.Marshal(edit)
 	require.NoError(f.t, err)
-	f.exec(`INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, version, body, covers)
+	f.Exec(f.t, `INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, version, body, covers)
 		VALUES ($1, $2, $3, 'PAY_CODE_EDIT', $4, $5, 1, $6, true)`, tenantID, id, employee, from, to, body)
 }
 
@@ -58,7 +58,7 @@ func TestTimeOffCoversShifts(t *testing.T) {
 			later := f.read(window(next, next, []string{"SHIFTS", "PAYCODEEDITS"}, 1))
 			assert.Equal(t, test.want[len(test.want)-len(later.GetShifts().GetShifts()):], hours(later.GetShifts()), "a shift is the same wherever the window begins")
 			assert.Equal(t, test.to == next, len(later.GetPayCodeEdits().GetPayCodeEdits()) == 1, "edits of days before the window are not shown")
-			f.exec("DELETE FROM schedule_item")
+			f.Exec(f.t, "DELETE FROM schedule_item")
 			assert.Equal(t, all, hours(f.read(window(first, next, onlyShifts(), 1)).GetShifts()), "the shifts come back")
 		})
 	}

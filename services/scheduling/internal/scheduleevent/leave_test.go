@@ -28,8 +28,7 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 	add := func(employee int64, on civil.Date, edit *schedulingv1.LeaveEdit) {
 		body, err := proto.Marshal(edit)
 		require.NoError(t, err)
-		_, err = env.Pool.Exec(env.Ctx, `INSERT INTO leave_edit SELECT $1, count(*), $2, $3, $3, 1, $4 FROM leave_edit`, tenant.Default, employee, on.Time(), body)
-		require.NoError(t, err)
+		env.Exec(t, `INSERT INTO leave_edit SELECT $1, count(*), $2, $3, $3, 1, $4 FROM leave_edit`, tenant.Default, employee, on.Time(), body)
 	}
 	symbolic := func(value string) *schedulingv1.LeaveEdit {
 		return &schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: coveringedit.Symbolic(value)}}
@@ -45,8 +44,7 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 	add(7, day+4, timed(day+4, "22:00:00", day+5, "02:00:00"))
 	add(7, day+5, timed(day+5, "02:00:00", day+5, "06:00:00"))
 	add(7, day+5, timed(day+5, "08:00:00", day+5, "09:00:00"))
-	_, err := env.Pool.Exec(env.Ctx, `INSERT INTO replica_head VALUES (1, 'leave_edits', 7, 5, 5, false)`)
-	require.NoError(t, err)
+	env.Exec(t, `INSERT INTO replica_head VALUES (1, 'leave_edits', 7, 5, 5, false)`)
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		return scheduleevent.PublishLeave(ctx, tx, tenant.Default, []int64{8, 7})
 	}))

@@ -56,12 +56,6 @@ func keys[E proto.Message](t *testing.T, env *schedtest.Env) []int64 {
 	return found
 }
 
-func exec(t *testing.T, env *schedtest.Env, sql string, args ...any) {
-	t.Helper()
-	_, err := env.Pool.Exec(env.Ctx, sql, args...)
-	require.NoError(t, err)
-}
-
 func TestPatternsArePublishedBehindThePartsOfACopy(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
@@ -70,7 +64,7 @@ func TestPatternsArePublishedBehindThePartsOfACopy(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	digest := []byte{0x80, 0, 0, 0, 0, 0, 0, 1, 9, 9}
-	exec(t, env, `INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body) VALUES (1, 5, $1, 7, $2)`, digest, body)
+	env.Exec(t, `INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body) VALUES (1, 5, $1, 7, $2)`, digest, body)
 	assert.Equal(t, []int64{5}, keys[*schedulingv1.PatternStored](t, env))
 	var mark int64
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, topicOf[*schedulingv1.PatternStored](t).Marks, 1, 0, 100).Scan(new(int64), &mark))
@@ -90,7 +84,7 @@ func TestPatternsArePublishedBehindThePartsOfACopy(t *testing.T) {
 func TestSpansArePublishedAboveTheRevisionOfACopy(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
-	exec(t, env, `INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
+	env.Exec(t, `INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
 		SELECT 1, n, 0, '2025-01-01', '3000-01-01', 1, n % 7, 7, 1, true, 1 FROM generate_series(1, 3) AS n`)
 	assert.Equal(t, []int64{1, 2, 3}, keys[*schedulingv1.SpansChanged](t, env))
 	first := published[*schedulingv1.SpansChanged](t, env, replica.Gap{Key: 2}, replica.Gap{Key: 9})[0]
@@ -112,7 +106,7 @@ func TestShiftsArePublishedOneByOne(t *testing.T) {
 	const day, hidden = civil.Date(20_000), 1<<52 + 5
 	shift, err := proto.Marshal(&schedulingv1.Shift{StartDateTime: day.String() + "T06:00:00", EndDateTime: day.String() + "T14:00:00"})
 	require.NoError(t, err)
-	exec(t, env, `INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, hides_employee_id, hidden_lane, hidden_ordinal, deleted, version, body) VALUES
+	env.Exec(t, `INSERT INTO schedule_item (tenant_id, id, employee_id, kind, from_day, to_day, hides_day, hides_employee_id, hidden_lane, hidden_ordinal, deleted, version, body) VALUES
 		(1, 5, 400, 'SHIFT', $1, $1, NULL, NULL, NULL, NULL, false, 4, $2), (1, $3, 9, 'SHIFT', $1, $1, $1, 9, 0, 1, true, 1, ''),
 		(1, $3 + 1, 9, 'SHIFT', $1, $1, $1, 9, NULL, NULL, true, 1, ''),
 		(1, 6, 9, 'PAY_CODE_EDIT', $1, $1, NULL, NULL, NULL, NULL, false, 1, ''), (1, 7, NULL, 'SHIFT', $1, $1, NULL, NULL, NULL, NULL, false, 1, $2)`, day.Time(), shift, hidden)

@@ -177,7 +177,7 @@ func TestDeleteByVersion(t *testing.T) {
 func TestDeletingWhatMovesMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.exec("INSERT INTO employee VALUES (1, 5000, 'P5000', 'Far', 'UTC', 1)")
+	f.Exec(f.t, "INSERT INTO employee VALUES (1, 5000, 'P5000', 'Far', 'UTC', 1)")
 	made, err := f.shifts.CreateShift(f.Ctx, newShift(1, "2025-03-03T18:00", "2025-03-03T19:00"))
 	require.NoError(t, err)
 	other, err := f.shifts.CreateShift(f.Ctx, newShift(1, "2025-03-04T18:00", "2025-03-04T19:00"))

@@ -1,20 +1,17 @@
 package scheduleitem_test
 
 import (
-	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -57,7 +54,7 @@ func newFixture(t *testing.T) *fixture {
 		together:    schedulingv1.NewScheduleEditServiceClient(env.Conn()),
 		schedule:    schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
-	directory := projection.NewResolver(env.Pool, noPersons{}, nil, nil)
+	directory := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	definitions := tagdefinition.NewStore()
 	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, TagDefinitions: definitions, Wake: func() { f.wakes.Add(1) }}
@@ -68,22 +65,9 @@ func newFixture(t *testing.T) *fixture {
 	schedulingv1.RegisterScheduleEditServiceServer(env.Local, scheduleitem.NewScheduleEdits(deps))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory, nil))
 
-	f.exec("INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'Europe/Zurich', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
+	f.Exec(f.t, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'Europe/Zurich', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
 	f.spans("08:00", "16:00", 7)
 	return f
-}
-
-// noPersons knows no person that is not projected.
-type noPersons struct{ commonsv1.PersonServiceClient }
-
-func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
-}
-
-func (f *fixture) exec(sql string, args ...any) {
-	f.t.Helper()
-	_, err := f.Pool.Exec(f.Ctx, sql, args...)
-	require.NoError(f.t, err)
 }
 
 // spans gives employee 1 another pattern, as a propagation does.
@@ -99,16 +83,16 @@ func (f *fixture) spans(start, end string, propagation int64) {
 		},
 	}}})
 	require.NoError(f.t, err)
-	f.exec("DELETE FROM span")
+	f.Exec(f.t, "DELETE FROM span")
 	f.patterns++
-	f.exec(`WITH p AS (INSERT INTO schedule_pattern (tenant_id, digest, day_count, body) VALUES (1, sha256($1), 1, $1) RETURNING id)
+	f.Exec(f.t, `WITH p AS (INSERT INTO schedule_pattern (tenant_id, digest, day_count, body) VALUES (1, sha256($1), 1, $1) RETURNING id)
 		INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id, series)
 		SELECT 1, 1, 0, '2025-03-01', '3000-01-01', id, 0, 1, 33, true, $2, $3 FROM p`, body, propagation, firstSeries+f.patterns*16)
 }
 
 func (f *fixture) lock(employee int64, from, to string) {
 	f.t.Helper()
-	f.exec("INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES (1, $1, $2, $3)", employee, from, to)
+	f.Exec(f.t, "INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES (1, $1, $2, $3)", employee, from, to)
 }
 
 // day reads a day as "<employee> <start> <end>", pay code edits as

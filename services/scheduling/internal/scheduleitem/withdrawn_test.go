@@ -24,8 +24,8 @@ func TestAnEditedShiftStaysWithinTheEmployment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			f.exec("INSERT INTO membership VALUES (1, 1, 1, '2025-03-01', '2025-03-05')")
-			f.exec("UPDATE employee SET terminated_from = '{2025-03-15}', terminated_to = '{3000-01-01}' WHERE id = 1")
+			f.Exec(f.t, "INSERT INTO membership VALUES (1, 1, 1, '2025-03-01', '2025-03-05')")
+			f.Exec(f.t, "UPDATE employee SET terminated_from = '{2025-03-15}', terminated_to = '{3000-01-01}' WHERE id = 1")
 			if test.term != nil || test.employee != nil {
 				f.own(test.term, test.employee)
 			}
@@ -35,7 +35,7 @@ func TestAnEditedShiftStaysWithinTheEmployment(t *testing.T) {
 			_, err = f.update(id, newShift(1, test.refusedOn+"T09:00", test.refusedOn+"T10:00"))
 			require.NoError(t, err, "while a pattern generates it")
 
-			f.exec("UPDATE schedule_item SET hidden_lane = NULL, hidden_ordinal = NULL WHERE id = $1", id)
+			f.Exec(f.t, "UPDATE schedule_item SET hidden_lane = NULL, hidden_ordinal = NULL WHERE id = $1", id)
 			_, err = f.update(id, newShift(1, test.refusedOn+"T11:00", test.refusedOn+"T12:00"))
 			refused(t, err, "WRL-30404", 400)
 			_, err = f.update(id, newShift(1, test.allowedOn+"T11:00", test.allowedOn+"T12:00"))
@@ -50,7 +50,7 @@ func TestAnEditedShiftStaysWithinTheEmployment(t *testing.T) {
 // own stores the assignment that the fixture's spans name: that of a term, or of the employee.
 func (f *fixture) own(term, employee *int64) {
 	f.t.Helper()
-	f.exec(`INSERT INTO pattern_assignment (tenant_id, id, version, employment_term_id, employee_id, from_date, to_date, pattern_id,
+	f.Exec(f.t, `INSERT INTO pattern_assignment (tenant_id, id, version, employment_term_id, employee_id, from_date, to_date, pattern_id,
 		day_count, anchor, start_date_offset, override, lane, seq, propagation_id)
 		VALUES (1, 33, 1, $1, $2, '2025-03-01', '3000-01-01', 1, 1, '2025-03-01', 0, false, 0, 1, 0)`, term, employee)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -46,14 +46,6 @@ func rota(name string) *schedulingv1.SchedulePattern {
 	}
 }
 
-func requireFault(t *testing.T, err error, code string, status int) {
-	t.Helper()
-	require.Error(t, err)
-	f := fault.FromError(err)
-	require.Equal(t, code, f.Code, f.Message)
-	require.Equal(t, status, f.Status)
-}
-
 func TestLifeOfAPatternTemplate(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -88,7 +80,7 @@ func TestLifeOfAPatternTemplate(t *testing.T) {
 	_, err = w.client.DeleteSchedulePatternTemplate(w.Ctx, &schedulingv1.DeleteSchedulePatternTemplateRequest{Name: proto.String("Rota 2")})
 	require.NoError(t, err)
 	_, err = w.client.GetSchedulePatternTemplate(w.Ctx, &schedulingv1.GetSchedulePatternTemplateRequest{Id: created.GetId()})
-	requireFault(t, err, patterndefinition.CodeUnknown, 404)
+	faulttest.Require(t, err, patterndefinition.CodeUnknown, 404)
 }
 
 func TestPatternTemplateIsRefused(t *testing.T) {
@@ -114,20 +106,20 @@ func TestPatternTemplateIsRefused(t *testing.T) {
 		_, err := w.client.DeleteSchedulePatternTemplate(w.Ctx, &schedulingv1.DeleteSchedulePatternTemplateRequest{Id: id, Name: name})
 		return err
 	}
-	requireFault(t, create(rota("")), patterndefinition.CodeMissing, 400)
-	requireFault(t, create(rota("rota")), patterndefinition.CodeInvalid, 400)
-	requireFault(t, create(unknown), patterndefinition.CodeUnknown, 400)
-	requireFault(t, create(empty), patterndefinition.CodeMissing, 400)
-	requireFault(t, create(&schedulingv1.SchedulePattern{Name: "Rota"}), patterndefinition.CodeMissing, 400)
-	requireFault(t, update(0, nil, rota("Rota")), patterndefinition.CodeMissing, 400)
-	requireFault(t, update(0, proto.String("None"), rota("Rota")), patterndefinition.CodeUnknown, 400)
-	requireFault(t, update(99, nil, rota("Other")), patterndefinition.CodeUnknown, 404)
-	requireFault(t, update(created.GetId(), nil, otherID), patterndefinition.CodeOtherID, 400)
-	requireFault(t, update(created.GetId(), nil, unknown), patterndefinition.CodeUnknown, 400)
-	requireFault(t, update(created.GetId(), nil, nil), patterndefinition.CodeMissing, 400)
-	requireFault(t, remove(0, nil), patterndefinition.CodeMissing, 400)
-	requireFault(t, remove(0, proto.String("None")), patterndefinition.CodeUnknown, 400)
-	requireFault(t, remove(99, nil), patterndefinition.CodeUnknown, 404)
+	faulttest.Require(t, create(rota("")), patterndefinition.CodeMissing, 400)
+	faulttest.Require(t, create(rota("rota")), patterndefinition.CodeInvalid, 400)
+	faulttest.Require(t, create(unknown), patterndefinition.CodeUnknown, 400)
+	faulttest.Require(t, create(empty), patterndefinition.CodeMissing, 400)
+	faulttest.Require(t, create(&schedulingv1.SchedulePattern{Name: "Rota"}), patterndefinition.CodeMissing, 400)
+	faulttest.Require(t, update(0, nil, rota("Rota")), patterndefinition.CodeMissing, 400)
+	faulttest.Require(t, update(0, proto.String("None"), rota("Rota")), patterndefinition.CodeUnknown, 400)
+	faulttest.Require(t, update(99, nil, rota("Other")), patterndefinition.CodeUnknown, 404)
+	faulttest.Require(t, update(created.GetId(), nil, otherID), patterndefinition.CodeOtherID, 400)
+	faulttest.Require(t, update(created.GetId(), nil, unknown), patterndefinition.CodeUnknown, 400)
+	faulttest.Require(t, update(created.GetId(), nil, nil), patterndefinition.CodeMissing, 400)
+	faulttest.Require(t, remove(0, nil), patterndefinition.CodeMissing, 400)
+	faulttest.Require(t, remove(0, proto.String("None")), patterndefinition.CodeUnknown, 400)
+	faulttest.Require(t, remove(99, nil), patterndefinition.CodeUnknown, 404)
 
 	read, err := w.client.GetSchedulePatternTemplate(w.Ctx, &schedulingv1.GetSchedulePatternTemplateRequest{Id: created.GetId()})
 	require.NoError(t, err)
@@ -144,7 +136,7 @@ func TestManyPatternTemplates(t *testing.T) {
 		SchedulePatterns: []*schedulingv1.SchedulePattern{rota("B"), bad, rota("A")},
 	}}
 	_, err := w.client.MultiCreateSchedulePatternTemplates(w.Ctx, req)
-	requireFault(t, err, patterndefinition.CodeInvalid, 400)
+	faulttest.Require(t, err, patterndefinition.CodeInvalid, 400)
 	assert.Equal(t, 0, w.Rows(t, "schedule_pattern_template")["schedule_pattern_template"])
 	req.PartialSuccess = proto.Bool(true)
 	list, err := w.client.MultiCreateSchedulePatternTemplates(w.Ctx, req)
@@ -166,5 +158,5 @@ func TestManyPatternTemplates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"B", "A"}, some)
 	_, err = read(&commonv1.Ref{Id: proto.Int64(99), Qualifier: proto.String("A")})
-	requireFault(t, err, patterndefinition.CodeUnknown, 400)
+	faulttest.Require(t, err, patterndefinition.CodeUnknown, 400)
 }

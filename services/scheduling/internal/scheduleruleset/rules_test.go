@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
@@ -33,17 +34,6 @@ func newFixture(t *testing.T) *fixture {
 
 func property(name string) *schedulingv1.ScheduleRuleProperty {
 	return &schedulingv1.ScheduleRuleProperty{Name: name}
-}
-
-// requireCode fails unless an error has a code; "" is for no error.
-func requireCode(t *testing.T, code string, err error) {
-	t.Helper()
-	if code == "" {
-		require.NoError(t, err)
-		return
-	}
-	require.Error(t, err)
-	assert.Equal(t, code, fault.FromError(err).Code, "%v", err)
 }
 
 func TestWhenWeeksAndNightsBegin(t *testing.T) {
@@ -71,7 +61,7 @@ func TestWhenWeeksAndNightsBegin(t *testing.T) {
 			out, err := w.client.CreateScheduleRuleSet(w.Ctx, &schedulingv1.ScheduleRuleSet{
 				Name: fmt.Sprint("Set ", i), RuleType: property("employee"), WeekStartDay: c.week, AnchorDate: c.anchor, NightStartTime: c.start, NightEndTime: c.end,
 			})
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			if c.code == "" {
 				assert.Equal(t, c.want, strings.Join([]string{out.GetWeekStartDay(), out.GetNightStartTime(), out.GetNightEndTime()}, " "))
 			}
@@ -135,7 +125,7 @@ func TestRulesThatSetsHave(t *testing.T) {
 			made, err := w.client.CreateScheduleRuleSet(w.Ctx, &schedulingv1.ScheduleRuleSet{
 				Name: fmt.Sprint("Set ", i), RuleType: property("Employee"), Rules: []*schedulingv1.ScheduleRuleSetRule{c.sent},
 			})
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			if c.code != "" {
 				return
 			}
@@ -181,7 +171,7 @@ func TestRuleSetsChange(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := w.client.UpdateScheduleRuleSet(w.Ctx, &schedulingv1.UpdateScheduleRuleSetRequest{Id: c.id, Body: c.sent})
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			assert.True(t, c.code == "" || fault.FromError(err).Status == 400, "%v", err)
 		})
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -35,15 +35,8 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	rules := patterndefinition.NewRules(patterndefinition.Settings{})
-	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules, projection.NewResolver(env.Pool, noPersons{}, nil, nil)))
+	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, shifttemplate.NewStore(), rules, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil, nil)))
 	return &fixture{Env: env, client: schedulingv1.NewShiftTemplateServiceClient(env.Conn())}
-}
-
-// noPersons knows no person that is not projected.
-type noPersons struct{ commonsv1.PersonServiceClient }
-
-func (noPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
 }
 
 func template(name string) *schedulingv1.ShiftTemplate {
@@ -55,15 +48,6 @@ func (w *fixture) create(t *testing.T, name string) *schedulingv1.ShiftTemplate 
 	created, err := w.client.CreateShiftTemplate(w.Ctx, template(name))
 	require.NoError(t, err)
 	return created
-}
-
-func requireFault(t *testing.T, err error, code string, status int) *fault.Error {
-	t.Helper()
-	require.Error(t, err)
-	f := fault.FromError(err)
-	require.Equal(t, code, f.Code, f.Message)
-	require.Equal(t, status, f.Status)
-	return f
 }
 
 func names(list *schedulingv1.ShiftTemplateList) []string {
@@ -92,22 +76,22 @@ func TestLifeOfAShiftTemplate(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "2", updated.GetVersion())
 	_, err = w.client.UpdateShiftTemplate(w.Ctx, update)
-	requireFault(t, err, fault.CodeStale, 409)
+	faulttest.Require(t, err, fault.CodeStale, 409)
 
 	list, err := w.client.ListShiftTemplates(w.Ctx, &schedulingv1.ListShiftTemplatesRequest{Name: proto.String("EARLY BIRD")})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"early bird"}, names(list))
 	_, err = w.client.ListShiftTemplates(w.Ctx, &schedulingv1.ListShiftTemplatesRequest{Name: proto.String("Early")})
-	requireFault(t, err, patterndefinition.CodeUnknown, 404)
+	faulttest.Require(t, err, patterndefinition.CodeUnknown, 404)
 
 	_, err = w.client.DeleteShiftTemplate(w.Ctx, &schedulingv1.DeleteShiftTemplateRequest{Id: created.GetId()})
 	require.NoError(t, err)
 	_, err = w.client.DeleteShiftTemplate(w.Ctx, &schedulingv1.DeleteShiftTemplateRequest{Id: created.GetId()})
-	requireFault(t, err, patterndefinition.CodeUnknown, 404)
+	faulttest.Require(t, err, patterndefinition.CodeUnknown, 404)
 	_, err = w.client.GetShiftTemplate(w.Ctx, &schedulingv1.GetShiftTemplateRequest{Id: created.GetId()})
-	requireFault(t, err, patterndefinition.CodeUnknown, 404)
+	faulttest.Require(t, err, patterndefinition.CodeUnknown, 404)
 	_, err = w.client.UpdateShiftTemplate(w.Ctx, update)
-	requireFault(t, err, patterndefinition.CodeUnknown, 404)
+	faulttest.Require(t, err, patterndefinition.CodeUnknown, 404)
 }
 
 func TestShiftTemplateIsRefused(t *testing.T) {
@@ -146,7 +130,7 @@ func TestShiftTemplateIsRefused(t *testing.T) {
 			} else {
 				_, err = w.client.CreateShiftTemplate(w.Ctx, c.given)
 			}
-			requireFault(t, err, c.code, 400)
+			faulttest.Require(t, err, c.code, 400)
 			assert.Equal(t, before, w.Rows(t, "shift_template"))
 		})
 	}
@@ -160,11 +144,11 @@ func TestMultiCreateShiftTemplates(t *testing.T) {
 		ShiftTemplates: []*schedulingv1.ShiftTemplate{template("Late"), template("early"), template(""), template("late"), template("Late")},
 	}}
 	_, err := w.client.MultiCreateShiftTemplates(w.Ctx, bad)
-	requireFault(t, err, patterndefinition.CodeMissing, 400)
+	faulttest.Require(t, err, patterndefinition.CodeMissing, 400)
 	assert.Equal(t, 1, w.Rows(t, "shift_template")["shift_template"], "all or nothing")
 	bad.GetBody().GetShiftTemplates()[2].Name = "Night"
 	_, err = w.client.MultiCreateShiftTemplates(w.Ctx, bad)
-	requireFault(t, err, patterndefinition.CodeInvalid, 400)
+	faulttest.Require(t, err, patterndefinition.CodeInvalid, 400)
 	assert.Equal(t, 1, w.Rows(t, "shift_template")["shift_template"], "all or nothing")
 
 	bad.PartialSuccess = proto.Bool(true)
@@ -179,7 +163,7 @@ func TestMultiCreateShiftTemplates(t *testing.T) {
 	assert.Equal(t, 3, w.Rows(t, "shift_template")["shift_template"])
 
 	_, err = w.client.MultiCreateShiftTemplates(w.Ctx, bad)
-	f := requireFault(t, err, fault.CodeBulkFailed, 400)
+	f := faulttest.Require(t, err, fault.CodeBulkFailed, 400)
 	assert.Len(t, f.Details.GetResults(), 5)
 
 	good := &schedulingv1.MultiCreateShiftTemplatesRequest{Body: &schedulingv1.ShiftTemplateList{
@@ -189,7 +173,7 @@ func TestMultiCreateShiftTemplates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"B", "A"}, names(list))
 	_, err = w.client.MultiCreateShiftTemplates(w.Ctx, &schedulingv1.MultiCreateShiftTemplatesRequest{})
-	requireFault(t, err, patterndefinition.CodeNothing, 400)
+	faulttest.Require(t, err, patterndefinition.CodeNothing, 400)
 }
 
 func TestMultiReadShiftTemplates(t *testing.T) {
@@ -217,14 +201,13 @@ func TestMultiReadShiftTemplates(t *testing.T) {
 		})
 	}
 	_, err := read(&commonv1.RefList{Ids: []int64{1}, Qualifiers: []string{"Late"}})
-	requireFault(t, err, patterndefinition.CodeOnlyOne, 400)
+	faulttest.Require(t, err, patterndefinition.CodeOnlyOne, 400)
 	_, err = read(&commonv1.RefList{Qualifiers: []string{"Night"}})
-	requireFault(t, err, patterndefinition.CodeUnknown, 400)
+	faulttest.Require(t, err, patterndefinition.CodeUnknown, 400)
 	_, err = read(&commonv1.RefList{Refs: []*commonv1.Ref{{}}})
-	requireFault(t, err, patterndefinition.CodeMissing, 400)
+	faulttest.Require(t, err, patterndefinition.CodeMissing, 400)
 
-	_, err = w.Pool.Exec(w.Ctx, "INSERT INTO employee VALUES (1, 7, 'P7', 'Seven', 'UTC', 1)")
-	require.NoError(t, err)
+	w.Exec(t, "INSERT INTO employee VALUES (1, 7, 'P7', 'Seven', 'UTC', 1)")
 	open := func(employee *commonv1.Ref, refs *schedulingv1.ShiftTemplateRefs) (*schedulingv1.ShiftTemplateList, error) {
 		return w.client.MultiReadShiftTemplates(w.Ctx, &schedulingv1.MultiReadShiftTemplatesRequest{Where: &schedulingv1.ShiftTemplateWhere{
 			Employee: &schedulingv1.ShiftTemplateEmployee{EmployeeRef: employee}, Refs: refs,
@@ -234,11 +217,11 @@ func TestMultiReadShiftTemplates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Early", "Late"}, names(all), "all are open to every employee")
 	_, err = open(&commonv1.Ref{Id: proto.Int64(99)}, nil)
-	requireFault(t, err, "WFS-103401", 400)
+	faulttest.Require(t, err, "WFS-103401", 400)
 	_, err = open(nil, nil)
-	requireFault(t, err, "WFS-103407", 400)
+	faulttest.Require(t, err, "WFS-103407", 400)
 	_, err = open(&commonv1.Ref{Id: proto.Int64(7)}, &schedulingv1.ShiftTemplateRefs{})
-	requireFault(t, err, patterndefinition.CodeOnlyOne, 400)
+	faulttest.Require(t, err, patterndefinition.CodeOnlyOne, 400)
 
 	list, err := w.client.ListShiftTemplates(tenant.With(t.Context(), 2), &schedulingv1.ListShiftTemplatesRequest{})
 	require.NoError(t, err)
@@ -258,9 +241,9 @@ func TestMultiUpdateShiftTemplates(t *testing.T) {
 		_, err := w.client.MultiUpdateShiftTemplates(ctx, &schedulingv1.MultiUpdateShiftTemplatesRequest{Body: &schedulingv1.ShiftTemplateList{ShiftTemplates: list}})
 		return err
 	}
-	requireFault(t, update(w.Ctx, with(early.Id, "Late"), with(late.Id, "Early")), patterndefinition.CodeInvalid, 400)
-	requireFault(t, update(w.Ctx, with(early.Id, "Night"), with(late.Id, "NIGHT")), patterndefinition.CodeInvalid, 400)
-	requireFault(t, update(tenant.With(t.Context(), 2), with(early.Id, "Night")), patterndefinition.CodeUnknown, 400)
+	faulttest.Require(t, update(w.Ctx, with(early.Id, "Late"), with(late.Id, "Early")), patterndefinition.CodeInvalid, 400)
+	faulttest.Require(t, update(w.Ctx, with(early.Id, "Night"), with(late.Id, "NIGHT")), patterndefinition.CodeInvalid, 400)
+	faulttest.Require(t, update(tenant.With(t.Context(), 2), with(early.Id, "Night")), patterndefinition.CodeUnknown, 400)
 	require.NoError(t, update(w.Ctx, with(early.Id, "EARLY"), with(late.Id, "Night")))
 	list, err := w.client.ListShiftTemplates(w.Ctx, &schedulingv1.ListShiftTemplatesRequest{})
 	require.NoError(t, err)
@@ -295,5 +278,5 @@ func TestApplyReadMakesOneTemplate(t *testing.T) {
 	other := template("Early")
 	other.Label = "E"
 	_, err = read(other)
-	requireFault(t, err, patterndefinition.CodeInvalid, 400)
+	faulttest.Require(t, err, patterndefinition.CodeInvalid, 400)
 }

@@ -50,8 +50,7 @@ func newFixture(t *testing.T) *fixture {
 		Clock: w.clock, Wake: func() {},
 	}
 	w.manager, w.employee = timeoff.NewManager(deps), timeoff.NewEmployee(deps)
-	_, err := env.Pool.Exec(env.Ctx, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'Europe/Zurich', 1), (1, 9, 'P9', 'Nine', 'UTC', 1)")
-	require.NoError(t, err)
+	env.Exec(t, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'Europe/Zurich', 1), (1, 9, 'P9', 'Nine', 'UTC', 1)")
 	return w
 }
 

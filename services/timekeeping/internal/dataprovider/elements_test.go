@@ -10,15 +10,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
-	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -43,7 +42,7 @@ func every[R any](t *testing.T, table *dataelement.Table[R], load func(needs uin
 
 func TestEveryElement(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, pg.Migrations{Table: "timekeeping_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	exec := func(sql string, args ...any) {
 		t.Helper()

@@ -8,19 +8,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
 )
 
 // absent is commons that identifies persons by their key, and knows no more of them than
 // the copy does.
-type absent struct{ commonsv1.PersonServiceClient }
-
-func (absent) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
-}
+type absent struct{ persontest.NobodyElse }
 
 func (absent) IdentifyPersons(_ context.Context, req *commonsv1.IdentifyPersonsRequest, _ ...grpc.CallOption) (*commonsv1.IdentifyPersonsResponse, error) {
 	out := &commonsv1.IdentifyPersonsResponse{}
@@ -44,8 +42,8 @@ func TestProfilesOfEmployees(t *testing.T) {
 		})
 		return err
 	}
-	require.Equal(t, "Staff", of("L-7"))
-	require.Empty(t, of("L-8"))
+	require.Equal(t, "Staff", of("T-7"))
+	require.Empty(t, of("T-8"))
 	for _, c := range []struct {
 		name, profile, code string
 		employee            int64
@@ -56,16 +54,16 @@ func TestProfilesOfEmployees(t *testing.T) {
 		{"nobody who is known", "Staff", person.CodeUnknown, 99},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			requireCode(t, c.code, give(c.employee, c.profile))
-			assert.Empty(t, of("L-8"))
+			faulttest.RequireCode(t, c.code, give(c.employee, c.profile))
+			assert.Empty(t, of("T-8"))
 		})
 	}
 	require.NoError(t, give(withoutProfile, "staff"))
-	assert.Equal(t, "Staff", of("L-8"))
+	assert.Equal(t, "Staff", of("T-8"))
 
-	_, err := w.assignments.DeleteLeaveProfileAssignment(ctx, &timekeepingv1.DeleteLeaveProfileAssignmentRequest{PersonNumber: "L-7"})
+	_, err := w.assignments.DeleteLeaveProfileAssignment(ctx, &timekeepingv1.DeleteLeaveProfileAssignmentRequest{PersonNumber: "T-7"})
 	require.NoError(t, err)
-	assert.Empty(t, of("L-7"))
+	assert.Empty(t, of("T-7"))
 	_, err = w.assignments.GetLeaveProfileAssignment(ctx, &timekeepingv1.GetLeaveProfileAssignmentRequest{PersonId: 99})
-	requireCode(t, person.CodeUnknown, err)
+	faulttest.RequireCode(t, person.CodeUnknown, err)
 }

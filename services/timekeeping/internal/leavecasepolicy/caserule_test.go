@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -47,7 +48,7 @@ func TestRulesThatCasesAreGiven(t *testing.T) {
 			ref := w.newCase(ctx, t, c.employee, c.status)
 			c.sent.LeaveCase = ref
 			made, err := w.rules.CreateLeaveCaseRule(ctx, c.sent)
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			list, listErr := w.rules.ListLeaveCaseRules(ctx, &timekeepingv1.ListLeaveCaseRulesRequest{LeaveCaseId: ref.Id})
 			require.NoError(t, listErr)
 			if c.code != "" {
@@ -65,7 +66,7 @@ func TestRulesThatCasesAreGiven(t *testing.T) {
 	t.Run("of no case", func(t *testing.T) {
 		t.Parallel()
 		_, err := w.rules.CreateLeaveCaseRule(ctx, &timekeepingv1.LeaveCaseRule{Rule: named("Short")})
-		requireCode(t, leavecase.CodeCaseMissing, err)
+		faulttest.RequireCode(t, leavecase.CodeCaseMissing, err)
 	})
 }
 
@@ -94,7 +95,7 @@ func TestRulesOfCasesChange(t *testing.T) {
 			_, err = w.rules.CreateLeaveCaseRule(ctx, &timekeepingv1.LeaveCaseRule{LeaveCase: ref, Rule: named("Long"), EffectiveDate: "2026-03-10"})
 			require.NoError(t, err)
 			_, err = w.rules.UpdateLeaveCaseRule(ctx, &timekeepingv1.UpdateLeaveCaseRuleRequest{Id: rule.GetId(), Body: c.sent})
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			now, err := w.rules.GetLeaveCaseRule(ctx, &timekeepingv1.GetLeaveCaseRuleRequest{Id: rule.GetId()})
 			require.NoError(t, err)
 			assert.Equal(t, c.want, now.GetEffectiveDate()+" "+now.GetRule().GetName())
@@ -107,7 +108,7 @@ func TestRulesOfCasesChange(t *testing.T) {
 		_, err = w.rules.DeleteLeaveCaseRule(ctx, &timekeepingv1.DeleteLeaveCaseRuleRequest{Id: rule.GetId()})
 		require.NoError(t, err)
 		_, err = w.rules.UpdateLeaveCaseRule(ctx, &timekeepingv1.UpdateLeaveCaseRuleRequest{Id: rule.GetId(), Body: &timekeepingv1.LeaveCaseRule{}})
-		requireCode(t, leavecasepolicy.CodeCaseRuleUnknown, err)
+		faulttest.RequireCode(t, leavecasepolicy.CodeCaseRuleUnknown, err)
 	})
 }
 
@@ -128,6 +129,6 @@ func TestCasesHaveABoundedNumberOfRules(t *testing.T) {
 			require.NoError(t, err)
 			continue
 		}
-		requireCode(t, leavecasepolicy.CodeRuleDay, err)
+		faulttest.RequireCode(t, leavecasepolicy.CodeRuleDay, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecasepolicy"
@@ -48,7 +49,7 @@ func TestValuesThatCasesAreGiven(t *testing.T) {
 			_, err := w.fields.UpdateLeaveCaseCustomFields(ctx, &timekeepingv1.LeaveCaseCustomFields{LeaveCase: ref, CustomFields: fields{field("Doctor", "Who")}})
 			require.NoError(t, err)
 			_, err = w.fields.UpdateLeaveCaseCustomFields(ctx, &timekeepingv1.LeaveCaseCustomFields{LeaveCase: ref, CustomFields: c.sent})
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			list, err := w.fields.ListLeaveCaseCustomFields(ctx, &timekeepingv1.ListLeaveCaseCustomFieldsRequest{LeaveCaseId: ref.Id})
 			require.NoError(t, err)
 			got := map[string]string{}
@@ -62,6 +63,6 @@ func TestValuesThatCasesAreGiven(t *testing.T) {
 	t.Run("of no case", func(t *testing.T) {
 		t.Parallel()
 		_, err := w.fields.UpdateLeaveCaseCustomFields(ctx, &timekeepingv1.LeaveCaseCustomFields{CustomFields: fields{field("Side", "left")}})
-		requireCode(t, leavecase.CodeCaseMissing, err)
+		faulttest.RequireCode(t, leavecase.CodeCaseMissing, err)
 	})
 }

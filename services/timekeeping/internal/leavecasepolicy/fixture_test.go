@@ -6,13 +6,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -22,7 +19,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
-	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -54,25 +52,19 @@ func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.St
 func newFixture(t *testing.T) (context.Context, *fixture) {
 	t.Helper()
 	ctx := tenant.With(t.Context(), 1)
-	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
-	require.NoError(t, err)
-	pool := pgtest.New(t, sets...)
-	for _, id := range []int64{withProfile, withoutProfile} {
-		_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, $1, $2, 'Somebody', 'Europe/Berlin')`,
-			id, fmt.Sprintf("L-%d", id))
-		require.NoError(t, err)
-	}
+	pool := pooltest.New(t)
+	persontest.Add(ctx, t, pool, withProfile, withoutProfile)
 	off := proto.Bool(false)
 	for _, rule := range []*timekeepingv1.LeaveRule{{Name: "Short"}, {Name: "Long"}, {Name: "Past", IsActive: off}} {
-		_, err = leavepolicy.NewRules(pool).CreateLeaveRule(ctx, rule)
+		_, err := leavepolicy.NewRules(pool).CreateLeaveRule(ctx, rule)
 		require.NoError(t, err)
 	}
 	for _, kind := range []*timekeepingv1.LeaveType{{Name: "Sick"}, {Name: "Vacation"}, {Name: "Unused", Enabled: off}} {
-		_, err = leavepolicy.NewTypes(pool).CreateLeaveType(ctx, kind)
+		_, err := leavepolicy.NewTypes(pool).CreateLeaveType(ctx, kind)
 		require.NoError(t, err)
 	}
 	for _, field := range []*timekeepingv1.LeaveCustomField{{Name: "Doctor"}, {Name: "Side", Type: "LIST", Values: []string{"left", "right"}}, {Name: "Room"}} {
-		_, err = leavepolicy.NewFields(pool).CreateLeaveCustomField(ctx, field)
+		_, err := leavepolicy.NewFields(pool).CreateLeaveCustomField(ctx, field)
 		require.NoError(t, err)
 	}
 	for _, profile := range []*timekeepingv1.LeaveProfile{
@@ -84,10 +76,10 @@ func newFixture(t *testing.T) (context.Context, *fixture) {
 		}}}},
 		{Name: "Former", IsActive: off},
 	} {
-		_, err = leavepolicy.NewProfiles(pool).CreateLeaveProfile(ctx, profile)
+		_, err := leavepolicy.NewProfiles(pool).CreateLeaveProfile(ctx, profile)
 		require.NoError(t, err)
 	}
-	_, err = seeding.Exec(ctx, pool, `INSERT INTO leave_profile_assignment (tenant_id, employee_id, leave_profile_id)
+	_, err := seeding.Exec(ctx, pool, `INSERT INTO leave_profile_assignment (tenant_id, employee_id, leave_profile_id)
 		SELECT 1, $1, id FROM leave_profile WHERE tenant_id = 1 AND name = 'Staff'`, withProfile)
 	require.NoError(t, err)
 	persons := person.NewDirectory(pool, absent{}, nil)
@@ -111,14 +103,4 @@ func (w *fixture) newCase(ctx context.Context, t *testing.T, employee int64, sta
 	})
 	require.NoError(t, err)
 	return &commonv1.Ref{Id: made.Id}
-}
-
-// requireCode fails unless an error has a code; "" is for no error.
-func requireCode(t *testing.T, code string, err error) {
-	t.Helper()
-	if code == "" {
-		require.NoError(t, err)
-		return
-	}
-	assert.True(t, fault.HasCode(err, code), "%v instead of %s", err, code)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecasepolicy"
@@ -41,7 +42,7 @@ func TestGrants(t *testing.T) {
 			ref := w.newCase(ctx, t, c.employee, c.status)
 			c.sent.LeaveCase = ref
 			_, err := w.grants.GrantLeave(ctx, c.sent)
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			data, err := w.grants.GetLeaveGrantData(ctx, &timekeepingv1.GetLeaveGrantDataRequest{LeaveCaseId: ref.Id})
 			require.NoError(t, err)
 			var open []string

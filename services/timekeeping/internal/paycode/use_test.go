@@ -11,15 +11,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/workrule"
-	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -39,18 +38,11 @@ func newPayCodes(t *testing.T, pool *pg.Pool, tenantID int64) (context.Context, 
 	return ctx, h, ids
 }
 
-func newPool(t *testing.T) *pg.Pool {
-	t.Helper()
-	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
-	require.NoError(t, err)
-	return pgtest.New(t, sets...)
-}
-
 // A pay code stays for as long as a rule refers to it, in whatever version, and by whatever
 // name.
 func TestPayCodesInUse(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	rule := func(versions ...*timekeepingv1.PayRuleVersion) *timekeepingv1.PayRule {
 		return &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: versions}
 	}
@@ -98,7 +90,7 @@ func TestPayCodesInUse(t *testing.T) {
 
 func TestRefsToPayCodes(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	ctx, h, ids := newPayCodes(t, pool, 1)
 	night := proto.Int64(ids["Night"])
 	for _, c := range []struct {

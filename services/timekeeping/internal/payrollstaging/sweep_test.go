@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 )
 
 // hours is a Source of eight hours on the 2nd of March, unless it fails.
@@ -33,7 +34,7 @@ func (h *hours) Totals(_ context.Context, _ int64, employees []int64, _ civil.Ra
 
 func newFixture(t *testing.T) (*Worker, *hours, *pg.Pool) {
 	t.Helper()
-	pool, source := newPool(t), &hours{}
+	pool, source := pooltest.New(t), &hours{}
 	_, err := work.Exec(tenant.With(t.Context(), 1), pool, `INSERT INTO person (tenant_id, id, version, person_number, full_name, time_zone, hire_date)
 		SELECT 1, n, 1, 'P' || n, 'Person ' || n, 'UTC', date '2020-01-01' FROM generate_series(7, 8) AS n`)
 	require.NoError(t, err)

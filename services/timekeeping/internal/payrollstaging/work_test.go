@@ -16,23 +16,15 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
-	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
-
-func newPool(t *testing.T) *pg.Pool {
-	t.Helper()
-	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
-	require.NoError(t, err)
-	return pgtest.New(t, sets...)
-}
 
 func newWorker(t *testing.T, deps Deps) *Worker {
 	t.Helper()
@@ -67,7 +59,7 @@ func begun(t *testing.T, ctx context.Context, pool *pg.Pool, req *timekeepingv1.
 // end at the same time.
 func TestBatchesThatEndTogether(t *testing.T) {
 	t.Parallel()
-	pool, ctx := newPool(t), tenant.With(t.Context(), 1)
+	pool, ctx := pooltest.New(t), tenant.With(t.Context(), 1)
 	worker := newWorker(t, Deps{Pool: pool})
 	batches := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7, 8)
 	stores := func(b *stagedBatch, code string) func(context.Context, pgx.Tx) error {
@@ -107,7 +99,7 @@ func TestBatchesThatEndTogether(t *testing.T) {
 // thrown away and staged again.
 func TestBatchesThatStoreTogether(t *testing.T) {
 	t.Parallel()
-	pool, ctx := newPool(t), tenant.With(t.Context(), 1)
+	pool, ctx := pooltest.New(t), tenant.With(t.Context(), 1)
 	worker := newWorker(t, Deps{Pool: pool})
 	batches := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7, 8)
 	var stored atomic.Int32
@@ -141,7 +133,7 @@ func TestBatchesThatStoreTogether(t *testing.T) {
 // Earnings are distinguished by the pay codes of their names, as all other time is.
 func TestEarningsByPayCode(t *testing.T) {
 	t.Parallel()
-	pool, ctx := newPool(t), tenant.With(t.Context(), 1)
+	pool, ctx := pooltest.New(t), tenant.With(t.Context(), 1)
 	var bonus, tip int64
 	for name, id := range map[string]*int64{"Bonus": &bonus, "Tip": &tip} {
 		t.Run(name, func(t *testing.T) {

@@ -6,12 +6,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
-	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -19,9 +18,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // What is wrong is named by where it stands in the request, not by where it would be stored.
 func TestErrorsNameElementsAsTheyWereSent(t *testing.T) {
 	t.Parallel()
-	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
-	require.NoError(t, err)
-	pool, ctx := pgtest.New(t, sets...), tenant.With(t.Context(), 1)
+	pool, ctx := pooltest.New(t), tenant.With(t.Context(), 1)
 	for _, p := range []*timekeepingv1.PayCode{{Name: "Overtime"}, {Name: "Bonus", Unit: "MONEY"}} {
 		_, err := paycode.New(pool).CreatePayCode(ctx, p)
 		require.NoError(t, err)

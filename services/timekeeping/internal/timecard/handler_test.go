@@ -7,17 +7,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
@@ -27,14 +26,11 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-const seeding pg.Unaudited = "test"
-
 // newTimecards returns timecards of the employee 7, in Berlin, and what keeps them.
 func newTimecards(t *testing.T, ctx context.Context, now func() time.Time) (*Timecards, *timecardtest.Timecards) {
 	t.Helper()
-	pool := timecardtest.NewPool(t)
-	_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 7, 'T-7', 'Seven', 'Europe/Berlin')`)
-	require.NoError(t, err)
+	pool := pooltest.New(t)
+	persontest.Add(ctx, t, pool, 7)
 	cards := timecardtest.New(pool, timecardtest.Known{}, now)
 	return NewTimecards(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil), cards.Signoffs), cards
 }
@@ -82,14 +78,7 @@ func TestTimecardsAtOnceAreBounded(t *testing.T) {
 		return err
 	}
 	assert.True(t, fault.HasCode(read(handler, "2026-01-01"), timecardfault.CodeLimit), "82 employees on 366 days")
-	finder := requested.New(person.NewDirectory(handler.pool, &absent{}, nil), nil)
+	finder := requested.New(person.NewDirectory(handler.pool, persontest.NobodyElse{}, nil), nil)
 	handler = NewTimecards(handler.pool, cards.Cards, finder, cards.Signoffs)
 	assert.True(t, fault.HasCode(read(handler, "2025-12-31"), timecardfault.CodeReference), "82 employees on 365 days")
-}
-
-// absent is commons that knows nobody.
-type absent struct{ commonsv1.PersonServiceClient }
-
-func (absent) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
 }

@@ -13,6 +13,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
@@ -48,7 +49,7 @@ func actualShifts(t *testing.T, list []*timekeepingv1.ActualShift) [][]string {
 // else.
 func TestReadWorkedShifts(t *testing.T) {
 	t.Parallel()
-	pool := timecardtest.NewPool(t)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	march := func(day int) civil.Date { return civil.Of(2026, 3, 1).AddDays(day - 1) }
 	// Nothing is known of the employee, whose clock is UTC then.

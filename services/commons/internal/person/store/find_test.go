@@ -11,14 +11,13 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -33,10 +32,8 @@ func day(t *testing.T, text string) civil.Date {
 // newPool has the persons 1 to 3 in two tenants, and what statements add.
 func newPool(t *testing.T, statements ...string) (context.Context, *pg.Pool) {
 	t.Helper()
-	sets, err := serve.Migrations("commons_version", migrations.FS)
-	require.NoError(t, err)
-	pool := pgtest.New(t, sets...)
-	_, err = pool.Exec(tenant.With(t.Context(), 2), `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, user_name, aoid, coid)
+	pool := pooltest.New(t)
+	_, err := pool.Exec(tenant.With(t.Context(), 2), `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, user_name, aoid, coid)
 		SELECT 2, n, 'N' || n, 'Other', 'UTC', '', 'Other' || n, 'b' || n, 'c' FROM generate_series(1, 3) AS n`)
 	require.NoError(t, err)
 	ctx := tenant.With(t.Context(), 1)

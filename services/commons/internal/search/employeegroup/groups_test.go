@@ -10,18 +10,17 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func TestMembers(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, pg.Migrations{Table: "commons_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	exec := func(ctx context.Context, sql string) {
 		t.Helper()

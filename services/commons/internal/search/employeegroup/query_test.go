@@ -16,14 +16,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
 // counted is a Finder that counts, and fails while it is set to.
@@ -45,7 +43,7 @@ func (c *counted) Members(ctx context.Context, tenantID int64, query *commonv1.R
 // the persons 1 and 2 is the hyperfind "Nights", and returns it as well.
 func newHyperfindGroup(t *testing.T) (*Groups, *counted, *clock.Fake, func(sql string, args ...any)) {
 	t.Helper()
-	pool := pgtest.New(t, pg.Migrations{Table: "commons_version", FS: migrations.FS})
+	pool := pooltest.New(t)
 	exec := func(sql string, args ...any) {
 		t.Helper()
 		_, err := pool.Exec(tenant.With(t.Context(), 1), sql, args...)

@@ -25,6 +25,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
 )
@@ -34,7 +35,7 @@ import (
 // active, the others inactive.
 func large(t *testing.T) (context.Context, *pg.Pool) {
 	t.Helper()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	const numbers = ` FROM generate_series(1, 100000) AS n`
 	for _, sql := range []string{

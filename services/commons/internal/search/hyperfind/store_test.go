@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,18 +21,20 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/bustest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/projection"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
 func TestPersonalQueries(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	h := New(pool, NewFinder(query.Config{}, pool), rowvisibility.New(clock.System{}), nil)
 	as := func(user string) context.Context {
 		return authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: user, Rows: "all"}, "")
@@ -233,7 +233,7 @@ func TestQueriesThatCostTooMuch(t *testing.T) {
 // order.
 func TestMembershipsArrive(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	conn := natstest.New(t).Conn()
 	b, err := bus.New(bus.Options{
@@ -250,7 +250,7 @@ func TestMembershipsArrive(t *testing.T) {
 		&timekeepingv1.EmploymentTermChanged{Id: 5, Version: 2, Name: "Five"}, &timekeepingv1.EmploymentTermChanged{Id: 5, Version: 1, Name: "Old"},
 		on(7, 2, "2026-01-01", "2026-02-01"), on(7, 1, "2020-01-01", "3000-01-01"), on(8, 1, "bad", "3000-01-01"), on(9, 1, "2026-01-31", "9999-12-31"),
 	} {
-		publish(t, conn, event)
+		bustest.Publish(t, conn, event)
 	}
 	_, err = pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) SELECT $1, n, n, n, 'UTC', '' FROM generate_series(7, 9) AS n`, tenant.Default)
 	require.NoError(t, err)
@@ -285,19 +285,4 @@ func TestMembershipsArrive(t *testing.T) {
 	assert.Equal(t, []int64{7, 9}, found(last))
 	assert.Equal(t, []int64{9}, found(last+1))
 	assert.Empty(t, found(civil.Of(2025, time.June, 1)), "an older list is not taken")
-}
-
-func publish(t *testing.T, conn *nats.Conn, event proto.Message) {
-	t.Helper()
-	js, err := jetstream.New(conn)
-	require.NoError(t, err)
-	descriptor := event.ProtoReflect().Descriptor()
-	subject, err := bus.SubjectOf(descriptor)
-	require.NoError(t, err)
-	payload, err := proto.Marshal(event)
-	require.NoError(t, err)
-	_, err = js.PublishMsg(t.Context(), &nats.Msg{Subject: subject, Data: payload, Header: nats.Header{
-		bus.HeaderTenant: {strconv.FormatInt(tenant.Default, 10)}, bus.HeaderEvent: {string(descriptor.FullName())}, bus.HeaderID: {nats.NewInbox()},
-	}})
-	require.NoError(t, err)
 }

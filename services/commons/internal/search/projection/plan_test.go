@@ -11,13 +11,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 // Each span of a batch is looked up, and not compared with all the others, also
 // by the plan for any batch and in a table that was filled a moment ago.
 func TestSpansOfABatchAreLookedUp(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `

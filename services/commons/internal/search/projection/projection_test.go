@@ -16,21 +16,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/commons/migrations"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
-
-func newPool(t *testing.T) *pg.Pool {
-	t.Helper()
-	sets, err := serve.Migrations("commons_version", migrations.FS)
-	require.NoError(t, err)
-	return pgtest.New(t, sets...)
-}
 
 // deliver hands events of one kind to the consumer of their subject.
 func deliver(ctx context.Context, t require.TestingT, pool *pg.Pool, events ...proto.Message) {
@@ -70,7 +62,7 @@ func dump(ctx context.Context, t require.TestingT, pool *pg.Pool) []string {
 // is what is known; and what was lost comes back when everything is published.
 func TestEventsInAnyOrder(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	tenantID := int64(0)
 	rapid.Check(t, func(t *rapid.T) {
 		tenantID++
@@ -216,7 +208,7 @@ func (w *fixture) want() []string {
 // part it begins anew.
 func TestPatternsAreKeptOnce(t *testing.T) {
 	t.Parallel()
-	pool := newPool(t)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	pattern := &schedulingv1.PatternStored{PatternId: 5, Part: 1, First: true, Jobs: []string{"", "A"}, Shifts: []*schedulingv1.CycleShift{
 		{CycleDay: 2, Ordinal: 1, Segments: []*schedulingv1.JobSegment{{Job: 1, EndSecond: 5}, {StartSecond: 5, EndSecond: 9}}},

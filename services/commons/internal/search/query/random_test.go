@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 func TestQueriesComparedWithAModel(t *testing.T) {
@@ -34,7 +35,7 @@ func compareWithModel(
 	t *testing.T, queries int, draw func(*rapid.T, *model) *commonsv1.HyperfindConstraints, length *rapid.Generator[int],
 ) {
 	t.Helper()
-	pool := NewPool(t)
+	pool := pooltest.New(t)
 	executor := NewExecutor(Config{}, pool)
 	tenantID := int64(0)
 	rapid.Check(t, func(t *rapid.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
 // The schedules of the model: every day is looked at by itself.
@@ -76,7 +77,7 @@ func (l *modelLeave) columns(first civil.Date) (from, to *time.Time) {
 // that day all the same. It is too seldom drawn that nothing else decides.
 func TestLeaveAroundTheDay(t *testing.T) {
 	t.Parallel()
-	pool := NewPool(t)
+	pool := pooltest.New(t)
 	const day = 10
 	for i, example := range []struct {
 		shift modelSegment

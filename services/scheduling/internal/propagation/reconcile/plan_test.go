@@ -9,10 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
-	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -21,9 +20,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // by the plan for any batch and in a table that was filled a moment ago.
 func TestSpansOfABatchAreLookedUp(t *testing.T) {
 	t.Parallel()
-	sets, err := serve.Migrations("scheduling_version", migrations.FS)
-	require.NoError(t, err)
-	pool := pgtest.New(t, sets...)
+	pool := schedtest.NewPool(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
@@ -57,7 +58,7 @@ func TestDaysOfPayCodeEdits(t *testing.T) {
 			sent := edit(func(e *schedulingv1.PayCodeEdit) { e.StartDate, e.EndDate = c.start, c.end })
 			if c.code != "" {
 				_, err := itemdraft.PayCodeEdit(sent, baker(t))
-				requireCode(t, c.code, err)
+				faulttest.RequireCode(t, c.code, err)
 				return
 			}
 			draft, out := stored(t, sent)
@@ -108,7 +109,7 @@ func TestAmountsOfPayCodeEdits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := itemdraft.PayCodeEdit(c.sent, baker(t))
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 		})
 	}
 	_, out := stored(t, edit(func(e *schedulingv1.PayCodeEdit) { e.StartTime, e.EndTime = "22:00", "06:30:15.5" }))
@@ -131,7 +132,7 @@ func TestWhoAndWhatPayCodeEditsNeed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := itemdraft.PayCodeEdit(edit(c.change), c.employee)
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -60,7 +61,7 @@ func TestScheduleTagsAreChecked(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			draft, err := itemdraft.ScheduleTag(c.sent, c.employee)
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			if c.code != "" {
 				return
 			}
@@ -140,7 +141,7 @@ func TestTagDefinitionsDecideAboutTags(t *testing.T) {
 			failed := make([]error, 1)
 			out, err := complete(env.Ctx, tenant.Default, []*schedulingv1.ScheduleTag{c.sent}, failed)
 			require.NoError(t, err)
-			requireCode(t, c.code, failed[0])
+			faulttest.RequireCode(t, c.code, failed[0])
 			if c.code == "" {
 				s := out[0].GetSegments()[0]
 				assert.Equal(t, c.color, s.GetScheduleTagColor())
@@ -155,7 +156,7 @@ func TestTagDefinitionsDecideAboutTags(t *testing.T) {
 		out, err := complete(env.Ctx, tenant.Default, []*schedulingv1.ScheduleTag{tag(of("Never", "")), tag(of("Never", "")), tag(of("Red", ""))}, failed)
 		require.NoError(t, err)
 		assert.Equal(t, before, failed[0])
-		requireCode(t, tagdefinition.CodeUnknownName, failed[1])
+		faulttest.RequireCode(t, tagdefinition.CodeUnknownName, failed[1])
 		require.NoError(t, failed[2])
 		assert.Equal(t, "red", out[2].GetSegments()[0].GetScheduleTagColor())
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -45,16 +46,6 @@ func shift(segments ...*schedulingv1.ShiftSegment) *schedulingv1.Shift {
 	return &schedulingv1.Shift{StartDateTime: "2026-03-02T08:00:00", EndDateTime: "2026-03-02T16:00:00", Segments: segments}
 }
 
-// requireCode fails unless an error has a code; "" is for no error.
-func requireCode(t *testing.T, code string, err error) {
-	t.Helper()
-	if code == "" {
-		require.NoError(t, err)
-		return
-	}
-	assert.True(t, fault.HasCode(err, code), "%v instead of %s", err, code)
-}
-
 func TestTimesOfShifts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -83,7 +74,7 @@ func TestTimesOfShifts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			draft, err := itemdraft.Shift(&schedulingv1.Shift{StartDateTime: c.start, EndDateTime: c.end}, baker(t), longest)
-			requireCode(t, c.code, err)
+			faulttest.RequireCode(t, c.code, err)
 			if c.code != "" {
 				return
 			}
@@ -123,7 +114,7 @@ func TestSegmentsOfShifts(t *testing.T) {
 			t.Parallel()
 			draft, err := itemdraft.Shift(shift(c.sent...), baker(t), longest)
 			if c.want == nil {
-				requireCode(t, fault.CodeInput, err)
+				faulttest.RequireCode(t, fault.CodeInput, err)
 				return
 			}
 			require.NoError(t, err)
@@ -234,7 +225,7 @@ func TestEntriesAroundTimesThatClockChangesSkip(t *testing.T) {
 		assert.Equal(t, "2026-03-29T03:45:00", draft.Segmented.(*schedulingv1.ScheduleTag).GetStartDateTime())
 		sent.EndDateTime = "2026-03-29T03:15:00"
 		_, err = itemdraft.ScheduleTag(sent, baker(t))
-		requireCode(t, fault.CodeInput, err)
+		faulttest.RequireCode(t, fault.CodeInput, err)
 		assert.ErrorContains(t, err, "which a clock change moves to 2026-03-29T03:45:00")
 	})
 }
@@ -311,7 +302,7 @@ func TestWhatShiftsKeep(t *testing.T) {
 		sent := shift()
 		sent.Label = strings.Repeat("x", 16<<10)
 		_, err := itemdraft.Shift(sent, baker(t), longest)
-		requireCode(t, fault.CodeInput, err)
+		faulttest.RequireCode(t, fault.CodeInput, err)
 	})
 }
 

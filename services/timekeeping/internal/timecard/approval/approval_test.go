@@ -17,6 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
@@ -25,15 +27,11 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-const seeding pg.Unaudited = "test"
-
 // newApprovals has the employees 1 to 9, in Berlin. It is the noon of 2026-03-20.
 func newApprovals(t *testing.T) (context.Context, *pg.Pool, *approval.Handler) {
 	t.Helper()
-	ctx, pool := tenant.With(t.Context(), 1), timecardtest.NewPool(t)
-	_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone)
-		SELECT 1, n, 'T-' || n, 'Somebody', 'Europe/Berlin' FROM generate_series(1, 9) AS n`)
-	require.NoError(t, err)
+	ctx, pool := tenant.With(t.Context(), 1), pooltest.New(t)
+	persontest.Add(ctx, t, pool, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-03-20"))
 	return ctx, pool, approval.New(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil))
 }

@@ -19,6 +19,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func TestReadWorkedTime(t *testing.T) {
 	t.Parallel()
-	pool := timecardtest.NewPool(t)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	day := func(text string) int32 {
 		d, err := civil.ParseDate(text)
@@ -75,7 +76,7 @@ func TestReadWorkedTime(t *testing.T) {
 // that are signed off.
 func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 	t.Parallel()
-	pool := timecardtest.NewPool(t)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	night := civil.Of(2026, time.March, 28) // On which the clock goes forward.
 	shift := func(day civil.Date, taken bool) *commonsv1.EmployeeShift {
@@ -127,7 +128,7 @@ func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 // The totals of each day are the same, whether it is read alone or with others.
 func TestADayAloneIsTheSameAsWithOthers(t *testing.T) {
 	t.Parallel()
-	pool := timecardtest.NewPool(t)
+	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-04-01"))
 	at := time.Date(2026, 3, 1, 7, 0, 0, 0, time.UTC)
@@ -147,7 +148,7 @@ func TestADayAloneIsTheSameAsWithOthers(t *testing.T) {
 }
 
 func BenchmarkReadWorkedTime(b *testing.B) {
-	pool := timecardtest.NewPool(b)
+	pool := pooltest.New(b)
 	ctx := tenant.With(b.Context(), 1)
 	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(b, "2026-04-01"))
 	ids := make([]int64, card.MaxEmployees)

@@ -19,10 +19,10 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paycodeedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 func setup(t *testing.T) *paysetup.Setup {
 	t.Helper()
 	ctx := tenant.With(t.Context(), 1)
-	pool := timecardtest.NewPool(t)
+	pool := pooltest.New(t)
 	for _, code := range []*timekeepingv1.PayCode{
 		{Name: "Sick"},
 		{Name: "Day", Unit: "DAY"},

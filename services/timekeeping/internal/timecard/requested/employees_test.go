@@ -8,43 +8,30 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-const seeding pg.Unaudited = "test"
-
-// absent is commons that knows no more persons than the copy does.
-type absent struct{ commonsv1.PersonServiceClient }
-
-func (absent) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
-	return &commonsv1.ResolvePersonsResponse{}, nil
-}
-
 // newDirectory knows the employees 7 and 8, T-7 and T-8.
 func newDirectory(t *testing.T) (context.Context, *person.Directory) {
 	t.Helper()
-	ctx, pool := tenant.With(t.Context(), 1), timecardtest.NewPool(t)
-	_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone)
-		SELECT 1, n, 'T-' || n, 'Somebody', 'UTC' FROM generate_series(7, 8) AS n`)
-	require.NoError(t, err)
-	return ctx, person.NewDirectory(pool, absent{}, nil)
+	ctx, pool := tenant.With(t.Context(), 1), pooltest.New(t)
+	persontest.Add(ctx, t, pool, 7, 8)
+	return ctx, person.NewDirectory(pool, persontest.NobodyElse{}, nil)
 }
 
 func TestWhomListsName(t *testing.T) {

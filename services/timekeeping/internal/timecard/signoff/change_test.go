@@ -23,6 +23,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
@@ -64,7 +65,7 @@ func byCode(t *testing.T, ctx context.Context, cards *timecardtest.Timecards, id
 func TestCorrectionsAddUp(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	pool := timecardtest.NewPool(t)
+	pool := pooltest.New(t)
 	ids := make([]int64, 24)
 	for i := range ids {
 		ids[i] = int64(i + 1)
@@ -102,7 +103,7 @@ func TestCorrectionsAddUp(t *testing.T) {
 func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	pool := timecardtest.NewPool(t)
+	pool := pooltest.New(t)
 	ids := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	cards := timecardtest.New(pool, weekly(t, ctx, pool, 40*60, ids...), timecardtest.Noon(t, "2026-05-01"))
 	monday := civil.Of(2026, time.March, 2)
@@ -166,7 +167,7 @@ func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
 func TestNightShiftsThatComeLate(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	cards := timecardtest.New(timecardtest.NewPool(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
+	cards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	monday := civil.Of(2026, time.March, 2)
 	for i, c := range []struct {
 		it    string
@@ -209,7 +210,7 @@ func TestCorrectionsOfDaysThatLieFarApart(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	asked := &requestedRanges{}
-	cards := timecardtest.New(timecardtest.NewPool(t), asked, timecardtest.Noon(t, "2026-05-01"))
+	cards := timecardtest.New(pooltest.New(t), asked, timecardtest.Noon(t, "2026-05-01"))
 	cards.SignOff(ctx, t, 7, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 9)})
 	asked.days = nil
 	cards.Punch(ctx, t, 1, 7, "2016-03-01T08:00", "2016-03-01T10:00", "2016-03-05T08:00", "2016-03-05T09:00", "2026-03-06T08:00", "2026-03-06T12:00", "2026-03-10T08:00", "2026-03-10T09:00")
@@ -229,7 +230,7 @@ func TestOneImportAsksCommonsOnce(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	asked := &requestedRanges{}
-	cards := timecardtest.New(timecardtest.NewPool(t), asked, timecardtest.Noon(t, "2026-05-01"))
+	cards := timecardtest.New(pooltest.New(t), asked, timecardtest.Noon(t, "2026-05-01"))
 	const employees = 12
 	var list []*punch.Entry
 	for id := range int64(employees) {
@@ -263,7 +264,7 @@ func (r *requestedRanges) ReadEmployeeDays(ctx context.Context, req *commonsv1.R
 func TestAShiftAcrossTheSignedMidnight(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	cards := timecardtest.New(timecardtest.NewPool(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
+	cards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	day := civil.Of(2026, time.March, 28) // Its night is an hour short.
 	cards.Punch(ctx, t, 1, 7, "2026-03-28T22:00", "2026-03-29T06:00", "2026-03-29T13:00", "2026-03-29T15:00")
 	want := []string{"2026-03-28 WORKED Regular  25200", "2026-03-29 WORKED Regular  7200"}
@@ -286,7 +287,7 @@ func TestAShiftAcrossTheSignedMidnight(t *testing.T) {
 func TestSignOffsBesideImports(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	cards := timecardtest.New(timecardtest.NewPool(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
+	cards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	day := civil.Of(2026, time.March, 2)
 	for round := range 20 {
 		employee := int64(round + 1)

@@ -1,7 +1,6 @@
 package signoff_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,34 +8,25 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
-const seeding pg.Unaudited = "test"
-
-// seven returns a database that knows the employee 7, in Berlin.
-func seven(t *testing.T, ctx context.Context) *pg.Pool {
-	t.Helper()
-	pool := timecardtest.NewPool(t)
-	_, err := seeding.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 7, 'T-7', 'Seven', 'Europe/Berlin')`)
-	require.NoError(t, err)
-	return pool
-}
-
 // What is not over is not signed off: a punch out that comes later would be paid by
 // nobody.
 func TestWhatGoesOnIsNotSignedOff(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	pool := seven(t, ctx)
+	pool := pooltest.New(t)
+	persontest.Add(ctx, t, pool, 7)
 	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-03-10"))
 	handler := signoff.New(cards.Signoffs, requested.New(person.NewDirectory(pool, nil, nil), nil))
 	through := func(day string) error {

@@ -12,9 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -22,7 +20,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
-	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
 // Known is what commons knows, by employee.
@@ -49,14 +46,6 @@ type Timecards struct {
 func New(pool *pg.Pool, days commonsv1.EmployeeDayServiceClient, now func() time.Time) *Timecards {
 	cards := card.NewReader(pool, days, now)
 	return &Timecards{Cards: cards, Signoffs: signoff.NewStore(pool, cards)}
-}
-
-// NewPool returns a database for timecards.
-func NewPool(t testing.TB) *pg.Pool {
-	t.Helper()
-	sets, err := serve.Migrations("timekeeping_version", migrations.FS)
-	require.NoError(t, err)
-	return pgtest.New(t, sets...)
 }
 
 // Noon returns a clock that stands at the noon of a day.

@@ -1,0 +1,17 @@
+// Package pooltest gives tests the database of platform.
+package pooltest
+
+import (
+	"testing"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	"github.com/rotaloom/rotaloom/services/platform/migrations"
+)
+
+// New returns a pool on a database of the test's own, with the schema of the service.
+func New(t testing.TB) *pg.Pool {
+	t.Helper()
+	return pgtest.New(t, audit.Migrations(), pg.Migrations{Table: "platform_version", FS: migrations.FS})
+}
