@@ -46,11 +46,12 @@ pgbouncer: ## Install PgBouncer, for tests, when it is missing.
 clients: ## Install curl, Python and Node, for tests, when they are missing.
 	@tools/need-clients.sh
 
+# Tests do not vet again what make lint vets.
 .PHONY: test
 test: postgres slapd chromium clients pgbouncer ## Run all tests but the long fault runs.
 	@status=0; \
-	$(withpg) go test $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
-	go test -count=1 ./tests/... || status=1; \
+	$(withpg) go test -vet=off $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
+	go test -count=1 -vet=off ./tests/... || status=1; \
 	GOWORK=off go -C tools/licenses test ./... || status=1; \
 	GOWORK=off go -C tools/sbom test ./... || status=1; \
 	GOWORK=off go -C deploy/tests test ./... || status=1; \
@@ -93,7 +94,6 @@ upgrade: postgres ## Run the programs before the last migration on the schema of
 mutate: postgres ## Change the code of rules in small ways, and see whether their tests notice: [PKG=pkg/policy].
 	$(withpg) tools/mutate/mutate.sh $(PKG)
 
-# Nothing is vetted here: make lint vets the same code.
 .PHONY: race
 race: postgres slapd pgbouncer ## Run the tests of the building blocks and services with the race detector.
 	$(withpg) go test -race -short -vet=off ./pkg/... ./gateway/... ./services/auth/... \
