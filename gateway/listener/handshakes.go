@@ -17,7 +17,7 @@ type TLS struct {
 	// Config has the certificate.
 	Config *tls.Config
 	// MaxHandshakes is how many handshakes run at a time, and PerAddress how many of
-	// them for one address (Site).
+	// them for one address ([AddressKey]).
 	MaxHandshakes, PerAddress int
 	// Timeout is how long one may take.
 	Timeout time.Duration

@@ -19,7 +19,7 @@ func BulkResult[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R]
 	return BulkResultWithCode(ctx, out, fault.CodeBulkPartly)
 }
 
-// BulkResultWithCode is Settled for operations that have a code of their own for some
+// BulkResultWithCode is [BulkResult] for operations that have a code of their own for some
 // items that failed.
 func BulkResultWithCode[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R], code string) ([]R, *commonv1.ErrorBody, error) {
 	for _, result := range out.Results {
