@@ -10,8 +10,8 @@ import (
 )
 
 // TLS writes each of its records, 16 KiB at most, by a system call of its own, and each
-// wakes the client up. A large response corks its connection while it writes a piece, so
-// that the records of the piece go out together.
+// wakes the client up. A large response corks its connection while it writes a chunk, so
+// that the records of the chunk go out together.
 
 // Cork returns a listener whose connections large responses may cork.
 func Cork(l net.Listener) net.Listener { return corkListener{l} }
@@ -34,11 +34,11 @@ type corkConn struct {
 
 	mu     sync.Mutex
 	corked bool
-	held   *[]byte // what is kept back, or nil
-	failed error   // of an earlier write of what was kept back
+	held   *[]byte // what is held back, or nil
+	failed error   // of an earlier write of what was held back
 }
 
-// corkBytes is how much is kept back at most: a piece of a response with what TLS and HTTP
+// corkBytes is how much is held back at most: a chunk of a response with what TLS and HTTP
 // add to it.
 const corkBytes = writeChunk + 4<<10
 
@@ -79,7 +79,7 @@ func (c *corkConn) cork() {
 	c.corked = true
 }
 
-// uncork writes what was kept back.
+// uncork writes what was held back.
 func (c *corkConn) uncork() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,7 @@ func (c *corkConn) uncork() error {
 	return err
 }
 
-// flush writes what was kept back. TLS takes that for sent, so after an error nothing more
+// flush writes what was held back. TLS takes that for sent, so after an error nothing more
 // may be.
 func (c *corkConn) flush() error {
 	if c.failed != nil || c.held == nil || len(*c.held) == 0 {

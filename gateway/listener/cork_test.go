@@ -36,20 +36,20 @@ func (c *countingConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-func TestThePiecesOfLargeResponsesGoOutWhole(t *testing.T) {
+func TestTheChunksOfLargeResponsesGoOutWhole(t *testing.T) {
 	t.Parallel()
-	const pieces = 16
+	const chunks = 16
 	for name, test := range map[string]struct {
 		http2     bool
 		maxWrites int64
 	}{
-		"HTTP/1": {false, 2 * pieces},
+		"HTTP/1": {false, 2 * chunks},
 		// Its connection is shared, and so is never corked: a write for each record.
 		"HTTP/2": {true, 1 << 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			body := make([]byte, pieces*writeChunk)
+			body := make([]byte, chunks*writeChunk)
 			for i := range body {
 				body[i] = byte(i % 251)
 			}

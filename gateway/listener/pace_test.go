@@ -52,7 +52,7 @@ func TestOnlyLongResponsesArePaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-			paced := NewDeadlineWriter(w, httptest.NewRequest(http.MethodGet, "/", nil), RollingDeadline{End: time.Now().Add(time.Minute)}) // Without a stall, each piece sets it.
+			paced := NewDeadlineWriter(w, httptest.NewRequest(http.MethodGet, "/", nil), RollingDeadline{End: time.Now().Add(time.Minute)}) // Without a stall, each chunk sets it.
 			n, err := paced.Write(make([]byte, test.size))
 			require.NoError(t, err)
 			assert.Equal(t, test.size, n)
