@@ -32,14 +32,15 @@ func (l corkListener) Accept() (net.Conn, error) {
 type corkConn struct {
 	net.Conn
 
-	mu     sync.Mutex
-	corked bool
-	held   *[]byte // what is held back, or nil
-	failed error   // of an earlier write of what was held back
+	mu       sync.Mutex
+	corked   bool
+	flushing bool    // whether what was held back is being written, without the lock
+	held     *[]byte // what is held back, or nil
+	failed   error   // of an earlier write of what was held back
 }
 
-// corkBytes is how much is held back at most: a chunk of a response with what TLS and HTTP
-// add to it.
+// corkBytes is how much is held back at most, but for one record: a chunk of a response
+// with what TLS and HTTP add to it.
 const corkBytes = writeChunk + 4<<10
 
 var corkBuffers = sync.Pool{New: func() any {
@@ -47,29 +48,27 @@ var corkBuffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// Write writes, or holds back what it is given.
+// Write writes, or holds back what it is given. It does not wait for what was held back to
+// be written: the alert with which a connection is closed comes when its client takes
+// nothing any more.
 func (c *corkConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
+	if c.failed == nil && !c.corked && !c.flushing {
+		c.mu.Unlock() // TLS writes one record at a time.
+		return c.Conn.Write(p)
+	}
 	defer c.mu.Unlock()
 	if c.failed != nil {
 		return 0, c.failed
 	}
-	if !c.corked {
-		return c.Conn.Write(p)
-	}
 	if c.held == nil {
 		c.held = corkBuffers.Get().(*[]byte)
 	}
-	if len(*c.held)+len(p) > corkBytes {
-		if err := c.flush(); err != nil {
-			return 0, err
-		}
-		if len(p) > corkBytes {
-			return c.Conn.Write(p)
-		}
-	}
 	*c.held = append(*c.held, p...)
-	return len(p), nil
+	if c.flushing || len(*c.held) < corkBytes {
+		return len(p), nil
+	}
+	return len(p), c.flush()
 }
 
 // cork holds back what is written from now on.
@@ -84,22 +83,26 @@ func (c *corkConn) uncork() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.corked = false
-	err := c.flush()
-	if c.held != nil {
-		corkBuffers.Put(c.held)
-		c.held = nil
-	}
-	return err
+	return c.flush()
 }
 
-// flush writes what was held back. TLS takes that for sent, so after an error nothing more
-// may be.
+// flush writes what was held back, and what comes to that meanwhile. TLS takes it for sent,
+// so after an error nothing more may be.
 func (c *corkConn) flush() error {
-	if c.failed != nil || c.held == nil || len(*c.held) == 0 {
-		return c.failed
+	c.flushing = true
+	for c.held != nil {
+		held := c.held
+		c.held = nil
+		if c.failed == nil {
+			c.mu.Unlock()
+			_, err := c.Conn.Write(*held)
+			c.mu.Lock()
+			c.failed = err
+		}
+		*held = (*held)[:0]
+		corkBuffers.Put(held)
 	}
-	_, c.failed = c.Conn.Write(*c.held)
-	*c.held = (*c.held)[:0]
+	c.flushing = false
 	return c.failed
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -140,6 +141,40 @@ func TestNothingIsWrittenAfterALoss(t *testing.T) {
 	_, err = conn.Write([]byte("later"))
 	require.Error(t, err)
 	require.Error(t, conn.uncork())
+}
+
+// A server that stops closes the connections of clients that take nothing, one after the
+// other, and TLS wants to say so to each.
+func TestStalledConnectionsAreClosedAtOnce(t *testing.T) {
+	t.Parallel()
+	var writing sync.WaitGroup
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer writing.Done()
+		paced := NewDeadlineWriter(w, r, RollingDeadline{Stall: time.Minute, End: time.Now().Add(time.Minute)})
+		_, err := paced.Write(make([]byte, 64<<20))
+		assert.Error(t, err)
+	}))
+	counting := &countingListener{Listener: server.Listener}
+	server.Listener, server.Config.ConnContext = Cork(counting), WithConn
+	server.StartTLS()
+	defer server.Close()
+	for range 3 {
+		writing.Add(1)
+		response, err := server.Client().Get(server.URL)
+		require.NoError(t, err)
+		defer response.Body.Close()
+	}
+	var before int64
+	require.Eventually(t, func() bool {
+		now := counting.writes.Load()
+		stalled := now == before
+		before = now
+		return stalled
+	}, 20*time.Second, 200*time.Millisecond, "the clients take nothing any more")
+	began := time.Now()
+	require.NoError(t, server.Config.Close())
+	writing.Wait()
+	assert.Less(t, time.Since(began), 4*time.Second, "crypto/tls gives an alert 5 s")
 }
 
 // The connection that a response corks is found below those that are around it.
