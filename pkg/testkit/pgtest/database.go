@@ -27,7 +27,9 @@ func (s *server) create(ctx context.Context, sets []pg.Migrations) (string, erro
 		}
 	}
 	name := "rotaloom_test_" + strings.ToLower(rand.Text()[:12])
-	_, err := s.pool.Exec(ctx, fmt.Sprintf("CREATE DATABASE %s OWNER %s TEMPLATE %s", name, role, template))
+	// The default strategy writes each page to the log as well, which takes three times as
+	// long. The checkpoints of this one cost little in a server that does not sync.
+	_, err := s.pool.Exec(ctx, fmt.Sprintf("CREATE DATABASE %s OWNER %s TEMPLATE %s STRATEGY file_copy", name, role, template))
 	return name, err
 }
 
