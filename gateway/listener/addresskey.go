@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// AddressKey returns what an address counts as, with its port or without: of IPv6 the
+// AddressKey returns the key under which an address is counted, with its port or without: of IPv6 the
 // network of one site, /64.
 func AddressKey(from string) string {
 	if host, _, err := net.SplitHostPort(from); err == nil {

@@ -85,22 +85,22 @@ func (h *handshaker) run() {
 // begin starts a handshake, or ends the connection when its address has as many
 // as it may.
 func (h *handshaker) begin(conn net.Conn) {
-	site := AddressKey(conn.RemoteAddr().String())
-	if !h.perAddress.enter(site) {
+	key := AddressKey(conn.RemoteAddr().String())
+	if !h.perAddress.enter(key) {
 		<-h.slots
 		h.Failures.Inc()
 		_ = conn.Close()
 		return
 	}
-	go h.handshake(conn, site)
+	go h.handshake(conn, key)
 }
 
 // handshake carries a handshake out, and hands the connection over.
-func (h *handshaker) handshake(conn net.Conn, site string) {
+func (h *handshaker) handshake(conn net.Conn, key string) {
 	h.Running.Inc()
 	defer func() {
 		h.Running.Dec()
-		h.perAddress.leave(site)
+		h.perAddress.leave(key)
 		<-h.slots
 	}()
 	ctx, cancel := context.WithTimeout(h.ctx, h.Timeout)
@@ -147,20 +147,20 @@ type addresses struct {
 }
 
 // enter counts one more, unless there are as many as may be.
-func (a *addresses) enter(site string) bool {
+func (a *addresses) enter(key string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.busy[site] >= a.max {
+	if a.busy[key] >= a.max {
 		return false
 	}
-	a.busy[site]++
+	a.busy[key]++
 	return true
 }
 
-func (a *addresses) leave(site string) {
+func (a *addresses) leave(key string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.busy[site]--; a.busy[site] == 0 {
-		delete(a.busy, site)
+	if a.busy[key]--; a.busy[key] == 0 {
+		delete(a.busy, key)
 	}
 }

@@ -134,7 +134,7 @@ func TestOneAddressTakesAPartOfTheHandshakes(t *testing.T) {
 	}, 10*time.Second, time.Millisecond)
 }
 
-func TestAddressesAreCountedByTheirSite(t *testing.T) {
+func TestAddressesAreCountedByTheirKey(t *testing.T) {
 	t.Parallel()
 	for from, want := range map[string]string{
 		"192.0.2.7:99": "192.0.2.7", "[::ffff:192.0.2.7]:99": "192.0.2.7", "[2001:db8:1:2:3::4]:99": "2001:db8:1:2::",

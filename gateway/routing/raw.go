@@ -92,8 +92,8 @@ func (r *Raw) Write(w io.Writer, fields []byte) error {
 		if number != r.field || kind != protowire.BytesType {
 			return nil
 		}
-		piece, _ := protowire.ConsumeBytes(value)
-		_, err := w.Write(piece)
+		chunk, _ := protowire.ConsumeBytes(value)
+		_, err := w.Write(chunk)
 		return err
 	})
 }

@@ -24,9 +24,9 @@ type bucket struct {
 	// lease asks for.
 	lease, leaseSize int64
 	// unleased is how many requests were admitted without a lease. The next
-	// question settles it.
+	// request settles it.
 	unleased int64
-	// remaining is what the platform service had left when it was asked last.
+	// remaining is what the platform service had left at the last lease.
 	remaining int64
 	leasedAt  time.Duration
 	// pausedUntil is until when there is nothing to lease.
@@ -56,9 +56,9 @@ func (b *bucket) adopt(p ratelimit.Policy) {
 	b.policy, b.fields = p, newFields(b.key.Class, p)
 }
 
-// applyLease takes over the response to a question.
+// applyLease takes over the response to a request for a lease.
 func (b *bucket) applyLease(now time.Duration, req *platformv1.LeaseRateRequest, response *platformv1.LeaseRateResponse) {
-	// Who uses leases up quickly gets larger ones, and fewer questions.
+	// Who uses leases up quickly gets larger ones, and fewer requests.
 	switch since := now - b.leasedAt; {
 	case since < 100*time.Millisecond:
 		b.leaseSize *= 2
@@ -106,7 +106,7 @@ func (b *bucket) refuse(after time.Duration) Decision {
 	return Decision{Policy: b.policy, RetryAfter: after, fields: b.fields}
 }
 
-// await waits for the response of the question that runs. It reports whether one
+// await waits for the response to the request that runs. It reports whether one
 // came. The caller holds the bucket, but not while it waits.
 func (b *bucket) await(ctx context.Context) bool {
 	flight := b.leaseDone

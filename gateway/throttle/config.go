@@ -52,7 +52,7 @@ const (
 	idle = 2 * time.Second
 	// evictAfter is after how long a caller without requests is forgotten.
 	evictAfter = 5 * time.Minute
-	// leaseTimeout bounds a question to the platform service, and how long a
+	// leaseTimeout bounds a request to the platform service, and how long a
 	// request waits for its response.
 	leaseTimeout = time.Second
 	// retryDown is how long after a failure the platform service is not asked.

@@ -10,16 +10,16 @@ import (
 // Bounds of a memo, and of what it is used for.
 const (
 	memoSlots = 1 << 12
-	// memoChunks bounds the memory of pieces and their JSON. It is taken as they
-	// come: many messages have few pieces that are worth it.
+	// memoChunks bounds the memory of fragments and their JSON. It is taken as they
+	// come: many messages have few fragments that are worth it.
 	memoChunks, memoChunk = 32, 1 << 16
-	// Shorter pieces are written sooner than they are found.
+	// Shorter fragments are written sooner than they are found.
 	minFragment = 12
 	maxFragment = 1 << 12
 	// memoFrom is the size of messages in bytes from which on a memo is worth
 	// its set-up.
 	memoFrom = 1 << 14
-	// maxMisses is how many pieces may be new before there must be as many known
+	// maxMisses is how many fragments may be new before there must be as many known
 	// ones.
 	maxMisses = 1 << 10
 	// headFields are the numbers of fields that tell the items of a list apart:
@@ -27,20 +27,20 @@ const (
 	headFields protowire.Number = 2
 )
 
-// memo remembers the JSON of pieces of a message, which repeats itself:
+// memo remembers the JSON of fragments of a message, which repeats itself:
 // everybody who works the same shift on a day has the same times and segments.
-// There are two kinds of pieces: what follows the head of an item of a list,
+// There are two kinds of fragments: what follows the head of an item of a list,
 // and the items of lists in there.
 type memo struct {
 	seed     maphash.Seed
 	slots    [memoSlots]memoEntry
-	chunks   [][]byte // of the pieces; those before the filling one are full
+	chunks   [][]byte // of the fragments; those before the filling one are full
 	fill     int      // which one is filled
 	restHits hitCount
 	itemHits hitCount
 }
 
-// memoEntry is a remembered piece.
+// memoEntry is a remembered fragment.
 type memoEntry struct {
 	plan *Plan
 	rest bool   // whether it is the rest of an item
@@ -49,7 +49,7 @@ type memoEntry struct {
 	ids  []longID // in which others may differ; only in rests
 }
 
-// hitCount counts the pieces of one kind.
+// hitCount counts the fragments of one kind.
 type hitCount struct{ hits, misses int }
 
 // useless reports whether too few were known for looking on.
@@ -79,7 +79,7 @@ func (m *memo) give() {
 	memos.Put(m)
 }
 
-// find returns the place of a piece, and whether it is known. There is no place
+// find returns the place of a fragment, and whether it is known. There is no place
 // for what is not worth one.
 func (m *memo) find(p *Plan, rest bool, wire []byte) (*memoEntry, bool) {
 	t := m.counts(rest)
@@ -114,7 +114,7 @@ func (m *memo) counts(rest bool) *hitCount {
 	return &m.itemHits
 }
 
-// keep remembers the JSON of a piece, as long as there is room. Both are copied:
+// keep remembers the JSON of a fragment, as long as there is room. Both are copied:
 // the memory of a part of a message is used for the next one.
 func (m *memo) put(slot *memoEntry, p *Plan, rest bool, wire, json []byte) {
 	text := m.allocate(len(wire) + len(json))

@@ -8,7 +8,7 @@ import (
 )
 
 // Ids of entries that nobody wrote down are numbers of 53 bits with the highest one
-// set. All of them have as many bytes on the wire, and as many digits in JSON. Pieces
+// set. All of them have as many bytes on the wire, and as many digits in JSON. Fragments
 // that differ in nothing but such ids share the JSON, into which the ids are written.
 const (
 	firstLongID = 1 << 52
@@ -16,7 +16,7 @@ const (
 	longIDText  = len("4503599627370496")
 )
 
-// longID is where such an id stands in a piece and in its JSON.
+// longID is where such an id stands in a fragment and in its JSON.
 type longID struct{ wire, json int }
 
 // isLongID reports whether a varint that begins at the first byte is one.
@@ -39,7 +39,7 @@ func readLongID(b []byte) (id uint64) {
 	return id
 }
 
-// same reports whether a piece is the remembered one but for its ids.
+// same reports whether a fragment is the remembered one but for its ids.
 func (p *memoEntry) same(wire []byte) bool {
 	if len(wire) != len(p.wire) {
 		return false
@@ -54,7 +54,7 @@ func (p *memoEntry) same(wire []byte) bool {
 	return bytes.Equal(wire[from:], p.wire[from:])
 }
 
-// append appends the JSON of a piece that is the remembered one but for its ids.
+// append appends the JSON of a fragment that is the remembered one but for its ids.
 func (p *memoEntry) append(dst, wire []byte) []byte {
 	start := len(dst)
 	dst = append(dst, p.json...)

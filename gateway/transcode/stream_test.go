@@ -61,7 +61,7 @@ func TestStreamedJSONEqualsProtojson(t *testing.T) {
 	assert.Zero(t, parts)
 }
 
-// The pieces of a message that are alike must not be taken for one another when
+// The fragments of a message that are alike must not be taken for one another when
 // they differ in a single field.
 func TestRepeatedPiecesAreDistinguished(t *testing.T) {
 	t.Parallel()
@@ -114,7 +114,7 @@ func mutateShift(random *rand.Rand, s *schedulingv1.Shift) {
 	}
 }
 
-// New pieces only, more than the memo looks at or has room for.
+// New fragments only, more than the memo looks at or has room for.
 func TestMessagesThatDoNotRepeatThemselves(t *testing.T) {
 	t.Parallel()
 	m := schedule(200, 28).GetShifts()

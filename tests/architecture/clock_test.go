@@ -23,7 +23,7 @@ var systemClockUsers = map[string]string{
 	"services/scheduling/internal/propagation/propagator/expected.go": "the same",
 	"services/standalone/internal/privatepg/watch.go":                 "how often a process has ended in a while",
 	"gateway/listener/drain.go":                                       "deadlines of connections are the machine's",
-	"gateway/listener/pace.go":                                        "the same",
+	"gateway/listener/deadline.go":                                    "the same",
 	"gateway/chain.go":                                                "the same: a request's deadline is its connection's",
 	"gateway/accesslog.go":                                            "the same",
 }

@@ -52,11 +52,11 @@ func TestOnlyLongResponsesArePaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-			paced := NewDeadlineWriter(w, httptest.NewRequest(http.MethodGet, "/", nil), RollingDeadline{End: time.Now().Add(time.Minute)}) // Without a stall, each chunk sets it.
-			n, err := paced.Write(make([]byte, test.size))
+			dw := NewDeadlineWriter(w, httptest.NewRequest(http.MethodGet, "/", nil), RollingDeadline{End: time.Now().Add(time.Minute)}) // Without a stall, each chunk sets it.
+			n, err := dw.Write(make([]byte, test.size))
 			require.NoError(t, err)
 			assert.Equal(t, test.size, n)
-			assert.Equal(t, test.size, paced.Written())
+			assert.Equal(t, test.size, dw.Written())
 			assert.Equal(t, test.size, w.Body.Len())
 			assert.Len(t, w.write, test.deadlines)
 		})
