@@ -10,17 +10,17 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// New is a thing that a caller wants stored.
+// New is a resource that a caller wants stored.
 type New[T Named] struct {
-	// Input is the thing as the caller sent it.
+	// Input is the resource as the caller sent it.
 	Input T
-	// Stored is what is stored.
+	// Stored is what is to be stored.
 	Stored T
 	// Err says why it is not stored, or is nil.
 	Err error
 }
 
-// Create stores new things and returns the outcome of each. Without partial
+// Create stores new resources and returns the outcome of each. Without partial
 // either all are stored or none, and the first error is returned.
 func (s *Store[T]) Create(ctx context.Context, pool *pg.Pool, tenantID int64, list []New[T], partial bool) (*bulk.Outcome[T, T], error) {
 	if err := firstError(list); err != nil && !partial {
@@ -59,9 +59,9 @@ func (s *Store[T]) Create(ctx context.Context, pool *pg.Pool, tenantID int64, li
 	return outcome, err
 }
 
-// CreateOne stores one new thing.
-func (s *Store[T]) CreateOne(ctx context.Context, pool *pg.Pool, tenantID int64, thing T) (T, error) {
-	outcome, err := s.Create(ctx, pool, tenantID, []New[T]{{Input: thing, Stored: thing}}, false)
+// CreateOne stores one new resource.
+func (s *Store[T]) CreateOne(ctx context.Context, pool *pg.Pool, tenantID int64, resource T) (T, error) {
+	outcome, err := s.Create(ctx, pool, tenantID, []New[T]{{Input: resource, Stored: resource}}, false)
 	if err != nil {
 		var none T
 		return none, err

@@ -10,10 +10,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 )
 
-// Distinct refuses a thing with a text in a property that another thing, which has not the
+// Distinct refuses a resource with a text in a property that another resource, which has not the
 // id, has there; "" is no text. Those who store texts take turns by the lock.
-func (s *Store[T]) Distinct(ctx context.Context, tx pgx.Tx, tenantID, id int64, lock advisory.Lock, property string, thing T, of func(T) string) error {
-	text := of(thing)
+func (s *Store[T]) Distinct(ctx context.Context, tx pgx.Tx, tenantID, id int64, lock advisory.Lock, property string, resource T, of func(T) string) error {
+	text := of(resource)
 	if text == "" {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 // maxName bounds names, in characters.
 const maxName = 250
 
-// Named is a message that is kept under a name.
+// Named is a message that is stored under a name.
 type Named interface {
 	proto.Message
 	GetId() int64
@@ -34,7 +34,7 @@ type Codes struct {
 	Invalid string
 	// TooLong (400): a name has too many characters; "" means Invalid.
 	TooLong string
-	// Taken (400): another thing has the name.
+	// Taken (400): another resource has the name.
 	Taken string
 	// TakenConflicts says that Taken has status 409.
 	TakenConflicts bool
@@ -44,7 +44,7 @@ type Codes struct {
 	OtherID string
 }
 
-// Kind says which things are kept where.
+// Kind says which resources are kept where.
 type Kind[T Named] struct {
 	Codes
 	// What is how messages call one: "shift template".
@@ -55,12 +55,12 @@ type Kind[T Named] struct {
 	// Strip takes out of a copy what is not kept, beside the id and the version, which are
 	// columns. It may be nil.
 	Strip func(T)
-	// Fill completes a thing that was read, beside its fields id and version. The version
+	// Fill completes a resource that was read, beside its fields id and version. The version
 	// counts from 1. It may be nil.
-	Fill func(thing T, version int64)
+	Fill func(resource T, version int64)
 }
 
-// CheckName checks the name of a thing whose path in the request is given.
+// CheckName checks the name of a resource whose path in the request is given.
 func (c Codes) CheckName(path, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -95,7 +95,7 @@ func (c Codes) Version(path, text string) (*int64, error) {
 	return &version, nil
 }
 
-// taken is the error for a name that another thing has.
+// taken is the error for a name that another resource has.
 func (k *Kind[T]) taken(name string) error {
 	message := fmt.Sprintf("There is a %s with the name %q already.", k.What, name)
 	if k.TakenConflicts {
@@ -104,12 +104,12 @@ func (k *Kind[T]) taken(name string) error {
 	return fault.Invalid(k.Taken, message)
 }
 
-// full is the error for a thing more than a tenant may have.
+// full is the error for a resource more than a tenant may have.
 func (k *Kind[T]) full() error {
 	return fault.Conflict(fault.CodeFull, fmt.Sprintf("There may be at most %d %ss, and this would be one more. Delete those that nobody needs.", MaxListed, k.What))
 }
 
-// stale is the error for a version that a thing has no more.
+// stale is the error for a version that a resource has no more.
 func (k *Kind[T]) stale(id int64) error {
 	return fault.Conflict(fault.CodeStale,
 		fmt.Sprintf("The %s %d was changed since it was read. Read it again.", k.What, id))

@@ -11,7 +11,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// List returns all things, or, with a name, the one that has it: a list of one,
+// List returns all resources, or, with a name, the one that has it: a list of one,
 // or of none.
 func (s *Store[T]) List(ctx context.Context, db pg.Querier, tenantID int64, name *string) ([]T, error) {
 	if name == nil {
@@ -20,7 +20,7 @@ func (s *Store[T]) List(ctx context.Context, db pg.Querier, tenantID int64, name
 	return s.Find(ctx, db, tenantID, nil, []string{*name})
 }
 
-// Read returns the things that refs point to, in their order; all of them
+// Read returns the resources that refs point to, in their order; all of them
 // without refs. The id of a ref wins over its qualifier. Path is where the refs
 // stand in the request.
 func (s *Store[T]) Read(ctx context.Context, db pg.Querier, tenantID int64, path string, refs []*commonv1.Ref) ([]T, error) {
@@ -48,25 +48,25 @@ func (s *Store[T]) Read(ctx context.Context, db pg.Querier, tenantID int64, path
 
 func (s *Store[T]) inOrder(path string, refs []*commonv1.Ref, list []T) ([]T, error) {
 	byID, byName := make(map[int64]T, len(list)), make(map[string]T, len(list))
-	for _, thing := range list {
-		byID[thing.GetId()] = thing
-		byName[strings.ToLower(thing.GetName())] = thing
+	for _, resource := range list {
+		byID[resource.GetId()] = resource
+		byName[strings.ToLower(resource.GetName())] = resource
 	}
 	out := make([]T, 0, len(refs))
 	for i, ref := range refs {
-		thing, ok := byID[ref.GetId()]
+		resource, ok := byID[ref.GetId()]
 		if ref.Id == nil {
-			thing, ok = byName[strings.ToLower(ref.GetQualifier())]
+			resource, ok = byName[strings.ToLower(ref.GetQualifier())]
 		}
 		if !ok {
 			return nil, s.kind.unknown(fmt.Sprintf("%s[%d]", path, i), ref)
 		}
-		out = append(out, thing)
+		out = append(out, resource)
 	}
 	return out, nil
 }
 
-// SetNames gives refs that were resolved before the names that their things have now: as
+// SetNames gives refs that were resolved before the names that their resources have now: as
 // qualifier, and as name where they carry one. The tenant is that of the context.
 func (s *Store[T]) SetNames(ctx context.Context, db pg.Querier, refs ...*commonv1.Ref) error {
 	if len(refs) == 0 {
@@ -80,13 +80,13 @@ func (s *Store[T]) SetNames(ctx context.Context, db pg.Querier, refs ...*commonv
 	for i, ref := range refs {
 		ids[i] = ref.GetId()
 	}
-	things, err := s.Find(ctx, db, tenantID, ids, nil)
+	resources, err := s.Find(ctx, db, tenantID, ids, nil)
 	if err != nil {
 		return err
 	}
-	names := make(map[int64]string, len(things))
-	for _, thing := range things {
-		names[thing.GetId()] = thing.GetName()
+	names := make(map[int64]string, len(resources))
+	for _, resource := range resources {
+		names[resource.GetId()] = resource.GetName()
 	}
 	for _, ref := range refs {
 		name, ok := names[ref.GetId()]

@@ -15,24 +15,24 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// Change is a thing that a caller wants stored in the place of another one.
+// Change is a resource that a caller wants stored in the place of another one.
 type Change[T Named] struct {
 	New[T]
 	// Path is where it stands in the request, for error messages.
 	Path string
-	// Version is the one that the replaced thing must have; nil for any.
+	// Version is the one that the replaced resource must have; nil for any.
 	Version *int64
 }
 
-// storedRow is what is stored of a thing beside its body.
+// storedRow is what is stored of a resource beside its body.
 type storedRow struct {
 	id, version int64
 }
 
-// ReplaceMany stores things in the place of those with their ids, or, without an
+// ReplaceMany stores resources in the place of those with their ids, or, without an
 // id, with their names, and returns the outcome of each. Without partial either
 // all are stored or none, and the first error is returned. A name must be free
-// before the change: things do not swap their names.
+// before the change: resources do not swap their names.
 func (s *Store[T]) ReplaceMany(ctx context.Context, pool *pg.Pool, tenantID int64, list []Change[T], partial bool) (*bulk.Outcome[T, T], error) {
 	for i := range list {
 		if list[i].Err != nil && !partial {
@@ -102,7 +102,7 @@ func (s *Store[T]) targets(ctx context.Context, tx pgx.Tx, tenantID int64, list 
 	return ids, errs, nil
 }
 
-// lock returns the things with the ids and names in a list, and keeps others from
+// lock returns the resources with the ids and names in a list, and keeps others from
 // changing them until the transaction ends.
 func (s *Store[T]) lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Change[T]) (byID map[int64]storedRow, byName map[string]storedRow, err error) {
 	var ids []int64
@@ -162,15 +162,15 @@ func (s *Store[T]) replaceMany(ctx context.Context, tx pgx.Tx, tenantID int64, l
 	return versions, nil
 }
 
-// refTo names a thing as a request does: by its id, or else by its name.
-func refTo[T Named](thing T) *commonv1.Ref {
-	if id := thing.GetId(); id != 0 {
+// refTo names a resource as a request does: by its id, or else by its name.
+func refTo[T Named](resource T) *commonv1.Ref {
+	if id := resource.GetId(); id != 0 {
 		return &commonv1.Ref{Id: proto.Int64(id)}
 	}
-	return &commonv1.Ref{Qualifier: proto.String(thing.GetName())}
+	return &commonv1.Ref{Qualifier: proto.String(resource.GetName())}
 }
 
-// DeleteMany removes the things that refs point to, all or none. Path is where
+// DeleteMany removes the resources that refs point to, all or none. Path is where
 // the refs stand in the request; without any nothing is removed.
 func (s *Store[T]) DeleteMany(ctx context.Context, pool *pg.Pool, tenantID int64, path string, refs []*commonv1.Ref) error {
 	if len(refs) == 0 {
@@ -182,8 +182,8 @@ func (s *Store[T]) DeleteMany(ctx context.Context, pool *pg.Pool, tenantID int64
 			return err
 		}
 		ids := make([]int64, len(list))
-		for i, thing := range list {
-			ids[i] = thing.GetId()
+		for i, resource := range list {
+			ids[i] = resource.GetId()
 		}
 		if _, err := tx.Exec(ctx, s.deleteAll, tenantID, ids); err != nil {
 			return fmt.Errorf("%s: delete: %w", s.kind.Table, err)

@@ -11,35 +11,35 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// Versioned is a thing whose message carries the version that its sender read.
+// Versioned is a resource whose message carries the version that its sender read.
 type Versioned interface {
 	Named
 	GetVersion() int64
 }
 
-// Resource serves the operations that all things of setup have: list, read,
+// Resource serves the operations that all resources of setup have: list, read,
 // create, replace and delete. The tenant is the one of the context.
 type Resource[T Versioned] struct {
 	Store *Store[T]
 	Pool  *pg.Pool
 	// Prepare checks a copy of what was sent, an empty one when nothing was, and returns it
 	// as it is stored.
-	Prepare func(thing T) (T, error)
-	// Show completes things as callers read them, with what is stored elsewhere. It may be
+	Prepare func(resource T) (T, error)
+	// Show completes resources as callers read them, with what is stored elsewhere. It may be
 	// nil.
-	Show func(ctx context.Context, things ...T) error
-	// Within checks a thing against others, in the transaction that stores it; id
+	Show func(ctx context.Context, resources ...T) error
+	// Within checks a resource against others, in the transaction that stores it; id
 	// is 0 for a new one. It may be nil.
-	Within func(ctx context.Context, tx pgx.Tx, tenantID, id int64, thing T) error
-	// Stored stores what else belongs to a thing, in the same transaction, under the
+	Within func(ctx context.Context, tx pgx.Tx, tenantID, id int64, resource T) error
+	// Stored stores what else belongs to a resource, in the same transaction, under the
 	// id that it has. It may be nil.
 	Stored func(ctx context.Context, tx pgx.Tx, tenantID int64, given, stored T) error
-	// Unused returns an error when something refers to the thing that is to be
+	// Unused returns an error when something refers to the resource that is to be
 	// deleted, which is locked. It may be nil.
-	Unused func(ctx context.Context, tx pgx.Tx, tenantID int64, thing T) error
+	Unused func(ctx context.Context, tx pgx.Tx, tenantID int64, resource T) error
 }
 
-// List returns all things by name, or the one with an id or a name, if there is
+// List returns all resources by name, or the one with an id or a name, if there is
 // such a one. The id wins.
 func (r *Resource[T]) List(ctx context.Context, id *int64, name *string) ([]T, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -58,7 +58,7 @@ func (r *Resource[T]) List(ctx context.Context, id *int64, name *string) ([]T, e
 	return list, err
 }
 
-// Get returns the thing with an id, or 404.
+// Get returns the resource with an id, or 404.
 func (r *Resource[T]) Get(ctx context.Context, id int64) (T, error) {
 	var out T
 	tenantID, err := tenant.Of(ctx)
@@ -78,7 +78,7 @@ func (r *Resource[T]) prepare(given T) (T, error) {
 	return r.Prepare(proto.CloneOf(given))
 }
 
-// Create stores a new thing. An id and a version in it are ignored.
+// Create stores a new resource. An id and a version in it are ignored.
 func (r *Resource[T]) Create(ctx context.Context, given T) (T, error) {
 	var out T
 	tenantID, err := tenant.Of(ctx)
@@ -95,17 +95,17 @@ func (r *Resource[T]) Create(ctx context.Context, given T) (T, error) {
 	return out, err
 }
 
-// insertIn stores a new thing within a transaction. Taken says that its name is that
+// insertIn stores a new resource within a transaction. Taken says that its name is that
 // of another one.
 func (r *Resource[T]) insertIn(ctx context.Context, tx pgx.Tx, tenantID int64, given T) (out T, taken, err error) {
-	thing, err := r.prepare(given)
+	resource, err := r.prepare(given)
 	if err != nil {
 		return out, nil, err
 	}
-	if err := r.within(ctx, tx, tenantID, 0, thing); err != nil {
+	if err := r.within(ctx, tx, tenantID, 0, resource); err != nil {
 		return out, nil, err
 	}
-	stored, errs, err := r.Store.Insert(ctx, tx, tenantID, []T{thing})
+	stored, errs, err := r.Store.Insert(ctx, tx, tenantID, []T{resource})
 	if err != nil {
 		return out, nil, err
 	}
@@ -115,7 +115,7 @@ func (r *Resource[T]) insertIn(ctx context.Context, tx pgx.Tx, tenantID int64, g
 	return stored[0], nil, r.stored(ctx, tx, tenantID, given, stored[0])
 }
 
-// Update replaces the thing with an id. An id in the body must be the same one; a
+// Update replaces the resource with an id. An id in the body must be the same one; a
 // version must be the one that is stored.
 func (r *Resource[T]) Update(ctx context.Context, id int64, given T) (T, error) {
 	var out T
@@ -132,7 +132,7 @@ func (r *Resource[T]) Update(ctx context.Context, id int64, given T) (T, error) 
 
 // updateIn is Update within a transaction.
 func (r *Resource[T]) updateIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, given T) (out T, err error) {
-	thing, err := r.prepare(given)
+	resource, err := r.prepare(given)
 	if err != nil {
 		return out, err
 	}
@@ -145,20 +145,20 @@ func (r *Resource[T]) updateIn(ctx context.Context, tx pgx.Tx, tenantID, id int6
 	if v := given.GetVersion(); v != 0 {
 		version = &v
 	}
-	if err := r.within(ctx, tx, tenantID, id, thing); err != nil {
+	if err := r.within(ctx, tx, tenantID, id, resource); err != nil {
 		return out, err
 	}
-	if out, err = r.Store.ReplaceIn(ctx, tx, tenantID, id, thing, version); err != nil {
+	if out, err = r.Store.ReplaceIn(ctx, tx, tenantID, id, resource, version); err != nil {
 		return out, err
 	}
 	return out, r.stored(ctx, tx, tenantID, given, out)
 }
 
-func (r *Resource[T]) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, thing T) error {
+func (r *Resource[T]) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, resource T) error {
 	if r.Within == nil {
 		return nil
 	}
-	return r.Within(ctx, tx, tenantID, id, thing)
+	return r.Within(ctx, tx, tenantID, id, resource)
 }
 
 func (r *Resource[T]) stored(ctx context.Context, tx pgx.Tx, tenantID int64, given, stored T) error {
@@ -168,7 +168,7 @@ func (r *Resource[T]) stored(ctx context.Context, tx pgx.Tx, tenantID int64, giv
 	return r.Stored(ctx, tx, tenantID, given, stored)
 }
 
-// Delete removes the thing with an id, or returns 404. With a version, the thing
+// Delete removes the resource with an id, or returns 404. With a version, the resource
 // must still have it.
 func (r *Resource[T]) Delete(ctx context.Context, id int64, version *int64) (*emptypb.Empty, error) {
 	tenantID, err := tenant.Of(ctx)
@@ -177,11 +177,11 @@ func (r *Resource[T]) Delete(ctx context.Context, id int64, version *int64) (*em
 	}
 	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if r.Unused != nil {
-			thing, err := r.Store.GetForUpdate(ctx, tx, tenantID, id)
+			resource, err := r.Store.GetForUpdate(ctx, tx, tenantID, id)
 			if err != nil {
 				return err
 			}
-			if err := r.Unused(ctx, tx, tenantID, thing); err != nil {
+			if err := r.Unused(ctx, tx, tenantID, resource); err != nil {
 				return err
 			}
 		}

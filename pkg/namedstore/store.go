@@ -16,11 +16,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
 
-// MaxListed bounds the things of a kind that a tenant has, and so a list of all of
+// MaxListed bounds the resources of a kind that a tenant has, and so a list of all of
 // them. It is far above what planners can oversee.
 const MaxListed = 10_000
 
-// Store keeps the things of one kind. It has no state of its own.
+// Store keeps the resources of one kind. It has no state of its own.
 type Store[T Named] struct {
 	kind Kind[T]
 	// id and version are fields of the message; version is nil when it has no such number.
@@ -77,7 +77,7 @@ SELECT count(*) FROM (SELECT FROM {table} WHERE tenant_id = $1 LIMIT $2) AS ther
 	}
 }
 
-// Find returns the things with these ids, and those with these names, in no
+// Find returns the resources with these ids, and those with these names, in no
 // order. What does not exist is left out.
 func (s *Store[T]) Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, names []string) ([]T, error) {
 	rows, err := db.Query(ctx, s.find, tenantID, ids, storable(names))
@@ -87,7 +87,7 @@ func (s *Store[T]) Find(ctx context.Context, db pg.Querier, tenantID int64, ids 
 	return s.collect(rows)
 }
 
-// All returns all things of the tenant by name. It fails with 413 when there
+// All returns all resources of the tenant by name. It fails with 413 when there
 // are more than MaxListed.
 func (s *Store[T]) All(ctx context.Context, db pg.Querier, tenantID int64) ([]T, error) {
 	rows, err := db.Query(ctx, s.all, tenantID, MaxListed+1)
@@ -106,7 +106,7 @@ func (s *Store[T]) list(rows pgx.Rows, err error) ([]T, error) {
 	return list, err
 }
 
-// Get returns the thing with an id, or a 404.
+// Get returns the resource with an id, or a 404.
 func (s *Store[T]) Get(ctx context.Context, db pg.Querier, tenantID, id int64) (T, error) {
 	var none T
 	rows, err := db.Query(ctx, s.get, tenantID, id)
@@ -133,22 +133,22 @@ func (s *Store[T]) GetForUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int
 	return s.Get(ctx, tx, tenantID, id)
 }
 
-// Insert stores things and returns, in order, what was stored or why it was
+// Insert stores resources and returns, in order, what was stored or why it was
 // not: the name is taken, perhaps by an earlier one of the same list, or there are
 // MaxListed already.
-func (s *Store[T]) Insert(ctx context.Context, tx pgx.Tx, tenantID int64, things []T) ([]T, []error, error) {
-	room, err := s.remaining(ctx, tx, tenantID, len(things))
+func (s *Store[T]) Insert(ctx context.Context, tx pgx.Tx, tenantID int64, resources []T) ([]T, []error, error) {
+	room, err := s.remaining(ctx, tx, tenantID, len(resources))
 	if err != nil {
 		return nil, nil, err
 	}
-	fitting := things[:min(room, len(things))]
+	fitting := resources[:min(room, len(resources))]
 	names, bodies := make([]string, len(fitting)), make([][]byte, len(fitting))
-	for i, thing := range fitting {
-		body, err := s.encode(thing)
+	for i, resource := range fitting {
+		body, err := s.encode(resource)
 		if err != nil {
 			return nil, nil, err
 		}
-		names[i], bodies[i] = thing.GetName(), body
+		names[i], bodies[i] = resource.GetName(), body
 	}
 	ids := make(map[string]int64, len(fitting))
 	rows, err := tx.Query(ctx, s.insert, tenantID, names, bodies)
@@ -164,32 +164,32 @@ func (s *Store[T]) Insert(ctx context.Context, tx pgx.Tx, tenantID int64, things
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: insert: %w", s.kind.Table, err)
 	}
-	stored, errs := make([]T, len(things)), make([]error, len(things))
-	for i, thing := range things {
+	stored, errs := make([]T, len(resources)), make([]error, len(resources))
+	for i, resource := range resources {
 		if i >= room {
 			errs[i] = s.kind.full()
 			continue
 		}
-		id, ok := ids[thing.GetName()]
+		id, ok := ids[resource.GetName()]
 		if !ok {
-			errs[i] = s.kind.taken(thing.GetName())
+			errs[i] = s.kind.taken(resource.GetName())
 			continue
 		}
 		// Of two with the very same name the first is the one that is stored.
-		delete(ids, thing.GetName())
-		stored[i] = s.filled(thing, id, 1)
+		delete(ids, resource.GetName())
+		stored[i] = s.filled(resource, id, 1)
 	}
 	return stored, errs, nil
 }
 
-// creation has who creates things of a tenant while there is little room left.
+// creation has who creates resources of a tenant while there is little room left.
 const creation advisory.Lock = "creation of named things"
 
 // scarce is how much room must be left, beside what is to be stored, for nobody to wait:
 // far more than is created at the same time.
 const scarce = MaxListed / 2
 
-// room returns how many more things the tenant may have. Where it is scarce, whoever else
+// room returns how many more resources the tenant may have. Where it is scarce, whoever else
 // creates some is waited for.
 func (s *Store[T]) remaining(ctx context.Context, tx pgx.Tx, tenantID int64, wanted int) (room int, err error) {
 	count := func() error {
@@ -216,38 +216,38 @@ func (s *Store[T]) AllForUpdate(ctx context.Context, tx pgx.Tx, tenantID int64) 
 	return s.list(rows, err)
 }
 
-// Replace stores a thing in the place of the one with the id. With a version,
+// Replace stores a resource in the place of the one with the id. With a version,
 // the one that is replaced must still have it; without, it may have any.
-func (s *Store[T]) Replace(ctx context.Context, pool *pg.Pool, tenantID, id int64, thing T, version *int64) (T, error) {
+func (s *Store[T]) Replace(ctx context.Context, pool *pg.Pool, tenantID, id int64, resource T, version *int64) (T, error) {
 	var out T
 	err := pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		out, err = s.ReplaceIn(ctx, tx, tenantID, id, thing, version)
+		out, err = s.ReplaceIn(ctx, tx, tenantID, id, resource, version)
 		return err
 	})
 	return out, err
 }
 
 // ReplaceIn is Replace within a transaction.
-func (s *Store[T]) ReplaceIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, thing T, version *int64) (T, error) {
+func (s *Store[T]) ReplaceIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, resource T, version *int64) (T, error) {
 	var none T
-	body, err := s.encode(thing)
+	body, err := s.encode(resource)
 	if err != nil {
 		return none, err
 	}
 	var now int64
-	err = tx.QueryRow(ctx, s.replace, tenantID, id, thing.GetName(), body, version).Scan(&now)
+	err = tx.QueryRow(ctx, s.replace, tenantID, id, resource.GetName(), body, version).Scan(&now)
 	switch {
 	case err == nil:
-		return s.filled(thing, id, now), nil
+		return s.filled(resource, id, now), nil
 	case pgerr.IsUnique(err, s.kind.Table+"_name"):
-		return none, s.kind.taken(thing.GetName())
+		return none, s.kind.taken(resource.GetName())
 	case errors.Is(err, pgx.ErrNoRows):
 		return none, s.writeConflict(ctx, tx, tenantID, id)
 	}
 	return none, fmt.Errorf("%s: replace: %w", s.kind.Table, err)
 }
 
-// writeConflict is why nothing was written in the place of the thing with the id: it is
+// writeConflict is why nothing was written in the place of the resource with the id: it is
 // not there, or has another version.
 func (s *Store[T]) writeConflict(ctx context.Context, db pg.Querier, tenantID, id int64) error {
 	if _, err := s.Get(ctx, db, tenantID, id); err != nil {
@@ -256,8 +256,8 @@ func (s *Store[T]) writeConflict(ctx context.Context, db pg.Querier, tenantID, i
 	return s.kind.stale(id)
 }
 
-// Delete removes the thing with the id, or returns 404. With a version, the
-// thing must still have it.
+// Delete removes the resource with the id, or returns 404. With a version, the
+// resource must still have it.
 func (s *Store[T]) Delete(ctx context.Context, pool *pg.Pool, tenantID, id int64, version *int64) error {
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := s.DeleteIn(ctx, tx, tenantID, id, version)
@@ -278,8 +278,8 @@ func (s *Store[T]) DeleteIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, 
 	return now, nil
 }
 
-func (s *Store[T]) encode(thing T) ([]byte, error) {
-	bare := proto.CloneOf(thing)
+func (s *Store[T]) encode(resource T) ([]byte, error) {
+	bare := proto.CloneOf(resource)
 	s.strip(bare)
 	body, err := proto.Marshal(bare)
 	if err != nil {
@@ -288,9 +288,9 @@ func (s *Store[T]) encode(thing T) ([]byte, error) {
 	return body, nil
 }
 
-// filled is the thing as it is read back.
-func (s *Store[T]) filled(thing T, id, version int64) T {
-	out := proto.CloneOf(thing)
+// filled is the resource as it is read back.
+func (s *Store[T]) filled(resource T, id, version int64) T {
+	out := proto.CloneOf(resource)
 	s.strip(out)
 	s.fill(out, id, version)
 	return out
@@ -302,25 +302,25 @@ func newResource[T Named]() T {
 	return none.ProtoReflect().New().Interface().(T)
 }
 
-func (s *Store[T]) strip(thing T) {
-	m := thing.ProtoReflect()
+func (s *Store[T]) strip(resource T) {
+	m := resource.ProtoReflect()
 	m.Clear(s.id)
 	if s.version != nil {
 		m.Clear(s.version)
 	}
 	if s.kind.Strip != nil {
-		s.kind.Strip(thing)
+		s.kind.Strip(resource)
 	}
 }
 
-func (s *Store[T]) fill(thing T, id, version int64) {
-	m := thing.ProtoReflect()
+func (s *Store[T]) fill(resource T, id, version int64) {
+	m := resource.ProtoReflect()
 	m.Set(s.id, protoreflect.ValueOfInt64(id))
 	if s.version != nil {
 		m.Set(s.version, protoreflect.ValueOfInt64(version))
 	}
 	if s.kind.Fill != nil {
-		s.kind.Fill(thing, version)
+		s.kind.Fill(resource, version)
 	}
 }
 
@@ -329,12 +329,12 @@ func (s *Store[T]) collect(rows pgx.Rows) ([]T, error) {
 	var id, version int64
 	var body []byte
 	_, err := pgx.ForEachRow(rows, []any{&id, &version, &body}, func() error {
-		thing := newResource[T]()
-		if err := proto.Unmarshal(body, thing); err != nil {
+		resource := newResource[T]()
+		if err := proto.Unmarshal(body, resource); err != nil {
 			return err
 		}
-		s.fill(thing, id, version)
-		list = append(list, thing)
+		s.fill(resource, id, version)
+		list = append(list, resource)
 		return nil
 	})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// Upsert replaces the things that are known, by id or else by name, and creates the
+// Upsert replaces the resources that are known, by id or else by name, and creates the
 // others. Without partial either all are stored or none, and the first error is
 // returned.
 func (r *Resource[T]) Upsert(ctx context.Context, list []T, partial bool) (*bulk.Outcome[T, T], error) {
