@@ -17,7 +17,7 @@ import (
 
 const (
 	// maxCached is how many persons are remembered as responses show them, and
-	// maxShown how long the longest of these is in bytes.
+	// maxCachedBytes how long the longest of these is in bytes.
 	maxCached      = 4096
 	maxCachedBytes = 16 << 10
 )

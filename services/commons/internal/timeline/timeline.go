@@ -9,12 +9,12 @@ type Interval[V any] struct {
 	Value V
 }
 
-// Change returns the pieces with change applied on the given days, and as they
-// were on all others. Days on which there is no piece stay without one. The
-// pieces given must be in order and apart; those returned are.
-func Change[V any](pieces []Interval[V], days civil.Range, change func(V) V) []Interval[V] {
-	out := make([]Interval[V], 0, len(pieces)+2)
-	for _, p := range pieces {
+// Change returns the intervals with change applied on the given days, and as they
+// were on all others. Days on which there is no interval stay without one. The
+// intervals given must be in order and apart; those returned are.
+func Change[V any](intervals []Interval[V], days civil.Range, change func(V) V) []Interval[V] {
+	out := make([]Interval[V], 0, len(intervals)+2)
+	for _, p := range intervals {
 		if !p.Days.Overlaps(days) {
 			out = append(out, p)
 			continue
@@ -28,8 +28,8 @@ func Change[V any](pieces []Interval[V], days civil.Range, change func(V) V) []I
 }
 
 // On returns the value that holds on a day.
-func On[V any](pieces []Interval[V], day civil.Date) (V, bool) {
-	for _, p := range pieces {
+func On[V any](intervals []Interval[V], day civil.Date) (V, bool) {
+	for _, p := range intervals {
 		if p.Days.Contains(day) {
 			return p.Value, true
 		}

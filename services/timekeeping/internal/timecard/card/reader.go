@@ -62,7 +62,7 @@ func (r *Reader) Read(ctx context.Context, tenantID int64, ids []int64, w Window
 	return cards, err
 }
 
-// ReadEmployeeDays asks commons what it knows of employees.
+// ReadEmployeeDays reads from commons what it knows of employees.
 func (r *Reader) ReadEmployeeDays(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]*commonsv1.EmployeeDays, error) {
 	response, err := r.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
 		EmployeeIds: ids, From: int32(days.From - daysBefore), To: int32(days.To + daysAfter), Wages: wages,
