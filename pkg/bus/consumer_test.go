@@ -110,12 +110,12 @@ func TestPoisonGoesToTheDeadLettersAndCanBeReplayed(t *testing.T) {
 	`), "rotaloom_bus_dead_letters_total"))
 
 	b.deadLetters.request()
-	require.Eventually(t, func() bool { return b.deadLetters.refusals() == 1 }, patience, 5*time.Millisecond, "still poison")
+	require.Eventually(t, func() bool { return b.deadLetters.refusals() == 1 }, waitTimeout, 5*time.Millisecond, "still poison")
 	assert.Len(t, b.deadLetters.list(), 1)
 
 	mended.add("yes")
 	b.deadLetters.request()
-	require.Eventually(t, func() bool { return len(b.deadLetters.list()) == 0 }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return len(b.deadLetters.list()) == 0 }, waitTimeout, 5*time.Millisecond)
 }
 
 // Processes that die take messages with them that they never handled: that is no

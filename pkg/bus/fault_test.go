@@ -35,7 +35,7 @@ func TestConsumerOutlivesTheBroker(t *testing.T) {
 	b.stopBroker()
 	b.server.Wipe()
 	b.startBroker()
-	require.Eventually(t, func() bool { return b.bus.EnsureStreams(t.Context()) == nil }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return b.bus.EnsureStreams(t.Context()) == nil }, waitTimeout, 10*time.Millisecond)
 	b.publish(1, "after losing everything")
 	seen.await(t, "after losing everything")
 }
@@ -43,13 +43,13 @@ func TestConsumerOutlivesTheBroker(t *testing.T) {
 func (b *bundle) stopBroker() {
 	b.t.Helper()
 	b.server.Stop()
-	require.Eventually(b.t, func() bool { return !b.conn.IsConnected() }, patience, time.Millisecond)
+	require.Eventually(b.t, func() bool { return !b.conn.IsConnected() }, waitTimeout, time.Millisecond)
 }
 
 func (b *bundle) startBroker() {
 	b.t.Helper()
 	b.server.Start()
-	require.Eventually(b.t, b.conn.IsConnected, patience, 5*time.Millisecond)
+	require.Eventually(b.t, b.conn.IsConnected, waitTimeout, 5*time.Millisecond)
 }
 
 func TestConsumerWaitsForABrokerThatIsNotThereYet(t *testing.T) {
@@ -154,7 +154,7 @@ func TestConnectDoesNotNeedABroker(t *testing.T) {
 	assert.Error(t, conn.Publish("x", nil), "nothing is kept for later")
 
 	server.Start()
-	require.Eventually(t, conn.IsConnected, patience, 5*time.Millisecond)
+	require.Eventually(t, conn.IsConnected, waitTimeout, 5*time.Millisecond)
 
 	_, err = natsconn.Connect(natsconn.Config{URL: obs.Secret(server.URL()), CA: "/no/such/file"}, "test", pgtest.Log(t))
 	assert.Error(t, err)

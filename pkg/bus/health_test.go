@@ -28,11 +28,11 @@ func TestCheckNamesConsumersThatDoNotExist(t *testing.T) {
 	require.Eventually(t, func() bool {
 		err := b.bus.Check()
 		return err != nil && strings.Contains(err.Error(), "consumer taken: ") && strings.Contains(err.Error(), "ensure consumer")
-	}, patience, 10*time.Millisecond)
+	}, waitTimeout, 10*time.Millisecond)
 
 	require.NoError(t, js.DeleteConsumer("TEST", "taken"))
-	require.Eventually(t, func() bool { return b.bus.Check() == nil }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return b.bus.Check() == nil }, waitTimeout, 10*time.Millisecond)
 	b.server.Stop()
-	require.Eventually(t, func() bool { return !b.conn.IsConnected() }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return !b.conn.IsConnected() }, waitTimeout, 10*time.Millisecond)
 	assert.NoError(t, b.bus.Check())
 }

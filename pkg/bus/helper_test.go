@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const patience = 20 * time.Second
+const waitTimeout = 20 * time.Second
 
 // bundle is a broker with a bus on it.
 type bundle struct {
@@ -103,7 +103,7 @@ func (b *bundle) settled(durable string) {
 		info := b.state(durable)
 		// A consumer that was just made may not have counted what waits for it.
 		return info.Delivered.Consumer > 0 && info.NumPending == 0 && info.NumAckPending == 0
-	}, patience, 5*time.Millisecond)
+	}, waitTimeout, 5*time.Millisecond)
 }
 
 // consumer is one for tests: it tries again at once.
@@ -145,7 +145,7 @@ func (s *seen) countLocked(id string) (n int) {
 func (s *seen) await(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
-		require.Eventually(t, func() bool { return s.count(id) > 0 }, patience, 2*time.Millisecond, "event %s did not arrive", id)
+		require.Eventually(t, func() bool { return s.count(id) > 0 }, waitTimeout, 2*time.Millisecond, "event %s did not arrive", id)
 	}
 }
 

@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-const patience = 20 * time.Second
+const waitTimeout = 20 * time.Second
 
 // bundle is a service's database and a broker.
 type bundle struct {
@@ -120,13 +120,13 @@ func (b *bundle) count(where string) (n int) {
 // allSent waits until no event waits.
 func (b *bundle) allSent() {
 	b.t.Helper()
-	require.Eventually(b.t, func() bool { return b.count("sent_at IS NULL") == 0 }, patience, 5*time.Millisecond)
+	require.Eventually(b.t, func() bool { return b.count("sent_at IS NULL") == 0 }, waitTimeout, 5*time.Millisecond)
 }
 
 func (b *bundle) stopBroker() {
 	b.t.Helper()
 	b.server.Stop()
-	require.Eventually(b.t, func() bool { return !b.conn.IsConnected() }, patience, time.Millisecond)
+	require.Eventually(b.t, func() bool { return !b.conn.IsConnected() }, waitTimeout, time.Millisecond)
 }
 
 // stored returns the messages of the stream, in order.
@@ -139,7 +139,7 @@ func (b *bundle) stored() []*jetstream.RawStreamMsg {
 	require.Eventually(b.t, func() bool {
 		stream, err = js.Stream(b.t.Context(), "TEST")
 		return err == nil
-	}, patience, 5*time.Millisecond)
+	}, waitTimeout, 5*time.Millisecond)
 	for sequence := uint64(1); sequence <= stream.CachedInfo().State.LastSeq; sequence++ {
 		message, err := stream.GetMsg(b.t.Context(), sequence)
 		require.NoError(b.t, err)

@@ -125,7 +125,7 @@ func TestDeadLettersLiveInTheDatabase(t *testing.T) {
 		require.NoError(t, err)
 		return found
 	}
-	require.Eventually(t, func() bool { return len(list(tenant.All(t.Context()))) == 1 }, patience, pollEvery)
+	require.Eventually(t, func() bool { return len(list(tenant.All(t.Context()))) == 1 }, waitTimeout, pollEvery)
 	cancel()
 	require.NoError(t, <-done)
 
@@ -144,7 +144,7 @@ func TestDeadLettersLiveInTheDatabase(t *testing.T) {
 	assert.EqualValues(t, 1, n)
 	ctx, cancel = context.WithCancel(t.Context())
 	go func() { done <- events.Run(ctx, reader) }()
-	require.Eventually(t, func() bool { return len(list(tenant.All(t.Context()))) == 0 }, patience, pollEvery)
+	require.Eventually(t, func() bool { return len(list(tenant.All(t.Context()))) == 0 }, waitTimeout, pollEvery)
 	cancel()
 	require.NoError(t, <-done)
 	letter.Message.Attempt = 1

@@ -49,7 +49,7 @@ func TestSentEventsAreKeptForAWhileAndThenDeleted(t *testing.T) {
 	opts := quick()
 	opts.Retention = time.Millisecond
 	b.relay(opts)
-	require.Eventually(t, func() bool { return b.count("true") == 0 }, patience, pollEvery)
+	require.Eventually(t, func() bool { return b.count("true") == 0 }, waitTimeout, pollEvery)
 	assert.Len(t, b.stored(), 2)
 }
 
@@ -69,7 +69,7 @@ func TestCrashBetweenPublishingAndMarking(t *testing.T) {
 	b.append(1, "a", "b", "c")
 	b.relay(quick())
 
-	require.Eventually(t, func() bool { return len(b.stored()) == 3 }, patience, pollEvery)
+	require.Eventually(t, func() bool { return len(b.stored()) == 3 }, waitTimeout, pollEvery)
 	assert.Equal(t, 3, b.count("sent_at IS NULL"))
 	_, err = b.pool.Exec(t.Context(), "DELETE FROM crash")
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestEventsWaitWhileTheBrokerIsAway(t *testing.T) {
 			# TYPE rotaloom_outbox_unsent gauge
 			rotaloom_outbox_unsent 1
 		`), "rotaloom_outbox_unsent") == nil
-	}, patience, pollEvery)
+	}, waitTimeout, pollEvery)
 	assert.Equal(t, 1, b.count("sent_at IS NULL"))
 
 	b.server.Start()
@@ -130,7 +130,7 @@ func TestWipedBrokerIsFilledAgain(t *testing.T) {
 			if !relayLives {
 				b.relay(quick())
 			}
-			require.Eventually(t, func() bool { return len(b.stored()) == 3 }, patience, pollEvery)
+			require.Eventually(t, func() bool { return len(b.stored()) == 3 }, waitTimeout, pollEvery)
 			b.allSent()
 			assert.ElementsMatch(t, []string{"a", "b", "c"}, b.names())
 		})
@@ -152,7 +152,7 @@ func TestBrokerThatLostTheEndIsFilledAgain(t *testing.T) {
 	b.stopBroker()
 	b.server.Restore(saved)
 	b.server.Start()
-	require.Eventually(t, func() bool { return len(b.stored()) == 4 }, patience, pollEvery)
+	require.Eventually(t, func() bool { return len(b.stored()) == 4 }, waitTimeout, pollEvery)
 	b.allSent()
 	assert.ElementsMatch(t, []string{"flushed", "lost-0", "lost-1", "lost-2"}, b.names())
 	assert.NoError(t, testutil.GatherAndCompare(relay.metrics, strings.NewReader(`
@@ -182,7 +182,7 @@ func TestStreamReplacedUnderTheRelay(t *testing.T) {
 	require.NoError(t, err)
 
 	b.append(1, "new")
-	require.Eventually(t, func() bool { return len(b.stored()) == 6 }, patience, pollEvery)
+	require.Eventually(t, func() bool { return len(b.stored()) == 6 }, waitTimeout, pollEvery)
 	names := b.names()
 	slices.Sort(names)
 	assert.Equal(t, []string{"new", "old-0", "old-1", "old-2", "old-3", "old-4"}, names)
@@ -224,7 +224,7 @@ func TestWakeUpsReachTheRelayThatWorks(t *testing.T) {
 	require.Eventually(t, func() bool {
 		standby.Wake()
 		return b.count("sent_at IS NULL") == 0
-	}, patience, pollEvery)
+	}, waitTimeout, pollEvery)
 	assert.Equal(t, []string{"a", "b"}, b.names())
 }
 

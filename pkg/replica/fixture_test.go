@@ -33,7 +33,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-const patience = 30 * time.Second
+const waitTimeout = 30 * time.Second
 
 // Events of things. ThingsChanged has a list of whole states; GroupsChanged has
 // states of several things at once under one version; ThingsStepped has states
@@ -298,7 +298,7 @@ func (w *fixture) exec(sql string, args ...any) {
 // equal waits until the copy is what the owner has.
 func (w *fixture) equal() {
 	w.t.Helper()
-	require.Eventually(w.t, func() bool { return w.differing() == 0 }, patience, 20*time.Millisecond)
+	require.Eventually(w.t, func() bool { return w.differing() == 0 }, waitTimeout, 20*time.Millisecond)
 }
 
 func (w *fixture) differing() (n int) {

@@ -39,7 +39,7 @@ func TestManyKeysAtOnce(t *testing.T) {
 	// there are, the less is it theirs. PostgreSQL keeps a plan from the sixth on.
 	const few, many, kept, most = 1_000, 16_000, 6, 60
 	quickest := map[int]time.Duration{few: time.Hour, many: time.Hour}
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitTimeout)
 	for n := range most {
 		for tenantID, count := range []int{few, many} {
 			event := groupEvent(int64(n+1), count)

@@ -100,7 +100,7 @@ func TestOperatorsAskForABackfill(t *testing.T) {
 		var open int
 		err := w.pool.QueryRow(tenant.All(t.Context()), `SELECT count(*) FROM replica_gap`).Scan(&open)
 		return err == nil && open == 0
-	}, patience, 20*time.Millisecond, "nothing is asked for for ever")
+	}, waitTimeout, 20*time.Millisecond, "nothing is asked for for ever")
 }
 
 func TestCountDifferencesComparesAndChangesNothing(t *testing.T) {
@@ -152,7 +152,7 @@ func TestWhatIsAmongTheDeadLettersIsRepaired(t *testing.T) {
 	})
 	w.change(1, false, ids(5, 9)...)
 	w.serve(200 * time.Millisecond)
-	require.Eventually(t, given.Load, patience, 10*time.Millisecond)
+	require.Eventually(t, given.Load, waitTimeout, 10*time.Millisecond)
 	w.exec(`ALTER TABLE copy DROP CONSTRAINT never`)
 	w.equal()
 	var dead int

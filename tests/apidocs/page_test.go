@@ -22,9 +22,9 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// patience is how long the browser has for a step, of which the longest takes some three
+// waitTimeout is how long the browser has for a step, of which the longest takes some three
 // seconds of two processors that many tests share.
-const patience = 2 * time.Minute
+const waitTimeout = 2 * time.Minute
 
 // observer notes what must not happen while a page is used.
 type observer struct {
@@ -92,7 +92,7 @@ func TestPageLogsInAndCalls(t *testing.T) {
 // do runs one step of the reader's, and shows the page when it fails.
 func do(t *testing.T, ctx context.Context, step string, actions ...chromedp.Action) {
 	t.Helper()
-	within, cancel := context.WithTimeout(ctx, patience)
+	within, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	if err := chromedp.Run(within, actions...); err != nil {
 		var picture []byte

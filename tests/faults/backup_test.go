@@ -105,7 +105,7 @@ func (w *fixture) awaitArchived() {
 	w.t.Helper()
 	var last string
 	w.query(`SELECT pg_walfile_name(pg_switch_wal())`, &last)
-	launch.Await(w.t, patience, last+" is archived", func() bool {
+	launch.Await(w.t, waitTimeout, last+" is archived", func() bool {
 		var done bool
 		w.query(fmt.Sprintf(`SELECT coalesce(last_archived_wal >= '%s', false) FROM pg_stat_archiver`, last), &done)
 		return done

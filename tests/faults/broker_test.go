@@ -39,7 +39,7 @@ func TestBrokerIsAway(t *testing.T) {
 			}
 			w.StartNATS(t)
 			back := time.Now()
-			launch.Await(t, patience, "the change is applied", func() bool { return w.populatedThrough(before.ID) == forever })
+			launch.Await(t, waitTimeout, "the change is applied", func() bool { return w.populatedThrough(before.ID) == forever })
 			all := append(sample(crew.Persons, 50), late.Persons...)
 			w.awaitShifts(first, all)
 			w.verify()

@@ -45,7 +45,7 @@ func TestBrokersOfAClusterDie(t *testing.T) {
 func (w *fixture) begin(crew *scenario.Crew, id int64, r rotation) string {
 	w.t.Helper()
 	path := w.recreate(crew, id, r).Propagation
-	launch.Await(w.t, patience, path+" is being applied", func() bool {
+	launch.Await(w.t, waitTimeout, path+" is being applied", func() bool {
 		p, ok := w.propagation(path)
 		return ok && p.EmployeesDone > 0
 	})

@@ -44,7 +44,7 @@ func TestDatabaseIsAway(t *testing.T) {
 		w.retry("it works again", func() error { return w.call(http.MethodGet, applied.Propagation, nil) })
 		traffic.stop()
 
-		launch.Await(t, patience, "the change is applied", func() bool { return w.populatedThrough(assigned.ID) == forever })
+		launch.Await(t, waitTimeout, "the change is applied", func() bool { return w.populatedThrough(assigned.ID) == forever })
 		w.awaitShifts(r, append(sample(crew.Persons, 50), joining.Persons...))
 		w.verify()
 		require.True(t, launch.LoginWorks(t, w.Client, w.Ready))

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// patience is how long anything may take to become right again.
-	patience = 90 * time.Second
-	monday   = "2026-01-05"
-	hired    = "2026-01-01"
-	patterns = "/v1/scheduling/employment_term_schedule_patterns"
+	// waitTimeout is how long anything may take to become right again.
+	waitTimeout = 90 * time.Second
+	monday      = "2026-01-05"
+	hired       = "2026-01-01"
+	patterns    = "/v1/scheduling/employment_term_schedule_patterns"
 )
 
 // shortOrLong chooses a number by the form of the run.
@@ -88,7 +88,7 @@ func (w *fixture) working(size int, r rotation) (*scenario.Crew, scenario.Assign
 	crew := w.crew(size)
 	assigned := w.assign(crew, r)
 	for persons := range slices.Chunk(crew.Persons, 200) {
-		launch.Await(w.t, patience, "everybody works on monday", func() bool {
+		launch.Await(w.t, waitTimeout, "everybody works on monday", func() bool {
 			shifts, err := scenario.ReadShifts(w.ctx, w.api, persons, monday, monday)
 			require.NoError(w.t, err)
 			return len(shifts) == len(persons)
@@ -129,7 +129,7 @@ func (w *fixture) finish(path string, employees int) {
 // finishAny waits until a propagation has reached everybody whom it concerns.
 func (w *fixture) finishAny(path string) (p scenario.Propagation) {
 	w.t.Helper()
-	launch.Await(w.t, patience, path+" finishes", func() bool {
+	launch.Await(w.t, waitTimeout, path+" finishes", func() bool {
 		var ok bool
 		p, ok = w.propagation(path)
 		require.NotEqual(w.t, "FAILED", p.State, p.Error)
@@ -150,7 +150,7 @@ func isUnavailable(err error) bool {
 func (w *fixture) verify() {
 	w.t.Helper()
 	propagator := filepath.Join(launch.Root(w.t), "bin", "test", "propagator")
-	launch.Await(w.t, patience, "all propagations have finished", func() bool {
+	launch.Await(w.t, waitTimeout, "all propagations have finished", func() bool {
 		out, errs, code := launch.Run(w.t, propagator, nil, "verify", "--database-url", w.DatabaseURL("scheduling"), "--nats-url", w.NATSURLOf("propagator"))
 		if !strings.Contains(out, "; 0 propagations have not finished") || strings.Contains(errs, "does not respond") || strings.Contains(errs, "copies differ") {
 			return false
@@ -180,7 +180,7 @@ func (w *fixture) requireShifts(r rotation, employees []int64) {
 func (w *fixture) awaitShifts(r rotation, employees []int64) {
 	w.t.Helper()
 	expected := r.expected(employees, lookFrom, lookTo)
-	launch.Await(w.t, patience, "the schedules show the rotation", func() bool {
+	launch.Await(w.t, waitTimeout, "the schedules show the rotation", func() bool {
 		shifts, err := scenario.ReadShifts(w.ctx, w.api, employees, lookFrom, lookTo)
 		if isUnavailable(err) {
 			return false
@@ -202,7 +202,7 @@ func sample(employees []int64, size int) []int64 {
 // retry repeats a call while the response is that something will be back soon.
 func (w *fixture) retry(what string, call func() error) {
 	w.t.Helper()
-	launch.Await(w.t, patience, what, func() bool {
+	launch.Await(w.t, waitTimeout, what, func() bool {
 		err := call()
 		if !isUnavailable(err) {
 			require.NoError(w.t, err)

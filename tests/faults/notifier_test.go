@@ -103,7 +103,7 @@ func TestNotifierIsKilled(t *testing.T) {
 		}
 		if waiting := w.undelivered(); waiting > 0 {
 			left := 1 + random.IntN(waiting)
-			launch.Await(t, patience, fmt.Sprintf("%d of %d wait", left, waiting), func() bool { return w.undelivered() <= left })
+			launch.Await(t, waitTimeout, fmt.Sprintf("%d of %d wait", left, waiting), func() bool { return w.undelivered() <= left })
 		}
 		w.Services["platform"].Kill(t)
 		if w.undelivered() > 0 {
@@ -111,7 +111,7 @@ func TestNotifierIsKilled(t *testing.T) {
 		}
 		w.Start("platform")
 	}
-	launch.Await(t, patience, "all that waits is delivered", func() bool { return w.undelivered() == 0 })
+	launch.Await(t, waitTimeout, "all that waits is delivered", func() bool { return w.undelivered() == 0 })
 	w.requireDelivered(accepted, mails, hook)
 }
 

@@ -26,7 +26,7 @@ func TestStandbyIsPromoted(t *testing.T) {
 	applied := w.recreate(crew, assigned.ID, second)
 	w.put(crew.TermID, joining.Persons)
 	before := terms.count()
-	launch.Await(t, patience, "more is written", func() bool { return terms.count() > before })
+	launch.Await(t, waitTimeout, "more is written", func() bool { return terms.count() > before })
 	w.KillPostgres(t) // in the middle of what follows from that
 
 	w.requireUnavailable(crew)
@@ -35,7 +35,7 @@ func TestStandbyIsPromoted(t *testing.T) {
 	w.retry("it works again", func() error { return w.call(http.MethodGet, applied.Propagation, nil) })
 	t.Logf("it works again %s after the promotion", time.Since(promoted))
 	before = terms.count()
-	launch.Await(t, patience, "more is written", func() bool { return terms.count() > before })
+	launch.Await(t, waitTimeout, "more is written", func() bool { return terms.count() > before })
 	traffic.stop()
 	for _, id := range terms.stop() {
 		w.retry("a term that was acknowledged is there", func() error {
@@ -43,7 +43,7 @@ func TestStandbyIsPromoted(t *testing.T) {
 		})
 	}
 
-	launch.Await(t, patience, "the change is applied", func() bool { return w.populatedThrough(assigned.ID) == forever })
+	launch.Await(t, waitTimeout, "the change is applied", func() bool { return w.populatedThrough(assigned.ID) == forever })
 	w.awaitShifts(second, append(sample(crew.Persons, 50), joining.Persons...))
 	w.verify()
 	require.True(t, launch.LoginWorks(t, w.Client, w.Ready))

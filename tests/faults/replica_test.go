@@ -22,7 +22,7 @@ func TestWhatCopiesLackIsRepaired(t *testing.T) {
 	w.Services["scheduling"].Stop(t)
 	w.put(crew.TermID, lost.Persons)
 	timekeeping := w.connect("timekeeping")
-	launch.Await(t, patience, "timekeeping has published", func() bool {
+	launch.Await(t, waitTimeout, "timekeeping has published", func() bool {
 		var waiting int
 		require.NoError(t, timekeeping.QueryRow(t.Context(), `SELECT count(*) FROM outbox WHERE sent_at IS NULL`).Scan(&waiting))
 		return waiting == 0
@@ -43,12 +43,12 @@ func TestWhatCopiesLackIsRepaired(t *testing.T) {
 	w.restore("scheduling")
 	w.awaitShifts(first, append(sample(crew.Persons, 20), later.Persons...))
 	w.verify()
-	launch.Await(t, patience, "commons has the spans of scheduling", func() bool {
+	launch.Await(t, waitTimeout, "commons has the spans of scheduling", func() bool {
 		return w.digest("scheduling", "span", "employee_id") == w.digest("commons", "schedule_span", "person_id")
 	})
 	// What comes behind it is later than all that commons has.
 	w.finishAny(w.recreate(crew, assigned.ID, second).Propagation)
-	launch.Await(t, patience, "commons has the spans of scheduling", func() bool {
+	launch.Await(t, waitTimeout, "commons has the spans of scheduling", func() bool {
 		return w.digest("scheduling", "span", "employee_id") == w.digest("commons", "schedule_span", "person_id")
 	})
 }

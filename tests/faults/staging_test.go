@@ -113,7 +113,7 @@ func (w *fixture) stagingStatus(run string) string {
 // staged waits for the end of a run, and returns the person numbers of its employees.
 func (w *fixture) staged(run string, employees int) []string {
 	w.t.Helper()
-	require.Eventually(w.t, func() bool { return w.stagingStatus(run) == "success" }, patience, 50*time.Millisecond)
+	require.Eventually(w.t, func() bool { return w.stagingStatus(run) == "success" }, waitTimeout, 50*time.Millisecond)
 	var details struct {
 		ErrorOffsets []int
 		Results      struct {

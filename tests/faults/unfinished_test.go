@@ -46,7 +46,7 @@ func TestAFailedChangeIsReplayed(t *testing.T) {
 	other, otherAssigned := w.working(5, first)
 	release := w.hold(crew)
 	applied := w.recreate(crew, assigned.ID, second)
-	launch.Await(t, patience, "the change shows as failed", func() bool {
+	launch.Await(t, waitTimeout, "the change shows as failed", func() bool {
 		p, ok := w.propagation(applied.Propagation)
 		return ok && p.State == "FAILED" && p.Error != "" && p.EmployeesDone == 0
 	})
@@ -78,7 +78,7 @@ func TestWhatADeadPropagatorHadInHand(t *testing.T) {
 	release := w.hold(crew)
 	applied := w.recreate(crew, assigned.ID, second)
 	admin := w.scheduling()
-	launch.Await(t, patience, "a worker is at it", func() bool {
+	launch.Await(t, waitTimeout, "a worker is at it", func() bool {
 		var waiting int
 		err := admin.QueryRow(w.ctx, `SELECT count(*) FROM pg_stat_activity
 			WHERE datname = 'scheduling' AND wait_event_type = 'Lock' AND query LIKE '%DELETE FROM span%'`).Scan(&waiting)
@@ -102,7 +102,7 @@ func TestTheSweepRuns(t *testing.T) {
 	w.Services["propagator"].Stop(t)
 	applied := w.recreate(crew, assigned.ID, second)
 	admin := w.scheduling()
-	launch.Await(t, patience, "the outbox has nothing to send", func() bool {
+	launch.Await(t, waitTimeout, "the outbox has nothing to send", func() bool {
 		var waiting int
 		require.NoError(t, admin.QueryRow(w.ctx, "SELECT count(*) FROM outbox WHERE sent_at IS NULL").Scan(&waiting))
 		return waiting == 0

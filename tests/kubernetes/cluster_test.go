@@ -86,7 +86,7 @@ func (c *cluster) install(t *testing.T) {
 	}
 	c.kubectl(t, "create", "namespace", namespace)
 	c.kubectl(t, "label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
-	c.helm(t, "install", release, filepath.Join(launch.Root(t), "deploy/helm/rotaloom"), "--values", "testdata/values.yaml", "--wait", "--timeout", patience.String())
+	c.helm(t, "install", release, filepath.Join(launch.Root(t), "deploy/helm/rotaloom"), "--values", "testdata/values.yaml", "--wait", "--timeout", waitTimeout.String())
 	c.awaitReady(t)
 	for _, pod := range c.pods(t) {
 		t.Logf("%s runs on %s, started again %d times", pod.Metadata.Name, pod.Spec.NodeName, pod.restarts())

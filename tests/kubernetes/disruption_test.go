@@ -34,14 +34,14 @@ func (c *cluster) upgrade(t *testing.T, _ *load) {
 	}
 	before := c.pods(t, programs...)
 	c.helm(t, "upgrade", release, filepath.Join(launch.Root(t), "deploy/helm/rotaloom"), "--values", "testdata/values.yaml",
-		"--set", "image.tag=next", "--wait", "--timeout", patience.String())
+		"--set", "image.tag=next", "--wait", "--timeout", waitTimeout.String())
 	c.awaitReady(t)
 	for _, image := range images() {
 		assert.True(t, strings.HasSuffix(image, ":next"), image)
 	}
 	c.requireReplaced(t, before)
 	before = c.pods(t, programs...)
-	c.helm(t, "rollback", release, "1", "--wait", "--timeout", patience.String())
+	c.helm(t, "rollback", release, "1", "--wait", "--timeout", waitTimeout.String())
 	c.awaitReady(t)
 	for _, image := range images() {
 		assert.True(t, strings.HasSuffix(image, ":test"), image)
@@ -69,7 +69,7 @@ func (c *cluster) kill(t *testing.T, l *load) {
 				processes := processesOf(t, victim)
 				require.Len(t, processes, 1)
 				require.NoError(t, syscall.Kill(processes[0], syscall.SIGKILL))
-				launch.Await(t, patience, "the container is started again", func() bool {
+				launch.Await(t, waitTimeout, "the container is started again", func() bool {
 					for _, now := range c.pods(t, component) {
 						if now.Metadata.UID == victim.Metadata.UID {
 							return now.restarts() > victim.restarts() && now.ready()
@@ -130,7 +130,7 @@ func (c *cluster) evict(t *testing.T, l *load) {
 			err := c.tryEvict(t, pods[1])
 			require.ErrorContains(t, err, "TooManyRequests")
 			require.ErrorContains(t, err, "disruption budget")
-			launch.Await(t, patience, "a second pod may be evicted", func() bool { return c.tryEvict(t, pods[1]) == nil })
+			launch.Await(t, waitTimeout, "a second pod may be evicted", func() bool { return c.tryEvict(t, pods[1]) == nil })
 			c.awaitReady(t)
 			c.requireReplaced(t, pods[:2])
 			l.requireNone(t)
@@ -151,7 +151,7 @@ func (c *cluster) tryEvict(t *testing.T, victim pod) error {
 func (c *cluster) drain(t *testing.T, l *load) {
 	for _, node := range []string{"node1", "node2"} {
 		t.Run(node, func(t *testing.T) {
-			c.kubectl(t, "drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout", patience.String())
+			c.kubectl(t, "drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout", waitTimeout.String())
 			for _, pod := range c.pods(t) {
 				assert.NotEqual(t, node, pod.Spec.NodeName, pod.Metadata.Name)
 			}

@@ -21,8 +21,8 @@ import (
 const (
 	namespace = "rotaloom"
 	release   = "rotaloom"
-	// patience is how long pods may take to become ready on a loaded machine.
-	patience = 5 * time.Minute
+	// waitTimeout is how long pods may take to become ready on a loaded machine.
+	waitTimeout = 5 * time.Minute
 )
 
 // cluster is the one that tools/kubernetes/cluster/run.sh has started around this test.
@@ -34,7 +34,7 @@ type cluster struct {
 // tool runs a program, and returns what it printed.
 func tool(t *testing.T, stdin, name string, args ...string) (stdout string, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -117,9 +117,9 @@ func (c *cluster) pods(t *testing.T, components ...string) []pod {
 func (c *cluster) awaitReady(t *testing.T) {
 	t.Helper()
 	for _, workload := range strings.Fields(c.kubectl(t, "get", "deployments,statefulsets", "--output", "name")) {
-		c.kubectl(t, "rollout", "status", workload, "--timeout", patience.String())
+		c.kubectl(t, "rollout", "status", workload, "--timeout", waitTimeout.String())
 	}
-	launch.Await(t, patience, "all pods are ready", func() bool {
+	launch.Await(t, waitTimeout, "all pods are ready", func() bool {
 		for _, pod := range c.pods(t) {
 			if !pod.ready() {
 				return false
@@ -142,7 +142,7 @@ func (c *cluster) secret(t *testing.T, name string) map[string][]byte {
 func (c *cluster) verify(t *testing.T) {
 	t.Helper()
 	var said string
-	launch.Await(t, patience, "all propagations have finished, and nothing differs", func() bool {
+	launch.Await(t, waitTimeout, "all propagations have finished, and nothing differs", func() bool {
 		out, err := tool(t, "", "kubectl", "--namespace", namespace, "exec", "deployment/"+release+"-propagator", "--", "/propagator", "verify")
 		if err != nil {
 			require.NotContains(t, err.Error(), "not what the rules say")

@@ -70,5 +70,5 @@ func (c *cluster) scale(t *testing.T, l *load) {
 	}
 	c.kubectl(t, "scale", "deployment/"+release+"-propagator", "--replicas", "2")
 	c.awaitReady(t)
-	launch.Await(t, patience, "two propagators are there", func() bool { return replicas() == 2 })
+	launch.Await(t, waitTimeout, "two propagators are there", func() bool { return replicas() == 2 })
 }

@@ -18,8 +18,8 @@ const (
 	shifts   = "/v1/scheduling/schedule/shifts"
 	payCodes = "/v1/scheduling/schedule/pay_code_edits"
 	forever  = "3000-01-01"
-	// patience is how long anything may take to become right.
-	patience = 90 * time.Second
+	// waitTimeout is how long anything may take to become right.
+	waitTimeout = 90 * time.Second
 	// betweenReads is the pause between two looks at what is not right yet.
 	betweenReads = 20 * time.Millisecond
 )
@@ -61,7 +61,7 @@ func (w *fixture) call(method, path string, body, response any) (http.Header, er
 	w.t.Helper()
 	var header http.Header
 	var err error
-	launch.Await(w.t, patience, method+" "+path, func() bool {
+	launch.Await(w.t, waitTimeout, method+" "+path, func() bool {
 		header, err = w.api.Call(w.t.Context(), method, path, body, response)
 		return status(err) != http.StatusServiceUnavailable
 	})

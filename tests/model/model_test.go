@@ -146,7 +146,7 @@ func (w *fixture) kill() {
 func (w *fixture) compare() {
 	w.t.Helper()
 	for _, open := range w.open {
-		launch.Await(w.t, patience, open+" finishes", func() bool {
+		launch.Await(w.t, waitTimeout, open+" finishes", func() bool {
 			var p scenario.Propagation
 			_, err := w.call(http.MethodGet, open, nil, &p)
 			require.NoError(w.t, err)
@@ -161,7 +161,7 @@ func (w *fixture) compare() {
 	var got []shown
 	began := time.Now()
 	defer func() { w.longest = max(w.longest, time.Since(began)) }()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitTimeout)
 	for difference = "nothing was read"; difference != "" && time.Now().Before(deadline); {
 		var locks []dayLock
 		var err error
@@ -294,7 +294,7 @@ func (w *fixture) checkHyperfind() {
 		require.NoError(w.t, err)
 		return !slices.ContainsFunc(w.employees, func(e *employee) bool { return found[e.id] != want[e.id] })
 	}
-	for deadline := time.Now().Add(patience); !equal(); time.Sleep(5 * time.Millisecond) { // The pause between two looks.
+	for deadline := time.Now().Add(waitTimeout); !equal(); time.Sleep(5 * time.Millisecond) { // The pause between two looks.
 		if time.Now().After(deadline) {
 			w.fail(fmt.Sprintf("on day %d a hyperfind finds %v instead of %v", d, found, want))
 		}

@@ -192,7 +192,7 @@ func (r *replayed) send(asked contract.RecordedStep) {
 	var got, want contract.Response
 	difference := ""
 	// What was asked for before may take a moment until it is applied.
-	for deadline := time.Now().Add(patience); ; time.Sleep(look) {
+	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(look) {
 		got, want = r.both(mine, theirs)
 		difference = r.compare(got, want, asked)
 		if got.Status == want.Status && r.ownTime(operation) {
@@ -234,10 +234,10 @@ func (r *replayed) ownTime(o *contract.Operation) bool {
 }
 
 const (
-	// patience is how long two responses may differ, and look the pause between two
+	// waitTimeout is how long two responses may differ, and look the pause between two
 	// looks.
-	patience = 20 * time.Second
-	look     = 50 * time.Millisecond
+	waitTimeout = 20 * time.Second
+	look        = 50 * time.Millisecond
 )
 
 // notFound400 are the operations that by their contract return 400 when there is no

@@ -24,8 +24,8 @@ const (
 	// loadFor is how long each version is under load.
 	loadFor = 20 * time.Second
 	callers = 4
-	// patience is how long propagations may take that the load has begun.
-	patience = 2 * time.Minute
+	// waitTimeout is how long propagations may take that the load has begun.
+	waitTimeout = 2 * time.Minute
 )
 
 // commands are the programs of a deployment.
@@ -131,7 +131,7 @@ func load(t *testing.T, d *launch.Deployment) int64 {
 
 // round changes the rotation of some people twice, and reads what they then have.
 func round(ctx context.Context, api scenario.API) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	crew, err := scenario.NewCrew(ctx, api, 20, "2026-01-01")
 	if err != nil {
@@ -162,7 +162,7 @@ func round(ctx context.Context, api scenario.API) error {
 // verify has the programs that serve compare what is stored with the rules.
 func verify(t *testing.T, d *launch.Deployment) {
 	t.Helper()
-	launch.Await(t, patience, "all propagations have finished, and nothing differs", func() bool {
+	launch.Await(t, waitTimeout, "all propagations have finished, and nothing differs", func() bool {
 		out, errs, code := d.Verify(t)
 		require.NotContains(t, errs, "not what the rules say")
 		return code == 0 && strings.Contains(out, "; 0 propagations have not finished")

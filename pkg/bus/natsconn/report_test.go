@@ -30,9 +30,9 @@ func TestTheLogSaysOnceThatNATSIsAwayAndBack(t *testing.T) {
 		defer conn.Close()
 	}
 	for round := 1; round <= 2; round++ {
-		require.Eventually(t, func() bool { return logged("NATS is away") == round }, patience, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return logged("NATS is away") == round }, waitTimeout, 10*time.Millisecond)
 		server.Start()
-		require.Eventually(t, func() bool { return logged("NATS is back") == round }, patience, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return logged("NATS is back") == round }, waitTimeout, 10*time.Millisecond)
 		assert.Equal(t, round, logged("NATS is away"), log.String())
 		server.Stop()
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
-// patience bounds what a test waits for.
-const patience = 20 * time.Second
+// waitTimeout bounds what a test waits for.
+const waitTimeout = 20 * time.Second
 
 // greeting is a server as a client sees it that connects: it says which version it is.
 // Real servers of other versions are met in tests/versions.
@@ -77,7 +77,7 @@ func TestAServerThatComesLaterIsLookedAtToo(t *testing.T) {
 	conn, err := natsconn.Connect(natsconn.Config{URL: obs.Secret("nats://" + address)}, "test", pgtest.Log(t))
 	require.NoError(t, err)
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	watched := make(chan error, 1)
 	go func() { watched <- natsconn.Watch(ctx, conn) }()

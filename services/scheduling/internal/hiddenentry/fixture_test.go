@@ -39,7 +39,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 const (
 	anna, colleague   = 1, 2
 	warehouse, office = 55, 56
-	patience          = 20 * time.Second
+	waitTimeout       = 20 * time.Second
 )
 
 // fixture runs the operations of planners and employees with a running propagator.
@@ -95,7 +95,7 @@ func (w *fixture) settle() {
 		var open int
 		err := w.Pool.QueryRow(w.Ctx, `SELECT count(*) FROM propagation WHERE state <> 'FINISHED'`).Scan(&open)
 		return err == nil && open == 0
-	}, patience, 5*time.Millisecond, "all propagations have finished")
+	}, waitTimeout, 5*time.Millisecond, "all propagations have finished")
 	report, err := reconcile.Verify(w.Ctx, w.Pool, tenant.Default, nil)
 	require.NoError(w.t, err)
 	require.Empty(w.t, report.Differences)

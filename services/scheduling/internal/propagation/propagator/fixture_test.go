@@ -32,8 +32,8 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const (
 	testTenant = tenant.Default
-	// patience is how long a test waits for what should take milliseconds.
-	patience = 20 * time.Second
+	// waitTimeout is how long a test waits for what should take milliseconds.
+	waitTimeout = 20 * time.Second
 )
 
 // fixture is the database of scheduling with what tests put into it.
@@ -156,7 +156,7 @@ func (w *fixture) get(id int64) *schedulingv1.Propagation {
 
 func (w *fixture) await(what string, reached func() bool) {
 	w.t.Helper()
-	require.Eventually(w.t, reached, patience, 5*time.Millisecond, what)
+	require.Eventually(w.t, reached, waitTimeout, 5*time.Millisecond, what)
 }
 
 func (w *fixture) awaitState(id int64, state string) {
