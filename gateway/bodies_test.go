@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http/httptest"
 	"strconv"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/gateway/bodymemory"
+	"github.com/rotaloom/rotaloom/gateway/listener"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
 // A body is read into no more than it needs.
@@ -44,4 +47,23 @@ func TestPublicBodiesAreSmall(t *testing.T) {
 	edge.ServeHTTP(w, newHTTPRequest("POST", "/api/authentication/access_token", formBody+strings.Repeat("x", maxPublicBody)))
 	assert.Equal(t, 413, w.Code)
 	assert.Contains(t, w.Body.String(), `"error":"invalid_request"`)
+}
+
+// A client that leaves while its large body waits is no sign of overload.
+func TestWhoLeavesDoesNotMeanOverload(t *testing.T) {
+	t.Parallel()
+	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
+	require.NoError(t, err)
+	reader := &bodyReader{limit: 8 << 20, stall: time.Minute, timeout: time.Minute, bodies: edge.bodies, metrics: edge.metrics}
+	r := newRequest(newHTTPRequest("POST", shiftsPath, `"`+strings.Repeat("x", 4<<20)+`"`))
+	recorded := httptest.NewRecorder()
+	w := &response{ResponseWriter: recorded, body: listener.NewDeadlineWriter(recorded, r.Request, listener.RollingDeadline{})}
+	require.Nil(t, edge.lookup(t.Context(), w, r))
+	require.Nil(t, reader.check(t.Context(), w, r))
+	require.Nil(t, reader.readAll(w, r, bodymemory.HeldOf(edge.bodies.Portions("", "a"))))
+	require.Positive(t, edge.bodies.Work(r.body.text), "it counts among the large ones")
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	reader.limitLarge(func(context.Context, *response, *request) { t.Error("it was worked on") })(left, w, r)
+	assert.True(t, fault.HasCode(w.cause, fault.CodeCanceled), "%v", w.cause)
 }

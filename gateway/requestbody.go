@@ -191,6 +191,10 @@ func (br *bodyReader) limitLarge(next handler) handler {
 		wait, cancel := context.WithTimeout(ctx, br.stall)
 		defer cancel()
 		if err := br.bodies.Working.Acquire(wait, size); err != nil {
+			if ctx.Err() != nil { // The client has left, or the server ends.
+				w.fail(fault.FromError(ctx.Err()))
+				return
+			}
 			br.metrics.Overload(r.class(), metrics.ReasonBodies)
 			w.fail(overloaded())
 			return
