@@ -57,7 +57,7 @@ func (c *Client) Login(ctx context.Context, who Credentials) error {
 	var reply struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := c.do(request, &reply); err != nil {
+	if _, err := c.do(request, &reply); err != nil {
 		return fmt.Errorf("log in: %w", err)
 	}
 	c.token = reply.AccessToken
@@ -67,39 +67,46 @@ func (c *Client) Login(ctx context.Context, who Credentials) error {
 // call sends body as JSON and decodes the response into reply, when that is not
 // nil.
 func (c *Client) call(ctx context.Context, method, path string, body, reply any) error {
+	_, err := c.send(ctx, method, path, body, reply)
+	return err
+}
+
+// send is call for those who need the headers of the response.
+func (c *Client) send(ctx context.Context, method, path string, body, reply any) (http.Header, error) {
 	var payload bytes.Buffer
 	if body != nil {
 		if err := json.NewEncoder(&payload).Encode(body); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.BaseURL+path, &payload)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+c.token)
-	if err := c.do(request, reply); err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+	header, err := c.do(request, reply)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	return nil
+	return header, nil
 }
 
-func (c *Client) do(request *http.Request, reply any) error {
+func (c *Client) do(request *http.Request, reply any) (http.Header, error) {
 	response, err := c.HTTP.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusNoContent {
-		return &refused{status: response.StatusCode, body: body}
+		return nil, &refused{status: response.StatusCode, body: body}
 	}
 	if reply == nil {
-		return nil
+		return response.Header, nil
 	}
-	return json.Unmarshal(body, reply)
+	return response.Header, json.Unmarshal(body, reply)
 }

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 )
 
 const (
@@ -258,5 +260,29 @@ func assignPatterns(ctx context.Context, c *Client, all []rotation, start time.T
 		return nil
 	}
 	body := object{"groupSchedulePatterns": object{"do": object{"groupSchedulePatternCreates": creates}}}
-	return c.call(ctx, http.MethodPost, path+"/apply_create", body, nil)
+	header, err := c.send(ctx, http.MethodPost, path+"/apply_create", body, nil)
+	if err != nil {
+		return err
+	}
+	return awaitPropagation(ctx, c, header.Get("Content-Location"))
+}
+
+// awaitPropagation waits until the schedules show a change: the first request that somebody
+// sends to the demonstration may be for one.
+func awaitPropagation(ctx context.Context, c *Client, path string) error {
+	for wait := (backoff.Backoff{First: 20 * time.Millisecond, Max: time.Second}); ; {
+		var p struct{ State, Error string }
+		if err := c.call(ctx, http.MethodGet, path, nil, &p); err != nil {
+			return err
+		}
+		switch p.State {
+		case "FINISHED":
+			return nil
+		case "FAILED":
+			return fmt.Errorf("the change of the schedules failed: %s", p.Error)
+		}
+		if err := wait.Wait(ctx); err != nil {
+			return err
+		}
+	}
 }
