@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/authntest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -107,7 +107,7 @@ func authoriseEdges(b *testing.B) (open, closed *Edge, token string) {
 	token, err = claims.Sign(signer)
 	require.NoError(b, err)
 	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "test"},
-		rpctest.OneKey(public), authn.NoRevocations{}, clock.System{})
+		authntest.OneKey(public), authn.NoRevocations{}, clock.System{})
 	require.NoError(b, err)
 	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
 		Log: discard(), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{},

@@ -22,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/sizes"
-	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/authntest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -36,7 +36,7 @@ func fuzzedEdge(f *testing.F) (edge *Edge, token string) {
 	f.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	keys := rpctest.OneKey(private.Public())
+	keys := authntest.OneKey(private.Public())
 	clk := clock.NewFake(now)
 	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "rotaloom"}, keys, authn.NoRevocations{}, clk)
 	require.NoError(f, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/authntest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -25,7 +25,7 @@ func TestServicesInTheSameProcess(t *testing.T) {
 	t.Parallel()
 	public, _, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	keys := rpctest.OneKey(public)
+	keys := authntest.OneKey(public)
 	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "rotaloom"}, keys, authn.NoRevocations{}, clock.System{})
 	require.NoError(t, err)
 	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{Log: discard(), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{}})

@@ -28,7 +28,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
-	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/authntest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -98,7 +98,7 @@ func tokenChain(t *testing.T) (*rpc.Chain, string) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	keys := rpctest.OneKey(public)
+	keys := authntest.OneKey(public)
 	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "rotaloom"}, keys, authn.NoRevocations{}, clock.System{})
 	require.NoError(t, err)
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: private}, nil)

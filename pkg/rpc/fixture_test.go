@@ -34,7 +34,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy/policytest"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
-	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/authntest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/syncbuffer"
 )
 
@@ -108,7 +108,7 @@ func identity(tb testing.TB) (*authn.Verifier, string) {
 	tb.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(tb, err)
-	keys := rpctest.OneKey(public)
+	keys := authntest.OneKey(public)
 	verifier, err := authn.NewVerifier(authn.Config{Issuer: "test", Audience: "rotaloom"}, keys, authn.NoRevocations{}, clock.System{})
 	require.NoError(tb, err)
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: private}, nil)

@@ -36,14 +36,6 @@ func LocalWith(t testing.TB, tokens authn.Config, keys authn.KeySource, clk cloc
 	return rpc.NewLocal(chain)
 }
 
-// OneKey is the keys of an issuer that has one: every id names it.
-func OneKey(public crypto.PublicKey) authn.KeySource { return oneKey{public} }
-
-type oneKey struct{ public crypto.PublicKey }
-
-// Key returns the key.
-func (k oneKey) Key(context.Context, string) (crypto.PublicKey, error) { return k.public, nil }
-
 // noKeys knows no key.
 type noKeys struct{}
 
