@@ -19,7 +19,7 @@ const (
 	// The heads lock what is known of the keys, so that of two who bring states of
 	// the same keys neither misses what the other one is about to store; should they
 	// wait for each other in a circle, the database ends one, which is repeated. A
-	// state that is known already is taken once more when something of it is missing.
+	// state that is known already is taken once more when the owner was asked for it.
 	//
 	// Mostly a head is there: an update of it logs half of what an upsert would. The
 	// keys ascend, and each head finds its values by a binary search: a join compares
@@ -29,7 +29,7 @@ UPDATE replica_head h SET version = ($4::bigint[])[width_bucket(h.key, $3::bigin
     mark = ($5::bigint[])[width_bucket(h.key, $3::bigint[])], deleted = ($6::bool[])[width_bucket(h.key, $3::bigint[])]
 WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyHead + ` AND (h.version < ($4::bigint[])[width_bucket(h.key, $3::bigint[])]
     OR h.version = ($4::bigint[])[width_bucket(h.key, $3::bigint[])]
-        AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key))
+        AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key AND g.asked > 0))
 RETURNING h.key`
 
 	// Another transaction may have stored a head since the update looked for it.
@@ -41,7 +41,9 @@ WHERE excluded.version > h.version OR excluded.version = h.version
     AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key)
 RETURNING key`
 
-	closeGaps = `DELETE FROM replica_gap WHERE tenant_id = $1 AND topic = $2 AND key = ANY($3)`
+	// A state that came before the owner was asked may be what is known already, sent
+	// once more: it closes nothing.
+	closeGaps = `DELETE FROM replica_gap WHERE tenant_id = $1 AND topic = $2 AND key = ANY($3) AND asked > 0`
 
 	// Keys of which nobody has heard are there with version 0, so that they can be
 	// locked.
@@ -51,7 +53,7 @@ SELECT $1, $2, key, 0, 0, true FROM unnest($3::bigint[]) AS key ORDER BY key ON 
 
 	lockHeads = `
 SELECT h.key, h.version, g.key IS NOT NULL FROM replica_head h
-LEFT JOIN replica_gap g ON g.tenant_id = $1 AND g.topic = $2 AND g.key = h.key
+LEFT JOIN replica_gap g ON g.tenant_id = $1 AND g.topic = $2 AND g.key = h.key AND g.asked > 0
 WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyHead + ` ORDER BY h.key FOR UPDATE OF h`
 
 	updateHeads = `
@@ -151,10 +153,10 @@ func (r *Replica) closeGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys
 	return nil
 }
 
-// head is what is known of a key.
+// head is what is known of a key, and whether the owner was asked for what is missing.
 type head struct {
 	version int64
-	gap     bool
+	asked   bool
 }
 
 // acceptSteps is accept where states may be steps. A step that does not follow
@@ -174,7 +176,7 @@ func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, tenantID int64, st
 	for _, s := range sorted {
 		h := known[s.key]
 		switch {
-		case s.version < h.version || s.version == h.version && !(s.whole && h.gap):
+		case s.version < h.version || s.version == h.version && !(s.whole && h.asked):
 			continue // It is known already.
 		case !s.whole && s.version != h.version+1:
 			if last(gaps) != s.key {
@@ -183,7 +185,7 @@ func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, tenantID int64, st
 			continue
 		}
 		if s.whole {
-			closed, h.gap = append(closed, s.key), false
+			closed, h.asked = append(closed, s.key), false
 			if last(gaps) == s.key {
 				gaps = gaps[:len(gaps)-1]
 			}
@@ -240,8 +242,8 @@ func lockKeys(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys
 	batch.Queue(lockHeads, tenantID, topic, keys).Query(func(rows pgx.Rows) error {
 		var key int64
 		var h head
-		_, err := pgx.ForEachRow(rows, []any{&key, &h.version, &h.gap}, func() error {
-			known[key] = &head{h.version, h.gap}
+		_, err := pgx.ForEachRow(rows, []any{&key, &h.version, &h.asked}, func() error {
+			known[key] = &head{h.version, h.asked}
 			return nil
 		})
 		return err

@@ -76,11 +76,13 @@ func TestCopyOfSteps(t *testing.T) {
 			h.deliver(t, copied, tenantID)
 			versions := headsOf(t, pool, tenantID, "steps")
 			gaps := gapsOf(t, pool, tenantID)
+			ask(t, pool, tenantID)
 			have := stored(t, pool, tenantID)
 			for id, s := range h.now {
 				if versions[id] == s.version {
 					assert.Equal(t, values(map[int64]thing{id: s})[id], have[id], "thing %d", id)
-				} else if slices.Contains(gaps, id) {
+				}
+				if slices.Contains(gaps, id) {
 					s.all = true
 					require.NoError(t, deliver(t, copied, tenantID, announce(steps, s)))
 				}
@@ -94,6 +96,38 @@ func TestCopyOfSteps(t *testing.T) {
 			assert.Equal(t, values(h.now), stored(t, pool, tenantID))
 		})
 	}
+}
+
+// What was on its way when a comparison found that the owner has more may be no newer
+// than what is known: only what comes after the owner was asked closes a gap.
+func TestStatesFromBeforeTheRequestCloseNoGap(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	for tenantID, of := range []protoreflect.MessageDescriptor{things, steps} {
+		t.Run(string(of.Name()), func(t *testing.T) {
+			tenantID := int64(tenantID + 1)
+			copied := copyOf(pool, of)
+			known, newer := thing{id: 1, version: 1, value: 1, all: true}, thing{id: 1, version: 2, value: 2, all: true}
+			require.NoError(t, deliver(t, copied, tenantID, announce(of, known)))
+			require.NoError(t, replica.Backfill(t.Context(), pool, tenantID, copied.Contract().Topic))
+			for _, s := range []thing{known, newer} {
+				require.NoError(t, deliver(t, copied, tenantID, announce(of, s)))
+				assert.Contains(t, gapsOf(t, pool, tenantID), s.id, "version %d", s.version)
+			}
+			assert.Equal(t, map[int64]int64{1: 2}, stored(t, pool, tenantID))
+
+			ask(t, pool, tenantID)
+			require.NoError(t, deliver(t, copied, tenantID, announce(of, newer)))
+			assert.NotContains(t, gapsOf(t, pool, tenantID), newer.id)
+		})
+	}
+}
+
+// ask notes that the owner was asked for all that is missing.
+func ask(t *testing.T, pool *pg.Pool, tenantID int64) {
+	t.Helper()
+	_, err := pool.Exec(tenant.With(t.Context(), tenantID), `UPDATE replica_gap SET asked = asked + 1 WHERE tenant_id = $1`, tenantID)
+	require.NoError(t, err)
 }
 
 // Groups share a version and name several keys.

@@ -32,10 +32,11 @@ WHERE g.tenant_id = $1 AND g.topic = $2 AND g.key = ANY(ARRAY(
     ORDER BY key LIMIT $3 FOR UPDATE SKIP LOCKED))
 RETURNING g.key, coalesce((SELECT h.version FROM replica_head h WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = g.key), 0)`
 
-	// An owner that does not respond is asked again soon.
+	// An owner that does not respond is asked again soon, also for what an older state
+	// has closed meanwhile. One that refuses is asked again when the gap is due.
 	returnGaps = `
-UPDATE replica_gap SET due_at = clock_timestamp(), asked = greatest(asked - 1, 0)
-WHERE tenant_id = $1 AND topic = $2 AND key = ANY($3)`
+INSERT INTO replica_gap AS g (tenant_id, topic, key) SELECT $1, $2, unnest($3::bigint[])
+ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), asked = greatest(g.asked - 1, 0)`
 
 	requestComparison = `
 INSERT INTO replica_gap (tenant_id, topic, key) VALUES ($1, $2, 0)
@@ -108,7 +109,7 @@ func (r *Replica) repairTenant(ctx context.Context, conn *nats.Conn, tenantID in
 			return false, errors.Join(err, r.returnGaps(ctx, tenantID, keys))
 		}
 		if text := reply.GetError(); text != "" {
-			return false, fmt.Errorf("%w of %s: %s", errRefused, r.contract.Topic, text)
+			return false, errors.Join(fmt.Errorf("%w of %s: %s", errRefused, r.contract.Topic, text), r.keepGaps(ctx, tenantID, keys))
 		}
 	}
 	return len(keys) == gapsAtOnce || keys[0] == wholeTopic, nil
@@ -142,6 +143,14 @@ const unauditedGaps pg.Unaudited = "a gap says what a copy lacks, which nobody d
 func (r *Replica) returnGaps(ctx context.Context, tenantID int64, keys []int64) error {
 	if _, err := unauditedGaps.Exec(ctx, r.pool, returnGaps, tenantID, r.contract.Topic, keys); err != nil {
 		return fmt.Errorf("replica: return gaps: %w", err)
+	}
+	return nil
+}
+
+func (r *Replica) keepGaps(ctx context.Context, tenantID int64, keys []int64) error {
+	keys = slices.DeleteFunc(keys, func(key int64) bool { return key == wholeTopic })
+	if _, err := unauditedGaps.Exec(ctx, r.pool, openGaps, tenantID, r.contract.Topic, keys); err != nil {
+		return fmt.Errorf("replica: keep gaps: %w", err)
 	}
 	return nil
 }

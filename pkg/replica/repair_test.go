@@ -5,17 +5,22 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
 // What was never published is found at the start and repaired, for every tenant; more
@@ -101,6 +106,39 @@ func TestOperatorsAskForABackfill(t *testing.T) {
 		err := w.pool.QueryRow(tenant.All(t.Context()), `SELECT count(*) FROM replica_gap`).Scan(&open)
 		return err == nil && open == 0
 	}, waitTimeout, 20*time.Millisecond, "nothing is asked for for ever")
+}
+
+// What an owner has not published stays a gap, also when an older state came while it
+// was asked.
+func TestGapsThatTheOwnerDoesNotFillStay(t *testing.T) {
+	t.Parallel()
+	refusal, err := proto.Marshal(&replicationv1.BackfillResponse{Error: "no"})
+	require.NoError(t, err)
+	for name, response := range map[string][]byte{"refused": refusal, "not understood": []byte("?")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newFixture(t)
+			known := announce(things, thing{id: 1, version: 1, value: 1})
+			require.NoError(t, deliver(t, w.copied, 1, known))
+			requests := make(chan *nats.Msg, 100)
+			subscription, err := w.conn.ChanSubscribe("rotaloom_replica.test.things.backfill", requests)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = subscription.Unsubscribe() })
+			require.NoError(t, replica.Backfill(t.Context(), w.pool, 1, "things"))
+			_, err = w.pool.Exec(tenant.With(t.Context(), 1), `DELETE FROM replica_gap WHERE key = 0`) // Not a comparison too.
+			require.NoError(t, err)
+			r, err := replica.NewReplicator(replica.Options{
+				Pool: w.pool, Bus: w.bus, Wake: func() {}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+			}, []*replica.Replica{w.copied}, nil)
+			require.NoError(t, err)
+			w.run(r.Run)
+			request := <-requests
+			require.NoError(t, deliver(t, w.copied, 1, known))
+			require.NotContains(t, gapsOf(t, w.pool, 1), int64(1), "it was asked for")
+			require.NoError(t, request.Respond(response))
+			require.Eventually(t, func() bool { return slices.Contains(gapsOf(t, w.pool, 1), 1) }, waitTimeout, 10*time.Millisecond)
+		})
+	}
 }
 
 func TestCountDifferencesComparesAndChangesNothing(t *testing.T) {
