@@ -7,6 +7,8 @@ export GOTOOLCHAIN := local
 modules = $(shell sed -n 's|^\t\(\./.*\)|\1|p' go.work)
 buf     = "$$(GOWORK=off go -C tools/buf tool -n buf)"
 withpg  = go run ./pkg/testkit/cmd/withpg
+# Of tests: what they write goes to where that costs least, what Go builds stays where it was.
+tmp     = GOTMPDIR="$${TMPDIR:-/tmp}" TMPDIR="$$(tools/tests-tmpdir.sh)"
 generated = proto/gen docs/operations.md docs/error-codes.md docs/licenses.md
 commands = $(addsuffix /cmd/...,./gateway ./services/auth ./services/commons ./services/timekeeping \
 	./services/scheduling ./services/platform ./services/standalone)
@@ -48,10 +50,10 @@ clients: ## Install curl, Python and Node, for tests, when they are missing.
 
 # Tests do not vet again what make lint vets.
 .PHONY: test
-test: postgres slapd chromium clients pgbouncer ## Run all tests but the long fault runs.
+test: postgres slapd chromium clients pgbouncer ## Run all tests but the long fault runs; those of the modules with the race detector when RACE=yes.
 	@status=0; \
-	$(withpg) go test -vet=off $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
-	go test -count=1 -vet=off ./tests/... || status=1; \
+	$(tmp) $(withpg) go test $(if $(RACE),-race) -vet=off $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
+	$(tmp) go test -count=1 -vet=off ./tests/... || status=1; \
 	GOWORK=off go -C tools/licenses test ./... || status=1; \
 	GOWORK=off go -C tools/sbom test ./... || status=1; \
 	GOWORK=off go -C deploy/tests test ./... || status=1; \
@@ -68,11 +70,11 @@ case: postgres ## Run one contract case, or those that match: CASE=scheduling/sh
 
 .PHONY: contract
 contract: postgres pgbouncer ## Run the contract cases, in one process, in separate ones, and behind a pooler.
-	go test -count=1 ./tests/contract/... ./tests/rotation/...
+	$(tmp) go test -count=1 ./tests/contract/... ./tests/rotation/...
 
 .PHONY: faults
 faults: postgres ## Kill, stop and restart things while changes are applied; the long form.
-	ROTALOOM_FAULTS=long go test -count=1 -timeout 30m ./tests/faults/... ./tests/overload/...
+	$(tmp) ROTALOOM_FAULTS=long go test -count=1 -timeout 30m ./tests/faults/... ./tests/overload/...
 
 .PHONY: model
 model: postgres ## Compare the product with a day-by-day model, for an hour or ROTALOOM_MODEL=<duration>.
@@ -84,7 +86,7 @@ attack: postgres ## Attack the running product; the long form.
 
 .PHONY: kills
 kills: postgres ## Kill the propagator at 10,000 employees, the notifier and the payroll worker twenty times each, restart every process twice, and overload the product for a minute, as CI does.
-	ROTALOOM_FAULTS=ci go test -count=1 -p 1 -timeout 20m -v -run 'TestPropagatorIsKilled|TestNotifierIsKilled|TestStagingWorkerIsKilled|TestRollingRestart|TestFourTimesTheCapacity' ./tests/faults ./tests/overload
+	$(tmp) ROTALOOM_FAULTS=ci go test -count=1 -p 1 -timeout 20m -v -run 'TestPropagatorIsKilled|TestNotifierIsKilled|TestStagingWorkerIsKilled|TestRollingRestart|TestFourTimesTheCapacity' ./tests/faults ./tests/overload
 
 .PHONY: upgrade
 upgrade: postgres ## Run the programs before the last migration on the schema of the tree, then replace them: [ROTALOOM_UPGRADE_FROM=<git ref>].
@@ -96,8 +98,7 @@ mutate: postgres ## Change the code of rules in small ways, and see whether thei
 
 .PHONY: race
 race: postgres slapd pgbouncer ## Run the tests of the building blocks and services with the race detector.
-	$(withpg) go test -race -short -vet=off ./pkg/... ./gateway/... ./services/auth/... \
-		./services/commons/... ./services/timekeeping/... ./services/scheduling/... ./services/platform/... ./services/standalone/...
+	$(tmp) $(withpg) go test -race -short -vet=off $(addsuffix /...,$(filter-out ./proto ./tests,$(modules)))
 
 .PHONY: bench
 bench: build postgres ## Print the figures that README quotes, as ratios of one run.
