@@ -26,7 +26,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/client"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
 	"github.com/rotaloom/rotaloom/services/auth/internal/federation"
-	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
+	"github.com/rotaloom/rotaloom/services/auth/internal/loginlimit"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
@@ -53,12 +53,12 @@ type Config struct {
 	// AllowPlainSigningKeys lets CheckKeyEncryption pass without a key.
 	AllowPlainSigningKeys bool `name:"allow-plain-signing-keys" help:"Store signing keys in the database as they are, without a key that encrypts them: whoever reads it can sign tokens."`
 	// HashMemory and HashTime take about 20 ms and 19 MiB (OWASP's recommendation).
-	HashMemory      uint32           `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
-	HashTime        uint32           `name:"password-time" default:"2" help:"Passes of one password hash."`
-	HashConcurrency int              `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
-	HashQueue       int              `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
-	Guard           guard.Config     `embed:""`
-	Directory       directory.Config `embed:""`
+	HashMemory      uint32            `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
+	HashTime        uint32            `name:"password-time" default:"2" help:"Passes of one password hash."`
+	HashConcurrency int               `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
+	HashQueue       int               `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
+	LoginLimit      loginlimit.Config `embed:""`
+	Directory       directory.Config  `embed:""`
 	// Federation says how identity providers are reached.
 	Federation federation.Config `embed:""`
 	// PublicURL is where clients reach the edge.
@@ -99,7 +99,7 @@ type Service struct {
 	clients     *client.Handler
 	revocations *revoked.Handler
 	revoked     *revoked.Store
-	guard       *guard.Guard
+	loginLimit  *loginlimit.Limiter
 	// publisher is nil without NATS.
 	publisher *revoked.Publisher
 	keySource *authn.KeySet
@@ -144,7 +144,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.guard = guard.New(cfg.Guard, deps.Pool, deps.Clock, deps.Log)
+	s.loginLimit = loginlimit.New(cfg.LoginLimit, deps.Pool, deps.Clock, deps.Log)
 	catalog := scopes.NewCatalog(deps.Permissions)
 	s.tokens = token.New(
 		token.Config{
@@ -153,10 +153,10 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		},
 		token.Deps{
 			Pool: deps.Pool, Keys: keys, Hasher: hasher, Log: deps.Log, Clock: deps.Clock,
-			Scopes: catalog, Verifier: ours, Revoked: s.revoked, Guard: s.guard, Directory: ldap, Federation: s.federation,
+			Scopes: catalog, Verifier: ours, Revoked: s.revoked, LoginLimit: s.loginLimit, Directory: ldap, Federation: s.federation,
 		})
 	s.users = user.New(user.Deps{
-		Pool: deps.Pool, Hasher: hasher, Clock: deps.Clock, Revoked: s.revoked, Guard: s.guard, Permissions: deps.Permissions,
+		Pool: deps.Pool, Hasher: hasher, Clock: deps.Clock, Revoked: s.revoked, LoginLimit: s.loginLimit, Permissions: deps.Permissions,
 	})
 	s.profiles = profile.NewHandler(deps.Pool, deps.Clock, s.revoked, deps.Permissions)
 	s.clients = client.New(client.Deps{
@@ -238,7 +238,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.keys.Run(ctx, s.log) })
 	group.Go(func() error { return s.tokens.Run(ctx) })
 	group.Go(func() error { return s.revoked.Run(ctx) })
-	group.Go(func() error { return s.guard.Run(ctx) })
+	group.Go(func() error { return s.loginLimit.Run(ctx) })
 	group.Go(func() error { return s.users.Run(ctx, s.log) })
 	if s.publisher != nil {
 		group.Go(func() error { return s.publisher.Run(ctx) })

@@ -114,7 +114,7 @@ func (s *Service) usersAfter(ctx context.Context, tenantID int64, after string) 
 	if err != nil {
 		return nil, "", err
 	}
-	locked, err := s.guard.LockedUntil(ctx, tenantID, names)
+	locked, err := s.loginLimit.LockedUntil(ctx, tenantID, names)
 	for i := range users {
 		if until, is := locked[users[i].Username]; is {
 			users[i].LockedUntil = &until
@@ -183,7 +183,7 @@ func (s *Service) ResetPassword(ctx context.Context, tenantID int64, name string
 		if err := revoked.User(ctx, tx, tenantID, id, now); err != nil {
 			return err
 		}
-		if err := s.guard.Unlock(ctx, tx, tenantID, name); err != nil {
+		if err := s.loginLimit.Unlock(ctx, tx, tenantID, name); err != nil {
 			return err
 		}
 		return audit.Event{Tenant: tenantID, At: now, Operation: "reset-password", Objects: []string{name}, Outcome: "OK"}.Write(ctx, tx)

@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth"
-	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
+	"github.com/rotaloom/rotaloom/services/auth/internal/loginlimit"
 )
 
 // adaSecret is what a user is given first, and newSecret what they choose.
@@ -193,10 +193,10 @@ func TestALockThatComesDuringALogInHolds(t *testing.T) {
 		require.NoError(t, b.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'app_user'::regclass)`).Scan(&waits))
 		return waits
 	}, 20*time.Second, 5*time.Millisecond)
-	others := guard.New(strict.Guard, b.pool, b.clock, pgtest.Log(t))
+	others := loginlimit.New(strict.LoginLimit, b.pool, b.clock, pgtest.Log(t))
 	attempt, err := others.Begin(ctx, tenant.Default, "ada", "z")
 	require.NoError(t, err)
-	for range strict.Guard.LockAfter {
+	for range strict.LoginLimit.LockAfter {
 		_ = attempt.Failed(ctx) // From the fourth on it says that they are too many.
 	}
 	require.NoError(t, held.Rollback(ctx))

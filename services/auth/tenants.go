@@ -170,7 +170,7 @@ func (s *Service) switchTenant(ctx context.Context, id int64, disabledAt *time.T
 // UnlockUser forgets the wrong passwords of a user name of a tenant.
 func (s *Service) UnlockUser(ctx context.Context, tenantID int64, name string) error {
 	err := pg.InTx(tenant.With(ctx, tenantID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return s.guard.Unlock(ctx, tx, tenantID, name)
+		return s.loginLimit.Unlock(ctx, tx, tenantID, name)
 	})
 	if err != nil {
 		return fmt.Errorf("tenant %d: %w", tenantID, err)

@@ -6,7 +6,7 @@ import (
 )
 
 // How many refused log-ins of a tenant have a row of their own within a while, in
-// one process. Each address has its bound (see guard), but there are many addresses.
+// one process. Each address has its bound (see loginlimit), but there are many addresses.
 const (
 	budgetWindow = 5 * time.Second
 	budgetRows   = 50

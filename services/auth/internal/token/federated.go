@@ -91,7 +91,7 @@ func (h *Handler) federatedUser(ctx context.Context, who *federation.Identified)
 	if err != nil || u == nil || u.lockedOut {
 		return nil, err
 	}
-	locked, err := h.Guard.Locked(ctx, who.Tenant, u.name)
+	locked, err := h.LoginLimit.Locked(ctx, who.Tenant, u.name)
 	if err != nil || locked {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
 	"github.com/rotaloom/rotaloom/services/auth/internal/federation"
-	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
+	"github.com/rotaloom/rotaloom/services/auth/internal/loginlimit"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
@@ -75,9 +75,9 @@ type Deps struct {
 	// Scopes knows what scopes mean.
 	Scopes *scopes.Catalog
 	// Verifier decides which tokens are ours, revoked or not.
-	Verifier *authn.Verifier
-	Revoked  *revoked.Store
-	Guard    *guard.Guard
+	Verifier   *authn.Verifier
+	Revoked    *revoked.Store
+	LoginLimit *loginlimit.Limiter
 	// Directory is nil when there is none.
 	Directory *directory.Directory
 	// Federation knows whom the tokens of identity providers mean.

@@ -14,7 +14,7 @@ import (
 // userWith returns the user with a name and a password, of whom the stores of
 // the chain are asked in their order: the built-in one, then the directory.
 func (h *Handler) userWith(ctx context.Context, c *client, name, password string) (*user, error) {
-	attempt, err := h.Guard.Begin(ctx, c.tenantID, name, addressOf(ctx))
+	attempt, err := h.LoginLimit.Begin(ctx, c.tenantID, name, addressOf(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (h *Handler) client(ctx context.Context, id, secret string) (context.Contex
 	if err != nil || c != nil {
 		return ctx, c, err
 	}
-	if err := h.Guard.ClientFailed(ctx, tenantID, addressOf(ctx)); err != nil {
+	if err := h.LoginLimit.ClientFailed(ctx, tenantID, addressOf(ctx)); err != nil {
 		return ctx, nil, err
 	}
 	return ctx, nil, invalidClient()

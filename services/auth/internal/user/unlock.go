@@ -52,7 +52,7 @@ func (h *Handler) UnlockUser(ctx context.Context, req *authv1.UnlockUserRequest)
 	if person > 0 {
 		audit.Object(ctx, person)
 	}
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error { return h.guard.Unlock(ctx, tx, tenantID, name) })
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error { return h.loginLimit.Unlock(ctx, tx, tenantID, name) })
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
+	"github.com/rotaloom/rotaloom/services/auth/internal/loginlimit"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
@@ -40,26 +40,26 @@ type Handler struct {
 	clock  clock.Clock
 	// revoked receives the tokens that end with their users.
 	revoked *revoked.Store
-	// guard counts wrong passwords.
-	guard *guard.Guard
+	// loginLimit counts wrong passwords.
+	loginLimit *loginlimit.Limiter
 	// permissions are all that the contracts name.
 	permissions []string
 }
 
 // Deps are what users need of others.
 type Deps struct {
-	Pool    *pg.Pool
-	Hasher  *password.Hasher
-	Clock   clock.Clock
-	Revoked *revoked.Store
-	Guard   *guard.Guard
+	Pool       *pg.Pool
+	Hasher     *password.Hasher
+	Clock      clock.Clock
+	Revoked    *revoked.Store
+	LoginLimit *loginlimit.Limiter
 	// Permissions are all that the contracts name.
 	Permissions []string
 }
 
 // New makes a Handler.
 func New(d Deps) *Handler {
-	return &Handler{pool: d.Pool, hasher: d.Hasher, clock: d.Clock, revoked: d.Revoked, guard: d.Guard, permissions: d.Permissions}
+	return &Handler{pool: d.Pool, hasher: d.Hasher, clock: d.Clock, revoked: d.Revoked, loginLimit: d.LoginLimit, permissions: d.Permissions}
 }
 
 // PutUsers creates or replaces users, all or none. Nobody gets an access profile

@@ -1,4 +1,4 @@
-package guard
+package loginlimit
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 
 // Locked reports whether a user name is locked, whoever says so otherwise: for
 // users who log in elsewhere.
-func (g *Guard) Locked(ctx context.Context, tenantID int64, name string) (bool, error) {
+func (l *Limiter) Locked(ctx context.Context, tenantID int64, name string) (bool, error) {
 	var locked bool
-	err := g.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM login_failure
-		WHERE tenant_id = $1 AND key = $2 AND locked_until > $3)`, tenantID, userKey(name), g.clock.Now()).Scan(&locked)
+	err := l.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM login_failure
+		WHERE tenant_id = $1 AND key = $2 AND locked_until > $3)`, tenantID, userKey(name), l.clock.Now()).Scan(&locked)
 	if err != nil {
 		return false, fmt.Errorf("look for a locked name: %w", err)
 	}
@@ -24,16 +24,16 @@ func (g *Guard) Locked(ctx context.Context, tenantID int64, name string) (bool, 
 
 // LockedUntil returns until when those of the user names are kept out, locked or until
 // the window of their failures ends, that are.
-func (g *Guard) LockedUntil(ctx context.Context, tenantID int64, names []string) (map[string]time.Time, error) {
+func (l *Limiter) LockedUntil(ctx context.Context, tenantID int64, names []string) (map[string]time.Time, error) {
 	keys, nameOf := make([][]byte, len(names)), make(map[string]string, len(names))
 	for i, name := range names {
 		keys[i] = userKey(name)
 		nameOf[string(keys[i])] = name
 	}
-	rows, err := g.pool.Query(ctx, `SELECT key, until FROM (
+	rows, err := l.pool.Query(ctx, `SELECT key, until FROM (
 			SELECT key, greatest(locked_until, CASE WHEN failures >= $4 THEN window_ends END) AS until
 			FROM login_failure WHERE tenant_id = $1 AND key = ANY($2)) AS failure
-		WHERE until > $3`, tenantID, keys, g.clock.Now(), g.limit(true))
+		WHERE until > $3`, tenantID, keys, l.clock.Now(), l.limit(true))
 	if err != nil {
 		return nil, fmt.Errorf("look for locked names: %w", err)
 	}
@@ -52,7 +52,7 @@ func (g *Guard) LockedUntil(ctx context.Context, tenantID int64, names []string)
 
 // Unlock forgets the failures of a user name, so that it can log in again. Those of
 // addresses stay.
-func (g *Guard) Unlock(ctx context.Context, tx pg.Querier, tenantID int64, name string) error {
+func (l *Limiter) Unlock(ctx context.Context, tx pg.Querier, tenantID int64, name string) error {
 	_, err := tx.Exec(ctx, `DELETE FROM login_failure WHERE tenant_id = $1 AND key = $2`, tenantID, userKey(name))
 	if err != nil {
 		return fmt.Errorf("unlock a name: %w", err)

@@ -1,4 +1,4 @@
-package guard_test
+package loginlimit_test
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
-	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
+	"github.com/rotaloom/rotaloom/services/auth/internal/loginlimit"
 	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
 )
 
@@ -45,7 +45,7 @@ func TestRightPasswordsThatComeAfterWrongOnes(t *testing.T) {
 func TestWrongPasswordsThatComeTogether(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t, pooltest.New(t), 1)
-	attempts := make([]*guard.Attempt, 6)
+	attempts := make([]*loginlimit.Attempt, 6)
 	for i := range attempts {
 		attempts[i] = s.begin("ada", "")
 	}
@@ -72,7 +72,7 @@ func TestWhatASuccessForgets(t *testing.T) {
 			s := newFixture(t, pool, int64(i+1))
 			s.fail("ada", "10.0.0.1")
 			recorded, statements := pgtest.Recorded(t, pool)
-			s.guard = guard.New(strict, recorded, s.clock, pgtest.Log(t))
+			s.limiter = loginlimit.New(strict, recorded, s.clock, pgtest.Log(t))
 			s.succeed(c.user, c.address)
 			writes := false
 			for sql := range statements.Plans(t, s.ctx, pool, "login_failure") {
@@ -98,12 +98,12 @@ func TestUntilWhenNamesAreKeptOut(t *testing.T) {
 	for range 3 {
 		s.fail("waiting", "")
 	}
-	locked, err := s.guard.Locked(s.ctx, s.tenant, "waiting")
+	locked, err := s.limiter.Locked(s.ctx, s.tenant, "waiting")
 	require.NoError(t, err)
 	assert.False(t, locked, "who waits is not locked")
 	s.fail("free", "")
 	for range 5 {
-		require.NoError(t, s.guard.ClientFailed(s.ctx, s.tenant, "waiting too"))
+		require.NoError(t, s.limiter.ClientFailed(s.ctx, s.tenant, "waiting too"))
 	}
 	for _, c := range []struct {
 		name  string
@@ -121,7 +121,7 @@ func TestUntilWhenNamesAreKeptOut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			later := guard.New(strict, s.pool, clock.NewFake(s.clock.Now().Add(c.later)), pgtest.Log(t))
+			later := loginlimit.New(strict, s.pool, clock.NewFake(s.clock.Now().Add(c.later)), pgtest.Log(t))
 			got, err := later.LockedUntil(s.ctx, s.tenant, c.names)
 			require.NoError(t, err)
 			require.Len(t, got, len(c.want))

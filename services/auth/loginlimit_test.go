@@ -15,10 +15,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth"
-	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
+	"github.com/rotaloom/rotaloom/services/auth/internal/loginlimit"
 )
 
-var strict = auth.Config{Guard: guard.Config{
+var strict = auth.Config{LoginLimit: loginlimit.Config{
 	UserFailures: 3, AddressFailures: 5, Window: time.Minute, LockAfter: 5, LockFor: time.Hour,
 }}
 
@@ -139,7 +139,7 @@ func TestALockedUserLearnsNothingMore(t *testing.T) {
 func TestGuessesSideBySide(t *testing.T) {
 	t.Parallel()
 	patient := strict
-	patient.Guard.LockAfter = 1000
+	patient.LoginLimit.LockAfter = 1000
 	b := newFixtureWith(t, patient)
 	var group sync.WaitGroup
 	var mu sync.Mutex

@@ -1,4 +1,4 @@
-package guard_test
+package loginlimit_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
-	"github.com/rotaloom/rotaloom/services/auth/internal/guard"
+	"github.com/rotaloom/rotaloom/services/auth/internal/loginlimit"
 	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
 )
 
@@ -22,16 +22,16 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // strict waits after three failures of a name and five from an address, and locks a name
 // after five.
-var strict = guard.Config{UserFailures: 3, AddressFailures: 5, Window: time.Minute, LockAfter: 5, LockFor: time.Hour}
+var strict = loginlimit.Config{UserFailures: 3, AddressFailures: 5, Window: time.Minute, LockAfter: 5, LockFor: time.Hour}
 
 // fixture is a tenant whose users log in.
 type fixture struct {
 	*testing.T
-	ctx    context.Context
-	tenant int64
-	clock  *clock.Fake
-	pool   *pg.Pool
-	guard  *guard.Guard
+	ctx     context.Context
+	tenant  int64
+	clock   *clock.Fake
+	pool    *pg.Pool
+	limiter *loginlimit.Limiter
 }
 
 // newFixture makes a tenant: failures of one do not count in another.
@@ -41,13 +41,13 @@ func newFixture(t *testing.T, pool *pg.Pool, tenantID int64) *fixture {
 	_, err := pool.Exec(s.ctx, `INSERT INTO tenant (id, name, host) VALUES ($1::bigint, 'T', $1::text)`, tenantID)
 	require.NoError(t, err)
 	s.clock = clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	s.guard = guard.New(strict, pool, s.clock, pgtest.Log(t))
+	s.limiter = loginlimit.New(strict, pool, s.clock, pgtest.Log(t))
 	return s
 }
 
-func (s *fixture) begin(name, address string) *guard.Attempt {
+func (s *fixture) begin(name, address string) *loginlimit.Attempt {
 	s.Helper()
-	a, err := s.guard.Begin(s.ctx, s.tenant, name, address)
+	a, err := s.limiter.Begin(s.ctx, s.tenant, name, address)
 	require.NoError(s, err)
 	return a
 }
@@ -133,7 +133,7 @@ func TestWhoHasToWait(t *testing.T) {
 				s.fail(l.name, l.address)
 			}
 			s.clock.Advance(c.later)
-			_, err := s.guard.Begin(s.ctx, s.tenant, c.tries.name, c.tries.address)
+			_, err := s.limiter.Begin(s.ctx, s.tenant, c.tries.name, c.tries.address)
 			requireWait(t, c.seconds, err)
 		})
 	}
@@ -175,18 +175,18 @@ func TestWhenANameIsLocked(t *testing.T) {
 		}, true},
 		{"after it is unlocked", func(s *fixture) {
 			s.failSlowly("ada", 5)
-			require.NoError(s, s.guard.Unlock(s.ctx, s.pool, s.tenant, " ADA "))
+			require.NoError(s, s.limiter.Unlock(s.ctx, s.pool, s.tenant, " ADA "))
 		}, false},
 		{"after another is unlocked", func(s *fixture) {
 			s.failSlowly("ada", 5)
-			require.NoError(s, s.guard.Unlock(s.ctx, s.pool, s.tenant, "ben"))
+			require.NoError(s, s.limiter.Unlock(s.ctx, s.pool, s.tenant, "ben"))
 		}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newFixture(t, pool, int64(i+1))
 			c.play(s)
-			locked, err := s.guard.Locked(s.ctx, s.tenant, "ADA ")
+			locked, err := s.limiter.Locked(s.ctx, s.tenant, "ADA ")
 			require.NoError(t, err)
 			assert.Equal(t, c.locked, locked)
 			attempt := s.begin(" Ada", "")

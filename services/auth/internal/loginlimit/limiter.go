@@ -1,8 +1,8 @@
-// Package guard slows down whoever guesses passwords: failures are counted by
+// Package loginlimit slows down whoever guesses passwords: failures are counted by
 // user name and by address, and a name that fails too often in a row is locked.
 // Names of users who do not exist are treated like the others, so that nobody
 // learns which do.
-package guard
+package loginlimit
 
 import (
 	"context"
@@ -37,23 +37,23 @@ const (
 	sweepBatch = 50_000
 )
 
-// Guard counts failures in the database, which all replicas share. It is safe
+// Limiter counts failures in the database, which all replicas share. It is safe
 // for concurrent use.
-type Guard struct {
+type Limiter struct {
 	cfg   Config
 	pool  *pg.Pool
 	clock clock.Clock
 	log   *slog.Logger
 }
 
-// New makes a Guard.
-func New(cfg Config, pool *pg.Pool, clk clock.Clock, log *slog.Logger) *Guard {
-	return &Guard{cfg: defaults.Fill(cfg), pool: pool, clock: clk, log: log}
+// New makes a Limiter.
+func New(cfg Config, pool *pg.Pool, clk clock.Clock, log *slog.Logger) *Limiter {
+	return &Limiter{cfg: defaults.Fill(cfg), pool: pool, clock: clk, log: log}
 }
 
 // Attempt is one log-in.
 type Attempt struct {
-	guard    *Guard
+	limiter  *Limiter
 	tenantID int64
 	// user and address are what is counted; address is nil when it is unknown.
 	user, address []byte
@@ -65,15 +65,15 @@ type Attempt struct {
 
 // Begin begins the log-in of a user from an address, which may be "". It
 // returns 429 when either has failed too often.
-func (g *Guard) Begin(ctx context.Context, tenantID int64, name, address string) (*Attempt, error) {
-	a := &Attempt{guard: g, tenantID: tenantID, user: userKey(name), address: addressKey(address)}
+func (l *Limiter) Begin(ctx context.Context, tenantID int64, name, address string) (*Attempt, error) {
+	a := &Attempt{limiter: l, tenantID: tenantID, user: userKey(name), address: addressKey(address)}
 	return a, a.checkLocked(ctx)
 }
 
 // checkLocked reads whether the attempt may go on.
 func (a *Attempt) checkLocked(ctx context.Context) error {
-	rows, err := a.guard.pool.Query(ctx, `SELECT key = $2, failures, window_ends, coalesce(locked_until, '-infinity') > $4
-		FROM login_failure WHERE tenant_id = $1 AND key IN ($2, $3)`, a.tenantID, a.user, a.address, a.guard.clock.Now())
+	rows, err := a.limiter.pool.Query(ctx, `SELECT key = $2, failures, window_ends, coalesce(locked_until, '-infinity') > $4
+		FROM login_failure WHERE tenant_id = $1 AND key IN ($2, $3)`, a.tenantID, a.user, a.address, a.limiter.clock.Now())
 	if err != nil {
 		return fmt.Errorf("look for failed log-ins: %w", err)
 	}
@@ -88,8 +88,8 @@ func (a *Attempt) checkLocked(ctx context.Context) error {
 	}
 	for _, c := range found {
 		// Of a locked name nothing more is said.
-		if c.Failures >= a.guard.limit(c.OfUser) && !(c.OfUser && a.Locked) {
-			if err := a.guard.wait(c.WindowEnds); err != nil {
+		if c.Failures >= a.limiter.limit(c.OfUser) && !(c.OfUser && a.Locked) {
+			if err := a.limiter.wait(c.WindowEnds); err != nil {
 				return err
 			}
 		}
@@ -112,7 +112,7 @@ func (a *Attempt) Failed(ctx context.Context) error {
 	if a.Locked {
 		keys = keys[1:]
 	}
-	return a.guard.count(ctx, a.tenantID, a.user, keys)
+	return a.limiter.count(ctx, a.tenantID, a.user, keys)
 }
 
 const counts pg.Unaudited = "log-ins have rows of their own; failures are counted beside them, until a success or for a time"
@@ -127,7 +127,7 @@ func (a *Attempt) Succeeded(ctx context.Context) (bool, error) {
 	if !a.counted {
 		return true, nil
 	}
-	_, err := counts.Exec(ctx, a.guard.pool, `DELETE FROM login_failure WHERE tenant_id = $1 AND key = $2`, a.tenantID, a.user)
+	_, err := counts.Exec(ctx, a.limiter.pool, `DELETE FROM login_failure WHERE tenant_id = $1 AND key = $2`, a.tenantID, a.user)
 	if err != nil {
 		return false, fmt.Errorf("forget failed log-ins: %w", err)
 	}
@@ -135,15 +135,15 @@ func (a *Attempt) Succeeded(ctx context.Context) (bool, error) {
 }
 
 // ClientFailed counts a wrong client secret against an address.
-func (g *Guard) ClientFailed(ctx context.Context, tenantID int64, address string) error {
-	return g.count(ctx, tenantID, nil, [][]byte{addressKey(address)})
+func (l *Limiter) ClientFailed(ctx context.Context, tenantID int64, address string) error {
+	return l.count(ctx, tenantID, nil, [][]byte{addressKey(address)})
 }
 
 // count adds a failure to each key; nil keys are left out. user is the one of
 // them that can be locked.
-func (g *Guard) count(ctx context.Context, tenantID int64, user []byte, keys [][]byte) error {
-	now := g.clock.Now()
-	rows, err := counts.Query(ctx, g.pool, `INSERT INTO login_failure AS f (tenant_id, key, failures, window_ends, streak, locked_until, forget_at)
+func (l *Limiter) count(ctx context.Context, tenantID int64, user []byte, keys [][]byte) error {
+	now := l.clock.Now()
+	rows, err := counts.Query(ctx, l.pool, `INSERT INTO login_failure AS f (tenant_id, key, failures, window_ends, streak, locked_until, forget_at)
 		SELECT $1, k, 1, $5, 1, CASE WHEN k = $3 AND $6 <= 1 THEN $7::timestamptz END, greatest($5, $7)
 		FROM unnest($2::bytea[]) k WHERE k IS NOT NULL ORDER BY k
 		ON CONFLICT (tenant_id, key) DO UPDATE SET
@@ -153,7 +153,7 @@ func (g *Guard) count(ctx context.Context, tenantID int64, user []byte, keys [][
 			locked_until = CASE WHEN f.key = $3 AND CASE WHEN f.forget_at > $4 THEN f.streak + 1 ELSE 1 END >= $6 THEN $7 ELSE f.locked_until END,
 			forget_at = excluded.forget_at
 		RETURNING f.key IS NOT DISTINCT FROM $3, f.failures, f.window_ends, coalesce(f.locked_until, '-infinity') > $4`,
-		tenantID, keys, user, now, now.Add(g.cfg.Window), g.cfg.LockAfter, now.Add(g.cfg.LockFor))
+		tenantID, keys, user, now, now.Add(l.cfg.Window), l.cfg.LockAfter, now.Add(l.cfg.LockFor))
 	if err != nil {
 		return fmt.Errorf("count failed log-in: %w", err)
 	}
@@ -163,25 +163,25 @@ func (g *Guard) count(ctx context.Context, tenantID int64, user []byte, keys [][
 	}
 	for _, c := range found {
 		if c.OfUser && c.Locked {
-			g.log.WarnContext(ctx, "a user name is locked after too many failed log-ins", "until", now.Add(g.cfg.LockFor))
-		} else if c.Failures > g.limit(c.OfUser) {
-			return g.wait(c.WindowEnds)
+			l.log.WarnContext(ctx, "a user name is locked after too many failed log-ins", "until", now.Add(l.cfg.LockFor))
+		} else if c.Failures > l.limit(c.OfUser) {
+			return l.wait(c.WindowEnds)
 		}
 	}
 	return nil
 }
 
-func (g *Guard) limit(ofUser bool) int {
+func (l *Limiter) limit(ofUser bool) int {
 	if ofUser {
-		return g.cfg.UserFailures
+		return l.cfg.UserFailures
 	}
-	return g.cfg.AddressFailures
+	return l.cfg.AddressFailures
 }
 
 // wait is the error until a time; nil when that is over. RFC 6749 has no name
 // for it; of those that token endpoints have, that of RFC 8628 says what to do.
-func (g *Guard) wait(until time.Time) error {
-	left := until.Sub(g.clock.Now())
+func (l *Limiter) wait(until time.Time) error {
+	left := until.Sub(l.clock.Now())
 	if left <= 0 {
 		return nil
 	}
@@ -189,14 +189,14 @@ func (g *Guard) wait(until time.Time) error {
 }
 
 // Run forgets what no longer matters, of all tenants, until ctx ends.
-func (g *Guard) Run(ctx context.Context) error {
+func (l *Limiter) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
 	for {
-		_, err := counts.Exec(tenant.All(ctx), g.pool, `DELETE FROM login_failure WHERE (tenant_id, key) IN (
-			SELECT tenant_id, key FROM login_failure WHERE forget_at <= $1 LIMIT $2)`, g.clock.Now(), sweepBatch)
+		_, err := counts.Exec(tenant.All(ctx), l.pool, `DELETE FROM login_failure WHERE (tenant_id, key) IN (
+			SELECT tenant_id, key FROM login_failure WHERE forget_at <= $1 LIMIT $2)`, l.clock.Now(), sweepBatch)
 		if err != nil && ctx.Err() == nil {
-			g.log.WarnContext(ctx, "failed log-ins could not be forgotten", "error", err)
+			l.log.WarnContext(ctx, "failed log-ins could not be forgotten", "error", err)
 		}
 		select {
 		case <-ctx.Done():
