@@ -4,8 +4,11 @@ package natsconn
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -54,6 +57,9 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 		// Nothing is kept for later by the client: the outbox does that, durably.
 		nats.ReconnectBufSize(-1),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			if connectionBroke(err) {
+				return // The Reporter says so, unless we are about to close it.
+			}
 			subject := ""
 			if sub != nil {
 				subject = sub.Subject
@@ -75,6 +81,13 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 		r.disconnected(conn, cmp.Or(conn.LastError(), nats.ErrNoServers))
 	}
 	return conn, nil
+}
+
+// connectionBroke reports whether a write failed because there is nobody at the other end
+// of the socket, or of the pipe of a server in this process.
+func connectionBroke(err error) bool {
+	var socket *net.OpError
+	return errors.Is(err, io.ErrClosedPipe) || errors.As(err, &socket)
 }
 
 // InboxPrefix is the prefix of the subjects on which the connection of a service gets

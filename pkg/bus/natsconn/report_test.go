@@ -1,11 +1,16 @@
 package natsconn_test
 
 import (
+	"errors"
+	"io"
 	"log/slog"
+	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -36,4 +41,43 @@ func TestTheLogSaysOnceThatNATSIsAwayAndBack(t *testing.T) {
 		assert.Equal(t, round, logged("NATS is away"), log.String())
 		server.Stop()
 	}
+}
+
+// broken is a connection of which writes fail once it is broken.
+type broken struct {
+	net.Conn
+	is *atomic.Bool
+}
+
+func (b broken) Write(p []byte) (int, error) {
+	if b.is.Load() {
+		return 0, io.ErrClosedPipe
+	}
+	return b.Conn.Write(p)
+}
+
+// brokenDialer makes such connections.
+type brokenDialer struct{ is *atomic.Bool }
+
+func (d brokenDialer) Dial(network, address string) (net.Conn, error) {
+	conn, err := net.Dial(network, address)
+	return broken{conn, d.is}, err
+}
+
+// A server of the same process may close its end before the connection is closed. That is
+// no warning beside what says that NATS is away.
+func TestAFailedWriteIsNotReportedByItself(t *testing.T) {
+	t.Parallel()
+	server, log, is := natstest.New(t), &syncbuffer.Buffer{}, &atomic.Bool{}
+	conn, err := natsconn.Connect(natsconn.Config{URL: obs.Secret(server.URL())}, "test",
+		slog.New(slog.NewTextHandler(log, nil)), nats.SetCustomDialer(brokenDialer{is}))
+	require.NoError(t, err)
+	closed := make(chan struct{})
+	conn.SetClosedHandler(func(*nats.Conn) { close(closed) })
+	is.Store(true)
+	require.NoError(t, conn.Publish("subject", nil))
+	require.Eventually(t, func() bool { return errors.Is(conn.LastError(), io.ErrClosedPipe) }, waitTimeout, 10*time.Millisecond)
+	conn.Close()
+	<-closed // What was to be said before has been said.
+	assert.Empty(t, log.String())
 }
