@@ -48,17 +48,22 @@ pgbouncer: ## Install PgBouncer, for tests, when it is missing.
 clients: ## Install curl, Python and Node, for tests, when they are missing.
 	@tools/need-clients.sh
 
+# The packages with tests that try fewer cases when they are to be short. The race detector
+# makes each case take five times as long, and more cases of a rule show it nothing new.
+property = $(sort $(dir $(shell grep -rlE 'testing\.Short\(\)|"pgregory.net/rapid"' --include='*_test.go' $(filter-out ./tests,$(modules)))))
+
 # Tests do not vet again what make lint vets.
 .PHONY: test
 test: postgres slapd chromium clients pgbouncer ## Run all tests but the long fault runs; those of the modules with the race detector when RACE=yes.
 	@status=0; \
-	$(tmp) $(withpg) go test $(if $(RACE),-race) -vet=off $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
+	$(tmp) $(withpg) go test $(if $(RACE),-race -short) -vet=off $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
+	$(if $(RACE),$(tmp) $(withpg) go test -vet=off $(property) || status=1;) \
 	$(tmp) go test -count=1 -vet=off ./tests/... || status=1; \
 	GOWORK=off go -C tools/licenses test ./... || status=1; \
 	GOWORK=off go -C tools/sbom test ./... || status=1; \
 	GOWORK=off go -C deploy/tests test ./... || status=1; \
 	exit $$status
-	# The second line builds and runs binaries, which the cache of test results does not see.
+	# The tests in ./tests build and run binaries, which the cache of test results does not see.
 
 .PHONY: test-one
 test-one: postgres ## Run tests of one package: PKG=./services/scheduling/... [RUN=TestName].
