@@ -91,13 +91,7 @@ func Broker(app *boot.App, cfg natsconn.Config, name string, log *slog.Logger, m
 		return nil, fmt.Errorf("broker: %w", err)
 	}
 	app.Go(boot.StageRelay, "broker", func(ctx context.Context) error { return natsconn.Watch(ctx, conn) })
-	app.OnClose("broker", func(context.Context) error {
-		if !conn.IsConnected() {
-			conn.Close()
-			return nil
-		}
-		return conn.Drain()
-	})
+	app.OnClose("broker", func(ctx context.Context) error { return natsconn.Drain(ctx, conn) })
 	return conn, nil
 }
 

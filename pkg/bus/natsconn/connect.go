@@ -4,6 +4,7 @@ package natsconn
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ type Config struct {
 // certificate, a URL that is none) is an error, and so is a server that is there and
 // older than [MinServerVersion]. [Watch] finds one that comes later.
 //
-// The caller drains the connection. More options, such as an in-process server,
+// The caller calls [Drain]. More options, such as an in-process server,
 // may be added.
 func Connect(cfg Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
 	return NewReporter(log).Connect(cfg, name, log, more...)
@@ -81,6 +82,27 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 		r.disconnected(conn, cmp.Or(conn.LastError(), nats.ErrNoServers))
 	}
 	return conn, nil
+}
+
+// Drain ends a connection when what it has begun is done, and waits for that, so that a
+// server of the same process may be stopped next. When ctx ends first the connection is
+// closed, and that is an error.
+func Drain(ctx context.Context, conn *nats.Conn) error {
+	closed := conn.StatusChanged(nats.CLOSED)
+	defer conn.RemoveStatusListener(closed)
+	switch err := conn.Drain(); {
+	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrConnectionReconnecting):
+		return nil // Closed before, or because nobody is there to whom it could finish anything.
+	case err != nil:
+		return fmt.Errorf("bus: drain: %w", err)
+	}
+	select {
+	case <-closed:
+		return nil
+	case <-ctx.Done():
+		conn.Close()
+		return fmt.Errorf("bus: drain: %w", ctx.Err())
+	}
 }
 
 // connectionBroke reports whether a write failed because there is nobody at the other end

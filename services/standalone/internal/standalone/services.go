@@ -105,7 +105,7 @@ func (h *process) backends(ctx context.Context, name string, sets []pg.Migration
 		return e, err
 	}
 	h.app.Go(boot.StageRelay, "NATS of "+name, func(ctx context.Context) error { return natsconn.Watch(ctx, e.NATS) })
-	h.app.OnClose("connection to NATS", func(context.Context) error { return e.NATS.Drain() })
+	h.app.OnClose("connection to NATS", func(ctx context.Context) error { return natsconn.Drain(ctx, e.NATS) })
 	return e, nil
 }
 
