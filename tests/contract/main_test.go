@@ -1,13 +1,9 @@
 package contract_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-func TestMain(m *testing.M) {
-	launch.CheapPasswords()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { launch.MainWithCheapPasswords(m) }

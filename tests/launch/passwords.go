@@ -1,13 +1,20 @@
 package launch
 
-import "os"
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+)
 
-// CheapPasswords has every program that is started from now on hash passwords at next to no
-// cost: for a TestMain whose tests log in thousands of times and are about something else.
-func CheapPasswords() {
-	for name, value := range map[string]string{"ROTALOOM_PASSWORD_MEMORY": "64", "ROTALOOM_PASSWORD_TIME": "1"} {
-		if err := os.Setenv(name, value); err != nil {
-			panic(err) // Only a name that is none.
-		}
+// MainWithCheapPasswords is the TestMain of a package whose tests log in thousands of times
+// and are about something else: the programs that they start hash passwords at next to no
+// cost.
+func MainWithCheapPasswords(m *testing.M) {
+	err := errors.Join(os.Setenv("ROTALOOM_PASSWORD_MEMORY", "64"), os.Setenv("ROTALOOM_PASSWORD_TIME", "1"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "launch:", err)
+		os.Exit(1)
 	}
+	os.Exit(m.Run())
 }
