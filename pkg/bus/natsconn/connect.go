@@ -35,7 +35,7 @@ type Config struct {
 // certificate, a URL that is none) is an error, and so is a server that is there and
 // older than [MinServerVersion]. [Watch] finds one that comes later.
 //
-// The caller calls [Drain]. More options, such as an in-process server,
+// The caller ends the connection by [Drain]. More options, such as an in-process server,
 // may be added.
 func Connect(cfg Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
 	return NewReporter(log).Connect(cfg, name, log, more...)
