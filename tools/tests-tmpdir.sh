@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Prints the folder of what tests write: one in memory, where there is room, since tests
-# make and remove files by the ten thousand, which costs a disk's file system up to half of
-# their time. What TMPDIR names is left as it is.
+# Prints the folder for the temporary files of tests: one in memory where there is room,
+# since tests make and remove many files, which takes longer on a disk. TMPDIR wins.
 set -euo pipefail
 
-# Tests have used less than half of this at a time.
+# Tests have used half a GiB at a time; the long forms may need more.
 readonly need_kb=$((6 << 20))
 
 # room says that the folder takes what tests write, and lets them run programs there.
