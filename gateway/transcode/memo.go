@@ -11,7 +11,8 @@ import (
 const (
 	memoSlots = 1 << 12
 	// memoChunks bounds the memory of fragments and their JSON. It is taken as they
-	// come: many messages have few fragments that are worth it.
+	// come: many messages have few fragments that are worth it. When it is full, the next
+	// message begins with an empty memo.
 	memoChunks, memoChunk = 32, 1 << 16
 	// Shorter fragments are written sooner than they are found.
 	minFragment = 12
@@ -27,15 +28,19 @@ const (
 	headFields protowire.Number = 2
 )
 
-// memo remembers the JSON of fragments of a message, which repeats itself:
-// everybody who works the same shift on a day has the same times and segments.
+// memo remembers the JSON of fragments of messages, which repeat themselves:
+// everybody who works the same shift on a day has the same times and segments, and
+// who reads a schedule reads it again.
 // There are two kinds of fragments: what follows the head of an item of a list,
-// and the items of lists in there.
+// and the items of lists in there. The JSON follows from the bytes of a fragment
+// and from its type alone, so a memo may serve one message after another.
 type memo struct {
 	seed     maphash.Seed
 	slots    [memoSlots]memoEntry
-	chunks   [][]byte // of the fragments; those before the filling one are full
-	fill     int      // which one is filled
+	head     memoEntry // the last head; the items of a person follow one another
+	chunks   [][]byte  // of the fragments; those before the filling one are full
+	fill     int       // which one is filled
+	headHits hitCount
 	restHits hitCount
 	itemHits hitCount
 }
@@ -46,7 +51,7 @@ type memoEntry struct {
 	rest bool   // whether it is the rest of an item
 	wire []byte // as the message has it
 	json []byte
-	ids  []longID // in which others may differ; only in rests
+	ids  []longID // in which others may differ; only in heads and rests
 }
 
 // hitCount counts the fragments of one kind.
@@ -57,8 +62,8 @@ func (t *hitCount) useless() bool { return t.misses > maxMisses && t.misses > t.
 
 var memos = sync.Pool{New: func() any { return &memo{seed: maphash.MakeSeed()} }}
 
-// takeMemo returns an empty memo for a message of a size, or nil when the
-// message is too short for one.
+// takeMemo returns a memo for a message of a size, or nil when the message is too
+// short for one.
 func takeMemo(size int) *memo {
 	if size < memoFrom {
 		return nil
@@ -66,34 +71,56 @@ func takeMemo(size int) *memo {
 	return memos.Get().(*memo)
 }
 
-// give lets others use the memo.
+// give lets others use the memo, with what it remembers.
 func (m *memo) give() {
 	if m == nil {
+		return
+	}
+	m.renew()
+	memos.Put(m)
+}
+
+// renew makes the memo ready for another message. It is emptied when it is full.
+func (m *memo) renew() {
+	m.headHits, m.restHits, m.itemHits = hitCount{}, hitCount{}, hitCount{}
+	if m.fill < memoChunks {
 		return
 	}
 	clear(m.slots[:])
 	for i, chunk := range m.chunks {
 		m.chunks[i] = chunk[:0]
 	}
-	m.fill, m.restHits, m.itemHits = 0, hitCount{}, hitCount{}
-	memos.Put(m)
+	m.fill = 0
 }
 
-// find returns the place of a fragment, and whether it is known. There is no place
-// for what is not worth one.
+// find returns the slot of a fragment, and whether it is known. There is no slot for
+// what is not worth one. A fragment has two slots, so that two that are read in turns
+// do not drive each other out.
 func (m *memo) find(p *Plan, rest bool, wire []byte) (*memoEntry, bool) {
 	t := m.counts(rest)
 	if len(wire) < minFragment || len(wire) > maxFragment || t.useless() {
 		return nil, false
 	}
-	slot := &m.slots[m.hash(rest, wire)%memoSlots]
-	known := slot.plan == p && slot.rest == rest && slot.same(wire)
-	if known {
+	at := m.hash(rest, wire) % memoSlots
+	first, second := &m.slots[at], &m.slots[at^1]
+	switch {
+	case first.is(p, rest, wire):
 		t.hits++
-	} else {
-		t.misses++
+		return first, true
+	case second.is(p, rest, wire):
+		t.hits++
+		return second, true
 	}
-	return slot, known
+	t.misses++
+	if first.plan != nil {
+		*second = *first
+	}
+	return first, false
+}
+
+// is reports whether the entry remembers a fragment.
+func (p *memoEntry) is(plan *Plan, rest bool, wire []byte) bool {
+	return p.plan == plan && p.rest == rest && p.same(wire)
 }
 
 // hashed is how much of the rest of an item is hashed. Ids come later in those that are
@@ -114,7 +141,7 @@ func (m *memo) counts(rest bool) *hitCount {
 	return &m.itemHits
 }
 
-// keep remembers the JSON of a fragment, as long as there is room. Both are copied:
+// put remembers the JSON of a fragment, as long as there is room. Both are copied:
 // the memory of a part of a message is used for the next one.
 func (m *memo) put(slot *memoEntry, p *Plan, rest bool, wire, json []byte) {
 	text := m.allocate(len(wire) + len(json))
@@ -125,11 +152,11 @@ func (m *memo) put(slot *memoEntry, p *Plan, rest bool, wire, json []byte) {
 	copy(text[len(wire):], json)
 	*slot = memoEntry{plan: p, rest: rest, wire: text[:len(wire)], json: text[len(wire):]}
 	if rest {
-		slot.ids = p.longIDs(slot.wire, slot.json)
+		slot.ids = p.longIDs(nil, slot.wire, slot.json)
 	}
 }
 
-// room returns memory of a length, or nil when there is none left.
+// allocate returns memory of a length, or nil when there is none left.
 func (m *memo) allocate(n int) []byte {
 	if n > memoChunk {
 		return nil
@@ -175,7 +202,7 @@ func (m *memo) appendOuter(dst []byte, p *Plan, wire []byte, inside position) ([
 	}
 	head, rest := parts(wire)
 	start := len(dst)
-	dst, err := p.appendOrdered(dst, head, inside)
+	dst, err := m.appendHead(dst, p, head, inside)
 	end := len(dst) - 1
 	if err != nil || end == start+1 {
 		return p.appendJSON(dst[:start], wire, inside)
@@ -192,6 +219,23 @@ func (m *memo) appendOuter(dst []byte, p *Plan, wire []byte, inside position) ([
 	if slot != nil {
 		m.put(slot, p, true, rest, dst[end:])
 	}
+	return dst, nil
+}
+
+// appendHead writes the head of an item as an object.
+func (m *memo) appendHead(dst []byte, p *Plan, head []byte, inside position) ([]byte, error) {
+	if m.head.is(p, false, head) {
+		m.headHits.hits++
+		return m.head.append(dst, head), nil
+	}
+	start := len(dst)
+	dst, err := p.appendOrdered(dst, head, inside)
+	if err != nil || len(head) < minFragment || len(head) > maxFragment || m.headHits.useless() {
+		return dst, err
+	}
+	m.headHits.misses++
+	wire, json := append(m.head.wire[:0], head...), append(m.head.json[:0], dst[start:]...)
+	m.head = memoEntry{plan: p, wire: wire, json: json, ids: p.longIDs(m.head.ids, wire, json)}
 	return dst, nil
 }
 

@@ -63,7 +63,7 @@ func TestStreamedJSONEqualsProtojson(t *testing.T) {
 
 // The fragments of a message that are alike must not be taken for one another when
 // they differ in a single field.
-func TestRepeatedPiecesAreDistinguished(t *testing.T) {
+func TestRepeatedFragmentsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 1))
