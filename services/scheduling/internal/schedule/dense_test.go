@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -67,4 +68,47 @@ func names(shifts []*schedulingv1.Shift) []string {
 		list[i] = s.String()
 	}
 	return list
+}
+
+// A search for many employees begins with the question whether anybody between them has a
+// row of a kind. One row is enough, of whomever it is.
+func TestOneRowIsFoundAmongManyEmployees(t *testing.T) {
+	t.Parallel()
+	const day, first, last, step = "2025-03-03", 1, 61, 3
+	for name, put := range map[string]func(f *fixture, id int64){
+		"a lock": func(f *fixture, id int64) { f.lock(id, day, "2025-03-04") },
+		"an item": func(f *fixture, id int64) {
+			f.item(1_000+id, id, "SHIFT", day, day, entered(day+"T18:00:00", day+"T20:00:00"))
+		},
+		"a tombstone": func(f *fixture, id int64) { f.tombstone(entryID(f.t, id, day, 0, 0), id, day) },
+		"leave":       func(f *fixture, id int64) { f.leaveEdit(1_000+id, id, day, "08:00", day, "10:00", 0, "") },
+		"locked leave": func(f *fixture, id int64) {
+			f.leaveEdit(1_000+id, id, day, "08:00", day, "10:00", 0, "")
+			f.lock(id, day, "2025-03-04")
+			f.keepLeave(id, day, "2025-03-04")
+			f.Exec(f.t, "DELETE FROM leave_edit")
+		},
+	} {
+		for _, who := range []int64{first, 31, last} {
+			t.Run(fmt.Sprintf("%s of %d", name, who), func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t)
+				p := f.pattern(cycle(1, shift(1, "08:00", "16:00")))
+				var all []int64
+				for id := int64(first); id <= last; id += step {
+					f.employee(id, "UTC")
+					f.span(span{employee: id, from: "2025-03-01", to: "3000-01-01", pattern: p})
+					all = append(all, id)
+				}
+				untouched := f.read(window(day, day, onlyShifts(), who)).String()
+				put(f, who)
+				var want []string
+				for _, id := range all {
+					want = append(want, names(f.read(window(day, day, onlyShifts(), id)).GetShifts().GetShifts())...)
+				}
+				assert.NotEqual(t, untouched, f.read(window(day, day, onlyShifts(), who)).String(), "the row shows")
+				assert.Equal(t, want, names(f.read(window(day, day, onlyShifts(), all...)).GetShifts().GetShifts()))
+			})
+		}
+	}
 }

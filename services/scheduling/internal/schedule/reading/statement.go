@@ -83,6 +83,26 @@ AND from_day < $4 AND from_day > $5::date - $6::int AND to_day >= $5 AND NOT del
 ORDER BY from_day, id LIMIT {open})`
 )
 
+// Many tenants have no rows of some kinds. Before it searches for each of many employees,
+// the database looks whether anybody between the least and the greatest of them has one.
+const (
+	anyItems = `
+WHERE (SELECT true FROM schedule_item WHERE tenant_id = $1 AND employee_id {anybody} ORDER BY employee_id LIMIT 1)`
+
+	anyHidden = `
+WHERE (SELECT true FROM schedule_item WHERE tenant_id = $1 AND hides_employee_id {anybody} AND hides_day IS NOT NULL
+    ORDER BY hides_employee_id LIMIT 1)`
+
+	anyLocks = `
+WHERE (SELECT true FROM day_lock WHERE tenant_id = $1 AND employee_id {anybody} ORDER BY employee_id LIMIT 1)`
+
+	anyLeave = `
+WHERE (SELECT true FROM leave_edit WHERE tenant_id = $1 AND employee_id {anybody} ORDER BY employee_id LIMIT 1)`
+
+	anyLockedLeave = `
+WHERE (SELECT true FROM locked_leave WHERE tenant_id = $1 AND employee_id {anybody} ORDER BY employee_id LIMIT 1)`
+)
+
 // variant says which parts a statement has, and whether it is for one employee or for a
 // range of them.
 type variant struct{ one, inRange, leave, open, holidays, known, past bool }
@@ -103,7 +123,13 @@ var texts = func() map[variant]string {
 // which = ANY reads the whole tenant. A single employee is a parameter, which costs the
 // database fewer nodes of its plan; so are the least and the greatest id of a range.
 func (s variant) text() string {
-	list := []string{readSpans, readItems, readHidden, readLocks}
+	ifAny := func(part, condition string) string {
+		if s.one || s.inRange || s.past {
+			return part
+		}
+		return part + condition
+	}
+	list := []string{readSpans, ifAny(readItems, anyItems), ifAny(readHidden, anyHidden), ifAny(readLocks, anyLocks)}
 	if s.past {
 		list = []string{readSpans, readPastSpans, readItems, readHides, readLocks}
 	}
@@ -111,7 +137,7 @@ func (s variant) text() string {
 		list = append(list, readKnown)
 	}
 	if s.leave {
-		list = append(list, readLeave, readLockedLeave)
+		list = append(list, ifAny(readLeave, anyLeave), ifAny(readLockedLeave, anyLockedLeave))
 	}
 	if s.holidays {
 		list = append(list, readHolidays)
@@ -128,6 +154,7 @@ func (s variant) text() string {
 	}
 	tables := strings.NewReplacer(s.tables()...)
 	return strings.NewReplacer("{asked}", asked, "{employee}", employee, "{apart}", apart,
+		"{anybody}", "BETWEEN ($2::bigint[])[1] AND ($2::bigint[])[cardinality($2::bigint[])]",
 		"{shift}", strconv.Itoa(int(encoding.KindShift)), "{tag}", strconv.Itoa(int(encoding.KindTag)), "{edit}", strconv.Itoa(int(encoding.KindPayCodeEdit)),
 		"{lookback}", strconv.Itoa(encoding.Lookback), "{open}", strconv.Itoa(maxOpenShifts+1)).
 		Replace(tables.Replace(strings.Join(list, "\nUNION ALL")))
