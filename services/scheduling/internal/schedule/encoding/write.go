@@ -1,6 +1,7 @@
 package encoding
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -148,19 +149,20 @@ func (w *writer) section(e *Entry, s *section) int {
 		case formID:
 			putID(w.out[at+int(h.at):], entryid.Later(e.ID, h.series))
 		default:
-			copy(w.out[at+int(h.at):], w.dates.of(e.Day+civil.Date(h.day)))
+			*(*[dateLen]byte)(w.out[at+int(h.at):]) = [dateLen]byte(w.dates.of(e.Day + civil.Date(h.day)))
 		}
 	}
 	return at
 }
 
-// putID writes a generated id, whose varint has idLen bytes.
+// putID writes a generated id, whose varint has idLen bytes: it spreads the id into groups
+// of seven bits, all at once, and says of each byte but the last that another one follows.
 func putID(dst []byte, id int64) {
-	_ = dst[idLen-1]
-	for i := range idLen - 1 {
-		dst[i] = byte(id>>(7*i)) | 0x80
-	}
-	dst[idLen-1] = byte(id >> (7 * (idLen - 1)))
+	x := uint64(id)
+	x = x&(1<<28-1) | x>>28<<32
+	x = x&0x00003fff00003fff | x&0x0fffc0000fffc000<<2
+	x = x&0x007f007f007f007f | x&0x3f803f803f803f80<<1
+	binary.LittleEndian.PutUint64(dst, x|0x0080808080808080)
 }
 
 // dateTexts holds the texts of the dates around a window.
