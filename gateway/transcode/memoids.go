@@ -59,27 +59,23 @@ func (p *memoEntry) append(dst, wire []byte) []byte {
 	return dst
 }
 
-const digitPairs = "00010203040506070809" +
-	"10111213141516171819" +
-	"20212223242526272829" +
-	"30313233343536373839" +
-	"40414243444546474849" +
-	"50515253545556575859" +
-	"60616263646566676869" +
-	"70717273747576777879" +
-	"80818283848586878889" +
-	"90919293949596979899"
-
-// writeLongID writes the digits of an id in place. A schedule has as many ids as segments, and
-// strconv takes twice the time, since it does not know how many digits there are.
+// writeLongID writes the digits of an id in place. A schedule has more ids than shifts, and
+// strconv takes several times as long, since it does not know how many digits there are.
 func writeLongID(text *[longIDText]byte, id uint64) {
-	high, low := uint32(id/1e8), uint32(id%1e8)
-	for i := longIDText/2 - 2; i >= 0; i -= 2 {
-		h, l := high%100*2, low%100*2
-		high, low = high/100, low/100
-		text[i], text[i+1] = digitPairs[h], digitPairs[h+1]
-		text[i+8], text[i+9] = digitPairs[l], digitPairs[l+1]
-	}
+	binary.LittleEndian.PutUint64(text[:8], eightDigits(id/1e8))
+	binary.LittleEndian.PutUint64(text[8:], eightDigits(id%1e8))
+}
+
+// eightDigits returns the digits of a number below 10^8, the first one in the lowest byte.
+// It divides all parts of the number at once, by multiplying with the inverse: the number
+// into two of four digits, these into four of two, and these into eight.
+func eightDigits(n uint64) uint64 {
+	n = n/1e4 | n%1e4<<32
+	hundreds := n * 10486 >> 20 & 0x0000007f_0000007f
+	n = hundreds | (n-100*hundreds)<<16
+	tens := n * 103 >> 10 & 0x000f000f_000f000f
+	n = tens | (n-10*tens)<<8
+	return n | 0x30303030_30303030
 }
 
 // longIDs returns where the ids of a message stand in it and in its JSON, or nothing
