@@ -12,8 +12,9 @@ import (
 // stall timeout. What a body or a response may take as a whole is bounded too.
 
 const (
-	// writeChunk is what must be taken within one stall timeout, in bytes.
-	writeChunk = 64 << 10
+	// writeChunk is what must be taken within one stall timeout, in bytes. The edge writes
+	// the JSON of large responses in parts that are somewhat shorter.
+	writeChunk = 128 << 10
 	// rearm is how old a deadline gets before it is set anew. Setting one for
 	// each read would cost more than the reads.
 	rearm = time.Second

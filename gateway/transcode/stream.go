@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// partSize is how many bytes of JSON are written out at once: few enough that
-// they are still in the processor's cache. With the item that fills it, a part is
-// seldom above the 64 KiB that the edge writes as one piece.
-const partSize = 60 << 10
+// partSize is how many bytes of JSON are written out at once: few enough that they are
+// still in the processor's cache, and as many as fill records of TLS, whose number is what
+// both sides pay for. The server's buffer takes the first bytes, after the eight around a
+// chunk, and the rest is encrypted in records of 16 KiB.
+const partSize = 4<<10 - 8 + 7*(16<<10)
 
 // StreamJSON writes the JSON of a message to w in parts, while it goes on
 // appending to dst, and returns the last part, which the caller must write. A
@@ -26,15 +27,14 @@ func (f *field) appendItem(dst, wire []byte, at position) ([]byte, error) {
 		return at.memo.appendInner(dst, f.message, wire, inside)
 	}
 	dst, err := at.memo.appendOuter(dst, f.message, wire, inside)
-	if err != nil || at.out == nil || len(dst) < partSize {
+	if err != nil || at.out == nil || len(dst) <= partSize {
 		return dst, err
 	}
-	// What comes next looks at the last byte.
-	last := len(dst) - 1
-	if _, err := at.out.Write(dst[:last]); err != nil {
+	written := (len(dst) - 1) / partSize * partSize // What comes next looks at the last byte.
+	if _, err := at.out.Write(dst[:written]); err != nil {
 		return dst, err
 	}
-	return append(dst[:0], dst[last]), nil
+	return append(dst[:0], dst[written:]...), nil
 }
 
 // ordered reports whether one pass can write the fields.

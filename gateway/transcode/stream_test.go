@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -148,6 +149,23 @@ func TestMessagesThatAreCutOff(t *testing.T) {
 		_, err := transcode.For(m.GetShifts().ProtoReflect().Descriptor()).AppendJSON(nil, list[:end])
 		require.Error(t, err, "%d of %d bytes", end, len(list))
 	}
+}
+
+// However large items are, what is held back of them stays less than a part.
+func TestLargeItemsAreNotHeldBack(t *testing.T) {
+	t.Parallel()
+	const size = 300 << 10
+	m := &schedulingv1.ShiftList{}
+	for i := range 20 {
+		m.Shifts = append(m.Shifts, &schedulingv1.Shift{Label: strings.Repeat(string(rune('a'+i)), size)})
+	}
+	wire, err := proto.Marshal(m)
+	require.NoError(t, err)
+	var out recorder
+	last, err := transcode.For(m.ProtoReflect().Descriptor()).StreamJSON(nil, wire, &out)
+	require.NoError(t, err)
+	assert.Less(t, len(last), size/2)
+	require.Equal(t, expected(t, m), decode(t, append(out.Bytes(), last...)))
 }
 
 type broken struct{}
