@@ -3,6 +3,7 @@ package pg
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -61,8 +62,25 @@ func (p *Pool) Stat() *pgxpool.Stat { return p.conns.Stat() }
 // Ping returns nil when the database responds.
 func (p *Pool) Ping(ctx context.Context) error { return p.conns.Ping(ctx) }
 
-// Close closes the connections, once those that are in use have been given back.
-func (p *Pool) Close() { p.conns.Close() }
+// closeTimeout is for how long Close waits. The driver waits for fifteen seconds until the
+// server has closed a connection whose statement was cancelled, which it does not when only
+// a part of the statement came, or when nobody reaches it any more.
+const closeTimeout = 3 * time.Second
+
+// Close closes the connections, once those that are in use have been given back. It returns
+// after some seconds also when the server does not close its side: the rest of the work
+// goes on without the caller.
+func (p *Pool) Close() {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		p.conns.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeTimeout):
+	}
+}
 
 // Session takes a connection out of the pool for good. It is the caller's, who closes
 // it, and belongs to the tenant of ctx. It is for what lasts longer than a transaction,
