@@ -41,6 +41,7 @@ type Server struct {
 	log     *slog.Logger
 	drain   time.Duration
 	limiter *listener.Limiter
+	linger  *listener.Lingerer
 	// stopping reports whether the process is about to end.
 	stopping func() bool
 }
@@ -51,7 +52,7 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 	config = config.Clone()
 	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
 	config.NextProtos = []string{"h2", "http/1.1"}
-	s := &Server{edge: e, log: e.log, drain: drain, stopping: func() bool { return false }}
+	s := &Server{edge: e, log: e.log, drain: drain, linger: listener.NewLingerer(listener.DefaultLingerBounds()), stopping: func() bool { return false }}
 	s.http = &http.Server{
 		Handler:           s.closeWhenStopping(e),
 		TLSConfig:         config,
@@ -67,6 +68,7 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 			WriteByteTimeout:     e.cfg.StallTimeout,
 		},
 		ConnContext: listener.WithConn,
+		ConnState:   listener.NoteState,
 		ErrorLog:    log.New(logWriter{e.log}, "", 0),
 	}
 	// While somebody waits for a slot, connections that rest are ended, and the
@@ -122,13 +124,13 @@ func (s *Server) Serve(l net.Listener) error {
 		Config: s.http.TLSConfig, MaxHandshakes: s.edge.cfg.MaxHandshakes, PerAddress: s.edge.cfg.HandshakesPerAddress,
 		Timeout: s.edge.cfg.HandshakeTimeout, Running: s.edge.metrics.Handshakes, Failures: s.edge.metrics.Failures, Log: s.log,
 	}
-	return closed(s.http.Serve(secure.Listen(listener.RefusePlain(s.limiter.Limit(listener.Cork(l)), plainRefusal()))))
+	return closed(s.http.Serve(secure.Listen(listener.RefusePlain(s.linger.Linger(s.limiter.Limit(listener.Cork(l))), plainRefusal()))))
 }
 
 // ServePlain serves plain HTTP until Shutdown. The edge refuses it but from
 // trusted proxies.
 func (s *Server) ServePlain(l net.Listener) error {
-	return closed(s.http.Serve(s.limiter.Limit(l)))
+	return closed(s.http.Serve(s.linger.Linger(s.limiter.Limit(l))))
 }
 
 func closed(err error) error {
@@ -138,13 +140,14 @@ func closed(err error) error {
 	return fmt.Errorf("serving HTTP: %w", err)
 }
 
-// Shutdown stops accepting and waits until the requests that run have ended,
-// or until ctx ends; then it closes their connections.
+// Shutdown stops accepting and waits until the requests that run have ended and their
+// clients have the responses, or until ctx ends; then it closes their connections.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err != nil {
 		_ = s.http.Close()
 		return fmt.Errorf("stopping the HTTP server: %w", err)
 	}
+	s.linger.Stop(ctx)
 	return nil
 }
 

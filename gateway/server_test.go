@@ -31,10 +31,16 @@ func listen(t *testing.T, serve func(*Server, net.Listener) error) (string, *htt
 
 func listenWith(t *testing.T, cfg Config, conns backends.Conns, serve func(*Server, net.Listener) error) (string, *http.Client) {
 	t.Helper()
-	donor := httptest.NewTLSServer(http.NotFoundHandler())
-	t.Cleanup(donor.Close)
 	edge, err := newTrusting(cfg, conns, discard())
 	require.NoError(t, err)
+	return listenTo(t, edge, serve)
+}
+
+// listenTo is listen for an edge that a test has made.
+func listenTo(t *testing.T, edge *Edge, serve func(*Server, net.Listener) error) (string, *http.Client) {
+	t.Helper()
+	donor := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(donor.Close)
 	server := NewServer(edge, &tls.Config{Certificates: donor.TLS.Certificates, MinVersion: tls.VersionTLS10})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -131,6 +131,11 @@ func foreignToken(subject string) string {
 
 func newThrottled(t *testing.T) *throttled {
 	t.Helper()
+	return newThrottledBy(t, throttle.Config{Enabled: true})
+}
+
+func newThrottledBy(t *testing.T, rates throttle.Config) *throttled {
+	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: jose.JSONWebKey{Key: private, KeyID: "key-1"}}, nil)
@@ -152,7 +157,7 @@ func newThrottled(t *testing.T) *throttled {
 		Clock:          clock.System{},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		Tokens:         authn.TokenSettings{Issuer: "test", Audience: "test"},
-		Throttle:       throttle.Config{Enabled: true},
+		Throttle:       rates,
 	}, conns, discard())
 	require.NoError(t, err)
 	return f

@@ -117,6 +117,9 @@ func WithConn(ctx context.Context, conn net.Conn) context.Context {
 	if refusing, ok := conn.(*refusingConn); ok {
 		conn = refusing.Conn
 	}
+	if lingering, ok := conn.(*lingerConn); ok {
+		conn = lingering.Conn
+	}
 	if limited, ok := conn.(*limitedConn); ok {
 		conn = limited.Conn
 	}
@@ -139,6 +142,9 @@ func corkOf(r *http.Request) *corkConn {
 // readsFrom returns what a connection reads from: past those in between, which read as the
 // one in them does.
 func readsFrom(conn net.Conn) io.Reader {
+	if lingering, ok := conn.(*lingerConn); ok {
+		conn = lingering.Conn
+	}
 	if limited, ok := conn.(*limitedConn); ok {
 		conn = limited.Conn
 	}

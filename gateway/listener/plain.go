@@ -46,7 +46,12 @@ func (c *refusingConn) Read(p []byte) (int, error) {
 	n, err := c.below.Read(p)
 	if n > 0 && !c.inspected {
 		c.inspected = true
-		c.plain.Store(p[0] >= 'A' && p[0] <= 'Z')
+		if p[0] >= 'A' && p[0] <= 'Z' {
+			c.plain.Store(true)
+			if below := lingerOf(c); below != nil {
+				below.working.Store(true)
+			}
+		}
 	}
 	return n, err
 }
