@@ -24,6 +24,7 @@ var systemClockUsers = map[string]string{
 	"services/standalone/internal/privatepg/watch.go":                 "how often a process has ended in a while",
 	"gateway/listener/drain.go":                                       "deadlines of connections are the machine's",
 	"gateway/listener/deadline.go":                                    "the same",
+	"gateway/listener/linger.go":                                      "the same",
 	"gateway/chain.go":                                                "the same: a request's deadline is its connection's",
 	"gateway/accesslog.go":                                            "the same",
 }
