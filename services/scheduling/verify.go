@@ -33,8 +33,10 @@ type verified struct {
 	Tenant    int64 `json:"tenant"`
 	Employees int   `json:"employees"`
 	Spans     int   `json:"spans"`
-	// Different counts the employees whose spans differ, of which Differences has the
-	// first.
+	// Entries counts those that people changed or deleted.
+	Entries int `json:"editedEntries"`
+	// Different counts the employees whose spans or entries differ, of which Differences
+	// has the first.
 	Different   int                  `json:"different"`
 	Differences []verifiedDifference `json:"differences"`
 	// Unfinished counts the propagations; while there are any, differences are no fault.
@@ -47,6 +49,9 @@ type verifiedDifference struct {
 	Employee int64 `json:"employee"`
 	Missing  int   `json:"missingSpans"`
 	Surplus  int   `json:"surplusSpans"`
+	// Entries are the ids of edited and deleted entries that show or hide otherwise than
+	// they should.
+	Entries []int64 `json:"differentEntries,omitempty"`
 }
 
 type verifiedCopy struct {
@@ -68,11 +73,11 @@ func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker natsc
 		return err
 	}
 	found := verified{
-		Tenant: v.Tenant, Employees: report.Employees, Spans: report.Spans, Different: report.Different,
+		Tenant: v.Tenant, Employees: report.Employees, Spans: report.Spans, Entries: report.Entries, Different: report.Different,
 		Differences: []verifiedDifference{}, Unfinished: report.Unfinished,
 	}
 	for _, d := range report.Differences {
-		found.Differences = append(found.Differences, verifiedDifference{d.EmployeeID, len(d.Missing), len(d.Surplus)})
+		found.Differences = append(found.Differences, verifiedDifference{d.EmployeeID, len(d.Missing), len(d.Surplus), d.Entries})
 	}
 	compare := broker.URL.Reveal() != "" && found.Different == 0
 	if compare {
@@ -120,10 +125,15 @@ func (v *VerifyCommand) print(out io.Writer, found verified, compared bool) erro
 		return v.Print(out, found, nil)
 	}
 	for _, d := range found.Differences {
-		fmt.Fprintf(out, "employee %d: %d spans are missing, %d should not be there\n", d.Employee, d.Missing, d.Surplus)
+		if d.Missing+d.Surplus > 0 {
+			fmt.Fprintf(out, "employee %d: %d spans are missing, %d should not be there\n", d.Employee, d.Missing, d.Surplus)
+		}
+		if len(d.Entries) > 0 {
+			fmt.Fprintf(out, "employee %d: edited entries show or hide otherwise than they should: %d\n", d.Employee, d.Entries)
+		}
 	}
-	_, err := fmt.Fprintf(out, "%d employees with %d spans: %d differ; %d propagations have not finished\n",
-		found.Employees, found.Spans, found.Different, found.Unfinished)
+	_, err := fmt.Fprintf(out, "%d employees with %d spans and %d edited entries: %d differ; %d propagations have not finished\n",
+		found.Employees, found.Spans, found.Entries, found.Different, found.Unfinished)
 	for _, c := range found.Copies {
 		_, err = fmt.Fprintf(out, "%s: %d keys are not as their owner has them\n", c.Topic, c.Keys)
 	}

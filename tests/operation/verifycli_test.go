@@ -43,7 +43,7 @@ func TestVerifyFindsWhatDiffers(t *testing.T) {
 	o.read(&found, "verify", "--state-dir", server.StateDir)
 	require.Equal(t, 12, found.Employees)
 	require.Zero(t, found.Different)
-	require.Contains(t, o.run("verify", "--state-dir", server.StateDir), "12 employees with 12 spans: 0 differ; 0 propagations")
+	require.Contains(t, o.run("verify", "--state-dir", server.StateDir), "12 employees with 12 spans and 0 edited entries: 0 differ; 0 propagations")
 
 	url, err := localpg.RunningURL(filepath.Join(server.StateDir, "postgresql"), "rotaloom_scheduling")
 	require.NoError(t, err)

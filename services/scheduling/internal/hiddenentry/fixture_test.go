@@ -186,6 +186,13 @@ func (w *fixture) remove(id int64) {
 // member puts an employee on terms: "55 2025-01-01 2025-06-01".
 func (w *fixture) member(employee int64, list ...string) {
 	w.t.Helper()
+	w.setMember(employee, list...)
+	w.settle()
+}
+
+// setMember does what member does, and does not wait until it is applied.
+func (w *fixture) setMember(employee int64, list ...string) {
+	w.t.Helper()
 	w.Exec(w.t, `DELETE FROM membership WHERE employee_id = $1`, employee)
 	for _, m := range list {
 		parts := strings.Fields(m)
@@ -197,15 +204,20 @@ func (w *fixture) member(employee int64, list ...string) {
 		return err
 	}))
 	w.wake()
-	w.settle()
 }
 
 func (w *fixture) read(employee int64, date string) *schedulingv1.Schedule {
 	w.t.Helper()
+	return w.readAll([]int64{employee}, date)
+}
+
+// readAll reads a day of employees.
+func (w *fixture) readAll(employees []int64, date string) *schedulingv1.Schedule {
+	w.t.Helper()
 	response, err := w.schedule.MultiReadSchedule(w.Ctx, &schedulingv1.MultiReadScheduleRequest{
 		Select: []string{"SHIFTS", "PAYCODEEDITS"},
 		Where: &schedulingv1.ScheduleWhere{Employees: &schedulingv1.EmployeeSchedules{
-			EmployeeRefs: &commonv1.RefList{Ids: []int64{employee}}, StartDate: date, EndDate: date,
+			EmployeeRefs: &commonv1.RefList{Ids: employees}, StartDate: date, EndDate: date,
 		}},
 	})
 	require.NoError(w.t, err)

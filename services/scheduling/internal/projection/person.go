@@ -30,11 +30,6 @@ ON CONFLICT (tenant_id, id) DO UPDATE SET
     hire_date = excluded.hire_date, terminated_from = excluded.terminated_from, terminated_to = excluded.terminated_to,
     primary_jobs = excluded.primary_jobs`
 
-	// Who has patterns of their own follows them while employed.
-	withOwnPatterns = `
-SELECT DISTINCT employee_id FROM pattern_assignment
-WHERE tenant_id = $1 AND employee_id = ANY($2) AND believed_until = 'infinity' ORDER BY 1`
-
 	readTerminated = `
 SELECT e.id, d.from_date, d.to_date
 FROM employee e, unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_date)
@@ -46,8 +41,11 @@ DELETE FROM schedule_rule_set_assignment WHERE tenant_id = $1 AND employee_id = 
 )
 
 // applyPersons stores persons. Who is no more stays, without number and name,
-// because schedules of the past are theirs. It starts a propagation for those with
-// patterns of their own whose employment ends, or goes on.
+// because schedules of the past are theirs. It starts a propagation for all whose
+// employment ends, or goes on: patterns of their own follow from that, and what people
+// changed of the entries that such patterns generated, also long after the patterns are
+// gone. Another transaction may be giving one of them a pattern, so that nobody can be
+// left out.
 func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []personChange) error {
 	n := len(changes)
 	ids, numbers, names, zones := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
@@ -76,11 +74,7 @@ func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []pers
 			return err
 		}
 	}
-	concerned, err := withPatterns(ctx, tx, tenantID, ids)
-	if err != nil {
-		return err
-	}
-	before, err := terminations(ctx, tx, tenantID, concerned)
+	before, err := terminations(ctx, tx, tenantID, ids)
 	if err != nil {
 		return err
 	}
@@ -93,11 +87,11 @@ func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []pers
 			return fmt.Errorf("projection: forget rule sets of employees: %w", err)
 		}
 	}
-	after, err := terminations(ctx, tx, tenantID, concerned)
+	after, err := terminations(ctx, tx, tenantID, ids)
 	if err != nil {
 		return err
 	}
-	changed := slices.DeleteFunc(concerned, func(id int64) bool { return slices.Equal(before[id], after[id]) })
+	changed := slices.DeleteFunc(ids, func(id int64) bool { return slices.Equal(before[id], after[id]) })
 	return start(ctx, tx, propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: changed})
 }
 
@@ -129,23 +123,8 @@ func (t *termination) add(id int64, state *commonsv1.PersonState) error {
 	return nil
 }
 
-func withPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) ([]int64, error) {
-	rows, err := tx.Query(ctx, withOwnPatterns, tenantID, ids)
-	if err != nil {
-		return nil, fmt.Errorf("projection: find patterns of employees: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return nil, fmt.Errorf("projection: find patterns of employees: %w", err)
-	}
-	return found, nil
-}
-
 // terminations returns the days on which employees are not employed.
 func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map[int64][]civil.Range, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
 	rows, err := tx.Query(ctx, readTerminated, tenantID, ids)
 	if err != nil {
 		return nil, fmt.Errorf("projection: read terminations: %w", err)

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -19,6 +20,8 @@ SELECT employee_id FROM (
     UNION (SELECT DISTINCT employee_id FROM span WHERE tenant_id = $1 AND employee_id > $2 ORDER BY 1 LIMIT $3)
     UNION (SELECT DISTINCT employee_id FROM pattern_assignment
         WHERE tenant_id = $1 AND employee_id > $2 ORDER BY 1 LIMIT $3)
+    UNION (SELECT DISTINCT hides_employee_id FROM schedule_item
+        WHERE tenant_id = $1 AND hides_employee_id > $2 AND hides_day IS NOT NULL ORDER BY 1 LIMIT $3)
 ) AS e ORDER BY 1 LIMIT $3`
 
 	countUnfinished = `SELECT count(*) FROM propagation WHERE tenant_id = $1 AND state <> 'FINISHED'`
@@ -30,17 +33,22 @@ SELECT employee_id FROM (
 	maxDifferences = 100
 )
 
-// Difference is an employee whose spans are not what they should be.
+// Difference is an employee whose spans or entries are not what they should be.
 type Difference struct {
 	EmployeeID int64
 	// Missing should be there, Surplus should not.
 	Missing, Surplus []span.Span
+	// Entries are the ids of those that people changed or deleted and that hide another
+	// generated entry than they should, or none, or are shown when they should not be, or
+	// not shown when they should.
+	Entries []int64
 }
 
 // Report is what [Verify] found.
 type Report struct {
-	// Employees and Spans that were looked at.
-	Employees, Spans int
+	// Employees, Spans and Entries that were looked at. Entries are those that people
+	// changed or deleted.
+	Employees, Spans, Entries int
 	// Unfinished propagations; while there are any, differences are no fault.
 	Unfinished int
 	// Different counts the employees with differences, of which Differences
@@ -50,8 +58,9 @@ type Report struct {
 }
 
 // Verify computes the spans of every employee of a tenant from assignments,
-// memberships and locks, and compares them with those that are stored. It reads
-// a thousand employees at a time, each thousand in one view of the database, and
+// memberships and locks, and what each entry that people changed or deleted hides and
+// whether it is shown, and compares them with what is stored: that is all that reads
+// go by. It reads a thousand employees at a time, each thousand in one view of the database, and
 // changes nothing. After each thousand it says to progress, unless that is nil, how
 // many it has looked at.
 func Verify(ctx context.Context, pool *pg.Pool, tenantID int64, progress func(employees int)) (Report, error) {
@@ -71,11 +80,11 @@ func Verify(ctx context.Context, pool *pg.Pool, tenantID int64, progress func(em
 			if employees, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
 				return err
 			}
-			return s.Load(ctx, tx, tenantID, employees)
+			if err := s.Load(ctx, tx, tenantID, employees); err != nil {
+				return err
+			}
+			return report.compare(ctx, tx, tenantID, &s, employees)
 		})
-		if err == nil {
-			err = report.compare(&s, employees)
-		}
 		if err != nil {
 			return report, fmt.Errorf("propagation: verify: %w", err)
 		}
@@ -89,24 +98,43 @@ func Verify(ctx context.Context, pool *pg.Pool, tenantID int64, progress func(em
 	}
 }
 
-func (r *Report) compare(s *State, employees []int64) error {
+// compare compares what is stored of employees with what follows from their state.
+func (r *Report) compare(ctx context.Context, db pg.Querier, tenantID int64, s *State, employees []int64) error {
 	var resolver span.Resolver
+	var edited []editedEmployee
+	different := map[int64]*Difference{}
 	for _, employee := range employees {
-		in := s.next(employee)
+		in, hidden := s.next(employee), s.hidden.next(employee)
 		wanted, err := resolver.Resolve(in)
 		if err != nil {
 			return fmt.Errorf("employee %d: %w", employee, err)
 		}
-		r.Employees, r.Spans = r.Employees+1, r.Spans+len(in.Current)
+		r.Employees, r.Spans, r.Entries = r.Employees+1, r.Spans+len(in.Current), r.Entries+len(hidden)
 		span.Carry(in.Current, wanted, in.Assignments)
 		surplus, missing := resolver.Diff(in.Current, wanted)
-		if len(surplus)+len(missing) == 0 {
-			continue
+		if len(surplus)+len(missing) > 0 {
+			different[employee] = &Difference{EmployeeID: employee, Missing: slices.Clone(missing), Surplus: slices.Clone(surplus)}
+			continue // Where the entries stand follows from the spans.
 		}
+		if len(hidden) > 0 {
+			edited = append(edited, editedEmployee{slices.Clone(wanted), hidden, in.Memberships, in.Locks})
+		}
+	}
+	if len(edited) > 0 {
+		lookup, err := lookUp(ctx, db, tenantID, edited)
+		if err != nil {
+			return err
+		}
+		for _, h := range moves(edited, lookup) {
+			if different[h.EmployeeID] == nil {
+				different[h.EmployeeID] = &Difference{EmployeeID: h.EmployeeID}
+			}
+			different[h.EmployeeID].Entries = append(different[h.EmployeeID].Entries, h.ItemID)
+		}
+	}
+	for _, employee := range slices.Sorted(maps.Keys(different)) {
 		if r.Different++; r.Different <= maxDifferences {
-			r.Differences = append(r.Differences, Difference{
-				EmployeeID: employee, Missing: slices.Clone(missing), Surplus: slices.Clone(surplus),
-			})
+			r.Differences = append(r.Differences, *different[employee])
 		}
 	}
 	return nil
