@@ -93,6 +93,32 @@ func TestLeaveCoversShifts(t *testing.T) {
 	}
 }
 
+// Leave of a day takes the night that begins on it, and nothing from a shift of the next
+// day that begins before the night is over. Leave with times takes from both.
+func TestLeaveOfADayTakesShiftsOfThatDay(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		leave func(f *fixture)
+		want  []string
+	}{
+		"a full day":        {func(f *fixture) { f.leaveEdit(1, 1, "2025-03-05", "", "2025-03-05", "", 0, "FULL_DAY") }, []string{"06T01:00-06T09:00"}},
+		"four hours":        {func(f *fixture) { f.leaveEdit(1, 1, "2025-03-05", "", "2025-03-05", "", 4*3600, "") }, []string{"06T02:00-06T06:00 02:00-06:00", "06T01:00-06T09:00"}},
+		"the next full day": {func(f *fixture) { f.leaveEdit(1, 1, "2025-03-06", "", "2025-03-06", "", 0, "FULL_DAY") }, []string{"05T22:00-06T06:00 22:00-06:00"}},
+		"times":             {func(f *fixture) { f.leaveEdit(1, 1, "2025-03-05", "22:00", "2025-03-06", "06:00", 0, "") }, []string{"06T06:00-06T09:00"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.employee(1, "UTC")
+			p := f.pattern(cycle(1, shift(1, "22:00", "06:00")))
+			f.span(span{employee: 1, from: "2025-03-05", to: "2025-03-06", pattern: p})
+			f.item(70, 1, "SHIFT", "2025-03-06", "2025-03-06", entered("2025-03-06T01:00:00", "2025-03-06T09:00:00"))
+			test.leave(f)
+			assert.ElementsMatch(t, test.want, hours(f.read(window("2025-03-05", "2025-03-06", onlyShifts(), 1)).GetShifts()))
+		})
+	}
+}
+
 func TestLeaveIsShown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -93,13 +93,24 @@ func (e *expansion) uncovered(shifts []encoding.Entry, rows []leaveRow) ([]encod
 	if err != nil {
 		return nil, err
 	}
-	gone, err := e.leaveTimes(shifts, timed, days)
-	if err != nil {
-		return nil, err
+	// Leave without times takes shifts of its own day, and nothing from those of the day
+	// after, also when both overlap.
+	gone := map[civil.Date][]segment.Interval{}
+	for _, s := range shifts {
+		if _, known := gone[s.Day]; known {
+			continue
+		}
+		own := map[civil.Date]dayLeave{}
+		if taken, has := days[s.Day]; has {
+			own[s.Day] = taken
+		}
+		if gone[s.Day], err = e.leaveTimes(shifts, slices.Clone(timed), own); err != nil {
+			return nil, err
+		}
 	}
 	kept := shifts[:0]
 	for i := range shifts {
-		left, err := e.masked(&shifts[i], gone)
+		left, err := e.masked(&shifts[i], gone[shifts[i].Day])
 		if err != nil {
 			return nil, err
 		}
