@@ -190,8 +190,21 @@ func (w *fixture) assignmentFrom(of *assignment, from day) int64 {
 	return 0
 }
 
+// seen is what the window of all employees shows.
+type seen struct {
+	entries []shown
+	locks   []dayLock
+	leave   map[leaveDay]int
+}
+
+// leaveDay is a day on which an employee has leave.
+type leaveDay struct {
+	employee int
+	day      day
+}
+
 // read reads the window of all employees.
-func (w *fixture) read() ([]shown, []dayLock, error) {
+func (w *fixture) read() (seen, error) {
 	type ref struct{ ID int64 }
 	var response struct {
 		Shifts []struct {
@@ -209,6 +222,10 @@ func (w *fixture) read() ([]shown, []dayLock, error) {
 			Generated, Locked bool
 			Relations         []struct{ From ref }
 		}
+		LeaveEdits []struct {
+			Employee  ref
+			StartDate string
+		}
 		DayLocks []struct {
 			ID                         int64
 			Employee                   ref
@@ -220,9 +237,9 @@ func (w *fixture) read() ([]shown, []dayLock, error) {
 		index[e.id], ids = i, append(ids, e.id)
 	}
 	request := scenario.ReadRequest(ids, day(0).date(), (window - 1).date())
-	request["select"] = []string{"SHIFTS", "PAYCODEEDITS", "DAYLOCKS"}
+	request["select"] = []string{"SHIFTS", "PAYCODEEDITS", "LEAVEEDITS", "DAYLOCKS"}
 	if _, err := w.api.Call(w.t.Context(), http.MethodPost, "/v1/scheduling/schedule/multi_read", request, &response); err != nil {
-		return nil, nil, err
+		return seen{}, err
 	}
 	var list []shown
 	of := func(relations []struct{ From ref }) int64 {
@@ -245,7 +262,11 @@ func (w *fixture) read() ([]shown, []dayLock, error) {
 	for _, l := range response.DayLocks {
 		locks = append(locks, dayLock{l.ID, index[l.Employee.ID], dayOf(l.StartDateTime), dayOf(l.EndDateTime)})
 	}
-	return list, locks, nil
+	leave := map[leaveDay]int{}
+	for _, l := range response.LeaveEdits {
+		leave[leaveDay{index[l.Employee.ID], dayOf(l.StartDate)}]++
+	}
+	return seen{list, locks, leave}, nil
 }
 
 // find asks a hyperfind who is scheduled on a day.

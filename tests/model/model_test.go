@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,27 +17,41 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// short is how long a run goes on that is one test among others.
-const short = 10 * time.Second
+const (
+	// short is how long a run goes on that is one test among others.
+	short = 10 * time.Second
+	// clients is how many planners work side by side, each with employees of their own.
+	clients = 3
+)
+
+// shared is what the clients have in common.
+type shared struct {
+	deployment *launch.Deployment
+	// turn is held by each client that does something, and alone by one that compares
+	// what only is equal while nothing is on its way.
+	turn sync.RWMutex
+}
 
 // fixture is the product with the model beside it.
 type fixture struct {
 	company
 
-	t          *testing.T
-	deployment *launch.Deployment
-	api        scenario.API
-	loggedIn   time.Time
-	random     *rand.Rand
-	terms      []int64   // by the numbers of the model; 0 is none
-	open       []string  // propagations that may not have finished
-	log        []string  // what was done, the last at the end
-	last       []shown   // what the last comparison saw
-	locks      []dayLock // as well
-	labels     int
-	ids        map[int64]shown // what each id of a generated entry ever meant
-	counts     map[string]int
-	longest    time.Duration // that the product took to become right
+	t         *testing.T
+	shared    *shared
+	kills     bool // this client ends processes
+	api       scenario.API
+	loggedIn  time.Time
+	random    *rand.Rand
+	terms     []int64   // by the numbers of the model; 0 is none
+	open      []string  // propagations that may not have finished
+	unsettled bool      // somebody's employment changed since the last settle
+	log       []string  // what was done, the last at the end
+	last      []shown   // what the last comparison saw
+	locks     []dayLock // as well
+	labels    int
+	ids       map[int64]shown // what each id of a generated entry ever meant
+	counts    map[string]int
+	longest   time.Duration // that the product took to become right
 }
 
 // TestTheProductEqualsTheModel does random things, with processes killed, and compares
@@ -54,18 +69,25 @@ func TestTheProductEqualsTheModel(t *testing.T) {
 		require.NoError(t, err)
 	}
 	t.Logf("ROTALOOM_MODEL_SEED=%d, for %s", seed, duration)
-	w := newFixture(t, seed)
-	for end := time.Now().Add(duration); time.Now().Before(end); {
-		w.round()
+	s := &shared{
+		deployment: launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn", "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=1s"),
 	}
-	t.Logf("ROTALOOM_MODEL_SEED=%d: %v, no difference; right again after %s at most", seed, w.counts, w.longest)
+	for client := range clients {
+		t.Run(fmt.Sprint("client ", client), func(t *testing.T) {
+			t.Parallel()
+			w := newFixture(t, s, seed, client)
+			for end := time.Now().Add(duration); time.Now().Before(end); {
+				w.round()
+			}
+			t.Logf("ROTALOOM_MODEL_SEED=%d: %v, no difference; right again after %s at most", seed, w.counts, w.longest)
+		})
+	}
 }
 
-func newFixture(t *testing.T, seed uint64) *fixture {
+func newFixture(t *testing.T, s *shared, seed uint64, client int) *fixture {
 	t.Helper()
-	d := launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn", "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=1s")
 	w := &fixture{
-		t: t, deployment: d, random: rand.New(rand.NewPCG(seed, 0)),
+		t: t, shared: s, kills: client == 0, random: rand.New(rand.NewPCG(seed, uint64(client))),
 		terms: []int64{0}, ids: map[int64]shown{}, counts: map[string]int{},
 	}
 	w.logIn()
@@ -74,7 +96,10 @@ func newFixture(t *testing.T, seed uint64) *fixture {
 		require.NoError(t, err)
 		w.terms = append(w.terms, crew.TermID)
 		for _, id := range crew.Persons {
-			e := &employee{id: id, terms: map[day]int{}, frozen: map[day][]layer{}}
+			e := &employee{
+				id: id, terms: map[day]int{}, terminated: map[day]bool{}, leave: map[day]int64{},
+				frozen: map[day][]layer{}, frozenLeave: map[day]bool{},
+			}
 			for d := earliest; d < latest; d++ {
 				e.terms[d] = len(w.terms) - 1
 			}
@@ -89,13 +114,15 @@ func newFixture(t *testing.T, seed uint64) *fixture {
 const tokenAge = 10 * time.Minute
 
 func (w *fixture) logIn() {
-	w.api, w.loggedIn = scenario.API{Target: launch.Login(w.t, w.deployment.Client, w.deployment.Ready)}, time.Now()
+	w.api, w.loggedIn = scenario.API{Target: launch.Login(w.t, w.shared.deployment.Client, w.shared.deployment.Ready)}, time.Now()
 }
 
 // round lets planners do some things, with a process killed meanwhile now and then,
 // compares, and lets people do something to what they see.
 func (w *fixture) round() {
 	w.t.Helper()
+	w.shared.turn.RLock()
+	defer w.shared.turn.RUnlock()
 	if time.Since(w.loggedIn) > tokenAge {
 		w.logIn()
 	}
@@ -105,23 +132,32 @@ func (w *fixture) round() {
 		} else {
 			w.did("changes", w.planner())
 		}
-		if w.chance(12) {
+		if w.kills && w.chance(12) {
 			w.kill()
 		}
 	}
 	w.compare()
 	for range w.random.IntN(4) {
-		switch n := w.random.IntN(10); {
+		switch n := w.random.IntN(14); {
 		case n == 0:
 			w.did("locks", w.freeze())
 		case n == 1 && len(w.locks) > 0:
 			w.did("unlocks", w.unfreeze())
 		case n < 3:
 			w.did("entries", w.enter())
+		case n == 3:
+			w.did("leave", w.takeLeave())
+		case n == 4:
+			w.did("leave", w.endLeave())
+		case n == 5:
+			w.did("employments", w.employ())
 		default:
 			w.did("edits", w.touch())
 		}
 		w.compare()
+		if w.unsettled || w.chance(2) {
+			w.settle()
+		}
 	}
 }
 
@@ -136,8 +172,8 @@ func (w *fixture) did(kind, what string) {
 func (w *fixture) kill() {
 	names := []string{"propagator", "propagator", "scheduling", "timekeeping", "commons"}
 	name := names[w.random.IntN(len(names))]
-	w.deployment.Services[name].Kill(w.t)
-	w.deployment.Start(name)
+	w.shared.deployment.Services[name].Kill(w.t)
+	w.shared.deployment.Start(name)
 	w.did("kills", "kill "+name)
 }
 
@@ -158,18 +194,16 @@ func (w *fixture) compare() {
 	w.counts["comparisons"]++
 	want := w.schedule()
 	var difference string
-	var got []shown
+	var got seen
 	began := time.Now()
 	defer func() { w.longest = max(w.longest, time.Since(began)) }()
 	deadline := time.Now().Add(waitTimeout)
 	for difference = "nothing was read"; difference != "" && time.Now().Before(deadline); {
-		var locks []dayLock
 		var err error
-		got, locks, err = w.read()
+		got, err = w.read()
 		if status(err) != http.StatusServiceUnavailable {
 			require.NoError(w.t, err)
-			difference = w.differences(want, got, locks)
-			w.locks = locks
+			difference = w.differences(want, got)
 		}
 		if difference != "" {
 			time.Sleep(betweenReads) // Reads without a pause use up the rate of their class.
@@ -178,8 +212,8 @@ func (w *fixture) compare() {
 	if difference != "" {
 		w.fail(difference)
 	}
-	w.last = got
-	w.checkIDs(got)
+	w.last, w.locks = got.entries, got.locks
+	w.checkIDs(got.entries)
 	w.checkHyperfind()
 }
 
@@ -199,7 +233,7 @@ func lines(list []string) (out string) {
 }
 
 // differences says what is different, or "".
-func (w *fixture) differences(want, got []shown, locks []dayLock) (out string) {
+func (w *fixture) differences(want []shown, got seen) (out string) {
 	count := map[shown]int{}
 	plain := func(s shown) shown {
 		if s.generated {
@@ -210,7 +244,7 @@ func (w *fixture) differences(want, got []shown, locks []dayLock) (out string) {
 	for _, s := range want {
 		count[plain(s)]++
 	}
-	for _, s := range got {
+	for _, s := range got.entries {
 		count[plain(s)]--
 	}
 	for s, n := range count {
@@ -223,9 +257,12 @@ func (w *fixture) differences(want, got []shown, locks []dayLock) (out string) {
 	}
 	for i, e := range w.employees {
 		for d := day(0); d < window; d++ {
-			locked := slices.ContainsFunc(locks, func(l dayLock) bool { return l.on(i, d) })
+			locked := slices.ContainsFunc(got.locks, func(l dayLock) bool { return l.on(i, d) })
 			if e.locked(d) != locked {
 				out += fmt.Sprintf("employee %d, day %d: locked %t\n", i, d, locked)
+			}
+			if leave := got.leave[leaveDay{i, d}]; leave > 1 || (leave == 1) != (e.leave[d] != 0) {
+				out += fmt.Sprintf("employee %d, day %d: %d edits of leave\n", i, d, leave)
 			}
 		}
 	}
@@ -264,7 +301,7 @@ func (w *fixture) checkIDs(got []shown) {
 	}
 	var gone []int64
 	for id, s := range w.ids {
-		if !now[id] && !s.payCode {
+		if !now[id] && !s.payCode && !w.employees[s.employee].covered(s.day) {
 			gone = append(gone, id)
 		}
 	}
@@ -281,7 +318,8 @@ func (w *fixture) checkHyperfind() {
 	w.t.Helper()
 	d, want := w.anyDay(), map[int64]bool{}
 	for _, s := range w.schedule() {
-		if s.day == d && !s.payCode {
+		// Queries over persons find nobody on days on which they are not employed.
+		if s.day == d && !s.payCode && !w.employees[s.employee].terminated[d] {
 			want[w.employees[s.employee].id] = true
 		}
 	}

@@ -175,6 +175,11 @@ func (w *fixture) move() string {
 	if w.chance(40) {
 		to = latest
 	}
+	for d := from; d < to; d++ {
+		if term > 0 && e.terminated[d] {
+			return "" // It is refused.
+		}
+	}
 	span := scenario.Object{"start": from.date(), "end": to.date()}
 	list := []scenario.Object{}
 	if term > 0 {
@@ -338,6 +343,7 @@ func (w *fixture) unfreeze() string {
 	for d := gone.from; d < gone.to; d++ {
 		if !slices.ContainsFunc(w.locks, func(l dayLock) bool { return l.id != gone.id && l.on(gone.employee, d) }) {
 			delete(e.frozen, d)
+			delete(e.frozenLeave, d)
 		}
 	}
 	return fmt.Sprintf("unlock %d to %d of employee %d", gone.from, gone.to, gone.employee)

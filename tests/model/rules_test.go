@@ -92,9 +92,21 @@ type entered struct {
 }
 
 type employee struct {
-	id     int64
-	terms  map[day]int // by day; none is 0
-	frozen map[day][]layer
+	id          int64
+	terms       map[day]int   // by day; none is 0
+	terminated  map[day]bool  // the days without an employment
+	leave       map[day]int64 // the ids of edits of leave that take the whole day
+	leaveCase   int64         // 0 while there is none
+	frozen      map[day][]layer
+	frozenLeave map[day]bool // whether leave took a locked day
+}
+
+// covered reports whether leave takes the shifts of a day.
+func (e *employee) covered(d day) bool {
+	if e.locked(d) {
+		return e.frozenLeave[d]
+	}
+	return e.leave[d] != 0
 }
 
 func (e *employee) locked(d day) bool { _, locked := e.frozen[d]; return locked }
@@ -116,7 +128,7 @@ func (c *company) layers(e *employee, d day) []layer {
 	}
 	var here []*assignment
 	for _, a := range c.assignments {
-		if a.on(d) && (a.of == e || a.of == nil && a.term == e.terms[d]) {
+		if a.on(d) && (a.of == e && !e.terminated[d] || a.of == nil && a.term == e.terms[d]) {
 			here = append(here, a)
 		}
 	}
@@ -171,7 +183,14 @@ func (c *company) withdraw() {
 
 // without reports whether an entry that was edited belongs to an employment that is no more.
 func (c *company) without(t *touched, made *entered) bool {
-	return !t.own && made.employee == t.employee && !c.generated(t) && c.employees[made.employee].terms[made.day] == 0
+	if made.employee != t.employee || c.generated(t) {
+		return false
+	}
+	e := c.employees[made.employee]
+	if t.own {
+		return e.terminated[made.day]
+	}
+	return e.terms[made.day] == 0
 }
 
 // vanishes reports whether what somebody wants to make of an entry would not be shown.
@@ -280,7 +299,7 @@ func (c *company) schedule() []shown {
 		for d := day(0); d < window; d++ {
 			for _, l := range c.layers(e, d) {
 				for index, en := range l.entries {
-					if !c.hidden(i, d, l, index) {
+					if !c.hidden(i, d, l, index) && (en.payCode || !e.covered(d)) {
 						list = append(list, shown{i, d, en.payCode, en.label, en.start, en.end, true, e.locked(d), l.assignment, 0})
 					}
 				}
@@ -288,7 +307,7 @@ func (c *company) schedule() []shown {
 		}
 	}
 	add := func(m *entered) {
-		if m.day >= 0 && m.day < window && !m.withdrawn {
+		if m.day >= 0 && m.day < window && !m.withdrawn && !c.employees[m.employee].covered(m.day) {
 			list = append(list, shown{m.employee, m.day, false, m.label, m.start, m.end, false, c.employees[m.employee].locked(m.day), 0, m.id})
 		}
 	}
@@ -306,7 +325,7 @@ func (c *company) schedule() []shown {
 // lock freezes a day of an employee.
 func (c *company) lock(e *employee, d day) {
 	if !e.locked(d) {
-		layers := c.layers(e, d)
-		e.frozen[d] = layers
+		e.frozenLeave[d] = e.covered(d)
+		e.frozen[d] = c.layers(e, d)
 	}
 }
