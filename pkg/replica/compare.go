@@ -26,6 +26,16 @@ const pageKeys = 16_384
 // ErrOwnerUnavailable says that nobody who owns the states responds.
 var ErrOwnerUnavailable = errors.New("replica: the owner does not respond")
 
+// asker sends a request to the owner.
+type asker func(ctx context.Context, operation string, request, response proto.Message) error
+
+// askOver returns the asker that asks the owner over the broker.
+func (r *Replica) askOver(conn *nats.Conn) asker {
+	return func(ctx context.Context, operation string, request, response proto.Message) error {
+		return r.request(ctx, conn, operation, request, response)
+	}
+}
+
 // request sends a request to the owner.
 func (r *Replica) request(ctx context.Context, conn *nats.Conn, operation string, request, response proto.Message) error {
 	payload, err := proto.Marshal(request)
@@ -70,7 +80,7 @@ type mismatch struct {
 // differences returns the keys of a tenant in which the copy differs now. Some
 // of them may be on their way. The copy is always read before the owner: what it
 // has the owner had before, unless the owner has lost it.
-func (r *Replica) differences(ctx context.Context, conn *nats.Conn, tenantID int64) (mismatch, error) {
+func (r *Replica) differences(ctx context.Context, ask asker, tenantID int64) (mismatch, error) {
 	ctx = tenant.With(ctx, tenantID)
 	found := mismatch{tenantID: tenantID, marks: map[int64]int64{}}
 	for after := int64(0); after < math.MaxInt64; {
@@ -85,11 +95,11 @@ func (r *Replica) differences(ctx context.Context, conn *nats.Conn, tenantID int
 			request.Through = d.last
 		}
 		reply := &replicationv1.CompareResponse{}
-		if err := r.request(ctx, conn, opCompare, request, reply); err != nil {
+		if err := ask(ctx, opCompare, request, reply); err != nil {
 			return found, err
 		}
 		if !reply.GetEqual() {
-			if err := r.detail(ctx, conn, request, &found); err != nil {
+			if err := r.detail(ctx, ask, request, &found); err != nil {
 				return found, err
 			}
 		}
@@ -100,7 +110,7 @@ func (r *Replica) differences(ctx context.Context, conn *nats.Conn, tenantID int
 
 // detail adds the keys of a page that differ. It cuts the page when they are too
 // many for one response.
-func (r *Replica) detail(ctx context.Context, conn *nats.Conn, page *replicationv1.CompareRequest, found *mismatch) error {
+func (r *Replica) detail(ctx context.Context, ask asker, page *replicationv1.CompareRequest, found *mismatch) error {
 	heads, err := headsOf(ctx, r.pool, r.marks, page.GetTenantId(), page.GetAfter(), page.GetThrough(), 2*pageKeys)
 	if err != nil {
 		return err
@@ -109,7 +119,7 @@ func (r *Replica) detail(ctx context.Context, conn *nats.Conn, page *replication
 		page.Through = heads[len(heads)-1].GetKey()
 	}
 	reply := &replicationv1.CompareResponse{}
-	if err := r.request(ctx, conn, opCompare, &replicationv1.CompareRequest{
+	if err := ask(ctx, opCompare, &replicationv1.CompareRequest{
 		TenantId: page.GetTenantId(), After: page.GetAfter(), Through: page.GetThrough(), Heads: heads, Detailed: true,
 	}, reply); err != nil {
 		return err
@@ -141,6 +151,11 @@ func (r *Replica) settle(ctx context.Context, events *bus.Bus, found mismatch, w
 			break
 		}
 	}
+	return r.unchanged(ctx, found)
+}
+
+// unchanged returns the keys of which nothing has come since a comparison.
+func (r *Replica) unchanged(ctx context.Context, found mismatch) ([]int64, error) {
 	var still []int64
 	for part := range slices.Chunk(found.keys, pageKeys) {
 		now, err := marksOf(ctx, r.pool, r.marks, found.tenantID, part)
@@ -164,7 +179,7 @@ const maxSettle = 30 * time.Second
 // CountDifferences returns how many keys of a tenant the copy lacks or has otherwise than
 // the owner, when what was on its way has come. It changes nothing.
 func (r *Replica) CountDifferences(ctx context.Context, events *bus.Bus, tenantID int64, wait time.Duration) (int, error) {
-	found, err := r.differences(ctx, events.Conn(), tenantID)
+	found, err := r.differences(ctx, r.askOver(events.Conn()), tenantID)
 	if err != nil {
 		return 0, err
 	}
@@ -174,7 +189,7 @@ func (r *Replica) CountDifferences(ctx context.Context, events *bus.Bus, tenantI
 
 // compare finds what the copy lacks of a tenant and notes it.
 func (r *Replica) compare(ctx context.Context, events *bus.Bus, tenantID int64, wait time.Duration) (int, error) {
-	found, err := r.differences(ctx, events.Conn(), tenantID)
+	found, err := r.differences(ctx, r.askOver(events.Conn()), tenantID)
 	if err != nil {
 		return 0, err
 	}

@@ -29,7 +29,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationset"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person"
-	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
@@ -121,7 +120,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	replicator, err := core.Replicator(cfg.Replica,
-		Copies(deps.Pool), []replica.Topic{store.Topic(), holiday.Topic()})
+		Copies(deps.Pool), Topics())
 	if err != nil {
 		return nil, err
 	}

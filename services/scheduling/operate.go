@@ -17,13 +17,19 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// CopyDifference is how many keys of a topic a copy lacks, or has otherwise than its owner.
+// CopyDifference is how many keys of a topic the copy of a service lacks, or has otherwise
+// than its owner.
 type CopyDifference struct {
-	Topic string
-	Keys  int
+	Service string `json:"service"`
+	Topic   string `json:"topic"`
+	Keys    int    `json:"differentKeys"`
 }
+
+// Topics are what scheduling owns, and others keep copies of.
+func Topics() []replica.Topic { return scheduleevent.Topics() }
 
 // Copies are what scheduling keeps of other domains.
 func Copies(pool *pg.Pool) []*replica.Replica { return projection.NewCopies(pool, func() {}).All() }
@@ -42,7 +48,7 @@ func CompareCopies(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slo
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, CopyDifference{c.Contract().Topic, keys})
+		found = append(found, CopyDifference{c.Service(), c.Contract().Topic, keys})
 	}
 	return found, nil
 }

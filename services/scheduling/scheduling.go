@@ -33,7 +33,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulechange"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulegroup"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
@@ -116,7 +115,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		commonsv1.NewPersonServiceClient(deps.Commons), timekeepingv1.NewEmploymentTermServiceClient(deps.Timekeeping),
 		rowvisibility.FromCommons(deps.Clock, deps.Commons, deps.Log))
 	members := projection.NewMembers(deps.Pool, timekeepingv1.NewEmploymentTermAssignmentServiceClient(deps.Timekeeping))
-	replicator, err := core.Replicator(cfg.Replica, projection.NewCopies(deps.Pool, core.Wake).All(), scheduleevent.Topics())
+	replicator, err := core.Replicator(cfg.Replica, projection.NewCopies(deps.Pool, core.Wake).All(), Topics())
 	if err != nil {
 		return nil, err
 	}

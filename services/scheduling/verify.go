@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// settle is how long what is on its way to the copies may take.
-	settle = 3 * time.Second
+	// Settle is how long what is on its way to the copies may take.
+	Settle = 3 * time.Second
 	// progressEvery is how often the log says how far long work has come.
 	progressEvery = 5 * time.Second
 )
@@ -42,7 +42,7 @@ type verified struct {
 	// Unfinished counts the propagations; while there are any, differences are no fault.
 	Unfinished int `json:"unfinishedPropagations"`
 	// Copies is absent when they were not compared.
-	Copies []verifiedCopy `json:"copies,omitempty"`
+	Copies []CopyDifference `json:"copies,omitempty"`
 }
 
 type verifiedDifference struct {
@@ -54,15 +54,34 @@ type verifiedDifference struct {
 	Entries []int64 `json:"differentEntries,omitempty"`
 }
 
-type verifiedCopy struct {
-	Topic string `json:"topic"`
-	Keys  int    `json:"differentKeys"`
-}
+// Comparison compares copies of a tenant with their owners.
+type Comparison func(ctx context.Context, tenantID int64) ([]CopyDifference, error)
 
 // Do prints one line for each employee whose schedule differs, at most a hundred, and a
-// summary; then, when the broker is named, how far the copies differ from what their
-// owners have. The log says how far it has come. Differences are a [boot.CheckFailed].
+// summary; then, when the broker is named, how far the copies of scheduling differ from what
+// their owners have. The log says how far it has come. Differences are a [boot.CheckFailed].
 func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker natsconn.Config, log *slog.Logger, out io.Writer) error {
+	if broker.URL.Reveal() == "" {
+		return v.Compare(ctx, database, nil, log, out)
+	}
+	return v.Compare(ctx, database, func(ctx context.Context, tenantID int64) ([]CopyDifference, error) {
+		conn, err := natsconn.Connect(broker, "propagator", log) // Its user may ask the owners.
+		if err != nil {
+			return nil, err
+		}
+		defer conn.Close()
+		pool, err := pg.Open(ctx, database, log)
+		if err != nil {
+			return nil, err
+		}
+		defer pool.Close()
+		return CompareCopies(ctx, pool, conn, log, tenantID, Settle)
+	}, log, out)
+}
+
+// Compare does what Do does, with copies that are compared in another way; nil leaves them
+// out.
+func (v *VerifyCommand) Compare(ctx context.Context, database pg.Config, copies Comparison, log *slog.Logger, out io.Writer) error {
 	pool, err := pg.Open(ctx, database, log)
 	if err != nil {
 		return err
@@ -79,13 +98,12 @@ func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker natsc
 	for _, d := range report.Differences {
 		found.Differences = append(found.Differences, verifiedDifference{d.EmployeeID, len(d.Missing), len(d.Surplus), d.Entries})
 	}
-	compare := broker.URL.Reveal() != "" && found.Different == 0
-	if compare {
-		if found.Copies, err = v.compare(ctx, pool, broker, log); err != nil {
+	if copies != nil {
+		if found.Copies, err = copies(ctx, v.Tenant); err != nil {
 			return err
 		}
 	}
-	if err := v.print(out, found, compare); err != nil {
+	if err := v.print(out, found, copies != nil); err != nil {
 		return err
 	}
 	return found.failure()
@@ -100,24 +118,6 @@ func logProgress(ctx context.Context, log *slog.Logger) func(employees int) {
 			since = clock.Start()
 		}
 	}
-}
-
-// compare compares the copies with their owners.
-func (v *VerifyCommand) compare(ctx context.Context, pool *pg.Pool, broker natsconn.Config, log *slog.Logger) ([]verifiedCopy, error) {
-	conn, err := natsconn.Connect(broker, "propagator", log) // Its user may ask the owners.
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	lacking, err := CompareCopies(ctx, pool, conn, log, v.Tenant, settle)
-	if err != nil {
-		return nil, err
-	}
-	copies := make([]verifiedCopy, len(lacking))
-	for i, l := range lacking {
-		copies[i] = verifiedCopy(l)
-	}
-	return copies, nil
 }
 
 func (v *VerifyCommand) print(out io.Writer, found verified, compared bool) error {
@@ -135,9 +135,9 @@ func (v *VerifyCommand) print(out io.Writer, found verified, compared bool) erro
 	_, err := fmt.Fprintf(out, "%d employees with %d spans and %d edited entries: %d differ; %d propagations have not finished\n",
 		found.Employees, found.Spans, found.Entries, found.Different, found.Unfinished)
 	for _, c := range found.Copies {
-		_, err = fmt.Fprintf(out, "%s: %d keys are not as their owner has them\n", c.Topic, c.Keys)
+		_, err = fmt.Fprintf(out, "copy of %s in %s: %d keys are not as their owner has them\n", c.Topic, c.Service, c.Keys)
 	}
-	if !compared && found.Different == 0 {
+	if !compared {
 		_, err = fmt.Fprintln(out, "copies of other services were not compared with them: give --nats-url")
 	}
 	return err

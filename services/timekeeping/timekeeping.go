@@ -130,8 +130,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	rules := rowvisibility.FromCommons(deps.Clock, deps.Commons, deps.Log)
 	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rules)
 	assignments := membership.New(deps.Pool, persons, core.Wake)
-	replicator, err := core.Replicator(cfg.Replica, []*replica.Replica{person.NewCopy(deps.Pool, assignments.Terminate)},
-		[]replica.Topic{employmentterm.Topic(), membership.Topic(), leaveedit.Topic()})
+	replicator, err := core.Replicator(cfg.Replica, []*replica.Replica{person.NewCopy(deps.Pool, assignments.Terminate)}, Topics())
 	if err != nil {
 		return nil, err
 	}

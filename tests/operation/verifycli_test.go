@@ -32,6 +32,10 @@ func TestVerifyFindsWhatDiffers(t *testing.T) {
 	type report struct {
 		Employees, Different int
 		Differences          []struct{ Employee, MissingSpans int64 }
+		Copies               []struct {
+			Service, Topic string
+			DifferentKeys  int
+		}
 	}
 	var found report
 	launch.Await(t, time.Minute, "all propagations have finished", func() bool {
@@ -45,21 +49,46 @@ func TestVerifyFindsWhatDiffers(t *testing.T) {
 	require.Zero(t, found.Different)
 	require.Contains(t, o.run("verify", "--state-dir", server.StateDir), "12 employees with 12 spans and 0 edited entries: 0 differ; 0 propagations")
 
-	url, err := localpg.RunningURL(filepath.Join(server.StateDir, "postgresql"), "rotaloom_scheduling")
+	compared := map[string]bool{}
+	for _, c := range found.Copies {
+		require.Zero(t, c.DifferentKeys, c.Topic)
+		compared[c.Service+" "+c.Topic] = true
+	}
+	for _, copied := range []string{"scheduling persons", "scheduling memberships", "timekeeping persons", "commons memberships", "commons schedule_spans", "commons entered_shifts"} {
+		require.True(t, compared[copied], "%s: %v", copied, found.Copies)
+	}
+
+	timekeeping := openDatabase(t, server, "rotaloom_timekeeping")
+	_, err = timekeeping.Exec(t.Context(), "UPDATE replica_head SET mark = mark - 1 WHERE tenant_id = 1 AND topic = 'persons' AND key = $1", crew.Persons[5])
 	require.NoError(t, err)
-	conn, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
-	defer conn.Close(context.Background())
-	_, err = conn.Exec(t.Context(), "SELECT set_config('rotaloom.tenant_id', '1', false)")
-	require.NoError(t, err)
+	out, errs, code := o.try("verify", "--state-dir", server.StateDir)
+	require.Equal(t, 3, code, errs)
+	require.Contains(t, errs, "the copies differ from their owners in 1 keys")
+	require.Contains(t, out, "copy of persons in timekeeping: 1 keys")
+	require.Contains(t, out, "copy of persons in scheduling: 0 keys")
+
+	conn := openDatabase(t, server, "rotaloom_scheduling")
 	done, err := conn.Exec(t.Context(), "DELETE FROM span WHERE tenant_id = 1 AND employee_id = $1", crew.Persons[3])
 	require.NoError(t, err)
 	require.EqualValues(t, 1, done.RowsAffected())
 
-	out, errs, code := o.try("verify", "--state-dir", server.StateDir)
+	out, errs, code = o.try("verify", "--state-dir", server.StateDir)
 	require.Equal(t, 3, code, errs)
 	require.Contains(t, errs, "the schedules of 1 employees are not what the rules say")
 	require.Contains(t, out, ": 1 spans are missing, 0 should not be there")
 	_, _, code = o.try("verify", "--state-dir", t.TempDir())
 	require.Equal(t, 1, code, "it could not look")
+}
+
+// openDatabase connects to a database of a server for the default tenant.
+func openDatabase(t *testing.T, server *launch.Server, database string) *pgx.Conn {
+	t.Helper()
+	url, err := localpg.RunningURL(filepath.Join(server.StateDir, "postgresql"), database)
+	require.NoError(t, err)
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close(context.Background())) })
+	_, err = conn.Exec(t.Context(), "SELECT set_config('rotaloom.tenant_id', '1', false)")
+	require.NoError(t, err)
+	return conn
 }

@@ -2,31 +2,94 @@ package standalone
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
 
-	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/services/commons"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
+	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
 // Verify is the command that compares the schedules of a process that serves with what
-// the rules say. The copies are compared when a broker is named: the one in the process
-// lets nobody in from outside.
+// the rules say, and what its services keep of each other with what their owners have. It
+// reads all databases itself, because the broker in the process lets nobody in from outside.
 type Verify struct {
 	Command  scheduling.VerifyCommand `embed:""`
 	StateDir string                   `default:".state" type:"path" help:"State folder of the process that serves."`
 	Database privatepg.Config         `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
-	NATS     natsconn.Config          `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
 }
 
 // Do does what the command says.
 func (v *Verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	url, err := privatepg.Running(ctx, v.Database, filepath.Join(v.StateDir, "postgresql"), log, "scheduling")
+	database, err := v.database(ctx, log, "scheduling")
 	if err != nil {
 		return err
 	}
-	return v.Command.Do(ctx, pg.Config{URL: url, AllowInsecure: v.Database.AllowInsecure}, v.NATS, log, out)
+	return v.Command.Compare(ctx, database, func(ctx context.Context, tenantID int64) ([]scheduling.CopyDifference, error) {
+		return v.compareCopies(ctx, log, tenantID)
+	}, log, out)
+}
+
+func (v *Verify) database(ctx context.Context, log *slog.Logger, service string) (pg.Config, error) {
+	url, err := privatepg.Running(ctx, v.Database, filepath.Join(v.StateDir, "postgresql"), log, service)
+	return pg.Config{URL: url, AllowInsecure: v.Database.AllowInsecure}, err
+}
+
+// ownedTopic is a topic with the database of its owner.
+type ownedTopic struct {
+	topic replica.Topic
+	pool  *pg.Pool
+}
+
+// compareCopies compares the copies of all services with their owners, database with
+// database.
+func (v *Verify) compareCopies(ctx context.Context, log *slog.Logger, tenantID int64) ([]scheduling.CopyDifference, error) {
+	var copies []*replica.Replica
+	owned := map[string]ownedTopic{}
+	for _, service := range []struct {
+		name   string
+		copies func(*pg.Pool) []*replica.Replica
+		topics func() []replica.Topic
+	}{
+		{"commons", commons.Copies, commons.Topics},
+		{"timekeeping", timekeeping.Copies, timekeeping.Topics},
+		{"scheduling", scheduling.Copies, scheduling.Topics},
+	} {
+		database, err := v.database(ctx, log, service.name)
+		if err != nil {
+			return nil, err
+		}
+		pool, err := pg.Open(ctx, database, log)
+		if err != nil {
+			return nil, err
+		}
+		defer pool.Close()
+		copies = append(copies, service.copies(pool)...)
+		for _, topic := range service.topics() {
+			contract, err := replica.ContractOf(topic.Event.ProtoReflect().Descriptor())
+			if err != nil {
+				return nil, err
+			}
+			owned[contract.Topic] = ownedTopic{topic, pool}
+		}
+	}
+	var found []scheduling.CopyDifference
+	for _, c := range copies {
+		topic := c.Contract().Topic
+		owner, known := owned[topic]
+		if !known {
+			return nil, fmt.Errorf("no service owns %s", topic)
+		}
+		keys, err := c.CountDifferencesFrom(ctx, owner.topic, owner.pool, tenantID, scheduling.Settle)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, scheduling.CopyDifference{Service: c.Service(), Topic: topic, Keys: keys})
+	}
+	return found, nil
 }

@@ -1,0 +1,58 @@
+package replica
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/backoff"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// maxDirectSettle is how long a comparison without a broker waits for what is on its way.
+const maxDirectSettle = 10 * time.Second
+
+// CountDifferencesFrom returns how many keys of a tenant the copy lacks or has otherwise than
+// the owner, whose database it reads itself: for operators' commands that reach both databases
+// and no broker. What is on its way may come for some seconds before it counts. It changes
+// nothing.
+func (r *Replica) CountDifferencesFrom(ctx context.Context, topic Topic, owned *pg.Pool, tenantID int64, wait time.Duration) (int, error) {
+	o := &owner{Topic: topic, contract: r.contract, pool: owned}
+	found, err := r.differences(ctx, o.ask, tenantID)
+	if err != nil {
+		return 0, err
+	}
+	ctx = tenant.With(ctx, tenantID)
+	for deadline := time.Now().Add(maxDirectSettle); len(found.keys) > 0; {
+		if err := backoff.Sleep(ctx, wait); err != nil {
+			return 0, err
+		}
+		if found.keys, err = r.unchanged(ctx, found); err != nil {
+			return 0, err
+		}
+		if time.Now().After(deadline) {
+			break
+		}
+	}
+	return len(found.keys), nil
+}
+
+// ask responds to a comparison in the process that asks.
+func (o *owner) ask(ctx context.Context, operation string, request, response proto.Message) error {
+	if operation != opCompare {
+		return fmt.Errorf("replica: %s is asked over the broker only", operation)
+	}
+	payload, err := proto.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("replica: encode request: %w", err)
+	}
+	reply, err := o.compare(ctx, payload)
+	if err != nil {
+		return fmt.Errorf("replica: compare %s with its owner: %w", o.contract.Topic, err)
+	}
+	proto.Merge(response, reply)
+	return nil
+}
