@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
@@ -26,14 +27,14 @@ func (r *Replica) CountDifferencesFrom(ctx context.Context, topic Topic, owned *
 		return 0, err
 	}
 	ctx = tenant.With(ctx, tenantID)
-	for deadline := time.Now().Add(maxDirectSettle); len(found.keys) > 0; {
+	for waited := clock.Start(); len(found.keys) > 0; {
 		if err := backoff.Sleep(ctx, wait); err != nil {
 			return 0, err
 		}
 		if found.keys, err = r.unchanged(ctx, found); err != nil {
 			return 0, err
 		}
-		if time.Now().After(deadline) {
+		if waited.Elapsed() > maxDirectSettle {
 			break
 		}
 	}
