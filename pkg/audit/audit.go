@@ -8,6 +8,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -128,6 +129,20 @@ type record struct {
 	mu      sync.Mutex
 	event   Event
 	written bool
+	// own is the rule about the caller's own record, or nil.
+	own *authn.OwnRecord
+}
+
+// errNotChecked is a fault of the operation, which writes for employees without a look
+// at whose record it is.
+var errNotChecked = errors.New("the operation did not check whether it writes to the caller's own record")
+
+// Check refuses what was written without a check of whose record it is.
+func (r *record) Check() error {
+	if !r.own.Checked() {
+		return fmt.Errorf("%s: %w", r.event.Operation, errNotChecked)
+	}
+	return nil
 }
 
 // Statement returns the row, unless a transaction took it along already.
@@ -162,7 +177,7 @@ func beginAt(ctx context.Context, now func() time.Time, method *policy.Method, p
 	if !method.Writes() || p == nil || p.Tenant < 1 {
 		return ctx
 	}
-	r := &record{event: Event{
+	r := &record{own: authn.OwnRecordOf(ctx), event: Event{
 		Tenant: p.Tenant, At: now(), User: p.Subject, PersonID: p.PersonID, Client: p.Client, Service: p.Service,
 		Operation: method.Name[1:], Objects: named(req), RequestID: obs.RequestFrom(ctx).ID, Outcome: OK,
 	}}

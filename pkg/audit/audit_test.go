@@ -163,3 +163,20 @@ func TestRefusalsAreRowsOfTheTrail(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, response.GetEvents(), "of another tenant")
 }
+
+// An operation that refuses its caller's own record and forgets to check whose record it
+// writes writes nothing.
+func TestAWriteWithoutItsCheckIsNotCommitted(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	caller := &authn.Principal{Tenant: 1, Subject: "ada", PersonID: 11}
+	m, err := policy.NewTable(nil).Method(writes)
+	require.NoError(t, err)
+	ctx := authn.WithOwnRecord(tenant.With(t.Context(), 1), caller, []string{"timekeeping.punch"})
+	ctx = Begin(clock.System{})(ctx, m, caller, &authv1.DeleteIdentityProviderRequest{Id: 42})
+	require.ErrorIs(t, write(ctx, pool, nil), errNotChecked)
+	assert.Empty(t, events(t, pool))
+	authn.OwnRecordOf(ctx).Check()
+	require.NoError(t, write(ctx, pool, nil))
+	assert.Len(t, events(t, pool), 1)
+}

@@ -22,6 +22,8 @@ type Claims struct {
 	Permissions []string `json:"permissions,omitempty"`
 	// Rows says whose data the token shows, as pkg/domain/rowvisibility knows it.
 	Rows string `json:"rows,omitempty"`
+	// OwnActions are as those of a Principal.
+	OwnActions []string `json:"own_actions,omitempty"`
 	// SID is the family of tokens that one log-in led to.
 	SID string `json:"sid,omitempty"`
 }
@@ -83,6 +85,7 @@ func (c *Claims) principal() *Principal {
 		Scope:       c.Scope,
 		Permissions: c.Permissions,
 		Rows:        c.Rows,
+		OwnActions:  c.OwnActions,
 		JTI:         c.ID,
 		SID:         c.SID,
 		Expiry:      c.Expiry.Time(),

@@ -29,6 +29,9 @@ type Principal struct {
 	// Rows says whose data the token shows: a rows.Scope. Nothing means the
 	// least, the caller's own.
 	Rows string
+	// OwnActions are the actions, or patterns of them like those of Permissions, that the
+	// caller may take on their own record.
+	OwnActions []string
 	// JTI and SID identify the token, and the family of tokens it is of.
 	JTI, SID string
 	// Expiry is when the token ends.
@@ -42,12 +45,18 @@ type Principal struct {
 func (p *Principal) IsService() bool { return p.Subject == "" && p.Service != "" }
 
 // Has reports whether the token grants the permission.
-func (p *Principal) Has(permission string) bool {
-	return slices.ContainsFunc(p.Permissions, func(granted string) bool {
-		if prefix, all := strings.CutSuffix(granted, "*"); all && (prefix == "" || strings.HasSuffix(prefix, ".")) {
-			return strings.HasPrefix(permission, prefix)
+func (p *Principal) Has(permission string) bool { return grants(p.Permissions, permission) }
+
+// MayActOnOwnRecord reports whether the token permits an action on the caller's own record.
+func (p *Principal) MayActOnOwnRecord(action string) bool { return grants(p.OwnActions, action) }
+
+// grants reports whether one of some names or patterns is or covers a name.
+func grants(granted []string, name string) bool {
+	return slices.ContainsFunc(granted, func(grant string) bool {
+		if prefix, all := strings.CutSuffix(grant, "*"); all && (prefix == "" || strings.HasSuffix(prefix, ".")) {
+			return strings.HasPrefix(name, prefix)
 		}
-		return granted == permission
+		return grant == name
 	})
 }
 

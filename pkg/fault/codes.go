@@ -44,6 +44,12 @@ const (
 	CodeHTTPSOnly = "WRL-00426"
 	// CodeThrottled (429): the caller asks too often.
 	CodeThrottled = "WRL-00429"
+	// CodeOwnRecord (403): the operation would change the record of the person who calls
+	// it, or of the person whom the caller stands in for. Somebody else must do it.
+	CodeOwnRecord = "WRL-00430"
+	// CodeWages (403): the request states wages, which needs the permission for wages.
+	// Leave them out, or use an account that has the permission.
+	CodeWages = "WRL-00431"
 	// CodeCanceled (503): the caller went away before the response was ready.
 	CodeCanceled = "WRL-00499"
 	// CodeInternal (500): something failed that the caller cannot change.

@@ -106,6 +106,8 @@ func (a *along) Statement() (string, []any) {
 	return "SELECT $1::int", []any{1}
 }
 
+func (a *along) Check() error { return nil }
+
 func (a *along) Committed() { a.committed = true }
 
 // Everybody reads in every way at once, over fewer sessions than connections.

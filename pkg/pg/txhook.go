@@ -15,6 +15,8 @@ type TxHook interface {
 	// Statement returns what is to be executed, or "" when that was done. It is
 	// asked once what the transaction is for has been done.
 	Statement() (sql string, args []any)
+	// Check returns why the transaction must not be committed, or nil.
+	Check() error
 	// Committed says that the statement was committed.
 	Committed()
 }
@@ -75,6 +77,9 @@ func once(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(pgx.Tx) e
 // hook, both in one round trip. It goes past the Tx, which has no such thing:
 // nothing uses that any more.
 func commitWith(ctx context.Context, tx pgx.Tx, hook TxHook) error {
+	if err := hook.Check(); err != nil {
+		return fmt.Errorf("pg: %w", err)
+	}
 	sql, args := hook.Statement()
 	if sql == "" {
 		return tx.Commit(ctx)

@@ -4,18 +4,33 @@ import (
 	"slices"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
 // Permissions returns every permission that the contracts name, in order.
 func (t *Table) Permissions() []string {
+	return t.collect(func(opts *optionsv1.Method) []string {
+		if opts.GetPermission() == "" {
+			return nil
+		}
+		return []string{opts.GetPermission()}
+	})
+}
+
+// OwnRecordActions returns every action on one's own record that the contracts name, in order.
+func (t *Table) OwnRecordActions() []string {
+	return t.collect(func(opts *optionsv1.Method) []string { return opts.GetOwnRecord().GetActions() })
+}
+
+// collect returns what take finds in the options of the methods, in order and once each.
+func (t *Table) collect(take func(*optionsv1.Method) []string) []string {
 	var all []string
 	t.files.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
 			for j := range methods.Len() {
-				if opts := methodOptions(methods.Get(j)); opts.GetPermission() != "" {
-					all = append(all, opts.GetPermission())
-				}
+				all = append(all, take(methodOptions(methods.Get(j)))...)
 			}
 		}
 		return true

@@ -51,6 +51,11 @@ type Method struct {
 	// ForbiddenCode is the error code for a caller without the permission, or "" for
 	// the one that all operations have.
 	ForbiddenCode string
+	// OwnActions are what callers may not do to their own record, unless their access
+	// profile permits every one of them there.
+	OwnActions []string
+	// Wages says what the operation has to do with wages.
+	Wages WageRules
 	// Input describes the request, Output the response.
 	Input, Output protoreflect.MessageDescriptor
 
@@ -133,6 +138,7 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		m.Parts = opts.GetParts()
 		m.Confidential = opts.GetConfidential()
 		m.Versioned = opts.GetVersioned()
+		m.OwnActions = opts.GetOwnRecord().GetActions()
 		m.AccessPoint = opts.GetAccessPoint()
 		m.ForbiddenCode = opts.GetForbiddenCode()
 		m.OAuthErrors = opts.GetOauthErrors()
@@ -158,6 +164,10 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 	}
 	if m.ranges, err = compile(desc.Input(), rangeChecks); err != nil {
 		return nil, fmt.Errorf("ranges of %s: %w", m.Name, err)
+	}
+	wages := methodOptions(desc).GetWages()
+	if m.Wages, err = m.wageRules(wages.GetNeeded(), wages.GetByItem() || wages.GetAllowed() != "", m.Parts); err != nil {
+		return nil, fmt.Errorf("wages of %s: %w", m.Name, err)
 	}
 	return m, nil
 }

@@ -187,6 +187,7 @@ func (ch *Chain) steps() []step {
 		{"limits", ch.checkLimits},
 		{"validation", ch.validate},
 		{"ranges", ch.checkRanges},
+		{"wages", ch.guardWages},
 		{"audit", ch.audit},
 	}
 }

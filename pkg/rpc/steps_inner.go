@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/rpc/validation"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -79,8 +80,14 @@ func (ch *Chain) authorize(next handler) handler {
 		if need := c.policy.Permission; need != "" && c.principal.Service == "" && !c.principal.Has(need) {
 			return nil, authn.NeedsPermission(need, c.policy.AccessPoint, c.policy.ForbiddenCode)
 		}
+		if c.policy.Wages.Needed && c.principal.Service == "" && !c.principal.Has(policy.WagesRead) {
+			return nil, authn.NeedsPermission(policy.WagesRead, c.policy.AccessPoint, c.policy.ForbiddenCode)
+		}
 		if permission := c.operationPermission(); permission != "" {
 			ctx = authn.WithPermission(ctx, permission)
+		}
+		if len(c.policy.OwnActions) > 0 && c.principal != nil && !c.principal.IsService() {
+			ctx = authn.WithOwnRecord(ctx, c.principal, c.policy.OwnActions)
 		}
 		return next(ctx, c, req)
 	}
@@ -143,5 +150,26 @@ func (ch *Chain) checkRanges(next handler) handler {
 			return nil, err
 		}
 		return next(ctx, c, req)
+	}
+}
+
+// guardWages refuses requests of users that state wages without the permission for it, and
+// takes wages out of responses for those who may not read them. What services call for
+// users is not shown to users as it is.
+func (ch *Chain) guardWages(next handler) handler {
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		if !c.outside || c.principal == nil {
+			return next(ctx, c, req)
+		}
+		if !c.principal.Has(policy.WagesWrite) {
+			if err := c.policy.Wages.CheckStated(req.(proto.Message)); err != nil {
+				return nil, err
+			}
+		}
+		response, err := next(ctx, c, req)
+		if err != nil || !c.policy.Wages.Shown() || c.principal.Has(policy.WagesRead) {
+			return response, err
+		}
+		return c.policy.Wages.Without(response.(proto.Message))
 	}
 }

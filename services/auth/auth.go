@@ -82,6 +82,8 @@ type Deps struct {
 	// Permissions are all that the contracts name. Access profiles choose from
 	// them.
 	Permissions []string
+	// OwnRecordActions are the actions on one's own record that the contracts name.
+	OwnRecordActions []string
 }
 
 // Service is the auth service.
@@ -158,7 +160,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	s.users = user.New(user.Deps{
 		Pool: deps.Pool, Hasher: hasher, Clock: deps.Clock, Revoked: s.revoked, LoginLimit: s.loginLimit, Permissions: deps.Permissions,
 	})
-	s.profiles = profile.NewHandler(deps.Pool, deps.Clock, s.revoked, deps.Permissions)
+	s.profiles = profile.NewHandler(deps.Pool, deps.Clock, s.revoked, deps.Permissions, deps.OwnRecordActions)
 	s.clients = client.New(client.Deps{
 		Pool: deps.Pool, Clock: deps.Clock, Revoked: s.revoked, Scopes: catalog, Permissions: deps.Permissions,
 	})

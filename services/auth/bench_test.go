@@ -32,7 +32,7 @@ func BenchmarkRefreshGrant(b *testing.B) {
 	pool := pgtest.New(b, auth.Migrations()...)
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
 	service, err := auth.New(b.Context(), auth.Config{HashMemory: 64, HashTime: 1}, auth.Deps{
-		Pool: pool, Log: log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(),
+		Pool: pool, Log: log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(), OwnRecordActions: policy.NewTable(nil).OwnRecordActions(),
 	})
 	require.NoError(b, err)
 	verifier, err := authn.NewVerifier(tokens, service, service, clock.System{})

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 )
 
@@ -40,6 +42,9 @@ type Entry[R any] struct {
 	// Series says that the value depends on the period; otherwise a row has one
 	// value, that of all days asked for.
 	Series bool
+	// Wage says that the value is a wage, or follows from one: it is left out for callers
+	// who may not read wages.
+	Wage bool
 	// Needs says what must be loaded, in bits of the provider's own.
 	Needs uint64
 	// Value returns that of a row.
@@ -91,6 +96,7 @@ func (t *Table[R]) Read(ctx context.Context, req *datav1.ReadDataElementsRequest
 	if err := t.checkLimits(int64(len(req.GetRowIds())), int64(days.Days()), cells(entries, len(req.GetRowIds()), len(periods))); err != nil {
 		return nil, err
 	}
+	wages := seesWages(ctx)
 	rows, err := t.Load(ctx, req.GetRowIds(), days, needs)
 	if err != nil {
 		return nil, err
@@ -100,9 +106,19 @@ func (t *Table[R]) Read(ctx context.Context, req *datav1.ReadDataElementsRequest
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if e.Wage && !wages {
+			out[i] = e.column(make([]*R, len(rows)), periods, days, nil)
+			continue
+		}
 		out[i] = e.column(rows, periods, days, req.GetElements()[i].GetProperties())
 	}
 	return out, nil
+}
+
+// seesWages reports whether the caller may read wages.
+func seesWages(ctx context.Context) bool {
+	p, ok := authn.From(ctx)
+	return ok && (p.IsService() || p.Has(policy.WagesRead))
 }
 
 func (t *Table[R]) selected(asked []*datav1.DataSelection) ([]*Entry[R], uint64, error) {

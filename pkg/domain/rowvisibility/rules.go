@@ -63,6 +63,12 @@ func New(clk clock.Clock, sources ...Source) *Rules {
 // particular asked for, such as that of a consumer or of a service for itself,
 // sees everybody.
 func (r *Rules) Visible(ctx context.Context) (Set, error) {
+	set, err := r.visible(ctx)
+	set.own = authn.OwnRecordOf(ctx)
+	return set, err
+}
+
+func (r *Rules) visible(ctx context.Context) (Set, error) {
 	p, ok := authn.From(ctx)
 	switch {
 	case !ok || p.IsService() || Scope(p.Rows) == All:

@@ -9,6 +9,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
 )
 
 // Scope is how far somebody sees. It stands in the access token.
@@ -50,6 +52,8 @@ type Set struct {
 	// they are, when they show somebody whom the caller does not see anyway.
 	delegated []delegated
 	note      func(delegator int64)
+	// own is the rule of the call about the caller's own record, or nil.
+	own *authn.OwnRecord
 }
 
 // AllPersons is the Set of all persons.
@@ -65,7 +69,7 @@ func Persons(ids ...int64) Set {
 // Digest is the same for sets with the same persons in them, and for no others:
 // what was made for one set is not shown to who sees another.
 func (s Set) Digest() [sha256.Size]byte {
-	s.note = nil
+	s.note, s.own = nil, nil
 	if s.All() {
 		return sha256.Sum256([]byte("everybody"))
 	}
@@ -83,7 +87,7 @@ func (s Set) All() bool {
 }
 
 // Own returns the set without whom only delegations show.
-func (s Set) Own() Set { return Set{all: s.all, ids: s.ids} }
+func (s Set) Own() Set { return Set{all: s.all, ids: s.ids, own: s.own} }
 
 // Has reports whether a person is in the set.
 func (s Set) Has(id int64) bool {

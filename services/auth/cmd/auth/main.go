@@ -57,7 +57,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 		return err
 	}
 	service, err := auth.New(ctx, s.Config, auth.Deps{
-		Pool: backends.Pool, NATS: backends.NATS, Log: program.Log, Clock: backends.Clock, Permissions: policy.NewTable(nil).Permissions(),
+		Pool: backends.Pool, NATS: backends.NATS, Log: program.Log, Clock: backends.Clock, Permissions: policy.NewTable(nil).Permissions(), OwnRecordActions: policy.NewTable(nil).OwnRecordActions(),
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package profile
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -51,7 +52,28 @@ func (b Bounds) Refuse(p Profile) *fault.Error {
 		return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
 			"The access profile %q shows the data of more persons than you see yourself.", p.Name))
 	}
+	if beyond := FirstExceeding(p.OwnActions, b.held.OwnActions); beyond != "" && !b.everything() {
+		return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
+			"The access profile %q permits %s on one's own record, which you may not do to yours.", p.Name, beyond))
+	}
 	return nil
+}
+
+// everything reports whether the caller may do everything for everybody. Those callers may
+// let others act on their own records, without being able to act on theirs.
+func (b Bounds) everything() bool {
+	return slices.Contains(b.held.Grants, "*") && slices.Contains(b.caller.Permissions, "*") &&
+		rowvisibility.All.Within(b.held.Rows) && rowvisibility.All.Within(rowvisibility.Scope(b.caller.Rows))
+}
+
+// RefuseOwnActions returns why the caller may not change which actions a profile permits
+// on one's own record, or nil: nobody adds any to the profile that they have.
+func (b Bounds) RefuseOwnActions(before, after Profile) *fault.Error {
+	if b.free || before.Name != b.held.Name || FirstExceeding(after.OwnActions, before.OwnActions) == "" {
+		return nil
+	}
+	return fault.Forbidden(fault.CodeOwnRecord,
+		"You have this access profile yourself, and cannot let yourself act on your own record. Ask another administrator.")
 }
 
 // RefuseScopes returns why the caller may not let the tokens of a client be used for

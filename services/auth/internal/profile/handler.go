@@ -23,13 +23,13 @@ type Handler struct {
 	pool    *pg.Pool
 	clock   clock.Clock
 	revoked *revoked.Store
-	// permissions are all that the contracts name.
-	permissions []string
+	// permissions and actions are all that the contracts name.
+	permissions, actions []string
 }
 
 // NewHandler makes a Handler.
-func NewHandler(pool *pg.Pool, clk clock.Clock, store *revoked.Store, permissions []string) *Handler {
-	return &Handler{pool: pool, clock: clk, revoked: store, permissions: permissions}
+func NewHandler(pool *pg.Pool, clk clock.Clock, store *revoked.Store, permissions, actions []string) *Handler {
+	return &Handler{pool: pool, clock: clk, revoked: store, permissions: permissions, actions: actions}
 }
 
 // ListAccessProfiles returns the tenant's profiles by name.
@@ -81,7 +81,7 @@ func (h *Handler) CreateAccessProfile(ctx context.Context, req *authv1.AccessPro
 	if err != nil {
 		return nil, err
 	}
-	p, err := read(req.GetName(), req, h.permissions)
+	p, err := read(req.GetName(), req, h.permissions, h.actions)
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +100,9 @@ func (h *Handler) CreateAccessProfile(ctx context.Context, req *authv1.AccessPro
 }
 
 func insert(ctx context.Context, db pg.Querier, tenantID int64, p Profile) error {
-	done, err := db.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions, row_scope)
-		SELECT $1, $2, $3, $4 WHERE (SELECT count(*) FROM access_profile WHERE tenant_id = $1) < $5
-		ON CONFLICT DO NOTHING`, tenantID, p.Name, p.Grants, p.Rows, maxProfiles)
+	done, err := db.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions, row_scope, own_record_actions)
+		SELECT $1, $2, $3, $4, $6 WHERE (SELECT count(*) FROM access_profile WHERE tenant_id = $1) < $5
+		ON CONFLICT DO NOTHING`, tenantID, p.Name, p.Grants, p.Rows, maxProfiles, p.OwnActions)
 	if err != nil {
 		return fmt.Errorf("store access profile: %w", err)
 	}
@@ -123,7 +123,7 @@ func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAcc
 	if sent.GetName() != "" && sent.GetName() != req.GetName() {
 		return nil, fault.Invalid(fault.CodeBadRequest, "name is not the one in the path. Profiles are not renamed.")
 	}
-	p, err := read(req.GetName(), sent, h.permissions)
+	p, err := read(req.GetName(), sent, h.permissions, h.actions)
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +134,16 @@ func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAcc
 		if refused := bounds.Refuse(p); refused != nil {
 			return refused
 		}
+		if refused := bounds.RefuseOwnActions(before, p); refused != nil {
+			return refused
+		}
 		if revokesAccess(before, p) {
 			if err := revoked.Profile(ctx, tx, tenantID, p.Name, h.clock.Now()); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Exec(ctx, `UPDATE access_profile SET permissions = $3, row_scope = $4
-			WHERE tenant_id = $1 AND name = $2`, tenantID, p.Name, p.Grants, p.Rows)
+		_, err := tx.Exec(ctx, `UPDATE access_profile SET permissions = $3, row_scope = $4, own_record_actions = $5
+			WHERE tenant_id = $1 AND name = $2`, tenantID, p.Name, p.Grants, p.Rows, p.OwnActions)
 		return err
 	})
 	if err != nil {

@@ -23,6 +23,9 @@ type Profile struct {
 	Grants []string
 	// Rows says whose data its users see.
 	Rows rowvisibility.Scope
+	// OwnActions are the actions, or patterns of them, that users may take on their own
+	// record although they are those of a manager.
+	OwnActions []string
 }
 
 // Named returns the profile with a name; one that permits nothing when there is
@@ -83,7 +86,7 @@ func heldBy(ctx context.Context, db pg.Querier, p *authn.Principal) (Profile, er
 		return Profile{}, err
 	}
 	if len(found) == 0 {
-		return Profile{Grants: p.Permissions, Rows: rowvisibility.Scope(p.Rows)}, nil
+		return Profile{Grants: p.Permissions, Rows: rowvisibility.Scope(p.Rows), OwnActions: p.OwnActions}, nil
 	}
 	return found[0], nil
 }
@@ -110,7 +113,7 @@ func FirstExceeding(grants, held []string) string {
 
 // query returns the profiles that a condition chooses.
 func query(ctx context.Context, db pg.Querier, where string, args ...any) ([]Profile, error) {
-	result, err := db.Query(ctx, `SELECT name, permissions, row_scope FROM access_profile `+where, args...)
+	result, err := db.Query(ctx, `SELECT name, permissions, row_scope, own_record_actions FROM access_profile `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("find access profiles: %w", err)
 	}

@@ -31,8 +31,8 @@ var fixed = startedWith[:2]
 var grantForm = regexp.MustCompile(`^[a-z0-9_.*]{1,200}$`)
 
 // read checks a profile that was sent.
-func read(name string, sent *authv1.AccessProfile, all []string) (Profile, error) {
-	p := Profile{Name: name, Grants: []string{}}
+func read(name string, sent *authv1.AccessProfile, all, actions []string) (p Profile, err error) {
+	p = Profile{Name: name, Grants: []string{}}
 	if name == "" || strings.TrimSpace(name) != name || utf8.RuneCountInString(name) > maxName ||
 		strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r == utf8.RuneError || unicode.IsControl(r) }) {
 		return p, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("name must have 1 to %d characters, none of them a slash, and no space around them.", maxName))
@@ -52,13 +52,31 @@ func read(name string, sent *authv1.AccessProfile, all []string) (Profile, error
 		return p, fault.Invalid(fault.CodeBadRequest, "rowScope is none of ALL, GROUP and OWN.")
 	}
 	p.Rows = scope
-	return p, nil
+	p.OwnActions, err = readOwnActions(sent.GetOwnRecordActions(), actions)
+	return p, err
+}
+
+// readOwnActions checks the actions that a profile permits on one's own record.
+func readOwnActions(sent, actions []string) ([]string, error) {
+	if len(sent) > maxGrants {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("ownRecordActions has more than the allowed %d elements. Use patterns.", maxGrants))
+	}
+	read := []string{}
+	for i, action := range sent {
+		// A pattern may wait for actions of a later version.
+		if !grantForm.MatchString(action) || !strings.Contains(action, "*") && !slices.Contains(actions, action) {
+			return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("ownRecordActions[%d] is neither an action nor a pattern of actions.", i))
+		}
+		read = append(read, action)
+	}
+	return read, nil
 }
 
 // revokesAccess reports whether somebody loses something when one profile takes the
 // place of another.
 func revokesAccess(before, after Profile) bool {
-	return FirstExceeding(before.Grants, after.Grants) != "" || !before.Rows.Within(after.Rows)
+	return FirstExceeding(before.Grants, after.Grants) != "" || !before.Rows.Within(after.Rows) ||
+		FirstExceeding(before.OwnActions, after.OwnActions) != ""
 }
 
 // response is a profile as responses show it.
@@ -66,5 +84,6 @@ func (p Profile) response() *authv1.AccessProfile {
 	builtIn := slices.Contains(startedWith, p.Name)
 	return &authv1.AccessProfile{
 		Name: p.Name, Permissions: p.Grants, RowScope: strings.ToUpper(string(p.Rows)), BuiltIn: &builtIn,
+		OwnRecordActions: p.OwnActions,
 	}
 }

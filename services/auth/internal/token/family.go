@@ -32,17 +32,18 @@ var errOutdated = errors.New("the user, their profile, the client or the tenant 
 // changes one of them meanwhile waits, and then finds the family and ends it.
 func insertFamily(ctx context.Context, db pg.Querier, e audit.Event, c *client, u *user, refreshToken string, f family, now time.Time) error {
 	hash := sha256.Sum256([]byte(refreshToken))
-	err := e.WriteWith(ctx, db, `WITH p AS (SELECT permissions, row_scope FROM access_profile WHERE tenant_id = $1 AND name = $10 FOR SHARE)
+	err := e.WriteWith(ctx, db, `WITH p AS (SELECT permissions, row_scope, own_record_actions FROM access_profile WHERE tenant_id = $1 AND name = $10 FOR SHARE)
 		INSERT INTO token_family (tenant_id, sid, user_id, client_id, refresh_hash, created_at, expires_at, access_until, scope)
 		VALUES ($1, $2, (SELECT u.id FROM app_user u
 			JOIN client c ON c.tenant_id = u.tenant_id AND c.client_id = $4
 			JOIN tenant t ON t.id = u.tenant_id
 			WHERE u.tenant_id = $1 AND u.id = $3 AND NOT u.locked_out AND u.access_profile = $10 AND u.password_hash = $14
 				AND coalesce((SELECT permissions FROM p), '{}') = $11 AND coalesce((SELECT row_scope FROM p), 'own') = $12
+				AND coalesce((SELECT own_record_actions FROM p), '{}') = $15
 				AND c.enabled AND c.password_grant AND c.scopes = $13 AND t.disabled_at IS NULL
 			FOR SHARE OF u, c, t), $4, $5, $6, $7, $8, $9)`,
 		e.Tenant, f.sid, u.id, e.Client, hash[:], now, f.expiresAt, f.accessUntil, f.scope,
-		u.profile.Name, u.profile.Grants, u.profile.Rows, c.scopes, u.hash)
+		u.profile.Name, u.profile.Grants, u.profile.Rows, c.scopes, u.hash, u.profile.OwnActions)
 	if pgerr.IsNull(err, "user_id") {
 		return errOutdated
 	}

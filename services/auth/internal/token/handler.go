@@ -226,6 +226,7 @@ func (h *Handler) claims(c *client, subject string, now time.Time) authn.Claims 
 // permit writes into claims what a profile permits within a scope.
 func permit(claims *authn.Claims, p profile.Profile, granted scopes.Granted) {
 	claims.Permissions, claims.Rows, claims.Scope = granted.Permissions(p.Grants), string(p.Rows), granted.Text()
+	claims.OwnActions = p.OwnActions
 }
 
 // response signs an access token with what a profile permits within a scope.

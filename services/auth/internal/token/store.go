@@ -94,7 +94,7 @@ type user struct {
 }
 
 const selectUser = `SELECT u.id, coalesce(u.person_id, 0), u.username, u.password_hash,
-		u.access_profile, coalesce(p.permissions, '{}') AS permissions, coalesce(p.row_scope, 'own') AS row_scope, u.locked_out
+		u.access_profile, coalesce(p.permissions, '{}') AS permissions, coalesce(p.row_scope, 'own') AS row_scope, coalesce(p.own_record_actions, '{}') AS own_record_actions, u.locked_out
 	FROM app_user u
 	LEFT JOIN access_profile p ON p.tenant_id = u.tenant_id AND p.name = u.access_profile`
 
@@ -107,7 +107,7 @@ func userNamed(ctx context.Context, db pg.Querier, tenantID int64, name string) 
 
 func scanUser(row pgx.Row, more ...any) (*user, error) {
 	u := &user{}
-	err := row.Scan(append([]any{&u.id, &u.personID, &u.name, &u.hash, &u.profile.Name, &u.profile.Grants, &u.profile.Rows, &u.lockedOut}, more...)...)
+	err := row.Scan(append([]any{&u.id, &u.personID, &u.name, &u.hash, &u.profile.Name, &u.profile.Grants, &u.profile.Rows, &u.profile.OwnActions, &u.lockedOut}, more...)...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

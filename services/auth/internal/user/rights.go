@@ -68,7 +68,7 @@ func rightsOf(held, other profile.Profile, all []string) *authv1.UserRights {
 
 // profilesOf returns the profiles of the persons who may log in now.
 func (h *Handler) profilesOf(ctx context.Context, tenantID int64, persons []int64) (map[int64]profile.Profile, error) {
-	rows, err := h.pool.Query(ctx, `SELECT u.person_id, p.name, p.permissions, p.row_scope
+	rows, err := h.pool.Query(ctx, `SELECT u.person_id, p.name, p.permissions, p.row_scope, p.own_record_actions
 		FROM app_user u JOIN access_profile p ON p.tenant_id = u.tenant_id AND p.name = u.access_profile
 		WHERE u.tenant_id = $1 AND u.person_id = ANY($2) AND NOT u.locked_out
 		  AND NOT EXISTS (SELECT FROM account_lockout l
@@ -80,9 +80,9 @@ func (h *Handler) profilesOf(ctx context.Context, tenantID int64, persons []int6
 	found := make(map[int64]profile.Profile, len(persons))
 	var person int64
 	var p profile.Profile
-	_, err = pgx.ForEachRow(rows, []any{&person, &p.Name, &p.Grants, &p.Rows}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&person, &p.Name, &p.Grants, &p.Rows, &p.OwnActions}, func() error {
 		found[person] = p
-		p.Grants = nil
+		p.Grants, p.OwnActions = nil, nil
 		return nil
 	})
 	if err != nil {

@@ -149,6 +149,12 @@ func sinceOn(key, label, doc string, categories []string, need uint64, list func
 	return dayOn(key, label, doc, categories, need, list, func(d *dated) civil.Date { return d.days.From })
 }
 
+// ofWages returns the entry for those who may read wages only.
+func ofWages(e entry) entry {
+	e.Wage = true
+	return e
+}
+
 func untilOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated) entry {
 	return dayOn(key, label, doc, categories, need, list, func(d *dated) civil.Date { return lastDay(d.days) })
 }

@@ -34,14 +34,14 @@ func employmentElements() []entry {
 		sinceOn("PEOPLE_PAYRULE_EFFECTIVE_DATE", "Pay rule since", "The first day of the pay rule.", employment, needPayRule, payRule),
 		{
 			Key: "PEOPLE_BASE_WAGE", Label: "Base wage", Doc: "The wage of an hour on the last day.", Type: dataelement.Number, Categories: employment,
-			Series: true, Needs: needWage, Value: func(p *person, at at) value {
+			Series: true, Wage: true, Needs: needWage, Value: func(p *person, at at) value {
 				if d := on(p.wage, at.Last()); d != nil {
 					return dataelement.Decimal(d.amount)
 				}
 				return value{}
 			},
 		},
-		sinceOn("PEOPLE_BASE_WAGE_EFFECTIVE_DATE", "Base wage since", "The first day of the base wage.", employment, needWage, wage),
+		ofWages(sinceOn("PEOPLE_BASE_WAGE_EFFECTIVE_DATE", "Base wage since", "The first day of the base wage.", employment, needWage, wage)),
 		column("PEOPLE_WORKER_TYPE", "Worker type", "The worker type.", employment, textWorkerType),
 		textOn("PEOPLE_HOME_LABOR_CATEGORY", "Home labor category", "The labor category of the primary job.", employment, needLabor, labor, 1),
 		{

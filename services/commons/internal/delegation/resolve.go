@@ -36,6 +36,12 @@ func (h *Handler) resolve(ctx context.Context, tenantID int64, d *delegation, re
 	if d.Delegate, d.DelegateNumber, d.DelegateName, err = h.find(ctx, tenantID, "delegate", req.GetDelegate(), visible); err != nil {
 		return err
 	}
+	// Who delegates their own rights gives; who delegates the rights of others to
+	// themselves takes.
+	rowvisibility.WritesForNobody(ctx)
+	if refused := visible.RefuseOwn(d.Delegate); refused != nil && d.Delegator != caller.PersonID {
+		return refused
+	}
 	if d.Delegate == d.Delegator {
 		return fault.Invalid(CodeInvalid, "delegate: a person cannot delegate to themselves.")
 	}

@@ -85,6 +85,9 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 		return nil, err
 	}
 	sight := visible.Digest()
+	if m.Wages.Shown() && mayReadWages(ctx) {
+		sight = sha256.Sum256(append(sight[:], "wages"...))
+	}
 	now := h.clock.Now()
 	c := claim{
 		key: k, visibility: sight[:], fingerprint: req.GetFingerprint(), attempt: rand.Int64(), now: now,
@@ -112,9 +115,18 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 	return &platformv1.ClaimIdempotencyKeyResponse{Response: found.response}, nil
 }
 
+// mayReadWages reports whether the caller gets wages in responses.
+func mayReadWages(ctx context.Context) bool {
+	p, ok := authn.From(ctx)
+	return ok && p.Has(policy.WagesRead)
+}
+
 // permitted refuses callers who may not call the operation by now. Who does not
 // get a kept response is refused by the service itself.
 func permitted(ctx context.Context, m *policy.Method) error {
+	if m.Wages.Needed && !mayReadWages(ctx) {
+		return authn.NeedsPermission(policy.WagesRead, m.AccessPoint, m.ForbiddenCode)
+	}
 	if p, ok := authn.From(ctx); m.Permission != "" && (!ok || !p.Has(m.Permission)) {
 		return authn.NeedsPermission(m.Permission, m.AccessPoint, m.ForbiddenCode)
 	}

@@ -221,6 +221,8 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *up
 		var e edit
 		if !ok {
 			errs[i] = patterndefinition.Unknown(s.kind.idsPath(i), resourceName, &commonv1.Ref{Id: proto.Int64(id)})
+		} else if refused := visible.RefuseOwn(a.ownerID); refused != nil {
+			errs[i] = refused
 		} else if e, errs[i] = u.one(a, b, layers); errs[i] == nil {
 			edits = append(edits, e)
 		}

@@ -57,7 +57,8 @@ func (r *Resolver) Employees(ctx context.Context, refs []*commonv1.Ref) ([]Emplo
 
 // EmployeesByList returns the employees that a list names, in its order, and
 // for an empty list every employee whom the caller may see, by ascending id. More than one list in it is
-// the error WFS-111207; the others are those of [Resolver.Employees].
+// the error WFS-111207; an operation that must not write to the caller's own record leaves
+// it out unless the list names it. The others are those of [Resolver.Employees].
 func (r *Resolver) EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]Employee, error) {
 	ids, numbers, refs := list.GetIds(), list.GetQualifiers(), list.GetRefs()
 	given := 0
@@ -132,7 +133,7 @@ func (r *Resolver) allEmployees(ctx context.Context) ([]Employee, error) {
 		if e.Jobs, err = ReadJobs(jobs); err != nil {
 			return err
 		}
-		if e.Zone, err = r.zones.Get(zone); err == nil {
+		if e.Zone, err = r.zones.Get(zone); err == nil && visible.RefuseOwn(e.ID) == nil {
 			employees = append(employees, e)
 		}
 		return err
@@ -157,6 +158,15 @@ func (r *Resolver) EachEmployee(ctx context.Context, refs []*commonv1.Ref) (empl
 	if err != nil {
 		return nil, nil, err
 	}
+	visible, err := r.rules.Visible(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range employees {
+		if refused := visible.RefuseOwn(employees[i].ID); refused != nil {
+			employees[i], unknown[i] = Employee{}, refused
+		}
+	}
 	for i, id := range missing.ids {
 		at := missing.idPositions[i]
 		employees[at], unknown[at] = Employee{}, unknownEmployee(&lookupKeys{ids: []int64{id}})
@@ -178,7 +188,20 @@ func (r *Resolver) employees(ctx context.Context, want lookupKeys, count int) ([
 	if !missing.empty() {
 		return nil, unknownEmployee(&missing)
 	}
-	return employees, nil
+	return employees, r.refuseOwn(ctx, employees)
+}
+
+// refuseOwn refuses employees whose record the operation may not write because it is the
+// caller's own.
+func (r *Resolver) refuseOwn(ctx context.Context, employees []Employee) error {
+	if authn.OwnRecordOf(ctx) == nil {
+		return nil
+	}
+	ids := make([]int64, len(employees))
+	for i := range employees {
+		ids[i] = employees[i].ID
+	}
+	return r.rules.RefuseOwn(ctx, ids...)
 }
 
 // find returns the wanted employees at their positions, and those who are unknown.

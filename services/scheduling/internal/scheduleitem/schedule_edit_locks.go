@@ -100,6 +100,9 @@ func (w *lockWork) find(ctx context.Context, tenantID int64, visible rowvisibili
 		if !ok {
 			return itemfault.NotFound(itemfault.InBody, "day lock", id)
 		}
+		if refused := visible.RefuseOwn(lock.EmployeeID); refused != nil {
+			return refused
+		}
 	}
 	return nil
 }

@@ -38,9 +38,6 @@ func (h *Manager) CreateTimeOff(ctx context.Context, in *schedulingv1.CreateTime
 	if err != nil {
 		return nil, err
 	}
-	if isCaller(ctx, employees[0].ID) {
-		return nil, fault.Invalid(CodeNotAllowed, "Nobody grants time off to themselves. Use the operations of employee_timeoff.")
-	}
 	subtype, err := h.requests.subtype(ctx, req.GetRequestSubType())
 	if err != nil {
 		return nil, err

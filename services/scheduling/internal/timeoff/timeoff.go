@@ -179,9 +179,6 @@ func (h *requests) change(ctx context.Context, req *schedulingv1.ApplyUpdateTime
 	if err != nil {
 		return nil, err
 	}
-	if h.by == managerSide && isCaller(ctx, seen.employeeID) {
-		return nil, fault.Invalid(CodeNotAllowed, "Nobody decides on their own time off. Use the operations of employee_timeoff.")
-	}
 	cancelsItself := false
 	if subtype, err := h.Subtypes.TimeOff(ctx, &seen.subtypeID, ""); err == nil {
 		cancelsItself = subtype.GetAutomaticApprovalForCancellation()
@@ -238,6 +235,9 @@ func (h *requests) find(ctx context.Context, tenantID, id int64, missing int) (*
 		}
 		return nil, nil, unknown(missing, id)
 	}
+	if refused := visible.RefuseOwn(r.employeeID); refused != nil {
+		return nil, nil, refused
+	}
 	employees, err := h.Directory.Employees(ctx, []*commonv1.Ref{{Id: proto.Int64(r.employeeID)}})
 	if err != nil {
 		return nil, nil, err
@@ -290,7 +290,7 @@ func (h *requests) creator(ctx context.Context, employee *projection.Employee) *
 		return refOf(employee)
 	case p.PersonID > 0:
 		ref := &commonv1.Ref{Id: proto.Int64(p.PersonID)}
-		if persons, err := h.Directory.Employees(ctx, []*commonv1.Ref{ref}); err == nil {
+		if persons, err := h.Directory.Employees(authn.WithoutOwnRecord(ctx), []*commonv1.Ref{ref}); err == nil {
 			return refOf(&persons[0])
 		}
 		ref.Qualifier = proto.String(p.Subject)

@@ -32,9 +32,6 @@ func (h *Manager) UpdateTimeOff(ctx context.Context, req *schedulingv1.UpdateTim
 	if err != nil {
 		return nil, err
 	}
-	if isCaller(ctx, seen.employeeID) {
-		return nil, fault.Invalid(CodeNotAllowed, "Nobody decides on their own time off. Use the operations of employee_timeoff.")
-	}
 	if patterndefinition.Named(given.GetEmployee()) && !isRefOf(given.GetEmployee(), employee) {
 		return nil, invalid("employee", "must be the one who has the request")
 	}

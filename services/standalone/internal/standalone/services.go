@@ -141,7 +141,7 @@ func (h *process) startAuth(ctx context.Context, credentials state.Credentials) 
 		return nil, err
 	}
 	service, err := auth.New(ctx, h.cfg.Auth, auth.Deps{
-		Pool: e.Pool, NATS: e.NATS, Log: e.Log, Clock: e.Clock, Permissions: policy.NewTable(nil).Permissions(),
+		Pool: e.Pool, NATS: e.NATS, Log: e.Log, Clock: e.Clock, Permissions: policy.NewTable(nil).Permissions(), OwnRecordActions: policy.NewTable(nil).OwnRecordActions(),
 	})
 	if err != nil {
 		return nil, err

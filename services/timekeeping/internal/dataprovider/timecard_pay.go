@@ -74,7 +74,7 @@ func payElements() []dataelement.Entry[sheet] {
 	any := func(timekeepingv1.TotalKind) bool { return true }
 	shifts := func(kind timekeepingv1.TotalKind) bool { return kind == worked }
 	wages := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[sheet] {
-		return timecardEntry(key, label, doc, dataelement.Number, needWages, func(s *sheet, at at) value {
+		entry := timecardEntry(key, label, doc, dataelement.Number, needWages, func(s *sheet, at at) value {
 			var texts []string
 			eachTotal(s, at, func(_ civil.Date, t *timekeepingv1.WorkedTimeTotal) {
 				if t.GetWages() != "" && counts(t.GetKind()) {
@@ -86,6 +86,8 @@ func payElements() []dataelement.Entry[sheet] {
 			}
 			return dataelement.Decimal(amount.Sum(texts))
 		})
+		entry.Wage = true
+		return entry
 	}
 	first := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[sheet] {
 		return timecardEntry(key, label, doc, dataelement.Date, needSheets, func(s *sheet, at at) (found value) {

@@ -134,6 +134,9 @@ func (h *Handler) draft(ctx context.Context, tenantID int64, in *timekeepingv1.L
 	if !ok {
 		return nil, person.Person{}, unknownEmployee(key)
 	}
+	if who.Refused != nil {
+		return nil, person.Person{}, who.Refused
+	}
 	d, err := newDraft(in, who)
 	return d, who, err
 }

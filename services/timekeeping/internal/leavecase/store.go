@@ -174,6 +174,9 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibil
 			authn.NoteNotVisible(ctx)
 			return nil, Unknown(ref)
 		}
+		if refused := visible.RefuseOwn(out[i].EmployeeID); refused != nil {
+			return nil, refused
+		}
 	}
 	return out, nil
 }

@@ -46,6 +46,9 @@ func (h *Assignments) who(ctx context.Context, key person.Key, unknown func(code
 	if !ok {
 		return 0, person.Person{}, unknown(person.CodeUnknown, key.Unknown().Message)
 	}
+	if who.Refused != nil {
+		return 0, person.Person{}, who.Refused
+	}
 	return tenantID, who, nil
 }
 

@@ -244,6 +244,9 @@ func (h *CaseRules) one(ctx context.Context, db pg.Querier, tenantID, id int64, 
 		authn.NoteNotVisible(ctx)
 		return r, nil, none
 	}
+	if refused := visible.RefuseOwn(c.EmployeeID); refused != nil {
+		return r, nil, refused
+	}
 	return r, c, nil
 }
 

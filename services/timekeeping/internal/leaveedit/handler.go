@@ -169,6 +169,8 @@ func (h *Handler) own(ctx context.Context, db pg.Querier, tenantID int64, c *lea
 		switch {
 		case !ok:
 			return nil, unknown(id)
+		case r.employeeID != c.EmployeeID: // Whom the caller may not see.
+			return nil, unknown(id)
 		case r.caseID != c.ID:
 			return nil, fault.Invalid(CodeOtherCase, fmt.Sprintf("Leave edit %d does not belong to leave case %s.", id, c.Code()))
 		case seen[id]:
@@ -223,6 +225,9 @@ func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase
 	}
 	if !ok {
 		return row{}, nil, fault.NotFound(CodeUnknown, unknown(id).Message)
+	}
+	if refused := visible.RefuseOwn(r.employeeID); refused != nil {
+		return row{}, nil, refused
 	}
 	return r, cases[r.caseID], nil
 }

@@ -92,6 +92,8 @@ func (h *Handler) findPersons(ctx context.Context, tenantID int64, items []*item
 		var known bool
 		if it.who, known = found[it.person]; !known {
 			it.err = it.person.Unknown()
+		} else if it.who.Refused != nil {
+			it.err = it.who.Refused
 		}
 	}
 	return nil

@@ -113,6 +113,10 @@ func (h *Handler) prepare(ctx context.Context, tenantID int64, given []*timekeep
 			o.errs[i] = key.Unknown()
 			continue
 		}
+		if p.Refused != nil {
+			o.errs[i] = p.Refused
+			continue
+		}
 		today, err := h.today(p)
 		if err != nil {
 			return nil, err
@@ -147,9 +151,13 @@ func (h *Handler) store(ctx context.Context, tenantID int64, o *outcome, togethe
 			good = append(good, e)
 		}
 	}
+	visible, err := h.persons.Visible(ctx)
+	if err != nil {
+		return err
+	}
 	var stored map[uuid.UUID]bool
-	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if stored, err = insert(ctx, tx, tenantID, good); err == nil && together && len(stored) < len(good) {
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if stored, err = insertAll(ctx, tx, tenantID, good, visible); err == nil && together && len(stored) < len(good) {
 			err = errRolledBack
 		}
 		return err
@@ -231,10 +239,20 @@ func (h *Handler) find(ctx context.Context, ref string) (*earning, error) {
 		return nil, unknown(ref)
 	}
 	e, err := read(ctx, h.pool, tenantID, id, "")
+	if err == nil && (e == nil || !visible.Has(e.Employee)) {
+		// The caller may have imported one beside a hidden one.
+		var mine *earning
+		if mine, err = read(ctx, h.pool, tenantID, derivedID(ctx, id), ""); mine != nil {
+			e = mine
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	if e != nil && visible.Has(e.Employee) {
+		if refused := visible.RefuseOwn(e.Employee); refused != nil {
+			return nil, refused
+		}
 		return e, nil
 	}
 	if e != nil {

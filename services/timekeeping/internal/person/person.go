@@ -33,6 +33,9 @@ type Person struct {
 	TimeZone string
 	// HireDate is nil when commons knows none.
 	HireDate *civil.Date
+	// Refused says why the operation may not write for the person: it is the caller's
+	// own record. Operations that read have none.
+	Refused *fault.Error `db:"-"`
 }
 
 // Key names a person: by id, or by person number when the id is 0.
@@ -79,8 +82,12 @@ func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[K
 		if !visible.Has(p.ID) {
 			authn.NoteNotVisible(ctx)
 			delete(found, key)
+			continue
 		}
+		p.Refused = visible.RefuseOwn(p.ID)
+		found[key] = p
 	}
+	rowvisibility.WritesForNobody(ctx) // Where nobody was found, nobody is written for.
 	return found, nil
 }
 

@@ -36,9 +36,14 @@ type AccessProfile struct {
 	// OWN. OWN when it is left out.
 	RowScope string `protobuf:"bytes,3,opt,name=row_scope,json=rowScope,proto3" json:"row_scope,omitempty"`
 	// Whether every tenant starts with it. Only in responses.
-	BuiltIn       *bool `protobuf:"varint,4,opt,name=built_in,json=builtIn,proto3,oneof" json:"built_in,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	BuiltIn *bool `protobuf:"varint,4,opt,name=built_in,json=builtIn,proto3,oneof" json:"built_in,omitempty"`
+	// The actions that users may take on their own record although they are those of a
+	// manager, "scheduling.shift"; "*" stands for any text. None when it is left out. Only
+	// who may do everything lets others do more of them than they may do themselves, and
+	// nobody adds any to the profile that they have.
+	OwnRecordActions []string `protobuf:"bytes,5,rep,name=own_record_actions,json=ownRecordActions,proto3" json:"own_record_actions,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *AccessProfile) Reset() {
@@ -97,6 +102,13 @@ func (x *AccessProfile) GetBuiltIn() bool {
 		return *x.BuiltIn
 	}
 	return false
+}
+
+func (x *AccessProfile) GetOwnRecordActions() []string {
+	if x != nil {
+		return x.OwnRecordActions
+	}
+	return nil
 }
 
 type AccessProfileList struct {
@@ -323,12 +335,13 @@ var File_rotaloom_auth_v1_access_profile_proto protoreflect.FileDescriptor
 
 const file_rotaloom_auth_v1_access_profile_proto_rawDesc = "" +
 	"\n" +
-	"%rotaloom/auth/v1/access_profile.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"\x8f\x01\n" +
+	"%rotaloom/auth/v1/access_profile.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"\xbd\x01\n" +
 	"\rAccessProfile\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vpermissions\x18\x02 \x03(\tR\vpermissions\x12\x1b\n" +
 	"\trow_scope\x18\x03 \x01(\tR\browScope\x12\x1e\n" +
-	"\bbuilt_in\x18\x04 \x01(\bH\x00R\abuiltIn\x88\x01\x01B\v\n" +
+	"\bbuilt_in\x18\x04 \x01(\bH\x00R\abuiltIn\x88\x01\x01\x12,\n" +
+	"\x12own_record_actions\x18\x05 \x03(\tR\x10ownRecordActionsB\v\n" +
 	"\t_built_in\"t\n" +
 	"\x11AccessProfileList\x12H\n" +
 	"\x0faccess_profiles\x18\x01 \x03(\v2\x1f.rotaloom.auth.v1.AccessProfileR\x0eaccessProfiles:\x15\xa2\xbb\x18\x11\n" +
@@ -340,18 +353,18 @@ const file_rotaloom_auth_v1_access_profile_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12F\n" +
 	"\x0eaccess_profile\x18\x02 \x01(\v2\x1f.rotaloom.auth.v1.AccessProfileR\raccessProfile\"0\n" +
 	"\x1aDeleteAccessProfileRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name2\x81\a\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name2\xd6\b\n" +
 	"\x14AccessProfileService\x12\xaa\x01\n" +
 	"\x12ListAccessProfiles\x12+.rotaloom.auth.v1.ListAccessProfilesRequest\x1a#.rotaloom.auth.v1.AccessProfileList\"B\xa2\xbb\x18\x1e\n" +
 	"\x18auth.access_profile.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/auth/access_profiles\x12\xa9\x01\n" +
 	"\x10GetAccessProfile\x12).rotaloom.auth.v1.GetAccessProfileRequest\x1a\x1f.rotaloom.auth.v1.AccessProfile\"I\xa2\xbb\x18\x1e\n" +
-	"\x18auth.access_profile.read\x18\x01`\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/auth/access_profiles/{name}\x12\x9f\x01\n" +
-	"\x13CreateAccessProfile\x12\x1f.rotaloom.auth.v1.AccessProfile\x1a\x1f.rotaloom.auth.v1.AccessProfile\"F\xa2\xbb\x18\x1f\n" +
-	"\x19auth.access_profile.write\x18\x03`\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/auth/access_profiles\x12\xc0\x01\n" +
-	"\x13UpdateAccessProfile\x12,.rotaloom.auth.v1.UpdateAccessProfileRequest\x1a\x1f.rotaloom.auth.v1.AccessProfile\"Z\xa2\xbb\x18\x1f\n" +
-	"\x19auth.access_profile.write\x18\x03`\x01\x82\xd3\xe4\x93\x021:\x0eaccess_profile\x1a\x1f/v1/auth/access_profiles/{name}\x12\xaa\x01\n" +
-	"\x13DeleteAccessProfile\x12,.rotaloom.auth.v1.DeleteAccessProfileRequest\x1a\x16.google.protobuf.Empty\"M\xa2\xbb\x18\"\n" +
-	"\x19auth.access_profile.write\x18\x03 \xcc\x01`\x01\x82\xd3\xe4\x93\x02!*\x1f/v1/auth/access_profiles/{name}B\xcc\x01\n" +
+	"\x18auth.access_profile.read\x18\x01`\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/auth/access_profiles/{name}\x12\xe6\x01\n" +
+	"\x13CreateAccessProfile\x12\x1f.rotaloom.auth.v1.AccessProfile\x1a\x1f.rotaloom.auth.v1.AccessProfile\"\x8c\x01\xa2\xbb\x18e\n" +
+	"\x19auth.access_profile.write\x18\x03`\x01\x92\x01C\x12AIt changes who may do what, and nobody gives more than they have.\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/auth/access_profiles\x12\x87\x02\n" +
+	"\x13UpdateAccessProfile\x12,.rotaloom.auth.v1.UpdateAccessProfileRequest\x1a\x1f.rotaloom.auth.v1.AccessProfile\"\xa0\x01\xa2\xbb\x18e\n" +
+	"\x19auth.access_profile.write\x18\x03`\x01\x92\x01C\x12AIt changes who may do what, and nobody gives more than they have.\x82\xd3\xe4\x93\x021:\x0eaccess_profile\x1a\x1f/v1/auth/access_profiles/{name}\x12\xf1\x01\n" +
+	"\x13DeleteAccessProfile\x12,.rotaloom.auth.v1.DeleteAccessProfileRequest\x1a\x16.google.protobuf.Empty\"\x93\x01\xa2\xbb\x18h\n" +
+	"\x19auth.access_profile.write\x18\x03 \xcc\x01`\x01\x92\x01C\x12AIt changes who may do what, and nobody gives more than they have.\x82\xd3\xe4\x93\x02!*\x1f/v1/auth/access_profiles/{name}B\xcc\x01\n" +
 	"\x14com.rotaloom.auth.v1B\x12AccessProfileProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
 
 var (

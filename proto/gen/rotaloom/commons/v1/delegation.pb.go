@@ -498,11 +498,12 @@ const file_rotaloom_commons_v1_delegation_proto_rawDesc = "" +
 	"\x11RunningDelegation\x12!\n" +
 	"\fdelegator_id\x18\x01 \x01(\x03R\vdelegatorId\x12\x1b\n" +
 	"\trow_scope\x18\x02 \x01(\tR\browScope\x12 \n" +
-	"\vpermissions\x18\x03 \x03(\tR\vpermissions2\xd3\x05\n" +
+	"\vpermissions\x18\x03 \x03(\tR\vpermissions2\xea\x05\n" +
 	"\x11DelegationService\x12\xb7\x01\n" +
-	"\x1aListCurrentUserDelegations\x126.rotaloom.commons.v1.ListCurrentUserDelegationsRequest\x1a#.rotaloom.commons.v1.DelegationList\"<\xa2\xbb\x18\x04\x18\x01H\x01\x82\xd3\xe4\x93\x02.\x12,/v1/commons/persons/current_user_delegations\x12\xaf\x01\n" +
-	"\x10CreateDelegation\x12\x1f.rotaloom.commons.v1.Delegation\x1a\x1f.rotaloom.commons.v1.Delegation\"Y\xa2\xbb\x18\x1e\n" +
-	"\x18commons.delegation.write\x18\x03`\x01\x82\xd3\xe4\x93\x021:\x01*\",/v1/commons/persons/current_user_delegations\x12\xa0\x01\n" +
+	"\x1aListCurrentUserDelegations\x126.rotaloom.commons.v1.ListCurrentUserDelegationsRequest\x1a#.rotaloom.commons.v1.DelegationList\"<\xa2\xbb\x18\x04\x18\x01H\x01\x82\xd3\xe4\x93\x02.\x12,/v1/commons/persons/current_user_delegations\x12\xc6\x01\n" +
+	"\x10CreateDelegation\x12\x1f.rotaloom.commons.v1.Delegation\x1a\x1f.rotaloom.commons.v1.Delegation\"p\xa2\xbb\x185\n" +
+	"\x18commons.delegation.write\x18\x03`\x01\x92\x01\x14\n" +
+	"\x12commons.delegation\x82\xd3\xe4\x93\x021:\x01*\",/v1/commons/persons/current_user_delegations\x12\xa0\x01\n" +
 	"\x10DeleteDelegation\x12,.rotaloom.commons.v1.DeleteDelegationRequest\x1a\x16.google.protobuf.Empty\"F\xa2\xbb\x18\t\x18\x03 \xcc\x01H\x01`\x01\x82\xd3\xe4\x93\x023*1/v1/commons/persons/current_user_delegations/{id}\x12\xae\x01\n" +
 	"\x16ListRunningDelegations\x122.rotaloom.commons.v1.ListRunningDelegationsRequest\x1a3.rotaloom.commons.v1.ListRunningDelegationsResponse\"+\xa2\xbb\x18'\x18\x010\x01Z\vtimekeepingZ\n" +
 	"schedulingZ\bplatformB\xde\x01\n" +

@@ -568,7 +568,7 @@ const file_rotaloom_commons_v1_employee_day_proto_rawDesc = "" +
 	"\x0faccrual_profile\x18\x04 \x01(\bR\x0eaccrualProfile\x12\x14\n" +
 	"\x05wages\x18\x05 \x01(\bR\x05wages\"[\n" +
 	"\x18ReadEmployeeDaysResponse\x12?\n" +
-	"\temployees\x18\x01 \x03(\v2!.rotaloom.commons.v1.EmployeeDaysR\temployees\"\xcf\x03\n" +
+	"\temployees\x18\x01 \x03(\v2!.rotaloom.commons.v1.EmployeeDaysR\temployees\"\xd7\x03\n" +
 	"\fEmployeeDays\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12G\n" +
@@ -576,13 +576,13 @@ const file_rotaloom_commons_v1_employee_day_proto_rawDesc = "" +
 	"\tpay_rules\x18\x03 \x03(\v2$.rotaloom.commons.v1.EmployeeDayTextR\bpayRules\x12:\n" +
 	"\x06shifts\x18\x04 \x03(\v2\".rotaloom.commons.v1.EmployeeShiftR\x06shifts\x12N\n" +
 	"\x0epay_code_edits\x18\x05 \x03(\v2(.rotaloom.commons.v1.EmployeePayCodeEditR\fpayCodeEdits\x12M\n" +
-	"\x0faccrual_profile\x18\x06 \x01(\v2$.rotaloom.commons.v1.EmployeeDayTextR\x0eaccrualProfile\x127\n" +
-	"\x05wages\x18\a \x03(\v2!.rotaloom.commons.v1.EmployeeWageR\x05wages\"e\n" +
+	"\x0faccrual_profile\x18\x06 \x01(\v2$.rotaloom.commons.v1.EmployeeDayTextR\x0eaccrualProfile\x12?\n" +
+	"\x05wages\x18\a \x03(\v2!.rotaloom.commons.v1.EmployeeWageB\x06\xa2\xbb\x18\x028\x01R\x05wages\"m\n" +
 	"\fEmployeeWage\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x05R\x02to\x12\x10\n" +
-	"\x03job\x18\x03 \x01(\tR\x03job\x12\x1f\n" +
-	"\vhourly_rate\x18\x04 \x01(\x01R\n" +
+	"\x03job\x18\x03 \x01(\tR\x03job\x12'\n" +
+	"\vhourly_rate\x18\x04 \x01(\x01B\x06\xa2\xbb\x18\x028\x01R\n" +
 	"hourlyRate\"I\n" +
 	"\x0fEmployeeDayText\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +

@@ -950,7 +950,7 @@ const file_rotaloom_commons_v1_new_hire_proto_rawDesc = "" +
 	"\vor_province\x18\x01 \x01(\tR\n" +
 	"OrProvince\x12'\n" +
 	"\x0fgeographic_code\x18\x02 \x01(\tR\x0eGeographicCode\x12+\n" +
-	"\x11occupational_code\x18\x03 \x01(\tR\x10OccupationalCode\"\xd2\x1c\n" +
+	"\x11occupational_code\x18\x03 \x01(\tR\x10OccupationalCode\"\xfa\x1c\n" +
 	"\aNewHire\x12R\n" +
 	"\x12company_identifier\x18\x01 \x01(\v2#.rotaloom.commons.v1.NewHireCompanyR\x11CompanyIdentifier\x12\x1d\n" +
 	"\n" +
@@ -1013,18 +1013,18 @@ const file_rotaloom_commons_v1_new_hire_proto_rawDesc = "" +
 	"\x11full_or_part_time\x18, \x01(\tR\x0eFullOrPartTime\x12,\n" +
 	"\x12hourly_or_salaried\x18- \x01(\tR\x10HourlyOrSalaried\x12,\n" +
 	"\x0fscheduled_hours\x18. \x01(\x01H\x00R\x0eScheduledHours\x88\x01\x01\x12\x1b\n" +
-	"\tpay_group\x18/ \x01(\tR\bPayGroup\x12\x1e\n" +
-	"\bpay_rate\x180 \x01(\x01H\x01R\aPayRate\x88\x01\x01\x12\"\n" +
+	"\tpay_group\x18/ \x01(\tR\bPayGroup\x12&\n" +
+	"\bpay_rate\x180 \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x01R\aPayRate\x88\x01\x01\x12\"\n" +
 	"\rpay_rate_type\x181 \x01(\tR\vPayRateType\x12$\n" +
 	"\x0epay_scale_code\x182 \x01(\tR\fPayScaleCode\x12\x17\n" +
-	"\astep_no\x183 \x01(\tR\x06StepNo\x12$\n" +
-	"\vother_rate1\x184 \x01(\x01H\x02R\n" +
-	"OtherRate1\x88\x01\x01\x12$\n" +
-	"\vother_rate2\x185 \x01(\x01H\x03R\n" +
-	"OtherRate2\x88\x01\x01\x12$\n" +
-	"\vother_rate3\x186 \x01(\x01H\x04R\n" +
-	"OtherRate3\x88\x01\x01\x12$\n" +
-	"\vother_rate4\x187 \x01(\x01H\x05R\n" +
+	"\astep_no\x183 \x01(\tR\x06StepNo\x12,\n" +
+	"\vother_rate1\x184 \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x02R\n" +
+	"OtherRate1\x88\x01\x01\x12,\n" +
+	"\vother_rate2\x185 \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x03R\n" +
+	"OtherRate2\x88\x01\x01\x12,\n" +
+	"\vother_rate3\x186 \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x04R\n" +
+	"OtherRate3\x88\x01\x01\x12,\n" +
+	"\vother_rate4\x187 \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x05R\n" +
 	"OtherRate4\x88\x01\x01\x120\n" +
 	"\x11pay_automatically\x188 \x01(\bH\x06R\x10PayAutomatically\x88\x01\x01\x12%\n" +
 	"\x0eearnings_group\x189 \x01(\tR\rEarningsGroup\x126\n" +
@@ -1062,10 +1062,10 @@ const file_rotaloom_commons_v1_new_hire_proto_rawDesc = "" +
 	"\f_other_rate2B\x0e\n" +
 	"\f_other_rate3B\x0e\n" +
 	"\f_other_rate4B\x14\n" +
-	"\x12_pay_automatically2\xd6\x02\n" +
-	"\x0eNewHireService\x12\x9d\x01\n" +
-	"\x0eCreateNewHires\x12 .rotaloom.commons.v1.NewHireList\x1a .rotaloom.commons.v1.NewHireList\"G\xa2\xbb\x18\x1c\n" +
-	"\x16commons.new_hire.write\x18\x04@\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/commons/persons/new_hire\x12\xa3\x01\n" +
+	"\x12_pay_automatically2\x93\x03\n" +
+	"\x0eNewHireService\x12\xda\x01\n" +
+	"\x0eCreateNewHires\x12 .rotaloom.commons.v1.NewHireList\x1a .rotaloom.commons.v1.NewHireList\"\x83\x01\xa2\xbb\x18X\n" +
+	"\x16commons.new_hire.write\x18\x04@\x01\x92\x014\x122It creates persons, and nobody creates themselves.\x9a\x01\x02\x10\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/commons/persons/new_hire\x12\xa3\x01\n" +
 	"\n" +
 	"GetNewHire\x12&.rotaloom.commons.v1.GetNewHireRequest\x1a\x1c.rotaloom.commons.v1.NewHire\"O\xa2\xbb\x18\x1b\n" +
 	"\x15commons.new_hire.read\x18\x01`\x01\x82\xd3\xe4\x93\x02*\x12(/v1/commons/persons/new_hire/{person_id}B\xdb\x01\n" +

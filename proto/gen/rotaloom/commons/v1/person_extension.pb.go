@@ -694,8 +694,9 @@ type TimekeepingExtension struct {
 	SnapShotDate string                 `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
 	Badges       []*ExtensionBadge      `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
 	// On the snapshot date.
-	PayRuleName                            string                     `protobuf:"bytes,6,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
-	PayRuleEntries                         []*ExtensionPayRule        `protobuf:"bytes,7,rep,name=pay_rule_entries,json=payRuleEntries,proto3" json:"pay_rule_entries,omitempty"`
+	PayRuleName    string              `protobuf:"bytes,6,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
+	PayRuleEntries []*ExtensionPayRule `protobuf:"bytes,7,rep,name=pay_rule_entries,json=payRuleEntries,proto3" json:"pay_rule_entries,omitempty"`
+	// Only who may read wages gets them.
 	BaseWages                              []*ExtensionBaseWage       `protobuf:"bytes,8,rep,name=base_wages,json=baseWages,proto3" json:"base_wages,omitempty"`
 	WorkerType                             string                     `protobuf:"bytes,9,opt,name=worker_type,json=workerType,proto3" json:"worker_type,omitempty"`
 	ExpectedHours                          []*ExtensionExpectedHours  `protobuf:"bytes,10,rep,name=expected_hours,json=expectedHours,proto3" json:"expected_hours,omitempty"`
@@ -3201,7 +3202,7 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\a_activeB\x11\n" +
 	"\x0f_account_lockedB\x0e\n" +
 	"\f_is_employeeB\r\n" +
-	"\v_is_manager\"\xc7\r\n" +
+	"\v_is_manager\"\xd8\r\n" +
 	"\x14TimekeepingExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -3209,9 +3210,9 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x0esnap_shot_date\x18\x04 \x01(\tR\fsnapShotDate\x12;\n" +
 	"\x06badges\x18\x05 \x03(\v2#.rotaloom.commons.v1.ExtensionBadgeR\x06badges\x12\"\n" +
 	"\rpay_rule_name\x18\x06 \x01(\tR\vpayRuleName\x12O\n" +
-	"\x10pay_rule_entries\x18\a \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR\x0epayRuleEntries\x12E\n" +
+	"\x10pay_rule_entries\x18\a \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR\x0epayRuleEntries\x12M\n" +
 	"\n" +
-	"base_wages\x18\b \x03(\v2&.rotaloom.commons.v1.ExtensionBaseWageR\tbaseWages\x12\x1f\n" +
+	"base_wages\x18\b \x03(\v2&.rotaloom.commons.v1.ExtensionBaseWageB\x06\xa2\xbb\x18\x028\x01R\tbaseWages\x12\x1f\n" +
 	"\vworker_type\x18\t \x01(\tR\n" +
 	"workerType\x12R\n" +
 	"\x0eexpected_hours\x18\n" +
@@ -3221,8 +3222,8 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x1eaccess_assignment_data_entries\x18\r \x03(\v2'.rotaloom.commons.v1.ExtensionTimeEntryR\x1baccessAssignmentDataEntries\x12[\n" +
 	"\x11employee_currency\x18\x0e \x01(\v2..rotaloom.commons.v1.ExtensionEmployeeCurrencyR\x10employeeCurrency\x12O\n" +
 	"\ruser_currency\x18\x0f \x01(\v2*.rotaloom.commons.v1.ExtensionUserCurrencyR\fuserCurrency\x12c\n" +
-	"\x1bpay_rules_for_snapshot_date\x18\x10 \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR\x17payRulesForSnapshotDate\x12y\n" +
-	"&base_wages_for_extension_snapshot_date\x18\x11 \x03(\v2&.rotaloom.commons.v1.ExtensionBaseWageR!baseWagesForExtensionSnapshotDate\x12\x84\x01\n" +
+	"\x1bpay_rules_for_snapshot_date\x18\x10 \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR\x17payRulesForSnapshotDate\x12\x81\x01\n" +
+	"&base_wages_for_extension_snapshot_date\x18\x11 \x03(\v2&.rotaloom.commons.v1.ExtensionBaseWageB\x06\xa2\xbb\x18\x028\x01R!baseWagesForExtensionSnapshotDate\x12\x84\x01\n" +
 	"+access_assignment_entries_for_snapshot_date\x18\x12 \x03(\v2'.rotaloom.commons.v1.ExtensionTimeEntryR&accessAssignmentEntriesForSnapshotDate\x12\\\n" +
 	"\x17direct_pay_rule_entries\x18\x13 \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR\x14directPayRuleEntries\x12Q\n" +
 	"\x0eemployee_terms\x18\x14 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR\remployeeTerms\x12\x85\x01\n" +
@@ -3374,9 +3375,9 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x0femployment_term\x18\x01 \x01(\tR\x0eemploymentTerm\x12,\n" +
 	"\x12employment_term_id\x18\x02 \x01(\x03R\x10employmentTermId\x12%\n" +
 	"\x0eeffective_date\x18\x03 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x04 \x01(\tR\x0eexpirationDate\"\x99\x01\n" +
-	"\x11ExtensionBaseWage\x12$\n" +
-	"\vhourly_rate\x18\x01 \x01(\x01H\x00R\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tR\x0eexpirationDate\"\xa1\x01\n" +
+	"\x11ExtensionBaseWage\x12,\n" +
+	"\vhourly_rate\x18\x01 \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x00R\n" +
 	"hourlyRate\x88\x01\x01\x12%\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tR\reffectiveDate\x12'\n" +
 	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDateB\x0e\n" +

@@ -2151,8 +2151,9 @@ type JobAssignment struct {
 	state                protoimpl.MessageState `protogen:"open.v1"`
 	JobAssignmentDetails *JobAssignmentDetails  `protobuf:"bytes,1,opt,name=job_assignment_details,json=jobAssignmentDetails,proto3" json:"job_assignment_details,omitempty"`
 	PrimaryLaborAccounts []*PrimaryLaborAccount `protobuf:"bytes,2,rep,name=primary_labor_accounts,json=primaryLaborAccounts,proto3" json:"primary_labor_accounts,omitempty"`
-	BaseWageRates        []*BaseWageRate        `protobuf:"bytes,3,rep,name=base_wage_rates,json=baseWageRates,proto3" json:"base_wage_rates,omitempty"`
-	ScheduleGroupName    string                 `protobuf:"bytes,4,opt,name=schedule_group_name,json=scheduleGroupName,proto3" json:"schedule_group_name,omitempty"`
+	// Only who may read wages gets it, and who may write wages may send it.
+	BaseWageRates     []*BaseWageRate `protobuf:"bytes,3,rep,name=base_wage_rates,json=baseWageRates,proto3" json:"base_wage_rates,omitempty"`
+	ScheduleGroupName string          `protobuf:"bytes,4,opt,name=schedule_group_name,json=scheduleGroupName,proto3" json:"schedule_group_name,omitempty"`
 	// Who works under which term is kept by timekeeping, which carries out what is
 	// asked for here milliseconds later. What is sent replaces what held on its
 	// days.
@@ -2554,10 +2555,11 @@ type JobAssignmentDetails struct {
 	SupervisorName         string                 `protobuf:"bytes,4,opt,name=supervisor_name,json=supervisorName,proto3" json:"supervisor_name,omitempty"`
 	// An IANA name ("Europe/Zurich") or one of the reference product's short
 	// names ("Eastern").
-	TimeZoneName                       string   `protobuf:"bytes,5,opt,name=time_zone_name,json=timeZoneName,proto3" json:"time_zone_name,omitempty"`
-	WorkerTypeName                     string   `protobuf:"bytes,6,opt,name=worker_type_name,json=workerTypeName,proto3" json:"worker_type_name,omitempty"`
-	DeviceGroupName                    string   `protobuf:"bytes,7,opt,name=device_group_name,json=deviceGroupName,proto3" json:"device_group_name,omitempty"`
-	DeviceProfileName                  string   `protobuf:"bytes,8,opt,name=device_profile_name,json=deviceProfileName,proto3" json:"device_profile_name,omitempty"`
+	TimeZoneName      string `protobuf:"bytes,5,opt,name=time_zone_name,json=timeZoneName,proto3" json:"time_zone_name,omitempty"`
+	WorkerTypeName    string `protobuf:"bytes,6,opt,name=worker_type_name,json=workerTypeName,proto3" json:"worker_type_name,omitempty"`
+	DeviceGroupName   string `protobuf:"bytes,7,opt,name=device_group_name,json=deviceGroupName,proto3" json:"device_group_name,omitempty"`
+	DeviceProfileName string `protobuf:"bytes,8,opt,name=device_profile_name,json=deviceProfileName,proto3" json:"device_profile_name,omitempty"`
+	// As the base wage rates.
 	BaseWageHourly                     *float64 `protobuf:"fixed64,9,opt,name=base_wage_hourly,json=baseWageHourly,proto3,oneof" json:"base_wage_hourly,omitempty"`
 	BaseWageEffectiveDate              string   `protobuf:"bytes,10,opt,name=base_wage_effective_date,json=baseWageEffectiveDate,proto3" json:"base_wage_effective_date,omitempty"`
 	SeniorityRankDate                  string   `protobuf:"bytes,11,opt,name=seniority_rank_date,json=seniorityRankDate,proto3" json:"seniority_rank_date,omitempty"`
@@ -3551,11 +3553,11 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x18authentication_type_name\x18\x01 \x01(\tR\x16authenticationTypeName\x12$\n" +
 	"\vactive_flag\x18\x02 \x01(\bH\x00R\n" +
 	"activeFlag\x88\x01\x01B\x0e\n" +
-	"\f_active_flag\"\x8c\b\n" +
+	"\f_active_flag\"\x94\b\n" +
 	"\rJobAssignment\x12_\n" +
 	"\x16job_assignment_details\x18\x01 \x01(\v2).rotaloom.commons.v1.JobAssignmentDetailsR\x14jobAssignmentDetails\x12^\n" +
-	"\x16primary_labor_accounts\x18\x02 \x03(\v2(.rotaloom.commons.v1.PrimaryLaborAccountR\x14primaryLaborAccounts\x12I\n" +
-	"\x0fbase_wage_rates\x18\x03 \x03(\v2!.rotaloom.commons.v1.BaseWageRateR\rbaseWageRates\x12.\n" +
+	"\x16primary_labor_accounts\x18\x02 \x03(\v2(.rotaloom.commons.v1.PrimaryLaborAccountR\x14primaryLaborAccounts\x12Q\n" +
+	"\x0fbase_wage_rates\x18\x03 \x03(\v2!.rotaloom.commons.v1.BaseWageRateB\x06\xa2\xbb\x18\x028\x01R\rbaseWageRates\x12.\n" +
 	"\x13schedule_group_name\x18\x04 \x01(\tR\x11scheduleGroupName\x12c\n" +
 	"\x1bemployment_term_assignments\x18\x05 \x03(\v2#.rotaloom.commons.v1.TermAssignmentR\x19employmentTermAssignments\x12s\n" +
 	"\x1dpersonal_overtime_assignments\x18\x06 \x03(\v2/.rotaloom.commons.v1.PersonalOvertimeAssignmentR\x1bpersonalOvertimeAssignments\x12\x89\x01\n" +
@@ -3590,7 +3592,7 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	" PredictiveSchedulingRuleOverride\x12<\n" +
 	"\x1apredictive_scheduling_rule\x18\x01 \x01(\tR\x18predictiveSchedulingRule\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xfa\x06\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\x84\a\n" +
 	"\x14JobAssignmentDetails\x12\"\n" +
 	"\rpay_rule_name\x18\x01 \x01(\tR\vpayRuleName\x12=\n" +
 	"\x17pay_rule_effective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x14payRuleEffectiveDate\x128\n" +
@@ -3599,10 +3601,10 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x0etime_zone_name\x18\x05 \x01(\tR\ftimeZoneName\x12(\n" +
 	"\x10worker_type_name\x18\x06 \x01(\tR\x0eworkerTypeName\x12*\n" +
 	"\x11device_group_name\x18\a \x01(\tR\x0fdeviceGroupName\x12.\n" +
-	"\x13device_profile_name\x18\b \x01(\tR\x11deviceProfileName\x12-\n" +
-	"\x10base_wage_hourly\x18\t \x01(\x01H\x00R\x0ebaseWageHourly\x88\x01\x01\x12?\n" +
+	"\x13device_profile_name\x18\b \x01(\tR\x11deviceProfileName\x125\n" +
+	"\x10base_wage_hourly\x18\t \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x00R\x0ebaseWageHourly\x88\x01\x01\x12A\n" +
 	"\x18base_wage_effective_date\x18\n" +
-	" \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x15baseWageEffectiveDate\x126\n" +
+	" \x01(\tB\b\xa2\xbb\x18\x04\x10\x018\x01R\x15baseWageEffectiveDate\x126\n" +
 	"\x13seniority_rank_date\x18\v \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x11seniorityRankDate\x125\n" +
 	"\x14teletime_ip_employee\x18\f \x01(\bH\x01R\x12teletimeIPEmployee\x88\x01\x01\x12X\n" +
 	"'teletime_ip_change_password_is_required\x18\r \x01(\bH\x02R\"teletimeIPChangePasswordIsRequired\x88\x01\x01\x12$\n" +
@@ -3624,9 +3626,9 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x15OrganizationCriterion\x12\x1c\n" +
 	"\tattribute\x18\x01 \x01(\tR\tattribute\x12<\n" +
 	"\rlocation_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\flocationType\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\tR\x05value\"\xa4\x01\n" +
-	"\fBaseWageRate\x12$\n" +
-	"\vhourly_rate\x18\x01 \x01(\x01H\x00R\n" +
+	"\x05value\x18\x03 \x01(\tR\x05value\"\xac\x01\n" +
+	"\fBaseWageRate\x12,\n" +
+	"\vhourly_rate\x18\x01 \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x00R\n" +
 	"hourlyRate\x88\x01\x01\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
 	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDateB\x0e\n" +

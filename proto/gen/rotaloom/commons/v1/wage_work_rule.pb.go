@@ -674,11 +674,11 @@ const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +
 	"\vexternal_id\x18\x03 \x01(\tR\n" +
 	"externalIdB\x05\n" +
-	"\x03_id\"\x81\x04\n" +
+	"\x03_id\"\x89\x04\n" +
 	"\x1bEffectiveDatedWageWorkRules\x12-\n" +
 	"\x0eeffective_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12\x1b\n" +
-	"\tbase_wage\x18\x03 \x01(\tR\bbaseWage\x12-\n" +
+	"\x0fexpiration_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12#\n" +
+	"\tbase_wage\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x028\x01R\bbaseWage\x12-\n" +
 	"\x10delete_base_wage\x18\x04 \x01(\bH\x00R\x0edeleteBaseWage\x88\x01\x01\x12=\n" +
 	"\x0ebase_work_rule\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\fbaseWorkRule\x126\n" +
 	"\x15delete_base_work_rule\x18\x06 \x01(\bH\x01R\x12deleteBaseWorkRule\x88\x01\x01\x12*\n" +
@@ -686,27 +686,28 @@ const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\x0fwage_work_rules\x18\b \x03(\v2).rotaloom.commons.v1.WageWorkRuleOverrideR\rwageWorkRulesB\x13\n" +
 	"\x11_delete_base_wageB\x18\n" +
 	"\x16_delete_base_work_ruleB\x11\n" +
-	"\x0f_total_elements\"\xb6\x01\n" +
+	"\x0f_total_elements\"\xbe\x01\n" +
 	"\x14WageWorkRuleOverride\x12)\n" +
-	"\x03job\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x03job\x12\x12\n" +
-	"\x04wage\x18\x02 \x01(\tR\x04wage\x124\n" +
+	"\x03job\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x03job\x12\x1a\n" +
+	"\x04wage\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x028\x01R\x04wage\x124\n" +
 	"\twork_rule\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\bworkRule\x12\x1d\n" +
 	"\aversion\x18\x04 \x01(\x05H\x00R\aversion\x88\x01\x01B\n" +
 	"\n" +
-	"\b_version\"\x85\x02\n" +
+	"\b_version\"\x8d\x02\n" +
 	"\fWageWorkRule\x12)\n" +
-	"\x03job\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x03job\x12$\n" +
-	"\vhourly_rate\x18\x02 \x01(\x01H\x00R\n" +
+	"\x03job\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x03job\x12,\n" +
+	"\vhourly_rate\x18\x02 \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x00R\n" +
 	"hourlyRate\x88\x01\x01\x124\n" +
 	"\twork_rule\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\bworkRule\x12-\n" +
 	"\x0eeffective_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
 	"\x0fexpiration_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDateB\x0e\n" +
-	"\f_hourly_rate2\xca\x03\n" +
+	"\f_hourly_rate2\xdb\x03\n" +
 	"\x13WageWorkRuleService\x12\xd8\x01\n" +
 	"\x16MultiReadWageWorkRules\x122.rotaloom.commons.v1.MultiReadWageWorkRulesRequest\x1a,.rotaloom.commons.v1.PersonWageWorkRulesList\"\\\xa2\xbb\x18\x1f\n" +
-	"\x1bcommons.wage_work_rule.read\x18\x02\x82\xd3\xe4\x93\x023:\x01*\"./v1/commons/persons/wage_work_rules/multi_read\x12\xd7\x01\n" +
-	"\x18MultiUpsertWageWorkRules\x12,.rotaloom.commons.v1.PersonWageWorkRulesList\x1a,.rotaloom.commons.v1.PersonWageWorkRulesList\"_\xa2\xbb\x18 \n" +
-	"\x1ccommons.wage_work_rule.write\x18\x04\x82\xd3\xe4\x93\x025:\x01*\"0/v1/commons/persons/wage_work_rules/multi_upsertB\xe0\x01\n" +
+	"\x1bcommons.wage_work_rule.read\x18\x02\x82\xd3\xe4\x93\x023:\x01*\"./v1/commons/persons/wage_work_rules/multi_read\x12\xe8\x01\n" +
+	"\x18MultiUpsertWageWorkRules\x12,.rotaloom.commons.v1.PersonWageWorkRulesList\x1a,.rotaloom.commons.v1.PersonWageWorkRulesList\"p\xa2\xbb\x181\n" +
+	"\x1ccommons.wage_work_rule.write\x18\x04\x92\x01\x0e\n" +
+	"\fcommons.wage\x82\xd3\xe4\x93\x025:\x01*\"0/v1/commons/persons/wage_work_rules/multi_upsertB\xe0\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x11WageWorkRuleProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (

@@ -197,8 +197,12 @@ type Method struct {
 	// HTTP statuses, beside that of the success, with which the response itself comes:
 	// those of an operation whose response says what became of each item.
 	OutcomeStatuses []int32 `protobuf:"varint,17,rep,packed,name=outcome_statuses,json=outcomeStatuses,proto3" json:"outcome_statuses,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// How the operation treats the record of its own caller, if it writes for employees.
+	OwnRecord *OwnRecord `protobuf:"bytes,18,opt,name=own_record,json=ownRecord,proto3" json:"own_record,omitempty"`
+	// What the operation has to do with wages, beside the fields that hold some.
+	Wages         *Wages `protobuf:"bytes,19,opt,name=wages,proto3" json:"wages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Method) Reset() {
@@ -343,6 +347,145 @@ func (x *Method) GetOutcomeStatuses() []int32 {
 	return nil
 }
 
+func (x *Method) GetOwnRecord() *OwnRecord {
+	if x != nil {
+		return x.OwnRecord
+	}
+	return nil
+}
+
+func (x *Method) GetWages() *Wages {
+	if x != nil {
+		return x.Wages
+	}
+	return nil
+}
+
+// Wages says what an operation has to do with wages. Fields that hold wages say so
+// themselves: responses have them only for callers who may read wages, and requests must
+// not state them without the permission to write wages.
+type Wages struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether callers need the permission to read wages beside that of the operation,
+	// because the whole response is about what people are paid.
+	Needed bool `protobuf:"varint,1,opt,name=needed,proto3" json:"needed,omitempty"`
+	// Whether the method refuses the items of a request that state wages, each by itself.
+	ByItem bool `protobuf:"varint,2,opt,name=by_item,json=byItem,proto3" json:"by_item,omitempty"`
+	// The reason why requests may state wages without the permission to write wages.
+	Allowed       string `protobuf:"bytes,3,opt,name=allowed,proto3" json:"allowed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Wages) Reset() {
+	*x = Wages{}
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Wages) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Wages) ProtoMessage() {}
+
+func (x *Wages) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Wages.ProtoReflect.Descriptor instead.
+func (*Wages) Descriptor() ([]byte, []int) {
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Wages) GetNeeded() bool {
+	if x != nil {
+		return x.Needed
+	}
+	return false
+}
+
+func (x *Wages) GetByItem() bool {
+	if x != nil {
+		return x.ByItem
+	}
+	return false
+}
+
+func (x *Wages) GetAllowed() string {
+	if x != nil {
+		return x.Allowed
+	}
+	return ""
+}
+
+// OwnRecord says how an operation that writes for employees treats the record of its
+// own caller. It has either actions or a reason; a test fails for an operation that writes
+// for employees and has neither.
+type OwnRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names of the actions, "scheduling.shift", that callers may not take on their own
+	// record, unless their access profile permits every one of them there.
+	Actions []string `protobuf:"bytes,1,rep,name=actions,proto3" json:"actions,omitempty"`
+	// The reason why callers may use the operation for their own record.
+	Allowed       string `protobuf:"bytes,2,opt,name=allowed,proto3" json:"allowed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OwnRecord) Reset() {
+	*x = OwnRecord{}
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OwnRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OwnRecord) ProtoMessage() {}
+
+func (x *OwnRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OwnRecord.ProtoReflect.Descriptor instead.
+func (*OwnRecord) Descriptor() ([]byte, []int) {
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *OwnRecord) GetActions() []string {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+func (x *OwnRecord) GetAllowed() string {
+	if x != nil {
+		return x.Allowed
+	}
+	return ""
+}
+
 // Limit bounds what one request may ask for. The measured quantity is the
 // product of the items and the days it names; a part that it does not name
 // counts as one.
@@ -386,7 +529,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[1]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -398,7 +541,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[1]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -411,7 +554,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Limit) GetMax() int64 {
@@ -525,7 +668,7 @@ type Message struct {
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[2]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -537,7 +680,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[2]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -550,7 +693,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Message) GetBareArray() string {
@@ -627,7 +770,7 @@ type Range struct {
 
 func (x *Range) Reset() {
 	*x = Range{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -639,7 +782,7 @@ func (x *Range) String() string {
 func (*Range) ProtoMessage() {}
 
 func (x *Range) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -652,7 +795,7 @@ func (x *Range) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Range.ProtoReflect.Descriptor instead.
 func (*Range) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Range) GetMin() float64 {
@@ -722,7 +865,7 @@ type Length struct {
 
 func (x *Length) Reset() {
 	*x = Length{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -734,7 +877,7 @@ func (x *Length) String() string {
 func (*Length) ProtoMessage() {}
 
 func (x *Length) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -747,7 +890,7 @@ func (x *Length) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Length.ProtoReflect.Descriptor instead.
 func (*Length) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Length) GetMax() int32 {
@@ -794,14 +937,16 @@ type Field struct {
 	// refuses it counts.
 	Ranges []*Range `protobuf:"bytes,5,rep,name=ranges,proto3" json:"ranges,omitempty"`
 	// Bounds the characters of a text.
-	Length        *Length `protobuf:"bytes,6,opt,name=length,proto3" json:"length,omitempty"`
+	Length *Length `protobuf:"bytes,6,opt,name=length,proto3" json:"length,omitempty"`
+	// Whether it holds a wage, or an amount that follows from one.
+	Wage          bool `protobuf:"varint,7,opt,name=wage,proto3" json:"wage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Field) Reset() {
 	*x = Field{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -813,7 +958,7 @@ func (x *Field) String() string {
 func (*Field) ProtoMessage() {}
 
 func (x *Field) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -826,7 +971,7 @@ func (x *Field) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Field.ProtoReflect.Descriptor instead.
 func (*Field) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Field) GetLimit() *Limit {
@@ -871,6 +1016,13 @@ func (x *Field) GetLength() *Length {
 	return nil
 }
 
+func (x *Field) GetWage() bool {
+	if x != nil {
+		return x.Wage
+	}
+	return false
+}
+
 // Event says where a message is published. The second token of the subject is
 // the domain, and names its stream.
 type Event struct {
@@ -887,7 +1039,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[6]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -899,7 +1051,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[6]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -912,7 +1064,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Event) GetSubject() string {
@@ -966,7 +1118,7 @@ type Replication struct {
 
 func (x *Replication) Reset() {
 	*x = Replication{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[7]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -978,7 +1130,7 @@ func (x *Replication) String() string {
 func (*Replication) ProtoMessage() {}
 
 func (x *Replication) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[7]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -991,7 +1143,7 @@ func (x *Replication) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replication.ProtoReflect.Descriptor instead.
 func (*Replication) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Replication) GetOwner() string {
@@ -1109,7 +1261,7 @@ var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\x94\x04\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\x85\x05\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -1129,7 +1281,17 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\tversioned\x18\r \x01(\bR\tversioned\x12!\n" +
 	"\faccess_point\x18\x0e \x01(\tR\vaccessPoint\x12%\n" +
 	"\x0eforbidden_code\x18\x0f \x01(\tR\rforbiddenCode\x12)\n" +
-	"\x10outcome_statuses\x18\x11 \x03(\x05R\x0foutcomeStatuses\"\xa9\x02\n" +
+	"\x10outcome_statuses\x18\x11 \x03(\x05R\x0foutcomeStatuses\x12=\n" +
+	"\n" +
+	"own_record\x18\x12 \x01(\v2\x1e.rotaloom.options.v1.OwnRecordR\townRecord\x120\n" +
+	"\x05wages\x18\x13 \x01(\v2\x1a.rotaloom.options.v1.WagesR\x05wages\"R\n" +
+	"\x05Wages\x12\x16\n" +
+	"\x06needed\x18\x01 \x01(\bR\x06needed\x12\x17\n" +
+	"\aby_item\x18\x02 \x01(\bR\x06byItem\x12\x18\n" +
+	"\aallowed\x18\x03 \x01(\tR\aallowed\"?\n" +
+	"\tOwnRecord\x12\x18\n" +
+	"\aactions\x18\x01 \x03(\tR\aactions\x12\x18\n" +
+	"\aallowed\x18\x02 \x01(\tR\aallowed\"\xa9\x02\n" +
 	"\x05Limit\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +
@@ -1169,14 +1331,15 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x03max\x18\x01 \x01(\x05R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +
 	"\x06status\x18\x03 \x01(\x05R\x06status\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\"\x90\x02\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"\xa4\x02\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\x12!\n" +
 	"\fexact_number\x18\x03 \x01(\bR\vexactNumber\x12\x14\n" +
 	"\x05alias\x18\x04 \x01(\tR\x05alias\x122\n" +
 	"\x06ranges\x18\x05 \x03(\v2\x1a.rotaloom.options.v1.RangeR\x06ranges\x123\n" +
-	"\x06length\x18\x06 \x01(\v2\x1b.rotaloom.options.v1.LengthR\x06length\"\x83\x01\n" +
+	"\x06length\x18\x06 \x01(\v2\x1b.rotaloom.options.v1.LengthR\x06length\x12\x12\n" +
+	"\x04wage\x18\a \x01(\bR\x04wage\"\x83\x01\n" +
 	"\x05Event\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1c\n" +
 	"\tconsumers\x18\x02 \x03(\tR\tconsumers\x12B\n" +
@@ -1221,43 +1384,47 @@ func file_rotaloom_options_v1_options_proto_rawDescGZIP() []byte {
 }
 
 var file_rotaloom_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_rotaloom_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_rotaloom_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_rotaloom_options_v1_options_proto_goTypes = []any{
 	(Throttle)(0),                       // 0: rotaloom.options.v1.Throttle
 	(Format)(0),                         // 1: rotaloom.options.v1.Format
 	(*Method)(nil),                      // 2: rotaloom.options.v1.Method
-	(*Limit)(nil),                       // 3: rotaloom.options.v1.Limit
-	(*Message)(nil),                     // 4: rotaloom.options.v1.Message
-	(*Range)(nil),                       // 5: rotaloom.options.v1.Range
-	(*Length)(nil),                      // 6: rotaloom.options.v1.Length
-	(*Field)(nil),                       // 7: rotaloom.options.v1.Field
-	(*Event)(nil),                       // 8: rotaloom.options.v1.Event
-	(*Replication)(nil),                 // 9: rotaloom.options.v1.Replication
-	(*descriptorpb.MethodOptions)(nil),  // 10: google.protobuf.MethodOptions
-	(*descriptorpb.MessageOptions)(nil), // 11: google.protobuf.MessageOptions
-	(*descriptorpb.FieldOptions)(nil),   // 12: google.protobuf.FieldOptions
+	(*Wages)(nil),                       // 3: rotaloom.options.v1.Wages
+	(*OwnRecord)(nil),                   // 4: rotaloom.options.v1.OwnRecord
+	(*Limit)(nil),                       // 5: rotaloom.options.v1.Limit
+	(*Message)(nil),                     // 6: rotaloom.options.v1.Message
+	(*Range)(nil),                       // 7: rotaloom.options.v1.Range
+	(*Length)(nil),                      // 8: rotaloom.options.v1.Length
+	(*Field)(nil),                       // 9: rotaloom.options.v1.Field
+	(*Event)(nil),                       // 10: rotaloom.options.v1.Event
+	(*Replication)(nil),                 // 11: rotaloom.options.v1.Replication
+	(*descriptorpb.MethodOptions)(nil),  // 12: google.protobuf.MethodOptions
+	(*descriptorpb.MessageOptions)(nil), // 13: google.protobuf.MessageOptions
+	(*descriptorpb.FieldOptions)(nil),   // 14: google.protobuf.FieldOptions
 }
 var file_rotaloom_options_v1_options_proto_depIdxs = []int32{
 	0,  // 0: rotaloom.options.v1.Method.throttle:type_name -> rotaloom.options.v1.Throttle
-	3,  // 1: rotaloom.options.v1.Message.limits:type_name -> rotaloom.options.v1.Limit
-	3,  // 2: rotaloom.options.v1.Field.limit:type_name -> rotaloom.options.v1.Limit
-	1,  // 3: rotaloom.options.v1.Field.format:type_name -> rotaloom.options.v1.Format
-	5,  // 4: rotaloom.options.v1.Field.ranges:type_name -> rotaloom.options.v1.Range
-	6,  // 5: rotaloom.options.v1.Field.length:type_name -> rotaloom.options.v1.Length
-	9,  // 6: rotaloom.options.v1.Event.replication:type_name -> rotaloom.options.v1.Replication
-	10, // 7: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
-	11, // 8: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
-	11, // 9: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
-	12, // 10: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
-	2,  // 11: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
-	4,  // 12: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
-	8,  // 13: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
-	7,  // 14: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	11, // [11:15] is the sub-list for extension type_name
-	7,  // [7:11] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	4,  // 1: rotaloom.options.v1.Method.own_record:type_name -> rotaloom.options.v1.OwnRecord
+	3,  // 2: rotaloom.options.v1.Method.wages:type_name -> rotaloom.options.v1.Wages
+	5,  // 3: rotaloom.options.v1.Message.limits:type_name -> rotaloom.options.v1.Limit
+	5,  // 4: rotaloom.options.v1.Field.limit:type_name -> rotaloom.options.v1.Limit
+	1,  // 5: rotaloom.options.v1.Field.format:type_name -> rotaloom.options.v1.Format
+	7,  // 6: rotaloom.options.v1.Field.ranges:type_name -> rotaloom.options.v1.Range
+	8,  // 7: rotaloom.options.v1.Field.length:type_name -> rotaloom.options.v1.Length
+	11, // 8: rotaloom.options.v1.Event.replication:type_name -> rotaloom.options.v1.Replication
+	12, // 9: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
+	13, // 10: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
+	13, // 11: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
+	14, // 12: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
+	2,  // 13: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
+	6,  // 14: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
+	10, // 15: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
+	9,  // 16: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	13, // [13:17] is the sub-list for extension type_name
+	9,  // [9:13] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_options_v1_options_proto_init() }
@@ -1265,14 +1432,14 @@ func file_rotaloom_options_v1_options_proto_init() {
 	if File_rotaloom_options_v1_options_proto != nil {
 		return
 	}
-	file_rotaloom_options_v1_options_proto_msgTypes[3].OneofWrappers = []any{}
+	file_rotaloom_options_v1_options_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_options_v1_options_proto_rawDesc), len(file_rotaloom_options_v1_options_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   8,
+			NumMessages:   10,
 			NumExtensions: 4,
 			NumServices:   0,
 		},

@@ -493,12 +493,14 @@ const file_rotaloom_scheduling_v1_day_lock_proto_rawDesc = "" +
 	"\n" +
 	"\b_deletedB\n" +
 	"\n" +
-	"\b_version2\xb8\x03\n" +
-	"\x0eDayLockService\x12\xd9\x01\n" +
-	"\x13ApplyCreateDayLocks\x122.rotaloom.scheduling.v1.ApplyCreateDayLocksRequest\x1a3.rotaloom.scheduling.v1.ApplyCreateDayLocksResponse\"Y\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.day_lock.write\x18\x04\x82\xd3\xe4\x93\x022:\x01*\"-/v1/scheduling/schedule/daylocks/apply_create\x12\xc9\x01\n" +
-	"\x13MultiDeleteDayLocks\x122.rotaloom.scheduling.v1.MultiDeleteDayLocksRequest\x1a#.rotaloom.scheduling.v1.DayLockList\"Y\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.day_lock.write\x18\x04\x82\xd3\xe4\x93\x022:\x01*\"-/v1/scheduling/schedule/daylocks/multi_deleteB\xf0\x01\n" +
+	"\b_version2\xe8\x03\n" +
+	"\x0eDayLockService\x12\xf1\x01\n" +
+	"\x13ApplyCreateDayLocks\x122.rotaloom.scheduling.v1.ApplyCreateDayLocksRequest\x1a3.rotaloom.scheduling.v1.ApplyCreateDayLocksResponse\"q\xa2\xbb\x185\n" +
+	"\x19scheduling.day_lock.write\x18\x04\x92\x01\x15\n" +
+	"\x13scheduling.day_lock\x82\xd3\xe4\x93\x022:\x01*\"-/v1/scheduling/schedule/daylocks/apply_create\x12\xe1\x01\n" +
+	"\x13MultiDeleteDayLocks\x122.rotaloom.scheduling.v1.MultiDeleteDayLocksRequest\x1a#.rotaloom.scheduling.v1.DayLockList\"q\xa2\xbb\x185\n" +
+	"\x19scheduling.day_lock.write\x18\x04\x92\x01\x15\n" +
+	"\x13scheduling.day_lock\x82\xd3\xe4\x93\x022:\x01*\"-/v1/scheduling/schedule/daylocks/multi_deleteB\xf0\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\fDayLockProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (

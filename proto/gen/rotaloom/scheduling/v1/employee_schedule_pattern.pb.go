@@ -1966,18 +1966,21 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"\x1aemployee_schedule_patterns\"\x8b\x01\n" +
 	"\"EmployeeSchedulePatternHistoryList\x12T\n" +
 	"\thistories\x18\x01 \x03(\v26.rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryR\thistories:\x0f\xa2\xbb\x18\v\n" +
-	"\thistories2\xb5\f\n" +
+	"\thistories2\x98\r\n" +
 	"\x1eEmployeeSchedulePatternService\x12\xf1\x01\n" +
 	"\x1aGetEmployeeSchedulePattern\x129.rotaloom.scheduling.v1.GetEmployeeSchedulePatternRequest\x1a/.rotaloom.scheduling.v1.EmployeeSchedulePattern\"g\xa2\xbb\x18-\n" +
-	")scheduling.employee_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x020\x12./v1/scheduling/employee_schedule_patterns/{id}\x12\xe2\x01\n" +
-	"\x1dDeleteEmployeeSchedulePattern\x12<.rotaloom.scheduling.v1.DeleteEmployeeSchedulePatternRequest\x1a\x16.google.protobuf.Empty\"k\xa2\xbb\x181\n" +
-	"*scheduling.employee_schedule_pattern.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x020*./v1/scheduling/employee_schedule_patterns/{id}\x12\xe1\x01\n" +
+	")scheduling.employee_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x020\x12./v1/scheduling/employee_schedule_patterns/{id}\x12\x83\x02\n" +
+	"\x1dDeleteEmployeeSchedulePattern\x12<.rotaloom.scheduling.v1.DeleteEmployeeSchedulePatternRequest\x1a\x16.google.protobuf.Empty\"\x8b\x01\xa2\xbb\x18Q\n" +
+	"*scheduling.employee_schedule_pattern.write\x18\x04 \xcc\x01\x92\x01\x1d\n" +
+	"\x1bscheduling.schedule_pattern\x82\xd3\xe4\x93\x020*./v1/scheduling/employee_schedule_patterns/{id}\x12\xe1\x01\n" +
 	"\x19GetEmployeePatternBuilder\x120.rotaloom.scheduling.v1.GetPatternBuilderRequest\x1a&.rotaloom.scheduling.v1.PatternBuilder\"j\xa2\xbb\x18-\n" +
-	")scheduling.employee_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x023\x121/v1/scheduling/employee_schedule_patterns/builder\x12\x99\x02\n" +
-	"#ApplyCreateEmployeeSchedulePatterns\x12B.rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsRequest\x1a6.rotaloom.scheduling.v1.EmployeeSchedulePatternResults\"v\xa2\xbb\x18.\n" +
-	"*scheduling.employee_schedule_pattern.write\x18\x04\x82\xd3\xe4\x93\x02>:\x04body\"6/v1/scheduling/employee_schedule_patterns/apply_create\x12\x99\x02\n" +
-	"#ApplyUpdateEmployeeSchedulePatterns\x12B.rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest\x1a6.rotaloom.scheduling.v1.EmployeeSchedulePatternResults\"v\xa2\xbb\x18.\n" +
-	"*scheduling.employee_schedule_pattern.write\x18\x04\x82\xd3\xe4\x93\x02>:\x04body\"6/v1/scheduling/employee_schedule_patterns/apply_update\x12\x9d\x02\n" +
+	")scheduling.employee_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x023\x121/v1/scheduling/employee_schedule_patterns/builder\x12\xba\x02\n" +
+	"#ApplyCreateEmployeeSchedulePatterns\x12B.rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsRequest\x1a6.rotaloom.scheduling.v1.EmployeeSchedulePatternResults\"\x96\x01\xa2\xbb\x18N\n" +
+	"*scheduling.employee_schedule_pattern.write\x18\x04\x92\x01\x1d\n" +
+	"\x1bscheduling.schedule_pattern\x82\xd3\xe4\x93\x02>:\x04body\"6/v1/scheduling/employee_schedule_patterns/apply_create\x12\xba\x02\n" +
+	"#ApplyUpdateEmployeeSchedulePatterns\x12B.rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest\x1a6.rotaloom.scheduling.v1.EmployeeSchedulePatternResults\"\x96\x01\xa2\xbb\x18N\n" +
+	"*scheduling.employee_schedule_pattern.write\x18\x04\x92\x01\x1d\n" +
+	"\x1bscheduling.schedule_pattern\x82\xd3\xe4\x93\x02>:\x04body\"6/v1/scheduling/employee_schedule_patterns/apply_update\x12\x9d\x02\n" +
 	"!MultiReadEmployeeSchedulePatterns\x12@.rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest\x1aA.rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse\"s\xa2\xbb\x18-\n" +
 	")scheduling.employee_schedule_pattern.read\x18\x02\x82\xd3\xe4\x93\x02<:\x04body\"4/v1/scheduling/employee_schedule_patterns/multi_readB\x80\x02\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x1cEmployeeSchedulePatternProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"

@@ -2108,18 +2108,18 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc
 	"\x17group_schedule_patterns\"\x85\x01\n" +
 	"\x1fGroupSchedulePatternHistoryList\x12Q\n" +
 	"\thistories\x18\x01 \x03(\v23.rotaloom.scheduling.v1.GroupSchedulePatternHistoryR\thistories:\x0f\xa2\xbb\x18\v\n" +
-	"\thistories2\x9f\r\n" +
+	"\thistories2\xdd\x0e\n" +
 	"$EmploymentTermSchedulePatternService\x12\x88\x02\n" +
 	" GetEmploymentTermSchedulePattern\x12?.rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest\x1a,.rotaloom.scheduling.v1.GroupSchedulePattern\"u\xa2\xbb\x184\n" +
-	"0scheduling.employment_term_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x027\x125/v1/scheduling/employment_term_schedule_patterns/{id}\x12\xfc\x01\n" +
-	"#DeleteEmploymentTermSchedulePattern\x12B.rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest\x1a\x16.google.protobuf.Empty\"y\xa2\xbb\x188\n" +
-	"1scheduling.employment_term_schedule_pattern.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x027*5/v1/scheduling/employment_term_schedule_patterns/{id}\x12\xe7\x01\n" +
+	"0scheduling.employment_term_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x027\x125/v1/scheduling/employment_term_schedule_patterns/{id}\x12\xbc\x02\n" +
+	"#DeleteEmploymentTermSchedulePattern\x12B.rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest\x1a\x16.google.protobuf.Empty\"\xb8\x01\xa2\xbb\x18w\n" +
+	"1scheduling.employment_term_schedule_pattern.write\x18\x04 \xcc\x01\x92\x01<\x12:It changes an employment term, for everybody who is on it.\x82\xd3\xe4\x93\x027*5/v1/scheduling/employment_term_schedule_patterns/{id}\x12\xe7\x01\n" +
 	"\x11GetPatternBuilder\x120.rotaloom.scheduling.v1.GetPatternBuilderRequest\x1a&.rotaloom.scheduling.v1.PatternBuilder\"x\xa2\xbb\x184\n" +
-	"0scheduling.employment_term_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x02:\x128/v1/scheduling/employment_term_schedule_patterns/builder\x12\xa8\x02\n" +
-	")ApplyCreateEmploymentTermSchedulePatterns\x12?.rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest\x1a3.rotaloom.scheduling.v1.GroupSchedulePatternResults\"\x84\x01\xa2\xbb\x185\n" +
-	"1scheduling.employment_term_schedule_pattern.write\x18\x04\x82\xd3\xe4\x93\x02E:\x04body\"=/v1/scheduling/employment_term_schedule_patterns/apply_create\x12\xa8\x02\n" +
-	")ApplyUpdateEmploymentTermSchedulePatterns\x12?.rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsRequest\x1a3.rotaloom.scheduling.v1.GroupSchedulePatternResults\"\x84\x01\xa2\xbb\x185\n" +
-	"1scheduling.employment_term_schedule_pattern.write\x18\x04\x82\xd3\xe4\x93\x02E:\x04body\"=/v1/scheduling/employment_term_schedule_patterns/apply_update\x12\xac\x02\n" +
+	"0scheduling.employment_term_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x02:\x128/v1/scheduling/employment_term_schedule_patterns/builder\x12\xe7\x02\n" +
+	")ApplyCreateEmploymentTermSchedulePatterns\x12?.rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest\x1a3.rotaloom.scheduling.v1.GroupSchedulePatternResults\"\xc3\x01\xa2\xbb\x18t\n" +
+	"1scheduling.employment_term_schedule_pattern.write\x18\x04\x92\x01<\x12:It changes an employment term, for everybody who is on it.\x82\xd3\xe4\x93\x02E:\x04body\"=/v1/scheduling/employment_term_schedule_patterns/apply_create\x12\xe7\x02\n" +
+	")ApplyUpdateEmploymentTermSchedulePatterns\x12?.rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsRequest\x1a3.rotaloom.scheduling.v1.GroupSchedulePatternResults\"\xc3\x01\xa2\xbb\x18t\n" +
+	"1scheduling.employment_term_schedule_pattern.write\x18\x04\x92\x01<\x12:It changes an employment term, for everybody who is on it.\x82\xd3\xe4\x93\x02E:\x04body\"=/v1/scheduling/employment_term_schedule_patterns/apply_update\x12\xac\x02\n" +
 	"'MultiReadEmploymentTermSchedulePatterns\x12=.rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest\x1a>.rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse\"\x81\x01\xa2\xbb\x184\n" +
 	"0scheduling.employment_term_schedule_pattern.read\x18\x02\x82\xd3\xe4\x93\x02C:\x04body\";/v1/scheduling/employment_term_schedule_patterns/multi_readB\x86\x02\n" +
 	"\x1acom.rotaloom.scheduling.v1B\"EmploymentTermSchedulePatternProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"

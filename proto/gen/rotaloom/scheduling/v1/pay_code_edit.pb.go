@@ -1124,22 +1124,28 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"currencyId\x88\x01\x01\x12#\n" +
 	"\rcurrency_code\x18\x02 \x01(\tR\fcurrencyCode\x122\n" +
 	"\x15currency_display_name\x18\x03 \x01(\tR\x13currencyDisplayNameB\x0e\n" +
-	"\f_currency_id2\xa5\v\n" +
+	"\f_currency_id2\xd4\f\n" +
 	"\x12PayCodeEditService\x12\xb9\x01\n" +
 	"\x0eGetPayCodeEdit\x12-.rotaloom.scheduling.v1.GetPayCodeEditRequest\x1a#.rotaloom.scheduling.v1.PayCodeEdit\"S\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02-\x12+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xcf\x01\n" +
-	"\x11UpdatePayCodeEdit\x120.rotaloom.scheduling.v1.UpdatePayCodeEditRequest\x1a#.rotaloom.scheduling.v1.PayCodeEdit\"c\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x03\x82\xd3\xe4\x93\x02<:\rpay_code_edit\"+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xb6\x01\n" +
-	"\x11DeletePayCodeEdit\x120.rotaloom.scheduling.v1.DeletePayCodeEditRequest\x1a\x16.google.protobuf.Empty\"W\xa2\xbb\x18 \n" +
-	"\x19scheduling.schedule.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02-*+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xb5\x01\n" +
-	"\x11CreatePayCodeEdit\x12#.rotaloom.scheduling.v1.PayCodeEdit\x1a'.rotaloom.scheduling.v1.PayCodeEditList\"R\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x03\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/scheduling/schedule/pay_code_edits\x12\xde\x01\n" +
-	"\x17MultiCreatePayCodeEdits\x126.rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest\x1a'.rotaloom.scheduling.v1.PayCodeEditList\"b\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x02;:\x04body\"3/v1/scheduling/schedule/pay_code_edits/multi_create\x12\xde\x01\n" +
-	"\x17MultiUpdatePayCodeEdits\x126.rotaloom.scheduling.v1.MultiUpdatePayCodeEditsRequest\x1a'.rotaloom.scheduling.v1.PayCodeEditList\"b\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x02;:\x04body\"3/v1/scheduling/schedule/pay_code_edits/multi_update\x12\xcd\x01\n" +
-	"\x17MultiDeletePayCodeEdits\x126.rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest\x1a\x16.google.protobuf.Empty\"b\xa2\xbb\x18 \n" +
-	"\x19scheduling.schedule.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x028:\x01*\"3/v1/scheduling/schedule/pay_code_edits/multi_deleteB\xf4\x01\n" +
+	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02-\x12+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xed\x01\n" +
+	"\x11UpdatePayCodeEdit\x120.rotaloom.scheduling.v1.UpdatePayCodeEditRequest\x1a#.rotaloom.scheduling.v1.PayCodeEdit\"\x80\x01\xa2\xbb\x18:\n" +
+	"\x19scheduling.schedule.write\x18\x03\x92\x01\x1a\n" +
+	"\x18scheduling.pay_code_edit\x82\xd3\xe4\x93\x02<:\rpay_code_edit\"+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xd3\x01\n" +
+	"\x11DeletePayCodeEdit\x120.rotaloom.scheduling.v1.DeletePayCodeEditRequest\x1a\x16.google.protobuf.Empty\"t\xa2\xbb\x18=\n" +
+	"\x19scheduling.schedule.write\x18\x03 \xcc\x01\x92\x01\x1a\n" +
+	"\x18scheduling.pay_code_edit\x82\xd3\xe4\x93\x02-*+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xd2\x01\n" +
+	"\x11CreatePayCodeEdit\x12#.rotaloom.scheduling.v1.PayCodeEdit\x1a'.rotaloom.scheduling.v1.PayCodeEditList\"o\xa2\xbb\x18:\n" +
+	"\x19scheduling.schedule.write\x18\x03\x92\x01\x1a\n" +
+	"\x18scheduling.pay_code_edit\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/scheduling/schedule/pay_code_edits\x12\xfb\x01\n" +
+	"\x17MultiCreatePayCodeEdits\x126.rotaloom.scheduling.v1.MultiCreatePayCodeEditsRequest\x1a'.rotaloom.scheduling.v1.PayCodeEditList\"\x7f\xa2\xbb\x18:\n" +
+	"\x19scheduling.schedule.write\x18\x04\x92\x01\x1a\n" +
+	"\x18scheduling.pay_code_edit\x82\xd3\xe4\x93\x02;:\x04body\"3/v1/scheduling/schedule/pay_code_edits/multi_create\x12\xfb\x01\n" +
+	"\x17MultiUpdatePayCodeEdits\x126.rotaloom.scheduling.v1.MultiUpdatePayCodeEditsRequest\x1a'.rotaloom.scheduling.v1.PayCodeEditList\"\x7f\xa2\xbb\x18:\n" +
+	"\x19scheduling.schedule.write\x18\x04\x92\x01\x1a\n" +
+	"\x18scheduling.pay_code_edit\x82\xd3\xe4\x93\x02;:\x04body\"3/v1/scheduling/schedule/pay_code_edits/multi_update\x12\xea\x01\n" +
+	"\x17MultiDeletePayCodeEdits\x126.rotaloom.scheduling.v1.MultiDeletePayCodeEditsRequest\x1a\x16.google.protobuf.Empty\"\x7f\xa2\xbb\x18=\n" +
+	"\x19scheduling.schedule.write\x18\x04 \xcc\x01\x92\x01\x1a\n" +
+	"\x18scheduling.pay_code_edit\x82\xd3\xe4\x93\x028:\x01*\"3/v1/scheduling/schedule/pay_code_edits/multi_deleteB\xf4\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x10PayCodeEditProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (

@@ -626,12 +626,20 @@ const file_rotaloom_scheduling_v1_schedule_edit_proto_rawDesc = "" +
 	"\x06shifts\x18\x02 \x01(\v2!.rotaloom.scheduling.v1.ShiftListR\x06shifts\x12M\n" +
 	"\x0epay_code_edits\x18\x03 \x01(\v2'.rotaloom.scheduling.v1.PayCodeEditListR\fpayCodeEdits\x12L\n" +
 	"\rschedule_tags\x18\x04 \x01(\v2'.rotaloom.scheduling.v1.ScheduleTagListR\fscheduleTags\x12@\n" +
-	"\tday_locks\x18\x05 \x01(\v2#.rotaloom.scheduling.v1.DayLockListR\bdayLocks2\x92\x03\n" +
-	"\x13ScheduleEditService\x12\xa9\x01\n" +
-	"\fEditSchedule\x12$.rotaloom.scheduling.v1.ScheduleEdit\x1a..rotaloom.scheduling.v1.ScheduleEditResultList\"C\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/v1/scheduling/schedule\x12\xce\x01\n" +
-	"\x13MultiUpdateSchedule\x122.rotaloom.scheduling.v1.MultiUpdateScheduleRequest\x1a..rotaloom.scheduling.v1.ScheduleEditResultList\"S\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x02,:\x04body\"$/v1/scheduling/schedule/multi_updateB\xf5\x01\n" +
+	"\tday_locks\x18\x05 \x01(\v2#.rotaloom.scheduling.v1.DayLockListR\bdayLocks2\xce\x04\n" +
+	"\x13ScheduleEditService\x12\x87\x02\n" +
+	"\fEditSchedule\x12$.rotaloom.scheduling.v1.ScheduleEdit\x1a..rotaloom.scheduling.v1.ScheduleEditResultList\"\xa0\x01\xa2\xbb\x18z\n" +
+	"\x19scheduling.schedule.write\x18\x04\x92\x01Z\n" +
+	"\x10scheduling.shift\n" +
+	"\x18scheduling.pay_code_edit\n" +
+	"\x17scheduling.schedule_tag\n" +
+	"\x13scheduling.day_lock\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/v1/scheduling/schedule\x12\xac\x02\n" +
+	"\x13MultiUpdateSchedule\x122.rotaloom.scheduling.v1.MultiUpdateScheduleRequest\x1a..rotaloom.scheduling.v1.ScheduleEditResultList\"\xb0\x01\xa2\xbb\x18z\n" +
+	"\x19scheduling.schedule.write\x18\x04\x92\x01Z\n" +
+	"\x10scheduling.shift\n" +
+	"\x18scheduling.pay_code_edit\n" +
+	"\x17scheduling.schedule_tag\n" +
+	"\x13scheduling.day_lock\x82\xd3\xe4\x93\x02,:\x04body\"$/v1/scheduling/schedule/multi_updateB\xf5\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x11ScheduleEditProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (

@@ -800,16 +800,18 @@ const file_rotaloom_scheduling_v1_schedule_rule_set_assignment_proto_rawDesc = "
 	"\brule_set\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\aruleSet\x121\n" +
 	"\acontext\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\acontext\x12-\n" +
 	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate2\xc7\b\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate2\x8b\t\n" +
 	" ScheduleRuleSetAssignmentService\x12\xf7\x01\n" +
 	"\x1eListScheduleRuleSetAssignments\x12=.rotaloom.scheduling.v1.ListScheduleRuleSetAssignmentsRequest\x1a2.rotaloom.scheduling.v1.PersonScheduleRuleSetsList\"b\xa2\xbb\x180\n" +
-	",scheduling.schedule_rule_set_assignment.read\x18\x01\x82\xd3\xe4\x93\x02(\x12&/v1/commons/persons/schedule_rule_sets\x12\x8c\x02\n" +
-	" UpdateScheduleRuleSetAssignments\x12?.rotaloom.scheduling.v1.UpdateScheduleRuleSetAssignmentsRequest\x1a..rotaloom.scheduling.v1.PersonScheduleRuleSets\"w\xa2\xbb\x183\n" +
-	"-scheduling.schedule_rule_set_assignment.write\x18\x03h\x01\x82\xd3\xe4\x93\x02::\x04body\x1a2/v1/commons/persons/schedule_rule_sets/{person_id}\x12\x92\x02\n" +
+	",scheduling.schedule_rule_set_assignment.read\x18\x01\x82\xd3\xe4\x93\x02(\x12&/v1/commons/persons/schedule_rule_sets\x12\xae\x02\n" +
+	" UpdateScheduleRuleSetAssignments\x12?.rotaloom.scheduling.v1.UpdateScheduleRuleSetAssignmentsRequest\x1a..rotaloom.scheduling.v1.PersonScheduleRuleSets\"\x98\x01\xa2\xbb\x18T\n" +
+	"-scheduling.schedule_rule_set_assignment.write\x18\x03h\x01\x92\x01\x1e\n" +
+	"\x1cscheduling.schedule_rule_set\x82\xd3\xe4\x93\x02::\x04body\x1a2/v1/commons/persons/schedule_rule_sets/{person_id}\x12\x92\x02\n" +
 	"#MultiReadScheduleRuleSetAssignments\x12B.rotaloom.scheduling.v1.MultiReadScheduleRuleSetAssignmentsRequest\x1a2.rotaloom.scheduling.v1.PersonScheduleRuleSetsList\"s\xa2\xbb\x180\n" +
-	",scheduling.schedule_rule_set_assignment.read\x18\x02\x82\xd3\xe4\x93\x029:\x04body\"1/v1/commons/persons/schedule_rule_sets/multi_read\x12\x84\x02\n" +
-	"%MultiUpsertScheduleRuleSetAssignments\x122.rotaloom.scheduling.v1.PersonScheduleRuleSetsList\x1a2.rotaloom.scheduling.v1.PersonScheduleRuleSetsList\"s\xa2\xbb\x181\n" +
-	"-scheduling.schedule_rule_set_assignment.write\x18\x04\x82\xd3\xe4\x93\x028:\x01*\"3/v1/commons/persons/schedule_rule_sets/multi_upsertB\x82\x02\n" +
+	",scheduling.schedule_rule_set_assignment.read\x18\x02\x82\xd3\xe4\x93\x029:\x04body\"1/v1/commons/persons/schedule_rule_sets/multi_read\x12\xa6\x02\n" +
+	"%MultiUpsertScheduleRuleSetAssignments\x122.rotaloom.scheduling.v1.PersonScheduleRuleSetsList\x1a2.rotaloom.scheduling.v1.PersonScheduleRuleSetsList\"\x94\x01\xa2\xbb\x18R\n" +
+	"-scheduling.schedule_rule_set_assignment.write\x18\x04\x92\x01\x1e\n" +
+	"\x1cscheduling.schedule_rule_set\x82\xd3\xe4\x93\x028:\x01*\"3/v1/commons/persons/schedule_rule_sets/multi_upsertB\x82\x02\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x1eScheduleRuleSetAssignmentProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (

@@ -1033,24 +1033,30 @@ const file_rotaloom_scheduling_v1_schedule_tag_proto_rawDesc = "" +
 	"\x1a_transfer_labor_categoriesB\x17\n" +
 	"\x15_user_entered_org_jobB\x18\n" +
 	"\x16_user_entered_workruleB\x1b\n" +
-	"\x19_user_entered_cost_center2\xb0\r\n" +
+	"\x19_user_entered_cost_center2\xd8\x0e\n" +
 	"\x12ScheduleTagService\x12\xb8\x01\n" +
 	"\x0eGetScheduleTag\x12-.rotaloom.scheduling.v1.GetScheduleTagRequest\x1a#.rotaloom.scheduling.v1.ScheduleTag\"R\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02,\x12*/v1/scheduling/schedule/schedule_tags/{id}\x12\x8a\x02\n" +
-	"\x11UpdateScheduleTag\x120.rotaloom.scheduling.v1.UpdateScheduleTagRequest\x1a#.rotaloom.scheduling.v1.ScheduleTag\"\x9d\x01\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x03\x82\xd3\xe4\x93\x02v:\fschedule_tagZ::\fschedule_tag\x1a*/v1/scheduling/schedule/schedule_tags/{id}\"*/v1/scheduling/schedule/schedule_tags/{id}\x12\xb5\x01\n" +
-	"\x11DeleteScheduleTag\x120.rotaloom.scheduling.v1.DeleteScheduleTagRequest\x1a\x16.google.protobuf.Empty\"V\xa2\xbb\x18 \n" +
-	"\x19scheduling.schedule.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02,**/v1/scheduling/schedule/schedule_tags/{id}\x12\xb4\x01\n" +
-	"\x11CreateScheduleTag\x12#.rotaloom.scheduling.v1.ScheduleTag\x1a'.rotaloom.scheduling.v1.ScheduleTagList\"Q\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x03\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/scheduling/schedule/schedule_tags\x12\xdd\x01\n" +
-	"\x17MultiCreateScheduleTags\x126.rotaloom.scheduling.v1.MultiCreateScheduleTagsRequest\x1a'.rotaloom.scheduling.v1.ScheduleTagList\"a\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x02::\x04body\"2/v1/scheduling/schedule/schedule_tags/multi_create\x12\xd3\x01\n" +
+	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02,\x12*/v1/scheduling/schedule/schedule_tags/{id}\x12\xa6\x02\n" +
+	"\x11UpdateScheduleTag\x120.rotaloom.scheduling.v1.UpdateScheduleTagRequest\x1a#.rotaloom.scheduling.v1.ScheduleTag\"\xb9\x01\xa2\xbb\x189\n" +
+	"\x19scheduling.schedule.write\x18\x03\x92\x01\x19\n" +
+	"\x17scheduling.schedule_tag\x82\xd3\xe4\x93\x02v:\fschedule_tagZ::\fschedule_tag\x1a*/v1/scheduling/schedule/schedule_tags/{id}\"*/v1/scheduling/schedule/schedule_tags/{id}\x12\xd1\x01\n" +
+	"\x11DeleteScheduleTag\x120.rotaloom.scheduling.v1.DeleteScheduleTagRequest\x1a\x16.google.protobuf.Empty\"r\xa2\xbb\x18<\n" +
+	"\x19scheduling.schedule.write\x18\x03 \xcc\x01\x92\x01\x19\n" +
+	"\x17scheduling.schedule_tag\x82\xd3\xe4\x93\x02,**/v1/scheduling/schedule/schedule_tags/{id}\x12\xd0\x01\n" +
+	"\x11CreateScheduleTag\x12#.rotaloom.scheduling.v1.ScheduleTag\x1a'.rotaloom.scheduling.v1.ScheduleTagList\"m\xa2\xbb\x189\n" +
+	"\x19scheduling.schedule.write\x18\x03\x92\x01\x19\n" +
+	"\x17scheduling.schedule_tag\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/scheduling/schedule/schedule_tags\x12\xf9\x01\n" +
+	"\x17MultiCreateScheduleTags\x126.rotaloom.scheduling.v1.MultiCreateScheduleTagsRequest\x1a'.rotaloom.scheduling.v1.ScheduleTagList\"}\xa2\xbb\x189\n" +
+	"\x19scheduling.schedule.write\x18\x04\x92\x01\x19\n" +
+	"\x17scheduling.schedule_tag\x82\xd3\xe4\x93\x02::\x04body\"2/v1/scheduling/schedule/schedule_tags/multi_create\x12\xd3\x01\n" +
 	"\x15MultiReadScheduleTags\x124.rotaloom.scheduling.v1.MultiReadScheduleTagsRequest\x1a'.rotaloom.scheduling.v1.ScheduleTagList\"[\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x02\x82\xd3\xe4\x93\x025:\x01*\"0/v1/scheduling/schedule/schedule_tags/multi_read\x12\xdd\x01\n" +
-	"\x17MultiUpdateScheduleTags\x126.rotaloom.scheduling.v1.MultiUpdateScheduleTagsRequest\x1a'.rotaloom.scheduling.v1.ScheduleTagList\"a\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x02::\x04body\"2/v1/scheduling/schedule/schedule_tags/multi_update\x12\xcc\x01\n" +
-	"\x17MultiDeleteScheduleTags\x126.rotaloom.scheduling.v1.MultiDeleteScheduleTagsRequest\x1a\x16.google.protobuf.Empty\"a\xa2\xbb\x18 \n" +
-	"\x19scheduling.schedule.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x027:\x01*\"2/v1/scheduling/schedule/schedule_tags/multi_deleteB\xf4\x01\n" +
+	"\x18scheduling.schedule.read\x18\x02\x82\xd3\xe4\x93\x025:\x01*\"0/v1/scheduling/schedule/schedule_tags/multi_read\x12\xf9\x01\n" +
+	"\x17MultiUpdateScheduleTags\x126.rotaloom.scheduling.v1.MultiUpdateScheduleTagsRequest\x1a'.rotaloom.scheduling.v1.ScheduleTagList\"}\xa2\xbb\x189\n" +
+	"\x19scheduling.schedule.write\x18\x04\x92\x01\x19\n" +
+	"\x17scheduling.schedule_tag\x82\xd3\xe4\x93\x02::\x04body\"2/v1/scheduling/schedule/schedule_tags/multi_update\x12\xe8\x01\n" +
+	"\x17MultiDeleteScheduleTags\x126.rotaloom.scheduling.v1.MultiDeleteScheduleTagsRequest\x1a\x16.google.protobuf.Empty\"}\xa2\xbb\x18<\n" +
+	"\x19scheduling.schedule.write\x18\x04 \xcc\x01\x92\x01\x19\n" +
+	"\x17scheduling.schedule_tag\x82\xd3\xe4\x93\x027:\x01*\"2/v1/scheduling/schedule/schedule_tags/multi_deleteB\xf4\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x10ScheduleTagProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (

@@ -2052,26 +2052,33 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\x05color\x18\x02 \x01(\tR\x05color\x12E\n" +
 	"\x12tag_definition_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x10tagDefinitionRef\x12>\n" +
 	"\x1cshift_segment_tag_icon_class\x18\x04 \x01(\tR\x18shiftSegmentTagIconClassB\x05\n" +
-	"\x03_id2\xf2\f\n" +
+	"\x03_id2\x85\x0e\n" +
 	"\fShiftService\x12\x9f\x01\n" +
 	"\bGetShift\x12'.rotaloom.scheduling.v1.GetShiftRequest\x1a\x1d.rotaloom.scheduling.v1.Shift\"K\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02%\x12#/v1/scheduling/schedule/shifts/{id}\x12\xad\x01\n" +
-	"\vUpdateShift\x12*.rotaloom.scheduling.v1.UpdateShiftRequest\x1a\x1d.rotaloom.scheduling.v1.Shift\"S\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x03\x82\xd3\xe4\x93\x02,:\x05shift\"#/v1/scheduling/schedule/shifts/{id}\x12\xa2\x01\n" +
-	"\vDeleteShift\x12*.rotaloom.scheduling.v1.DeleteShiftRequest\x1a\x16.google.protobuf.Empty\"O\xa2\xbb\x18 \n" +
-	"\x19scheduling.schedule.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02%*#/v1/scheduling/schedule/shifts/{id}\x12\x9b\x01\n" +
-	"\vCreateShift\x12\x1d.rotaloom.scheduling.v1.Shift\x1a!.rotaloom.scheduling.v1.ShiftList\"J\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x03\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/scheduling/schedule/shifts\x12\xc4\x01\n" +
-	"\x11MultiCreateShifts\x120.rotaloom.scheduling.v1.MultiCreateShiftsRequest\x1a!.rotaloom.scheduling.v1.ShiftList\"Z\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x023:\x04body\"+/v1/scheduling/schedule/shifts/multi_create\x12\xc4\x01\n" +
-	"\x11MultiUpdateShifts\x120.rotaloom.scheduling.v1.MultiUpdateShiftsRequest\x1a!.rotaloom.scheduling.v1.ShiftList\"Z\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x023:\x04body\"+/v1/scheduling/schedule/shifts/multi_update\x12\xc5\x01\n" +
-	"\x11ApplyCreateShifts\x120.rotaloom.scheduling.v1.ApplyCreateShiftsRequest\x1a%.rotaloom.scheduling.v1.CreatedShifts\"W\xa2\xbb\x18\x1d\n" +
-	"\x19scheduling.schedule.write\x18\x04\x82\xd3\xe4\x93\x020:\x01*\"+/v1/scheduling/schedule/shifts/apply_create\x12\xba\x01\n" +
+	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02%\x12#/v1/scheduling/schedule/shifts/{id}\x12\xc2\x01\n" +
+	"\vUpdateShift\x12*.rotaloom.scheduling.v1.UpdateShiftRequest\x1a\x1d.rotaloom.scheduling.v1.Shift\"h\xa2\xbb\x182\n" +
+	"\x19scheduling.schedule.write\x18\x03\x92\x01\x12\n" +
+	"\x10scheduling.shift\x82\xd3\xe4\x93\x02,:\x05shift\"#/v1/scheduling/schedule/shifts/{id}\x12\xb7\x01\n" +
+	"\vDeleteShift\x12*.rotaloom.scheduling.v1.DeleteShiftRequest\x1a\x16.google.protobuf.Empty\"d\xa2\xbb\x185\n" +
+	"\x19scheduling.schedule.write\x18\x03 \xcc\x01\x92\x01\x12\n" +
+	"\x10scheduling.shift\x82\xd3\xe4\x93\x02%*#/v1/scheduling/schedule/shifts/{id}\x12\xb0\x01\n" +
+	"\vCreateShift\x12\x1d.rotaloom.scheduling.v1.Shift\x1a!.rotaloom.scheduling.v1.ShiftList\"_\xa2\xbb\x182\n" +
+	"\x19scheduling.schedule.write\x18\x03\x92\x01\x12\n" +
+	"\x10scheduling.shift\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/scheduling/schedule/shifts\x12\xd9\x01\n" +
+	"\x11MultiCreateShifts\x120.rotaloom.scheduling.v1.MultiCreateShiftsRequest\x1a!.rotaloom.scheduling.v1.ShiftList\"o\xa2\xbb\x182\n" +
+	"\x19scheduling.schedule.write\x18\x04\x92\x01\x12\n" +
+	"\x10scheduling.shift\x82\xd3\xe4\x93\x023:\x04body\"+/v1/scheduling/schedule/shifts/multi_create\x12\xd9\x01\n" +
+	"\x11MultiUpdateShifts\x120.rotaloom.scheduling.v1.MultiUpdateShiftsRequest\x1a!.rotaloom.scheduling.v1.ShiftList\"o\xa2\xbb\x182\n" +
+	"\x19scheduling.schedule.write\x18\x04\x92\x01\x12\n" +
+	"\x10scheduling.shift\x82\xd3\xe4\x93\x023:\x04body\"+/v1/scheduling/schedule/shifts/multi_update\x12\xda\x01\n" +
+	"\x11ApplyCreateShifts\x120.rotaloom.scheduling.v1.ApplyCreateShiftsRequest\x1a%.rotaloom.scheduling.v1.CreatedShifts\"l\xa2\xbb\x182\n" +
+	"\x19scheduling.schedule.write\x18\x04\x92\x01\x12\n" +
+	"\x10scheduling.shift\x82\xd3\xe4\x93\x020:\x01*\"+/v1/scheduling/schedule/shifts/apply_create\x12\xba\x01\n" +
 	"\x0fMultiReadShifts\x12..rotaloom.scheduling.v1.MultiReadShiftsRequest\x1a!.rotaloom.scheduling.v1.ShiftList\"T\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x02\x82\xd3\xe4\x93\x02.:\x01*\")/v1/scheduling/schedule/shifts/multi_read\x12\xb9\x01\n" +
-	"\x11MultiDeleteShifts\x120.rotaloom.scheduling.v1.MultiDeleteShiftsRequest\x1a\x16.google.protobuf.Empty\"Z\xa2\xbb\x18 \n" +
-	"\x19scheduling.schedule.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x020:\x01*\"+/v1/scheduling/schedule/shifts/multi_deleteB\xee\x01\n" +
+	"\x18scheduling.schedule.read\x18\x02\x82\xd3\xe4\x93\x02.:\x01*\")/v1/scheduling/schedule/shifts/multi_read\x12\xce\x01\n" +
+	"\x11MultiDeleteShifts\x120.rotaloom.scheduling.v1.MultiDeleteShiftsRequest\x1a\x16.google.protobuf.Empty\"o\xa2\xbb\x185\n" +
+	"\x19scheduling.schedule.write\x18\x04 \xcc\x01\x92\x01\x12\n" +
+	"\x10scheduling.shift\x82\xd3\xe4\x93\x020:\x01*\"+/v1/scheduling/schedule/shifts/multi_deleteB\xee\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\n" +
 	"ShiftProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 

@@ -908,22 +908,26 @@ const file_rotaloom_timekeeping_v1_employment_term_assignment_proto_rawDesc = ""
 	"\apersons\x18\x01 \x03(\v2*.rotaloom.timekeeping.v1.PersonMembershipsR\apersons:\x85\x01\xaa\xbb\x18\x80\x01\n" +
 	"'rotaloom.timekeeping.membership.changed\x12\acommons\x12\n" +
 	"scheduling\x1a@\n" +
-	"\vtimekeeping\x12\vmemberships\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xa0\x10\n" +
+	"\vtimekeeping\x12\vmemberships\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xa4\x11\n" +
 	"\x1fEmploymentTermAssignmentService\x12\xf9\x01\n" +
 	"\x1cGetEmploymentTermAssignments\x12<.rotaloom.timekeeping.v1.GetEmploymentTermAssignmentsRequest\x1a..rotaloom.timekeeping.v1.PersonEmploymentTerms\"k\xa2\xbb\x18/\n" +
 	"+timekeeping.employment_term_assignment.read\x18\x01\x82\xd3\xe4\x93\x022\x120/v1/commons/persons/employment_terms/{person_id}\x12\xef\x01\n" +
 	"\x1dFindEmploymentTermAssignments\x12=.rotaloom.timekeeping.v1.FindEmploymentTermAssignmentsRequest\x1a..rotaloom.timekeeping.v1.PersonEmploymentTerms\"_\xa2\xbb\x18/\n" +
 	"+timekeeping.employment_term_assignment.read\x18\x01\x82\xd3\xe4\x93\x02&\x12$/v1/commons/persons/employment_terms\x12\x8b\x02\n" +
 	"\"MultiReadEmploymentTermAssignments\x12B.rotaloom.timekeeping.v1.MultiReadEmploymentTermAssignmentsRequest\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"m\xa2\xbb\x18/\n" +
-	"+timekeeping.employment_term_assignment.read\x18\x02\x82\xd3\xe4\x93\x024:\x01*\"//v1/commons/persons/employment_terms/multi_read\x12\x80\x02\n" +
-	"$MultiUpsertEmploymentTermAssignments\x122.rotaloom.timekeeping.v1.PersonEmploymentTermsList\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"p\xa2\xbb\x180\n" +
-	",timekeeping.employment_term_assignment.write\x18\x04\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_upsert\x12\x80\x02\n" +
-	"$MultiCreateEmploymentTermAssignments\x122.rotaloom.timekeeping.v1.PersonEmploymentTermsList\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"p\xa2\xbb\x180\n" +
-	",timekeeping.employment_term_assignment.write\x18\x04\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_create\x12\x83\x02\n" +
-	"$MultiDeleteEmploymentTermAssignments\x122.rotaloom.timekeeping.v1.PersonEmploymentTermsList\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"s\xa2\xbb\x183\n" +
-	",timekeeping.employment_term_assignment.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_delete\x12\xe3\x01\n" +
-	"$ApplyDeleteEmploymentTermAssignments\x12..rotaloom.timekeeping.v1.PersonEmploymentTerms\x1a\x16.google.protobuf.Empty\"s\xa2\xbb\x183\n" +
-	",timekeeping.employment_term_assignment.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/apply_delete\x12\x8a\x01\n" +
+	"+timekeeping.employment_term_assignment.read\x18\x02\x82\xd3\xe4\x93\x024:\x01*\"//v1/commons/persons/employment_terms/multi_read\x12\xa1\x02\n" +
+	"$MultiUpsertEmploymentTermAssignments\x122.rotaloom.timekeeping.v1.PersonEmploymentTermsList\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"\x90\x01\xa2\xbb\x18P\n" +
+	",timekeeping.employment_term_assignment.write\x18\x04\x92\x01\x1d\n" +
+	"\x1btimekeeping.employment_term\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_upsert\x12\xa1\x02\n" +
+	"$MultiCreateEmploymentTermAssignments\x122.rotaloom.timekeeping.v1.PersonEmploymentTermsList\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"\x90\x01\xa2\xbb\x18P\n" +
+	",timekeeping.employment_term_assignment.write\x18\x04\x92\x01\x1d\n" +
+	"\x1btimekeeping.employment_term\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_create\x12\xa4\x02\n" +
+	"$MultiDeleteEmploymentTermAssignments\x122.rotaloom.timekeeping.v1.PersonEmploymentTermsList\x1a2.rotaloom.timekeeping.v1.PersonEmploymentTermsList\"\x93\x01\xa2\xbb\x18S\n" +
+	",timekeeping.employment_term_assignment.write\x18\x04 \xcc\x01\x92\x01\x1d\n" +
+	"\x1btimekeeping.employment_term\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/multi_delete\x12\x84\x02\n" +
+	"$ApplyDeleteEmploymentTermAssignments\x12..rotaloom.timekeeping.v1.PersonEmploymentTerms\x1a\x16.google.protobuf.Empty\"\x93\x01\xa2\xbb\x18S\n" +
+	",timekeeping.employment_term_assignment.write\x18\x03 \xcc\x01\x92\x01\x1d\n" +
+	"\x1btimekeeping.employment_term\x82\xd3\xe4\x93\x026:\x01*\"1/v1/commons/persons/employment_terms/apply_delete\x12\x8a\x01\n" +
 	"\x0fListMemberships\x12/.rotaloom.timekeeping.v1.ListMembershipsRequest\x1a0.rotaloom.timekeeping.v1.ListMembershipsResponse\"\x14\xa2\xbb\x18\x10\x18\x020\x01Z\n" +
 	"scheduling\x12\x81\x01\n" +
 	"\fCountMembers\x12,.rotaloom.timekeeping.v1.CountMembersRequest\x1a-.rotaloom.timekeeping.v1.CountMembersResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +

@@ -769,25 +769,30 @@ const file_rotaloom_timekeeping_v1_leave_case_proto_rawDesc = "" +
 	"_qualifierB\a\n" +
 	"\x05_nameB\f\n" +
 	"\n" +
-	"_full_name2\xa9\v\n" +
+	"_full_name2\xb0\f\n" +
 	"\x10LeaveCaseService\x12\xa7\x01\n" +
 	"\fGetLeaveCase\x12,.rotaloom.timekeeping.v1.GetLeaveCaseRequest\x1a\".rotaloom.timekeeping.v1.LeaveCase\"E\xa2\xbb\x18\x1f\n" +
 	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/leave/leave_cases/{id}\x12\xa4\x01\n" +
 	"\rFindLeaveCase\x12-.rotaloom.timekeeping.v1.FindLeaveCaseRequest\x1a\".rotaloom.timekeeping.v1.LeaveCase\"@\xa2\xbb\x18\x1f\n" +
-	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/leave/leave_cases\x12\x9f\x01\n" +
-	"\x0fCreateLeaveCase\x12\".rotaloom.timekeeping.v1.LeaveCase\x1a\".rotaloom.timekeeping.v1.LeaveCase\"D\xa2\xbb\x18 \n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/leave/leave_cases\x12\x9f\x01\n" +
-	"\x0fUpdateLeaveCase\x12\".rotaloom.timekeeping.v1.LeaveCase\x1a\".rotaloom.timekeeping.v1.LeaveCase\"D\xa2\xbb\x18 \n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03\x82\xd3\xe4\x93\x02\x1a:\x01*\x1a\x15/v1/leave/leave_cases\x12\xac\x01\n" +
-	"\x0fDeleteLeaveCase\x12/.rotaloom.timekeeping.v1.DeleteLeaveCaseRequest\x1a\x16.google.protobuf.Empty\"P\xa2\xbb\x18#\n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02#:\n" +
-	"leave_case*\x15/v1/leave/leave_cases\x12\xcc\x01\n" +
-	"\x15MultiCreateLeaveCases\x125.rotaloom.timekeeping.v1.MultiCreateLeaveCasesRequest\x1a&.rotaloom.timekeeping.v1.LeaveCaseList\"T\xa2\xbb\x18 \n" +
-	"\x1ctimekeeping.leave_case.write\x18\x04\x82\xd3\xe4\x93\x02*:\x04body\"\"/v1/leave/leave_cases/multi_create\x12\xc2\x01\n" +
+	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/leave/leave_cases\x12\xba\x01\n" +
+	"\x0fCreateLeaveCase\x12\".rotaloom.timekeeping.v1.LeaveCase\x1a\".rotaloom.timekeeping.v1.LeaveCase\"_\xa2\xbb\x18;\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/leave/leave_cases\x12\xba\x01\n" +
+	"\x0fUpdateLeaveCase\x12\".rotaloom.timekeeping.v1.LeaveCase\x1a\".rotaloom.timekeeping.v1.LeaveCase\"_\xa2\xbb\x18;\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02\x1a:\x01*\x1a\x15/v1/leave/leave_cases\x12\xc7\x01\n" +
+	"\x0fDeleteLeaveCase\x12/.rotaloom.timekeeping.v1.DeleteLeaveCaseRequest\x1a\x16.google.protobuf.Empty\"k\xa2\xbb\x18>\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03 \xcc\x01\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02#:\n" +
+	"leave_case*\x15/v1/leave/leave_cases\x12\xe7\x01\n" +
+	"\x15MultiCreateLeaveCases\x125.rotaloom.timekeeping.v1.MultiCreateLeaveCasesRequest\x1a&.rotaloom.timekeeping.v1.LeaveCaseList\"o\xa2\xbb\x18;\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x04\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02*:\x04body\"\"/v1/leave/leave_cases/multi_create\x12\xc2\x01\n" +
 	"\x13MultiReadLeaveCases\x123.rotaloom.timekeeping.v1.MultiReadLeaveCasesRequest\x1a&.rotaloom.timekeeping.v1.LeaveCaseList\"N\xa2\xbb\x18\x1f\n" +
-	"\x1btimekeeping.leave_case.read\x18\x02\x82\xd3\xe4\x93\x02%:\x01*\" /v1/leave/leave_cases/multi_read\x12\xbc\x01\n" +
-	"\x15MultiDeleteLeaveCases\x125.rotaloom.timekeeping.v1.MultiDeleteLeaveCasesRequest\x1a\x16.google.protobuf.Empty\"T\xa2\xbb\x18#\n" +
-	"\x1ctimekeeping.leave_case.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/leave/leave_cases/multi_deleteB\xf9\x01\n" +
+	"\x1btimekeeping.leave_case.read\x18\x02\x82\xd3\xe4\x93\x02%:\x01*\" /v1/leave/leave_cases/multi_read\x12\xd7\x01\n" +
+	"\x15MultiDeleteLeaveCases\x125.rotaloom.timekeeping.v1.MultiDeleteLeaveCasesRequest\x1a\x16.google.protobuf.Empty\"o\xa2\xbb\x18>\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x04 \xcc\x01\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/leave/leave_cases/multi_deleteB\xf9\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x0eLeaveCaseProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (

@@ -271,12 +271,13 @@ const file_rotaloom_timekeeping_v1_leave_case_custom_field_proto_rawDesc = "" +
 	"\x04type\x18\x03 \x01(\tR\x04type\x12\x1f\n" +
 	"\brequired\x18\x04 \x01(\bH\x01R\brequired\x88\x01\x01B\b\n" +
 	"\x06_valueB\v\n" +
-	"\t_required2\xdd\x03\n" +
+	"\t_required2\xf8\x03\n" +
 	"\x1bLeaveCaseCustomFieldService\x12\xd9\x01\n" +
 	"\x19ListLeaveCaseCustomFields\x129.rotaloom.timekeeping.v1.ListLeaveCaseCustomFieldsRequest\x1a1.rotaloom.timekeeping.v1.LeaveCaseCustomFieldList\"N\xa2\xbb\x18\x1f\n" +
-	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02%\x12#/v1/leave/leave_cases/custom_fields\x12\xe1\x01\n" +
-	"\x1bUpdateLeaveCaseCustomFields\x12..rotaloom.timekeeping.v1.LeaveCaseCustomFields\x1a1.rotaloom.timekeeping.v1.LeaveCaseCustomFieldList\"_\xa2\xbb\x18 \n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03\x82\xd3\xe4\x93\x025:\x01*\"0/v1/leave/leave_cases/custom_fields/multi_updateB\x84\x02\n" +
+	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02%\x12#/v1/leave/leave_cases/custom_fields\x12\xfc\x01\n" +
+	"\x1bUpdateLeaveCaseCustomFields\x12..rotaloom.timekeeping.v1.LeaveCaseCustomFields\x1a1.rotaloom.timekeeping.v1.LeaveCaseCustomFieldList\"z\xa2\xbb\x18;\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x025:\x01*\"0/v1/leave/leave_cases/custom_fields/multi_updateB\x84\x02\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x19LeaveCaseCustomFieldProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (

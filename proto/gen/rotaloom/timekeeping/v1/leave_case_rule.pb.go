@@ -363,18 +363,21 @@ const file_rotaloom_timekeeping_v1_leave_case_rule_proto_rawDesc = "" +
 	"leave_case\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12+\n" +
 	"\x04rule\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x04rule\x12-\n" +
 	"\x0eeffective_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDateB\x05\n" +
-	"\x03_id2\xdd\a\n" +
+	"\x03_id2\xae\b\n" +
 	"\x14LeaveCaseRuleService\x12\xc1\x01\n" +
 	"\x12ListLeaveCaseRules\x122.rotaloom.timekeeping.v1.ListLeaveCaseRulesRequest\x1a*.rotaloom.timekeeping.v1.LeaveCaseRuleList\"K\xa2\xbb\x18\x1f\n" +
-	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/leave/leave_cases/case_rules\x12\xb6\x01\n" +
-	"\x13CreateLeaveCaseRule\x12&.rotaloom.timekeeping.v1.LeaveCaseRule\x1a&.rotaloom.timekeeping.v1.LeaveCaseRule\"O\xa2\xbb\x18 \n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03\x82\xd3\xe4\x93\x02%:\x01*\" /v1/leave/leave_cases/case_rules\x12\xbe\x01\n" +
+	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/leave/leave_cases/case_rules\x12\xd1\x01\n" +
+	"\x13CreateLeaveCaseRule\x12&.rotaloom.timekeeping.v1.LeaveCaseRule\x1a&.rotaloom.timekeeping.v1.LeaveCaseRule\"j\xa2\xbb\x18;\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02%:\x01*\" /v1/leave/leave_cases/case_rules\x12\xbe\x01\n" +
 	"\x10GetLeaveCaseRule\x120.rotaloom.timekeeping.v1.GetLeaveCaseRuleRequest\x1a&.rotaloom.timekeeping.v1.LeaveCaseRule\"P\xa2\xbb\x18\x1f\n" +
-	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02'\x12%/v1/leave/leave_cases/case_rules/{id}\x12\xcb\x01\n" +
-	"\x13UpdateLeaveCaseRule\x123.rotaloom.timekeeping.v1.UpdateLeaveCaseRuleRequest\x1a&.rotaloom.timekeeping.v1.LeaveCaseRule\"W\xa2\xbb\x18 \n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03\x82\xd3\xe4\x93\x02-:\x04body\"%/v1/leave/leave_cases/case_rules/{id}\x12\xb8\x01\n" +
-	"\x13DeleteLeaveCaseRule\x123.rotaloom.timekeeping.v1.DeleteLeaveCaseRuleRequest\x1a\x16.google.protobuf.Empty\"T\xa2\xbb\x18#\n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02'*%/v1/leave/leave_cases/case_rules/{id}B\xfd\x01\n" +
+	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02'\x12%/v1/leave/leave_cases/case_rules/{id}\x12\xe6\x01\n" +
+	"\x13UpdateLeaveCaseRule\x123.rotaloom.timekeeping.v1.UpdateLeaveCaseRuleRequest\x1a&.rotaloom.timekeeping.v1.LeaveCaseRule\"r\xa2\xbb\x18;\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02-:\x04body\"%/v1/leave/leave_cases/case_rules/{id}\x12\xd3\x01\n" +
+	"\x13DeleteLeaveCaseRule\x123.rotaloom.timekeeping.v1.DeleteLeaveCaseRuleRequest\x1a\x16.google.protobuf.Empty\"o\xa2\xbb\x18>\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03 \xcc\x01\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02'*%/v1/leave/leave_cases/case_rules/{id}B\xfd\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x12LeaveCaseRuleProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (

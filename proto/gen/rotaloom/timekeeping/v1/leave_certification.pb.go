@@ -387,12 +387,13 @@ const file_rotaloom_timekeeping_v1_leave_certification_proto_rawDesc = "" +
 	"\x1f_reduced_schedule_days_per_weekB!\n" +
 	"\x1f_reduced_schedule_hours_per_dayB\n" +
 	"\n" +
-	"\b_updated2\xbc\x03\n" +
+	"\b_updated2\xd7\x03\n" +
 	"\x19LeaveCertificationService\x12\xd4\x01\n" +
 	"\x17ListLeaveCertifications\x127.rotaloom.timekeeping.v1.ListLeaveCertificationsRequest\x1a/.rotaloom.timekeeping.v1.LeaveCertificationList\"O\xa2\xbb\x18\x1f\n" +
-	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02&\x12$/v1/leave/leave_cases/certifications\x12\xc7\x01\n" +
-	"\x16SaveLeaveCertification\x12+.rotaloom.timekeeping.v1.LeaveCertification\x1a+.rotaloom.timekeeping.v1.LeaveCertification\"S\xa2\xbb\x18 \n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03\x82\xd3\xe4\x93\x02):\x01*\"$/v1/leave/leave_cases/certificationsB\x82\x02\n" +
+	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02&\x12$/v1/leave/leave_cases/certifications\x12\xe2\x01\n" +
+	"\x16SaveLeaveCertification\x12+.rotaloom.timekeeping.v1.LeaveCertification\x1a+.rotaloom.timekeeping.v1.LeaveCertification\"n\xa2\xbb\x18;\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02):\x01*\"$/v1/leave/leave_cases/certificationsB\x82\x02\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x17LeaveCertificationProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (

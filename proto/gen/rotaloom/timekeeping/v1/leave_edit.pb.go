@@ -1634,21 +1634,25 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x11amount_in_seconds\x18\x03 \x01(\x03H\x00R\x0famountInSeconds\x88\x01\x01\x12\x17\n" +
 	"\x04paid\x18\x04 \x01(\bH\x01R\x04paid\x88\x01\x01B\x14\n" +
 	"\x12_amount_in_secondsB\a\n" +
-	"\x05_paid2\xdb\b\n" +
-	"\x10LeaveEditService\x12\xb2\x01\n" +
-	"\x10CreateLeaveEdits\x120.rotaloom.timekeeping.v1.CreateLeaveEditsRequest\x1a&.rotaloom.timekeeping.v1.LeaveEditList\"D\xa2\xbb\x18 \n" +
-	"\x1ctimekeeping.leave_edit.write\x18\x04\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/leave/leave_edits\x12\xa7\x01\n" +
+	"\x05_paid2\xc7\t\n" +
+	"\x10LeaveEditService\x12\xcd\x01\n" +
+	"\x10CreateLeaveEdits\x120.rotaloom.timekeeping.v1.CreateLeaveEditsRequest\x1a&.rotaloom.timekeeping.v1.LeaveEditList\"_\xa2\xbb\x18;\n" +
+	"\x1ctimekeeping.leave_edit.write\x18\x04\x92\x01\x18\n" +
+	"\x16timekeeping.leave_edit\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v1/leave/leave_edits\x12\xa7\x01\n" +
 	"\fGetLeaveEdit\x12,.rotaloom.timekeeping.v1.GetLeaveEditRequest\x1a\".rotaloom.timekeeping.v1.LeaveEdit\"E\xa2\xbb\x18\x1f\n" +
-	"\x1btimekeeping.leave_edit.read\x18\x01\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/leave/leave_edits/{id}\x12\xba\x01\n" +
-	"\x0fUpdateLeaveEdit\x12/.rotaloom.timekeeping.v1.UpdateLeaveEditRequest\x1a\".rotaloom.timekeeping.v1.LeaveEdit\"R\xa2\xbb\x18 \n" +
-	"\x1ctimekeeping.leave_edit.write\x18\x03\x82\xd3\xe4\x93\x02(:\n" +
-	"leave_edit\"\x1a/v1/leave/leave_edits/{id}\x12\xa5\x01\n" +
-	"\x0fDeleteLeaveEdit\x12/.rotaloom.timekeeping.v1.DeleteLeaveEditRequest\x1a\x16.google.protobuf.Empty\"I\xa2\xbb\x18#\n" +
-	"\x1ctimekeeping.leave_edit.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02\x1c*\x1a/v1/leave/leave_edits/{id}\x12\xc3\x01\n" +
+	"\x1btimekeeping.leave_edit.read\x18\x01\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/leave/leave_edits/{id}\x12\xd5\x01\n" +
+	"\x0fUpdateLeaveEdit\x12/.rotaloom.timekeeping.v1.UpdateLeaveEditRequest\x1a\".rotaloom.timekeeping.v1.LeaveEdit\"m\xa2\xbb\x18;\n" +
+	"\x1ctimekeeping.leave_edit.write\x18\x03\x92\x01\x18\n" +
+	"\x16timekeeping.leave_edit\x82\xd3\xe4\x93\x02(:\n" +
+	"leave_edit\"\x1a/v1/leave/leave_edits/{id}\x12\xc0\x01\n" +
+	"\x0fDeleteLeaveEdit\x12/.rotaloom.timekeeping.v1.DeleteLeaveEditRequest\x1a\x16.google.protobuf.Empty\"d\xa2\xbb\x18>\n" +
+	"\x1ctimekeeping.leave_edit.write\x18\x03 \xcc\x01\x92\x01\x18\n" +
+	"\x16timekeeping.leave_edit\x82\xd3\xe4\x93\x02\x1c*\x1a/v1/leave/leave_edits/{id}\x12\xc3\x01\n" +
 	"\x13MultiReadLeaveEdits\x123.rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest\x1a'.rotaloom.timekeeping.v1.LeaveEditsRead\"N\xa2\xbb\x18\x1f\n" +
-	"\x1btimekeeping.leave_edit.read\x18\x02\x82\xd3\xe4\x93\x02%:\x01*\" /v1/leave/leave_edits/multi_read\x12\xbc\x01\n" +
-	"\x15MultiDeleteLeaveEdits\x125.rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest\x1a\x16.google.protobuf.Empty\"T\xa2\xbb\x18#\n" +
-	"\x1ctimekeeping.leave_edit.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/leave/leave_edits/multi_deleteB\xf9\x01\n" +
+	"\x1btimekeeping.leave_edit.read\x18\x02\x82\xd3\xe4\x93\x02%:\x01*\" /v1/leave/leave_edits/multi_read\x12\xd7\x01\n" +
+	"\x15MultiDeleteLeaveEdits\x125.rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest\x1a\x16.google.protobuf.Empty\"o\xa2\xbb\x18>\n" +
+	"\x1ctimekeeping.leave_edit.write\x18\x04 \xcc\x01\x92\x01\x18\n" +
+	"\x16timekeeping.leave_edit\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/leave/leave_edits/multi_deleteB\xf9\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x0eLeaveEditProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (

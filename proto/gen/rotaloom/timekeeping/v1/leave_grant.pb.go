@@ -518,11 +518,12 @@ const file_rotaloom_timekeeping_v1_leave_grant_proto_rawDesc = "" +
 	"\x04paid\x18\x02 \x01(\bH\x00R\x04paid\x88\x01\x01\x12/\n" +
 	"\x11amount_in_seconds\x18\x03 \x01(\x03H\x01R\x0famountInSeconds\x88\x01\x01B\a\n" +
 	"\x05_paidB\x14\n" +
-	"\x12_amount_in_seconds2\xb4\x04\n" +
-	"\x11LeaveGrantService\x12\x98\x01\n" +
+	"\x12_amount_in_seconds2\xcf\x04\n" +
+	"\x11LeaveGrantService\x12\xb3\x01\n" +
 	"\n" +
-	"GrantLeave\x12#.rotaloom.timekeeping.v1.LeaveGrant\x1a\x16.google.protobuf.Empty\"M\xa2\xbb\x18#\n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/v1/leave/leave_cases/grant\x12\xbc\x01\n" +
+	"GrantLeave\x12#.rotaloom.timekeeping.v1.LeaveGrant\x1a\x16.google.protobuf.Empty\"h\xa2\xbb\x18>\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03 \xcc\x01\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/v1/leave/leave_cases/grant\x12\xbc\x01\n" +
 	"\x11GetLeaveGrantData\x121.rotaloom.timekeeping.v1.GetLeaveGrantDataRequest\x1a'.rotaloom.timekeeping.v1.LeaveGrantData\"K\xa2\xbb\x18\x1f\n" +
 	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/leave/leave_cases/grant_data\x12\xc4\x01\n" +
 	"\x13GetLeaveTotalTaking\x123.rotaloom.timekeeping.v1.GetLeaveTotalTakingRequest\x1a).rotaloom.timekeeping.v1.LeaveTotalTaking\"M\xa2\xbb\x18\x1f\n" +

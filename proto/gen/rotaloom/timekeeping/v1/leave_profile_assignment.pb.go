@@ -226,16 +226,18 @@ const file_rotaloom_timekeeping_v1_leave_profile_assignment_proto_rawDesc = "" +
 	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\"\x95\x01\n" +
 	"\x16LeaveProfileAssignment\x12L\n" +
 	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity\x12-\n" +
-	"\x12assignment_profile\x18\x02 \x01(\tR\x11assignmentProfile2\xb3\a\n" +
+	"\x12assignment_profile\x18\x02 \x01(\tR\x11assignmentProfile2\xef\a\n" +
 	"\x1dLeaveProfileAssignmentService\x12\xe5\x01\n" +
 	"\x1aFindLeaveProfileAssignment\x12:.rotaloom.timekeeping.v1.FindLeaveProfileAssignmentRequest\x1a/.rotaloom.timekeeping.v1.LeaveProfileAssignment\"Z\xa2\xbb\x18-\n" +
 	")timekeeping.leave_profile_assignment.read\x18\x01\x82\xd3\xe4\x93\x02#\x12!/v1/commons/persons/leave_profile\x12\xef\x01\n" +
 	"\x19GetLeaveProfileAssignment\x129.rotaloom.timekeeping.v1.GetLeaveProfileAssignmentRequest\x1a/.rotaloom.timekeeping.v1.LeaveProfileAssignment\"f\xa2\xbb\x18-\n" +
-	")timekeeping.leave_profile_assignment.read\x18\x01\x82\xd3\xe4\x93\x02/\x12-/v1/commons/persons/leave_profile/{person_id}\x12\xe0\x01\n" +
-	"\x1cUpdateLeaveProfileAssignment\x12/.rotaloom.timekeeping.v1.LeaveProfileAssignment\x1a/.rotaloom.timekeeping.v1.LeaveProfileAssignment\"^\xa2\xbb\x18.\n" +
-	"*timekeeping.leave_profile_assignment.write\x18\x03\x82\xd3\xe4\x93\x02&:\x01*\x1a!/v1/commons/persons/leave_profile\x12\xd4\x01\n" +
-	"\x1cDeleteLeaveProfileAssignment\x12<.rotaloom.timekeeping.v1.DeleteLeaveProfileAssignmentRequest\x1a\x16.google.protobuf.Empty\"^\xa2\xbb\x181\n" +
-	"*timekeeping.leave_profile_assignment.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02#*!/v1/commons/persons/leave_profileB\x86\x02\n" +
+	")timekeeping.leave_profile_assignment.read\x18\x01\x82\xd3\xe4\x93\x02/\x12-/v1/commons/persons/leave_profile/{person_id}\x12\xfe\x01\n" +
+	"\x1cUpdateLeaveProfileAssignment\x12/.rotaloom.timekeeping.v1.LeaveProfileAssignment\x1a/.rotaloom.timekeeping.v1.LeaveProfileAssignment\"|\xa2\xbb\x18L\n" +
+	"*timekeeping.leave_profile_assignment.write\x18\x03\x92\x01\x1b\n" +
+	"\x19timekeeping.leave_profile\x82\xd3\xe4\x93\x02&:\x01*\x1a!/v1/commons/persons/leave_profile\x12\xf2\x01\n" +
+	"\x1cDeleteLeaveProfileAssignment\x12<.rotaloom.timekeeping.v1.DeleteLeaveProfileAssignmentRequest\x1a\x16.google.protobuf.Empty\"|\xa2\xbb\x18O\n" +
+	"*timekeeping.leave_profile_assignment.write\x18\x03 \xcc\x01\x92\x01\x1b\n" +
+	"\x19timekeeping.leave_profile\x82\xd3\xe4\x93\x02#*!/v1/commons/persons/leave_profileB\x86\x02\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x1bLeaveProfileAssignmentProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (

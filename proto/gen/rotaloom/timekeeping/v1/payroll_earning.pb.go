@@ -667,7 +667,7 @@ const file_rotaloom_timekeeping_v1_payroll_earning_proto_rawDesc = "" +
 	"\x14_fail_all_on_request\"~\n" +
 	"\x12PayrollEarningList\x12h\n" +
 	"\bearnings\x18\x01 \x03(\v2'.rotaloom.timekeeping.v1.PayrollEarningB#\xa2\xbb\x18\x1f\n" +
-	"\x1d\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\bearningsR\bearnings\"\xc6\b\n" +
+	"\x1d\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\bearningsR\bearnings\"\xde\b\n" +
 	"\x0ePayrollEarning\x12\x15\n" +
 	"\x06ref_id\x18\x01 \x01(\tR\x05refId\x12!\n" +
 	"\fcompany_code\x18\x02 \x01(\tR\vcompanyCode\x12\x15\n" +
@@ -676,14 +676,14 @@ const file_rotaloom_timekeeping_v1_payroll_earning_proto_rawDesc = "" +
 	"\x06source\x18\x05 \x01(\tR\x06source\x12\x1f\n" +
 	"\vcharge_date\x18\x06 \x01(\tR\n" +
 	"chargeDate\x12\x14\n" +
-	"\x05hours\x18\a \x01(\tR\x05hours\x12\x16\n" +
-	"\x06amount\x18\b \x01(\tR\x06amount\x12\x1f\n" +
+	"\x05hours\x18\a \x01(\tR\x05hours\x12\x1e\n" +
+	"\x06amount\x18\b \x01(\tB\x06\xa2\xbb\x18\x028\x01R\x06amount\x12\x1f\n" +
 	"\vpiece_count\x18\t \x01(\tR\n" +
-	"pieceCount\x12\x19\n" +
+	"pieceCount\x12!\n" +
 	"\bpay_rate\x18\n" +
-	" \x01(\tR\apayRate\x12\x1d\n" +
+	" \x01(\tB\x06\xa2\xbb\x18\x028\x01R\apayRate\x12%\n" +
 	"\n" +
-	"piece_rate\x18\v \x01(\tR\tpieceRate\x12\x1d\n" +
+	"piece_rate\x18\v \x01(\tB\x06\xa2\xbb\x18\x028\x01R\tpieceRate\x12\x1d\n" +
 	"\n" +
 	"shift_code\x18\f \x01(\tR\tshiftCode\x12\x1a\n" +
 	"\blocation\x18\r \x01(\tR\blocation\x12\x10\n" +
@@ -728,14 +728,16 @@ const file_rotaloom_timekeeping_v1_payroll_earning_proto_rawDesc = "" +
 	"\x18GetPayrollEarningRequest\x12\x15\n" +
 	"\x06ref_id\x18\x01 \x01(\tR\x05refId\"4\n" +
 	"\x1bDeletePayrollEarningRequest\x12\x15\n" +
-	"\x06ref_id\x18\x01 \x01(\tR\x05refId2\x86\x05\n" +
-	"\x15PayrollEarningService\x12\xdf\x01\n" +
-	"\x15ImportPayrollEarnings\x125.rotaloom.timekeeping.v1.ImportPayrollEarningsRequest\x1a-.rotaloom.timekeeping.v1.PayrollEarningImport\"`\xa2\xbb\x183\n" +
-	"!timekeeping.payroll_earning.write\x18\x04 \xc9\x01`\x01\x8a\x01\x06\xcf\x01\x90\x03\x99\x03\x82\xd3\xe4\x93\x02#:\x04body\"\x1b/v1/payroll/earnings_import\x12\xc7\x01\n" +
+	"\x06ref_id\x18\x01 \x01(\tR\x05refId2\x9c\x06\n" +
+	"\x15PayrollEarningService\x12\xd5\x02\n" +
+	"\x15ImportPayrollEarnings\x125.rotaloom.timekeeping.v1.ImportPayrollEarningsRequest\x1a-.rotaloom.timekeeping.v1.PayrollEarningImport\"\xd5\x01\xa2\xbb\x18\xa7\x01\n" +
+	"!timekeeping.payroll_earning.write\x18\x04 \xc9\x01`\x01\x8a\x01\x06\xcf\x01\x90\x03\x99\x03\x92\x01\x1d\n" +
+	"\x1btimekeeping.payroll_earning\x9a\x01Q\x1aOEarnings are what people are paid; the permission of the operation is for them.\x82\xd3\xe4\x93\x02#:\x04body\"\x1b/v1/payroll/earnings_import\x12\xc7\x01\n" +
 	"\x11GetPayrollEarning\x121.rotaloom.timekeeping.v1.GetPayrollEarningRequest\x1a'.rotaloom.timekeeping.v1.PayrollEarning\"V\xa2\xbb\x18&\n" +
-	" timekeeping.payroll_earning.read\x18\x01`\x01\x82\xd3\xe4\x93\x02&\x12$/v1/payroll/earnings_import/{ref_id}\x12\xc0\x01\n" +
-	"\x14DeletePayrollEarning\x124.rotaloom.timekeeping.v1.DeletePayrollEarningRequest\x1a\x16.google.protobuf.Empty\"Z\xa2\xbb\x18*\n" +
-	"!timekeeping.payroll_earning.write\x18\x03 \xcc\x01`\x01\x82\xd3\xe4\x93\x02&*$/v1/payroll/earnings_import/{ref_id}B\xfe\x01\n" +
+	" timekeeping.payroll_earning.read\x18\x01`\x01\x82\xd3\xe4\x93\x02&\x12$/v1/payroll/earnings_import/{ref_id}\x12\xe0\x01\n" +
+	"\x14DeletePayrollEarning\x124.rotaloom.timekeeping.v1.DeletePayrollEarningRequest\x1a\x16.google.protobuf.Empty\"z\xa2\xbb\x18J\n" +
+	"!timekeeping.payroll_earning.write\x18\x03 \xcc\x01`\x01\x92\x01\x1d\n" +
+	"\x1btimekeeping.payroll_earning\x82\xd3\xe4\x93\x02&*$/v1/payroll/earnings_import/{ref_id}B\xfe\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x13PayrollEarningProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (

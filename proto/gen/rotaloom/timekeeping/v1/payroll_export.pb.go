@@ -469,16 +469,16 @@ const file_rotaloom_timekeeping_v1_payroll_export_proto_rawDesc = "" +
 	"\rexecution_key\x18\x01 \x01(\tR\fexecutionKey\"\x94\x01\n" +
 	"\x11PayrollExportText\x12\x16\n" +
 	"\x06pieces\x18\x01 \x03(\fR\x06pieces\x12!\n" +
-	"\fcontent_type\x18\x02 \x01(\tR\vcontentType:D\xa2\xbb\x18@*\x06pieces2\x16text/csv;charset=utf-8:\x1eapplication/json;charset=utf-82\xe3\x06\n" +
-	"\x14PayrollExportService\x12\xbe\x01\n" +
-	"\rExportPayroll\x12-.rotaloom.timekeeping.v1.PayrollExportRequest\x1a&.rotaloom.timekeeping.v1.PayrollExport\"V\xa2\xbb\x18'\n" +
-	"\x19timekeeping.payroll.write\x18\x03 \xca\x01r\x05WAGES\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/payroll/export/async\x12\xc5\x01\n" +
+	"\fcontent_type\x18\x02 \x01(\tR\vcontentType:D\xa2\xbb\x18@*\x06pieces2\x16text/csv;charset=utf-8:\x1eapplication/json;charset=utf-82\xa7\a\n" +
+	"\x14PayrollExportService\x12\xfd\x01\n" +
+	"\rExportPayroll\x12-.rotaloom.timekeeping.v1.PayrollExportRequest\x1a&.rotaloom.timekeeping.v1.PayrollExport\"\x94\x01\xa2\xbb\x18e\n" +
+	"\x19timekeeping.payroll.write\x18\x03 \xca\x01r\x05WAGES\x92\x01;\x129It calculates what others entered, and changes no record.\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/payroll/export/async\x12\xc5\x01\n" +
 	"\x12ListPayrollExports\x122.rotaloom.timekeeping.v1.ListPayrollExportsRequest\x1a*.rotaloom.timekeeping.v1.PayrollExportList\"O\xa2\xbb\x18#\n" +
 	"\x18timekeeping.payroll.read\x18\x01r\x05WAGES\x82\xd3\xe4\x93\x02\"\x12 /v1/commons/payroll/export/async\x12\xda\x01\n" +
 	"\x16GetPayrollExportStatus\x120.rotaloom.timekeeping.v1.GetPayrollExportRequest\x1a&.rotaloom.timekeeping.v1.PayrollExport\"f\xa2\xbb\x18#\n" +
-	"\x18timekeeping.payroll.read\x18\x01r\x05WAGES\x82\xd3\xe4\x93\x029\x127/v1/commons/payroll/export/async/{execution_key}/status\x12\xe4\x01\n" +
-	"\x18GetPayrollExportResponse\x120.rotaloom.timekeeping.v1.GetPayrollExportRequest\x1a*.rotaloom.timekeeping.v1.PayrollExportText\"j\xa2\xbb\x18%\n" +
-	"\x18timekeeping.payroll.read\x18\x028\x01r\x05WAGES\x82\xd3\xe4\x93\x02;\x129/v1/commons/payroll/export/async/{execution_key}/responseB\xfd\x01\n" +
+	"\x18timekeeping.payroll.read\x18\x01r\x05WAGES\x82\xd3\xe4\x93\x029\x127/v1/commons/payroll/export/async/{execution_key}/status\x12\xe9\x01\n" +
+	"\x18GetPayrollExportResponse\x120.rotaloom.timekeeping.v1.GetPayrollExportRequest\x1a*.rotaloom.timekeeping.v1.PayrollExportText\"o\xa2\xbb\x18*\n" +
+	"\x18timekeeping.payroll.read\x18\x028\x01r\x05WAGES\x9a\x01\x02\b\x01\x82\xd3\xe4\x93\x02;\x129/v1/commons/payroll/export/async/{execution_key}/responseB\xfd\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x12PayrollExportProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (

@@ -859,10 +859,10 @@ const file_rotaloom_timekeeping_v1_payroll_staging_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x14\n" +
 	"\x05batch\x18\x02 \x01(\x05R\x05batch:G\xaa\xbb\x18C\n" +
-	"4rotaloom.timekeeping.payroll_staging_batch.requested\x12\vtimekeeping2\x9c\x05\n" +
-	"\x15PayrollStagingService\x12\xc3\x01\n" +
-	"\fStagePayroll\x12..rotaloom.timekeeping.v1.PayrollStagingRequest\x1a-.rotaloom.timekeeping.v1.PayrollStagingStatus\"T\xa2\xbb\x18$\n" +
-	"\x19timekeeping.payroll.write\x18\x04r\x05WAGES\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/commons/payroll/staging/async\x12\xdb\x01\n" +
+	"4rotaloom.timekeeping.payroll_staging_batch.requested\x12\vtimekeeping2\xdb\x05\n" +
+	"\x15PayrollStagingService\x12\x82\x02\n" +
+	"\fStagePayroll\x12..rotaloom.timekeeping.v1.PayrollStagingRequest\x1a-.rotaloom.timekeeping.v1.PayrollStagingStatus\"\x92\x01\xa2\xbb\x18b\n" +
+	"\x19timekeeping.payroll.write\x18\x04r\x05WAGES\x92\x01;\x129It calculates what others entered, and changes no record.\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/commons/payroll/staging/async\x12\xdb\x01\n" +
 	"\x17GetPayrollStagingStatus\x121.rotaloom.timekeeping.v1.GetPayrollStagingRequest\x1a-.rotaloom.timekeeping.v1.PayrollStagingStatus\"^\xa2\xbb\x18#\n" +
 	"\x18timekeeping.payroll.read\x18\x01r\x05WAGES\x82\xd3\xe4\x93\x021\x12//v1/commons/payroll/staging/{request_id}/status\x12\xde\x01\n" +
 	"\x18GetPayrollStagingDetails\x121.rotaloom.timekeeping.v1.GetPayrollStagingRequest\x1a..rotaloom.timekeeping.v1.PayrollStagingDetails\"_\xa2\xbb\x18#\n" +

@@ -1118,10 +1118,11 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\fwork_rule_id\x18\x05 \x01(\x03H\x01R\n" +
 	"workRuleId\x88\x01\x01B\r\n" +
 	"\v_org_job_idB\x0f\n" +
-	"\r_work_rule_id2\x81\x03\n" +
-	"\fPunchService\x12\xb8\x01\n" +
-	"\rImportPunches\x12-.rotaloom.timekeeping.v1.ImportPunchesRequest\x1a..rotaloom.timekeeping.v1.ImportPunchesResponse\"H\xa2\xbb\x18\x1b\n" +
-	"\x17timekeeping.punch.write\x18\x04\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/timekeeping/punches/import\x12\xb5\x01\n" +
+	"\r_work_rule_id2\x97\x03\n" +
+	"\fPunchService\x12\xce\x01\n" +
+	"\rImportPunches\x12-.rotaloom.timekeeping.v1.ImportPunchesRequest\x1a..rotaloom.timekeeping.v1.ImportPunchesResponse\"^\xa2\xbb\x181\n" +
+	"\x17timekeeping.punch.write\x18\x04\x92\x01\x13\n" +
+	"\x11timekeeping.punch\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/timekeeping/punches/import\x12\xb5\x01\n" +
 	"\x10ApplyReadPunches\x120.rotaloom.timekeeping.v1.ApplyReadPunchesRequest\x1a\".rotaloom.timekeeping.v1.PunchPage\"K\xa2\xbb\x18\x1a\n" +
 	"\x16timekeeping.punch.read\x18\x02\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/timekeeping/punches/apply_readB\xf5\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\n" +

@@ -2898,7 +2898,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x1adaily_actual_total_summary\x18\x05 \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x17dailyActualTotalSummary\x12a\n" +
 	"\x1ashift_actual_total_summary\x18\x06 \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x17shiftActualTotalSummary\x12O\n" +
 	"\x10scheduled_totals\x18\a \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x0fscheduledTotals\x12R\n" +
-	"\x10exception_counts\x18\b \x03(\v2'.rotaloom.timekeeping.v1.ExceptionCountR\x0fexceptionCounts\"\xb1\x04\n" +
+	"\x10exception_counts\x18\b \x03(\v2'.rotaloom.timekeeping.v1.ExceptionCountR\x0fexceptionCounts\"\xb9\x04\n" +
 	"\vActualTotal\x12\x1b\n" +
 	"\tunique_id\x18\x01 \x01(\tR\buniqueId\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x121\n" +
@@ -2915,8 +2915,8 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\fmoney_amount\x18\n" +
 	" \x01(\x01H\x02R\vmoneyAmount\x88\x01\x01\x12\"\n" +
 	"\n" +
-	"signed_off\x18\v \x01(\bH\x03R\tsignedOff\x88\x01\x01\x12&\n" +
-	"\fwages_amount\x18\f \x01(\x01H\x04R\vwagesAmount\x88\x01\x01B\x0f\n" +
+	"signed_off\x18\v \x01(\bH\x03R\tsignedOff\x88\x01\x01\x12.\n" +
+	"\fwages_amount\x18\f \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x04R\vwagesAmount\x88\x01\x01B\x0f\n" +
 	"\r_hours_amountB\x0e\n" +
 	"\f_days_amountB\x0f\n" +
 	"\r_money_amountB\r\n" +
@@ -2939,8 +2939,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x0eworked_seconds\x18\b \x01(\x03R\rworkedSeconds\x12!\n" +
 	"\fweek_seconds\x18\t \x01(\x03R\vweekSeconds\x12c\n" +
 	"\x17schedule_pay_code_edits\x18\n" +
-	" \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits2\xf0\n" +
-	"\n" +
+	" \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits2\xc6\v\n" +
 	"\x0fTimecardService\x12\xc0\x01\n" +
 	"\x12MultiReadTimecards\x122.rotaloom.timekeeping.v1.MultiReadTimecardsRequest\x1a%.rotaloom.timekeeping.v1.TimecardList\"O\xa2\xbb\x18\x1d\n" +
 	"\x19timekeeping.timecard.read\x18\x02\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/timekeeping/timecard/multi_read\x12\xa0\x01\n" +
@@ -2949,11 +2948,12 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x13GetEmployeeTimecard\x123.rotaloom.timekeeping.v1.GetEmployeeTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"S\xa2\xbb\x18&\n" +
 	"\"timekeeping.employee_timecard.read\x18\x01\x82\xd3\xe4\x93\x02#\x12!/v1/timekeeping/employee_timecard\x12\xda\x01\n" +
 	"\x1aMultiReadEmployeeTimecards\x122.rotaloom.timekeeping.v1.MultiReadTimecardsRequest\x1a%.rotaloom.timekeeping.v1.TimecardList\"a\xa2\xbb\x18&\n" +
-	"\"timekeeping.employee_timecard.read\x18\x02\x82\xd3\xe4\x93\x021:\x01*\",/v1/timekeeping/employee_timecard/multi_read\x12\xc9\x01\n" +
-	"\x16UpdateEmployeeTimecard\x12..rotaloom.timekeeping.v1.UpdateTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"\\\xa2\xbb\x18,\n" +
-	"(timekeeping.employee_timecard_edit.write\x18\x03\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/timekeeping/employee_timecard\x12\xaa\x01\n" +
-	"\x0eUpdateTimecard\x12..rotaloom.timekeeping.v1.UpdateTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"E\xa2\xbb\x18\x1e\n" +
-	"\x1atimekeeping.timecard.write\x18\x03\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/timekeeping/timecard\x12\xdb\x01\n" +
+	"\"timekeeping.employee_timecard.read\x18\x02\x82\xd3\xe4\x93\x021:\x01*\",/v1/timekeeping/employee_timecard/multi_read\x12\x86\x02\n" +
+	"\x16UpdateEmployeeTimecard\x12..rotaloom.timekeeping.v1.UpdateTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"\x98\x01\xa2\xbb\x18h\n" +
+	"(timekeeping.employee_timecard_edit.write\x18\x03\x92\x019\x127It is the operation that employees have for themselves.\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/timekeeping/employee_timecard\x12\xc3\x01\n" +
+	"\x0eUpdateTimecard\x12..rotaloom.timekeeping.v1.UpdateTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"^\xa2\xbb\x187\n" +
+	"\x1atimekeeping.timecard.write\x18\x03\x92\x01\x16\n" +
+	"\x14timekeeping.timecard\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/timekeeping/timecard\x12\xdb\x01\n" +
 	"\x18MultiReadTimecardMetrics\x128.rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest\x1a,.rotaloom.timekeeping.v1.TimecardMetricsList\"W\xa2\xbb\x18\x1d\n" +
 	"\x19timekeeping.timecard.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/timekeeping/timecard_metrics/multi_readB\xf8\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\rTimecardProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"

@@ -510,19 +510,20 @@ const file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDesc = "" +
 	"\bapprover\x18\x04 \x01(\tR\bapprover\x12\x1f\n" +
 	"\vapproved_by\x18\x05 \x01(\tR\n" +
 	"approvedBy\x121\n" +
-	"\x15approved_on_date_time\x18\x06 \x01(\tR\x12approvedOnDateTime2\x84\n" +
-	"\n" +
-	"\x17TimecardApprovalService\x12\xbf\x01\n" +
-	"\x0fApproveTimecard\x120.rotaloom.timekeeping.v1.TimecardApprovalRequest\x1a\x16.google.protobuf.Empty\"b\xa2\xbb\x18*\n" +
-	"#timekeeping.timecard_approval.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02.:\bemployee\"\"/v1/timekeeping/timecard_approvals\x12\xc6\x01\n" +
-	"\x16RemoveTimecardApproval\x120.rotaloom.timekeeping.v1.TimecardApprovalRequest\x1a\x16.google.protobuf.Empty\"b\xa2\xbb\x18*\n" +
-	"#timekeeping.timecard_approval.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02.:\bemployee*\"/v1/timekeeping/timecard_approvals\x12\xca\x01\n" +
+	"\x15approved_on_date_time\x18\x06 \x01(\tR\x12approvedOnDateTime2\xc4\v\n" +
+	"\x17TimecardApprovalService\x12\xe2\x01\n" +
+	"\x0fApproveTimecard\x120.rotaloom.timekeeping.v1.TimecardApprovalRequest\x1a\x16.google.protobuf.Empty\"\x84\x01\xa2\xbb\x18L\n" +
+	"#timekeeping.timecard_approval.write\x18\x03 \xcc\x01\x92\x01\x1f\n" +
+	"\x1dtimekeeping.timecard_approval\x82\xd3\xe4\x93\x02.:\bemployee\"\"/v1/timekeeping/timecard_approvals\x12\xe9\x01\n" +
+	"\x16RemoveTimecardApproval\x120.rotaloom.timekeeping.v1.TimecardApprovalRequest\x1a\x16.google.protobuf.Empty\"\x84\x01\xa2\xbb\x18L\n" +
+	"#timekeeping.timecard_approval.write\x18\x03 \xcc\x01\x92\x01\x1f\n" +
+	"\x1dtimekeeping.timecard_approval\x82\xd3\xe4\x93\x02.:\bemployee*\"/v1/timekeeping/timecard_approvals\x12\xca\x01\n" +
 	"\x15ListTimecardApprovals\x125.rotaloom.timekeeping.v1.ListTimecardApprovalsRequest\x1a-.rotaloom.timekeeping.v1.TimecardApprovalList\"K\xa2\xbb\x18\x1d\n" +
-	"\x19timekeeping.timecard.read\x18\x01\x82\xd3\xe4\x93\x02$\x12\"/v1/timekeeping/timecard_approvals\x12\xce\x01\n" +
-	"\x17ApproveEmployeeTimecard\x128.rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest\x1a\x16.google.protobuf.Empty\"a\xa2\xbb\x18*\n" +
-	"#timekeeping.employee_timecard.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02-\"+/v1/timekeeping/employee_timecard_approvals\x12\xd5\x01\n" +
-	"\x1eRemoveEmployeeTimecardApproval\x128.rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest\x1a\x16.google.protobuf.Empty\"a\xa2\xbb\x18*\n" +
-	"#timekeeping.employee_timecard.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02-*+/v1/timekeeping/employee_timecard_approvals\x12\xe7\x01\n" +
+	"\x19timekeeping.timecard.read\x18\x01\x82\xd3\xe4\x93\x02$\x12\"/v1/timekeeping/timecard_approvals\x12\x8b\x02\n" +
+	"\x17ApproveEmployeeTimecard\x128.rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest\x1a\x16.google.protobuf.Empty\"\x9d\x01\xa2\xbb\x18f\n" +
+	"#timekeeping.employee_timecard.write\x18\x03 \xcc\x01\x92\x019\x127It is the operation that employees have for themselves.\x82\xd3\xe4\x93\x02-\"+/v1/timekeeping/employee_timecard_approvals\x12\x92\x02\n" +
+	"\x1eRemoveEmployeeTimecardApproval\x128.rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest\x1a\x16.google.protobuf.Empty\"\x9d\x01\xa2\xbb\x18f\n" +
+	"#timekeeping.employee_timecard.write\x18\x03 \xcc\x01\x92\x019\x127It is the operation that employees have for themselves.\x82\xd3\xe4\x93\x02-*+/v1/timekeeping/employee_timecard_approvals\x12\xe7\x01\n" +
 	"\x1dListEmployeeTimecardApprovals\x128.rotaloom.timekeeping.v1.EmployeeTimecardApprovalRequest\x1a-.rotaloom.timekeeping.v1.TimecardApprovalList\"]\xa2\xbb\x18&\n" +
 	"\"timekeeping.employee_timecard.read\x18\x01\x82\xd3\xe4\x93\x02-\x12+/v1/timekeeping/employee_timecard_approvalsB\x80\x02\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x15TimecardApprovalProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"

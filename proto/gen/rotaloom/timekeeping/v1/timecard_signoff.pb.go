@@ -525,14 +525,17 @@ const file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDesc = "" +
 	"\thire_date\x18\x02 \x01(\tR\bhireDate\x12@\n" +
 	"\x1dmanager_sign_off_through_date\x18\x03 \x01(\tR\x19managerSignOffThroughDate\x12-\n" +
 	"\x10sign_off_pending\x18\x04 \x01(\bH\x00R\x0esignOffPending\x88\x01\x01B\x13\n" +
-	"\x11_sign_off_pending2\xd0\x06\n" +
-	"\x16TimecardSignoffService\x12\xbc\x01\n" +
-	"\x0fSignOffTimecard\x12/.rotaloom.timekeeping.v1.SignOffTimecardRequest\x1a\x16.google.protobuf.Empty\"`\xa2\xbb\x18)\n" +
-	"\"timekeeping.timecard_signoff.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02-:\bemployee\"!/v1/timekeeping/timecard_signoffs\x12\xe8\x01\n" +
-	"\x16ImportTimecardSignoffs\x126.rotaloom.timekeeping.v1.ImportTimecardSignoffsRequest\x1a7.rotaloom.timekeeping.v1.ImportTimecardSignoffsResponse\"]\xa2\xbb\x18&\n" +
-	"\"timekeeping.timecard_signoff.write\x18\x04\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/timekeeping/timecard_signoffs/import\x12\xc2\x01\n" +
-	"\x15RemoveTimecardSignoff\x12/.rotaloom.timekeeping.v1.SignOffTimecardRequest\x1a\x16.google.protobuf.Empty\"`\xa2\xbb\x18)\n" +
-	"\"timekeeping.timecard_signoff.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02-:\bemployee*!/v1/timekeeping/timecard_signoffs\x12\xc6\x01\n" +
+	"\x11_sign_off_pending2\xb5\a\n" +
+	"\x16TimecardSignoffService\x12\xde\x01\n" +
+	"\x0fSignOffTimecard\x12/.rotaloom.timekeeping.v1.SignOffTimecardRequest\x1a\x16.google.protobuf.Empty\"\x81\x01\xa2\xbb\x18J\n" +
+	"\"timekeeping.timecard_signoff.write\x18\x03 \xcc\x01\x92\x01\x1e\n" +
+	"\x1ctimekeeping.timecard_signoff\x82\xd3\xe4\x93\x02-:\bemployee\"!/v1/timekeeping/timecard_signoffs\x12\x89\x02\n" +
+	"\x16ImportTimecardSignoffs\x126.rotaloom.timekeeping.v1.ImportTimecardSignoffsRequest\x1a7.rotaloom.timekeeping.v1.ImportTimecardSignoffsResponse\"~\xa2\xbb\x18G\n" +
+	"\"timekeeping.timecard_signoff.write\x18\x04\x92\x01\x1e\n" +
+	"\x1ctimekeeping.timecard_signoff\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/timekeeping/timecard_signoffs/import\x12\xe4\x01\n" +
+	"\x15RemoveTimecardSignoff\x12/.rotaloom.timekeeping.v1.SignOffTimecardRequest\x1a\x16.google.protobuf.Empty\"\x81\x01\xa2\xbb\x18J\n" +
+	"\"timekeeping.timecard_signoff.write\x18\x03 \xcc\x01\x92\x01\x1e\n" +
+	"\x1ctimekeeping.timecard_signoff\x82\xd3\xe4\x93\x02-:\bemployee*!/v1/timekeeping/timecard_signoffs\x12\xc6\x01\n" +
 	"\x14ListTimecardSignoffs\x124.rotaloom.timekeeping.v1.ListTimecardSignoffsRequest\x1a,.rotaloom.timekeeping.v1.TimecardSignoffList\"J\xa2\xbb\x18\x1d\n" +
 	"\x19timekeeping.timecard.read\x18\x01\x82\xd3\xe4\x93\x02#\x12!/v1/timekeeping/timecard_signoffsB\xff\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x14TimecardSignoffProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"

@@ -10,6 +10,7 @@ package timekeepingv1
 
 import (
 	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -395,7 +396,7 @@ var File_rotaloom_timekeeping_v1_worked_time_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_worked_time_proto_rawDesc = "" +
 	"\n" +
-	")rotaloom/timekeeping/v1/worked_time.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1crotaloom/common/v1/ref.proto\"t\n" +
+	")rotaloom/timekeeping/v1/worked_time.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"t\n" +
 	"\x15ReadWorkedTimeRequest\x12!\n" +
 	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\x12\x1d\n" +
 	"\n" +
@@ -409,7 +410,7 @@ const file_rotaloom_timekeeping_v1_worked_time_proto_rawDesc = "" +
 	"\x12signed_off_through\x18\x02 \x01(\tR\x10signedOffThrough\x12@\n" +
 	"\x06totals\x18\x03 \x03(\v2(.rotaloom.timekeeping.v1.WorkedTimeTotalR\x06totals\x12%\n" +
 	"\x0emissed_punches\x18\x04 \x01(\x05R\rmissedPunches\x12\x19\n" +
-	"\bpay_rule\x18\x05 \x01(\tR\apayRule\"\xe5\x02\n" +
+	"\bpay_rule\x18\x05 \x01(\tR\apayRule\"\xed\x02\n" +
 	"\x0fWorkedTimeTotal\x12\x12\n" +
 	"\x04date\x18\x01 \x01(\tR\x04date\x122\n" +
 	"\bpay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x120\n" +
@@ -420,9 +421,9 @@ const file_rotaloom_timekeeping_v1_worked_time_proto_rawDesc = "" +
 	"\x04days\x18\a \x01(\tR\x04days\x12\x14\n" +
 	"\x05money\x18\b \x01(\tR\x05money\x12\x1d\n" +
 	"\n" +
-	"signed_off\x18\t \x01(\bR\tsignedOff\x12\x14\n" +
+	"signed_off\x18\t \x01(\bR\tsignedOff\x12\x1c\n" +
 	"\x05wages\x18\n" +
-	" \x01(\tR\x05wages*\x82\x01\n" +
+	" \x01(\tB\x06\xa2\xbb\x18\x028\x01R\x05wages*\x82\x01\n" +
 	"\tTotalKind\x12\x1a\n" +
 	"\x16TOTAL_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11TOTAL_KIND_WORKED\x10\x01\x12\x1c\n" +

@@ -11,9 +11,11 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -44,10 +46,16 @@ func (n *Handler) CreateNewHires(ctx context.Context, req *commonsv1.NewHireList
 	if err != nil {
 		return nil, err
 	}
+	caller, known := authn.From(ctx)
+	mayWriteWages := !known || caller.IsService() || caller.Has(policy.WagesWrite)
 	var persons []*commonsv1.Person
 	var kept []*store.NewHire
 	var at []int
 	for i, in := range req.GetEmployees() {
+		if failed[i] = wages.Refuse(in); failed[i] != nil && !mayWriteWages {
+			authn.NoteRefusedItem(ctx, fault.CodeWages)
+			continue
+		}
 		if hires[i], failed[i] = readHire(in, places[i]); failed[i] == nil {
 			hired := in.GetHireDate()
 			if hired == "" {
@@ -83,6 +91,9 @@ func (n *Handler) CreateNewHires(ctx context.Context, req *commonsv1.NewHireList
 	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
 	return &commonsv1.NewHireList{Employees: done, Failure: failure}, err
 }
+
+// wages finds wages in what is sent of a new hire.
+var wages = policy.NewWages[*commonsv1.NewHire]()
 
 // readHire checks what is particular to a new hire, who works at a place.
 func readHire(in *commonsv1.NewHire, at workplace) (*store.NewHire, error) {

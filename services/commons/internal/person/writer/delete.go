@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -60,11 +61,18 @@ func (w *Writer) failOutOfScope(ctx context.Context, keys []store.Key, known map
 	if err != nil {
 		return err
 	}
+	visible, err := w.reader.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	rowvisibility.WritesForNobody(ctx) // Where nobody is found.
 	for _, k := range keys {
 		if p := known[k]; p == nil {
 			failed[k] = k.NotFound()
 		} else if err := reach.check(p.Message); err != nil {
 			failed[k] = err
+		} else if refused := visible.RefuseOwn(p.ID); refused != nil {
+			failed[k] = refused
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -77,6 +78,22 @@ func notAuthorised(message string) *fault.Error {
 	return fault.New(rules.CodeNotAuthorised, http.StatusForbidden, message)
 }
 
+// wages finds wages in what is sent of persons.
+var wages = policy.NewWages[*commonsv1.Person]()
+
+// refuseWages fails the items that state wages, when the caller may not write them.
+func refuseWages(ctx context.Context, persons []*commonsv1.Person, items []*store.Item) {
+	if p, ok := authn.From(ctx); !ok || p.IsService() || p.Has(policy.WagesWrite) {
+		return
+	}
+	for i, it := range items {
+		if err := wages.Refuse(persons[i]); it.Err == nil && err != nil {
+			authn.NoteRefusedItem(ctx, fault.CodeWages)
+			it.Err = err
+		}
+	}
+}
+
 // refuseOutOfScope fails the items that the caller may not write.
 func (w *Writer) refuseOutOfScope(ctx context.Context, items []*store.Item) error {
 	reach, err := w.callerScope(ctx)
@@ -87,6 +104,7 @@ func (w *Writer) refuseOutOfScope(ctx context.Context, items []*store.Item) erro
 	if err != nil {
 		return err
 	}
+	rowvisibility.WritesForNobody(ctx) // Until it is known that somebody is changed.
 	own := visible.Own()
 	for _, it := range store.Valid(items) {
 		var before *commonsv1.Person
@@ -99,7 +117,9 @@ func (w *Writer) refuseOutOfScope(ctx context.Context, items []*store.Item) erro
 				continue
 			}
 		}
-		it.Err = reach.checkChange(it.Message, before)
+		if it.Err = reach.checkChange(it.Message, before); it.Err == nil {
+			it.Err = refuseOwn(visible, it)
+		}
 	}
 	return nil
 }

@@ -120,6 +120,7 @@ func (w *Writer) attempt(ctx context.Context, persons []*commonsv1.Person, m Mod
 	for i, kept := range with.Hires {
 		items[i].NewHire = kept
 	}
+	refuseWages(ctx, persons, items)
 	refuseDuplicates(items)
 	for _, refuse := range []func(context.Context, []*store.Item) error{w.refuseOutOfScope, w.refuseTaken, w.refuseBadges, w.refuseUnknownTerms, w.refuseLockouts} {
 		if err := refuse(ctx, items); err != nil {

@@ -99,8 +99,12 @@ func (w *Batch[M]) Apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible
 			return err
 		}
 		for _, id := range w.remove {
-			if _, ok := found[id]; !ok {
+			k, ok := found[id]
+			switch {
+			case !ok:
 				return itemfault.NotFound(itemfault.InBody, f.Label, id)
+			case k.refused != nil:
+				return k.refused
 			}
 		}
 		if err := f.delete(ctx, tx, tenantID, w.remove, found); err != nil {

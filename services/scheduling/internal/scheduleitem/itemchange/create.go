@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -127,6 +128,7 @@ func (f *Family[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstor
 // Only when one of them is unknown are they looked up one by one, to find out
 // which.
 func (f *Family[M]) employeesNamed(ctx context.Context, sent []M, failed []error) []*projection.Employee {
+	rowvisibility.WritesForNobody(ctx) // Entries without an employee are nobody's.
 	out := make([]*projection.Employee, len(sent))
 	var refs []*commonv1.Ref
 	var positions []int

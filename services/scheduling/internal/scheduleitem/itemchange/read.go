@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -21,6 +22,8 @@ import (
 type known struct {
 	row       *itemstore.Row
 	generated *reading.Generated
+	// refused says that the operation may not change it: it is the caller's own.
+	refused *fault.Error
 }
 
 func (k known) employeeID() int64 {
@@ -74,8 +77,12 @@ func (f *Family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, v
 		if employee := k.employeeID(); employee != 0 && !visible.Has(employee) {
 			authn.NoteNotVisible(ctx)
 			delete(out, id)
+			continue
 		}
+		k.refused = visible.RefuseOwn(k.employeeID())
+		out[id] = k
 	}
+	rowvisibility.WritesForNobody(ctx)
 	return out, nil
 }
 
@@ -125,7 +132,7 @@ func (f *Family[M]) employeesOf(ctx context.Context, found map[int64]known) (map
 	var refs []*commonv1.Ref
 	for _, k := range found {
 		id := k.employeeID()
-		if _, asked := out[id]; id != 0 && !asked {
+		if _, asked := out[id]; id != 0 && !asked && k.refused == nil {
 			out[id] = nil
 			refs = append(refs, &commonv1.Ref{Id: proto.Int64(id)})
 		}

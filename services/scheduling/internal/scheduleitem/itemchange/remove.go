@@ -36,6 +36,9 @@ func (f *Family[M]) Remove(ctx context.Context, ids []int64, version *int64, unk
 			if !ok {
 				return itemfault.NotFound(unknown, f.Label, id)
 			}
+			if k.refused != nil {
+				return k.refused
+			}
 			if version != nil && *version != k.version() {
 				return itemfault.Stale(f.Label, id, k.version())
 			}

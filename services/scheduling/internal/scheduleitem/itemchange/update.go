@@ -58,6 +58,9 @@ func (f *Family[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 		if !ok {
 			return itemfault.NotFound(http.StatusNotFound, f.Label, id)
 		}
+		if was.refused != nil {
+			return was.refused
+		}
 		if sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID() {
 			return itemfault.Stale(f.Label, id, was.version()) // Somebody moved it meanwhile.
 		}
@@ -94,6 +97,9 @@ func (f *Family[M]) employeeAfter(ctx context.Context, tenantID int64, visible r
 		was, ok := found[id]
 		if !ok {
 			return nil, itemfault.NotFound(http.StatusNotFound, f.Label, id)
+		}
+		if was.refused != nil {
+			return nil, was.refused
 		}
 		if was.employeeID() == 0 {
 			return nil, nil

@@ -103,6 +103,10 @@ func (f *Family[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 			failed[i] = itemfault.NotFound(itemfault.InBody, f.Label, m.GetId())
 			continue
 		}
+		if was.refused != nil {
+			failed[i] = was.refused
+			continue
+		}
 		employees[i] = those[was.employeeID()]
 	}
 	return employees, nil
@@ -166,6 +170,8 @@ func (f *Family[M]) fits(sent M, was known, found bool, d *itemdraft.Draft) erro
 	switch {
 	case !found:
 		return itemfault.NotFound(itemfault.InBody, f.Label, sent.GetId())
+	case was.refused != nil:
+		return was.refused
 	case sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID():
 		return itemfault.Stale(f.Label, sent.GetId(), was.version())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
@@ -14,7 +15,7 @@ import (
 // SeesWages reports whether the caller may see what people are paid.
 func SeesWages(ctx context.Context) bool {
 	p, ok := authn.From(ctx)
-	return ok && p.Has("commons.wage_work_rule.read")
+	return ok && p.Has(policy.WagesRead)
 }
 
 // Pay writes the wages of the totals of days, or takes them away from who may not see

@@ -134,6 +134,9 @@ func In(found map[person.Key]person.Person, ref *commonv1.Ref) (person.Person, e
 	if !ok {
 		return who, unknown(key)
 	}
+	if who.Refused != nil {
+		return who, who.Refused
+	}
 	return who, nil
 }
 

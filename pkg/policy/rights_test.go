@@ -1,0 +1,229 @@
+package policy_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	_ "github.com/rotaloom/rotaloom/proto/contracts" // Links all of them.
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
+)
+
+// nobodys are services that write, and whose rows belong to no employee.
+var nobodys = map[string]string{
+	"AccrualCodeService":             "what a tenant sets up for everybody",
+	"AccrualProfileService":          "what a tenant sets up for everybody",
+	"BrazilCompanyService":           "what a tenant sets up for everybody",
+	"BrazilDeviceGroupService":       "what a tenant sets up for everybody",
+	"EmploymentTermService":          "what a tenant sets up for everybody",
+	"HolidayService":                 "what a tenant sets up for everybody",
+	"JobService":                     "what a tenant sets up for everybody",
+	"LeaveCustomFieldService":        "what a tenant sets up for everybody",
+	"LeaveProfileService":            "what a tenant sets up for everybody",
+	"LeaveRuleService":               "what a tenant sets up for everybody",
+	"LeaveTypeService":               "what a tenant sets up for everybody",
+	"LocationService":                "what a tenant sets up for everybody",
+	"LocationSetService":             "what a tenant sets up for everybody",
+	"LocationTypeService":            "what a tenant sets up for everybody",
+	"PayCodeService":                 "what a tenant sets up for everybody",
+	"PayRuleService":                 "what a tenant sets up for everybody",
+	"RequestSubtypeService":          "what a tenant sets up for everybody",
+	"ScheduleGroupService":           "what a tenant sets up for everybody",
+	"SchedulePatternTemplateService": "what a tenant sets up for everybody",
+	"ScheduleRuleSetService":         "what a tenant sets up for everybody",
+	"TagDefinitionService":           "what a tenant sets up for everybody",
+	"TargetThresholdService":         "what a tenant sets up for everybody",
+	"WorkRuleService":                "what a tenant sets up for everybody",
+	"BrazilDeviceService":            "devices, and their files: a file is kept as the device signed it, and pays nobody",
+	"ClientService":                  "clients are no persons",
+	"GenericNotificationService":     "texts of messages",
+	"HyperfindProfileService":        "which queries users may use",
+	"HyperfindService":               "queries, which show no more persons than their users see",
+	"IdentityProviderService":        "who vouches for users",
+	"MessagingService":               "it sends messages, and changes nothing of those who get them",
+	"RateLimitService":               "how often clients may call",
+	"ShiftTemplateService":           "shifts of nobody; reading them names employees",
+	"UserService":                    "it takes wrong passwords off a name, for users who log in",
+	"WebhookService":                 "where events are sent",
+}
+
+// named are those of the services whose requests name employees all the same: they name
+// whom something is shown or sent to, and write for nobody.
+var named = []string{"MessagingService", "ShiftTemplateService", "HyperfindService"}
+
+// namesAnEmployee matches the fields by which requests name an employee.
+var namesAnEmployee = regexp.MustCompile(`^(employee|employees|employee_refs?|employee_ids?|emp_no|person|persons|person_(id|key|number|identity)|delegate|delegator)$`)
+
+// Every operation that writes says whether callers may use it for their own record, but
+// those of services whose rows belong to no employee.
+func TestOperationsSayWhetherTheyWriteToTheCallersRecord(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	eachMethod(func(m protoreflect.MethodDescriptor, opts *optionsv1.Method) {
+		if opts.GetInternal() || !strings.HasSuffix(opts.GetPermission(), ".write") {
+			assert.Nil(t, opts.GetOwnRecord(), "%s does not write", m.FullName())
+			return
+		}
+		service := string(m.Parent().Name())
+		own := opts.GetOwnRecord()
+		if _, listed := nobodys[service]; listed {
+			used[service] = true
+			assert.Nil(t, own, "%s: the service is listed", m.FullName())
+			if slices.Contains(named, service) {
+				return
+			}
+			assert.Empty(t, fieldsBelow(m.Input(), func(f protoreflect.FieldDescriptor) bool { return namesAnEmployee.MatchString(string(f.Name())) }),
+				"%s names employees", m.FullName())
+			return
+		}
+		assert.NotEqual(t, len(own.GetActions()) > 0, own.GetAllowed() != "",
+			"%s: say in own_record which actions it refuses on the caller's own record, or why callers may use it there", m.FullName())
+	})
+	for service := range nobodys {
+		assert.True(t, used[service], "%s is listed, and has no operation that writes", service)
+	}
+}
+
+// soundsLikeAWage matches the names of fields that may hold a wage.
+var soundsLikeAWage = regexp.MustCompile(`wage|salary|money|amount|(^|_)rate\d*$|compensation`)
+
+// noWages are fields, by a part of their full names, whose names sound as if they held one.
+var noWages = map[string]string{
+	"CurrencyAmount.amount":                               "money that somebody entered for a day, and no wage",
+	"CyclePayCodeEdit.amount":                             "what is entered, of which money is a part",
+	"EmployeePayCodeEdit.amount":                          "what is entered, of which money is a part",
+	"GrantedLeaveType.amount":                             "hours",
+	"LeaseRateResponse.rate":                              "requests a second",
+	"LeaveGrant.amount":                                   "hours",
+	"MinimumWage.amount":                                  "a rule of an employment term, for everybody",
+	"PayCode.money":                                       "whether a pay code holds money",
+	"PayCodeAmount.money":                                 "money that somebody entered for a day, and no wage",
+	"PersonWageWorkRules.effective_dated_wage_work_rules": "wages stand in it",
+	"RateAllowance.rate":                                  "requests a second",
+	"RateLimit.rate":                                      "requests a second",
+	"ReadEmployeeDaysRequest.wages":                       "whether wages are asked for",
+	"TermDayPaycode.amount":                               "a rule of an employment term, for everybody",
+	"WorkHourDefinition.amount":                           "a rule of an employment term, for everybody",
+	"WorkedTimeTotal.money":                               "money that somebody entered for a day, and no wage",
+	"amount_from":                                         "a word",
+	"amount_in_seconds":                                   "time",
+	"amount_type":                                         "a word",
+	"available_balance_in_money":                          "a balance, which is never filled in",
+	"delete_base_wage":                                    "whether it goes",
+	"next_salary_review_date":                             "a day",
+	"days_amount":                                         "days",
+	"default_symbolic_amounts":                            "parts of a day",
+	"due_date_amount":                                     "days",
+	"grant_amount":                                        "hours or days of a balance",
+	"hours_amount":                                        "hours",
+	"include_base_wages":                                  "whether wages are asked for",
+	"minimum_wage":                                        "a rule of an employment term, for everybody",
+	"money_amount":                                        "money that somebody entered for a day, and no wage",
+	"money_currency_amount":                               "money that somebody entered for a day, and no wage",
+	"override_accrual_amount":                             "hours or days of a balance",
+	"raw_wage":                                            "whether wages are asked for",
+	"resident_state_total_allowances_claimed_currency_amount": "a tax allowance",
+	"symbolic_amount":       "a part of a day",
+	"target_amount_type":    "a word",
+	"unavailability_amount": "time",
+	"unavailable_amount":    "time",
+	"wage_addition":         "a rule of a pay code, for everybody",
+	"wage_multiplier":       "a rule of a pay code, for everybody",
+	"wage_work_rules":       "wages stand in it",
+	"work_state_total_allowances_claimed_currency_amount": "a tax allowance",
+}
+
+// Every field that may hold a wage says so, or is listed with the reason why it does not.
+func TestWagesAreDeclared(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		if strings.HasPrefix(string(file.Package()), "rotaloom.") && file.Package() != "rotaloom.options.v1" {
+			eachMessage(file.Messages(), func(m protoreflect.MessageDescriptor) {
+				for i := range m.Fields().Len() {
+					f := m.Fields().Get(i)
+					reason := reasonFor(f, used)
+					declared := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.Field).GetWage()
+					if soundsLikeAWage.MatchString(string(f.Name())) {
+						assert.NotEqual(t, declared, reason, "%s: mark it (wage: true), or list why it is none", f.FullName())
+					}
+				}
+			})
+		}
+		return true
+	})
+	for part := range noWages {
+		assert.True(t, used[part], "%s is listed, and is no field that sounds like a wage", part)
+	}
+}
+
+func reasonFor(f protoreflect.FieldDescriptor, used map[string]bool) bool {
+	for part := range noWages {
+		if strings.HasSuffix("."+string(f.FullName()), "."+part) && soundsLikeAWage.MatchString(string(f.Name())) {
+			used[part] = true
+			return true
+		}
+	}
+	return false
+}
+
+func eachMethod(do func(protoreflect.MethodDescriptor, *optionsv1.Method)) {
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			methods := file.Services().Get(i).Methods()
+			for k := range methods.Len() {
+				if proto.HasExtension(methods.Get(k).Options(), optionsv1.E_Method) {
+					do(methods.Get(k), proto.GetExtension(methods.Get(k).Options(), optionsv1.E_Method).(*optionsv1.Method))
+				}
+			}
+		}
+		return true
+	})
+}
+
+func eachMessage(list protoreflect.MessageDescriptors, do func(protoreflect.MessageDescriptor)) {
+	for i := range list.Len() {
+		do(list.Get(i))
+		eachMessage(list.Get(i).Messages(), do)
+	}
+}
+
+// fieldsBelow returns the fields of a message, and of all below it, that a condition chooses.
+func fieldsBelow(m protoreflect.MessageDescriptor, chosen func(protoreflect.FieldDescriptor) bool) []protoreflect.FullName {
+	var found []protoreflect.FullName
+	seen := map[protoreflect.FullName]bool{}
+	var visit func(protoreflect.MessageDescriptor)
+	visit = func(m protoreflect.MessageDescriptor) {
+		if seen[m.FullName()] {
+			return
+		}
+		seen[m.FullName()] = true
+		for i := range m.Fields().Len() {
+			f := m.Fields().Get(i)
+			if chosen(f) {
+				found = append(found, f.FullName())
+			}
+			if f.Message() != nil {
+				visit(f.Message())
+			}
+		}
+	}
+	visit(m)
+	return found
+}
+
+func TestActionsOnOnesOwnRecordHaveNames(t *testing.T) {
+	t.Parallel()
+	actions := policy.NewTable(nil).OwnRecordActions()
+	assert.Contains(t, actions, "timekeeping.timecard_signoff")
+	for _, action := range actions {
+		assert.Regexp(t, `^[a-z]+\.[a-z_]+$`, action)
+	}
+}

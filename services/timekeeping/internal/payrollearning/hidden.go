@@ -1,0 +1,78 @@
+package payrollearning
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+)
+
+// derivedID returns the id under which an earning with a refId is stored when an earning
+// that the caller may not see has the refId.
+func derivedID(ctx context.Context, ref uuid.UUID) uuid.UUID {
+	user := ""
+	if p, ok := authn.From(ctx); ok {
+		user = p.Subject
+	}
+	return uuid.NewSHA1(ref, []byte(user))
+}
+
+// insertAll is insert, by refId, where earnings that the caller may not see take no refId
+// away.
+func insertAll(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning, visible rowvisibility.Set) (map[uuid.UUID]bool, error) {
+	stored, err := insert(ctx, tx, tenantID, list)
+	if err != nil || len(stored) == len(list) {
+		return stored, err
+	}
+	var refs []uuid.UUID
+	for _, e := range list {
+		if !stored[e.ID] {
+			refs = append(refs, e.ID)
+		}
+	}
+	hidden, err := hiddenRefs(ctx, tx, tenantID, refs, visible)
+	if err != nil {
+		return nil, err
+	}
+	var again []earning
+	byDerived := map[uuid.UUID]uuid.UUID{}
+	for _, e := range list {
+		if hidden[e.ID] {
+			ref := e.ID
+			e.ID = derivedID(ctx, ref)
+			byDerived[e.ID] = ref
+			again = append(again, e)
+		}
+	}
+	if len(again) == 0 {
+		return stored, nil
+	}
+	beside, err := insert(ctx, tx, tenantID, again)
+	for id := range beside {
+		stored[byDerived[id]] = true
+	}
+	return stored, err
+}
+
+// hiddenRefs returns those refIds that earnings have which the caller may not see.
+func hiddenRefs(ctx context.Context, tx pgx.Tx, tenantID int64, refs []uuid.UUID, visible rowvisibility.Set) (map[uuid.UUID]bool, error) {
+	rows, err := tx.Query(ctx, `SELECT ref_id, employee_id FROM payroll_earning WHERE tenant_id = $1 AND ref_id = ANY($2)`, tenantID, refs)
+	if err != nil {
+		return nil, fmt.Errorf("find earnings: %w", err)
+	}
+	hidden := map[uuid.UUID]bool{}
+	var ref uuid.UUID
+	var employee int64
+	_, err = pgx.ForEachRow(rows, []any{&ref, &employee}, func() error {
+		hidden[ref] = !visible.Has(employee)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find earnings: %w", err)
+	}
+	return hidden, nil
+}
