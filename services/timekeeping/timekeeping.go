@@ -190,7 +190,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		accrualProfiles: accrual.NewProfiles(deps.Pool),
 		accrualBalances: accrual.NewBalances(deps.Pool, cards, employeeDays),
 
-		brazilDevices:   brazil.NewDevices(deps.Pool),
+		brazilDevices:   brazil.NewDevices(deps.Pool, rules),
 		brazilGroups:    brazil.NewGroups(deps.Pool),
 		brazilCompanies: brazil.NewCompanies(deps.Pool),
 

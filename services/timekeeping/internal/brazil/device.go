@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -33,13 +34,14 @@ func newDeviceStore() *deviceStore {
 type Devices struct {
 	timekeepingv1.UnsafeBrazilDeviceServiceServer
 	resource namedstore.Resource[*timekeepingv1.BrazilDevice]
+	rows     *rowvisibility.Rules
 }
 
 var _ timekeepingv1.BrazilDeviceServiceServer = (*Devices)(nil)
 
-// NewDevices returns Devices in the database of the pool.
-func NewDevices(pool *pg.Pool) *Devices {
-	h := &Devices{}
+// NewDevices returns Devices in the database of the pool. The rules say who sees everybody.
+func NewDevices(pool *pg.Pool, rows *rowvisibility.Rules) *Devices {
+	h := &Devices{rows: rows}
 	h.resource = namedstore.Resource[*timekeepingv1.BrazilDevice]{
 		Store: newDeviceStore(), Pool: pool, Prepare: prepareDevice, Stored: numberDevice, Show: h.show, Unused: unusedDevice,
 	}

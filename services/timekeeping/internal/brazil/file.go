@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
@@ -39,6 +40,12 @@ func (h *Devices) UploadBrazilAfdFile(ctx context.Context, req *timekeepingv1.Up
 	device, err := h.resource.Get(ctx, req.GetDeviceId())
 	if err != nil {
 		return nil, err
+	}
+	switch visible, err := h.rows.Visible(ctx); {
+	case err != nil:
+		return nil, err
+	case !visible.All():
+		return nil, fault.Forbidden(fault.CodeNoAccess, "A file holds the punches of everybody at the device. Only users who see everybody keep files.")
 	}
 	file := checked(device, name, content)
 	if !file.GetAccepted() {
@@ -97,13 +104,22 @@ func fileOf(row pgx.Row) (*timekeepingv1.BrazilAfdFile, error) {
 	return file, nil
 }
 
-// GetBrazilAfdFile returns what a file that is kept holds, or 404.
+// GetBrazilAfdFile returns what a file that is kept holds, or 404: also for callers who do
+// not see everybody, since nobody knows whose punches a file has.
 func (h *Devices) GetBrazilAfdFile(ctx context.Context, req *timekeepingv1.GetBrazilAfdFileRequest) (*timekeepingv1.BrazilAfdFile, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}
+	visible, err := h.rows.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
 	file, err := fileOf(h.resource.Pool.QueryRow(ctx, readFile, tenantID, req.GetDeviceId(), req.GetId()))
+	if err == nil && !visible.All() {
+		authn.NoteNotVisible(ctx)
+		err = pgx.ErrNoRows
+	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.NotFound(CodeUnknown, fmt.Sprintf("There is no file with the id %d of the device %d.", req.GetId(), req.GetDeviceId()))
 	}

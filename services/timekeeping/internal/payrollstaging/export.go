@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -159,6 +161,19 @@ func (h *Exports) ListPayrollExports(ctx context.Context, _ *timekeepingv1.ListP
 	if err != nil {
 		return nil, fmt.Errorf("read exports: %w", err)
 	}
+	visible, err := h.deps.Persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]uuid.UUID, len(found))
+	for i, e := range found {
+		runs[i] = e.Staging
+	}
+	shown, err := visibleRuns(ctx, h.deps.Pool, tenantID, visible, runs)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(e export) bool { return !shown[e.Staging] })
 	total := int64(len(found))
 	out := &timekeepingv1.PayrollExportList{TotalElements: &total}
 	for _, e := range found {
@@ -195,6 +210,18 @@ func (h *Exports) find(ctx context.Context, text string) (int64, *export, error)
 	}
 	if err != nil {
 		return 0, nil, fmt.Errorf("read export: %w", err)
+	}
+	visible, err := h.deps.Persons.Visible(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	shown, err := visibleRuns(ctx, h.deps.Pool, tenantID, visible, []uuid.UUID{e.Staging})
+	if err != nil {
+		return 0, nil, err
+	}
+	if !shown[e.Staging] {
+		authn.NoteNotVisible(ctx)
+		return 0, nil, unknownExport(text)
 	}
 	return tenantID, &e, nil
 }

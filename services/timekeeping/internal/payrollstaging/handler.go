@@ -52,11 +52,15 @@ func (h *Handler) StagePayroll(ctx context.Context, req *timekeepingv1.PayrollSt
 	if err != nil {
 		return nil, err
 	}
+	seen, err := h.deps.Persons.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("name a run: %w", err)
 	}
-	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error { return start(ctx, tx, tenantID, id, r, employees) })
+	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error { return start(ctx, tx, tenantID, id, r, employees, seen) })
 	if err != nil {
 		return nil, err
 	}
@@ -160,11 +164,26 @@ func (h *Handler) find(ctx context.Context, text string) (int64, *run, error) {
 	if err != nil {
 		return 0, nil, unknown(text)
 	}
-	r, err := readRun(ctx, h.deps.Pool, tenantID, id)
-	if err == nil && r == nil {
-		err = unknown(text)
+	visible, err := h.deps.Persons.Visible(ctx)
+	if err != nil {
+		return 0, nil, err
 	}
-	return tenantID, r, err
+	r, err := readRun(ctx, h.deps.Pool, tenantID, id)
+	if err != nil {
+		return 0, nil, err
+	}
+	shown, err := visibleRuns(ctx, h.deps.Pool, tenantID, visible, []uuid.UUID{id})
+	if err != nil {
+		return 0, nil, err
+	}
+	if r != nil && !shown[id] {
+		authn.NoteNotVisible(ctx)
+		r = nil
+	}
+	if r == nil {
+		return 0, nil, unknown(text)
+	}
+	return tenantID, r, nil
 }
 
 func unknown(text string) error {

@@ -34,18 +34,18 @@ type run struct {
 }
 
 // start stores a run with its batches, and asks for them.
-func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules, employees []int64) error {
+func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules, employees []int64, seen rowvisibility.Set) error {
 	if err := lockRuns.Wait(ctx, tx, tenantID); err != nil {
 		return err
 	}
 	var open int
-	var used *uuid.UUID
-	if err := tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM payroll_staging WHERE tenant_id = $1 AND finished_at IS NULL),
-			(SELECT id FROM payroll_staging WHERE tenant_id = $1 AND execution_id = $2)`,
-		tenantID, r.message.GetExecutionId()).Scan(&open, &used); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT count(*) FROM payroll_staging WHERE tenant_id = $1 AND finished_at IS NULL`, tenantID).Scan(&open); err != nil {
 		return fmt.Errorf("count runs: %w", err)
 	}
+	name, used, err := freeName(ctx, tx, tenantID, r.message.GetExecutionId(), seen)
 	switch {
+	case err != nil:
+		return err
 	case used != nil:
 		return fault.Conflict(CodeUsed, fmt.Sprintf("executionId: the run %s has it. Ask for its status, or choose another executionId.", used))
 	case open >= maxRuns:
@@ -58,7 +58,7 @@ func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules
 	batches := slices.Collect(slices.Chunk(employees, maxBatch))
 	if _, err := tx.Exec(ctx, `INSERT INTO payroll_staging (tenant_id, id, execution_id, start_date, end_date, body, batches, batches_left, state, finished_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7::int, $7, CASE WHEN $7 = 0 THEN 'success' ELSE 'pending' END, CASE WHEN $7 = 0 THEN now() END)`,
-		tenantID, id, r.message.GetExecutionId(), r.days.From, r.days.To, body, len(batches)); err != nil {
+		tenantID, id, name, r.days.From, r.days.To, body, len(batches)); err != nil {
 		return fmt.Errorf("store run: %w", err)
 	}
 	rows := &pgx.Batch{}
