@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -38,7 +39,7 @@ func ownRequests(e ownEntries) map[string]struct{ path, body string } {
 	locks := `{"employeeRefs": {"ids": [` + id + `]}, "startDate": "2031-07-10", "endDate": "2031-07-10"}`
 	terms := `{"personIdentity": {"personKey": ` + id + `}, "assignments": [{"employmentTerm": {"id": 1}, "effectiveDate": "2031-01-01", "expirationDate": "3000-01-01"}]}`
 	raise := `{"personIdentity": {"personKey": ` + id + `}, "jobAssignment": {"baseWageRates": [{"hourlyRate": 99, "effectiveDate": "2024-01-01"}]}}`
-	rules := `{"personIdentity": {"personKey": ` + id + `}, "assignments": [{"ruleSet": {"id": 1}, "context": {"id": -1}, "effectiveDate": "2031-03-09"}]}`
+	rules := `{"personIdentity": {"personKey": ` + id + `}, "assignments": [{"ruleSet": {"id": 1}, "context": {"id": -1}, "effectiveDate": "2031-03-09", "expirationDate": "3000-01-01"}]}`
 	leave := fmt.Sprintf(`{"leaveCase": {"id": %d}}`, e.leaveCase)
 	with := func(object, more string) string { return strings.TrimSuffix(object, "}") + ", " + more + "}" }
 	newCase := `{"employee": ` + me + `, "category": {"qualifier": "Medical"}, "reason": {"id": 7}, "frequency": {"qualifier": "Continuous"}, "status": {"id": 1},
@@ -98,7 +99,7 @@ func ownRequests(e ownEntries) map[string]struct{ path, body string } {
 		"DELETE /v1/commons/persons/leave_profile":                    {"/v1/commons/persons/leave_profile?person_number=" + e.number, ""},
 		"POST /v1/leave/leave_cases":                                  {"", newCase},
 		"PUT /v1/leave/leave_cases":                                   {"", fmt.Sprintf(`{"id": %d, "status": {"id": 1}}`, e.leaveCase)},
-		"DELETE /v1/leave/leave_cases":                                {"", leave},
+		"DELETE /v1/leave/leave_cases":                                {"", fmt.Sprintf(`{"id": %d}`, e.leaveCase)},
 		"POST /v1/leave/leave_cases/multi_create":                     {"", "[" + newCase + "]"},
 		"POST /v1/leave/leave_cases/multi_delete":                     {"", fmt.Sprintf(`{"leaveCases": [{"id": %d}]}`, e.leaveCase)},
 		"POST /v1/leave/leave_cases/case_rules":                       {"", with(leave, fmt.Sprintf(`"rule": {"id": %d}, "effectiveDate": "2031-03-05"`, e.rule))},
@@ -198,7 +199,7 @@ func ownRecord(t *testing.T, w *fixture) {
 		boss, _ := w.person(t, "Manager")
 		deputy, api := w.person(t, "Manager")
 		w.create(t, "/v1/commons/persons/current_user_delegations", fmt.Sprintf(
-			`{"delegator": {"id": %d}, "delegate": {"id": %d}, "startDate": "2000-01-01", "endDate": "2999-01-02"}`, boss, deputy), nil)
+			`{"delegator": {"id": %d}, "delegate": {"id": %d}, "startDate": %q, "endDate": %q}`, boss, deputy, time.Now().UTC().Format(time.DateOnly), time.Now().UTC().AddDate(0, 0, 2).Format(time.DateOnly)), nil)
 		got, err := w.send(t.Context(), api.Token, http.MethodPost, "/v1/timekeeping/timecard_signoffs?start_date=2024-03-02&end_date=2024-03-03",
 			[]byte(fmt.Sprintf(`{"id": %d}`, boss)))
 		require.NoError(t, err)

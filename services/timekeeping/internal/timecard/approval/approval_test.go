@@ -71,11 +71,13 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 	}{
 		{"of the last day that is over", "", 1, "2026-03-19", "2026-03-19"},
 		{"of today", timecardfault.CodeNotOver, 1, "2026-03-19", "2026-03-20"},
-		{"of one's own days", timecardfault.CodeOwn, 7, "2026-03-19", "2026-03-19"},
+		{"of one's own days", fault.CodeOwnRecord, 7, "2026-03-19", "2026-03-19"},
 		{"of days backwards", timecardfault.CodeNoRange, 1, "2026-03-19", "2026-03-18"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := h.ApproveTimecard(by(ctx, c.caller), days(7, c.first, c.last))
+			caller := by(ctx, c.caller)
+			p, _ := authn.From(caller)
+			_, err := h.ApproveTimecard(authn.WithOwnRecord(caller, p, []string{"timekeeping.timecard_approval"}), days(7, c.first, c.last))
 			assert.Equal(t, c.code == "", err == nil, "%v", err)
 			assert.Equal(t, c.code != "", fault.HasCode(err, c.code), "%v", err)
 		})
