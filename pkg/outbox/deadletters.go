@@ -68,14 +68,28 @@ func (l *DeadLetters) list(ctx context.Context, condition string, args ...any) (
 }
 
 // RequestReplay asks whoever runs the consumers to replay letters: those with the ids,
-// or all that the context's tenant may see when there are none. It returns how
-// many there are.
-func (l *DeadLetters) RequestReplay(ctx context.Context, ids []int64) (int64, error) {
-	tag, err := l.db.Exec(ctx, `UPDATE dead_letter SET replay_at = clock_timestamp() WHERE cardinality($1::bigint[]) = 0 OR id = ANY($1)`, ids)
+// or all that the context's tenant may see when there are none. It returns the ids of
+// those that there are.
+func (l *DeadLetters) RequestReplay(ctx context.Context, ids []int64) ([]int64, error) {
+	rows, err := l.db.Query(ctx, `UPDATE dead_letter SET replay_at = clock_timestamp()
+		WHERE cardinality($1::bigint[]) = 0 OR id = ANY($1) RETURNING id`, ids)
 	if err != nil {
-		return 0, fmt.Errorf("outbox: ask for a replay: %w", err)
+		return nil, fmt.Errorf("outbox: ask for a replay: %w", err)
 	}
-	return tag.RowsAffected(), nil
+	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("outbox: ask for a replay: %w", err)
+	}
+	return found, nil
+}
+
+// Tenants returns the tenants that have dead letters, of those that the context may see.
+func (l *DeadLetters) Tenants(ctx context.Context) ([]int64, error) {
+	rows, err := l.db.Query(ctx, `SELECT DISTINCT tenant_id FROM dead_letter ORDER BY tenant_id`)
+	if err != nil {
+		return nil, fmt.Errorf("outbox: tenants of dead letters: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
 // ReplayFailed keeps a letter that failed once more, with its reason of now.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
@@ -50,10 +52,16 @@ func (c *BackfillCommand) Do(ctx context.Context, database pg.Config, copies []*
 		return err
 	}
 	defer pool.Close()
-	for _, topic := range topics {
-		if err := Backfill(ctx, pool, c.Tenant, topic); err != nil {
-			return err
+	err = pg.InTx(tenant.With(ctx, c.Tenant), pool, func(ctx context.Context, tx pgx.Tx) error {
+		for _, topic := range topics {
+			if err := requestBackfill(ctx, tx, c.Tenant, topic); err != nil {
+				return err
+			}
 		}
+		return audit.Operated(ctx, tx, c.Tenant, clock.System{}.Now(), "backfill", topics...)
+	})
+	if err != nil {
+		return err
 	}
 	if _, err := fmt.Fprintf(out, "tenant %d: %s will be asked for within seconds\n", c.Tenant, strings.Join(topics, ", ")); err != nil || !c.Follow {
 		return err

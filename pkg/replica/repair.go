@@ -63,12 +63,14 @@ func Check(ctx context.Context, db pg.Querier, tenantID int64, topic string) err
 // Backfill has everything that a copy has of a topic of a tenant published once
 // more, and what it lacks beside, by whoever serves.
 func Backfill(ctx context.Context, pool *pg.Pool, tenantID int64, topic string) error {
-	return pg.InTx(tenant.With(ctx, tenantID), pool, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, requestAllHeads, tenantID, topic); err != nil {
-			return fmt.Errorf("replica: ask for a backfill of %s: %w", topic, err)
-		}
-		return Check(ctx, tx, tenantID, topic)
-	})
+	return pg.InTx(tenant.With(ctx, tenantID), pool, func(ctx context.Context, tx pgx.Tx) error { return requestBackfill(ctx, tx, tenantID, topic) })
+}
+
+func requestBackfill(ctx context.Context, tx pgx.Tx, tenantID int64, topic string) error {
+	if _, err := tx.Exec(ctx, requestAllHeads, tenantID, topic); err != nil {
+		return fmt.Errorf("replica: ask for a backfill of %s: %w", topic, err)
+	}
+	return Check(ctx, tx, tenantID, topic)
 }
 
 var errRefused = errors.New("replica: the owner refused a backfill")

@@ -5,9 +5,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -112,15 +117,41 @@ func (r *ReplayDeadLetters) In(ctx context.Context, database pg.Config, log *slo
 	}
 	defer pool.Close()
 	ids := append([]int64{}, r.IDs...)
-	n, err := outbox.NewDeadLetters(pool).RequestReplay(tenantContext(ctx, r.Tenant), ids)
-	if err != nil {
-		return err
+	tenants := []int64{r.Tenant}
+	if r.Tenant == 0 {
+		if tenants, err = outbox.NewDeadLetters(pool).Tenants(tenant.All(ctx)); err != nil {
+			return err
+		}
+	}
+	n := 0
+	for _, tenantID := range tenants {
+		requested, err := requestReplay(ctx, pool, tenantID, ids)
+		if err != nil {
+			return fmt.Errorf("replay dead letters: %w", err)
+		}
+		n += requested
 	}
 	if n == 0 && len(ids) > 0 {
 		return fmt.Errorf("there are no dead letters with these numbers")
 	}
 	_, err = fmt.Fprintf(out, "%d dead letters will be handled once more within seconds; list shows those that fail again\n", n)
 	return err
+}
+
+// requestReplay asks for the replay of letters of a tenant, and returns how many there are.
+func requestReplay(ctx context.Context, pool *pg.Pool, tenantID int64, ids []int64) (n int, err error) {
+	err = pg.InTx(tenant.With(ctx, tenantID), pool, func(ctx context.Context, tx pgx.Tx) error {
+		found, err := outbox.NewDeadLetters(tx).RequestReplay(ctx, ids)
+		if n = len(found); err != nil || n == 0 {
+			return err
+		}
+		letters := make([]string, n)
+		for i, id := range found {
+			letters[i] = strconv.FormatInt(id, 10)
+		}
+		return audit.Operated(ctx, tx, tenantID, clock.System{}.Now(), "deadletter replay", letters...)
+	})
+	return n, err
 }
 
 // tenantContext is the context of a tenant's dead letters, or of all when it is 0.

@@ -7,9 +7,13 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
 )
 
@@ -136,9 +140,17 @@ type RotateSigningKeysCommand struct{}
 
 // Operate says what the processes that serve will do.
 func (c *RotateSigningKeysCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
-	n, err := signing.Retire(ctx, s.pool, s.clock.Now())
+	var n int64
+	err := pg.InTx(tenant.With(ctx, tenant.Default), s.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		now := s.clock.Now()
+		if n, err = signing.Retire(ctx, tx, now); err != nil {
+			return err
+		}
+		// All tenants have the same keys. The row is that of the default one.
+		return audit.Operated(ctx, tx, tenant.Default, now, "signing-keys rotate")
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("rotate signing keys: %w", err)
 	}
 	_, err = fmt.Fprintf(out, "%d signing keys will be replaced: auth publishes the next one within a minute, and signs with it "+
 		"when all programs know it; tokens of before stay valid until they end\n", n)

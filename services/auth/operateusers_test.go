@@ -33,6 +33,6 @@ func TestOperatorsSeeWhoIsKeptOut(t *testing.T) {
 	assert.NoError(t, b.try(t.Context(), "z", "chief", reset.Reveal()))
 	var events int
 	require.NoError(t, b.pool.QueryRow(tenant.With(t.Context(), tenant.Default),
-		`SELECT count(*) FROM audit_event WHERE tenant_id = $1 AND operation = 'reset-password' AND objects = '{CHIEF}'`, tenant.Default).Scan(&events))
+		`SELECT count(*) FROM audit_event WHERE tenant_id = $1 AND operation = 'user reset-password' AND outcome = 'ok' AND objects = '{CHIEF}'`, tenant.Default).Scan(&events))
 	assert.Equal(t, 1, events, "the trail says so")
 }

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
@@ -108,7 +110,10 @@ func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (Made, error) {
 		batch.Queue(`INSERT INTO client (tenant_id, client_id, secret_hash) VALUES ($1, $2, $3)`, made.ID, n.ClientID, secret[:])
 		batch.Queue(`INSERT INTO app_user (tenant_id, username, username_key, password_hash, long_password, access_profile)
 			VALUES ($1, $2, $3, $4, true, $5)`, made.ID, n.Username, username.KeyOf(n.Username), hash, AdministratorProfile)
-		return tx.SendBatch(ctx, batch).Close()
+		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+			return err
+		}
+		return audit.Operated(ctx, tx, made.ID, s.clock.Now(), "tenant create", n.Name)
 	})
 	if pgerr.IsUnique(err, "tenant_host") {
 		return made, fmt.Errorf("another tenant has the host name %s", n.Host)
@@ -137,7 +142,10 @@ func (s *Service) ListTenants(ctx context.Context) ([]Tenant, error) {
 func (s *Service) DisableTenant(ctx context.Context, id int64) error {
 	now := s.clock.Now()
 	err := s.switchTenant(ctx, id, &now, func(ctx context.Context, tx pgx.Tx) error {
-		return revoked.Tenant(ctx, tx, id, now)
+		if err := revoked.Tenant(ctx, tx, id, now); err != nil {
+			return err
+		}
+		return audit.Operated(ctx, tx, id, now, "tenant disable", strconv.FormatInt(id, 10))
 	})
 	if err == nil {
 		s.revoked.Published()
@@ -147,7 +155,9 @@ func (s *Service) DisableTenant(ctx context.Context, id int64) error {
 
 // EnableTenant lets a tenant in again. Its users have to log in.
 func (s *Service) EnableTenant(ctx context.Context, id int64) error {
-	return s.switchTenant(ctx, id, nil, func(context.Context, pgx.Tx) error { return nil })
+	return s.switchTenant(ctx, id, nil, func(ctx context.Context, tx pgx.Tx) error {
+		return audit.Operated(ctx, tx, id, s.clock.Now(), "tenant enable", strconv.FormatInt(id, 10))
+	})
 }
 
 func (s *Service) switchTenant(ctx context.Context, id int64, disabledAt *time.Time, then func(context.Context, pgx.Tx) error) error {
@@ -170,7 +180,10 @@ func (s *Service) switchTenant(ctx context.Context, id int64, disabledAt *time.T
 // UnlockUser forgets the wrong passwords of a user name of a tenant.
 func (s *Service) UnlockUser(ctx context.Context, tenantID int64, name string) error {
 	err := pg.InTx(tenant.With(ctx, tenantID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return s.loginLimit.Unlock(ctx, tx, tenantID, name)
+		if err := s.loginLimit.Unlock(ctx, tx, tenantID, name); err != nil {
+			return err
+		}
+		return audit.Operated(ctx, tx, tenantID, s.clock.Now(), "user unlock", name)
 	})
 	if err != nil {
 		return fmt.Errorf("tenant %d: %w", tenantID, err)

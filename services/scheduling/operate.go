@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
@@ -67,7 +68,7 @@ func (r *ReplayCommand) Do(ctx context.Context, database pg.Config, log *slog.Lo
 		return err
 	}
 	defer pool.Close()
-	if err := propagator.Replay(tenant.With(ctx, r.Tenant), pool, r.ID); err != nil {
+	if err := propagator.Replay(tenant.With(ctx, r.Tenant), pool, r.ID, clock.System{}.Now()); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "propagation %d goes on\n", r.ID)

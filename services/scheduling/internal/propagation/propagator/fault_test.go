@@ -249,9 +249,9 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	proc.relay.Wake()
 	w.awaitState(other, propagation.StateFinished)
 
-	assert.Error(t, Replay(tenant.With(t.Context(), 2), w.pool, id), "nobody else's")
+	assert.Error(t, Replay(tenant.With(t.Context(), 2), w.pool, id, time.Now()), "nobody else's")
 	w.exec("UPDATE pattern_assignment SET lane = 8 WHERE id = 60")
-	require.NoError(t, Replay(w.ctx, w.pool, same))
+	require.NoError(t, Replay(w.ctx, w.pool, same, time.Now()))
 	for _, one := range []int64{id, same} {
 		t.Run(fmt.Sprint(one), func(t *testing.T) {
 			w.awaitState(one, propagation.StateFinished)
@@ -260,7 +260,7 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 		})
 	}
 	assert.Len(t, w.spans(2), 2)
-	assert.True(t, fault.HasCode(Replay(w.ctx, w.pool, id), fault.CodeConflict), "it has not failed")
+	assert.True(t, fault.HasCode(Replay(w.ctx, w.pool, id, time.Now()), fault.CodeConflict), "it has not failed")
 	w.requireVerified()
 }
 

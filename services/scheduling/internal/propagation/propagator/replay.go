@@ -3,9 +3,12 @@ package propagator
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -28,7 +31,7 @@ UPDATE propagation_batch SET state = 'WAITING' WHERE tenant_id = $1 AND propagat
 
 // Replay sets a failed propagation of the tenant in ctx going again, with what
 // it has not done. One that has not failed is an error.
-func Replay(ctx context.Context, pool *pg.Pool, id int64) error {
+func Replay(ctx context.Context, pool *pg.Pool, id int64, now time.Time) error {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return err
@@ -51,6 +54,9 @@ func Replay(ctx context.Context, pool *pg.Pool, id int64) error {
 		if err == nil {
 			// The planner also asks for the batches that wait.
 			err = outbox.Append(ctx, tx, tenantID, &schedulingv1.PropagationRequested{PropagationId: appliedBy[0]})
+		}
+		if err == nil {
+			err = audit.Operated(ctx, tx, tenantID, now, "propagation replay", strconv.FormatInt(id, 10))
 		}
 		if err != nil {
 			return fmt.Errorf("propagation: replay: %w", err)
