@@ -139,7 +139,7 @@ func (h *Handler) PutRateLimit(ctx context.Context, req *platformv1.PutRateLimit
 	}
 	if most := h.store.defaults.Max(k.class); policy.Within(most) != policy {
 		return nil, fault.Invalid(codeCeiling, fmt.Sprintf("The rate limit is above what the installation allows for the class %s: "+
-			"%s requests per second, and a burst of %d. An operator can raise it (rate-ceiling).",
+			"%s requests per second, and a burst of %d. An operator can raise it: --rate-ceiling of platform, --platform-rate-ceiling of rotaloom.",
 			ratelimit.Name(k.class), strconv.FormatFloat(most.Rate, 'f', -1, 64), most.Burst))
 	}
 	tenantID, err := tenant.Of(ctx)
@@ -208,7 +208,7 @@ func settableKey(class, client string) (key, error) {
 	k, err := keyOf(class, client)
 	if err == nil && k.class == optionsv1.Throttle_THROTTLE_LOGIN {
 		return k, fault.Invalid(codeByAddress, "The class login is counted by address, before the tenant is known. "+
-			"Its rate is a setting of the installation (rate-login).")
+			"Its rate is a setting of the installation: --rate-login of platform, --platform-rate-login of rotaloom.")
 	}
 	return k, err
 }
