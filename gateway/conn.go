@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -89,11 +90,31 @@ func (c *serviceCall) takeRawPart(fields []byte) error {
 	return c.r.route.Raw.Write(c.w, fields)
 }
 
-// setRawType says of which type a body is that the fields of a response begin.
+// setRawType says of which type a body is that the fields of a response begin, and that it
+// is a file: a browser stores it, and shows nothing of it as a page.
 func (c *serviceCall) setRawType(fields []byte) error {
 	contentType, err := c.r.route.Raw.ContentType(fields)
-	if err == nil {
-		c.w.Header().Set("Content-Type", contentType)
+	if err != nil {
+		return err
 	}
-	return err
+	c.w.Header().Set("Content-Type", contentType)
+	kind, _, _ := strings.Cut(contentType, ";")
+	_, extension, _ := strings.Cut(kind, "/")
+	c.w.Header().Set("Content-Disposition", `attachment; filename="`+fileName(c.r.path)+"."+extension+`"`)
+	return nil
+}
+
+// fileName returns a name for the file at a path: its segments from the second on, without
+// characters that file names should not have.
+func fileName(path string) string {
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	if len(segments) > 1 {
+		segments = segments[1:] // The version of the API.
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, strings.Join(segments, "-"))
 }

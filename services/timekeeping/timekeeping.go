@@ -47,8 +47,9 @@ import (
 // Config is what can be set of the service. Every field works at its zero
 // value.
 type Config struct {
-	Streams bus.Limits     `embed:"" prefix:"stream-" envprefix:"STREAM_"`
-	Replica replica.Config `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
+	Streams bus.Limits               `embed:"" prefix:"stream-" envprefix:"STREAM_"`
+	Replica replica.Config           `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
+	CSV     payrollstaging.CSVConfig `embed:""`
 }
 
 // Deps are what the service works with.
@@ -143,7 +144,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	workedTime := timecard.NewWorkedTime(cards)
 	payroll := payrollstaging.Deps{
 		Pool: deps.Pool, Persons: persons, Commons: commonsv1.NewPersonServiceClient(deps.Commons),
-		Source: payrollstaging.FromTimecards(workedTime), Wake: core.Wake,
+		Source: payrollstaging.FromTimecards(workedTime), CSV: cfg.CSV, Wake: core.Wake,
 	}
 	payrollWorker, err := payrollstaging.NewWorker(payroll, deps.Registry)
 	if err != nil {

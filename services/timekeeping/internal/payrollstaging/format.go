@@ -5,7 +5,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -54,24 +57,36 @@ func checkFormat(req *timekeepingv1.PayrollExportRequest, columns []column) erro
 
 // begin begins a text with the columns of these names. The type is "" for that of the
 // contract, CSV.
-func begin(req *timekeepingv1.PayrollExportRequest, names []string) (f format, contentType string, err error) {
+func begin(req *timekeepingv1.PayrollExportRequest, names []string, config CSVConfig) (f format, contentType string, err error) {
 	if isJSON(req.GetExportConfig()) {
 		f, err = beginJSON(names)
 		return f, jsonType, err
 	}
-	f, err = beginCSV(req, names)
+	f, err = beginCSV(req, names, config)
 	return f, "", err
 }
 
+// CSVConfig is what can be set of exports that are CSV. Every field works at its zero value.
+type CSVConfig struct {
+	RawCells      bool `name:"payroll-csv-raw-cells" help:"Write the cells of payroll exports in CSV as they are, also those that spreadsheets take for formulas. Otherwise a cell that begins with =, +, -, @, a tab or a line break, and is no number, gets an apostrophe before it."`
+	ByteOrderMark bool `name:"payroll-csv-bom" help:"Begin payroll exports in CSV with a byte order mark, by which some spreadsheets know UTF-8."`
+}
+
+const byteOrderMark = "\ufeff"
+
 // csvRows are rows of CSV.
 type csvRows struct {
+	raw     bool
 	buf     bytes.Buffer
 	csv     *csv.Writer
 	footers []string
 }
 
-func beginCSV(req *timekeepingv1.PayrollExportRequest, names []string) (*csvRows, error) {
-	c := &csvRows{footers: req.GetFooters()}
+func beginCSV(req *timekeepingv1.PayrollExportRequest, names []string, config CSVConfig) (*csvRows, error) {
+	c := &csvRows{raw: config.RawCells, footers: req.GetFooters()}
+	if config.ByteOrderMark {
+		c.buf.WriteString(byteOrderMark)
+	}
 	c.csv = csv.NewWriter(&c.buf)
 	var err error
 	if c.csv.Comma, err = delimiterOf(req.GetExportConfig()); err != nil {
@@ -84,7 +99,30 @@ func beginCSV(req *timekeepingv1.PayrollExportRequest, names []string) (*csvRows
 	return c, err
 }
 
+// number is what a cell may be that begins with a sign and still is no formula.
+var number = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?$`)
+
+// neutral returns a cell as a spreadsheet takes it for text: one that begins as formulas do
+// gets an apostrophe before it. Numbers stay numbers.
+func neutral(cell string) string {
+	if cell == "" || !strings.ContainsRune("=+-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20", firstRune(cell)) || number.MatchString(cell) {
+		return cell
+	}
+	return "'" + cell
+}
+
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
+}
+
 func (c *csvRows) row(values []string) (int, error) {
+	if !c.raw {
+		values = slices.Clone(values)
+		for i, v := range values {
+			values[i] = neutral(v)
+		}
+	}
 	if err := c.csv.Write(values); err != nil {
 		return 0, fmt.Errorf("write CSV: %w", err)
 	}

@@ -67,6 +67,7 @@ type Deps struct {
 	Persons *person.Directory
 	Commons commonsv1.PersonServiceClient
 	Source  Source
+	CSV     CSVConfig
 	// Wake notifies the relay that there are events to publish.
 	Wake func()
 }

@@ -84,7 +84,7 @@ func (h *Exports) writer(ctx context.Context, tenantID int64, e *export) (*textW
 	for i, c := range w.columns {
 		names[i] = c.name
 	}
-	w.format, w.out.ContentType, err = begin(req, names)
+	w.format, w.out.ContentType, err = begin(req, names, h.deps.CSV)
 	return w, err
 }
 
