@@ -81,6 +81,8 @@ const (
 	// CodeValue (400): the value cannot be converted to what the property
 	// holds, or is not one that it may have.
 	CodeValue = "WFP-90010"
+	// CodeMixedScripts (400): a word of a name has letters of several scripts, as a Latin word with a Cyrillic letter in it. Write each word in one script.
+	CodeMixedScripts = "WRL-00427"
 	// CodeUnknownProperty (400): the property is not known here.
 	CodeUnknownProperty = "WFP-90011"
 	// CodeNoAccess (403): no access to the control point.

@@ -64,6 +64,7 @@ type Method struct {
 	body string
 	// bodyField is that field, when it is a message.
 	bodyField protoreflect.FieldDescriptor
+	names     *plan
 	formats   *plan
 	limits    *plan
 	ranges    *plan
@@ -156,6 +157,9 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		}
 	}
 	var err error
+	if m.names, err = compile(desc.Input(), nameChecks(!m.Public && m.Writes())); err != nil {
+		return nil, fmt.Errorf("names of %s: %w", m.Name, err)
+	}
 	if m.formats, err = compile(desc.Input(), formatChecks); err != nil {
 		return nil, fmt.Errorf("formats of %s: %w", m.Name, err)
 	}

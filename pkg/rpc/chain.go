@@ -183,6 +183,7 @@ func (ch *Chain) steps() []step {
 		{"authentication", ch.authenticate},
 		{"authorization", ch.authorize},
 		{"request", ch.readRequest},
+		{"names", ch.cleanNames},
 		{"formats", ch.checkFormats},
 		{"limits", ch.checkLimits},
 		{"validation", ch.validate},

@@ -112,6 +112,15 @@ func (ch *Chain) readRequest(next handler) handler {
 	}
 }
 
+func (ch *Chain) cleanNames(next handler) handler {
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		if err := c.policy.CleanNames(req.(proto.Message)); err != nil {
+			return nil, err
+		}
+		return next(ctx, c, req)
+	}
+}
+
 func (ch *Chain) checkFormats(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		if err := c.policy.CheckFormats(req.(proto.Message)); err != nil {

@@ -10,7 +10,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/names"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
@@ -92,11 +94,37 @@ func (h *Handler) CreateAccessProfile(ctx context.Context, req *authv1.AccessPro
 	if refused := bounds.Refuse(p); refused != nil {
 		return nil, refused
 	}
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error { return insert(ctx, tx, tenantID, p) })
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := refuseLookalike(ctx, tx, tenantID, p.Name); err != nil {
+			return err
+		}
+		return insert(ctx, tx, tenantID, p)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return p.response(), nil
+}
+
+// creation has those take turns who make profiles, whose names are compared.
+const creation advisory.Lock = "creation of access profiles"
+
+// refuseLookalike refuses a profile whose name differs from that of another one only in
+// case, in white space, or in letters that look alike.
+func refuseLookalike(ctx context.Context, tx pgx.Tx, tenantID int64, name string) error {
+	if err := creation.Wait(ctx, tx, tenantID); err != nil {
+		return err
+	}
+	all, err := query(ctx, tx, `WHERE tenant_id = $1`, tenantID)
+	if err != nil {
+		return err
+	}
+	for _, other := range all {
+		if other.Name != name && names.Skeleton(other.Name) == names.Skeleton(name) {
+			return fault.Conflict(fault.CodeConflict, fmt.Sprintf("The name looks like that of the access profile %q. Choose another one.", other.Name))
+		}
+	}
+	return nil
 }
 
 func insert(ctx context.Context, db pg.Querier, tenantID int64, p Profile) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/names"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -108,9 +109,9 @@ func (h *Handler) federatedUser(ctx context.Context, who *federation.Identified)
 // that two users have names nobody.
 func findIdentifiedUser(ctx context.Context, db pg.Querier, who *federation.Identified) (*user, error) {
 	if !who.ByPersonNumber {
-		return userNamed(ctx, db, who.Tenant, who.Name)
+		return userNamed(ctx, db, who.Tenant, names.Clean(who.Name))
 	}
-	rows, err := db.Query(ctx, selectUser+` WHERE u.tenant_id = $1 AND u.person_number = $2 AND u.person_number <> '' LIMIT 2`, who.Tenant, who.Name)
+	rows, err := db.Query(ctx, selectUser+` WHERE u.tenant_id = $1 AND u.person_number = $2 AND u.person_number <> '' LIMIT 2`, who.Tenant, names.Clean(who.Name))
 	if err != nil {
 		return nil, fmt.Errorf("find user: %w", err)
 	}

@@ -40,7 +40,7 @@ SELECT p.id, p.person_number, p.full_name, p.locale_policy_name, coalesce(m.id, 
         ORDER BY e.contact_type_name)
 FROM person p
 LEFT JOIN person m ON m.tenant_id = p.tenant_id AND m.person_number = p.supervisor_person_number AND p.supervisor_person_number <> ''
-WHERE p.tenant_id = $1 AND (p.id = ANY($2) OR p.person_number = ANY($3))
+WHERE p.tenant_id = $1 AND (p.id = ANY($2) OR p.id IN (SELECT person_by_number($1, n) FROM unnest($3::text[]) AS n))
 ORDER BY p.id`
 
 // ResolveContacts returns where persons whom the caller sees are reached, and their

@@ -104,8 +104,10 @@ func (f *Finder) employees(ctx context.Context, asked []*datav1.DataRow) (*findR
 		return nil, err
 	}
 	ids, numbers := names(asked)
-	rows, err := f.pool.Query(ctx, `SELECT id, person_number, person_number FROM person
-		WHERE tenant_id = $1 AND (id = ANY($2) OR person_number = ANY($3))`, tenantID, ids, numbers)
+	rows, err := f.pool.Query(ctx, `
+		SELECT id, person_number, person_number FROM person WHERE tenant_id = $1 AND id = ANY($2)
+		UNION SELECT p.id, p.person_number, u.number FROM unnest($3::text[]) AS u (number)
+		JOIN person p ON p.tenant_id = $1 AND p.id = person_by_number($1, u.number)`, tenantID, ids, numbers)
 	if err != nil {
 		return nil, err
 	}

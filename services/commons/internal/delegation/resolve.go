@@ -54,7 +54,7 @@ func (h *Handler) find(ctx context.Context, tenantID int64, name string, who *co
 		return 0, "", "", fault.Invalid(CodeInvalid, name+" needs an id, or a qualifier, which is the person number.")
 	}
 	err = h.pool.QueryRow(ctx, `SELECT id, person_number, full_name FROM person
-		WHERE tenant_id = $1 AND CASE WHEN $2::bigint <> 0 THEN id = $2 ELSE person_number = $3 END`,
+		WHERE tenant_id = $1 AND id = CASE WHEN $2::bigint <> 0 THEN $2 ELSE person_by_number($1, $3) END`,
 		tenantID, who.GetId(), who.GetQualifier()).Scan(&id, &number, &fullName)
 	switch {
 	case err != nil && !errors.Is(err, pgx.ErrNoRows):

@@ -3,6 +3,7 @@ package person
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -23,6 +24,10 @@ func (h *Handler) ResolvePersons(ctx context.Context, req *commonsv1.ResolvePers
 	if n := len(req.GetIds()) + len(req.GetPersonNumbers()); n > maxResolved {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
 	}
-	found, err := store.ReadStates(ctx, h.pool, tenantID, req.GetIds(), req.GetPersonNumbers())
+	named, err := store.IDsOfNumbers(ctx, h.pool, tenantID, req.GetPersonNumbers())
+	if err != nil {
+		return nil, err
+	}
+	found, err := store.ReadStates(ctx, h.pool, tenantID, slices.Concat(req.GetIds(), named))
 	return &commonsv1.ResolvePersonsResponse{Persons: found}, err
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/names"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
@@ -68,7 +69,7 @@ func (h *Handler) resolve(ctx context.Context, to recipients, list []*platformv1
 func complete(req *commonsv1.ResolveContactsRequest, found []*commonsv1.Contact) error {
 	ids, numbers := map[int64]bool{}, map[string]bool{}
 	for _, c := range found {
-		ids[c.GetPersonId()], numbers[c.GetPersonNumber()] = true, true
+		ids[c.GetPersonId()], numbers[names.Key(c.GetPersonNumber())] = true, true
 	}
 	for _, id := range req.GetIds() {
 		if !ids[id] {
@@ -76,7 +77,7 @@ func complete(req *commonsv1.ResolveContactsRequest, found []*commonsv1.Contact)
 		}
 	}
 	for _, number := range req.GetPersonNumbers() {
-		if !numbers[number] {
+		if !numbers[names.Key(number)] {
 			return fault.Invalid(CodeUnknownRecipient, fmt.Sprintf("There is no person with the number %.100q.", number))
 		}
 	}

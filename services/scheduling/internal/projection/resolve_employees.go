@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/names"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -219,11 +221,21 @@ func (r *Resolver) find(ctx context.Context, want lookupKeys, count int) ([]Empl
 	if err != nil || missing.empty() {
 		return employees, lookupKeys{}, err
 	}
-	if err := r.fetchEmployees(ctx, tenantID, missing); err != nil {
+	spelled, err := r.fetchEmployees(ctx, tenantID, missing)
+	if err != nil {
 		return nil, lookupKeys{}, err
 	}
-	missing, err = r.knownEmployees(ctx, tenantID, visible, missing, employees)
-	return employees, missing, err
+	asked := slices.Clone(missing.keys)
+	for i, number := range missing.keys {
+		if own, ok := spelled[names.Key(number)]; ok {
+			missing.keys[i] = own
+		}
+	}
+	still, err := r.knownEmployees(ctx, tenantID, visible, missing, employees)
+	for i, position := range still.keyPositions { // An error names what the caller has sent.
+		still.keys[i] = asked[slices.Index(missing.keyPositions, position)]
+	}
+	return employees, still, err
 }
 
 // knownEmployees fills employees with those that are known and visible, and
@@ -282,12 +294,18 @@ func (r *Resolver) eachFound(ctx context.Context, tenantID int64, want *lookupKe
 	return err
 }
 
-// fetchEmployees asks commons for persons and keeps what it returns.
-func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing lookupKeys) error {
-	return fetch(ctx, r.pool, missing, func(ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
+// fetchEmployees asks commons for persons and keeps what it returns. It returns the person
+// numbers as they are stored, by their keys: callers may write them in another way.
+func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing lookupKeys) (spelled map[string]string, err error) {
+	spelled = map[string]string{}
+	err = fetch(ctx, r.pool, missing, func(ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
 		response, err := r.persons.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: ids, PersonNumbers: numbers})
 		return response.GetPersons(), err
 	}, func(ctx context.Context, tx pgx.Tx, states []*commonsv1.PersonState) error {
+		for _, s := range states {
+			spelled[names.Key(s.GetPersonNumber())] = s.GetPersonNumber()
+		}
 		return replica.Put(ctx, tx, r.copies.persons, tenantID, states)
 	})
+	return spelled, err
 }

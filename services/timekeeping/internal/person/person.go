@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/names"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -149,8 +150,19 @@ func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key,
 	}); err != nil {
 		return err
 	}
-	for _, p := range response.GetPersons() {
-		add(found, fromState(p))
+	asked := map[string][]Key{}
+	for _, key := range keys {
+		asked[names.Key(key.Number)] = append(asked[names.Key(key.Number)], key)
+	}
+	for _, state := range response.GetPersons() {
+		p := fromState(state)
+		add(found, p)
+		// Whoever is asked for may be called by another spelling of the number.
+		for _, key := range asked[names.Key(p.Number)] {
+			if _, known := found[key]; !known && key.ID == 0 {
+				found[key] = p
+			}
+		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/names"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -73,10 +74,10 @@ func parseCriterion(c *commonsv1.PersonCriterion, on civil.Date) ([]store.Key, e
 		return parsePairs(c)
 	}
 	keyOf, known := map[string]func(string) store.Key{
-		"personnumber":     func(v string) store.Key { return store.Key{Number: v} },
-		"username":         func(v string) store.Key { return store.Key{User: strings.ToLower(v)} },
+		"personnumber":     func(v string) store.Key { return store.Key{Number: names.Clean(v)} },
+		"username":         func(v string) store.Key { return store.Key{User: strings.ToLower(names.Clean(v))} },
 		"useremailaddress": func(v string) store.Key { return store.Key{Email: strings.ToLower(v)} },
-		"badgenumber":      func(v string) store.Key { return store.Key{Badge: v, Day: on} },
+		"badgenumber":      func(v string) store.Key { return store.Key{Badge: names.Clean(v), Day: on} },
 		// A person has one assignment, and is one employee and one user: all
 		// of them have the person's id.
 		"personid": keyOfID, "employeeid": keyOfID, "jobassignmentid": keyOfID, "useraccountid": keyOfID,
@@ -116,8 +117,8 @@ func parsePairs(c *commonsv1.PersonCriterion) ([]store.Key, error) {
 	if c.GetKey() != "" {
 		return nil, fault.Invalid(rules.CodeKeys, "where.employees has both key and multi_key.")
 	}
-	names := c.GetMultiKey()
-	if len(names) != 2 || !strings.EqualFold(names[0], "aoid") || !strings.EqualFold(names[1], "coid") {
+	keyNames := c.GetMultiKey()
+	if len(keyNames) != 2 || !strings.EqualFold(keyNames[0], "aoid") || !strings.EqualFold(keyNames[1], "coid") {
 		return nil, fault.Invalid(rules.CodeMultiKey, `where.employees.multi_key: only ["aoid", "coid"] is known here.`)
 	}
 	if len(c.GetMultiKeyValues()) == 0 {

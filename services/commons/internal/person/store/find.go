@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -103,10 +104,25 @@ func FindIDs(ctx context.Context, db pg.Querier, tenantID int64, keys []Key) (ma
 	return out, nil
 }
 
-// personsByNumber finds persons by their numbers. Each is a search of its own in the index:
+// personsByNumber finds persons by their numbers as they were asked for: who has the very
+// number, or else who has one with the same key. Each is a search of its own in an index:
 // OFFSET 0 keeps it so before there are statistics.
-const personsByNumber = `SELECT DISTINCT p.person_number, p.id FROM unnest($2::text[]) AS u (number)
-	CROSS JOIN LATERAL (SELECT * FROM person WHERE tenant_id = $1 AND person_number = u.number OFFSET 0) AS p`
+const personsByNumber = `SELECT DISTINCT u.number, p.id FROM unnest($2::text[]) AS u (number)
+	CROSS JOIN LATERAL (SELECT id FROM (
+		SELECT * FROM (SELECT id, 0 AS rank FROM person WHERE tenant_id = $1 AND person_number = u.number OFFSET 0) AS same
+		UNION ALL
+		SELECT * FROM (SELECT id, 1 FROM person WHERE tenant_id = $1 AND person_number_key = person_number_key(u.number) OFFSET 0) AS alike
+		) AS either ORDER BY rank LIMIT 1) AS p`
+
+// IDsOfNumbers returns the ids of the persons who have numbers, which may be written in
+// another way. Unknown ones are missing.
+func IDsOfNumbers(ctx context.Context, db pg.Querier, tenantID int64, numbers []string) ([]int64, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	owners, err := PersonNumberOwners(ctx, db, tenantID, numbers)
+	return slices.Sorted(maps.Values(owners)), err
+}
 
 // finders returns those for the kinds of keys that are there.
 func finders(keys []Key) []finder {

@@ -39,7 +39,7 @@ func newPool(t *testing.T, statements ...string) (context.Context, *pg.Pool) {
 	ctx := tenant.With(t.Context(), 1)
 	for _, sql := range append([]string{
 		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, user_name, aoid, coid) VALUES
-			(1, 1, 'N1', 'One', 'UTC', '', 'Ada', 'a1', 'c1'), (1, 2, 'N2', 'Two', 'UTC', '', '', 'a1', 'c2'), (1, 3, 'n1', 'Three', 'Europe/Berlin', '', '', '', '')`,
+			(1, 1, 'N1', 'One', 'UTC', '', 'Ada', 'a1', 'c1'), (1, 2, 'N2', 'Two', 'UTC', '', '', 'a1', 'c2'), (1, 3, 'M1', 'Three', 'Europe/Berlin', '', '', '', '')`,
 	}, statements...) {
 		_, err := pool.Exec(ctx, sql)
 		require.NoError(t, err)
@@ -60,7 +60,8 @@ func TestWhomKeysName(t *testing.T) {
 		want int64 // 0 for nobody
 	}{
 		{"a person number", store.Key{Number: "N1"}, 1},
-		{"a person number of other letters", store.Key{Number: "n1"}, 3},
+		{"a person number of other letters", store.Key{Number: "n1"}, 1},
+		{"a person number with a space and what nobody sees", store.Key{Number: " M\u200b1"}, 3},
 		{"an unknown person number", store.Key{Number: "N4"}, 0},
 		{"a user name", store.Key{User: "ada"}, 1},
 		{"the user name of another tenant", store.Key{User: "other1"}, 0},

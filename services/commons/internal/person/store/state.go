@@ -13,7 +13,7 @@ import (
 )
 
 // ReadStates returns what other domains keep of persons, by ascending id.
-func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
+func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]*commonsv1.PersonState, error) {
 	// One statement, hence one snapshot: days never go under the version of
 	// others.
 	rows, err := db.Query(ctx, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.version, p.hire_date,
@@ -21,14 +21,14 @@ func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64,
 			coalesce(j.froms, '{}'), coalesce(j.tos, '{}'), coalesce(j.paths, '{}')
 		FROM person p
 		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos
-			FROM employment_status WHERE tenant_id = $1 AND person_id = p.id AND status = $4) e ON true
+			FROM employment_status WHERE tenant_id = $1 AND person_id = p.id AND status = $3) e ON true
 		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos
-			FROM user_account_status WHERE tenant_id = $1 AND person_id = p.id AND status <> $5) u ON true
+			FROM user_account_status WHERE tenant_id = $1 AND person_id = p.id AND status <> $4) u ON true
 		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos,
 				array_agg(organization_path ORDER BY from_date) AS paths
 			FROM primary_labor_account WHERE tenant_id = $1 AND person_id = p.id) j ON true
-		WHERE p.tenant_id = $1 AND (p.id = ANY($2) OR p.person_number = ANY($3)) ORDER BY p.id`,
-		tenantID, ids, numbers, record.StatusTerminated, record.StatusActive)
+		WHERE p.tenant_id = $1 AND p.id = ANY($2) ORDER BY p.id`,
+		tenantID, ids, record.StatusTerminated, record.StatusActive)
 	if err != nil {
 		return nil, err
 	}

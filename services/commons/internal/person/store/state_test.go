@@ -53,7 +53,9 @@ func TestDaysThatOtherDomainsKeep(t *testing.T) {
 					}
 				}
 			}
-			states, err := store.ReadStates(ctx, pool, 1, []int64{id, 99}, []string{"n1"})
+			named, err := store.IDsOfNumbers(ctx, pool, 1, []string{" m1\u200b", "nobody"})
+			require.NoError(t, err)
+			states, err := store.ReadStates(ctx, pool, 1, append(named, id, 99))
 			require.NoError(t, err)
 			require.Len(t, states, 2, "by id and by number")
 			assert.Equal(t, "Europe/Berlin", states[0].GetTimeZone())

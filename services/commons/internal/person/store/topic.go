@@ -38,7 +38,7 @@ func backfill(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.G
 		WHERE p.tenant_id = $1 AND p.id = q.id AND p.version < q.version`, tenantID, ids, versions); err != nil {
 		return nil, fmt.Errorf("raise versions of persons: %w", err)
 	}
-	found, err := ReadStates(ctx, tx, tenantID, ids, nil)
+	found, err := ReadStates(ctx, tx, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}

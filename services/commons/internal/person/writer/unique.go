@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/names"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
@@ -22,10 +23,10 @@ func refuseDuplicates(items []*store.Item) {
 		switch {
 		case it.Old != nil && persons[it.ID]:
 			it.Err = fault.Invalid(rules.CodeCombination, "personIdentity: another element of the request is about the same person.")
-		case numbers[it.Number()]:
+		case numbers[names.Key(it.Number())]:
 			it.Err = notUnique(it.Number())
 		}
-		numbers[it.Number()] = true
+		numbers[names.Key(it.Number())] = true
 		if it.Old != nil {
 			persons[it.ID] = true
 		}

@@ -210,7 +210,7 @@ func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowv
 	}
 	there, err := structure.Resolve(refs, func(ids []int64, numbers []string) (pgx.Rows, error) {
 		return h.pool.Query(ctx, `SELECT id, NULL FROM person WHERE tenant_id = $1 AND id = ANY($2)
-			UNION ALL SELECT id, person_number FROM person WHERE tenant_id = $1 AND person_number = ANY($3)`,
+			UNION ALL SELECT p.id, u.number FROM unnest($3::text[]) AS u (number) JOIN person p ON p.tenant_id = $1 AND p.id = person_by_number($1, u.number)`,
 			tenantID, ids, numbers)
 	}, unknown)
 	if err != nil {

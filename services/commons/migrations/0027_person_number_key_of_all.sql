@@ -1,0 +1,10 @@
+-- +goose Up
+-- Of the persons who are there, the oldest one with a key has it. The owner of a table sees
+-- all tenants only while its policies are not forced upon them.
+ALTER TABLE person NO FORCE ROW LEVEL SECURITY;
+UPDATE person p SET person_number_key = q.key FROM (
+    SELECT tenant_id, min(id) AS id, key FROM (SELECT tenant_id, id, person_number_key(person_number) AS key FROM person) k
+    GROUP BY tenant_id, key) q
+WHERE p.tenant_id = q.tenant_id AND p.id = q.id AND p.person_number_key IS NULL
+  AND NOT EXISTS (SELECT FROM person o WHERE o.tenant_id = q.tenant_id AND o.person_number_key = q.key);
+ALTER TABLE person FORCE ROW LEVEL SECURITY;
