@@ -113,6 +113,9 @@ func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest)
 	if err := h.cfg.check(req); err != nil {
 		return nil, err
 	}
+	if err := h.refuseOtherTenant(ctx, req.GetTenant()); err != nil {
+		return nil, h.refused(ctx, req, err)
+	}
 	response, err := h.byGrant(ctx, req)
 	for range maxRepeats {
 		if !errors.Is(err, errOutdated) {

@@ -2,8 +2,13 @@ package token
 
 import (
 	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/names"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -19,6 +24,34 @@ const (
 type named struct {
 	tenant int64
 	own    bool
+}
+
+// refuseOtherTenant refuses a log-in that names another tenant than its host name does: a
+// tenant is called by its name, by its id or by the first label of the host name. What is
+// answered is what a wrong password is.
+func (h *Handler) refuseOtherTenant(ctx context.Context, called string) error {
+	if called == "" {
+		return nil
+	}
+	id, err := h.tenantOf(ctx)
+	if err != nil {
+		return err
+	}
+	host := hostOf(ctx)
+	if label, _, found := strings.Cut(host, "."); found && net.ParseIP(host) == nil && names.Key(label) == names.Key(called) {
+		return nil
+	}
+	if called == strconv.FormatInt(id, 10) {
+		return nil
+	}
+	var name string
+	if err := h.Pool.QueryRow(tenant.With(ctx, id), `SELECT name FROM tenant WHERE id = $1`, id).Scan(&name); err != nil {
+		return fmt.Errorf("find tenant: %w", err)
+	}
+	if names.Key(name) != names.Key(called) {
+		return invalidGrant()
+	}
+	return nil
 }
 
 // tenantOf returns the tenant whose users call under the host name of a request.

@@ -45,9 +45,10 @@ type IssueTokenRequest struct {
 	// Optional, space-separated: what the token may do, at most what the client
 	// may. Permissions, "*" standing for any text, or names of groups of them.
 	Scope string `protobuf:"bytes,9,opt,name=scope,proto3" json:"scope,omitempty"`
-	// What clients of the reference product send as well. The host name alone says which
-	// tenant it is: these are not compared with anything.
-	Tenant        string `protobuf:"bytes,10,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// The tenant, in the path or the body: its name, its id, or the first label of its host
+	// name. The host name alone says which tenant it is; another tenant is refused as a wrong password is.
+	Tenant string `protobuf:"bytes,10,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// What clients of the reference product send as well, and nothing is compared with.
 	Audience      string `protobuf:"bytes,11,opt,name=audience,proto3" json:"audience,omitempty"`
 	Organization  string `protobuf:"bytes,12,opt,name=organization,proto3" json:"organization,omitempty"`
 	unknownFields protoimpl.UnknownFields
