@@ -67,6 +67,9 @@ var ownClocks = map[string]string{
 	"services/standalone/internal/standalone/certs.go":  "the same",
 	"services/standalone/internal/standalone/demo.go":   "the same",
 	"services/auth/operate.go":                          "the same",
+	"services/scheduling/operate.go":                    "the same",
+	"pkg/replica/operate.go":                            "the same",
+	"pkg/serve/deadletter.go":                           "the same",
 }
 
 // A service is given one clock, with what else it works with, and hands it on.
