@@ -212,6 +212,7 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *up
 		return nil, nil, nil, err
 	}
 	layers := s.kind.layers(now, hired)
+	rowvisibility.WritesForNobody(ctx) // Where no assignment is found.
 	errs := make([]error, len(u.ids))
 	var edits []edit
 	known := false

@@ -216,6 +216,7 @@ func (r *Resolver) find(ctx context.Context, want lookupKeys, count int) ([]Empl
 	if err != nil {
 		return nil, lookupKeys{}, err
 	}
+	rowvisibility.WritesForNobody(ctx) // Nobody is written for who is not found; the callers check the others.
 	employees := make([]Employee, count)
 	missing, err := r.knownEmployees(ctx, tenantID, visible, want, employees)
 	if err != nil || missing.empty() {
