@@ -108,6 +108,9 @@ func trimAPI(path string) string {
 // request was taken from the rate of its caller.
 func (e *Edge) lookup(_ context.Context, w *response, r *request) *fault.Error {
 	r.route, r.values, r.missing = e.routes.Find(r.Method, r.path)
+	if r.route == nil || !r.route.Policy.Public {
+		w.Header()["Cache-Control"] = privateCaching
+	}
 	if r.route != nil {
 		w.oauth, w.success = r.route.Policy.OAuthErrors, r.route.Policy.SuccessStatus
 	}

@@ -110,6 +110,10 @@ func (w *response) fail(f *fault.Error) {
 	_, _ = w.Write(body)
 }
 
+// privateCaching is the Cache-Control of every response that needs a token: it may hold
+// personal data, which no cache may keep. It is never changed.
+var privateCaching = []string{"no-store"}
+
 func noStore(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Pragma", "no-cache")

@@ -21,9 +21,9 @@ import (
 // is expected) with WFP-90009, and a value that does not fit, or text that is
 // no JSON, with WFP-90010. The error is a *fault.Error that names the path.
 //
-// When a property comes twice, the last value of a scalar wins; objects merge
-// and lists follow one another, as repeated fields do on the wire. The text
-// U+0000 is refused: databases cannot store it.
+// A property that comes more than once in an object is refused with WFP-90010, also
+// under two of its names: programs that read JSON differ in which value they take. The
+// text U+0000 is refused: databases cannot store it.
 //
 // A list with more items than its limit lets pass is cut there, and the bytes say how
 // many are missing (policy.AppendMore), so that the limit refuses it as if they were
@@ -90,7 +90,8 @@ func (d *decoder) message(p *Plan) *problem {
 	}
 	switch c := d.peek(); c {
 	case '{':
-		return d.object(p.property)
+		var seen fieldSet
+		return d.object(func(d *decoder, name []byte) *problem { return p.property(d, name, &seen) })
 	case '[':
 		return problemf(fault.CodeStructure, "is a list, but an object is expected")
 	default:
@@ -164,10 +165,13 @@ func (d *decoder) list(each func(index int) *problem) *problem {
 }
 
 // property reads the value of one property of an object.
-func (p *Plan) property(d *decoder, name []byte) *problem {
+func (p *Plan) property(d *decoder, name []byte, seen *fieldSet) *problem {
 	f := p.byName[string(name)]
-	if f == nil && p.ignored[string(name)] {
+	if position, ok := p.ignored[string(name)]; f == nil && ok {
 		label := shorten(name)
+		if !seen.add(position) {
+			return repeated().in(label)
+		}
 		if bad := d.skip(); bad != nil {
 			return bad.in(label)
 		}
@@ -175,6 +179,9 @@ func (p *Plan) property(d *decoder, name []byte) *problem {
 	}
 	if f == nil {
 		return problemf(fault.CodeUnknownProperty, "is not a property known here").in(shorten(name))
+	}
+	if !seen.add(f.index) {
+		return repeated().in(f.name)
 	}
 	if bad := d.value(f); bad != nil {
 		return bad.in(f.name)

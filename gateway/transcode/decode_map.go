@@ -21,7 +21,14 @@ func (d *decoder) mapObject(f *field) *problem {
 	if d.depth > maxDepth {
 		return problemf(fault.CodeStructure, "nests more than %d levels deep", maxDepth)
 	}
-	return d.object(func(d *decoder, name []byte) *problem { return d.mapEntry(f, name) })
+	keys := map[string]struct{}{}
+	return d.object(func(d *decoder, name []byte) *problem {
+		if _, ok := keys[string(name)]; ok {
+			return repeated().in(shorten(name))
+		}
+		keys[string(name)] = struct{}{}
+		return d.mapEntry(f, name)
+	})
 }
 
 func (d *decoder) mapEntry(f *field, name []byte) *problem {

@@ -45,7 +45,7 @@ type Plan struct {
 	bare    *field            // the field that is the whole JSON, or nil
 	failure *field            // the field that is the whole JSON if present, or nil
 	parts   bool              // whether it can be written in two parts
-	ignored map[string]bool   // JSON names of properties that are skipped
+	ignored map[string]int    // JSON names of properties that are skipped, with a position behind those of fields
 	weight  int               // what one takes in memory, in bytes
 }
 
@@ -249,9 +249,9 @@ func (p *Plan) bareFields(desc protoreflect.MessageDescriptor) {
 	}
 	for _, name := range opts.GetIgnored() {
 		if p.ignored == nil {
-			p.ignored = map[string]bool{}
+			p.ignored = map[string]int{}
 		}
-		p.ignored[name] = true
+		p.ignored[name] = len(p.fields) + len(p.ignored)
 	}
 	if fd := desc.Fields().ByName(protoreflect.Name(opts.GetBareArray())); fd != nil {
 		p.form = formBare
