@@ -77,7 +77,7 @@ func FuzzTokenForm(f *testing.F) {
 	const form = "application/x-www-form-urlencoded"
 	for _, body := range []string{
 		"grant_type=password&auth_chain=OAuthLdapService&username=ada&password=" + secret + "&client_id=c&client_secret=" + secret,
-		"grant_type=refresh_token&refresh_token=" + secret + "&client_id=c&client_secret=" + secret,
+		"grant_type=refresh_token&auth_chain=OAuthLdapService&refresh_token=" + secret + "&client_id=c&client_secret=" + secret,
 		"password=" + secret + "&password=" + secret,
 		"password=" + secret + "%00", "password=%ff" + secret, "password=%zz" + secret, "password[]=" + secret,
 		"=&&&=%", "username=a;password=" + secret, "grant_type=%F0%9F%98%80&nonce=" + strings.Repeat("n", 300), "",

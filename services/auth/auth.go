@@ -64,6 +64,9 @@ type Config struct {
 	// PublicURL is where clients reach the edge.
 	PublicURL         string `name:"public-url" help:"Where clients reach the edge, https://host, for OpenID discovery; when empty, the host name of each request, which must be a tenant's, or this machine."`
 	ClientCredentials bool   `name:"client-credentials" default:"true" negatable:"" help:"Serve the grant client_credentials to the clients that may use it, which none may by itself."`
+	// DefaultAuthChain is the chain of token requests that name none; when it is empty, they
+	// must name one.
+	DefaultAuthChain string `name:"default-auth-chain" default:"" enum:",OAuthLdapService" help:"The auth_chain of token requests that name none: OAuthLdapService; when empty, such requests are refused."`
 	// RevocationReplicas is how many NATS servers keep the bucket of revoked
 	// tokens.
 	RevocationReplicas int `name:"revocation-replicas" default:"1" help:"NATS servers that keep the list of revoked tokens: 3 in a cluster."`
@@ -151,7 +154,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	s.tokens = token.New(
 		token.Config{
 			Issuer: cfg.Issuer, Audience: cfg.Audience, Life: cfg.TokenLife, PublicURL: cfg.PublicURL,
-			ClientCredentials: cfg.ClientCredentials,
+			ClientCredentials: cfg.ClientCredentials, DefaultAuthChain: cfg.DefaultAuthChain,
 		},
 		token.Deps{
 			Pool: deps.Pool, Keys: keys, Hasher: hasher, Log: deps.Log, Clock: deps.Clock,

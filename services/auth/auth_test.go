@@ -107,6 +107,40 @@ func TestRefreshGrant(t *testing.T) {
 	})
 }
 
+func withoutChain(r *authv1.IssueTokenRequest) { r.AuthChain = "" }
+
+// Both grants need auth_chain, unless a setting names the chain of requests without it.
+func TestDefaultAuthChain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		cfg     auth.Config
+		refused bool
+	}{
+		"none": {auth.Config{}, true},
+		"set":  {auth.Config{DefaultAuthChain: "OAuthLdapService"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newFixtureWith(t, c.cfg)
+			refresh := b.login(t).GetRefreshToken()
+			other := func(r *authv1.IssueTokenRequest) { r.AuthChain = "Other" }
+			for _, req := range []*authv1.IssueTokenRequest{passwordGrant(withoutChain), refreshGrant(refresh, withoutChain)} {
+				_, err := b.tokens.IssueToken(t.Context(), req)
+				if !c.refused {
+					require.NoError(t, err)
+					continue
+				}
+				assertOAuth(t, err, 400, "invalid_request")
+				assert.Contains(t, fault.FromError(err).Message, "auth_chain")
+			}
+			for _, req := range []*authv1.IssueTokenRequest{passwordGrant(other), refreshGrant(refresh, other)} {
+				_, err := b.tokens.IssueToken(t.Context(), req)
+				assertOAuth(t, err, 400, "invalid_request")
+			}
+		})
+	}
+}
+
 func TestTokenErrors(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -130,6 +164,8 @@ func TestTokenErrors(t *testing.T) {
 		"wrong password":         {passwordGrant(func(r *authv1.IssueTokenRequest) { r.Password = "x" }), 400, "invalid_grant"},
 		"no refresh token":       {refreshGrant(""), 400, "invalid_request"},
 		"unknown refresh":        {refreshGrant("x"), 400, "invalid_grant"},
+		"no chain":               {passwordGrant(withoutChain), 400, "invalid_request"},
+		"refresh, no chain":      {refreshGrant("x", withoutChain), 400, "invalid_request"},
 		"refresh, another chain": {refreshGrant("x", func(r *authv1.IssueTokenRequest) { r.AuthChain = "Other" }), 400, "invalid_request"},
 	} {
 		t.Run(name, func(t *testing.T) {

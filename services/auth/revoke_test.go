@@ -324,14 +324,6 @@ func TestClientsWorkForThemselves(t *testing.T) {
 	b.revoke(t, response.GetAccessToken())
 	assert.False(t, b.good(t, response.GetAccessToken()))
 
-	t.Run("a refresh may leave the chain out", func(t *testing.T) {
-		refresh := refreshGrant(b.login(t).GetRefreshToken(), func(r *authv1.IssueTokenRequest) { r.AuthChain = "" })
-		_, err := b.tokens.IssueToken(t.Context(), refresh)
-		require.NoError(t, err)
-		refresh.AuthChain = "Other"
-		_, err = b.tokens.IssueToken(t.Context(), refresh)
-		assertOAuth(t, err, 400, "invalid_request")
-	})
 }
 
 func TestDiscovery(t *testing.T) {

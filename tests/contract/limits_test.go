@@ -83,6 +83,11 @@ type declaredLimit struct {
 
 // String names the limit as limits.txt does.
 func (l declaredLimit) String() string {
+	return fmt.Sprintf("%s %s %s %d %s %d", l.method, l.path, l.counted(), l.max, l.code, l.status)
+}
+
+// counted names what the limit counts, with the properties that lead there.
+func (l declaredLimit) counted() string {
 	counted := l.from + ".." + l.to
 	switch {
 	case l.quantity != "":
@@ -90,8 +95,7 @@ func (l declaredLimit) String() string {
 	case l.list != nil:
 		counted = l.list.JSONName()
 	}
-	at := strings.TrimPrefix(strings.ReplaceAll(strings.Join(append(slices.Clone(l.below), counted), "."), ".[]", "[]"), "[].")
-	return fmt.Sprintf("%s %s %s %d %s %d", l.method, l.path, at, l.max, l.code, l.status)
+	return strings.TrimPrefix(strings.ReplaceAll(strings.Join(append(slices.Clone(l.below), counted), "."), ".[]", "[]"), "[].")
 }
 
 // declaredLimits walks the contracts.

@@ -269,7 +269,7 @@ func (w *writer) note(kind string, status int, err error) {
 func (w *writer) logIn(ctx context.Context, _ string) (int, error) {
 	c := w.server.Credentials
 	form := url.Values{
-		"grant_type": {"password"}, "username": {c.Username}, "password": {c.Password},
+		"grant_type": {"password"}, "auth_chain": {"OAuthLdapService"}, "username": {c.Username}, "password": {c.Password},
 		"client_id": {c.ClientID}, "client_secret": {c.ClientSecret},
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.server.BaseURL+"/api/authentication/access_token", strings.NewReader(form.Encode()))

@@ -55,6 +55,8 @@ type Config struct {
 	PublicURL string
 	// ClientCredentials serves that grant to the clients that may use it.
 	ClientCredentials bool
+	// DefaultAuthChain is the chain of requests that name none; they are refused when it is empty.
+	DefaultAuthChain string
 }
 
 // grants are the names of the grants that are served.

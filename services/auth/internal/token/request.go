@@ -3,6 +3,7 @@
 package token
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -87,11 +88,22 @@ func (c Config) check(req *authv1.IssueTokenRequest) error {
 	if len(req.GetScope()) > maxScope || strings.ContainsRune(req.GetScope(), 0) {
 		return invalidRequest("The field scope is too long, or holds a character that no text has.")
 	}
-	// There is one chain, so a request that names none means it.
-	if req.GetAuthChain() != authChain && req.GetAuthChain() != "" {
-		return invalidRequest("The field auth_chain must be " + authChain + ", or may be left out.")
+	return c.checkChain(req)
+}
+
+// checkChain refuses a request that names no chain, or another one than ours. A client's own
+// grant asks no user store, and log-ins under the path with a tenant have no such field, so
+// both may leave it out.
+func (c Config) checkChain(req *authv1.IssueTokenRequest) error {
+	switch chain := cmp.Or(req.GetAuthChain(), c.DefaultAuthChain); {
+	case chain == authChain:
+		return nil
+	case chain != "":
+		return invalidRequest("The field auth_chain must be " + authChain + ".")
+	case req.GetGrantType() == grantClient || req.GetTenant() != "":
+		return nil
 	}
-	return nil
+	return invalidRequest("The field auth_chain is missing. Send auth_chain=" + authChain + ".")
 }
 
 // field is a required field of a form.

@@ -32,8 +32,9 @@ type IssueTokenRequest struct {
 	GrantType    string                 `protobuf:"bytes,1,opt,name=grant_type,proto3" json:"grant_type,omitempty"`
 	ClientId     string                 `protobuf:"bytes,2,opt,name=client_id,proto3" json:"client_id,omitempty"`
 	ClientSecret string                 `protobuf:"bytes,3,opt,name=client_secret,proto3" json:"client_secret,omitempty"`
-	// The chain of user stores that is asked. There is one, "OAuthLdapService", which is
-	// also meant when the field is left out.
+	// The chain of user stores that is asked: "OAuthLdapService". The grants password and
+	// refresh_token require it under /api/authentication, unless the server's setting
+	// --default-auth-chain names it.
 	AuthChain string `protobuf:"bytes,4,opt,name=auth_chain,proto3" json:"auth_chain,omitempty"`
 	// Password grant only.
 	Username string `protobuf:"bytes,5,opt,name=username,proto3" json:"username,omitempty"`

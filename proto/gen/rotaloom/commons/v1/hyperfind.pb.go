@@ -1331,7 +1331,7 @@ const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"\tthreshold\x18\a \x01(\x03B:\xa2\xbb\x186*4\t\x00\x00\x00\x00\x00\x00\xf0?\x1a\tWFP-90010*\x1e{name} must be at least {min}.H\x02R\tthreshold\x88\x01\x01\x12G\n" +
 	"\x1evalidate_access_for_private_hf\x18\b \x01(\bH\x03R\x1avalidateAccessForPrivateHF\x88\x01\x01:`\xa2\xbb\x18\\\x1a0\bІ\x03\x12\n" +
 	"WCO-112013\x18\x9d\x03J\x19employees in the responseX\x01\x1a(\b\xed\x02\x12\n" +
-	"WCO-112010\x18\x90\x03 \x012\n" +
+	"WCO-112010\x18\x9d\x03 \x012\n" +
 	"date_rangeJ\x04days`\x01B,\n" +
 	"*_include_terminated_in_range_for_locationsB\x0e\n" +
 	"\f_is_employeeB\f\n" +
@@ -1343,7 +1343,7 @@ const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"date_range\x18\x01 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12K\n" +
 	"\vconstraints\x18\x02 \x01(\v2).rotaloom.commons.v1.HyperfindConstraintsR\vconstraints\x12]\n" +
 	"\tthreshold\x18\x03 \x01(\x03B:\xa2\xbb\x186*4\t\x00\x00\x00\x00\x00\x00\xf0?\x1a\tWFP-90010*\x1e{name} must be at least {min}.H\x00R\tthreshold\x88\x01\x01:.\xa2\xbb\x18*\x1a(\b\xed\x02\x12\n" +
-	"WCO-112010\x18\x90\x03 \x012\n" +
+	"WCO-112010\x18\x9d\x03 \x012\n" +
 	"date_rangeJ\x04days`\x01B\f\n" +
 	"\n" +
 	"_threshold\"v\n" +

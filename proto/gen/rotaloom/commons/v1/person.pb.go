@@ -2411,15 +2411,15 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\n" +
 	"date_range\x18\x01 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x125\n" +
 	"\thyperfind\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperfind\x12?\n" +
-	"\x0fvisibility_code\x18\x03 \x01(\v2\x16.google.protobuf.ValueR\x0evisibilityCode\"\x84\x02\n" +
+	"\x0fvisibility_code\x18\x03 \x01(\v2\x16.google.protobuf.ValueR\x0evisibilityCode\"\x82\x02\n" +
 	"\x0fPersonCriterion\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12=\n" +
-	"\x06values\x18\x02 \x03(\tB%\xa2\xbb\x18!\n" +
-	"\x1f\b\xe8\a\x12\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12<\n" +
+	"\x06values\x18\x02 \x03(\tB$\xa2\xbb\x18 \n" +
+	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x06values\x12\x1c\n" +
-	"\tmulti_key\x18\x03 \x03(\tR\tmulti_key\x12m\n" +
-	"\x10multi_key_values\x18\x04 \x03(\v2\x1a.google.protobuf.ListValueB%\xa2\xbb\x18!\n" +
-	"\x1f\b\xe8\a\x12\n" +
+	"\tmulti_key\x18\x03 \x03(\tR\tmulti_key\x12l\n" +
+	"\x10multi_key_values\x18\x04 \x03(\v2\x1a.google.protobuf.ListValueB$\xa2\xbb\x18 \n" +
+	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x10multi_key_values:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xa6\x02\n" +
 	" MultiReadPersonExtensionsRequest\x126\n" +
 	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\x12C\n" +

@@ -765,21 +765,21 @@ const file_rotaloom_scheduling_v1_schedule_rule_set_assignment_proto_rawDesc = "
 	"\x1eScheduleRuleSetAssignmentWhere\x12R\n" +
 	"\temployees\x18\x01 \x01(\v24.rotaloom.scheduling.v1.SchedulingPersonIdentityListR\temployees\x121\n" +
 	"\acontext\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\acontext\x12\x12\n" +
-	"\x04date\x18\x03 \x01(\tR\x04date\"\xfe\x01\n" +
+	"\x04date\x18\x03 \x01(\tR\x04date\"\xfd\x01\n" +
 	"\x1cSchedulingPersonIdentityList\x12\x1f\n" +
 	"\vperson_keys\x18\x01 \x03(\x03R\n" +
 	"personKeys\x12%\n" +
 	"\x0eperson_numbers\x18\x02 \x03(\tR\rpersonNumbers\x12J\n" +
-	"\apersons\x18\x03 \x03(\v20.rotaloom.scheduling.v1.SchedulingPersonIdentityR\apersons:J\xa2\xbb\x18F\x1aD\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01*\vperson_keys*\x0eperson_numbers*\apersonsJ\temployees\"\x89\x01\n" +
+	"\apersons\x18\x03 \x03(\v20.rotaloom.scheduling.v1.SchedulingPersonIdentityR\apersons:I\xa2\xbb\x18E\x1aC\bd\x12\tWFP-90003\x18\x9d\x03 \x01*\vperson_keys*\x0eperson_numbers*\apersonsJ\temployees\"\x89\x01\n" +
 	"\x18SchedulingPersonIdentity\x12\"\n" +
 	"\n" +
 	"person_key\x18\x01 \x01(\x03H\x00R\tpersonKey\x88\x01\x01\x12(\n" +
 	"\rperson_number\x18\x02 \x01(\tH\x01R\fpersonNumber\x88\x01\x01B\r\n" +
 	"\v_person_keyB\x10\n" +
-	"\x0e_person_number\"\xdd\x01\n" +
-	"\x1aPersonScheduleRuleSetsList\x12n\n" +
-	"\apersons\x18\x01 \x03(\v2..rotaloom.scheduling.v1.PersonScheduleRuleSetsB$\xa2\xbb\x18 \n" +
-	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
+	"\x0e_person_number\"\xdc\x01\n" +
+	"\x1aPersonScheduleRuleSetsList\x12m\n" +
+	"\apersons\x18\x01 \x03(\v2..rotaloom.scheduling.v1.PersonScheduleRuleSetsB#\xa2\xbb\x18\x1f\n" +
+	"\x1d\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
 	"\apersons\x12\afailure\"\xfb\x02\n" +
 	"\x16PersonScheduleRuleSets\x12Y\n" +

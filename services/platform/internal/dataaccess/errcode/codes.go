@@ -47,7 +47,7 @@ const (
 	CodeHyperfind = "WCO-106204"
 	// CodeWorkUnits: the view is one of work units.
 	CodeWorkUnits = "WCO-106214"
-	// CodeDays: the dates of the range differ by more than 365 days.
+	// CodeDays: the dates of the range differ by more than 365 days. For hyperfinds, the same code has status 413.
 	CodeDays = "WCO-112010"
 	// CodeEmployees (413): more than 500 employees.
 	CodeEmployees = "WCO-106194"
