@@ -92,9 +92,10 @@ func writeReadiness(w http.ResponseWriter, r *http.Request, ready *Checks) {
 	_ = json.NewEncoder(w).Encode(struct {
 		State     State             `json:"state"`
 		Failing   map[string]string `json:"failing,omitempty"`
+		Notices   map[string]string `json:"notices,omitempty"`
 		Version   string            `json:"version"`
 		TimeZones string            `json:"timeZones"`
-	}{state, failing, build.Version, build.TimeZones})
+	}{state, failing, ready.Notices(), build.Version, build.TimeZones})
 }
 
 // serveAdmin serves until stop is called, and returns where.

@@ -34,6 +34,7 @@ type Checks struct {
 	mu      sync.Mutex
 	state   State
 	checks  []namedCheck
+	notices []namedNotice
 	failing map[string]string
 	checked clock.Stopwatch
 
@@ -43,6 +44,11 @@ type Checks struct {
 type namedCheck struct {
 	name  string
 	check func(ctx context.Context) error
+}
+
+type namedNotice struct {
+	name   string
+	notice func() string
 }
 
 // NewChecks makes Checks of a program that is starting.
@@ -55,6 +61,28 @@ func (c *Checks) Add(name string, check func(ctx context.Context) error) {
 	defer c.mu.Unlock()
 	c.checks = append(c.checks, namedCheck{name, check})
 	c.checked = clock.Stopwatch{}
+}
+
+// AddNotice adds something that operators should see, and that does not keep the program
+// from working. The notice is empty when there is nothing to say; it must not wait.
+func (c *Checks) AddNotice(name string, notice func() string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notices = append(c.notices, namedNotice{name, notice})
+}
+
+// Notices returns what operators should see, by name.
+func (c *Checks) Notices() map[string]string {
+	c.mu.Lock()
+	notices := c.notices
+	c.mu.Unlock()
+	said := map[string]string{}
+	for _, n := range notices {
+		if text := n.notice(); text != "" {
+			said[n.name] = text
+		}
+	}
+	return said
 }
 
 // SetState sets where the program is in its life.

@@ -70,6 +70,9 @@ type Deps struct {
 	// that a user needs; nil means what the contract says. Tests of handlers trust
 	// everybody.
 	Trusts func(service string, method *policy.Method) bool
+	// Writable returns a fault while the service takes no calls that change data; nil when
+	// it always does.
+	Writable func(ctx context.Context) error
 	// Refused receives what callers from outside were refused; nil for nobody.
 	Refused Refused
 }
@@ -85,6 +88,7 @@ type Chain struct {
 	explain  func(error) *fault.Error
 	audited  Audit
 	refused  Refused
+	writable func(ctx context.Context) error
 	metrics  *metrics
 	clients  map[string]bool
 	services map[string]string // by the names of their certificates
@@ -157,7 +161,7 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	ch := &Chain{
 		rejected: newRejectedClients(deps.Clock),
 		cfg:      cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
-		policies: deps.Policies, explain: deps.Explain, audited: deps.Audit, refused: deps.Refused, metrics: metrics,
+		policies: deps.Policies, explain: deps.Explain, audited: deps.Audit, refused: deps.Refused, writable: deps.Writable, metrics: metrics,
 		clients: set(cfg.Clients), services: servicesOf(cfg.Services), trusts: deps.Trusts, edges: set(cfg.Edges),
 		idle: make(chan struct{}, 1),
 	}
@@ -182,6 +186,7 @@ func (ch *Chain) steps() []step {
 		{"in-flight limit", ch.limitInFlight},
 		{"authentication", ch.authenticate},
 		{"authorization", ch.authorize},
+		{"writable", ch.refuseWrites},
 		{"request", ch.readRequest},
 		{"names", ch.cleanNames},
 		{"formats", ch.checkFormats},

@@ -93,6 +93,21 @@ func (ch *Chain) authorize(next handler) handler {
 	}
 }
 
+// refuseWrites refuses calls that change data while the service takes none.
+func (ch *Chain) refuseWrites(next handler) handler {
+	if ch.writable == nil {
+		return next
+	}
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		if c.policy.ChangesData() {
+			if err := ch.writable(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return next(ctx, c, req)
+	}
+}
+
 // operationPermission returns the permission that the operation of the user needs:
 // that of the method which the user called, which a trusted service names.
 func (c *call) operationPermission() string {

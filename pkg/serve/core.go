@@ -18,13 +18,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/restore"
 )
 
 // Backends are what every service that has events works with.
 type Backends struct {
 	// Pool is on the service's own database.
-	Pool     *pg.Pool
-	NATS     *nats.Conn
+	Pool *pg.Pool
+	NATS *nats.Conn
+	// Guard keeps ids of the database from being given twice.
+	Guard    *restore.Guard
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Registry prometheus.Registerer
@@ -41,15 +44,15 @@ type Core struct {
 }
 
 // Migrations returns the schema of a service with events: that of its own,
-// whose versions are kept in the named table, and those of the outbox, of copies
-// and of the audit trail.
+// whose versions are kept in the named table, and those of marks, of the outbox, of
+// copies and of the audit trail.
 func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {
 	events, err := outbox.Migrations()
 	if err != nil {
 		return nil, err
 	}
 	copies, err := replica.Migrations()
-	return []pg.Migrations{events, copies, audit.Migrations(), {Table: table, FS: own}}, err
+	return []pg.Migrations{restore.Migrations(), events, copies, audit.Migrations(), {Table: table, FS: own}}, err
 }
 
 // NewCore makes the core of a service. It touches neither the database nor the

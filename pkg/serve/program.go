@@ -21,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/targets"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/restore"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
@@ -63,6 +64,7 @@ type Program struct {
 	// pool and refusals are of the database, once that is open.
 	pool     *pg.Pool
 	refusals *denial.Aggregator
+	guard    *restore.Guard
 }
 
 // NewProgram begins the program of the service name.
@@ -98,7 +100,11 @@ func (p *Program) Backends(ctx context.Context, sets ...pg.Migrations) (Backends
 	if e.Pool, err = p.Database(ctx, sets...); err != nil {
 		return e, err
 	}
-	e.NATS, err = Broker(p.App, p.settings.NATS, p.Name, p.Log)
+	if e.NATS, err = Broker(p.App, p.settings.NATS, p.Name, p.Log); err != nil {
+		return e, err
+	}
+	p.guard, err = Guard(p.App, p.Name, p.pool, e.NATS, p.Registry, p.Log)
+	e.Guard = p.guard
 	return e, err
 }
 
@@ -145,7 +151,7 @@ func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 // ServeWith is Serve with keys and revocations of one's own, for the auth
 // service itself.
 func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations) error {
-	chain, err := Chain(p.settings.Config, tokens, keys, revocations, p.refusals, p.App.Clock, p.Log, p.Registry)
+	chain, err := Chain(p.settings.Config, tokens, keys, revocations, p.refusals, p.guard, p.App.Clock, p.Log, p.Registry)
 	if err != nil {
 		return err
 	}
@@ -159,6 +165,6 @@ func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource
 		return fmt.Errorf("listen: %w", err)
 	}
 	p.App.Go(boot.StageServers, "server", func(ctx context.Context) error { return server.Run(ctx, listener, grace) })
-	Add(p.App, p.Name, s)
+	Add(p.App, p.Name, s, p.guard)
 	return nil
 }

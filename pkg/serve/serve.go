@@ -22,6 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/restore"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
@@ -42,14 +43,36 @@ type relayer interface {
 	Relay(ctx context.Context) error
 }
 
+// continuing is a service whose work goes on while its database counts as restored: it
+// neither gives ids nor changes what shows what was lost.
+type continuing interface {
+	ContinuesWhileRestored()
+}
+
 // Add makes a service part of a program: its work, its outbox and its
-// readiness.
-func Add(app *boot.App, name string, s Service) {
-	app.Go(boot.StageConsumers, name, s.Run)
+// readiness. The work pauses while the guard refuses writes.
+func Add(app *boot.App, name string, s Service, guard *restore.Guard) {
+	pause := guard.Pause
+	if _, goesOn := s.(continuing); goesOn {
+		pause = func(run func(context.Context) error) func(context.Context) error { return run }
+	}
+	app.Go(boot.StageConsumers, name, pause(s.Run))
 	if r, ok := s.(relayer); ok {
-		app.Go(boot.StageRelay, name+" relay", r.Relay)
+		app.Go(boot.StageRelay, name+" relay", pause(r.Relay))
 	}
 	app.Ready.Add(name, s.Check)
+}
+
+// Guard makes what keeps the ids of a service's database from being given twice, and runs
+// it with the program.
+func Guard(app *boot.App, service string, pool *pg.Pool, broker *nats.Conn, registry prometheus.Registerer, log *slog.Logger) (*restore.Guard, error) {
+	guard, err := restore.New(restore.Options{Service: service, Pool: pool, NATS: broker, Log: log, Registry: registry})
+	if err != nil {
+		return nil, err
+	}
+	app.Go(boot.StageRelay, "marks of "+service, guard.Run)
+	app.Ready.AddNotice("database "+service, guard.Notice)
+	return guard, nil
 }
 
 // Database brings a service's database up to date and opens it. It is closed
@@ -111,14 +134,14 @@ func Revocations(app *boot.App, cfg revocation.Config, auth grpc.ClientConnInter
 
 // Chain makes the interceptors of a service that accepts tokens of one
 // issuer, whose keys come from keys, but for those that were revoked. What it
-// refuses is gathered in refusals.
-func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, refusals *denial.Aggregator, clk clock.Clock, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
+// refuses is gathered in refusals; the guard says whether it may change data.
+func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, refusals *denial.Aggregator, guard *restore.Guard, clk clock.Clock, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
 	verifier, err := authn.NewVerifier(tokens, keys, revocations, clk)
 	if err != nil {
 		return nil, err
 	}
 	return rpc.NewChain(cfg, rpc.Deps{
 		Log: log, Metrics: registry, Verifier: verifier, Clock: clk, Explain: pgerr.Fault,
-		Audit: audit.Begin(clk), Refused: audit.NoteDenials(refusals, clk),
+		Audit: audit.Begin(clk), Refused: audit.NoteDenials(refusals, clk), Writable: guard.CheckWrite,
 	})
 }

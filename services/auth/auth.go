@@ -22,6 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/restore"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/client"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
@@ -112,7 +113,7 @@ type Service struct {
 
 // Migrations returns the schema that the service needs.
 func Migrations() []pg.Migrations {
-	return []pg.Migrations{audit.Migrations(), {Table: "auth_version", FS: migrations.FS}}
+	return []pg.Migrations{restore.Migrations(), audit.Migrations(), {Table: "auth_version", FS: migrations.FS}}
 }
 
 // New makes the service. It does not touch the database.
@@ -250,6 +251,10 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	return group.Wait()
 }
+
+// ContinuesWhileRestored says that keys, revocations and what expires are looked after also
+// while the database counts as restored.
+func (s *Service) ContinuesWhileRestored() {}
 
 // Check says why the service cannot do its work, or nil.
 func (s *Service) Check(ctx context.Context) error {

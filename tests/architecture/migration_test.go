@@ -21,6 +21,7 @@ var atOnce = map[string]int{
 	"pkg/audit/migrations":            3,
 	"pkg/outbox/migrations":           4,
 	"pkg/replica/migrations":          2,
+	"pkg/restore/migrations":          1,
 	"services/auth/migrations":        16,
 	"services/commons/migrations":     22,
 	"services/platform/migrations":    6,

@@ -15,10 +15,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 )
 
+// theMarks is why the tables of marks have no tenant.
+const theMarks = "how far the database has come, of all tenants together"
+
 // ofNobody are the tables whose rows belong to no tenant, and why.
 var ofNobody = map[string]string{
 	"auth.signing_key": "the keys of the installation",
 	"auth.tenant":      "a row is a tenant; it has policies of its own",
+
+	"auth.restore_state": theMarks, "commons.restore_state": theMarks, "timekeeping.restore_state": theMarks, "scheduling.restore_state": theMarks, "platform.restore_state": theMarks,
+	"auth.restore_witness": theMarks, "commons.restore_witness": theMarks, "timekeeping.restore_witness": theMarks, "scheduling.restore_witness": theMarks, "platform.restore_witness": theMarks,
 
 	"commons.outbox_stream":     "which stream of the broker the service fills",
 	"timekeeping.outbox_stream": "which stream of the broker the service fills",

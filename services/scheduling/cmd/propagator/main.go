@@ -54,12 +54,16 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
+	guard, err := serve.Guard(app, "scheduling", pool, broker, registry, app.Log)
+	if err != nil {
+		return err
+	}
 	propagator, err := scheduling.NewPropagator(s.Config, serve.Backends{
-		Pool: pool, NATS: broker, Clock: app.Clock, Log: app.Log, Registry: registry,
+		Pool: pool, NATS: broker, Guard: guard, Clock: app.Clock, Log: app.Log, Registry: registry,
 	})
 	if err != nil {
 		return err
 	}
-	serve.Add(app, "propagator", propagator)
+	serve.Add(app, "propagator", propagator, guard)
 	return nil
 }

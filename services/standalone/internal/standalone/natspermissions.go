@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/restore"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 )
 
@@ -21,14 +22,16 @@ type NATSPermissions struct{}
 // brokerUsers are the programs that connect to the broker. Auth consumes nothing: no
 // event decides who logs in.
 func brokerUsers() []bus.User {
-	revocations := []string{revocation.BucketName}
+	// Every program publishes the marks of its database, and those of others that a broker
+	// has lost.
+	marks, both := []string{restore.BucketName}, []string{revocation.BucketName, restore.BucketName}
 	return []bus.User{
-		{Name: "auth", Buckets: revocations},
-		{Name: "commons", Streams: []string{"COMMONS"}, Watches: revocations},
-		{Name: "timekeeping", Streams: []string{"TIMEKEEPING"}, Watches: revocations},
-		{Name: "scheduling", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Watches: revocations},
-		{Name: "propagator", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Verifies: "scheduling"},
-		{Name: "platform", Watches: revocations},
+		{Name: "auth", Buckets: both, Watches: marks},
+		{Name: "commons", Streams: []string{"COMMONS"}, Buckets: marks, Watches: both},
+		{Name: "timekeeping", Streams: []string{"TIMEKEEPING"}, Buckets: marks, Watches: both},
+		{Name: "scheduling", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Buckets: marks, Watches: both},
+		{Name: "propagator", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Verifies: "scheduling", Buckets: marks, Watches: marks},
+		{Name: "platform", Buckets: marks, Watches: both},
 	}
 }
 

@@ -106,7 +106,8 @@ func (h *process) backends(ctx context.Context, name string, sets []pg.Migration
 	}
 	h.app.Go(boot.StageRelay, "NATS of "+name, func(ctx context.Context) error { return natsconn.Watch(ctx, e.NATS) })
 	h.app.OnClose("connection to NATS", func(ctx context.Context) error { return natsconn.Drain(ctx, e.NATS) })
-	return e, nil
+	e.Guard, err = serve.Guard(h.app, name, e.Pool, e.NATS, e.Registry, e.Log)
+	return e, err
 }
 
 // open makes a service part of the process, and returns the way to it.
@@ -115,13 +116,13 @@ func (h *process) open(name string, e serve.Backends, s serve.Service) (*rpc.Loc
 	if err != nil {
 		return nil, err
 	}
-	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, h.revocations, refusals, e.Clock, e.Log, e.Registry)
+	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, h.revocations, refusals, e.Guard, e.Clock, e.Log, e.Registry)
 	if err != nil {
 		return nil, err
 	}
 	local := rpc.NewLocal(chain)
 	serve.Register(local, s, e.Pool)
-	serve.Add(h.app, name, s)
+	serve.Add(h.app, name, s, e.Guard)
 	h.app.Go(boot.StageServers, name+" calls", func(ctx context.Context) error {
 		<-ctx.Done()
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)

@@ -1,0 +1,98 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// BucketName is the key-value bucket with the marks of all services.
+const BucketName = "MARKS"
+
+const (
+	bucketTimeout = 2 * time.Second
+	// mergeTries bounds how often a mark is merged that others write at the same time.
+	mergeTries = 5
+)
+
+// bucket is the bucket while it is the same one.
+type bucket struct {
+	kv      jetstream.KeyValue
+	created time.Time
+}
+
+// openBucket opens the bucket, and makes it when it is missing.
+func openBucket(ctx context.Context, conn *nats.Conn) (*bucket, error) {
+	ctx, cancel := context.WithTimeout(ctx, bucketTimeout)
+	defer cancel()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	kv, err := js.KeyValue(ctx, BucketName)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kv, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: BucketName, Description: "How far the database of each service has come.", Storage: jetstream.FileStorage,
+		})
+		if errors.Is(err, jetstream.ErrBucketExists) {
+			kv, err = js.KeyValue(ctx, BucketName)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("restore: open the bucket: %w", err)
+	}
+	created, err := createdAt(ctx, kv)
+	return &bucket{kv, created}, err
+}
+
+func createdAt(ctx context.Context, kv jetstream.KeyValue) (time.Time, error) {
+	status, err := kv.Status(ctx)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("restore: look at the bucket: %w", err)
+	}
+	of, ok := status.(*jetstream.KeyValueBucketStatus)
+	if !ok {
+		return time.Time{}, fmt.Errorf("restore: a status of type %T", status)
+	}
+	return of.StreamInfo().Created, nil
+}
+
+var errReplaced = errors.New("restore: another bucket took the place of the one before")
+
+// checkUnchanged returns an error unless the bucket is there and the same.
+func (b *bucket) checkUnchanged(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, bucketTimeout)
+	defer cancel()
+	created, err := createdAt(ctx, b.kv)
+	if err == nil && !created.Equal(b.created) {
+		err = errReplaced
+	}
+	return err
+}
+
+// entry is what the bucket has of a service.
+type entry struct {
+	marks    Marks
+	revision uint64
+}
+
+// merge raises what the bucket has of a service, given what was last seen there.
+func (b *bucket) merge(ctx context.Context, service string, marks Marks, seen entry) (entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, bucketTimeout)
+	defer cancel()
+	merged := seen.marks.Clone()
+	merged.Merge(marks)
+	text, err := merged.encode()
+	if err != nil {
+		return seen, err
+	}
+	revision, err := b.kv.Update(ctx, service, text, seen.revision)
+	if err != nil {
+		return seen, fmt.Errorf("restore: publish marks: %w", err)
+	}
+	return entry{merged, revision}, nil
+}

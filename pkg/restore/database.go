@@ -1,0 +1,126 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+// snapshot is what a database says about itself.
+type snapshot struct {
+	marks Marks
+	// place and timeline are where the database is now; the recorded ones are where it
+	// was when it was last opened.
+	place, timeline                 string
+	recordedPlace, recordedTimeline string
+	fresh                           bool
+	restored                        bool
+	reason                          string
+}
+
+const (
+	// An OID of a table is given to one table of a database only, so a dump that is
+	// loaded again has another one.
+	selectState = `SELECT progress, fresh, place, timeline, restored_at IS NOT NULL, reason,
+    (SELECT system_identifier FROM pg_control_system())::text || '/' ||
+        (SELECT oid FROM pg_database WHERE datname = current_database())::text || '/' || 'restore_state'::regclass::oid::text,
+    left(pg_walfile_name(pg_current_wal_lsn()), 8)
+FROM restore_state`
+	// A sequence that gave no value yet has the mark 0.
+	selectSequences = `SELECT sequencename::text, coalesce(last_value, 0) FROM pg_sequences WHERE schemaname = current_schema()`
+
+	// What is read before this is durable once the transaction has committed: the log is
+	// flushed up to the commit, and what the sequences logged comes before it.
+	countProgress = `UPDATE restore_state SET progress = progress + 1 RETURNING progress`
+	commitDurably = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
+
+	recordPlace  = `UPDATE restore_state SET place = $1, timeline = $2`
+	markRestored = `UPDATE restore_state SET restored_at = clock_timestamp(), reason = $1 WHERE restored_at IS NULL`
+
+	storeWitness = `INSERT INTO restore_witness AS w (service, name, mark)
+SELECT $1, name, mark FROM unnest($2::text[], $3::bigint[]) AS m (name, mark)
+ON CONFLICT (service, name) DO UPDATE SET mark = excluded.mark WHERE excluded.mark > w.mark`
+	selectWitnesses = `SELECT service, name, mark FROM restore_witness`
+)
+
+// unaudited are the writes of this package.
+const unaudited pg.Unaudited = "marks follow from what was written, and nobody asked for them"
+
+// readSnapshot reads what a database says about itself.
+func readSnapshot(ctx context.Context, db pg.Querier) (s snapshot, err error) {
+	err = db.QueryRow(ctx, selectState).Scan(&s.marks.Progress, &s.fresh, &s.recordedPlace, &s.recordedTimeline, &s.restored, &s.reason,
+		&s.place, &s.timeline)
+	if err != nil {
+		return s, fmt.Errorf("restore: read the state of the database: %w", err)
+	}
+	s.marks.Sequences, err = readSequences(ctx, db)
+	return s, err
+}
+
+func readSequences(ctx context.Context, db pg.Querier) (map[string]int64, error) {
+	rows, err := db.Query(ctx, selectSequences)
+	if err != nil {
+		return nil, fmt.Errorf("restore: read sequences: %w", err)
+	}
+	sequences := map[string]int64{}
+	var name string
+	var last int64
+	if _, err := pgx.ForEachRow(rows, []any{&name, &last}, func() error {
+		sequences[name] = last
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("restore: read sequences: %w", err)
+	}
+	return sequences, nil
+}
+
+// ReadWitnesses returns the marks of all services that a database has stored.
+func ReadWitnesses(ctx context.Context, db pg.Querier) (map[string]Marks, error) {
+	rows, err := db.Query(ctx, selectWitnesses)
+	if err != nil {
+		return nil, fmt.Errorf("restore: read witnesses: %w", err)
+	}
+	found := map[string]Marks{}
+	var service, name string
+	var mark int64
+	if _, err := pgx.ForEachRow(rows, []any{&service, &name, &mark}, func() error {
+		one := Marks{Sequences: map[string]int64{name: mark}}
+		if name == "" {
+			one = Marks{Progress: mark}
+		}
+		known := found[service]
+		known.Merge(one)
+		found[service] = known
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("restore: read witnesses: %w", err)
+	}
+	return found, nil
+}
+
+// StoreWitness raises what a database knows about the marks of a service.
+func StoreWitness(ctx context.Context, tx pgx.Tx, service string, marks Marks) error {
+	names, values := []string{""}, []int64{marks.Progress}
+	for name, mark := range maps.All(marks.Sequences) {
+		names, values = append(names, name), append(values, mark)
+	}
+	if _, err := tx.Exec(ctx, storeWitness, service, names, values); err != nil {
+		return fmt.Errorf("restore: store a witness: %w", err)
+	}
+	return nil
+}
+
+// refuseWrites notes that a database was restored, with the marks that prove it.
+func refuseWrites(ctx context.Context, tx pgx.Tx, service, reason string, known Marks) error {
+	if err := StoreWitness(ctx, tx, service, known); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, markRestored, reason); err != nil {
+		return fmt.Errorf("restore: refuse writes: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+const (
+	// tickEvery is how often marks are published.
+	tickEvery = time.Second
+	// witnessEvery is how often the marks of others are stored.
+	witnessEvery = 5 * time.Second
+	// neighbourWait is how long a start waits for what others have witnessed, once the
+	// bucket is there and does not know the service.
+	neighbourWait = 2 * time.Second
+	// brokerWait is how long a start waits for a broker that is away.
+	brokerWait = 5 * time.Second
+)
+
+// Options is what a Guard is made of. All fields are required.
+type Options struct {
+	// Service is the name of the service whose database is guarded.
+	Service  string
+	Pool     *pg.Pool
+	NATS     *nats.Conn
+	Log      *slog.Logger
+	Registry prometheus.Registerer
+}
+
+// phase is where a guard is.
+type phase int
+
+const (
+	// starting guards have not read all evidence yet.
+	starting phase = iota
+	opened
+	restored
+)
+
+// state is the phase of a guard, with a channel that is closed when it changes.
+type state struct {
+	phase   phase
+	reason  string
+	changed chan struct{}
+}
+
+// Guard watches over one database. It is safe for concurrent use.
+type Guard struct {
+	opts    Options
+	started clock.Stopwatch
+	gauge   prometheus.Gauge
+
+	mu    sync.Mutex
+	state state
+	// seen is what the bucket has of each service, once it was read.
+	seen map[string]entry
+	// bucket is nil while the broker is away. missing runs since the bucket was read
+	// without an entry of this service.
+	bucket  *bucket
+	missing *clock.Stopwatch
+
+	// Of the loop alone: the marks that are durable, and those of others that are stored.
+	durable   Marks
+	witnessed map[string]Marks
+	stored    *clock.Stopwatch
+	failing   bool
+
+	wake chan struct{}
+}
+
+// New makes a guard that refuses writes until Run has read the evidence.
+func New(opts Options) (*Guard, error) {
+	if opts.Service == "" || opts.Pool == nil || opts.NATS == nil || opts.Log == nil || opts.Registry == nil {
+		return nil, errors.New("restore: a guard needs a service, a database, a broker, a log and a registry")
+	}
+	g := &Guard{
+		opts: opts, started: clock.Start(), state: state{changed: make(chan struct{})}, seen: map[string]entry{},
+		witnessed: map[string]Marks{}, wake: make(chan struct{}, 1),
+		gauge: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "rotaloom_restored", Help: "1 while writes are refused because the database was restored, until rotaloom restore finish.",
+		}),
+	}
+	if err := opts.Registry.Register(g.gauge); err != nil {
+		return nil, fmt.Errorf("restore: register metrics: %w", err)
+	}
+	return g, nil
+}
+
+// Run watches over the database until ctx ends.
+func (g *Guard) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { g.watch(ctx); return nil })
+	group.Go(func() error { g.loop(ctx); return nil })
+	return group.Wait()
+}
+
+func (g *Guard) loop(ctx context.Context) {
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		if err := g.step(ctx); err != nil && ctx.Err() == nil {
+			if !g.failing {
+				g.opts.Log.WarnContext(ctx, "the marks of the database cannot be read or published; trying again", "error", err)
+			}
+			g.failing = true
+		} else {
+			g.failing = false
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		case <-g.wake:
+		}
+	}
+}
+
+// hasten makes the loop look again soon.
+func (g *Guard) hasten() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (g *Guard) current() state {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.state
+}
+
+// set changes the phase, and says so.
+func (g *Guard) set(ctx context.Context, to phase, reason string) {
+	g.mu.Lock()
+	before := g.state
+	if before.phase == to && before.reason == reason {
+		g.mu.Unlock()
+		return
+	}
+	g.state = state{to, reason, make(chan struct{})}
+	close(before.changed)
+	g.mu.Unlock()
+	switch {
+	case to == restored:
+		g.gauge.Set(1)
+		g.opts.Log.ErrorContext(ctx, "the database was restored: writes are refused until an operator runs rotaloom restore finish", "reason", reason)
+	case before.phase == restored:
+		g.gauge.Set(0)
+		g.opts.Log.InfoContext(ctx, "the restore is finished: writes are accepted again")
+	}
+}

@@ -1,0 +1,69 @@
+package restore
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// progressName is how texts name the mark of progress.
+const progressName = "progress"
+
+// Marks say how far a database has come.
+type Marks struct {
+	// Progress counts the publications of marks.
+	Progress int64 `json:"progress"`
+	// Sequences are the last values that the sequences gave, by their names.
+	Sequences map[string]int64 `json:"sequences"`
+}
+
+// Above returns the names of the marks that are higher in m than in other, in order. A
+// mark that other lacks counts as 0. The mark of progress is named "progress".
+func (m Marks) Above(other Marks) []string {
+	var names []string
+	for name, mark := range m.Sequences {
+		if mark > other.Sequences[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if m.Progress > other.Progress {
+		names = append([]string{progressName}, names...)
+	}
+	return names
+}
+
+// Merge raises the marks of m to those of other.
+func (m *Marks) Merge(other Marks) {
+	m.Progress = max(m.Progress, other.Progress)
+	if m.Sequences == nil {
+		m.Sequences = make(map[string]int64, len(other.Sequences))
+	}
+	for name, mark := range other.Sequences {
+		m.Sequences[name] = max(m.Sequences[name], mark)
+	}
+}
+
+// Lost returns the names of the marks that a database has lost: those that are higher in m
+// than in the database. A sequence that the database does not have any more is left out.
+func (m Marks) Lost(database Marks) []string {
+	return slices.DeleteFunc(m.Above(database), func(name string) bool {
+		_, there := database.Sequences[name]
+		return !there && name != progressName
+	})
+}
+
+// Clone returns a copy.
+func (m Marks) Clone() Marks {
+	return Marks{m.Progress, maps.Clone(m.Sequences)}
+}
+
+func (m Marks) encode() ([]byte, error) { return json.Marshal(m) }
+
+func decodeMarks(text []byte) (m Marks, err error) {
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("restore: read marks: %w", err)
+	}
+	return m, nil
+}

@@ -1,0 +1,189 @@
+package restore
+
+import (
+	"context"
+	"maps"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// evidence is what is known about the marks of this database, besides what it says itself.
+func (g *Guard) evidence() evidence {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e := evidence{read: g.bucket != nil, overdue: g.bucket == nil && g.started.Elapsed() > brokerWait}
+	if own, found := g.seen[g.opts.Service]; found {
+		marks := own.marks.Clone()
+		e.marks = &marks
+	}
+	e.complete = g.missing != nil && g.missing.Elapsed() > neighbourWait
+	return e
+}
+
+// step reads the database once, and acts on what it says: it opens it or refuses writes,
+// counts progress, and publishes the marks.
+func (g *Guard) step(ctx context.Context) error {
+	// What others know is read first. It was published when it was durable, so that the
+	// database, which is read afterwards, must have it.
+	known := g.evidence()
+	phase := g.current().phase
+	var has snapshot
+	var reason string
+	var verdict verdict
+	err := unaudited.InTx(tenant.All(ctx), g.opts.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if has, err = readSnapshot(ctx, tx); err != nil {
+			return err
+		}
+		switch {
+		case has.restored:
+			verdict, reason = refuse, has.reason
+		case phase == opened:
+			verdict, reason = g.reconsider(has, known)
+		default:
+			verdict, reason = decide(has, known)
+		}
+		return g.apply(ctx, tx, &has, verdict, reason, known)
+	})
+	if err != nil {
+		return err
+	}
+	switch verdict {
+	case wait:
+		return nil
+	case refuse:
+		g.set(ctx, restored, reason)
+		return g.storeWitnesses(ctx)
+	}
+	if verdict == leapFull {
+		g.opts.Log.WarnContext(ctx, "nobody knows how far the database had come, so it leaves ids out", "service", g.opts.Service)
+	}
+	g.durable.Merge(has.marks)
+	g.set(ctx, opened, "")
+	if err := g.publish(ctx); err != nil {
+		return err
+	}
+	return g.storeWitnesses(ctx)
+}
+
+// reconsider returns what becomes of a database that was open: it may have been replaced
+// while this program ran.
+func (g *Guard) reconsider(has snapshot, known evidence) (verdict, string) {
+	before := g.durable.Clone()
+	if known.marks != nil {
+		before.Merge(*known.marks)
+	}
+	if above := before.Lost(has.marks); len(above) > 0 {
+		return refuse, lostReason(above)
+	}
+	if has.recordedPlace != has.place || has.recordedTimeline != has.timeline {
+		return leapSmall, ""
+	}
+	return open, ""
+}
+
+// apply writes what a verdict asks for. The marks of has are those after it.
+func (g *Guard) apply(ctx context.Context, tx pgx.Tx, has *snapshot, verdict verdict, reason string, known evidence) error {
+	if verdict == wait {
+		return nil
+	}
+	if verdict == refuse {
+		if has.restored {
+			return nil
+		}
+		higher := g.durable.Clone()
+		if known.marks != nil {
+			higher.Merge(*known.marks)
+		}
+		return refuseWrites(ctx, tx, g.opts.Service, reason, higher)
+	}
+	moved := has.recordedPlace != has.place || has.recordedTimeline != has.timeline
+	if verdict == open && !moved && maps.Equal(has.marks.Sequences, g.durable.Sequences) {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, commitDurably); err != nil {
+		return err
+	}
+	if verdict == leapSmall || verdict == leapFull {
+		higher := Marks{}
+		if known.marks != nil {
+			higher = *known.marks
+		}
+		if err := raiseSequences(ctx, tx, higher, verdict == leapSmall); err != nil {
+			return err
+		}
+	}
+	if moved {
+		if _, err := tx.Exec(ctx, recordPlace, has.place, has.timeline); err != nil {
+			return err
+		}
+	}
+	// The sequences are read again behind the leap, and before the commit.
+	var err error
+	if has.marks.Sequences, err = readSequences(ctx, tx); err != nil {
+		return err
+	}
+	return tx.QueryRow(ctx, countProgress).Scan(&has.marks.Progress)
+}
+
+// publish brings the bucket up to what is durable here.
+func (g *Guard) publish(ctx context.Context) error {
+	g.mu.Lock()
+	to, seen := g.bucket, g.seen[g.opts.Service]
+	g.mu.Unlock()
+	if to == nil || len(g.durable.Above(seen.marks)) == 0 {
+		return nil
+	}
+	return g.merge(ctx, to, g.opts.Service, g.durable)
+}
+
+// merge raises what the bucket has of a service. When another program writes it at the
+// same time, the watch brings what that one wrote, and the next step tries again.
+func (g *Guard) merge(ctx context.Context, to *bucket, service string, marks Marks) error {
+	g.mu.Lock()
+	seen := g.seen[service]
+	g.mu.Unlock()
+	made, err := to.merge(ctx, service, marks, seen)
+	if err != nil {
+		if conflicted(err) {
+			return nil
+		}
+		return err
+	}
+	g.learn(service, made)
+	return nil
+}
+
+// storeWitnesses stores what is new about the marks of the other services, now and then.
+func (g *Guard) storeWitnesses(ctx context.Context) error {
+	if g.stored != nil && g.stored.Elapsed() < witnessEvery {
+		return nil
+	}
+	since := clock.Start()
+	g.stored = &since
+	news := map[string]Marks{}
+	g.mu.Lock()
+	for service, e := range g.seen {
+		if service != g.opts.Service && len(e.marks.Above(g.witnessed[service])) > 0 {
+			news[service] = e.marks.Clone()
+		}
+	}
+	g.mu.Unlock()
+	if len(news) == 0 {
+		return nil
+	}
+	err := unaudited.InTx(tenant.All(ctx), g.opts.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		for service, marks := range news {
+			if err := StoreWitness(ctx, tx, service, marks); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		maps.Copy(g.witnessed, news)
+	}
+	return err
+}
