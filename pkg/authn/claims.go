@@ -88,6 +88,7 @@ func (c *Claims) principal() *Principal {
 		OwnActions:  c.OwnActions,
 		JTI:         c.ID,
 		SID:         c.SID,
+		IssuedAt:    c.IssuedAt.Time(),
 		Expiry:      c.Expiry.Time(),
 	}
 }

@@ -34,8 +34,8 @@ type Principal struct {
 	OwnActions []string
 	// JTI and SID identify the token, and the family of tokens it is of.
 	JTI, SID string
-	// Expiry is when the token ends.
-	Expiry time.Time
+	// IssuedAt is when the token was issued, and Expiry when it ends.
+	IssuedAt, Expiry time.Time
 	// Service is the name of the trusted service that makes the call, for
 	// itself or for the user; "" when the call comes from outside.
 	Service string

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
@@ -27,4 +28,42 @@ func RunningURL(dir, database string) (string, error) {
 		return "", fmt.Errorf("localpg: %w", err)
 	}
 	return (&Server{layout: layout{socket: socketOf(root)}}).URL(database), nil
+}
+
+// RunningAdminURL is RunningURL for the superuser of the server, who reads past row-level
+// security.
+func RunningAdminURL(dir, database string) (string, error) {
+	if _, err := RunningURL(dir, database); err != nil {
+		return "", err
+	}
+	root, err := filepath.Abs(dir)
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return "", fmt.Errorf("localpg: %w", err)
+	}
+	return (&Server{layout: layout{socket: socketOf(root)}}).AdminURL(database), nil
+}
+
+// Program returns the path of one of PostgreSQL's programs, such as pg_dump: in dir, or
+// else on PATH or in the usual places, of the newest version that is there.
+func Program(dir, name string) (string, error) {
+	if dir != "" {
+		path, err := exec.LookPath(filepath.Join(dir, name))
+		if err != nil {
+			return "", fmt.Errorf("localpg: %w", err)
+		}
+		return path, nil
+	}
+	for _, dir := range initdbDirs() {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("%s of PostgreSQL was not found on this machine; install PostgreSQL, or name the folder of its programs: %w", name, err)
+	}
+	return path, nil
 }

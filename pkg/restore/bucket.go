@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -76,23 +77,36 @@ func (b *bucket) checkUnchanged(ctx context.Context) error {
 
 // entry is what the bucket has of a service.
 type entry struct {
-	marks    Marks
+	Marks
+	// FirstHand says that the service itself published it, and that the bucket was not lost
+	// since. Witnesses of others are some seconds old, and may be restored themselves.
+	FirstHand bool `json:"firstHand"`
+
 	revision uint64
 }
 
+// decodeEntry reads an entry of the bucket.
+func decodeEntry(text []byte, revision uint64) (e entry, err error) {
+	if err := json.Unmarshal(text, &e); err != nil {
+		return e, fmt.Errorf("restore: read marks: %w", err)
+	}
+	e.revision = revision
+	return e, nil
+}
+
 // merge raises what the bucket has of a service, given what was last seen there.
-func (b *bucket) merge(ctx context.Context, service string, marks Marks, seen entry) (entry, error) {
+func (b *bucket) merge(ctx context.Context, service string, marks Marks, firstHand bool, seen entry) (entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, bucketTimeout)
 	defer cancel()
-	merged := seen.marks.Clone()
+	merged := entry{Marks: seen.Clone(), FirstHand: seen.FirstHand || firstHand}
 	merged.Merge(marks)
-	text, err := merged.encode()
+	text, err := json.Marshal(merged)
 	if err != nil {
-		return seen, err
+		return seen, fmt.Errorf("restore: write marks: %w", err)
 	}
-	revision, err := b.kv.Update(ctx, service, text, seen.revision)
+	merged.revision, err = b.kv.Update(ctx, service, text, seen.revision)
 	if err != nil {
 		return seen, fmt.Errorf("restore: publish marks: %w", err)
 	}
-	return entry{merged, revision}, nil
+	return merged, nil
 }

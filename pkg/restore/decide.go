@@ -25,6 +25,8 @@ const (
 type evidence struct {
 	// marks are the highest that are known; nil when none are.
 	marks *Marks
+	// firstHand says that the service itself published them.
+	firstHand bool
 	// complete says that no more is to be expected: the bucket was read, and the other
 	// services had time to add what they have witnessed.
 	complete bool
@@ -46,7 +48,13 @@ func decide(has snapshot, e evidence) (verdict, string) {
 		if above := e.marks.Lost(has.marks); len(above) > 0 {
 			return refuse, lostReason(above)
 		}
-		if moved {
+		switch {
+		case !e.firstHand && moved:
+			// Others may have been restored together with it.
+			return waitOr(e.complete, refuse), movedReason
+		case !e.firstHand:
+			return waitOr(e.complete, leapFull), ""
+		case moved:
 			return leapSmall, ""
 		}
 		return open, ""
@@ -60,13 +68,23 @@ func decide(has snapshot, e evidence) (verdict, string) {
 	}
 	switch {
 	case moved && e.complete:
-		return refuse, "the database is a copy or was recovered, and neither the broker nor another service knows its marks"
+		return refuse, movedReason
 	case moved:
 		return wait, ""
 	case e.complete || e.overdue:
 		return leapFull, ""
 	}
 	return wait, ""
+}
+
+const movedReason = "the database is a copy or was recovered to a moment, and the broker has lost its marks"
+
+// waitOr returns a verdict once the evidence is complete.
+func waitOr(complete bool, then verdict) verdict {
+	if complete {
+		return then
+	}
+	return wait
 }
 
 func lostReason(above []string) string {

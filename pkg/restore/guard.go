@@ -10,7 +10,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -26,6 +25,8 @@ const (
 	neighbourWait = 2 * time.Second
 	// brokerWait is how long a start waits for a broker that is away.
 	brokerWait = 5 * time.Second
+	// lastTimeout bounds the last publication of a program that stops.
+	lastTimeout = 2 * time.Second
 )
 
 // Options is what a Guard is made of. All fields are required.
@@ -99,10 +100,19 @@ func New(opts Options) (*Guard, error) {
 
 // Run watches over the database until ctx ends.
 func (g *Guard) Run(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { g.watch(ctx); return nil })
-	group.Go(func() error { g.loop(ctx); return nil })
-	return group.Wait()
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var watch sync.WaitGroup
+	watch.Go(func() { g.watch(watching) })
+	g.loop(ctx)
+	// Everything that writes has ended. What was written last is published, too.
+	last, cancel := context.WithTimeout(watching, lastTimeout)
+	if err := g.step(last); err != nil {
+		g.opts.Log.DebugContext(ctx, "the last marks of the database were not published", "error", err)
+	}
+	cancel()
+	stop()
+	watch.Wait()
+	return nil
 }
 
 func (g *Guard) loop(ctx context.Context) {

@@ -1,8 +1,6 @@
 package restore
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 )
@@ -57,13 +55,4 @@ func (m Marks) Lost(database Marks) []string {
 // Clone returns a copy.
 func (m Marks) Clone() Marks {
 	return Marks{m.Progress, maps.Clone(m.Sequences)}
-}
-
-func (m Marks) encode() ([]byte, error) { return json.Marshal(m) }
-
-func decodeMarks(text []byte) (m Marks, err error) {
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("restore: read marks: %w", err)
-	}
-	return m, nil
 }

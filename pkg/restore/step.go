@@ -16,8 +16,8 @@ func (g *Guard) evidence() evidence {
 	defer g.mu.Unlock()
 	e := evidence{read: g.bucket != nil, overdue: g.bucket == nil && g.started.Elapsed() > brokerWait}
 	if own, found := g.seen[g.opts.Service]; found {
-		marks := own.marks.Clone()
-		e.marks = &marks
+		marks := own.Clone()
+		e.marks, e.firstHand = &marks, own.FirstHand
 	}
 	e.complete = g.missing != nil && g.missing.Elapsed() > neighbourWait
 	return e
@@ -40,6 +40,8 @@ func (g *Guard) step(ctx context.Context) error {
 		switch {
 		case has.restored:
 			verdict, reason = refuse, has.reason
+		case phase == restored:
+			verdict = open // The operator has finished the restore, with all that is known.
 		case phase == opened:
 			verdict, reason = g.reconsider(has, known)
 		default:
@@ -133,19 +135,19 @@ func (g *Guard) publish(ctx context.Context) error {
 	g.mu.Lock()
 	to, seen := g.bucket, g.seen[g.opts.Service]
 	g.mu.Unlock()
-	if to == nil || len(g.durable.Above(seen.marks)) == 0 {
+	if to == nil || seen.FirstHand && len(g.durable.Above(seen.Marks)) == 0 {
 		return nil
 	}
-	return g.merge(ctx, to, g.opts.Service, g.durable)
+	return g.merge(ctx, to, g.opts.Service, g.durable, true)
 }
 
 // merge raises what the bucket has of a service. When another program writes it at the
 // same time, the watch brings what that one wrote, and the next step tries again.
-func (g *Guard) merge(ctx context.Context, to *bucket, service string, marks Marks) error {
+func (g *Guard) merge(ctx context.Context, to *bucket, service string, marks Marks, firstHand bool) error {
 	g.mu.Lock()
 	seen := g.seen[service]
 	g.mu.Unlock()
-	made, err := to.merge(ctx, service, marks, seen)
+	made, err := to.merge(ctx, service, marks, firstHand, seen)
 	if err != nil {
 		if conflicted(err) {
 			return nil
@@ -166,8 +168,8 @@ func (g *Guard) storeWitnesses(ctx context.Context) error {
 	news := map[string]Marks{}
 	g.mu.Lock()
 	for service, e := range g.seen {
-		if service != g.opts.Service && len(e.marks.Above(g.witnessed[service])) > 0 {
-			news[service] = e.marks.Clone()
+		if service != g.opts.Service && len(e.Above(g.witnessed[service])) > 0 {
+			news[service] = e.Clone()
 		}
 	}
 	g.mu.Unlock()

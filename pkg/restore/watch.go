@@ -67,12 +67,12 @@ func (g *Guard) watchOnce(ctx context.Context) error {
 					return err
 				}
 			case update != nil:
-				marks, err := decodeMarks(update.Value())
+				e, err := decodeEntry(update.Value(), update.Revision())
 				if err != nil {
 					g.opts.Log.WarnContext(ctx, "an entry of the bucket of marks cannot be read", "key", update.Key(), "error", err)
 					continue
 				}
-				if e := (entry{marks, update.Revision()}); complete {
+				if complete {
 					g.learn(update.Key(), e)
 				} else {
 					found[update.Key()] = e
@@ -95,17 +95,17 @@ func (g *Guard) enter(ctx context.Context, b *bucket, found map[string]entry) er
 	}
 	g.mu.Lock()
 	g.bucket, g.seen, g.missing = b, found, nil
-	if _, known := found[g.opts.Service]; !known {
+	if !found[g.opts.Service].FirstHand {
 		since := clock.Start()
 		g.missing = &since
 	}
 	g.mu.Unlock()
 	for service, marks := range witnesses {
 		for range mergeTries {
-			if len(marks.Above(g.lookup(service).marks)) == 0 {
+			if len(marks.Above(g.lookup(service).Marks)) == 0 {
 				break
 			}
-			if err := g.merge(ctx, b, service, marks); err != nil {
+			if err := g.merge(ctx, b, service, marks, false); err != nil {
 				return err
 			}
 		}
@@ -134,7 +134,7 @@ func (g *Guard) learn(service string, e entry) {
 		g.seen[service] = e
 	}
 	own := service == g.opts.Service
-	if own {
+	if own && e.FirstHand {
 		g.missing = nil
 	}
 	undecided := g.state.phase == starting

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -25,6 +26,25 @@ func TokenKey(jti string) string { return "j." + jti }
 
 // FamilyKey is the key of all access tokens of one log-in.
 func FamilyKey(sid string) string { return "s." + sid }
+
+// boundPrefix begins the keys of bounds.
+const boundPrefix = "b."
+
+// BoundKey is the key of all access tokens that were issued up to a time, in whole
+// seconds as tokens say it.
+func BoundKey(issued time.Time) string {
+	return boundPrefix + strconv.FormatInt(issued.Unix(), 10)
+}
+
+// boundOf returns the time of the key of a bound.
+func boundOf(key string) (issued int64, is bool) {
+	text, is := strings.CutPrefix(key, boundPrefix)
+	if !is {
+		return 0, false
+	}
+	issued, err := strconv.ParseInt(text, 10, 64)
+	return issued, err == nil
+}
 
 // Bucket is the bucket as its filler sees it.
 type Bucket struct {

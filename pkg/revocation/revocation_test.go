@@ -239,3 +239,26 @@ func BenchmarkRevoked(b *testing.B) {
 		}
 	}
 }
+
+func TestABoundRefusesWhatWasIssuedBefore(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.auth.keys = []string{revocation.BoundKey(start.Add(500 * time.Millisecond))}
+	for name, c := range map[string]struct {
+		issued time.Time
+		want   bool
+	}{
+		"before":                                {start.Add(-time.Second), true},
+		"in the same second":                    {start, true},
+		"after":                                 {start.Add(time.Second), false},
+		"at a time that the token does not say": {time.Time{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := token("a", "f")
+			p.IssuedAt = c.issued
+			revoked, err := b.view.Revoked(t.Context(), p)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, revoked)
+		})
+	}
+}

@@ -76,7 +76,9 @@ type View struct {
 	mu sync.RWMutex
 	// until holds when each revocation may be forgotten. Its size is bounded by
 	// the revocations within the life of an access token.
-	until     map[string]time.Time
+	until map[string]time.Time
+	// bound is the largest time of a bound: tokens that were issued up to then are revoked.
+	bound     int64
 	confirmed time.Time // when the round began that auth responded last
 	swept     time.Time
 }
@@ -126,9 +128,10 @@ func (v *View) lookup(p *authn.Principal) (revoked, recent bool) {
 	defer v.mu.RUnlock()
 	_, token := v.until[TokenKey(p.JTI)]
 	_, family := v.until[FamilyKey(p.SID)]
+	early := v.bound > 0 && p.IssuedAt.Unix() <= v.bound
 	age := now.Sub(v.confirmed)
 	// A clock that was set back says nothing about the age.
-	return token || family, age >= 0 && age <= v.staleness
+	return token || family || early, age >= 0 && age <= v.staleness
 }
 
 func (v *View) add(key string, until time.Time) {
@@ -137,6 +140,9 @@ func (v *View) add(key string, until time.Time) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if issued, is := boundOf(key); is {
+		v.bound = max(v.bound, issued)
+	}
 	if until.After(v.until[key]) {
 		v.until[key] = until
 	}

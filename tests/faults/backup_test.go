@@ -43,11 +43,16 @@ func TestRestoredToAMoment(t *testing.T) {
 	w.StartPostgres(t)
 	w.StartNATS(t)
 	w.startServices()
+	before := w.api.Token
+	for _, d := range databases {
+		w.awaitRefused(d.write, d.body)
+	}
+	w.finishRestore()
+	w.logIn()
+	w.requireUnknown(before)
 
 	w.awaitShifts(second, crew.Persons)
 	w.verify()
-	require.True(t, launch.LoginWorks(t, w.Client, w.Ready))
-	require.NoError(t, w.call("GET", builder, nil), "a token of before still holds: its key was restored")
 	w.recreate(crew, assigned.ID, first)
 	w.awaitShifts(first, crew.Persons)
 	w.verify()
@@ -73,6 +78,9 @@ func TestOneDatabaseIsRestoredToBeforeItsNeighbours(t *testing.T) {
 	for _, name := range []string{"scheduling", "propagator"} {
 		w.Start(name)
 	}
+	w.awaitRefused(shiftsPath, databases[2].body)
+	w.finishRestore()
+	w.logIn()
 
 	// What timekeeping says of late is there again; scheduling's own change is not.
 	w.awaitShifts(first, append(sample(crew.Persons, 50), late.Persons...))

@@ -90,6 +90,24 @@ func Persons(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64
 	return nil
 }
 
+// boundLife is longer than any access token lives.
+const boundLife = 45 * 24 * time.Hour
+
+// Everything revokes all tokens of a tenant that were issued up to now, in the transaction
+// of the caller. It returns the second up to which they are revoked.
+func Everything(ctx context.Context, tx pg.Querier, tenantID int64, now time.Time) (time.Time, error) {
+	until := now.Truncate(time.Second)
+	_, err := tx.Exec(ctx, `INSERT INTO revocation (tenant_id, key, created_at, expires_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT DO NOTHING`, tenantID, revocation.BoundKey(until), now, now.Add(boundLife))
+	if err != nil {
+		return until, fmt.Errorf("revoke all tokens: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM token_family WHERE tenant_id = $1`, tenantID); err != nil {
+		return until, fmt.Errorf("remove all refresh tokens: %w", err)
+	}
+	return until, nil
+}
+
 // A family whose access tokens are all over needs no revocation.
 const (
 	endFamilies = `WITH ended AS (DELETE FROM token_family`
@@ -110,8 +128,8 @@ func (s *Store) Published() {
 func (s *Store) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
 	var revoked bool
 	err := s.pool.QueryRow(tenant.With(ctx, p.Tenant), `SELECT EXISTS (SELECT FROM revocation
-		WHERE tenant_id = $1 AND key IN ($2, $3))`,
-		p.Tenant, revocation.TokenKey(p.JTI), revocation.FamilyKey(p.SID)).Scan(&revoked)
+		WHERE tenant_id = $1 AND (key IN ($2, $3) OR key BETWEEN 'b.' AND 'b.:' AND substr(key, 3)::bigint >= $4))`,
+		p.Tenant, revocation.TokenKey(p.JTI), revocation.FamilyKey(p.SID), p.IssuedAt.Unix()).Scan(&revoked)
 	if err != nil {
 		return false, fmt.Errorf("look for revocations: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/recovery"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/standalone"
 )
 
@@ -23,6 +24,8 @@ type settings struct {
 
 	Propagation standalone.Propagations `cmd:"" help:"Watch how changes are applied to schedules, by the API, and set failed ones going again."`
 	Verify      standalone.Verify       `cmd:"" help:"Compare the stored schedules with what the rules say, while the API is served. Changes nothing."`
+	Backup      recovery.Backup         `cmd:"" help:"Back up the databases of all services, as of one moment, while the API is served."`
+	Restore     recovery.Restore        `cmd:"" help:"Restore the databases from a backup, and finish a restore."`
 	Doctor      standalone.Doctor       `cmd:"" help:"Look at databases, broker, clocks, certificates, time zones and disk, and say what to do. Changes nothing."`
 	Demo        standalone.Demo         `cmd:"" help:"Fill a server with a demonstration, by the API: eleven rotations, and two thousand employees on them."`
 	Context     standalone.Contexts     `cmd:"" help:"Say which servers the commands that use the API may ask."`

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/restore"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 )
@@ -41,6 +42,7 @@ func (e *examination) databases(ctx context.Context) {
 			e.databaseServer(ctx, pool)
 		}
 		e.schema(ctx, pool, service)
+		e.restored(ctx, pool, service)
 		if service.DeadLetters {
 			e.deadLetters(ctx, pool, service.Name)
 		}
@@ -121,6 +123,14 @@ func (e *examination) schema(ctx context.Context, pool *pg.Pool, service Service
 		return
 	}
 	e.add(check, OK, "", "%s has the schema of this program", pool.Database())
+}
+
+// restored looks at whether a database refuses writes because it was restored.
+func (e *examination) restored(ctx context.Context, pool *pg.Pool, service Service) {
+	reason, err := restore.Reason(tenant.All(ctx), pool)
+	if err == nil && reason != "" { // An error is one of the schema, which was looked at.
+		e.add("restore of "+service.Name, Failed, "rotaloom restore finish lists what was lost, and has the service accept writes again", "writes are refused: %s", reason)
+	}
 }
 
 // deadLetters counts the events that consumers gave up.

@@ -1,0 +1,129 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// Database is what an operator's command knows about the database of a service.
+type Database struct {
+	Service string
+	Pool    *pg.Pool
+	// Restored says that the database went back in time, or may have, and Reason why.
+	Restored bool
+	Reason   string
+	// Marks are those that the database has, and Known the highest that any database of
+	// the installation knows of it.
+	Marks, Known Marks
+	// Witnesses are the marks of services that the database has stored.
+	Witnesses map[string]Marks
+}
+
+// Inspect reads the marks of the databases of an installation, and finds those that were
+// restored.
+func Inspect(ctx context.Context, pools map[string]*pg.Pool) ([]*Database, error) {
+	var all []*Database
+	known := map[string]Marks{}
+	for service, pool := range pools {
+		has, err := readSnapshot(tenant.All(ctx), pool)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", service, err)
+		}
+		d := &Database{Service: service, Pool: pool, Restored: has.restored, Reason: has.reason, Marks: has.marks}
+		if d.Witnesses, err = ReadWitnesses(tenant.All(ctx), pool); err != nil {
+			return nil, fmt.Errorf("%s: %w", service, err)
+		}
+		if !d.Restored && has.recordedPlace != "" && (has.recordedPlace != has.place || has.recordedTimeline != has.timeline) {
+			d.Restored, d.Reason = true, "the database is a copy or was recovered, and no program has looked at it since"
+		}
+		for of, marks := range d.Witnesses {
+			merged := known[of]
+			merged.Merge(marks)
+			known[of] = merged
+		}
+		all = append(all, d)
+	}
+	slices.SortFunc(all, func(a, b *Database) int { return strings.Compare(a.Service, b.Service) })
+	for _, d := range all {
+		d.Known = d.Marks.Clone()
+		d.Known.Merge(known[d.Service])
+		if above := d.Known.Lost(d.Marks); len(above) > 0 && !d.Restored {
+			d.Restored, d.Reason = true, lostReason(above)
+		}
+	}
+	return all, nil
+}
+
+const (
+	// Progress leaps, too: the broker may know a little more than the databases do.
+	finishState = `UPDATE restore_state SET progress = greatest(progress, $1) + $2, restored_at = NULL, reason = '',
+    place = $3, timeline = $4, finished_at = clock_timestamp(), report = $5`
+	progressLeap = 1 << 20
+)
+
+// Finish raises every sequence of a database above every known mark, and has the database
+// take writes again. The report is kept. The caller records in the same transaction who
+// did it. Repeating it is harmless: it leaves more ids out.
+func Finish(ctx context.Context, d *Database, report string, record func(ctx context.Context, tx pgx.Tx) error) error {
+	return unaudited.InTx(tenant.All(ctx), d.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, commitDurably); err != nil {
+			return err
+		}
+		has, err := readSnapshot(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := raiseSequences(ctx, tx, d.Known, false); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, finishState, d.Known.Progress, int64(progressLeap), has.place, has.timeline, report); err != nil {
+			return fmt.Errorf("restore: finish: %w", err)
+		}
+		return record(ctx, tx)
+	})
+}
+
+// Refuse has a database refuse writes until its restore is finished. Known are marks that
+// it had before.
+func Refuse(ctx context.Context, service string, pool *pg.Pool, reason string, known Marks) error {
+	return unaudited.InTx(tenant.All(ctx), pool, func(ctx context.Context, tx pgx.Tx) error {
+		return refuseWrites(ctx, tx, service, reason, known)
+	})
+}
+
+// ReadMarks returns all marks that a database of a service knows: its own, and those of
+// others.
+func ReadMarks(ctx context.Context, db pg.Querier, service string) (map[string]Marks, error) {
+	known, err := ReadWitnesses(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	own := known[service]
+	sequences, err := readSequences(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	var progress int64
+	if err := db.QueryRow(ctx, `SELECT progress FROM restore_state`).Scan(&progress); err != nil {
+		return nil, fmt.Errorf("restore: read progress: %w", err)
+	}
+	own.Merge(Marks{progress, sequences})
+	known[service] = own
+	return known, nil
+}
+
+// Reason returns why a database refuses writes, or "" when it does not.
+func Reason(ctx context.Context, db pg.Querier) (reason string, err error) {
+	err = db.QueryRow(ctx, `SELECT CASE WHEN restored_at IS NOT NULL THEN reason ELSE '' END FROM restore_state`).Scan(&reason)
+	if err != nil {
+		return "", fmt.Errorf("restore: read the state of the database: %w", err)
+	}
+	return reason, nil
+}

@@ -1,0 +1,146 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/backoff"
+	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/restore"
+	"github.com/rotaloom/rotaloom/services/auth"
+)
+
+// Finish is the command that finishes a restore.
+type Finish struct {
+	boot.Output
+	Installation
+	Force bool `help:"Treat all databases as restored, also those that nothing says it of: after a copy of the whole state folder, or of the machine, was put back."`
+}
+
+// finished is what was done, as programs read it.
+type finished struct {
+	Databases []finishedDatabase `json:"databases"`
+	// Orphans are things that were lost, with what other databases still have of them.
+	Orphans []*Orphan `json:"orphans"`
+}
+
+type finishedDatabase struct {
+	Service string `json:"service"`
+	Reason  string `json:"reason"`
+	// Lost are how many ids were given after the state that was restored, by sequence.
+	Lost map[string]int64 `json:"lostIds,omitempty"`
+}
+
+// Do ends all tokens, prints what was lost, raises the sequences of the restored databases
+// above every known mark, and has them take writes again. When it is killed, it is run
+// again.
+func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	pools, end, err := f.open(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer end()
+	databases, err := restore.Inspect(ctx, pools)
+	if err != nil {
+		return err
+	}
+	var concerned []*restore.Database
+	for _, d := range databases {
+		if f.Force && !d.Restored {
+			d.Restored, d.Reason = true, "the operator says so"
+		}
+		if d.Restored {
+			concerned = append(concerned, d)
+		}
+	}
+	if len(concerned) == 0 {
+		return f.Print(out, finished{Databases: []finishedDatabase{}, Orphans: []*Orphan{}}, func(table io.Writer) {
+			fmt.Fprintln(table, "no database counts as restored, so there is nothing to finish")
+		})
+	}
+	tenants, err := auth.TenantIDs(ctx, pools["auth"])
+	if err != nil {
+		return err
+	}
+	bound, err := auth.EndAllTokens(ctx, pools["auth"], tenants)
+	if err != nil {
+		return err
+	}
+	// This is collected before the programs compare their copies, which removes it there.
+	done := finished{}
+	if done.Orphans, err = FindOrphans(ctx, pools, tenants); err != nil {
+		return err
+	}
+	for _, d := range concerned {
+		done.Databases = append(done.Databases, finishedDatabase{d.Service, d.Reason, lostIDs(d)})
+	}
+	if err := f.Print(out, done, done.table); err != nil {
+		return err
+	}
+	report := &strings.Builder{}
+	done.table(report)
+	for _, d := range concerned {
+		err := restore.Finish(ctx, d, report.String(), func(ctx context.Context, tx pgx.Tx) error {
+			return record(ctx, tx, d.Service, tenants)
+		})
+		if err != nil {
+			return fmt.Errorf("finish the restore of %s: %w", d.Service, err)
+		}
+	}
+	if err := backoff.Sleep(ctx, time.Until(bound.Add(time.Second))); err != nil {
+		return err // Tokens that are issued before that are refused.
+	}
+	if f.JSON() {
+		return nil
+	}
+	_, err = fmt.Fprintln(out, "finished: writes are accepted again within seconds, and all users log in again")
+	return err
+}
+
+// lostIDs counts the ids that were given after the state that was restored.
+func lostIDs(d *restore.Database) map[string]int64 {
+	lost := map[string]int64{}
+	for _, name := range d.Known.Lost(d.Marks) {
+		if n := d.Known.Sequences[name] - d.Marks.Sequences[name]; n > 0 {
+			lost[name] = n
+		}
+	}
+	return lost
+}
+
+func (f finished) table(out io.Writer) {
+	for _, d := range f.Databases {
+		fmt.Fprintf(out, "%s: %s\n", d.Service, d.Reason)
+		for name, n := range d.Lost {
+			fmt.Fprintf(out, "  %s: up to %d ids were given after the state that was restored\n", name, n)
+		}
+	}
+	for _, o := range f.Orphans {
+		fmt.Fprintf(out, "lost: %s\n", o.text())
+	}
+	fmt.Fprintf(out, "%d things were lost that other databases still know\n", len(f.Orphans))
+}
+
+// setTenant has the rest of a transaction write rows of a tenant.
+const setTenant = `SELECT set_config('rotaloom.tenant_id', $1::bigint::text, true)`
+
+// record writes who finished the restore into the audit log of each tenant.
+func record(ctx context.Context, tx pgx.Tx, service string, tenants []int64) error {
+	for _, id := range tenants {
+		if _, err := tx.Exec(ctx, setTenant, id); err != nil {
+			return err
+		}
+		event := audit.Event{Tenant: id, At: time.Now(), Service: "operator", Operation: "restore finish", Objects: []string{service}, Outcome: audit.OK}
+		if err := event.Write(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/restore"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/state"
+)
+
+// From is the command that restores all databases from a backup.
+type From struct {
+	Installation
+	Folder  string `arg:"" type:"path" help:"Folder of the backup."`
+	Replace bool   `help:"Replace databases that have tables. What they have since the backup is lost."`
+}
+
+// Do checks the backup, restores each database beside the one that is there, and puts it
+// in its place. Writes are refused then until the restore is finished. When it is killed,
+// it is run again.
+func (f *From) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err error) {
+	made, err := f.read()
+	if err != nil {
+		return err
+	}
+	private := len(f.Databases) == 0 && f.Database.URL == ""
+	if private {
+		stop, err := f.startPrivate(ctx, log)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	targets := map[string]*target{}
+	known := map[string]restore.Marks{}
+	for _, service := range services {
+		t, err := f.target(ctx, service)
+		if err == nil {
+			err = t.look(ctx, f, known)
+		}
+		if err != nil {
+			return fmt.Errorf("database of %s: %w", service, err)
+		}
+		targets[service] = t
+	}
+	for _, service := range services {
+		if targets[service].used && !f.Replace {
+			return fmt.Errorf("the database of %s has tables: name empty databases, or give --replace to lose what is in them", service)
+		}
+	}
+	for _, service := range services {
+		log.InfoContext(ctx, "restoring", "service", service)
+		if err := targets[service].load(ctx, f, made, known[service], log); err != nil {
+			return fmt.Errorf("restore the database of %s: %w", service, err)
+		}
+	}
+	next := "empty the broker, start the programs, and run: rotaloom restore finish"
+	if private {
+		if err := os.RemoveAll(filepath.Join(f.StateDir, "nats")); err != nil {
+			return fmt.Errorf("empty the broker: %w", err)
+		}
+		next = "start the server, and run: rotaloom restore finish --state-dir " + f.StateDir
+	}
+	_, err = fmt.Fprintf(out, "restored %d databases as of %s; writes are refused until the restore is finished\n%s\n",
+		len(services), made.At.UTC().Format(time.RFC3339), next)
+	return err
+}
+
+// read reads the manifest, and checks the files against it.
+func (f *From) read() (made manifest, err error) {
+	text, err := os.ReadFile(filepath.Join(f.Folder, manifestName))
+	if err != nil {
+		return made, fmt.Errorf("the backup is not complete: %w", err)
+	}
+	if err := json.Unmarshal(text, &made); err != nil {
+		return made, fmt.Errorf("read %s: %w", manifestName, err)
+	}
+	for _, service := range services {
+		file, has := made.Files[service]
+		if !has {
+			return made, fmt.Errorf("the backup has no database of %s", service)
+		}
+		bytes, checksum, err := sum(filepath.Join(f.Folder, filepath.Base(file.Name)))
+		if err != nil {
+			return made, err
+		}
+		if bytes != file.Bytes || checksum != file.SHA256 {
+			return made, fmt.Errorf("%s of the backup is damaged: its checksum is not that of %s", file.Name, manifestName)
+		}
+	}
+	return made, nil
+}
+
+// startPrivate starts the private PostgreSQL of a server that does not run.
+func (f *From) startPrivate(ctx context.Context, log *slog.Logger) (stop func() error, err error) {
+	folder, err := state.Open(f.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	running, err := privatepg.Start(ctx, f.Database, folder.Path("postgresql"), log, services...)
+	if err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return func() error { return errors.Join(running.Stop(context.WithoutCancel(ctx)), folder.Close()) }, nil
+}
+
+// target is a database that is replaced. A run that was killed may have left it beside its
+// place.
+type target struct {
+	service, name, url, server string
+	owner                      string
+	// at are the databases that are there of it: itself, and what an earlier run replaced.
+	at   []string
+	used bool
+}
+
+func (t *target) loading() string  { return t.name + "_restoring" }
+func (t *target) replaced() string { return t.name + "_replaced" }
+
+func (f *From) target(ctx context.Context, service string) (*target, error) {
+	raw, err := f.adminURL(ctx, service)
+	if err != nil {
+		return nil, err
+	}
+	name, err := databaseOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	server, err := inDatabase(raw, "postgres")
+	return &target{service: service, name: name, url: raw, server: server}, err
+}
+
+// look reads who owns the database, whether it has tables, and all marks that it knows.
+func (t *target) look(ctx context.Context, f *From, known map[string]restore.Marks) error {
+	conn, err := f.connect(ctx, t.server)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	for _, name := range []string{t.name, t.replaced()} {
+		var owner string
+		err := conn.QueryRow(ctx, `SELECT pg_get_userbyid(datdba)::text FROM pg_database WHERE datname = $1`, name).Scan(&owner)
+		if errors.Is(err, pgx.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		t.owner, t.at = owner, append(t.at, name)
+		if err := t.readMarks(ctx, f, name, known); err != nil {
+			return err
+		}
+	}
+	if len(t.at) == 0 {
+		return fmt.Errorf("there is no database %s; make an empty one, which belongs to the role of the service", t.name)
+	}
+	return nil
+}
+
+func (t *target) readMarks(ctx context.Context, f *From, name string, known map[string]restore.Marks) error {
+	raw, err := inDatabase(t.url, name)
+	if err != nil {
+		return err
+	}
+	conn, err := f.connect(ctx, raw)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var tables, marks bool
+	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')),
+		to_regclass('restore_state') IS NOT NULL`).Scan(&tables, &marks); err != nil {
+		return err
+	}
+	t.used = t.used || tables
+	if !marks {
+		return nil
+	}
+	all, err := restore.ReadMarks(ctx, conn, t.service)
+	if err != nil {
+		return err
+	}
+	for service, of := range all {
+		merged := known[service]
+		merged.Merge(of)
+		known[service] = merged
+	}
+	return nil
+}
+
+// load restores the dump into a database beside the one that is there, has it refuse
+// writes, and puts it in its place.
+func (t *target) load(ctx context.Context, f *From, made manifest, known restore.Marks, log *slog.Logger) error {
+	conn, err := f.connect(ctx, t.server)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	quoted := func(name string) string { return pgx.Identifier{name}.Sanitize() }
+	for _, sql := range []string{
+		"DROP DATABASE IF EXISTS " + quoted(t.loading()) + " WITH (FORCE)",
+		"CREATE DATABASE " + quoted(t.loading()) + " OWNER " + quoted(t.owner) + " TEMPLATE template0",
+	} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	raw, err := inDatabase(t.url, t.loading())
+	if err != nil {
+		return err
+	}
+	dump := filepath.Join(f.Folder, filepath.Base(made.Files[t.service].Name))
+	if err := f.run(ctx, "pg_restore", raw, "--exit-on-error", "--no-owner", "--no-privileges", "--role="+t.owner, dump); err != nil {
+		return err
+	}
+	if err := f.refuse(ctx, raw, t.service, made, known, log); err != nil {
+		return err
+	}
+	var steps []string
+	if slices.Contains(t.at, t.name) {
+		steps = append(steps, "DROP DATABASE IF EXISTS "+quoted(t.replaced())+" WITH (FORCE)",
+			"ALTER DATABASE "+quoted(t.name)+" RENAME TO "+quoted(t.replaced()))
+	}
+	steps = append(steps, "ALTER DATABASE "+quoted(t.loading())+" RENAME TO "+quoted(t.name),
+		"DROP DATABASE IF EXISTS "+quoted(t.replaced())+" WITH (FORCE)")
+	for _, sql := range steps {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("put it in its place; end what is connected to it: %w", err)
+		}
+	}
+	return nil
+}
+
+// refuse has a restored database refuse writes, and gives it the marks that were given
+// before.
+func (f *From) refuse(ctx context.Context, raw, service string, made manifest, known restore.Marks, log *slog.Logger) error {
+	pool, err := pg.Open(ctx, pg.Config{URL: obs.Secret(raw), AllowInsecure: f.Database.AllowInsecure, MaxConns: 1}, log)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	file := made.Files[service]
+	known.Merge(restore.Marks{Progress: file.Progress, Sequences: maps.Clone(file.Sequences)})
+	return restore.Refuse(ctx, service, pool, "the database was restored from the backup of "+made.At.UTC().Format(time.RFC3339), known)
+}
