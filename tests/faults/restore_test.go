@@ -146,16 +146,27 @@ func (w *fixture) load(given ids, size int, edited int) *scenario.Crew {
 	return crew
 }
 
+// databaseURLs are the databases as the operator's commands are told of them.
+func (w *fixture) databaseURLs(url func(service string) string) string {
+	var urls []string
+	for _, d := range databases {
+		urls = append(urls, d.service+"="+url(d.service))
+	}
+	return strings.Join(urls, ";")
+}
+
+// operate runs a command of the operator, which must succeed.
+func (w *fixture) operate(args ...string) string {
+	w.t.Helper()
+	out, errs, code := launch.Run(w.t, launch.Build(w.t, "services/standalone/cmd/rotaloom"), nil, args...)
+	require.Zero(w.t, code, "%s%s", out, errs)
+	return out
+}
+
 // finishRestore has the operator's command finish a restore, and returns what it printed.
 func (w *fixture) finishRestore() string {
 	w.t.Helper()
-	var urls []string
-	for _, d := range databases {
-		urls = append(urls, d.service+"="+w.DatabaseURL(d.service))
-	}
-	out, errs, code := launch.Run(w.t, launch.Build(w.t, "services/standalone/cmd/rotaloom"), nil, "restore", "finish", "--databases", strings.Join(urls, ";"))
-	require.Zero(w.t, code, "%s%s", out, errs)
-	return out
+	return w.operate("restore", "finish", "--databases", w.databaseURLs(w.DatabaseURL))
 }
 
 // logIn gets a new token, once the service of auth lets users in.
@@ -245,4 +256,44 @@ func TestNoIdIsGivenTwiceWhenADatabaseIsRestored(t *testing.T) {
 	w.verify()
 	t.Logf("%d ids were given, none of them twice", given.count())
 	assert.Contains(t, w.finishRestore(), "nothing to finish")
+}
+
+// The steps of docs/operations/backup.md for all databases: a backup while changes run, and a
+// restore on an empty broker. Nothing that was given after the backup is given again.
+func TestAllDatabasesAreRestored(t *testing.T) {
+	w := newFixture(t)
+	given := ids{}
+	size := shortOrLong(40, 300)
+	crew := w.load(given, size, 3)
+	kept := w.employ(given, "KEPT")
+	backup := filepath.Join(t.TempDir(), "backup")
+	urls := w.databaseURLs(w.Postgres.AdminURL)
+	traffic := w.traffic(crew)
+	w.operate("backup", "--databases", urls, backup)
+	traffic.stop()
+	lost := w.employ(given, "LOST")
+	w.load(given, size, 3)
+
+	w.stopServices()
+	w.StopNATS()
+	_, errs, code := launch.Run(t, launch.Build(t, "services/standalone/cmd/rotaloom"), nil, "restore", "--databases", urls, backup)
+	require.NotZero(t, code)
+	require.Contains(t, errs, "--replace")
+	w.operate("restore", "--databases", urls, "--replace", backup)
+	w.WipeNATS(t)
+	w.StartNATS(t)
+	w.startServices()
+	for _, d := range databases {
+		w.awaitRefused(d.write, d.body)
+	}
+	out := w.finishRestore()
+	assert.Contains(t, out, "person_id: up to ")
+	assert.NotContains(t, out, kept.name)
+	w.logIn()
+	w.requireUnknown(lost.token)
+	w.requireUnknown(kept.token)
+	w.load(given, size, 3)
+	w.employ(given, "NEXT")
+	w.verify()
+	t.Logf("%d ids were given, none of them twice", given.count())
 }

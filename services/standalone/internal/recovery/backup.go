@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 const (
@@ -137,7 +138,7 @@ func (b *Backup) hold(ctx context.Context, moments map[string]*moment, at *time.
 			return fmt.Errorf("hold the writes of %s back: %w", service, err)
 		}
 	}
-	*at = time.Now()
+	*at = clock.System{}.Now()
 	for service, m := range moments {
 		if err := m.take(ctx); err != nil {
 			return fmt.Errorf("%s: %w", service, err)

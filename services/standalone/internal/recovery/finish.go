@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/restore"
 	"github.com/rotaloom/rotaloom/services/auth"
 )
@@ -94,7 +95,7 @@ func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 			return fmt.Errorf("finish the restore of %s: %w", d.Service, err)
 		}
 	}
-	if err := backoff.Sleep(ctx, time.Until(bound.Add(time.Second))); err != nil {
+	if err := backoff.Sleep(ctx, bound.Add(time.Second).Sub(clock.System{}.Now())); err != nil {
 		return err // Tokens that are issued before that are refused.
 	}
 	if f.JSON() {
@@ -137,7 +138,7 @@ func record(ctx context.Context, tx pgx.Tx, service string, tenants []int64) err
 		if _, err := tx.Exec(ctx, setTenant, id); err != nil {
 			return err
 		}
-		event := audit.Event{Tenant: id, At: time.Now(), Service: "operator", Operation: "restore finish", Objects: []string{service}, Outcome: audit.OK}
+		event := audit.Event{Tenant: id, At: clock.System{}.Now(), Service: "operator", Operation: "restore finish", Objects: []string{service}, Outcome: audit.OK}
 		if err := event.Write(ctx, tx); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package standalone
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/recovery"
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
@@ -30,9 +32,14 @@ func (v *Verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	return v.Command.Compare(ctx, database, func(ctx context.Context, tenantID int64) ([]scheduling.CopyDifference, error) {
+	err = v.Command.Compare(ctx, database, func(ctx context.Context, tenantID int64) ([]scheduling.CopyDifference, error) {
 		return v.compareCopies(ctx, log, tenantID)
 	}, log, out)
+	if v.Command.JSON() {
+		return err // restore orphans prints them as JSON.
+	}
+	orphans := &recovery.Orphans{Installation: recovery.Installation{StateDir: v.StateDir, Database: v.Database}}
+	return errors.Join(err, orphans.Do(ctx, log, out))
 }
 
 func (v *Verify) database(ctx context.Context, log *slog.Logger, service string) (pg.Config, error) {
