@@ -24,21 +24,20 @@ func TenantIDs(ctx context.Context, pool *pg.Pool) ([]int64, error) {
 const endingTokens pg.Unaudited = "the row of the operator's command says that all tokens ended"
 
 // EndAllTokens refuses all access tokens and refresh tokens of the tenants that were issued
-// up to now by the clock of the database. A token that is issued in the second that it
-// returns is refused, too.
-func EndAllTokens(ctx context.Context, pool *pg.Pool, tenants []int64) (until time.Time, err error) {
+// up to now by the clock of the database. Tokens that are issued within the same second are
+// refused, too.
+func EndAllTokens(ctx context.Context, pool *pg.Pool, tenants []int64) error {
 	for _, id := range tenants {
 		err := endingTokens.InTx(tenant.With(ctx, id), pool, func(ctx context.Context, tx pgx.Tx) error {
 			var now time.Time
 			if err := tx.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
 				return fmt.Errorf("read the clock: %w", err)
 			}
-			until, err = revoked.Everything(ctx, tx, id, now)
-			return err
+			return revoked.Everything(ctx, tx, id, now)
 		})
 		if err != nil {
-			return until, err
+			return err
 		}
 	}
-	return until, nil
+	return nil
 }

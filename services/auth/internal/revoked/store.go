@@ -93,19 +93,18 @@ func Persons(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64
 // boundLife is longer than any access token lives.
 const boundLife = 45 * 24 * time.Hour
 
-// Everything revokes all tokens of a tenant that were issued up to now, in the transaction
-// of the caller. It returns the second up to which they are revoked.
-func Everything(ctx context.Context, tx pg.Querier, tenantID int64, now time.Time) (time.Time, error) {
-	until := now.Truncate(time.Second)
+// Everything revokes all tokens of a tenant that were issued up to the second of now, in
+// the transaction of the caller.
+func Everything(ctx context.Context, tx pg.Querier, tenantID int64, now time.Time) error {
 	_, err := tx.Exec(ctx, `INSERT INTO revocation (tenant_id, key, created_at, expires_at) VALUES ($1, $2, $3, $4)
-		ON CONFLICT DO NOTHING`, tenantID, revocation.BoundKey(until), now, now.Add(boundLife))
+		ON CONFLICT DO NOTHING`, tenantID, revocation.BoundKey(now), now, now.Add(boundLife))
 	if err != nil {
-		return until, fmt.Errorf("revoke all tokens: %w", err)
+		return fmt.Errorf("revoke all tokens: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM token_family WHERE tenant_id = $1`, tenantID); err != nil {
-		return until, fmt.Errorf("remove all refresh tokens: %w", err)
+		return fmt.Errorf("remove all refresh tokens: %w", err)
 	}
-	return until, nil
+	return nil
 }
 
 // A family whose access tokens are all over needs no revocation.

@@ -17,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
 const (
@@ -138,7 +137,9 @@ func (b *Backup) hold(ctx context.Context, moments map[string]*moment, at *time.
 			return fmt.Errorf("hold the writes of %s back: %w", service, err)
 		}
 	}
-	*at = clock.System{}.Now()
+	if err := moments[services[0]].conn.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(at); err != nil {
+		return err
+	}
 	for service, m := range moments {
 		if err := m.take(ctx); err != nil {
 			return fmt.Errorf("%s: %w", service, err)

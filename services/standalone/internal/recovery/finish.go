@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/restore"
 	"github.com/rotaloom/rotaloom/services/auth"
 )
@@ -70,8 +69,7 @@ func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	bound, err := auth.EndAllTokens(ctx, pools["auth"], tenants)
-	if err != nil {
+	if err := auth.EndAllTokens(ctx, pools["auth"], tenants); err != nil {
 		return err
 	}
 	// This is collected before the programs compare their copies, which removes it there.
@@ -95,8 +93,9 @@ func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 			return fmt.Errorf("finish the restore of %s: %w", d.Service, err)
 		}
 	}
-	if err := backoff.Sleep(ctx, bound.Add(time.Second).Sub(clock.System{}.Now())); err != nil {
-		return err // Tokens that are issued before that are refused.
+	// Tokens of the second in which all tokens ended are refused, too.
+	if err := backoff.Sleep(ctx, time.Second); err != nil {
+		return err
 	}
 	if f.JSON() {
 		return nil
@@ -134,11 +133,15 @@ const setTenant = `SELECT set_config('rotaloom.tenant_id', $1::bigint::text, tru
 
 // record writes who finished the restore into the audit log of each tenant.
 func record(ctx context.Context, tx pgx.Tx, service string, tenants []int64) error {
+	var now time.Time
+	if err := tx.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
+		return err
+	}
 	for _, id := range tenants {
 		if _, err := tx.Exec(ctx, setTenant, id); err != nil {
 			return err
 		}
-		event := audit.Event{Tenant: id, At: clock.System{}.Now(), Service: "operator", Operation: "restore finish", Objects: []string{service}, Outcome: audit.OK}
+		event := audit.Event{Tenant: id, At: now, Service: "operator", Operation: "restore finish", Objects: []string{service}, Outcome: audit.OK}
 		if err := event.Write(ctx, tx); err != nil {
 			return err
 		}
