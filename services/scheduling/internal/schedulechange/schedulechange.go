@@ -55,11 +55,11 @@ func (h *Handler) MultiReadScheduleChanges(ctx context.Context, req *schedulingv
 	if err != nil {
 		return nil, err
 	}
-	settled, err := h.deps.Reader.SettledTime(ctx)
+	settled, now, err := h.deps.Reader.SettledUntil(ctx, asked.Until)
 	if err != nil {
 		return nil, err
 	}
-	if err := asked.Between(settled, h.deps.KeepHistory); err != nil {
+	if err := asked.Between(settled, now, h.deps.KeepHistory); err != nil {
 		return nil, err
 	}
 	employees, err := h.employees(ctx, asked)

@@ -45,6 +45,9 @@ DELETE FROM pattern_assignment WHERE (tenant_id, id, version) IN (
         SELECT FROM pattern_assignment n WHERE n.tenant_id = a.tenant_id AND n.id = a.id AND n.version > a.version)
     ORDER BY believed_until LIMIT $2)`
 
+	// What the clock showed says which changes had been made at a time that is asked about.
+	deleteOldClocks = `DELETE FROM corrected_clock WHERE showed < $1`
+
 	// maxPurged bounds the rows that one statement takes away.
 	maxPurged = 10_000
 )
@@ -177,6 +180,7 @@ func (r *Retention) purge(ctx context.Context, before time.Time) error {
 			// In the oldest month, and what no month was made for.
 			batch.Queue("DELETE FROM "+past+" WHERE believed_until < $1", before)
 		}
+		batch.Queue(deleteOldClocks, before)
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	for _, statement := range []string{deleteOldPropagations, deleteOldAssignmentVersions} {

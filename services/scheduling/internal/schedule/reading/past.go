@@ -92,6 +92,22 @@ func (r *Reader) SettledTime(ctx context.Context) (at time.Time, err error) {
 	return at, nil
 }
 
+// SettledUntil returns the last instant of which everything is known and that has all
+// changes which were committed when the clock of the database showed a time; zero is for
+// all changes. It also returns what the clock shows now. The instant is later than the time
+// when the clock was ahead once: changes keep their order, and are numbered on from the
+// last one.
+func (r *Reader) SettledUntil(ctx context.Context, asked time.Time) (at, now time.Time, err error) {
+	var until *time.Time
+	if !asked.IsZero() {
+		until = &asked
+	}
+	if err := r.pool.QueryRow(ctx, "SELECT instant, shown FROM settled_until($1)", until).Scan(&at, &now); err != nil {
+		return at, now, fmt.Errorf("schedule: settle: %w", err)
+	}
+	return at, now, nil
+}
+
 // AsOf returns what the schedules of persons showed at an instant that is settled. Who the
 // persons are, and their primary jobs, are those of today.
 func (r *Reader) AsOf(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, at time.Time) (*encoding.Window, error) {

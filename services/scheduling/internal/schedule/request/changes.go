@@ -57,10 +57,6 @@ func ParseChanges(req *schedulingv1.MultiReadScheduleChangesRequest) (*Changes, 
 		if c.Until, err = parseInstant("where.employees.endDateTime", text); err != nil {
 			return nil, err
 		}
-		if c.Until.Before(c.From) {
-			return nil, fault.Newf(codeDateOrder, http.StatusBadRequest, "where.employees.endDateTime %s is before startDateTime %s.",
-				FormatInstant(c.Until), FormatInstant(c.From))
-		}
 	}
 	return c, c.parseSpan("where.employees.entityFilterSpan", asked.GetEntityFilterSpan())
 }
@@ -133,28 +129,41 @@ func parseInstant(path, text string) (time.Time, error) {
 // FormatInstant is the inverse of reading an instant.
 func FormatInstant(at time.Time) string { return at.UTC().Format(localForm + ".999999") }
 
-// Between settles the request: changes are known until now, and since what is kept, or
-// for ever when it is negative. Without days it chooses those around both instants.
-func (c *Changes) Between(now time.Time, keep time.Duration) error {
+// Between settles the request: changes are known until settled, which has all that was
+// committed until the time that is asked for, and since what is kept, or for ever when it is
+// negative. Settled lies ahead of now, which the clock shows, when the clock was ahead once.
+// Without days it chooses those around both instants.
+func (c *Changes) Between(settled, now time.Time, keep time.Duration) error {
 	const day = 24 * time.Hour
-	if c.Until.IsZero() || c.Until.After(now) {
-		c.Until = now
-	}
-	if c.From.After(c.Until) {
+	switch asked := c.Until; {
+	case !settled.Before(c.From):
+	case asked.IsZero() || !asked.Before(c.From):
 		return fault.Newf(codeDateOrder, http.StatusBadRequest, "where.employees.startDateTime %s is later than now.", FormatInstant(c.From))
+	default:
+		return fault.Newf(codeDateOrder, http.StatusBadRequest, "where.employees.endDateTime %s is before startDateTime %s.",
+			FormatInstant(asked), FormatInstant(c.From))
 	}
+	c.Until = settled
 	if keep >= 0 && c.From.Before(now.Add(-keep)) {
 		return fault.Newf(codeForgotten, http.StatusBadRequest, "where.employees.startDateTime must not be before %s: changes are not kept any longer.",
 			FormatInstant(now.Add(-keep).Truncate(day).Add(day))) // A whole day, which holds for a while.
 	}
-	if limit := time.Duration(maxChangeDays) * day; c.Until.Sub(c.From) > limit {
-		days := int64((c.Until.Sub(c.From) + day - 1) / day)
+	end := c.Until
+	if end.After(now) {
+		end = now // By the clock, no more time has passed.
+	}
+	if limit := time.Duration(maxChangeDays) * day; end.Sub(c.From) > limit {
+		days := int64((end.Sub(c.From) + day - 1) / day)
 		return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
 			"Service limits are exceeded: days of changes in the request: %d, allowed: %d. Ask for shorter times, one after the other.",
 			days, maxChangeDays).WithLimits(days, int64(maxChangeDays))
 	}
 	if c.Days.Days() == 0 {
-		c.Days = civil.Through(civil.FromTime(c.From).AddDays(-daysBefore).Clamp(), civil.FromTime(c.Until).AddDays(daysAfter).Clamp())
+		first := c.From
+		if first.After(end) {
+			first = end
+		}
+		c.Days = civil.Through(civil.FromTime(first).AddDays(-daysBefore).Clamp(), civil.FromTime(end).AddDays(daysAfter).Clamp())
 	}
 	return nil
 }

@@ -39,7 +39,11 @@ func TestBetween(t *testing.T) {
 				Employees: &schedulingv1.EmployeeScheduleChanges{StartDateTime: c.from, EndDateTime: c.until},
 			}})
 			if err == nil {
-				err = asked.Between(now, c.keep)
+				settled := now
+				if !asked.Until.IsZero() && asked.Until.Before(now) {
+					settled = asked.Until
+				}
+				err = asked.Between(settled, now, c.keep)
 			}
 			if c.wantCode != "" {
 				require.Error(t, err)
@@ -50,6 +54,41 @@ func TestBetween(t *testing.T) {
 			assert.Equal(t, c.wantUntil, request.FormatInstant(asked.Until))
 			assert.Equal(t, civil.FromTime(asked.From).AddDays(-40), asked.Days.From)
 			assert.Equal(t, civil.FromTime(asked.Until).AddDays(93), asked.Days.To)
+		})
+	}
+}
+
+// What was committed while the clock was ahead has later times than now: it is there, and
+// counts as of now for limits.
+func TestBetweenWhenTheClockWasAhead(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	settled := now.AddDate(0, 0, 60)
+	for name, c := range map[string]struct {
+		from, wantCode string
+		wantFirst      string
+	}{
+		"a time of the clock":     {"2026-02-28T00:00:00", "", "2026-01-19"},
+		"the end of a response":   {"2026-04-30T11:59:59.999999", "", "2026-01-20"},
+		"more than 40 days":       {"2026-01-01T00:00:00", "WFP-90001", ""},
+		"later than what settled": {"2026-04-30T12:00:01", "WFS-111203", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked, err := request.ParseChanges(&schedulingv1.MultiReadScheduleChangesRequest{Where: &schedulingv1.ScheduleChangesWhere{
+				Employees: &schedulingv1.EmployeeScheduleChanges{StartDateTime: c.from, EndDateTime: "2026-03-01T11:59:59"},
+			}})
+			require.NoError(t, err)
+			err = asked.Between(settled, now, -1)
+			if c.wantCode != "" {
+				require.Error(t, err)
+				assert.Equal(t, c.wantCode, fault.FromError(err).Code)
+				return
+			}
+			require.NoError(t, err)
+			assert.True(t, asked.Until.Equal(settled))
+			assert.Equal(t, c.wantFirst, asked.Days.From.String())
+			assert.Equal(t, "2026-06-02", asked.Days.To.String())
 		})
 	}
 }
