@@ -19,7 +19,10 @@ import (
 const wholeTopic = 0
 
 const (
-	gapTenants = `SELECT DISTINCT tenant_id FROM replica_gap WHERE topic = $1 AND due_at <= clock_timestamp()`
+	// Gaps are due again within an hour: a later time was written while the clock was ahead.
+	gapIsDue = `(due_at <= clock_timestamp() OR due_at > clock_timestamp() + interval '1 hour')`
+
+	gapTenants = `SELECT DISTINCT tenant_id FROM replica_gap WHERE topic = $1 AND ` + gapIsDue
 
 	// Whoever takes gaps asks for them; what does not close is due again later
 	// each time, up to an hour. The array keeps the search from being done for
@@ -28,7 +31,7 @@ const (
 UPDATE replica_gap g SET asked = least(asked + 1, 20),
     due_at = clock_timestamp() + least(interval '1 hour', interval '15 seconds' * (2 ^ least(asked, 10)))
 WHERE g.tenant_id = $1 AND g.topic = $2 AND g.key = ANY(ARRAY(
-    SELECT key FROM replica_gap WHERE tenant_id = $1 AND topic = $2 AND due_at <= clock_timestamp()
+    SELECT key FROM replica_gap WHERE tenant_id = $1 AND topic = $2 AND ` + gapIsDue + `
     ORDER BY key LIMIT $3 FOR UPDATE SKIP LOCKED))
 RETURNING g.key, coalesce((SELECT h.version FROM replica_head h WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = g.key), 0)`
 

@@ -141,6 +141,38 @@ func TestGapsThatTheOwnerDoesNotFillStay(t *testing.T) {
 	}
 }
 
+// A gap is due within an hour. A clock that was ahead leaves a later time, which counts for
+// nothing.
+func TestGapsFromAClockThatWasAheadAreDue(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.change(1, false, ids(1, 3)...)
+	_, err := w.pool.Exec(tenant.With(t.Context(), 1), `INSERT INTO replica_gap (tenant_id, topic, key, due_at)
+		VALUES (1, 'things', 2, clock_timestamp() + interval '60 days')`)
+	require.NoError(t, err)
+	w.serve(time.Hour)
+	require.Eventually(t, func() bool { return len(gapsOf(t, w.pool, 1)) == 0 }, waitTimeout, 10*time.Millisecond)
+	w.equal()
+}
+
+// Operators' commands that reach both databases need no broker.
+func TestCountDifferencesFromReadsTheOwnersDatabase(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.change(1, false, ids(1, 10)...)
+	count := func(tenantID int64) int {
+		n, err := w.copied.CountDifferencesFrom(t.Context(), topicOf(), w.pool, tenantID, 20*time.Millisecond)
+		require.NoError(t, err)
+		return n
+	}
+	assert.Equal(t, 10, count(1), "nothing has come")
+	assert.Zero(t, count(2))
+	assert.Equal(t, 10, w.differing(), "it changes nothing")
+	w.serve(time.Hour)
+	w.equal()
+	assert.Zero(t, count(1))
+}
+
 func TestCountDifferencesComparesAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

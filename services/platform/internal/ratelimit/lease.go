@@ -26,6 +26,8 @@ type lease struct {
 // What was let through without a lease may push the allowance below zero, down
 // to a burst: it is paid back by the requests that are refused later.
 //
+// A time far ahead was written while the clock was ahead: tokens grow from now on.
+//
 //nolint:gosec // The tokens are those of a bucket, and no credentials.
 const takeTokens = `
 	INSERT INTO rate_bucket AS b (tenant_id, caller, throttle, tokens, granted, updated_at)
@@ -34,9 +36,10 @@ const takeTokens = `
 		greatest(0, least($8, floor($5 - $6))), clock_timestamp())
 	ON CONFLICT (tenant_id, caller, throttle) DO UPDATE SET (tokens, granted, updated_at) = (
 		SELECT settled.tokens - given.n, given.n, grown.at
-		FROM (SELECT greatest(clock_timestamp(), b.updated_at) AS at) AS grown,
+		FROM (SELECT CASE WHEN b.updated_at > clock_timestamp() + interval '1 minute' THEN clock_timestamp()
+				ELSE greatest(clock_timestamp(), b.updated_at) END AS at) AS grown,
 			LATERAL (SELECT greatest(-$5::float8, least($5, least($5, b.tokens
-				+ $4 * extract(epoch FROM grown.at - b.updated_at)::float8) - $6 + $7)) AS tokens) AS settled,
+				+ $4 * greatest(0, extract(epoch FROM grown.at - b.updated_at)::float8)) - $6 + $7)) AS tokens) AS settled,
 			LATERAL (SELECT greatest(0, least($8, floor(settled.tokens))) AS n) AS given)
 	RETURNING tokens, granted`
 

@@ -48,9 +48,12 @@ type sweepRun struct {
 	Ended  bool
 }
 
+// sweep requests again what stands still. A time that has not come yet was written while the
+// clock was ahead, and says nothing.
 func (w *Worker) sweep(ctx context.Context) error {
 	rows, err := w.deps.Pool.Query(tenant.All(ctx), `(SELECT tenant_id, id, false FROM payroll_staging
-			WHERE finished_at IS NULL AND moved_at < clock_timestamp() - make_interval(secs => $1) ORDER BY moved_at LIMIT $3)
+			WHERE finished_at IS NULL AND (moved_at < clock_timestamp() - make_interval(secs => $1) OR moved_at > clock_timestamp())
+			ORDER BY moved_at LIMIT $3)
 		UNION ALL (SELECT tenant_id, id, true FROM payroll_staging
 			WHERE finished_at < clock_timestamp() - make_interval(secs => $2) ORDER BY finished_at LIMIT $3)`,
 		stillFor.Seconds(), retention.Seconds(), sweepRuns)
@@ -104,7 +107,7 @@ func (w *Worker) count(ctx context.Context) error {
 // did so in the meantime.
 func requeueBatches(ctx context.Context, tx pgx.Tx, r sweepRun) error {
 	done, err := tx.Exec(ctx, `UPDATE payroll_staging SET moved_at = clock_timestamp() WHERE tenant_id = $1 AND id = $2
-		AND finished_at IS NULL AND moved_at < clock_timestamp() - make_interval(secs => $3)`, r.Tenant, r.ID, stillFor.Seconds())
+		AND finished_at IS NULL AND (moved_at < clock_timestamp() - make_interval(secs => $3) OR moved_at > clock_timestamp())`, r.Tenant, r.ID, stillFor.Seconds())
 	if err != nil || done.RowsAffected() == 0 {
 		return err
 	}

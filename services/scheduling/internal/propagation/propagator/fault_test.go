@@ -197,6 +197,21 @@ func TestSweepAsksForWhatTheBrokerLost(t *testing.T) {
 	w.requireVerified()
 }
 
+// A clock that was ahead leaves times that have not come yet. They do not keep a propagation
+// from being asked for again.
+func TestTheSweepIgnoresTimesOfAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1}})
+	w.exec("UPDATE propagation SET moved_at = now() + interval '60 days', reminders = 6")
+	p := w.propagator(Config{SweepAfter: time.Minute})
+	for _, want := range []int{1, 0} {
+		reminded, err := p.Sweep(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, want, reminded)
+	}
+}
+
 func TestRemindersGetRarer(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

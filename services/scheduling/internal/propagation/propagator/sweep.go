@@ -27,9 +27,10 @@ const (
 SELECT state, count(*) FROM propagation WHERE state <> 'FINISHED' GROUP BY state`
 
 	// Each reminder doubles the wait, up to 64 times: while the broker is away,
-	// reminders only pile up in the outbox, and what has failed mostly fails again.
+	// reminders only pile up in the outbox, and what has failed mostly fails again. A
+	// time that has not come yet was written while the clock was ahead, and says nothing.
 	overdue = `state <> 'FINISHED' AND coalesce(applied_by, id) = id AND
-    moved_at < clock_timestamp() - make_interval(secs => $1 * power(2, least(reminders, 6)))`
+    (moved_at < clock_timestamp() - make_interval(secs => $1 * power(2, least(reminders, 6))) OR moved_at > clock_timestamp())`
 
 	selectOverdue = `
 SELECT tenant_id, id FROM propagation WHERE ` + overdue + ` ORDER BY moved_at LIMIT $2`
