@@ -32,6 +32,11 @@ type CopyDifference struct {
 // Topics are what scheduling owns, and others keep copies of.
 func Topics() []replica.Topic { return scheduleevent.Topics() }
 
+// NewestChange is the statement that returns the time of the newest change of schedules,
+// or none, when it is later than $1.
+const NewestChange = `
+SELECT max(at) FROM (SELECT 'epoch'::timestamptz + last_value * interval '1 microsecond' AS at FROM schedule_revision) AS newest WHERE at > $1`
+
 // Copies are what scheduling keeps of other domains.
 func Copies(pool *pg.Pool) []*replica.Replica { return projection.NewCopies(pool, func() {}).All() }
 

@@ -40,12 +40,29 @@ func TestDoctorOfAHealthyServer(t *testing.T) {
 	found, _ := o.examined("--state-dir", server.StateDir, "--probes", "http://"+port)
 	for _, check := range []string{
 		"state folder", "server", "certificate ca.pem", "certificate localhost.pem", "database server", "clocks", "database auth", "database commons",
-		"database timekeeping", "database scheduling", "database platform", "dead letters of scheduling", "time zones", "process " + port,
+		"database timekeeping", "database scheduling", "database platform", "dead letters of scheduling", "time zones",
+		"times of auth", "times of commons", "times of timekeeping", "times of scheduling", "times of platform", "process " + port,
 	} {
 		assert.Equal(t, "ok", found[check].State, "%s: %+v", check, found[check])
 	}
 	assert.Equal(t, "skipped", found["NATS"].State)
 	assert.Contains(t, found, "disk")
+
+	// The clock was ahead, and is right again.
+	for database, statement := range map[string]string{
+		"scheduling": "SELECT setval('schedule_revision', (extract(epoch FROM clock_timestamp() + interval '3 hours') * 1000000)::bigint)",
+		"commons": `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation, objects, request_id, outcome)
+			VALUES (1, clock_timestamp() + interval '60 days', '', 0, '', '', 'Test', '{}', '', 'ok')`,
+	} {
+		_, err := openDatabase(t, server, "rotaloom_"+database).Exec(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	found, _ = o.examined("--state-dir", server.StateDir, "--probes", "http://"+port)
+	assert.Equal(t, "warning", found["times of scheduling"].State)
+	assert.Regexp(t, `lies (3h0|2h5\d)m\d+s ahead of the clock`, found["times of scheduling"].Found)
+	assert.Equal(t, "warning", found["times of commons"].State)
+	assert.Regexp(t, `lies (1440h0|1439h5\d)m\d+s ahead of the clock`, found["times of commons"].Found)
+	assert.Equal(t, "ok", found["times of auth"].State)
 }
 
 func TestDoctorSaysWhatToDo(t *testing.T) {

@@ -50,6 +50,9 @@ type Service struct {
 	Migrations []pg.Migrations
 	// DeadLetters says that the service keeps the events that its consumers gave up.
 	DeadLetters bool
+	// NewestTimes are statements that return the newest time that the service wrote, or
+	// none, when it is later than $1.
+	NewestTimes []string
 }
 
 // Command is the command of operators.

@@ -43,6 +43,7 @@ func (e *examination) databases(ctx context.Context) {
 		}
 		e.schema(ctx, pool, service)
 		e.restored(ctx, pool, service)
+		e.times(ctx, pool, service)
 		if service.DeadLetters {
 			e.deadLetters(ctx, pool, service.Name)
 		}
@@ -131,6 +132,33 @@ func (e *examination) restored(ctx context.Context, pool *pg.Pool, service Servi
 	if err == nil && reason != "" { // An error is one of the schema, which was looked at.
 		e.add("restore of "+service.Name, Failed, "rotaloom restore finish lists what was lost, and has the service accept writes again", "writes are refused: %s", reason)
 	}
+}
+
+// times looks for times that a service wrote and that have not come yet: the clock of the
+// database server was ahead once, or is behind.
+func (e *examination) times(ctx context.Context, pool *pg.Pool, service Service) {
+	check := "times of " + service.Name
+	var now, newest time.Time
+	if err := pool.QueryRow(tenant.All(ctx), "SELECT clock_timestamp()").Scan(&now); err != nil {
+		e.add(check, Failed, databaseAdvice(e.Database), "%v", err)
+		return
+	}
+	for _, statement := range service.NewestTimes {
+		var found *time.Time
+		if err := pool.QueryRow(tenant.All(ctx), statement, now.Add(apart)).Scan(&found); err != nil {
+			e.add(check, Failed, databaseAdvice(e.Database), "%v", err)
+			return
+		}
+		if found != nil && found.After(newest) {
+			newest = *found
+		}
+	}
+	if newest.IsZero() {
+		e.add(check, OK, "", "none lies ahead of the clock")
+		return
+	}
+	e.add(check, Warning, "see whether the clock of the database server is right; if it is, it was ahead once: what was written then keeps its order and its times "+
+		"(docs/operations/clocks.md)", "the newest lies %s ahead of the clock: %s", newest.Sub(now).Round(time.Second), newest.UTC().Format(time.RFC3339))
 }
 
 // deadLetters counts the events that consumers gave up.

@@ -6,7 +6,14 @@ import (
 	"log/slog"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/doctor"
+)
+
+// The newest times of what all services write, and of events.
+const (
+	newestAudited = `SELECT max(occurred_at) FROM audit_event WHERE occurred_at > $1`
+	newestEvent   = `SELECT max(created_at) FROM outbox WHERE created_at > $1`
 )
 
 // Doctor is the command that looks at what the installation stands on.
@@ -22,7 +29,15 @@ func (d *Doctor) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 	}
 	var services []doctor.Service
 	for _, name := range serviceNames {
-		services = append(services, doctor.Service{Name: name, Migrations: sets[name], DeadLetters: name != "auth" && name != "platform"})
+		hasEvents := name != "auth" && name != "platform"
+		times := []string{newestAudited}
+		if hasEvents {
+			times = append(times, newestEvent)
+		}
+		if name == "scheduling" {
+			times = append(times, scheduling.NewestChange)
+		}
+		services = append(services, doctor.Service{Name: name, Migrations: sets[name], DeadLetters: hasEvents, NewestTimes: times})
 	}
 	return d.Command.Do(ctx, services, clock.System{}, log, out)
 }
