@@ -152,7 +152,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		scheduleTags:    scheduleitem.NewScheduleTags(items),
 		scheduleEdits:   scheduleitem.NewScheduleEdits(items),
 		dayLocks:        daylock.New(deps.Pool, resolver, core.Wake),
-		propagations:    propagation.NewHandler(deps.Pool),
+		propagations:    propagation.NewHandler(deps.Pool, resolver.Visible),
 		requestSubtypes: subtypes,
 		scheduleGroups:  schedulegroup.New(deps.Pool),
 		tagDefinitions:  tagdefinition.New(deps.Pool, tagDefinitions),

@@ -31,6 +31,9 @@ const (
 	cannotConnectNow     = "57P03"
 	ioError              = "58030"
 	connectionException  = "08" // a class
+
+	insufficientResources = "53" // a class
+	systemError           = "58" // a class
 )
 
 // IsUnique reports whether err is the violation of the named unique constraint
@@ -99,6 +102,13 @@ func Unavailable(err error) bool {
 // another one, so that running it again may succeed.
 func Conflicted(err error) bool {
 	return hasState(err, serializationFailure, deadlockDetected)
+}
+
+// Exhausted reports whether the server lacks memory or room on its disk, or its disk fails:
+// the statement is not the cause.
+func Exhausted(err error) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && (strings.HasPrefix(pgErr.Code, insufficientResources) || strings.HasPrefix(pgErr.Code, systemError))
 }
 
 // IsUndefinedTable reports whether err says that a table does not exist.

@@ -23,16 +23,20 @@ const (
 // Handler is the PropagationService.
 type Handler struct {
 	schedulingv1.UnsafePropagationServiceServer
-	pool *pg.Pool
+	pool    *pg.Pool
+	visible Visible
 }
 
 var _ schedulingv1.PropagationServiceServer = (*Handler)(nil)
 
-// NewHandler returns the PropagationService on a database.
-func NewHandler(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
+// NewHandler returns the PropagationService on a database. It names only employees whom
+// the caller may see.
+func NewHandler(pool *pg.Pool, visible Visible) *Handler {
+	return &Handler{pool: pool, visible: visible}
+}
 
 const columns = `id, cause, state, employees_total, employees_done, spans_written, skipped_locked, skipped_cut_loose,
-    accepted_at, started_at, finished_at, error, request_ids`
+    accepted_at, started_at, finished_at, error, request_ids, coalesce(applied_by, 0)`
 
 const selectPropagation = `SELECT ` + columns + ` FROM propagation WHERE tenant_id = $1 AND id = $2`
 
@@ -54,19 +58,29 @@ func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropa
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
 	}
-	return found, nil
+	if err := h.addFailures(ctx, tenantID, []shown{found}); err != nil {
+		return nil, err
+	}
+	return found.Propagation, nil
+}
+
+// shown is a propagation as callers see it, and the propagation whose batches apply it; 0
+// while there are none.
+type shown struct {
+	*schedulingv1.Propagation
+	appliedBy int64
 }
 
 // scanPropagation reads a row of columns.
-func scanPropagation(row pgx.CollectableRow) (*schedulingv1.Propagation, error) {
-	response := &schedulingv1.Propagation{}
+func scanPropagation(row pgx.CollectableRow) (shown, error) {
+	response := shown{Propagation: &schedulingv1.Propagation{}}
 	var total, done, spans, locked, detached int64
 	var accepted time.Time
 	var started, finished *time.Time
 	err := row.Scan(&response.Id, &response.Cause, &response.State, &total, &done, &spans, &locked, &detached,
-		&accepted, &started, &finished, &response.Error, &response.RequestIds)
+		&accepted, &started, &finished, &response.Error, &response.RequestIds, &response.appliedBy)
 	if err != nil {
-		return nil, err
+		return shown{}, err
 	}
 	response.AcceptedAt, response.StartedAt, response.FinishedAt = instant(&accepted), instant(started), instant(finished)
 	if started != nil {

@@ -75,7 +75,13 @@ func (h *Handler) MultiReadPropagations(ctx context.Context, req *schedulingv1.M
 		found = found[:f.count]
 		page.Next = &found[f.count-1].Id
 	}
-	page.Propagations = &schedulingv1.PropagationList{Propagations: found}
+	if err := h.addFailures(ctx, tenantID, found); err != nil {
+		return nil, err
+	}
+	page.Propagations = &schedulingv1.PropagationList{}
+	for _, one := range found {
+		page.Propagations.Propagations = append(page.Propagations.Propagations, one.Propagation)
+	}
 	return page, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
@@ -29,6 +30,8 @@ const (
 	propagationsPath = "/v1/scheduling/propagations"
 	// followEvery is how often a propagation is looked at that is followed.
 	followEvery = 500 * time.Millisecond
+	// listedFailures is the most failures that a line of the list shows.
+	listedFailures = 3
 )
 
 // propagation is what the API shows of one.
@@ -46,6 +49,39 @@ type propagation struct {
 		Reason    string `json:"reason"`
 		Employees int64  `json:"employees"`
 	} `json:"skipped"`
+	EmployeesFailed int64                `json:"employeesFailed"`
+	Failures        []propagationFailure `json:"failures"`
+}
+
+// propagationFailure says why the schedule of an employee could not be brought up to date.
+type propagationFailure struct {
+	Employee struct {
+		ID        int64  `json:"id"`
+		Qualifier string `json:"qualifier"`
+	} `json:"employee"`
+	ErrorCode string `json:"errorCode"`
+	Message   string `json:"message"`
+}
+
+// String names the employee and the error.
+func (f *propagationFailure) String() string {
+	employee := fmt.Sprint(f.Employee.ID)
+	if f.Employee.Qualifier != "" {
+		employee = fmt.Sprintf("%d (%s)", f.Employee.ID, f.Employee.Qualifier)
+	}
+	return fmt.Sprintf("employee %s: %s %s", employee, f.ErrorCode, f.Message)
+}
+
+// failureLines returns a line for each employee that is named, and one for the others.
+func (p *propagation) failureLines() []string {
+	var lines []string
+	for i := range p.Failures {
+		lines = append(lines, p.Failures[i].String())
+	}
+	if others := p.EmployeesFailed - int64(len(p.Failures)); others > 0 {
+		lines = append(lines, fmt.Sprintf("%d other employees", others))
+	}
+	return lines
 }
 
 // progress is how many employees are up to date with the change.
@@ -92,7 +128,11 @@ func (l *listPropagations) Do(ctx context.Context, _ *slog.Logger, out io.Writer
 	return l.Print(out, page.Propagations, func(table io.Writer) {
 		fmt.Fprintln(table, "id\tstate\tcause\temployees\taccepted\tfinished\terror")
 		for _, p := range found {
-			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.State, p.Cause, p.progress(), p.AcceptedAt, p.FinishedAt, p.Error)
+			reason := p.Error
+			if lines := p.failureLines(); len(lines) > 0 {
+				reason = strings.Join(lines[:min(len(lines), listedFailures)], "; ")
+			}
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.State, p.Cause, p.progress(), p.AcceptedAt, p.FinishedAt, reason)
 		}
 	})
 }
@@ -144,6 +184,9 @@ func (s *showPropagation) Do(ctx context.Context, _ *slog.Logger, out io.Writer)
 		for _, of := range p.Skipped {
 			fmt.Fprintf(table, "skipped\t%s of %d employees\n", of.Reason, of.Employees)
 		}
+		for _, line := range p.failureLines() {
+			fmt.Fprintf(table, "failed\t%s\n", line)
+		}
 	})
 }
 
@@ -167,7 +210,7 @@ func (f *followPropagation) Do(ctx context.Context, _ *slog.Logger, out io.Write
 		if err != nil {
 			return err
 		}
-		line := fmt.Sprintf("%s %s employees", p.State, p.progress())
+		line := strings.Join(append([]string{fmt.Sprintf("%s %s employees", p.State, p.progress())}, p.failureLines()...), "\n  failed: ")
 		if f.JSON() {
 			line = string(raw)
 		}

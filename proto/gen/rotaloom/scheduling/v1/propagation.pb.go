@@ -396,11 +396,17 @@ type Propagation struct {
 	AcceptedAt string `protobuf:"bytes,8,opt,name=accepted_at,json=acceptedAt,proto3" json:"accepted_at,omitempty"`
 	StartedAt  string `protobuf:"bytes,9,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	FinishedAt string `protobuf:"bytes,10,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
-	// Why it has failed, or is delayed.
+	// Why it has failed, or is delayed. The failures name the employees.
 	Error string `protobuf:"bytes,11,opt,name=error,proto3" json:"error,omitempty"`
 	// The X-Request-Id of the requests whose changes it applies; several, when
 	// their changes arrived together.
-	RequestIds    []string `protobuf:"bytes,12,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
+	RequestIds []string `protobuf:"bytes,12,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
+	// The number of employees whose schedules could not be brought up to date; absent
+	// when there are none. The others are not delayed by them.
+	EmployeesFailed *int64 `protobuf:"varint,13,opt,name=employees_failed,json=employeesFailed,proto3,oneof" json:"employees_failed,omitempty"`
+	// The employees whose schedules could not be brought up to date, by ascending id:
+	// those that the caller may see, at most 100. They are tried again from time to time.
+	Failures      []*PropagationFailure `protobuf:"bytes,14,rep,name=failures,proto3" json:"failures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -519,6 +525,83 @@ func (x *Propagation) GetRequestIds() []string {
 	return nil
 }
 
+func (x *Propagation) GetEmployeesFailed() int64 {
+	if x != nil && x.EmployeesFailed != nil {
+		return *x.EmployeesFailed
+	}
+	return 0
+}
+
+func (x *Propagation) GetFailures() []*PropagationFailure {
+	if x != nil {
+		return x.Failures
+	}
+	return nil
+}
+
+// PropagationFailure says why the schedule of an employee could not be brought up to date.
+type PropagationFailure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The person id and the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// WRL-30501 to WRL-30504.
+	ErrorCode     string `protobuf:"bytes,2,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropagationFailure) Reset() {
+	*x = PropagationFailure{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropagationFailure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropagationFailure) ProtoMessage() {}
+
+func (x *PropagationFailure) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropagationFailure.ProtoReflect.Descriptor instead.
+func (*PropagationFailure) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PropagationFailure) GetEmployee() *v1.Ref {
+	if x != nil {
+		return x.Employee
+	}
+	return nil
+}
+
+func (x *PropagationFailure) GetErrorCode() string {
+	if x != nil {
+		return x.ErrorCode
+	}
+	return ""
+}
+
+func (x *PropagationFailure) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 // SkippedDays counts the employees for whom a reason left days alone.
 type SkippedDays struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -531,7 +614,7 @@ type SkippedDays struct {
 
 func (x *SkippedDays) Reset() {
 	*x = SkippedDays{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -543,7 +626,7 @@ func (x *SkippedDays) String() string {
 func (*SkippedDays) ProtoMessage() {}
 
 func (x *SkippedDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -556,7 +639,7 @@ func (x *SkippedDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkippedDays.ProtoReflect.Descriptor instead.
 func (*SkippedDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SkippedDays) GetReason() string {
@@ -607,7 +690,7 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x05_next\"n\n" +
 	"\x0fPropagationList\x12G\n" +
 	"\fpropagations\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.PropagationR\fpropagations:\x12\xa2\xbb\x18\x0e\n" +
-	"\fpropagations\"\xdd\x03\n" +
+	"\fpropagations\"\xea\x04\n" +
 	"\vPropagation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -625,10 +708,18 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"finishedAt\x12\x14\n" +
 	"\x05error\x18\v \x01(\tR\x05error\x12\x1f\n" +
 	"\vrequest_ids\x18\f \x03(\tR\n" +
-	"requestIdsB\x12\n" +
+	"requestIds\x12.\n" +
+	"\x10employees_failed\x18\r \x01(\x03H\x03R\x0femployeesFailed\x88\x01\x01\x12F\n" +
+	"\bfailures\x18\x0e \x03(\v2*.rotaloom.scheduling.v1.PropagationFailureR\bfailuresB\x12\n" +
 	"\x10_employees_totalB\x11\n" +
 	"\x0f_employees_doneB\x10\n" +
-	"\x0e_spans_written\"C\n" +
+	"\x0e_spans_writtenB\x13\n" +
+	"\x11_employees_failed\"\x82\x01\n" +
+	"\x12PropagationFailure\x123\n" +
+	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
+	"\n" +
+	"error_code\x18\x02 \x01(\tR\terrorCode\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"C\n" +
 	"\vSkippedDays\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1c\n" +
 	"\temployees\x18\x02 \x01(\x03R\temployees2\xd4\x04\n" +
@@ -653,7 +744,7 @@ func file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_propagation_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_propagation_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_rotaloom_scheduling_v1_propagation_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_rotaloom_scheduling_v1_propagation_proto_goTypes = []any{
 	(*GetPropagationRequest)(nil),        // 0: rotaloom.scheduling.v1.GetPropagationRequest
 	(*ListPropagationsRequest)(nil),      // 1: rotaloom.scheduling.v1.ListPropagationsRequest
@@ -662,26 +753,30 @@ var file_rotaloom_scheduling_v1_propagation_proto_goTypes = []any{
 	(*PropagationPage)(nil),              // 4: rotaloom.scheduling.v1.PropagationPage
 	(*PropagationList)(nil),              // 5: rotaloom.scheduling.v1.PropagationList
 	(*Propagation)(nil),                  // 6: rotaloom.scheduling.v1.Propagation
-	(*SkippedDays)(nil),                  // 7: rotaloom.scheduling.v1.SkippedDays
-	(*v1.RefList)(nil),                   // 8: rotaloom.common.v1.RefList
+	(*PropagationFailure)(nil),           // 7: rotaloom.scheduling.v1.PropagationFailure
+	(*SkippedDays)(nil),                  // 8: rotaloom.scheduling.v1.SkippedDays
+	(*v1.RefList)(nil),                   // 9: rotaloom.common.v1.RefList
+	(*v1.Ref)(nil),                       // 10: rotaloom.common.v1.Ref
 }
 var file_rotaloom_scheduling_v1_propagation_proto_depIdxs = []int32{
-	3, // 0: rotaloom.scheduling.v1.MultiReadPropagationsRequest.where:type_name -> rotaloom.scheduling.v1.PropagationFilter
-	8, // 1: rotaloom.scheduling.v1.PropagationFilter.employment_terms:type_name -> rotaloom.common.v1.RefList
-	5, // 2: rotaloom.scheduling.v1.PropagationPage.propagations:type_name -> rotaloom.scheduling.v1.PropagationList
-	6, // 3: rotaloom.scheduling.v1.PropagationList.propagations:type_name -> rotaloom.scheduling.v1.Propagation
-	7, // 4: rotaloom.scheduling.v1.Propagation.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
-	1, // 5: rotaloom.scheduling.v1.PropagationService.ListPropagations:input_type -> rotaloom.scheduling.v1.ListPropagationsRequest
-	2, // 6: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:input_type -> rotaloom.scheduling.v1.MultiReadPropagationsRequest
-	0, // 7: rotaloom.scheduling.v1.PropagationService.GetPropagation:input_type -> rotaloom.scheduling.v1.GetPropagationRequest
-	4, // 8: rotaloom.scheduling.v1.PropagationService.ListPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
-	4, // 9: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
-	6, // 10: rotaloom.scheduling.v1.PropagationService.GetPropagation:output_type -> rotaloom.scheduling.v1.Propagation
-	8, // [8:11] is the sub-list for method output_type
-	5, // [5:8] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	3,  // 0: rotaloom.scheduling.v1.MultiReadPropagationsRequest.where:type_name -> rotaloom.scheduling.v1.PropagationFilter
+	9,  // 1: rotaloom.scheduling.v1.PropagationFilter.employment_terms:type_name -> rotaloom.common.v1.RefList
+	5,  // 2: rotaloom.scheduling.v1.PropagationPage.propagations:type_name -> rotaloom.scheduling.v1.PropagationList
+	6,  // 3: rotaloom.scheduling.v1.PropagationList.propagations:type_name -> rotaloom.scheduling.v1.Propagation
+	8,  // 4: rotaloom.scheduling.v1.Propagation.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
+	7,  // 5: rotaloom.scheduling.v1.Propagation.failures:type_name -> rotaloom.scheduling.v1.PropagationFailure
+	10, // 6: rotaloom.scheduling.v1.PropagationFailure.employee:type_name -> rotaloom.common.v1.Ref
+	1,  // 7: rotaloom.scheduling.v1.PropagationService.ListPropagations:input_type -> rotaloom.scheduling.v1.ListPropagationsRequest
+	2,  // 8: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:input_type -> rotaloom.scheduling.v1.MultiReadPropagationsRequest
+	0,  // 9: rotaloom.scheduling.v1.PropagationService.GetPropagation:input_type -> rotaloom.scheduling.v1.GetPropagationRequest
+	4,  // 10: rotaloom.scheduling.v1.PropagationService.ListPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
+	4,  // 11: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
+	6,  // 12: rotaloom.scheduling.v1.PropagationService.GetPropagation:output_type -> rotaloom.scheduling.v1.Propagation
+	10, // [10:13] is the sub-list for method output_type
+	7,  // [7:10] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_propagation_proto_init() }
@@ -698,7 +793,7 @@ func file_rotaloom_scheduling_v1_propagation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_propagation_proto_rawDesc), len(file_rotaloom_scheduling_v1_propagation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -34,9 +34,11 @@ ORDER BY (b.propagation_id = $5 AND b.batch = $6) DESC, b.propagation_id DESC, b
 DELETE FROM propagation_batch b USING unnest($2::bigint[], $3::int[]) AS u (propagation_id, batch)
 WHERE b.tenant_id = $1 AND b.propagation_id = u.propagation_id AND b.batch = u.batch`
 
-	// What is left of a batch are those who could not be brought up to date.
-	updateFailed = `
-UPDATE propagation_batch SET employee_ids = $4, first_employee_id = $5, buckets = $6, state = 'FAILED'
+	// What is left of a batch are the employees who could not be brought up to date, and,
+	// while it is done part by part, those of the other parts.
+	updateLeft = `
+UPDATE propagation_batch SET employee_ids = $4, first_employee_id = $5, buckets = $6, failed_employee_ids = $7, failed_codes = $8,
+    state = CASE WHEN $9 THEN 'FAILED' ELSE state END
 WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 
 	// The state of a failed one stays until no batch is left.
@@ -65,8 +67,11 @@ type claimed struct {
 type claim struct {
 	open    []claimed
 	batches []claimed
-	// employees of all batches, ascending.
+	// employees are those who are brought up to date: of all batches, or of a part of
+	// the one batch, ascending.
 	employees []int64
+	// failed are the employees of other parts of the batch that failed.
+	failed failures
 }
 
 // queue asks for the open batches that can be done with one, as the next
@@ -94,7 +99,7 @@ func (c *claim) queue(batch *pgx.Batch, tenantID int64, key batchKey, employees 
 // choose takes the batch and as many of the others as are bounded. It returns
 // false when the batch is no longer open.
 func (c *claim) choose(key batchKey, employees []int64) bool {
-	c.batches, c.employees = c.batches[:0], employees
+	c.batches, c.employees, c.failed = c.batches[:0], employees, nil
 	if len(c.open) == 0 || c.open[0].batchKey != key {
 		return false
 	}
@@ -112,6 +117,22 @@ func (c *claim) choose(key batchKey, employees []int64) bool {
 			c.employees = union
 		}
 		c.batches = append(c.batches, o)
+	}
+	return true
+}
+
+// choosePart takes the employees of the batch that are in the part, and the other batches
+// that have some of them. It returns false when the batch is no longer open.
+func (c *claim) choosePart(key batchKey, part *part) bool {
+	c.batches, c.employees, c.failed = c.batches[:0], nil, part.failed
+	if len(c.open) == 0 || c.open[0].batchKey != key {
+		return false
+	}
+	c.employees = shared(part.employees, c.open[0].employees)
+	for i, o := range c.open {
+		if i == 0 || !c.open[0].part && len(shared(c.employees, o.employees)) > 0 {
+			c.batches = append(c.batches, o)
+		}
 	}
 	return true
 }
@@ -138,28 +159,35 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes
 	var p progress
 	var propagations []int64
 	var numbers []int32
+	failed := failuresOf(done)
 	for _, b := range c.batches {
 		at := slices.Index(p.ids, b.PropagationID)
 		if at < 0 {
 			at = len(p.ids)
 			p.add(b.PropagationID)
 		}
-		failed := shared(done.Failed, b.employees)
-		p.employees[at] += int32(len(b.employees) - len(failed))
+		attempted := shared(c.employees, b.employees)
+		p.employees[at] += int32(len(attempted) - len(shared(done.Failed, attempted)))
 		p.spans[at] += int32(len(shared(done.AddedEmployees(), b.employees)))
 		p.locked[at] += int32(len(shared(done.Locked, b.employees)))
 		p.detached[at] += int32(len(shared(done.Detached, b.employees)))
-		if len(failed) > 0 {
-			p.failed[at] = true
-			batch.Queue(updateFailed, tenantID, b.PropagationID, b.Batch, failed, failed[0], employeelock.Buckets(failed))
+		left := slices.DeleteFunc(slices.Clone(b.employees), func(id int64) bool {
+			_, attempt := slices.BinarySearch(attempted, id)
+			return attempt && failed[id] == ""
+		})
+		if len(left) == 0 {
+			p.batches[at]++
+			propagations, numbers = append(propagations, b.PropagationID), append(numbers, b.Batch)
 			continue
 		}
-		p.batches[at]++
-		propagations, numbers = append(propagations, b.PropagationID), append(numbers, b.Batch)
+		ids, codes := failed.with(c.failed).columns(left)
+		p.failed[at] = p.failed[at] || len(ids) > 0
+		batch.Queue(updateLeft, tenantID, b.PropagationID, b.Batch, left, left[0], employeelock.Buckets(left), ids, codes, len(ids) == len(left))
 	}
 	lockWindow.Queue(batch, tenantID)
 	batch.Queue(deleteBatches, tenantID, propagations, numbers)
-	batch.Queue(advancePropagations, tenantID, p.ids, p.employees, p.batches, p.spans, p.locked, p.detached, p.failed, reasonOf(done.Failure))
+	batch.Queue(advancePropagations, tenantID, p.ids, p.employees, p.batches, p.spans, p.locked, p.detached, p.failed,
+		failed.with(c.failed).text())
 }
 
 func (p *progress) add(id int64) {

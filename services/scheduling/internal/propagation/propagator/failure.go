@@ -12,26 +12,33 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
 // What callers see of a failure; the cause is in the log.
 const (
 	textSlow   = "The database takes longer than it may for a part of the change. The part is tried again, in smaller parts."
-	textFailed = "The change could not be applied to all schedules yet. It is tried again from time to time; the operator finds the reason in the log, and can repeat the change at once."
+	textFailed = "The change could not be applied to some schedules yet, which are in failures. They are tried again from time to time; the operator finds the reason in the log, and can repeat the change at once."
 	textLayers = "More schedule patterns lie on one day of an employee than can be shown, so that the employee's schedule stays as it was. End one of the patterns."
+	textPlan   = "The employees of the change could not be determined yet. It is tried again from time to time; the operator finds the reason in the log, and can repeat the change at once."
 )
 
 const (
 	noteSlow = `
 UPDATE propagation SET error = $3 WHERE tenant_id = $1 AND applied_by = $2 AND state = 'RUNNING'`
 
-	failBatch = `
-UPDATE propagation_batch SET state = 'FAILED' WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
+	// A batch that the broker repeats later leaves its place in the window to the next.
+	retryBatch = `
+UPDATE propagation_batch SET state = 'RETRYING'
+WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3 AND state = 'REQUESTED'`
 
-	// Only while the batch is open; somebody else may have done it.
+	storeFailures = `
+UPDATE propagation_batch SET failed_employee_ids = $4, failed_codes = $5, state = CASE WHEN $6 THEN 'FAILED' ELSE state END
+WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
+
+	// Only while the batch is open; somebody else may have done it. The sweep waits from
+	// now on, so that it does not ask for a batch that is being divided.
 	failPropagation = `
-UPDATE propagation SET state = 'FAILED', error = $3
+UPDATE propagation SET state = 'FAILED', error = $3, moved_at = clock_timestamp()
 WHERE tenant_id = $1 AND applied_by = $2 AND state <> 'FINISHED'`
 
 	failPlanning = `
@@ -53,50 +60,111 @@ RETURNING batches_total - 1`
 // smallestPart is the least number of employees that a batch is divided into.
 const smallestPart = 16
 
-// reasonOf is what is reported of employees whose spans cannot be computed.
-func reasonOf(failure error) string {
-	if errors.Is(failure, span.ErrTooManyLayers) {
-		return textLayers
-	}
-	return textFailed
-}
+// isolateAfter is the attempt from which on also employees for whom the database takes too
+// long, or meets conflicts, are separated from the others.
+const isolateAfter = 3
 
 // settle decides what becomes of a batch after an attempt, and returns an error
-// when it is to be tried again. A batch whose last attempt failed is given up
-// for now: its propagation shows that, and the sweep comes back to it.
+// when it is to be tried again. What a statement about some employee fails with keeps
+// the other employees no longer than it takes to find this one; what may pass, such as a
+// timeout, is tried again a few times first.
 func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, err error) error {
 	if err == nil || ctx.Err() != nil || pgerr.Unavailable(err) {
 		return err // Done, or to be tried again for as long as it takes.
 	}
+	mayPass := pgerr.TimedOut(err) || pgerr.Conflicted(err)
+	divided := false
 	if pgerr.TimedOut(err) {
 		p.metrics.timedOut.Inc()
-		err = errors.Join(err, p.split(ctx, m.Tenant, key))
+		var splitErr error
+		divided, splitErr = p.split(ctx, m.Tenant, key)
+		err = errors.Join(err, splitErr)
+	}
+	if !divided && !pgerr.Exhausted(err) && (!mayPass || m.Attempt >= min(isolateAfter, p.cfg.MaxDeliver)) {
+		return p.isolate(ctx, key, err)
 	}
 	if m.Attempt < p.cfg.MaxDeliver {
+		return errors.Join(err, p.leaveWindow(ctx, key))
+	}
+	return p.giveUp(ctx, key, err)
+}
+
+// leaveWindow asks for the tenant's next batch while the broker waits before it repeats this one.
+func (p *Propagator) leaveWindow(ctx context.Context, key batchKey) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
 		return err
 	}
-	failErr := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockWindow.Wait(ctx, tx, m.Tenant); err != nil {
+	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, failBatch, m.Tenant, key.PropagationID, key.Batch)
+		tag, err := tx.Exec(ctx, retryBatch, tenantID, key.PropagationID, key.Batch)
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
-		// The others of the tenant go on.
-		if err := p.request(ctx, tx, m.Tenant); err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, failPropagation, m.Tenant, key.PropagationID, textFailed)
-		return err
+		return p.request(ctx, tx, tenantID)
 	})
-	if failErr != nil {
-		return fmt.Errorf("propagation: give up a batch: %w; %w", failErr, err)
+	if err != nil {
+		return fmt.Errorf("propagation: leave the window: %w", err)
 	}
 	p.wake()
+	return nil
+}
+
+// giveUp leaves what is left of a batch for now: its propagation shows that, and the sweep
+// comes back to it.
+func (p *Propagator) giveUp(ctx context.Context, key batchKey, cause error) error {
+	code := codeOf(cause)
+	err := p.storeFailures(ctx, key, func(employees []int64) failures {
+		failed := failures{}
+		for _, id := range employees {
+			failed[id] = code
+		}
+		return failed
+	})
+	if err != nil {
+		return fmt.Errorf("propagation: give up a batch: %w; %w", err, cause)
+	}
 	p.metrics.failed.Inc()
-	p.log.ErrorContext(ctx, "a batch of a propagation has failed", "propagation", key.PropagationID, "batch", key.Batch,
-		"tenant", m.Tenant, "attempts", m.Attempt, "error", err)
+	p.log.ErrorContext(ctx, "a batch of a propagation has failed", "propagation", key.PropagationID, "batch", key.Batch, "error", cause)
+	return nil
+}
+
+// storeFailures notes the employees of a batch that failed, and lets the propagation show
+// it. When nobody else is left in the batch, it has failed, and the tenant's others go on.
+func (p *Propagator) storeFailures(ctx context.Context, key batchKey, failedOf func(employees []int64) failures) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
+	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
+			return err
+		}
+		var employees []int64
+		err := tx.QueryRow(ctx, lockBatch, tenantID, key.PropagationID, key.Batch).Scan(&employees, nil)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		failed := failedOf(employees)
+		ids, codes := failed.columns(employees)
+		all := len(ids) == len(employees)
+		if _, err := tx.Exec(ctx, storeFailures, tenantID, key.PropagationID, key.Batch, ids, codes, all); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, failPropagation, tenantID, key.PropagationID, failed.text()); err != nil || !all {
+			return err
+		}
+		return p.request(ctx, tx, tenantID)
+	})
+	if err != nil {
+		return fmt.Errorf("propagation: store failures: %w", err)
+	}
+	p.wake()
 	return nil
 }
 
@@ -104,10 +172,14 @@ const givesUp pg.Unaudited = "the request that started a propagation has the row
 
 // settlePlanning is settle for propagations that could not be planned.
 func (p *Propagator) settlePlanning(ctx context.Context, m bus.Message, failed []int64, err error) error {
-	if err == nil || ctx.Err() != nil || pgerr.Unavailable(err) || m.Attempt < p.cfg.MaxDeliver {
+	if err == nil || ctx.Err() != nil || pgerr.Unavailable(err) {
 		return err
 	}
-	if _, failErr := givesUp.Exec(ctx, p.pool, failPlanning, m.Tenant, failed, textFailed); failErr != nil {
+	mayPass := pgerr.TimedOut(err) || pgerr.Conflicted(err) || pgerr.Exhausted(err)
+	if (mayPass || len(failed) == 0) && m.Attempt < p.cfg.MaxDeliver {
+		return err
+	}
+	if _, failErr := givesUp.Exec(ctx, p.pool, failPlanning, m.Tenant, failed, textPlan); failErr != nil {
 		return fmt.Errorf("propagation: give up planning: %w; %w", failErr, err)
 	}
 	p.metrics.failed.Inc()
@@ -116,9 +188,11 @@ func (p *Propagator) settlePlanning(ctx context.Context, m bus.Message, failed [
 	return nil
 }
 
-// split divides a batch in two, because it took too long, and says so.
-func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) error {
-	err := pg.InTx(tenant.With(ctx, tenantID), p.pool, func(ctx context.Context, tx pgx.Tx) error {
+// split divides a batch in two, because it took too long, and says so. It returns false
+// for a batch that is too small.
+func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) (divided bool, err error) {
+	err = pg.InTx(tenant.With(ctx, tenantID), p.pool, func(ctx context.Context, tx pgx.Tx) error {
+		divided = false
 		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
 			return err
 		}
@@ -154,11 +228,12 @@ func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) er
 		if err != nil {
 			return err
 		}
+		divided = true
 		return p.request(ctx, tx, tenantID)
 	})
 	if err != nil {
-		return fmt.Errorf("propagation: divide a batch: %w", err)
+		return false, fmt.Errorf("propagation: divide a batch: %w", err)
 	}
 	p.wake()
-	return nil
+	return divided, nil
 }

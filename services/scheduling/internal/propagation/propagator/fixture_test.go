@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
@@ -44,6 +45,8 @@ type fixture struct {
 	pool *pg.Pool
 	// backoff is how long messages wait that were not handled.
 	backoff time.Duration
+	// patience replaces waitTimeout for what takes seconds, unless it is 0.
+	patience time.Duration
 	// memberWait replaces that of a propagator, unless it is 0.
 	memberWait time.Duration
 }
@@ -147,16 +150,20 @@ func (w *fixture) state(id int64) string {
 	return state
 }
 
+func seesEverybody(context.Context) (rowvisibility.Set, error) {
+	return rowvisibility.AllPersons(), nil
+}
+
 func (w *fixture) get(id int64) *schedulingv1.Propagation {
 	w.t.Helper()
-	response, err := propagation.NewHandler(w.pool).GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
+	response, err := propagation.NewHandler(w.pool, seesEverybody).GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
 	require.NoError(w.t, err)
 	return response
 }
 
 func (w *fixture) await(what string, reached func() bool) {
 	w.t.Helper()
-	require.Eventually(w.t, reached, waitTimeout, 5*time.Millisecond, what)
+	require.Eventually(w.t, reached, cmp.Or(w.patience, waitTimeout), 5*time.Millisecond, what)
 }
 
 func (w *fixture) awaitState(id int64, state string) {

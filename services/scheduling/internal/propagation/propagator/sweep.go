@@ -47,7 +47,7 @@ WHERE tenant_id = $1 AND id = $2`
 
 	selectRequested = `
 SELECT propagation_id, batch, cardinality(employee_ids) FROM propagation_batch
-WHERE tenant_id = $1 AND propagation_id = $2 AND state = 'REQUESTED' ORDER BY batch`
+WHERE tenant_id = $1 AND propagation_id = $2 AND state IN ('REQUESTED', 'RETRYING') ORDER BY batch`
 )
 
 func (p *Propagator) runSweep(ctx context.Context) error {

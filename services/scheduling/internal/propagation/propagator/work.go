@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/panics"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
@@ -47,9 +48,27 @@ func (p *Propagator) putScratch(d *scratch) {
 // of other propagations that hold the same locks. A batch that is done already
 // is left alone.
 func (p *Propagator) work(ctx context.Context, key batchKey) error {
+	if _, err := p.attempt(ctx, key, nil); !errors.Is(err, errBatchDone) {
+		return err
+	}
+	return nil
+}
+
+// part is some employees of a batch, who are brought up to date without the others.
+type part struct {
+	employees []int64 // ascending
+	// failed are the employees of the batch that failed alone.
+	failed failures
+}
+
+// attempt brings the employees of a batch up to date in one transaction: those of a part
+// of it; or all, and those of other batches, when the part is nil. Other batches count
+// what is done for their employees. It returns the employees whose spans cannot be
+// computed, or [errBatchDone].
+func (p *Propagator) attempt(ctx context.Context, key batchKey, only *part) (failures, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d := p.getScratch()
 	defer p.putScratch(d)
@@ -57,9 +76,9 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 	// Whatever the database's default is: each statement must see what was
 	// committed while the lock was waited for.
 	fresh := pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
-	err = pg.InTxWith(ctx, p.pool, fresh, func(ctx context.Context, tx pgx.Tx) error {
-		done, err = d.begin(ctx, tx, tenantID, key)
-		if err != nil || !done {
+	err = pg.InTxWith(ctx, p.pool, fresh, func(ctx context.Context, tx pgx.Tx) (err error) {
+		defer panics.ToError(&err) // What ends the process holds up every tenant.
+		if done, err = d.begin(ctx, tx, tenantID, key, only); err != nil || !done {
 			return err
 		}
 		take := func(count int32) (int64, error) { return d.series.Take(ctx, tx, count) }
@@ -72,25 +91,31 @@ func (p *Propagator) work(ctx context.Context, key batchKey) error {
 		}
 		return p.write(ctx, tx, tenantID, d, shifts)
 	})
-	if err != nil || !done {
-		return err
+	if err != nil {
+		return nil, err
+	}
+	if !done {
+		return nil, errBatchDone
 	}
 	p.wake()
 	p.metrics.batch.Observe(took.Elapsed().Seconds())
 	p.metrics.spans.Add(float64(len(d.changes.AddedEmployees())))
 	p.metrics.overtaken.Add(float64(len(d.claim.batches) - 1))
-	if d.changes.Failure != nil {
+	if len(d.changes.Failed) > 0 {
 		p.metrics.failed.Inc()
 		p.log.ErrorContext(ctx, "a propagation could not be applied to employees", "propagation", key.PropagationID,
-			"employees", len(d.changes.Failed), "first", d.changes.Failed[0], "error", d.changes.Failure)
+			"employees", len(d.changes.Failed), "first", d.changes.Failed[0], "error", d.changes.Failures[0])
 	}
-	return nil
+	return failuresOf(&d.changes), nil
 }
+
+// errBatchDone is returned for batches that somebody else has done.
+var errBatchDone = errors.New("propagation: the batch is done")
 
 // begin locks the employees of a batch, claims it with what can be done beside
 // it, and reads the state of all their employees. It returns false when the
 // batch was done before.
-func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batchKey) (bool, error) {
+func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batchKey, only *part) (bool, error) {
 	var employees []int64
 	err := tx.QueryRow(ctx, readBatch, tenantID, key.PropagationID, key.Batch).Scan(&employees)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -98,6 +123,9 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 	}
 	if err != nil {
 		return false, fmt.Errorf("propagation: read batch: %w", err)
+	}
+	if only != nil {
+		return d.beginPart(ctx, tx, tenantID, key, employees, only)
 	}
 	batch := &pgx.Batch{}
 	employeelock.Queue(batch, tenantID, employees)
@@ -115,6 +143,23 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 		return true, d.state.Load(ctx, tx, tenantID, d.claim.employees)
 	}
 	return true, d.state.LoadAssignments(ctx, tx, tenantID)
+}
+
+// beginPart is begin for a part of a batch. It locks the employees of the whole batch,
+// so that nobody else works on another part, and reads only the state of the part.
+func (d *scratch) beginPart(ctx context.Context, tx pgx.Tx, tenantID int64, key batchKey, employees []int64, only *part) (bool, error) {
+	batch := &pgx.Batch{}
+	batch.Queue(shortenTimeout, partTimeout.Milliseconds())
+	employeelock.Queue(batch, tenantID, employees)
+	batch.Queue(scheduleevent.NextRevision).QueryRow(func(row pgx.Row) error { return row.Scan(&d.state.Revision) })
+	d.claim.queue(batch, tenantID, key, employees)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return false, fmt.Errorf("propagation: lock a part: %w", err)
+	}
+	if !d.claim.choosePart(key, only) {
+		return false, nil
+	}
+	return true, d.state.Load(ctx, tx, tenantID, d.claim.employees)
 }
 
 // write stores the changes and the progress of the claimed batches, and asks for

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -32,9 +31,10 @@ type Changes struct {
 	days      civil.Range // from the first to the last changed day
 	// Employees for whom days were left alone.
 	Locked, Detached []int64
-	// Employees whose spans cannot be computed, and why the first of them not.
-	Failed  []int64
-	Failure error
+	// Failed are the employees whose spans cannot be computed, ascending, and Failures
+	// the reasons at the same positions.
+	Failed   []int64
+	Failures []error
 	// published are all spans of those whose spans change.
 	published scheduleevent.Spans
 	// edited are the employees for whom people changed entries.
@@ -63,7 +63,7 @@ func (c *Changes) Compute(s *State, employeeIDs []int64, take func(count int32) 
 		if err != nil {
 			// It keeps nobody else from what is new.
 			c.Failed = append(c.Failed, employee)
-			c.Failure = cmp.Or(c.Failure, fmt.Errorf("propagation: employee %d: %w", employee, err))
+			c.Failures = append(c.Failures, fmt.Errorf("propagation: employee %d: %w", employee, err))
 			continue
 		}
 		if len(in.Locks) > 0 {
@@ -93,7 +93,7 @@ func (c *Changes) reset() {
 	c.edited = c.edited[:0]
 	a.from, a.to, a.positions, a.dayCounts = a.from[:0], a.to[:0], a.positions[:0], a.dayCounts[:0]
 	c.employees, c.days, c.Locked, c.Detached = c.employees[:0], civil.Range{}, c.Locked[:0], c.Detached[:0]
-	c.Failed, c.Failure = c.Failed[:0], nil
+	c.Failed, c.Failures = c.Failed[:0], c.Failures[:0]
 }
 
 // noteLocked notes an employee who would have got something else without the

@@ -1,0 +1,128 @@
+package propagation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// The codes of the failures of a propagation.
+const (
+	// CodeRefused (200): the database refuses data of an employee's schedule. The operator finds the statement in the log, by the id of the propagation.
+	CodeRefused = "WRL-30501"
+	// CodeInternal (200): an employee's schedule could not be calculated. The operator finds the reason in the log, by the id of the propagation.
+	CodeInternal = "WRL-30502"
+	// CodeLayers (200): more schedule patterns lie on one day of an employee than can be shown. End one of the patterns.
+	CodeLayers = "WRL-30503"
+	// CodeSlow (200): the database takes longer than it may for an employee's schedule. The operator finds the statement in the log, by the id of the propagation.
+	CodeSlow = "WRL-30504"
+)
+
+// failureMessages are the sentences that callers see. The cause is in the log.
+var failureMessages = map[string]string{
+	CodeRefused:  "The database refuses data of this employee's schedule, so that the schedule stays as it was. The operator finds the reason in the log.",
+	CodeInternal: "The schedule of this employee could not be calculated, so that it stays as it was. The operator finds the reason in the log.",
+	CodeLayers:   "More schedule patterns lie on one day of this employee than can be shown, so that the schedule stays as it was. End one of the patterns.",
+	CodeSlow:     "The database takes longer than it may for this employee's schedule, so that the schedule stays as it was. It is tried again.",
+}
+
+// FailureMessage returns the sentence that callers see of a failure.
+func FailureMessage(code string) string {
+	if message, known := failureMessages[code]; known {
+		return message
+	}
+	return failureMessages[CodeInternal] // A later release has written the code.
+}
+
+// maxFailures is the most employees that a propagation names.
+const maxFailures = 100
+
+const (
+	countFailures = `
+SELECT b.propagation_id, count(*) FROM propagation_batch b, unnest(b.failed_employee_ids) AS f (id)
+WHERE b.tenant_id = $1 AND b.propagation_id = ANY($2) AND f.id = ANY(b.employee_ids)
+GROUP BY b.propagation_id`
+
+	// $3 is the list of the employees that the caller sees; NULL means everybody.
+	selectFailures = `
+SELECT p.id, f.employee_id, coalesce(e.person_number, ''), f.code
+FROM unnest($2::bigint[]) AS p (id)
+CROSS JOIN LATERAL (
+    SELECT u.employee_id, u.code FROM propagation_batch b, unnest(b.failed_employee_ids, b.failed_codes) AS u (employee_id, code)
+    WHERE b.tenant_id = $1 AND b.propagation_id = p.id AND u.employee_id = ANY(b.employee_ids)
+        AND ($3::bigint[] IS NULL OR u.employee_id = ANY($3))
+    ORDER BY 1 LIMIT $4
+) AS f
+LEFT JOIN employee e ON e.tenant_id = $1 AND e.id = f.employee_id
+ORDER BY p.id, f.employee_id`
+)
+
+// Visible returns the employees whom the caller may see.
+type Visible func(ctx context.Context) (rowvisibility.Set, error)
+
+// addFailures adds the employees that failed to propagations which have not finished.
+func (h *Handler) addFailures(ctx context.Context, tenantID int64, list []shown) error {
+	byBatches := map[int64][]*schedulingv1.Propagation{}
+	var ids []int64
+	for _, one := range list {
+		if one.appliedBy != 0 && one.State != StateFinished {
+			ids, byBatches[one.appliedBy] = append(ids, one.appliedBy), append(byBatches[one.appliedBy], one.Propagation)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := h.pool.Query(ctx, countFailures, tenantID, ids)
+	if err != nil {
+		return fmt.Errorf("propagation: count failures: %w", err)
+	}
+	var id, count int64
+	if _, err := pgx.ForEachRow(rows, []any{&id, &count}, func() error {
+		for _, one := range byBatches[id] {
+			shownCount := count
+			one.EmployeesFailed = &shownCount
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("propagation: count failures: %w", err)
+	}
+	visible, err := h.visible(ctx)
+	if err != nil {
+		return err
+	}
+	var seen []int64
+	if !visible.All() {
+		seen = append([]int64{}, visible.IDs()...)
+	}
+	distinct := ids[:0]
+	for id := range byBatches {
+		distinct = append(distinct, id)
+	}
+	if rows, err = h.pool.Query(ctx, selectFailures, tenantID, distinct, seen, maxFailures); err != nil {
+		return fmt.Errorf("propagation: read failures: %w", err)
+	}
+	var employee int64
+	var number, code string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &employee, &number, &code}, func() error {
+		for _, one := range byBatches[id] {
+			one.Failures = append(one.Failures, failureOf(employee, number, code))
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("propagation: read failures: %w", err)
+	}
+	return nil
+}
+
+func failureOf(employee int64, number, code string) *schedulingv1.PropagationFailure {
+	ref := &commonv1.Ref{Id: &employee}
+	if number != "" {
+		ref.Qualifier = &number
+	}
+	return &schedulingv1.PropagationFailure{Employee: ref, ErrorCode: code, Message: FailureMessage(code)}
+}
