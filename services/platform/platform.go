@@ -100,7 +100,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	webhooks, err := webhook.New(cfg.Webhook, deps.Pool, deps.Clock)
+	webhooks, err := webhook.New(cfg.Webhook, deps.Pool, rules, deps.Clock)
 	if err != nil {
 		return nil, err
 	}

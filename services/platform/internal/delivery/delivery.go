@@ -75,6 +75,9 @@ type Error struct {
 	Permanent bool
 	// RetryAfter is how long the other side asks to wait; 0 when it does not say.
 	RetryAfter time.Duration
+	// Conceal is how long after the beginning of the attempt nobody learns that it failed:
+	// how soon a connection fails tells what is at its address.
+	Conceal time.Duration
 	// Message is for the tenant, and Cause for the log of the process; nil when there is
 	// no more to say.
 	Message string

@@ -45,15 +45,20 @@ type Sender struct {
 	wake chan struct{}
 
 	mu sync.Mutex
-	// running counts attempts by tenant.
-	running map[int64]int
-	total   int
-	metrics *metrics
+	// running counts attempts by tenant, and endpoints has what is known of single ones.
+	running   map[int64]int
+	endpoints map[endpoint]load
+	total     int
+	shares    shares
+	metrics   *metrics
 }
 
 // NewSender makes a Sender. It does not touch the database.
 func NewSender(cfg Config, deps Deps) (*Sender, error) {
-	s := &Sender{cfg: defaults.Fill(cfg), deps: deps, wake: make(chan struct{}, 1), running: map[int64]int{}}
+	s := &Sender{
+		cfg: defaults.Fill(cfg), deps: deps, wake: make(chan struct{}, 1), running: map[int64]int{}, endpoints: map[endpoint]load{},
+	}
+	s.shares = sharesOf(s.cfg.Concurrency)
 	var err error
 	s.metrics, err = newMetrics(deps.Registry)
 	return s, err
@@ -102,21 +107,12 @@ func (s *Sender) Run(ctx context.Context) error {
 
 // begin begins attempts of what is due, and returns whether there may be more.
 func (s *Sender) begin(ctx, attempting context.Context, group *sync.WaitGroup) bool {
-	share := max(s.cfg.Concurrency/2, 1)
-	s.mu.Lock()
-	free := s.cfg.Concurrency - s.total
-	var full []int64
-	for id, n := range s.running {
-		if n >= share {
-			full = append(full, id)
-		}
-		share = min(share, max(s.cfg.Concurrency/2-n, 1))
-	}
-	s.mu.Unlock()
-	if free <= 0 || ctx.Err() != nil {
+	now := s.deps.Clock.Now()
+	free := s.room(now)
+	if free.total <= 0 || ctx.Err() != nil {
 		return false
 	}
-	list, err := claimDue(ctx, s.deps.Pool, s.deps.Clock.Now(), s.cfg.Lease, free, share, full)
+	list, err := claimDue(ctx, s.deps.Pool, now, s.cfg.Lease, s.shares, free)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.deps.Log.WarnContext(ctx, "deliveries of messages could not be claimed", "error", err)
@@ -124,31 +120,23 @@ func (s *Sender) begin(ctx, attempting context.Context, group *sync.WaitGroup) b
 		return false
 	}
 	for _, d := range list {
-		s.note(d.Tenant, 1)
+		s.note(d, 1)
 		group.Go(func() {
-			defer s.Wake()
-			defer s.note(d.Tenant, -1)
 			s.attempt(tenant.With(attempting, d.Tenant), d)
 		})
 	}
 	return len(list) > 0
 }
 
-// note counts an attempt that begins or ends.
-func (s *Sender) note(tenantID int64, by int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.total += by
-	if s.running[tenantID] += by; s.running[tenantID] == 0 {
-		delete(s.running, tenantID)
-	}
-}
-
 // attempt tries a delivery once, and stores what became of it.
 func (s *Sender) attempt(ctx context.Context, d *Delivery) {
-	o := outcome{started: s.deps.Clock.Now()}
-	o.result, o.state, o.next = s.send(ctx, d)
-	o.ended = s.deps.Clock.Now()
+	o := s.send(ctx, d)
+	s.judge(d, o)
+	s.note(d, -1)
+	s.Wake()
+	if wait := o.started.Add(o.conceal).Sub(o.ended); wait > 0 {
+		o = s.concealed(ctx, o, wait)
+	}
 	s.metrics.attempts.WithLabelValues(strings.ToLower(d.Channel), strings.ToLower(o.state)).Inc()
 	if o.state != Delivered {
 		s.deps.Log.InfoContext(ctx, "a delivery failed", "delivery", d.UID, "channel", d.Channel, "attempt", d.Attempts, "state", o.state, "result", o.result)
@@ -161,33 +149,52 @@ func (s *Sender) attempt(ctx context.Context, d *Delivery) {
 	}
 }
 
-func (s *Sender) send(ctx context.Context, d *Delivery) (result, state string, next time.Time) {
+// concealed returns an outcome as if the attempt had taken longer, when it would have, or
+// the process stops.
+func (s *Sender) concealed(ctx context.Context, o outcome, wait time.Duration) outcome {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	o.ended = o.ended.Add(wait)
+	if o.state == Pending {
+		o.next = o.next.Add(wait)
+	}
+	return o
+}
+
+// send hands a delivery to its transport, and returns what becomes of it.
+func (s *Sender) send(ctx context.Context, d *Delivery) (o outcome) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Lease/2)
 	defer cancel()
+	o.started = s.deps.Clock.Now()
 	transport := s.deps.Transports[d.Channel]
 	if transport == nil {
-		return fmt.Sprintf("There is no transport for %s.", d.Channel), Failed, s.deps.Clock.Now()
+		o.ended, o.next, o.state, o.result = o.started, o.started, Failed, fmt.Sprintf("There is no transport for %s.", d.Channel)
+		return o
 	}
 	result, err := s.try(ctx, transport, d)
 	now := s.deps.Clock.Now()
+	o.ended, o.next = now, now
 	if err == nil {
-		return truncateError(result), Delivered, now
+		o.result, o.state = truncateError(result), Delivered
+		return o
 	}
 	wait := (&backoff.Backoff{First: s.cfg.RetryFirst, Max: s.cfg.RetryMax}).After(d.Attempts)
 	var known *Error
 	if errors.As(err, &known) {
-		wait = max(wait, min(known.RetryAfter, s.cfg.RetryMax))
+		wait, o.conceal = max(wait, min(known.RetryAfter, s.cfg.RetryMax)), known.Conceal
 		if known.Cause != nil {
 			s.deps.Log.InfoContext(ctx, "why a delivery failed", "delivery", d.UID, "cause", known.Cause)
 		}
 	}
-	switch next = now.Add(wait); {
-	case known != nil && known.Permanent:
-		return truncateError(err.Error()), Failed, now
-	case next.After(d.GiveUpAt):
-		return truncateError(err.Error()), Failed, now
+	o.result, o.state = truncateError(err.Error()), Failed
+	if next := now.Add(wait); (known == nil || !known.Permanent) && !next.After(d.GiveUpAt) {
+		o.state, o.next = Pending, next
 	}
-	return truncateError(err.Error()), Pending, next
+	return o
 }
 
 // try hands a delivery to its transport. A panic there is the end of this delivery, which

@@ -20,8 +20,9 @@ import (
 const attempts pg.Unaudited = "that a message was sent is in the log of deliveries; who asked for it, in the audit trail"
 
 const (
-	// maxPending bounds what waits for one tenant.
-	maxPending = 100_000
+	// maxPending bounds what waits for one tenant, and maxAtWebhook for one webhook.
+	maxPending   = 100_000
+	maxAtWebhook = 10_000
 	// busy is when a tenant with so much waiting should ask again.
 	busy = time.Minute
 	// maxError bounds what is kept of what another side said, in bytes.
@@ -36,6 +37,9 @@ func Append(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list 
 		return err
 	}
 	if err := suppress(ctx, tx, tenantID, now, list); err != nil {
+		return err
+	}
+	if err := boundWebhooks(ctx, tx, tenantID, list); err != nil {
 		return err
 	}
 	batch := &pgx.Batch{}
@@ -77,6 +81,29 @@ func checkPending(ctx context.Context, tx pgx.Tx, tenantID int64, more int) erro
 	return nil
 }
 
+// boundWebhooks marks deliveries to webhooks as failed for which too many wait already, so
+// that one that does not respond takes no room from others.
+func boundWebhooks(ctx context.Context, tx pgx.Tx, tenantID int64, list []*Delivery) error {
+	waiting := map[int64]int{}
+	for _, d := range list {
+		if d.WebhookID == 0 || d.State != Pending {
+			continue
+		}
+		n, counted := waiting[d.WebhookID]
+		if !counted {
+			if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM notification_delivery
+				WHERE tenant_id = $1 AND webhook_id = $2 AND state = 'PENDING' LIMIT $3) AS waiting`, tenantID, d.WebhookID, maxAtWebhook).Scan(&n); err != nil {
+				return fmt.Errorf("count deliveries of a webhook: %w", err)
+			}
+		}
+		if waiting[d.WebhookID] = n + 1; n >= maxAtWebhook {
+			d.State = Failed
+			d.Error = fmt.Sprintf("%d deliveries wait for the webhook, and no more may. Replay this one when the webhook responds.", maxAtWebhook)
+		}
+	}
+	return nil
+}
+
 // suppress marks the deliveries that repeat one of late. Two messages that are sent
 // at the same time meet at the row: one of them is the repetition.
 func suppress(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list []*Delivery) error {
@@ -112,33 +139,47 @@ func scan(row pgx.CollectableRow) (*Delivery, error) {
 	return d, proto.Unmarshal(content, d.Content)
 }
 
-// claim begins attempts of at most limit deliveries that are due, of each tenant at
-// most share, and of tenants in full none. Whoever else claims gets others. An
-// attempt that is not settled by the end of its lease is followed by another.
+// claim begins attempts of deliveries that are due: at most as many as there is room for,
+// in the process ($2), in each tenant, in each channel of a tenant ($3 to $5 where nothing
+// runs, $8 to $11 elsewhere), and at each webhook ($6, and $12 to $14). Whoever else claims
+// gets others. An attempt that is not settled by the end of its lease is followed by another.
 const claim = `
 WITH RECURSIVE waiting AS (
-    (SELECT tenant_id FROM notification_delivery WHERE state = 'PENDING' ORDER BY tenant_id LIMIT 1)
+    (SELECT tenant_id, webhook_id FROM notification_delivery WHERE state = 'PENDING' ORDER BY tenant_id, webhook_id LIMIT 1)
     UNION ALL
-    SELECT (SELECT d.tenant_id FROM notification_delivery d WHERE d.state = 'PENDING' AND d.tenant_id > w.tenant_id ORDER BY d.tenant_id LIMIT 1)
-    FROM waiting w WHERE w.tenant_id IS NOT NULL
-), due AS MATERIALIZED (
-    SELECT d.tenant_id, d.id FROM waiting w CROSS JOIN LATERAL (
-        SELECT tenant_id, id FROM notification_delivery
-        WHERE tenant_id = w.tenant_id AND state = 'PENDING' AND next_attempt_at <= $1
-        ORDER BY next_attempt_at LIMIT $3 FOR UPDATE SKIP LOCKED
+    SELECT n.tenant_id, n.webhook_id FROM waiting w CROSS JOIN LATERAL (
+        SELECT d.tenant_id, d.webhook_id FROM notification_delivery d
+        WHERE d.state = 'PENDING' AND (d.tenant_id, d.webhook_id) > (w.tenant_id, w.webhook_id) ORDER BY d.tenant_id, d.webhook_id LIMIT 1
+    ) AS n
+), room AS (
+    SELECT w.tenant_id, w.webhook_id, coalesce(t.free, $3) AS tenant,
+        CASE WHEN w.webhook_id = 0 THEN coalesce(t.mail, $4) ELSE coalesce(t.webhooks, $5) END AS channel,
+        CASE WHEN w.webhook_id = 0 THEN coalesce(t.mail, $4) ELSE coalesce(e.free, $6) END AS endpoint
+    FROM waiting w
+    LEFT JOIN unnest($8::bigint[], $9::int[], $10::int[], $11::int[]) AS t (tenant_id, free, mail, webhooks) ON t.tenant_id = w.tenant_id
+    LEFT JOIN unnest($12::bigint[], $13::bigint[], $14::int[]) AS e (tenant_id, webhook_id, free)
+        ON e.tenant_id = w.tenant_id AND e.webhook_id = w.webhook_id
+), candidate AS MATERIALIZED (
+    SELECT r.tenant_id, r.webhook_id, r.tenant, r.channel, d.id FROM room r CROSS JOIN LATERAL (
+        SELECT id FROM notification_delivery
+        WHERE tenant_id = r.tenant_id AND webhook_id = r.webhook_id AND state = 'PENDING' AND next_attempt_at <= $1
+        ORDER BY next_attempt_at LIMIT least(r.tenant, r.channel, r.endpoint) FOR UPDATE SKIP LOCKED
     ) AS d
-    WHERE w.tenant_id <> ALL ($4) ORDER BY random() LIMIT $2
+), ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY tenant_id ORDER BY random()) AS of_tenant,
+        row_number() OVER (PARTITION BY tenant_id, webhook_id = 0 ORDER BY random()) AS of_channel
+    FROM candidate
+), due AS MATERIALIZED (
+    SELECT tenant_id, id FROM ranked WHERE of_tenant <= tenant AND of_channel <= channel ORDER BY random() LIMIT $2
 )
-UPDATE notification_delivery n SET attempts = n.attempts + 1, next_attempt_at = $5
+UPDATE notification_delivery n SET attempts = n.attempts + 1, next_attempt_at = $7
 FROM due WHERE n.tenant_id = due.tenant_id AND n.id = due.id
 RETURNING n.tenant_id, n.id, n.delivery_id, n.message_id, n.notification_id, n.notification_name, n.channel, n.state, n.person_id, n.person_number,
     n.webhook_id, n.address, n.content, n.fingerprint, n.attempts, n.next_attempt_at, n.give_up_at, n.error, n.created_at, n.settled_at`
 
-func claimDue(ctx context.Context, pool *pg.Pool, now time.Time, lease time.Duration, limit, share int, full []int64) ([]*Delivery, error) {
-	if full == nil {
-		full = []int64{}
-	}
-	rows, err := attempts.Query(ctx, pool, claim, now, limit, share, full, now.Add(lease))
+func claimDue(ctx context.Context, pool *pg.Pool, now time.Time, lease time.Duration, by shares, free room) ([]*Delivery, error) {
+	rows, err := attempts.Query(ctx, pool, claim, now, free.total, by.tenant, by.mail, by.webhooks, by.webhook, now.Add(lease),
+		free.tenants, free.free, free.freeMail, free.freeWebhooks, free.endpointTenants, free.endpointHook, free.endpointFree)
 	if err != nil {
 		return nil, fmt.Errorf("claim deliveries: %w", err)
 	}
@@ -155,6 +196,8 @@ type outcome struct {
 	state, result  string
 	// next is when the next attempt is due, of a delivery that stays pending.
 	next time.Time
+	// conceal is how long after the beginning the outcome is stored.
+	conceal time.Duration
 }
 
 // settle stores what became of an attempt, unless another one was begun since.

@@ -139,22 +139,24 @@ func (t *Transport) Send(ctx context.Context, d *delivery.Delivery) (string, err
 	}
 }
 
-// unreachable says why a webhook could not be called. The URL is left out: that of many
-// a webhook is a secret. What names point to within the network of the operator, and
-// who resolves them there, is for the operator alone.
+// unreachable returns what callers learn of a webhook that could not be called. Whether a
+// port is closed, filtered, or speaks something else than TLS is for the operator alone,
+// and so is what names point to within the operator's networks, and the URL, of which
+// a part is often a secret. All such failures read the same, and show after the same time.
 func unreachable(err error) error {
 	var call *url.Error
 	if errors.As(err, &call) {
 		err = call.Err
 	}
+	out := &delivery.Error{Message: "The webhook could not be reached. The operator finds the reason in the log.", Conceal: timeout, Cause: err}
 	var lookup *net.DNSError
 	switch {
 	case errors.Is(err, errNotPublic):
-		return &delivery.Error{Message: "The address of the webhook " + errNotPublic.Error() + ".", Cause: err}
+		out.Message = "The address of the webhook " + errNotPublic.Error() + "."
 	case errors.As(err, &lookup):
-		return &delivery.Error{Message: "The host of the webhook has no address that can be found now.", Cause: err}
+		out.Message = "The host of the webhook has no address that can be found now."
 	}
-	return err
+	return out
 }
 
 // sign sets the headers of Standard Webhooks. The id is the same each time, the

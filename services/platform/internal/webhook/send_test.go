@@ -83,7 +83,7 @@ func newFixture(t *testing.T, url, caFile string, networks ...string) *fixture {
 	b.pool = pooltest.New(t)
 	cfg := Config{Networks: networks, CAFile: caFile}
 	var err error
-	b.handler, err = New(Config{Networks: []string{"127.0.0.0/8"}}, b.pool, b.clock)
+	b.handler, err = New(Config{Networks: []string{"127.0.0.0/8"}}, b.pool, nil, b.clock)
 	require.NoError(t, err)
 	b.transport, err = NewTransport(cfg, b.pool, b.clock)
 	require.NoError(t, err)
@@ -214,7 +214,7 @@ func TestUnreachable(t *testing.T) {
 	r.Close()
 	b := newFixture(t, r.URL+"/hooks/confidential?token=confidential", r.caFile, "127.0.0.0/8")
 	_, err := b.send(t)
-	require.ErrorContains(t, err, "refused")
+	require.ErrorContains(t, errors.Unwrap(err), "refused", "the operator sees it")
 	for ; err != nil; err = errors.Unwrap(err) {
 		assert.NotContains(t, err.Error(), "confidential")
 	}
@@ -247,7 +247,7 @@ func TestGuard(t *testing.T) {
 
 func TestWebhooksThatAreRefused(t *testing.T) {
 	t.Parallel()
-	h, err := New(Config{}, nil, clock.System{})
+	h, err := New(Config{}, nil, nil, clock.System{})
 	require.NoError(t, err)
 	for name, test := range map[string]struct{ url, code string }{
 		"no url":        {"", CodeMissing},

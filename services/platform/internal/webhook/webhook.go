@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -40,6 +41,8 @@ const (
 	CodeOtherID = "WRL-60705"
 	// CodeTooMany (409): the tenant has 50 webhooks already.
 	CodeTooMany = "WRL-60706"
+	// CodeVisibility (403): the caller does not see all employees, and a webhook receives the messages about all of them. Ask an administrator who sees everybody.
+	CodeVisibility = "WRL-60707"
 )
 
 const (
@@ -57,6 +60,7 @@ type Handler struct {
 	notifications *namedstore.Store[*platformv1.GenericNotification]
 	guard         guard
 	clock         clock.Clock
+	rules         *rowvisibility.Rules
 }
 
 var _ platformv1.WebhookServiceServer = (*Handler)(nil)
@@ -67,13 +71,14 @@ type Config struct {
 	CAFile   string   `name:"ca-file" type:"path" help:"Certificate authorities of webhooks beside those of the web, as PEM."`
 }
 
-// New returns a Handler. Networks that are none are an error.
-func New(cfg Config, pool *pg.Pool, clk clock.Clock) (*Handler, error) {
+// New returns a Handler, which serves only callers who see everybody as the rules say.
+// Networks that are none are an error.
+func New(cfg Config, pool *pg.Pool, rules *rowvisibility.Rules, clk clock.Clock) (*Handler, error) {
 	guard, err := newGuard(cfg.Networks)
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{guard: guard, clock: clk, notifications: genericnotification.NewStore()}
+	h := &Handler{guard: guard, clock: clk, rules: rules, notifications: genericnotification.NewStore()}
 	h.resource = namedstore.Resource[*platformv1.Webhook]{Store: store(), Pool: pool, Prepare: h.prepare, Within: h.within, Stored: h.stored}
 	return h, nil
 }
@@ -161,35 +166,66 @@ func newSecret() string {
 	return "whsec_" + base64.StdEncoding.EncodeToString(key)
 }
 
+// requireEverybody refuses callers who do not see all employees: a webhook receives messages
+// about everybody, and its URL and its secret let others read and send them.
+func (h *Handler) requireEverybody(ctx context.Context) error {
+	visible, err := h.rules.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	if !visible.Own().All() {
+		return fault.Forbidden(CodeVisibility, "Webhooks receive messages about all employees, and you do not see all of them. Ask an administrator who sees everybody.")
+	}
+	return nil
+}
+
 // ListWebhooks returns all webhooks by name.
 func (h *Handler) ListWebhooks(ctx context.Context, _ *platformv1.ListWebhooksRequest) (*platformv1.WebhookList, error) {
+	if err := h.requireEverybody(ctx); err != nil {
+		return nil, err
+	}
 	list, err := h.resource.List(ctx, nil, nil)
 	return &platformv1.WebhookList{Items: list}, err
 }
 
 // GetWebhook returns one webhook, or 404.
 func (h *Handler) GetWebhook(ctx context.Context, req *platformv1.GetWebhookRequest) (*platformv1.Webhook, error) {
+	if err := h.requireEverybody(ctx); err != nil {
+		return nil, err
+	}
 	return h.resource.Get(ctx, req.GetId())
 }
 
 // CreateWebhook stores a new webhook, and returns its secret.
 func (h *Handler) CreateWebhook(ctx context.Context, req *platformv1.Webhook) (*platformv1.Webhook, error) {
+	if err := h.requireEverybody(ctx); err != nil {
+		return nil, err
+	}
 	return h.resource.Create(ctx, req)
 }
 
 // UpdateWebhook replaces a webhook.
 func (h *Handler) UpdateWebhook(ctx context.Context, req *platformv1.UpdateWebhookRequest) (*platformv1.Webhook, error) {
+	if err := h.requireEverybody(ctx); err != nil {
+		return nil, err
+	}
 	return h.resource.Update(ctx, req.GetId(), req.GetBody())
 }
 
 // DeleteWebhook deletes a webhook, or returns 404.
 func (h *Handler) DeleteWebhook(ctx context.Context, req *platformv1.DeleteWebhookRequest) (*emptypb.Empty, error) {
+	if err := h.requireEverybody(ctx); err != nil {
+		return nil, err
+	}
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
 // RotateWebhookSecret gives a webhook another secret, beside which the one before
 // holds for a day.
 func (h *Handler) RotateWebhookSecret(ctx context.Context, req *platformv1.RotateWebhookSecretRequest) (*platformv1.Webhook, error) {
+	if err := h.requireEverybody(ctx); err != nil {
+		return nil, err
+	}
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
