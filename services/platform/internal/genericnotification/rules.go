@@ -4,7 +4,6 @@ package genericnotification
 import (
 	"cmp"
 	"fmt"
-	"net/mail"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/emailaddress"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -159,7 +159,7 @@ func Addresses(list string) ([]string, error) {
 		if text == "" {
 			continue
 		}
-		if !IsAddress(text) {
+		if !emailaddress.Valid(text) {
 			return nil, invalid("emailRecipients", fmt.Sprintf("has %.100q, which is no e-mail address", text))
 		}
 		out = append(out, text)
@@ -168,13 +168,6 @@ func Addresses(list string) ([]string, error) {
 		return nil, invalid("emailRecipients", fmt.Sprintf("must have at most %d addresses", maxRecipients))
 	}
 	return out, nil
-}
-
-// IsAddress reports whether a text is an e-mail address and nothing else: no name, no
-// comment.
-func IsAddress(text string) bool {
-	parsed, err := mail.ParseAddress(text)
-	return err == nil && parsed.Address == text && len(text) <= 254
 }
 
 // checkTranslations checks the texts in further languages, and writes their tags

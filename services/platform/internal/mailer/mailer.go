@@ -14,6 +14,7 @@ import (
 
 	"github.com/wneessen/go-mail"
 
+	"github.com/rotaloom/rotaloom/pkg/emailaddress"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/services/platform/internal/delivery"
 )
@@ -52,10 +53,10 @@ func New(cfg Config) (*Mailer, error) {
 	if cfg.From == "" {
 		cfg.From = "rotaloom@localhost"
 	}
-	at := strings.LastIndexByte(cfg.From, '@')
-	if at < 1 || at == len(cfg.From)-1 || strings.ContainsAny(cfg.From, "<> \r\n") {
+	if !emailaddress.Valid(cfg.From) {
 		return nil, fmt.Errorf("smtp-from %q is no e-mail address", cfg.From)
 	}
+	at := strings.LastIndexByte(cfg.From, '@')
 	m := &Mailer{cfg: cfg, domain: cfg.From[at+1:], tls: &tls.Config{ServerName: cfg.Host, MinVersion: tls.VersionTLS12}}
 	switch {
 	case cfg.TLS != "starttls" && cfg.TLS != "implicit" && cfg.TLS != "none":

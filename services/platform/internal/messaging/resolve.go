@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/emailaddress"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/names"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
-	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
 )
 
 // recipients are what requests say of the recipients.
@@ -45,7 +45,7 @@ func (h *Handler) resolve(ctx context.Context, to recipients, list []*platformv1
 	}
 	out := &resolved{managers: map[int64]*commonsv1.Contact{}}
 	for i, address := range to.GetAdditionalRecipients() {
-		if address = strings.TrimSpace(address); !genericnotification.IsAddress(address) {
+		if address = strings.TrimSpace(address); !emailaddress.Valid(address) {
 			return nil, fault.Invalid(CodeUnknownRecipient, fmt.Sprintf("additionalRecipients[%d] is %.100q, which is no e-mail address.", i, address))
 		}
 		out.addresses = append(out.addresses, address)

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/emailaddress"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -133,7 +134,7 @@ func (m *message) mail(person *commonsv1.Contact, address, employees string) err
 	}
 	d.PersonID, d.PersonNumber, d.Address = person.GetPersonId(), person.GetPersonNumber(), address
 	d.Content = &platformv1.DeliveryContent{Subject: texts.subject(), Text: texts.text(), Priority: m.notification.GetPriority()}
-	if !genericnotification.IsAddress(address) {
+	if !emailaddress.Valid(address) {
 		d.State, d.Error = delivery.Failed, "The address of the person is no e-mail address."
 	}
 	return m.add(d, key, d.Content.GetSubject(), d.Content.GetText())

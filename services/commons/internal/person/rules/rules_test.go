@@ -64,6 +64,12 @@ func TestPrepareRefuses(t *testing.T) {
 				{HourlyRate: proto.Float64(1), EffectiveDate: "2022-12-31"},
 			}
 		}, CodeDates, "overlap"},
+		"an address without a domain": {func(p *commonsv1.Person) {
+			p.PersonInformation.EmailAddresses = []*commonsv1.EmailAddress{{ContactTypeName: "Work", Address: "ada"}}
+		}, CodeBadValue, "emailAddresses[0].address"},
+		"an address with a header": {func(p *commonsv1.Person) {
+			p.PersonInformation.EmailAddresses = []*commonsv1.EmailAddress{{ContactTypeName: "Work", Address: "ada@example.com\r\nBcc: eve@example.com"}}
+		}, CodeBadValue, "emailAddresses[0].address"},
 		"negative wage": {func(p *commonsv1.Person) {
 			p.JobAssignment.BaseWageRates = []*commonsv1.BaseWageRate{{HourlyRate: proto.Float64(-1)}}
 		}, CodeBadValue, "hourlyRate"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/emailaddress"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
@@ -75,6 +76,13 @@ func normalise(r *record.Record, first civil.Date) error {
 	for i, s := range info.GetUserAccountStatusList() {
 		if err := normaliseStatus(fmt.Sprintf("personInformation.userAccountStatusList[%d].userAccountStatusName", i), &s.UserAccountStatusName); err != nil {
 			return err
+		}
+	}
+	for i, e := range info.GetEmailAddresses() {
+		e.Address = strings.TrimSpace(e.GetAddress())
+		if e.GetAddress() != "" && !emailaddress.Valid(e.GetAddress()) {
+			return fault.Invalid(CodeBadValue, fmt.Sprintf(
+				"personInformation.emailAddresses[%d].address: %.100q is not an e-mail address. Send an address such as ada@example.com, without a name.", i, e.GetAddress()))
 		}
 	}
 	r.ExpandCurrent()
