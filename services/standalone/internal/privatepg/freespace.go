@@ -18,10 +18,15 @@ const (
 
 var errFull = errors.New("the disk of the private PostgreSQL is full, and it has ended: make room on it")
 
-// Check says that the private server has ended since its disk is full, or nil.
+var errDown = errors.New("the private PostgreSQL has ended, and is started again")
+
+// Check returns an error while the private server has ended.
 func (d *Databases) Check(context.Context) error {
-	if d.full.Load() {
+	switch {
+	case d.full.Load():
 		return errFull
+	case d.down.Load():
+		return errDown
 	}
 	return nil
 }

@@ -32,8 +32,9 @@ type Databases struct {
 	local   *localpg.Server
 	stopped bool
 
-	// full says that the private server waits for room on its disk.
-	full atomic.Bool
+	// down says that the private server has ended and is not back, and full that it waits for
+	// room on its disk.
+	down, full atomic.Bool
 }
 
 // Start starts the private server in dir, unless one is named, and sees to a

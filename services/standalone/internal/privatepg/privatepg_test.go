@@ -17,8 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 )
 
-// A server that is killed is started again in the same place, with what was committed;
-// one that ends over and over is not.
+// A server that is killed is started again in the same place, with what was committed,
+// however often. It is given up only when its data is gone.
 func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -35,27 +35,44 @@ func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 	defer pool.Close()
 	_, err = pool.Exec(t.Context(), "CREATE TABLE kept AS SELECT 42 AS answer")
 	require.NoError(t, err)
-	killed := serverOf(dir)
-	require.NoError(t, syscall.Kill(killed, syscall.SIGKILL))
-	require.Eventually(t, func() bool {
-		var answer int
-		err := pool.QueryRow(t.Context(), "SELECT answer FROM kept").Scan(&answer)
-		pid := serverOf(dir)
-		return err == nil && answer == 42 && pid != 0 && pid != killed
-	}, time.Minute, 20*time.Millisecond)
+	kill := func() (killed int) {
+		require.Eventually(t, func() bool {
+			killed = serverOf(dir)
+			return killed != 0 && syscall.Kill(killed, syscall.SIGKILL) == nil
+		}, time.Minute, time.Millisecond)
+		return killed
+	}
+	for range 7 {
+		killed := kill()
+		require.Eventually(t, func() bool { return databases.Check(t.Context()) != nil }, time.Minute, time.Millisecond, "it shows")
+		require.Eventually(t, func() bool {
+			var answer int
+			err := pool.QueryRow(t.Context(), "SELECT answer FROM kept").Scan(&answer)
+			pid := serverOf(dir)
+			return err == nil && answer == 42 && pid != 0 && pid != killed && databases.Check(t.Context()) == nil
+		}, time.Minute, 20*time.Millisecond)
+		require.Empty(t, watched)
+	}
 
-	require.Eventually(t, func() bool {
-		select {
-		case err = <-watched:
-			return true
-		default:
-		}
-		if pid := serverOf(dir); pid != 0 && pid != killed && pool.Ping(t.Context()) == nil && syscall.Kill(pid, syscall.SIGKILL) == nil {
-			killed = pid
-		}
-		return false
-	}, 2*time.Minute, 20*time.Millisecond)
-	require.ErrorContains(t, err, "private PostgreSQL")
+	// A folder that cannot be used for a while is no reason to give up.
+	data, aside := filepath.Join(dir, "data", "global"), filepath.Join(dir, "aside")
+	require.NoError(t, os.Rename(data, aside))
+	kill()
+	require.Eventually(t, func() bool { return databases.Check(t.Context()) != nil }, time.Minute, time.Millisecond)
+	require.Never(t, func() bool { return len(watched) > 0 }, 2*time.Second, 20*time.Millisecond)
+	require.NoError(t, os.Rename(aside, data))
+	require.Eventually(t, func() bool { return pool.Ping(t.Context()) == nil }, time.Minute, 20*time.Millisecond)
+
+	pid := serverOf(dir)
+	require.NoError(t, os.Rename(filepath.Join(dir, "data"), aside))
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	select {
+	case err = <-watched:
+		require.ErrorContains(t, err, "restore a backup")
+	case <-time.After(2 * time.Minute):
+		t.Fatal("a server without data is not given up")
+	}
+	require.NoDirExists(t, filepath.Join(dir, "data"), "no empty cluster takes its place")
 }
 
 // serverOf is the first process of the server in a folder, or 0.

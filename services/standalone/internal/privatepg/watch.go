@@ -4,31 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 )
 
 const (
-	// maxRestarts is how often the private server is started again within
-	// restartWindow. One that ends more often needs somebody to look at it.
-	maxRestarts   = 5
-	restartWindow = 10 * time.Minute
-	// restartWait is how long one restart may take, with all its tries: what the
-	// server left behind may need some time to end, and the data to recover.
-	restartWait = time.Minute
-	retryStart  = 250 * time.Millisecond
+	// firstRestartWait is how long the private server is left alone after the second end in
+	// a row. The wait doubles with each end, up to maxRestartWait. The first end is not
+	// waited after.
+	firstRestartWait = 500 * time.Millisecond
+	maxRestartWait   = 5 * time.Second
+	// calmAfter is how long the server must have run for an end to count as the first.
+	calmAfter = 10 * time.Minute
+	// recoverWithin is how long one start may take: the data recovers in it.
+	recoverWithin = 10 * time.Minute
 )
 
+// errNoCluster is returned when the data folder has no data any more.
+var errNoCluster = errors.New("its data folder holds no cluster any more: restore a backup")
+
 // Watch starts the private server again when it ends by itself (killed for want of
-// memory, say), until ctx ends. What was committed is there again; calls that ran have
-// failed. While its disk is full it waits for room. When the server does not start, or
-// ends too often, the error says so.
+// memory, say), until ctx ends, however often it ends. What was committed is there again;
+// calls that ran have failed, and calls in between get 503. While its disk is full it waits
+// for room. Watch returns an error only when no wait helps: the data folder has lost the
+// cluster, or holds the data of another major version.
 func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
-	var restarts []time.Time
-	for {
+	pause := backoff.Backoff{First: firstRestartWait, Max: maxRestartWait}
+	for runs := clock.Start(); ; runs = clock.Start() {
 		d.mu.Lock()
 		server := d.local
 		d.mu.Unlock()
@@ -37,25 +46,19 @@ func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
 			return nil
 		case <-done(server):
 		}
-		if err := d.awaitFreeSpace(ctx, log); err != nil {
-			return nil // It is ctx that ended.
-		}
-		now := time.Now()
-		for len(restarts) > 0 && now.Sub(restarts[0]) > restartWindow {
-			restarts = restarts[1:]
-		}
-		if len(restarts) == maxRestarts {
-			return fmt.Errorf("the private PostgreSQL in %s ended %d times within %s", d.cfg.Dir, maxRestarts+1, restartWindow)
-		}
-		restarts = append(restarts, now)
-		took := clock.Start()
+		d.down.Store(true)
 		log.Error("the private PostgreSQL has ended by itself and is started again", "exit", server.Exit(), "folder", d.cfg.Dir)
-		if err := d.restart(ctx, log, server); err != nil {
+		took := clock.Start()
+		if runs.Elapsed() > calmAfter {
+			pause.Reset()
+		}
+		if err := d.restart(ctx, log, server, &pause); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
 			return fmt.Errorf("the private PostgreSQL has ended and does not start again: %w", err)
 		}
+		d.down.Store(false)
 		log.Warn("the private PostgreSQL runs again", "took", took.Elapsed())
 	}
 }
@@ -68,41 +71,44 @@ func done(server *localpg.Server) <-chan struct{} {
 	return server.Done()
 }
 
-// restart starts the server anew, in place of one that has ended.
-func (d *Databases) restart(ctx context.Context, log *slog.Logger, ended *localpg.Server) error {
-	// It has ended; this lets go of its folder.
-	if err := ended.Stop(ctx); err != nil {
-		return err
-	}
-	for {
-		server, err := d.startAgain(ctx)
-		if err == nil {
-			return d.replace(ctx, server)
-		}
-		if hasFreeSpace(d.cfg.Dir) {
-			return err
+// restart starts a server in place of one that has ended. It tries until the server
+// responds, ctx ends, or no wait helps.
+func (d *Databases) restart(ctx context.Context, log *slog.Logger, ended *localpg.Server, pause *backoff.Backoff) error {
+	for wait := pause.Attempts() > 0; ; wait = true {
+		if wait {
+			if err := pause.Wait(ctx); err != nil {
+				return err
+			}
+		} else {
+			pause.Next() // The next end is the second one.
 		}
 		if err := d.awaitFreeSpace(ctx, log); err != nil {
 			return err
 		}
+		server, err := d.startAgain(ctx, ended)
+		if err == nil {
+			return d.replace(ctx, server)
+		}
+		var other *localpg.OtherVersion
+		if ctx.Err() != nil || errors.Is(err, errNoCluster) || errors.As(err, &other) {
+			return err
+		}
+		log.Error("the private PostgreSQL does not start, and is tried again", "error", err, "folder", d.cfg.Dir)
 	}
 }
 
-// startAgain tries to start the server until restartWait is over, or its disk is full.
-func (d *Databases) startAgain(ctx context.Context) (*localpg.Server, error) {
-	ctx, cancel := context.WithTimeout(ctx, restartWait)
-	defer cancel()
-	for {
-		server, err := localpg.Start(ctx, d.cfg)
-		if err == nil || !hasFreeSpace(d.cfg.Dir) {
-			return server, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-time.After(retryStart):
-		}
+// startAgain starts the server once, in the folder of one that has ended. It makes no
+// cluster: an empty one would look like one whose data is lost.
+func (d *Databases) startAgain(ctx context.Context, ended *localpg.Server) (*localpg.Server, error) {
+	if err := ended.Stop(ctx); err != nil { // It has ended; this lets go of its folder.
+		return nil, err
 	}
+	if _, err := os.Stat(filepath.Join(d.cfg.Dir, "data", "PG_VERSION")); errors.Is(err, fs.ErrNotExist) {
+		return nil, errNoCluster
+	}
+	cfg := d.cfg
+	cfg.StartTimeout = recoverWithin
+	return localpg.Start(ctx, cfg)
 }
 
 // replace makes server ours, unless we were stopped meanwhile.
