@@ -21,7 +21,6 @@ var systemClockUsers = map[string]string{
 	"pkg/replica/compare.go":    "the same",
 	"pkg/replica/copy.go":       "the same",
 	"services/scheduling/internal/propagation/propagator/expected.go": "the same",
-	"services/standalone/internal/privatepg/watch.go":                 "how often a process has ended in a while",
 	"gateway/listener/drain.go":                                       "deadlines of connections are the machine's",
 	"gateway/listener/deadline.go":                                    "the same",
 	"gateway/listener/linger.go":                                      "the same",
