@@ -22,7 +22,7 @@ var otherFlags = map[string]string{
 	"cacert": "curl", "fail-with-body": "curl", "data-urlencode": "curl", "retry": "curl", "compressed": "curl",
 	"namespace": "helm", "create-namespace": "helm", "set": "helm", "values": "helm", "wait": "helm", "reuse-values": "helm",
 	"dbname": "pg_basebackup", "pgdata": "pg_basebackup", "checkpoint": "pg_basebackup", "format": "pg_dump", "file": "pg_dump", "clean": "pg_restore", "if-exists": "pg_restore",
-	"exit-on-error": "pg_restore", "no-owner": "pg_restore", "no-privileges": "pg_restore", "role": "pg_restore",
+	"exit-on-error": "pg_restore", "no-owner": "pg_restore", "no-privileges": "pg_restore", "role": "pg_restore", "create": "pg_restore", "snapshot": "pg_dump",
 	"env-file": "docker compose", "experimental-strip-types": "node", "enable-feature": "prometheus",
 	"help": "every program", "version": "every program",
 }
