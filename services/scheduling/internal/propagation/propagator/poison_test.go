@@ -136,7 +136,7 @@ func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 			assert.Empty(t, w.requested(), "what failed does not occupy the window")
 
 			w.execAll(kind.cure)
-			require.NoError(t, Replay(w.ctx, w.pool, changes[0]))
+			require.NoError(t, Replay(w.ctx, w.pool, changes[0], time.Now()))
 			proc.relay.Wake()
 			for _, id := range changes {
 				w.awaitState(id, propagation.StateFinished)
