@@ -15,21 +15,20 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // All of them.
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
 // Few bytes that stand for much memory are refused before the memory is taken.
 func TestEmptyObjectsAreNotBuilt(t *testing.T) {
 	t.Parallel()
-	plan := transcode.For((&commonsv1.NewHireList{}).ProtoReflect().Descriptor())
-	// The list again and again: no one of them passes its limit.
-	body := "{" + strings.Repeat(`"employees":[`+strings.Repeat("{},", 99)+`{}],`, 4000) + `"employees":{}}`
+	plan := transcode.For((&schedulingv1.ShiftTemplate{}).ProtoReflect().Descriptor())
+	body := `{"segments":[` + strings.Repeat("{},", 400_000) + `{}]}` // The list has no limit of its own.
 	_, err := plan.AppendWire(nil, []byte(body))
 	var bad *fault.Error
 	require.ErrorAs(t, err, &bad)
 	assert.Equal(t, http.StatusRequestEntityTooLarge, bad.Status)
 	assert.Equal(t, fault.CodeTooLarge, bad.Code)
-	_, err = plan.AppendWire(nil, []byte(`{"employees":[{},{},{}]}`))
+	_, err = plan.AppendWire(nil, []byte(`{"segments":[{},{},{}]}`))
 	require.NoError(t, err, "a few are no matter")
 }
 

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -158,7 +159,7 @@ func newPool(t *testing.T) *pg.Pool {
 	require.NoError(t, err)
 	events, err := outbox.Migrations()
 	require.NoError(t, err)
-	pool := pgtest.New(t, events, tables)
+	pool := pgtest.New(t, events, tables, audit.Migrations())
 	_, err = pool.Exec(t.Context(), ownTables)
 	require.NoError(t, err)
 	return pool
