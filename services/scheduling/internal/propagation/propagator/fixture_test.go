@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
-	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -52,12 +52,10 @@ type fixture struct {
 }
 
 func newFixture(t testing.TB) *fixture {
-	events, err := outbox.Migrations()
-	require.NoError(t, err)
-	copies, err := replica.Migrations()
+	sets, err := serve.Migrations("scheduling_version", migrations.FS)
 	require.NoError(t, err)
 	w := &fixture{t: t, ctx: tenant.With(t.Context(), testTenant), backoff: time.Millisecond}
-	w.cfg = pgtest.Config(t, events, copies, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
+	w.cfg = pgtest.Config(t, sets...)
 	w.pool = w.open()
 	w.exec(`INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body)
 		SELECT 1, n, int4send(n), n, '' FROM generate_series(1, 20) AS n`)
