@@ -323,7 +323,6 @@ func TestClientsWorkForThemselves(t *testing.T) {
 	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, b.permitted(p))
 	b.revoke(t, response.GetAccessToken())
 	assert.False(t, b.good(t, response.GetAccessToken()))
-
 }
 
 func TestDiscovery(t *testing.T) {

@@ -253,6 +253,8 @@ func (f *fuzz) try(ctx context.Context, n int64) {
 	case got.status >= 500 && got.status != http.StatusServiceUnavailable:
 		f.found(r, payload, n, fmt.Sprintf("%d %s", got.status, got.body))
 	case got.status == http.StatusRequestHeaderFieldsTooLarge: // The HTTP server says so, in its own words.
+	case strings.HasPrefix(got.header.Get("Content-Type"), "text/csv"): // An export of payroll.
+		f.reach(r, payload, n)
 	case got.status != http.StatusNoContent && !json.Valid(got.body):
 		f.found(r, payload, n, fmt.Sprintf("%d with no JSON: %.200s", got.status, got.body))
 	case got.status < 300:

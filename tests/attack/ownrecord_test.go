@@ -49,7 +49,6 @@ func ownRequests(e ownEntries) map[string]struct{ path, body string } {
 	days := `"startDate": "2024-03-02", "endDate": "2024-03-03"`
 	updated := func(id int64, object string) string { return with(object, fmt.Sprintf(`"id": %d`, id)) }
 	n := func(path string, id int64) string { return strings.Replace(path, "{id}", fmt.Sprint(id), 1) }
-	type r = struct{ path, body string }
 	const schedule = "/v1/scheduling/schedule"
 	return map[string]struct{ path, body string }{
 		"PUT /v1/commons/persons/{person_id}":                         {"/v1/commons/persons/" + id, raise},

@@ -34,13 +34,11 @@ const secret = "hunter2-select-from-span"
 // raiseFor returns statements that add and remove a trigger which raises an error
 // for rows of an employee.
 func raiseFor(table, event, condition string) (add, cure []string) {
-	return []string{
-			`CREATE FUNCTION raise_poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '` + secret + `'; END $$`,
-			`CREATE TRIGGER poison BEFORE ` + event + ` ON ` + table + ` FOR EACH ROW WHEN (` + condition + `) EXECUTE FUNCTION raise_poison()`,
-		}, []string{
-			`DROP TRIGGER poison ON ` + table,
-			`DROP FUNCTION raise_poison()`,
-		}
+	add = []string{
+		`CREATE FUNCTION raise_poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '` + secret + `'; END $$`,
+		`CREATE TRIGGER poison BEFORE ` + event + ` ON ` + table + ` FOR EACH ROW WHEN (` + condition + `) EXECUTE FUNCTION raise_poison()`,
+	}
+	return add, []string{`DROP TRIGGER poison ON ` + table, `DROP FUNCTION raise_poison()`}
 }
 
 func poisons() []poison {
