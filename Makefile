@@ -58,7 +58,7 @@ test: postgres slapd chromium clients pgbouncer ## Run all tests but the long fa
 	@status=0; \
 	$(tmp) $(withpg) go test $(if $(RACE),-race -short) -vet=off $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
 	$(if $(RACE),$(tmp) $(withpg) go test -vet=off $(property) || status=1;) \
-	$(tmp) go test -count=1 -vet=off ./tests/... || status=1; \
+	$(tmp) go test -count=1 -vet=off -timeout 30m ./tests/... || status=1; \
 	GOWORK=off go -C tools/licenses test ./... || status=1; \
 	GOWORK=off go -C tools/sbom test ./... || status=1; \
 	GOWORK=off go -C deploy/tests test ./... || status=1; \

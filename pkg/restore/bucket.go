@@ -18,6 +18,11 @@ const (
 	bucketTimeout = 2 * time.Second
 	// mergeTries bounds how often a mark is merged that others write at the same time.
 	mergeTries = 5
+	// clusterReplicas is how many servers of a cluster keep the bucket, so that it
+	// outlives one of them.
+	clusterReplicas = 3
+	// errorNotClustered is the code with which a server outside a cluster refuses replicas.
+	errorNotClustered jetstream.ErrorCode = 10074
 )
 
 // bucket is the bucket while it is the same one.
@@ -36,9 +41,7 @@ func openBucket(ctx context.Context, conn *nats.Conn) (*bucket, error) {
 	}
 	kv, err := js.KeyValue(ctx, BucketName)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		kv, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
-			Bucket: BucketName, Description: "How far the database of each service has come.", Storage: jetstream.FileStorage,
-		})
+		kv, err = createBucket(ctx, js)
 		if errors.Is(err, jetstream.ErrBucketExists) {
 			kv, err = js.KeyValue(ctx, BucketName)
 		}
@@ -48,6 +51,21 @@ func openBucket(ctx context.Context, conn *nats.Conn) (*bucket, error) {
 	}
 	created, err := createdAt(ctx, kv)
 	return &bucket{kv, created}, err
+}
+
+// createBucket creates the bucket with a replica on each of three servers of a cluster, or
+// on the only server.
+func createBucket(ctx context.Context, js jetstream.JetStream) (jetstream.KeyValue, error) {
+	config := jetstream.KeyValueConfig{
+		Bucket: BucketName, Description: "How far the database of each service has come.", Storage: jetstream.FileStorage,
+		Replicas: clusterReplicas,
+	}
+	kv, err := js.CreateKeyValue(ctx, config)
+	if refused := (*jetstream.APIError)(nil); errors.As(err, &refused) && refused.ErrorCode == errorNotClustered {
+		config.Replicas = 1
+		kv, err = js.CreateKeyValue(ctx, config)
+	}
+	return kv, err
 }
 
 func createdAt(ctx context.Context, kv jetstream.KeyValue) (time.Time, error) {

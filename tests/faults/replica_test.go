@@ -41,6 +41,8 @@ func TestWhatCopiesLackIsRepaired(t *testing.T) {
 	w.finishAny(w.recreate(crew, assigned.ID, second).Propagation)
 	w.awaitShifts(second, later.Persons)
 	w.restore("scheduling")
+	w.finishRestore()
+	w.logIn()
 	w.awaitShifts(first, append(sample(crew.Persons, 20), later.Persons...))
 	w.verify()
 	launch.Await(t, waitTimeout, "commons has the spans of scheduling", func() bool {
