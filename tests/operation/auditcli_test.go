@@ -25,6 +25,7 @@ var writesNothing = map[string]string{
 	"serve": "its requests have rows of their own", "migrate": "the schema is no tenant's", "demo": "writes by the API, whose rows those are",
 	"tenant list": "", "user list": "", "client list": "", "deadletter list": "", "propagation list": "", "propagation show": "",
 	"propagation follow": "", "verify": "", "doctor": "", "certs": "", "nats-permissions": "", "version": "", "settings": "", "completion": "", "config": "",
+	"backup": "files of the operator", "restore orphans": "", "restore from": "nothing runs, and restore finish leaves the row",
 	"context add": "a file of the operator", "context list": "", "context use": "a file of the operator", "context remove": "a file of the operator",
 }
 
@@ -81,6 +82,7 @@ func TestCommandsAreInTheAuditLog(t *testing.T) {
 		{name: "propagation replay", args: []string{propagation}, prepare: func(t *testing.T) {
 			write(t, `UPDATE propagation SET state = 'FAILED' WHERE tenant_id = 1 AND id = $1`, propagation)
 		}},
+		{name: "restore finish", args: []string{"--force"}},
 	}
 	rows := func(operation string) (outcomes []string) {
 		var found struct{ Events []struct{ Outcome string } }

@@ -215,11 +215,12 @@ func (w *fixture) rows(t *testing.T, tenant string, then time.Time) map[string]s
 	return all
 }
 
-// idsFrom lets all new ids begin at a number.
+// idsFrom lets all new ids begin at a number, and no sequence go back: that is what a
+// database does which was restored.
 func (w *fixture) idsFrom(t *testing.T, first int) {
 	t.Helper()
 	for _, service := range services {
-		_, err := w.admin[service].Exec(t.Context(), `SELECT setval(c.oid, $1) FROM pg_class c
+		_, err := w.admin[service].Exec(t.Context(), `SELECT setval(c.oid, greatest($1, pg_sequence_last_value(c.oid))) FROM pg_class c
 			WHERE c.relkind = 'S' AND c.relnamespace = 'public'::regnamespace`, first)
 		require.NoError(t, err)
 	}

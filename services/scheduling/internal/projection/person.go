@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
@@ -30,15 +31,15 @@ ON CONFLICT (tenant_id, id) DO UPDATE SET
     hire_date = excluded.hire_date, terminated_from = excluded.terminated_from, terminated_to = excluded.terminated_to,
     primary_jobs = excluded.primary_jobs`
 
-	readTerminated = `
-SELECT e.id, d.from_date, d.to_date
-FROM employee e, unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_date)
-WHERE e.tenant_id = $1 AND e.id = ANY($2) ORDER BY 1, 2`
-
 	// The rule sets of who is no more; who evaluates their past names rule sets.
 	deleteRuleSets = `
 DELETE FROM schedule_rule_set_assignment WHERE tenant_id = $1 AND employee_id = ANY($2)`
 )
+
+var readTerminated = `
+SELECT e.id, d.from_date, d.to_date
+FROM employee e, unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_date)
+WHERE e.tenant_id = $1 AND ` + condition.AnyOf("e.id", "$2::bigint[]") + ` ORDER BY 1, 2`
 
 // applyPersons stores persons. Who is no more stays, without number and name,
 // because schedules of the past are theirs. It starts a propagation for all whose
