@@ -44,6 +44,10 @@ var catalogRules = map[string]string{
 const ownTables = `WITH tables AS (SELECT c.oid FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
 	WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace) `
 
+// triggersOfKeys set a column of the row that is written, from another one, so that they
+// need no other server. The release before writes persons without the column.
+var triggersOfKeys = []string{"person person_number_key_of_changed", "person person_number_key_of_new"}
+
 // assertDistributable shows that the tables hold the rules of a database that spreads them by
 // tenant, and that statements do.
 func assertDistributable(t *testing.T, w *fixture, statements []string) {
@@ -63,7 +67,7 @@ func assertDistributable(t *testing.T, w *fixture, statements []string) {
 		require.NoError(t, err)
 		triggers, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)
-		assert.ElementsMatch(t, map[string][]string{"scheduling": triggersOfThePast}[service], triggers, "%s: triggers", service)
+		assert.ElementsMatch(t, map[string][]string{"scheduling": triggersOfThePast, "commons": triggersOfKeys}[service], triggers, "%s: triggers", service)
 	}
 	finder := newTenantless(tables)
 	looked := 0

@@ -20,8 +20,9 @@ const theMarks = "how far the database has come, of all tenants together"
 
 // ofNobody are the tables whose rows belong to no tenant, and why.
 var ofNobody = map[string]string{
-	"auth.signing_key": "the keys of the installation",
-	"auth.tenant":      "a row is a tenant; it has policies of its own",
+	"scheduling.corrected_clock": "what the clock of the server showed when changes of any tenant were numbered",
+	"auth.signing_key":           "the keys of the installation",
+	"auth.tenant":                "a row is a tenant; it has policies of its own",
 
 	"auth.restore_state": theMarks, "commons.restore_state": theMarks, "timekeeping.restore_state": theMarks, "scheduling.restore_state": theMarks, "platform.restore_state": theMarks,
 	"auth.restore_witness": theMarks, "commons.restore_witness": theMarks, "timekeeping.restore_witness": theMarks, "scheduling.restore_witness": theMarks, "platform.restore_witness": theMarks,
