@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -20,6 +21,8 @@ type background struct {
 	// prepare makes one row that there is something to do about, and todo counts what is
 	// still to do.
 	prepare, todo string
+	// needs is a condition that prepare relies on. A program makes it true soon after its start.
+	needs string
 	// after runs on another service's database before prepare.
 	after map[string]string
 }
@@ -135,6 +138,7 @@ var backgrounds = append([]background{
 	},
 	{
 		does: "there is room for the past of the next month", program: "propagator", service: "scheduling",
+		needs:   "to_regclass('" + nextMonth() + "') IS NOT NULL",
 		prepare: "DROP TABLE " + nextMonth(), todo: "SELECT count(*) WHERE to_regclass('" + nextMonth() + "') IS NULL",
 	},
 }, everywhere()...)
@@ -171,6 +175,10 @@ func TestBackgroundWorkIsDone(t *testing.T) {
 	programs := map[string]bool{}
 	for _, b := range backgrounds {
 		programs[b.program] = true
+		launch.Await(t, time.Minute, b.does+" can be prepared", func() (holds bool) {
+			require.NoError(t, databases[b.service].QueryRow(t.Context(), "SELECT "+cmp.Or(b.needs, "true")).Scan(&holds))
+			return holds
+		})
 	}
 	for name := range programs {
 		d.Services[name].Stop(t)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
@@ -46,6 +47,15 @@ func greeting(t *testing.T, address, version string) string {
 	return "nats://" + listener.Addr().String()
 }
 
+// closeConn closes a connection and waits until its last handler has run: the handlers
+// write to the log of a test, which may not be written after the test has ended.
+func closeConn(conn *nats.Conn) {
+	closed := make(chan struct{})
+	conn.SetClosedHandler(func(*nats.Conn) { close(closed) })
+	conn.Close()
+	<-closed
+}
+
 func TestServersThatAreTooOldAreRefused(t *testing.T) {
 	t.Parallel()
 	for version, refused := range map[string]bool{
@@ -62,7 +72,7 @@ func TestServersThatAreTooOldAreRefused(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			conn.Close()
+			closeConn(conn)
 		})
 	}
 }
@@ -76,7 +86,7 @@ func TestAServerThatComesLaterIsLookedAtToo(t *testing.T) {
 	require.NoError(t, free.Close())
 	conn, err := natsconn.Connect(natsconn.Config{URL: obs.Secret("nats://" + address)}, "test", pgtest.Log(t))
 	require.NoError(t, err)
-	defer conn.Close()
+	defer closeConn(conn)
 	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	watched := make(chan error, 1)
