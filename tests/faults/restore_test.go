@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/tests/contract"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -40,110 +39,6 @@ func person(number, first, last string) scenario.Object {
 	return scenario.Object{"personInformation": scenario.Object{"person": scenario.Object{
 		"personNumber": number, "firstName": first, "lastName": last, "hireDate": hired,
 	}}, "jobAssignment": scenario.Object{"jobAssignmentDetails": scenario.Object{"timeZoneName": "Europe/Zurich"}}}
-}
-
-// ids are all that were ever given, by kind.
-type ids map[string]map[int64]bool
-
-// give notes ids that must be new.
-func (i ids) give(t *testing.T, kind string, given ...int64) {
-	t.Helper()
-	if i[kind] == nil {
-		i[kind] = map[int64]bool{}
-	}
-	for _, id := range given {
-		require.False(t, i[kind][id], "%s %d is given twice", kind, id)
-		i[kind][id] = true
-	}
-}
-
-func (i ids) count() (n int) {
-	for _, of := range i {
-		n += len(of)
-	}
-	return n
-}
-
-// employee is a person with all that others keep of them.
-type employee struct {
-	id          int64
-	name, token string
-}
-
-// employ hires a person with a user, a leave case, a shift and a locked day.
-func (w *fixture) employ(given ids, name string) employee {
-	w.t.Helper()
-	made := employee{name: scenario.Unique(name)}
-	password := "Correct-horse-" + made.name
-	hire := person(made.name, "Ann", made.name)
-	hire["personInformation"].(scenario.Object)["accessAssignment"] = scenario.Object{"accessProfileName": "Employee"}
-	hire["user"] = scenario.Object{"userAccount": scenario.Object{"userName": made.name, "userPassword": password}}
-	var created struct{ PersonIdentity struct{ PersonKey int64 } }
-	w.post("/v1/commons/persons", hire, &created)
-	made.id = created.PersonIdentity.PersonKey
-	given.give(w.t, "person", made.id)
-	var notification struct{ NotificationID int64 }
-	w.post("/v1/commons/generic_notifications", scenario.Object{
-		"name": made.name, "subject": "Hired", "priority": "Low", "resendTypes": "Do not suppress duplicates",
-	}, &notification)
-	given.give(w.t, "notification", notification.NotificationID)
-	ref := scenario.Object{"id": made.id}
-	var leave struct{ ID int64 }
-	w.post(leaveCases, scenario.Object{
-		"employee": ref, "category": scenario.Object{"qualifier": "Medical"}, "reason": scenario.Object{"id": 7},
-		"frequency": scenario.Object{"qualifier": "Continuous"}, "status": scenario.Object{"id": 1}, "approvalStatus": scenario.Object{"id": 3},
-		"startDate": "2026-03-01", "endDate": "2026-03-20", "requestDate": "2026-02-01", "frequencyEffectiveDate": "2026-03-01",
-	}, &leave)
-	given.give(w.t, "leave case", leave.ID)
-	w.enterShift(given, made.id)
-	w.post("/v1/scheduling/schedule", scenario.Object{"employeeRef": ref, "dayLocks": scenario.Object{"create": []scenario.Object{
-		{"startDateTime": "2026-06-01T00:00:00", "endDateTime": "2026-06-02T00:00:00"},
-	}}}, nil)
-	target := w.api.Target
-	target.Values = map[string]string{
-		"username": made.name, "password": password,
-		"client_id": w.Credentials.ClientID, "client_secret": w.Credentials.ClientSecret,
-	}
-	var err error
-	made.token, err = contract.Login(w.ctx, target)
-	require.NoError(w.t, err)
-	return made
-}
-
-func (w *fixture) enterShift(given ids, employee int64) {
-	w.t.Helper()
-	var shifts []struct{ ID int64 }
-	w.post(shiftsPath, scenario.Object{
-		"employee": scenario.Object{"id": employee}, "startDateTime": "2026-03-03T10:00:00", "endDateTime": "2026-03-03T12:00:00",
-	}, &shifts)
-	require.Len(w.t, shifts, 1)
-	given.give(w.t, "entered shift", shifts[0].ID)
-}
-
-func (w *fixture) post(path string, body, reply any) {
-	w.t.Helper()
-	w.retry(path, func() error {
-		_, err := w.api.Call(w.ctx, http.MethodPost, path, body, reply)
-		return err
-	})
-}
-
-// load hires a crew on a rotation, and edits and enters shifts of some of them.
-func (w *fixture) load(given ids, size int, edited int) *scenario.Crew {
-	w.t.Helper()
-	crew, _ := w.working(size, first)
-	given.give(w.t, "person", crew.Persons...)
-	given.give(w.t, "term", crew.TermID)
-	shifts, err := scenario.ReadShifts(w.ctx, w.api, crew.Persons, monday, monday)
-	require.NoError(w.t, err)
-	for i, s := range shifts {
-		given.give(w.t, "generated shift", s.ID)
-		if i < edited {
-			w.post(fmt.Sprint(shiftsPath, "/", s.ID), scenario.Object{"startDateTime": monday + "T09:00:00", "endDateTime": monday + "T15:00:00"}, nil)
-			w.enterShift(given, s.Employee.ID)
-		}
-	}
-	return crew
 }
 
 // databaseURLs are the databases as the operator's commands are told of them.
@@ -217,10 +112,12 @@ func (w *fixture) requireNothingOf(id int64) {
 // a person who was lost, and writes wait until the operator has finished the restore.
 func TestNoIdIsGivenTwiceWhenADatabaseIsRestored(t *testing.T) {
 	w := newFixture(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=1s")
-	given := ids{}
-	size := shortOrLong(40, 200)
+	given := newIDs()
+	size := shortOrLong(90, 200)
 	w.load(given, size, 3)
 	for _, d := range databases {
+		before := given.count()
+		busy := w.hireLeaveAndEdit(given)
 		dump := filepath.Join(t.TempDir(), d.service+".dump")
 		command(t, "pg_dump", "--format=custom", "--file="+dump, "--dbname="+w.Postgres.AdminURL(d.service))
 		lost := w.employ(given, "LOST")
@@ -235,7 +132,9 @@ func TestNoIdIsGivenTwiceWhenADatabaseIsRestored(t *testing.T) {
 		}
 		w.awaitRefused(d.write, d.body)
 		out := w.finishRestore()
+		busy.stop()
 		t.Log(out)
+		assert.NotZero(t, busy.rounds.Load(), "there was load")
 		assert.Contains(t, out, d.service+": ")
 		if d.service == "commons" {
 			assert.Contains(t, out, fmt.Sprintf("person %d", lost.id))
@@ -250,9 +149,13 @@ func TestNoIdIsGivenTwiceWhenADatabaseIsRestored(t *testing.T) {
 		w.post("/v1/commons/persons", fresh, &created)
 		given.give(t, "person", created.PersonIdentity.PersonKey)
 		w.requireNothingOf(created.PersonIdentity.PersonKey)
+		restored := given.count()
 		w.employ(given, "NEXT")
+		w.load(given, size, 3)
+		t.Logf("%s: %d ids were given before its restore ended, %d of them since the restore before; %d new ids since",
+			d.service, restored, restored-before, given.count()-restored)
+		assert.GreaterOrEqual(t, given.count()-restored, minNewIDs)
 	}
-	w.load(given, size, 3)
 	w.verify()
 	t.Logf("%d ids were given, none of them twice", given.count())
 	assert.Contains(t, w.finishRestore(), "nothing to finish")
@@ -262,13 +165,14 @@ func TestNoIdIsGivenTwiceWhenADatabaseIsRestored(t *testing.T) {
 // restore on an empty broker. Nothing that was given after the backup is given again.
 func TestAllDatabasesAreRestored(t *testing.T) {
 	w := newFixture(t)
-	given := ids{}
-	size := shortOrLong(40, 300)
+	given := newIDs()
+	size := shortOrLong(100, 300)
 	crew := w.load(given, size, 3)
 	kept := w.employ(given, "KEPT")
 	backup := filepath.Join(t.TempDir(), "backup")
 	urls := w.databaseURLs(w.Postgres.AdminURL)
 	traffic := w.traffic(crew)
+	busy := w.hireLeaveAndEdit(given)
 	w.operate("backup", "--databases", urls, backup)
 	traffic.stop()
 	lost := w.employ(given, "LOST")
@@ -287,13 +191,17 @@ func TestAllDatabasesAreRestored(t *testing.T) {
 		w.awaitRefused(d.write, d.body)
 	}
 	out := w.finishRestore()
+	busy.stop()
+	assert.NotZero(t, busy.rounds.Load(), "there was load")
 	assert.Contains(t, out, "person_id: up to ")
 	assert.NotContains(t, out, kept.name)
 	w.logIn()
 	w.requireUnknown(lost.token)
 	w.requireUnknown(kept.token)
+	before := given.count()
 	w.load(given, size, 3)
 	w.employ(given, "NEXT")
 	w.verify()
-	t.Logf("%d ids were given, none of them twice", given.count())
+	t.Logf("%d ids were given before the restore and %d since, none of them twice", before, given.count()-before)
+	assert.GreaterOrEqual(t, given.count()-before, minNewIDs)
 }
