@@ -1,0 +1,50 @@
+package deploy
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	imageLine = regexp.MustCompile(`(?m)^\s*image: *"?([^\s"]+)`)
+	pinned    = regexp.MustCompile(`^[a-z0-9./-]+:[A-Za-z0-9.-]+@sha256:[0-9a-f]{64}$`)
+)
+
+// Images of others are named by their digests, so that nobody runs anything else under the
+// same tag, and by their tags, which people read. Ours are named by their release.
+func TestImagesOfOthersArePinned(t *testing.T) {
+	t.Parallel()
+	texts := map[string][]byte{}
+	for _, file := range []string{"../compose.yaml", base} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		texts[file] = text
+	}
+	for name, values := range variants {
+		texts["the chart "+name] = render(t, values)
+	}
+	servers := map[string]map[string]bool{}
+	for name, text := range texts {
+		for _, found := range imageLine.FindAllStringSubmatch(string(text), -1) {
+			image := found[1]
+			if strings.HasPrefix(image, "localhost/rotaloom/") {
+				continue
+			}
+			assert.Regexp(t, pinned, image, name)
+			repository, _, _ := strings.Cut(image, ":")
+			if servers[repository] == nil {
+				servers[repository] = map[string]bool{}
+			}
+			servers[repository][image] = true
+		}
+	}
+	assert.Len(t, servers, 2, "PostgreSQL and NATS")
+	for repository, images := range servers {
+		assert.Len(t, images, 1, "%s is the same everywhere", repository)
+	}
+}
