@@ -89,6 +89,37 @@ func settingsOf(t *testing.T, program string) []string {
 	return regexp.MustCompile(`ROTALOOM_[A-Z0-9_]+`).FindAllString(part, -1)
 }
 
+// Only the job that makes the first administrator knows the password: a program that serves
+// and is broken into does not give it away.
+func TestOnlyTheBootstrapJobMountsTheAdministrator(t *testing.T) {
+	t.Parallel()
+	forEachVariant(t, func(t *testing.T, objects []runtime.Object) {
+		var mounting []string
+		for name, pod := range pods(objects) {
+			if slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == "administrator" }) {
+				mounting = append(mounting, name)
+				known := settingsOf(t, "auth")
+				for _, variable := range pod.Spec.Containers[0].Env {
+					if strings.HasPrefix(variable.Name, "ROTALOOM_") {
+						assert.Contains(t, known, strings.TrimSuffix(variable.Name, "_FILE"))
+					}
+				}
+			}
+			for _, variable := range pod.Spec.Containers[0].Env {
+				if strings.HasPrefix(variable.Name, "ROTALOOM_BOOTSTRAP_") {
+					assert.Contains(t, name, "auth-bootstrap", variable.Name)
+				}
+			}
+		}
+		require.Len(t, mounting, 1)
+		assert.Contains(t, mounting[0], "Job "+release+"-auth-bootstrap-")
+		database := of[networkingv1.NetworkPolicy](objects)[release+"-database"]
+		if database != nil {
+			assert.True(t, admits(database, "auth-bootstrap"), "the job reaches the database")
+		}
+	})
+}
+
 func TestVariablesAreSettingsOfTheirPrograms(t *testing.T) {
 	t.Parallel()
 	forEachVariant(t, func(t *testing.T, objects []runtime.Object) {

@@ -40,11 +40,13 @@ func TestTheBrokerTakesItsConfiguration(t *testing.T) {
 func TestOnlyTheGroupReadsKeys(t *testing.T) {
 	t.Parallel()
 	volumes := 0
-	for _, volume := range pods(decode(t, render(t, variants["as it is"])))["Deployment "+release+"-auth"].Spec.Volumes {
-		if volume.Name == "key-encryption" || volume.Name == "administrator" {
-			require.NotNil(t, volume.Secret.DefaultMode, volume.Name)
-			assert.EqualValues(t, 0o440, *volume.Secret.DefaultMode, volume.Name)
-			volumes++
+	for name, pod := range pods(decode(t, render(t, variants["as it is"]))) {
+		for _, volume := range pod.Spec.Volumes {
+			if volume.Name == "key-encryption" || volume.Name == "administrator" {
+				require.NotNil(t, volume.Secret.DefaultMode, "%s of %s", volume.Name, name)
+				assert.EqualValues(t, 0o440, *volume.Secret.DefaultMode, "%s of %s", volume.Name, name)
+				volumes++
+			}
 		}
 	}
 	assert.Equal(t, 2, volumes)

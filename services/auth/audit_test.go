@@ -68,6 +68,7 @@ func TestLogInsAndRevocationsAreKept(t *testing.T) {
 	}
 	lines, raw := b.trail(t)
 	assert.Equal(t, []string{
+		"bootstrap   ok",
 		"login admin client-1 ok",
 		"login admin client-1 invalid_grant",
 		"login  client-1 invalid_grant",

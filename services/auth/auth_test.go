@@ -284,17 +284,6 @@ func TestTenantsAreApart(t *testing.T) {
 	}
 }
 
-func TestBootstrapTwice(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	again := bootstrap()
-	again.Password = "another one"
-	require.NoError(t, b.service.EnsureBootstrap(t.Context(), again))
-	_, err := b.tokens.IssueToken(t.Context(), passwordGrant())
-	assert.NoError(t, err, "the password that was there stays")
-	require.NoError(t, b.service.Check(t.Context()))
-}
-
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

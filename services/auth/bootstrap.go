@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -62,7 +63,10 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 				VALUES ($1, $2, $3, $4, true, $5) ON CONFLICT DO NOTHING`,
 				tenant.Default, b.Username, username.KeyOf(b.Username), hash, AdministratorProfile)
 		}
-		return tx.SendBatch(ctx, batch).Close()
+		if err := tx.SendBatch(ctx, batch).Close(); err != nil || known {
+			return err
+		}
+		return audit.Operated(ctx, tx, tenant.Default, s.clock.Now(), "bootstrap", b.Username)
 	})
 	if err != nil {
 		return fmt.Errorf("bootstrap: %w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -40,6 +41,33 @@ func Do(ctx context.Context, database pg.Config, cfg Config, operation Operation
 		return err
 	}
 	return operation.Operate(ctx, service, out)
+}
+
+// DoOnceMigrated is Do for what comes first of all: it waits until the database can be
+// reached and has the schema of this program, or until ctx ends.
+func DoOnceMigrated(ctx context.Context, database pg.Config, cfg Config, operation Operation, log *slog.Logger, out io.Writer) error {
+	retry := &backoff.Backoff{First: 100 * time.Millisecond, Max: 2 * time.Second}
+	for {
+		done := &onceMigrated{operation, false}
+		err := Do(ctx, database, cfg, done, log, out)
+		if err == nil || done.begun {
+			return err
+		}
+		if ctx.Err() != nil || retry.Wait(ctx) != nil {
+			return fmt.Errorf("the schema of auth is not there: %w", err)
+		}
+	}
+}
+
+// onceMigrated notes that an operation has begun: from then on nothing is tried again.
+type onceMigrated struct {
+	Operation
+	begun bool
+}
+
+func (o *onceMigrated) Operate(ctx context.Context, s *Service, out io.Writer) error {
+	o.begun = true
+	return o.Operation.Operate(ctx, s, out)
 }
 
 // CreateTenantCommand makes a tenant.

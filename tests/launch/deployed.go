@@ -166,6 +166,7 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 			d.program(t, p.name, p.command, env, append(slices.Clone(args), "--listen", targets[p.name])...)
 		}
 	}
+	d.bootstrap(t, env)
 	propagator := append(d.databaseArgs("scheduling"), "--nats-url", d.NATSURLOf("propagator"))
 	d.env = env
 	if how.pairs {
@@ -181,6 +182,13 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 	}
 	d.awaitEdge(t)
 	return d
+}
+
+// bootstrap makes the first administrator and client, as a job of the chart does.
+func (d *Deployment) bootstrap(t testing.TB, env []string) {
+	t.Helper()
+	_, errs, code := Run(t, Build(t, "services/auth/cmd/auth"), env, append([]string{"bootstrap"}, d.databaseArgs("auth")...)...)
+	require.Zero(t, code, errs)
 }
 
 // databaseArgs say where the database of a service is.

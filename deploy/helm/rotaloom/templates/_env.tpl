@@ -50,9 +50,6 @@
 {{- end }}
 {{- if eq $name "auth" }}
 - {name: ROTALOOM_KEY_ENCRYPTION_FILE, value: /etc/rotaloom/key-encryption/key-encryption}
-{{- range list "username" "password" "client-id" "client-secret" }}
-- {name: ROTALOOM_BOOTSTRAP_{{ . | upper | replace "-" "_" }}_FILE, value: /etc/rotaloom/administrator/{{ . }}}
-{{- end }}
 {{- end }}
 {{- if and (eq $name "platform") $own.smtp.secretName }}
 - {name: ROTALOOM_SMTP_PASSWORD, valueFrom: {secretKeyRef: {name: {{ $own.smtp.secretName }}, key: password}}}

@@ -1,4 +1,4 @@
-// Command auth is the auth service as a program of its own. The commands of tenant,
+// Command auth is the auth service as a program of its own. The commands bootstrap, tenant,
 // user and signing-keys are for operators.
 package main
 
@@ -7,7 +7,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/serve"
@@ -19,24 +18,16 @@ type settings struct {
 	serve.Settings
 	auth.Config `envprefix:"ROTALOOM_"`
 
-	Bootstrap bootstrap `embed:"" prefix:"bootstrap-" envprefix:"ROTALOOM_BOOTSTRAP_"`
-
 	serve.Commands
+	Bootstrap   bootstrap   `cmd:"" help:"Make the first tenant with its administrator and client, once auth has made the schema, and end. What is there stays."`
 	Tenant      tenants     `cmd:"" help:"Make, list and switch tenants."`
 	User        users       `cmd:"" help:"List users, unlock their names, and give them new passwords."`
 	SigningKeys signingKeys `cmd:"" help:"Replace the keys that sign tokens."`
 }
 
-// bootstrap is what an empty installation begins with.
-type bootstrap struct {
-	Username     string     `env:"USERNAME" help:"Name of the first administrator; nothing is made without one."`
-	Password     obs.Secret `env:"PASSWORD" help:"Password of the first administrator."`
-	ClientID     string     `env:"CLIENT_ID" help:"Id of the first client."`
-	ClientSecret obs.Secret `env:"CLIENT_SECRET" help:"Secret of the first client."`
-}
-
 func main() {
 	s := &settings{}
+	s.Bootstrap.settings = s
 	s.Tenant.of(s)
 	s.User.of(s)
 	s.SigningKeys.Rotate.settings = s
@@ -61,15 +52,6 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	})
 	if err != nil {
 		return err
-	}
-	if b := s.Bootstrap; b.Username != "" {
-		err := service.EnsureBootstrap(ctx, auth.Bootstrap{
-			TenantName: "default", Username: b.Username, Password: b.Password,
-			ClientID: b.ClientID, ClientSecret: b.ClientSecret,
-		})
-		if err != nil {
-			return err
-		}
 	}
 	return program.ServeWith(service, authn.Config{Issuer: s.Issuer, Audience: s.Audience, Exchange: service.Exchange}, service, service)
 }

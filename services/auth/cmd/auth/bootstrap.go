@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/services/auth"
+)
+
+// bootstrap makes what an empty installation begins with. It is a command of its own, so
+// that no program that serves holds the secrets of the first administrator.
+type bootstrap struct {
+	Username     string        `required:"" env:"ROTALOOM_BOOTSTRAP_USERNAME" help:"Name of the first administrator."`
+	Password     obs.Secret    `required:"" env:"ROTALOOM_BOOTSTRAP_PASSWORD" help:"Password of the first administrator."`
+	ClientID     string        `required:"" env:"ROTALOOM_BOOTSTRAP_CLIENT_ID" help:"Id of the first client."`
+	ClientSecret obs.Secret    `required:"" env:"ROTALOOM_BOOTSTRAP_CLIENT_SECRET" help:"Secret of the first client."`
+	Wait         time.Duration `default:"5m" env:"ROTALOOM_BOOTSTRAP_WAIT" help:"How long to wait for auth to make the schema."`
+
+	settings *settings `kong:"-"`
+}
+
+// Do makes them, and says so.
+func (b *bootstrap) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, b.Wait)
+	defer cancel()
+	return auth.DoOnceMigrated(ctx, b.settings.Database, b.settings.Config, b, log, out)
+}
+
+// Operate makes them on the database of the service.
+func (b *bootstrap) Operate(ctx context.Context, s *auth.Service, out io.Writer) error {
+	err := s.EnsureBootstrap(ctx, auth.Bootstrap{
+		TenantName: "default", Username: b.Username, Password: b.Password, ClientID: b.ClientID, ClientSecret: b.ClientSecret,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, "the first administrator and client are there")
+	return err
+}
