@@ -3,6 +3,7 @@ package pg
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,7 +23,16 @@ import (
 type Pool struct {
 	conns *pgxpool.Pool
 	cfg   Config
+	// check looks at each new connection, once there is one.
+	check *atomic.Pointer[ConnCheck]
 }
+
+// ConnCheck looks at a new connection before anybody else uses it. When it returns an error
+// the connection is closed, and whoever waits for it gets the error. It must not use the pool.
+type ConnCheck func(ctx context.Context, conn *pgx.Conn) error
+
+// CheckConns has a check look at each connection that is made from now on.
+func (p *Pool) CheckConns(check ConnCheck) { p.check.Store(&check) }
 
 // NewPool returns a pool that has not connected yet. It does so when it is used.
 func NewPool(ctx context.Context, cfg Config) (*Pool, error) {
@@ -38,11 +48,21 @@ func newPool(ctx context.Context, cfg Config, tracer pgx.QueryTracer) (*Pool, er
 	if tracer != nil {
 		pc.ConnConfig.Tracer = tracer
 	}
+	check, prepare := &atomic.Pointer[ConnCheck]{}, pc.AfterConnect
+	pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if err := prepare(ctx, conn); err != nil {
+			return err
+		}
+		if c := check.Load(); c != nil {
+			return (*c)(ctx, conn)
+		}
+		return nil
+	}
 	conns, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, fmt.Errorf("pg: open pool: %w", err)
 	}
-	return &Pool{conns: conns, cfg: cfg}, nil
+	return &Pool{conns: conns, cfg: cfg, check: check}, nil
 }
 
 // Traced returns another pool on the same database, whose statements tracer sees.

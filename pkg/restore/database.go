@@ -25,11 +25,13 @@ type snapshot struct {
 const (
 	// An OID of a table is given to one table of a database only, so a dump that is
 	// loaded again has another one.
-	selectState = `SELECT progress, fresh, place, timeline, restored_at IS NOT NULL, reason,
-    (SELECT system_identifier FROM pg_control_system())::text || '/' ||
+	whereItIs = `(SELECT system_identifier FROM pg_control_system())::text || '/' ||
         (SELECT oid FROM pg_database WHERE datname = current_database())::text || '/' || 'restore_state'::regclass::oid::text,
-    left(pg_walfile_name(pg_current_wal_lsn()), 8)
+    left(pg_walfile_name(pg_current_wal_lsn()), 8)`
+	selectState = `SELECT progress, fresh, place, timeline, restored_at IS NOT NULL, reason,
+    ` + whereItIs + `
 FROM restore_state`
+	selectPlace = `SELECT ` + whereItIs + ``
 	// A sequence that gave no value yet has the mark 0.
 	selectSequences = `SELECT sequencename::text, coalesce(last_value, 0) FROM pg_sequences WHERE schemaname = current_schema()`
 

@@ -70,6 +70,8 @@ type Guard struct {
 	// without an entry of this service.
 	bucket  *bucket
 	missing *clock.Stopwatch
+	// compared is the place of the database whose marks were compared last.
+	compared place
 
 	// Of the loop alone: the marks that are durable, and those of others that are stored.
 	durable   Marks
@@ -95,6 +97,7 @@ func New(opts Options) (*Guard, error) {
 	if err := opts.Registry.Register(g.gauge); err != nil {
 		return nil, fmt.Errorf("restore: register metrics: %w", err)
 	}
+	opts.Pool.CheckConns(g.checkPlace)
 	return g, nil
 }
 
@@ -105,7 +108,7 @@ func (g *Guard) Run(ctx context.Context) error {
 	watch.Go(func() { g.watch(watching) })
 	g.loop(ctx)
 	// Everything that writes has ended. What was written last is published, too.
-	last, cancel := context.WithTimeout(watching, lastTimeout)
+	last, cancel := context.WithTimeout(context.WithValue(watching, comparing{}, true), lastTimeout)
 	if err := g.step(last); err != nil {
 		g.opts.Log.DebugContext(ctx, "the last marks of the database were not published", "error", err)
 	}
@@ -116,6 +119,7 @@ func (g *Guard) Run(ctx context.Context) error {
 }
 
 func (g *Guard) loop(ctx context.Context) {
+	ctx = context.WithValue(ctx, comparing{}, true)
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
 	for ctx.Err() == nil {

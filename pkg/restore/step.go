@@ -57,12 +57,14 @@ func (g *Guard) step(ctx context.Context) error {
 		return nil
 	case refuse:
 		g.set(ctx, restored, reason)
+		g.notePlace(place{has.place, has.timeline})
 		return g.storeWitnesses(ctx)
 	}
 	if verdict == leapFull {
 		g.opts.Log.WarnContext(ctx, "nobody knows how far the database had come, so it leaves ids out", "service", g.opts.Service)
 	}
 	g.durable.Merge(has.marks)
+	g.notePlace(place{has.place, has.timeline})
 	g.set(ctx, opened, "")
 	if err := g.publish(ctx); err != nil {
 		return err
