@@ -98,8 +98,9 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 	if w.oauth {
 		noStore(w.Header())
 	}
+	md, _ := runtime.ServerMetadataFromContext(ctx)
 	if c := callOf(ctx); c != nil {
-		c.tagVersion(m)
+		c.tagVersion(md, m)
 		if c.r.route.Raw != nil && w.status == 0 {
 			fields, err := wire.Of(m)
 			if err == nil {
@@ -110,7 +111,6 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 			}
 		}
 	}
-	md, _ := runtime.ServerMetadataFromContext(ctx)
 	if location := md.HeaderMD.Get(rpc.HeaderContentLocation); len(location) > 0 {
 		w.Header().Set("Content-Location", location[0])
 	}
@@ -156,7 +156,7 @@ func writeError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w
 		c.w.fail(c.fault)
 		return
 	}
-	f := c.r.stale(fault.FromError(err))
+	f := fault.FromError(err)
 	c.invalidateToken(f)
 	c.w.fail(f)
 }

@@ -48,7 +48,8 @@ type request struct {
 	values  []string         // of the path's parameters, in the order of the path
 	params  map[string]string
 	query   url.Values
-	version int64 // that If-Match names, or 0
+
+	condition string // the If-Match, as the service gets it, or ""
 
 	// caller is who is calling, and token by which token; nil for anonymous clients.
 	caller *authn.Principal

@@ -44,6 +44,9 @@ func (c *serviceCall) metadata() metadata.MD {
 	if c.r.id.Traceparent != "" {
 		md[client.HeaderTraceparent] = []string{c.r.id.Traceparent}
 	}
+	if c.r.condition != "" {
+		md[client.HeaderIfMatch] = []string{c.r.condition}
+	}
 	return md
 }
 

@@ -29,6 +29,7 @@ import (
 type fakes struct {
 	schedulingv1.UnimplementedShiftServiceServer
 	patterns
+	templates
 	tokens
 	keys *memoryKeyStore
 
@@ -75,6 +76,25 @@ func (p *patterns) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context
 	return p.applyCreate(ctx, r)
 }
 
+type templates struct {
+	schedulingv1.UnimplementedShiftTemplateServiceServer
+	getTemplate    func(context.Context, *schedulingv1.GetShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error)
+	updateTemplate func(context.Context, *schedulingv1.UpdateShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error)
+	createTemplate func(context.Context, *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error)
+}
+
+func (s *templates) GetShiftTemplate(ctx context.Context, r *schedulingv1.GetShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error) {
+	return s.getTemplate(ctx, r)
+}
+
+func (s *templates) UpdateShiftTemplate(ctx context.Context, r *schedulingv1.UpdateShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error) {
+	return s.updateTemplate(ctx, r)
+}
+
+func (s *templates) CreateShiftTemplate(ctx context.Context, r *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error) {
+	return s.createTemplate(ctx, r)
+}
+
 type tokens struct {
 	authv1.UnimplementedTokenServiceServer
 	issue func(context.Context, *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error)
@@ -110,6 +130,7 @@ func connsTo(t *testing.T, f *fakes) backends.Conns {
 	server := grpc.NewServer()
 	schedulingv1.RegisterShiftServiceServer(server, f)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(server, &f.patterns)
+	schedulingv1.RegisterShiftTemplateServiceServer(server, &f.templates)
 	authv1.RegisterTokenServiceServer(server, &f.tokens)
 	if f.keys != nil {
 		platformv1.RegisterIdempotencyServiceServer(server, f.keys)

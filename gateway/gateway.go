@@ -185,7 +185,7 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 		refusals.unless(bindPath),            // 404: the path names nothing
 		refusals.unless(body.check),          // 413, 415: what is known of the body before it is read
 		refusals.unless(bindQuery),           // 400: the parameters of the query
-		refusals.unless(bindVersion),         // 400, 412: the version that is meant
+		refusals.unless(bindCondition),       // 400: the version that is meant
 		body.read,                            // 408, 413, 503: all of the body, before others have to wait for it
 		body.limitLarge,                      // 503: few large bodies at a time
 		e.admission.admit,                    // 503: so many requests at a time

@@ -132,7 +132,7 @@ func (c *serviceCall) decode(v any) *fault.Error {
 	if err != nil {
 		return fault.FromError(err)
 	}
-	m.ProtoReflect().SetUnknown(c.r.withVersion(wire, m))
+	m.ProtoReflect().SetUnknown(wire)
 	return nil
 }
 

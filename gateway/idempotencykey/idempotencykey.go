@@ -66,10 +66,17 @@ func keyText(value string) (string, bool) {
 // Fingerprint distinguishes requests with one key. It is made with the key, which
 // is not kept, so that nobody who reads the fingerprint can find the request by
 // trying.
-func Fingerprint(key, method, path, query string, body []byte) []byte {
+//
+// A condition is written only when there is one, so that a key outlives the update to the
+// release that began to distinguish requests by it.
+func Fingerprint(key, method, path, query, condition string, body []byte) []byte {
 	mac := hmac.New(sha256.New, []byte(key))
 	for _, part := range []string{method, path, query} {
 		mac.Write([]byte(part))
+		mac.Write([]byte{0})
+	}
+	if condition != "" {
+		mac.Write([]byte("If-Match: " + condition))
 		mac.Write([]byte{0})
 	}
 	mac.Write(body)

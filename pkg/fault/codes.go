@@ -71,7 +71,7 @@ const (
 	CodeProductLimit = "WFP-90001"
 	// CodeItemLimit (413): too many items in one request.
 	CodeItemLimit = "WFP-90003"
-	// CodeStale (409): the object was changed since it was read.
+	// CodeStale (409, 412): the object was changed since it was read. 412 is the status when If-Match says which version was read.
 	CodeStale = "WFP-90004"
 	// CodeNotPermitted (403): the caller lacks the permission.
 	CodeNotPermitted = "WFP-90005"

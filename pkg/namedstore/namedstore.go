@@ -4,6 +4,7 @@ package namedstore
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,11 +14,15 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
 // maxName bounds names, in characters.
 const maxName = 250
+
+// FirstVersion is the version of a new resource.
+const FirstVersion = 1
 
 // Named is a message that is stored under a name.
 type Named interface {
@@ -110,8 +115,8 @@ func (k *Kind[T]) full() error {
 }
 
 // stale is the error for a version that a resource has no more.
-func (k *Kind[T]) stale(id int64) error {
-	return fault.Conflict(fault.CodeStale,
+func (k *Kind[T]) stale(ctx context.Context, id int64) error {
+	return precondition.Stale(ctx,
 		fmt.Sprintf("The %s %d was changed since it was read. Read it again.", k.What, id))
 }
 

@@ -94,7 +94,7 @@ func (s *Store[T]) targets(ctx context.Context, tx pgx.Tx, tenantID int64, list 
 		case taken && holder.id != was.id, named[name]:
 			errs[i] = s.kind.taken(c.Stored.GetName())
 		case c.Version != nil && *c.Version != was.version:
-			errs[i] = s.kind.stale(was.id)
+			errs[i] = s.kind.stale(ctx, was.id)
 		default:
 			ids[i], replaced[was.id], named[name] = was.id, true, true
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 )
 
 // MaxListed bounds the resources of a kind that a tenant has, and so a list of all of
@@ -55,10 +56,10 @@ ON CONFLICT (tenant_id, lower(name)) DO NOTHING
 RETURNING name, id`),
 		replace: sql(`
 UPDATE {table} SET name = $3, body = $4, version = version + 1, updated_at = now()
-WHERE tenant_id = $1 AND id = $2 AND version = coalesce($5, version)
+WHERE tenant_id = $1 AND id = $2 AND ($5::bigint[] IS NULL OR version = ANY ($5))
 RETURNING version`),
 		deletion: sql(`
-DELETE FROM {table} WHERE tenant_id = $1 AND id = $2 AND version = coalesce($3, version)
+DELETE FROM {table} WHERE tenant_id = $1 AND id = $2 AND ($3::bigint[] IS NULL OR version = ANY ($3))
 RETURNING version + 1`),
 		lockMany: sql(`
 SELECT id, version, name FROM {table}
@@ -108,19 +109,24 @@ func (s *Store[T]) list(rows pgx.Rows, err error) ([]T, error) {
 
 // Get returns the resource with an id, or a 404.
 func (s *Store[T]) Get(ctx context.Context, db pg.Querier, tenantID, id int64) (T, error) {
-	var none T
+	resource, _, err := s.GetWithVersion(ctx, db, tenantID, id)
+	return resource, err
+}
+
+// GetWithVersion is Get for resources that do not show their version.
+func (s *Store[T]) GetWithVersion(ctx context.Context, db pg.Querier, tenantID, id int64) (resource T, version int64, err error) {
 	rows, err := db.Query(ctx, s.get, tenantID, id)
 	if err != nil {
-		return none, fmt.Errorf("%s: get: %w", s.kind.Table, err)
+		return resource, 0, fmt.Errorf("%s: get: %w", s.kind.Table, err)
 	}
-	list, err := s.collect(rows)
+	list, versions, err := s.collectVersions(rows)
 	if err != nil {
-		return none, err
+		return resource, 0, err
 	}
 	if len(list) == 0 {
-		return none, s.kind.notFound(id)
+		return resource, 0, s.kind.notFound(id)
 	}
-	return list[0], nil
+	return list[0], versions[0], nil
 }
 
 // GetForUpdate returns what Get does, and keeps others from changing it, and from
@@ -177,7 +183,7 @@ func (s *Store[T]) Insert(ctx context.Context, tx pgx.Tx, tenantID int64, resour
 		}
 		// Of two with the very same name the first is the one that is stored.
 		delete(ids, resource.GetName())
-		stored[i] = s.filled(resource, id, 1)
+		stored[i] = s.filled(resource, id, FirstVersion)
 	}
 	return stored, errs, nil
 }
@@ -216,35 +222,45 @@ func (s *Store[T]) AllForUpdate(ctx context.Context, tx pgx.Tx, tenantID int64) 
 	return s.list(rows, err)
 }
 
-// Replace stores a resource in the place of the one with the id. With a version,
-// the one that is replaced must still have it; without, it may have any.
+// Replace stores a resource in the place of the one with the id. With a version, the one
+// that is replaced must still have it; without, it may have any. The If-Match of the request
+// goes before both.
 func (s *Store[T]) Replace(ctx context.Context, pool *pg.Pool, tenantID, id int64, resource T, version *int64) (T, error) {
-	var out T
-	err := pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		out, err = s.ReplaceIn(ctx, tx, tenantID, id, resource, version)
+	out, _, err := s.ReplaceWithVersion(ctx, pool, tenantID, id, resource, version)
+	return out, err
+}
+
+// ReplaceWithVersion is Replace for resources that do not show their version. It returns the
+// new one.
+func (s *Store[T]) ReplaceWithVersion(ctx context.Context, pool *pg.Pool, tenantID, id int64, resource T, version *int64) (out T, now int64, err error) {
+	err = pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		out, now, err = s.replaceIn(ctx, tx, tenantID, id, resource, version)
 		return err
 	})
-	return out, err
+	return out, now, err
 }
 
 // ReplaceIn is Replace within a transaction.
 func (s *Store[T]) ReplaceIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, resource T, version *int64) (T, error) {
-	var none T
+	out, _, err := s.replaceIn(ctx, tx, tenantID, id, resource, version)
+	return out, err
+}
+
+func (s *Store[T]) replaceIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, resource T, version *int64) (out T, now int64, err error) {
 	body, err := s.encode(resource)
 	if err != nil {
-		return none, err
+		return out, 0, err
 	}
-	var now int64
-	err = tx.QueryRow(ctx, s.replace, tenantID, id, resource.GetName(), body, version).Scan(&now)
+	err = tx.QueryRow(ctx, s.replace, tenantID, id, resource.GetName(), body, precondition.Versions(ctx, version)).Scan(&now)
 	switch {
 	case err == nil:
-		return s.filled(resource, id, now), nil
+		return s.filled(resource, id, now), now, nil
 	case pgerr.IsUnique(err, s.kind.Table+"_name"):
-		return none, s.kind.taken(resource.GetName())
+		return out, 0, s.kind.taken(resource.GetName())
 	case errors.Is(err, pgx.ErrNoRows):
-		return none, s.writeConflict(ctx, tx, tenantID, id)
+		return out, 0, s.writeConflict(ctx, tx, tenantID, id)
 	}
-	return none, fmt.Errorf("%s: replace: %w", s.kind.Table, err)
+	return out, 0, fmt.Errorf("%s: replace: %w", s.kind.Table, err)
 }
 
 // writeConflict is why nothing was written in the place of the resource with the id: it is
@@ -253,11 +269,11 @@ func (s *Store[T]) writeConflict(ctx context.Context, db pg.Querier, tenantID, i
 	if _, err := s.Get(ctx, db, tenantID, id); err != nil {
 		return err
 	}
-	return s.kind.stale(id)
+	return s.kind.stale(ctx, id)
 }
 
 // Delete removes the resource with the id, or returns 404. With a version, the
-// resource must still have it.
+// resource must still have it. The If-Match of the request goes before that.
 func (s *Store[T]) Delete(ctx context.Context, pool *pg.Pool, tenantID, id int64, version *int64) error {
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := s.DeleteIn(ctx, tx, tenantID, id, version)
@@ -268,7 +284,7 @@ func (s *Store[T]) Delete(ctx context.Context, pool *pg.Pool, tenantID, id int64
 // DeleteIn is Delete within a transaction. It returns the version that the
 // deletion has.
 func (s *Store[T]) DeleteIn(ctx context.Context, tx pgx.Tx, tenantID, id int64, version *int64) (now int64, err error) {
-	err = tx.QueryRow(ctx, s.deletion, tenantID, id, version).Scan(&now)
+	err = tx.QueryRow(ctx, s.deletion, tenantID, id, precondition.Versions(ctx, version)).Scan(&now)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, s.writeConflict(ctx, tx, tenantID, id)
 	}
@@ -325,22 +341,26 @@ func (s *Store[T]) fill(resource T, id, version int64) {
 }
 
 func (s *Store[T]) collect(rows pgx.Rows) ([]T, error) {
-	var list []T
+	list, _, err := s.collectVersions(rows)
+	return list, err
+}
+
+func (s *Store[T]) collectVersions(rows pgx.Rows) (list []T, versions []int64, err error) {
 	var id, version int64
 	var body []byte
-	_, err := pgx.ForEachRow(rows, []any{&id, &version, &body}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &version, &body}, func() error {
 		resource := newResource[T]()
 		if err := proto.Unmarshal(body, resource); err != nil {
 			return err
 		}
 		s.fill(resource, id, version)
-		list = append(list, resource)
+		list, versions = append(list, resource), append(versions, version)
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: read: %w", s.kind.Table, err)
+		return nil, nil, fmt.Errorf("%s: read: %w", s.kind.Table, err)
 	}
-	return list, nil
+	return list, versions, nil
 }
 
 // storable leaves out names that the database cannot even compare. Nothing

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 
@@ -78,29 +77,16 @@ func auditMethod(desc protoreflect.MethodDescriptor) []string {
 	return append(problems, auditVersions(desc, m)...)
 }
 
-// auditVersions checks that what is versioned has a version, where the edge
-// writes and reads it, and that what has a version and can be replaced is versioned.
+// auditVersions checks that what shows a version and can be replaced is versioned. That
+// versioned operations have and compare a version is what tests/contract walks over.
 func auditVersions(desc protoreflect.MethodDescriptor, m *Method) []string {
 	rule, _ := proto.GetExtension(desc.Options(), annotations.E_Http).(*annotations.HttpRule)
 	var problems []string
 	report := func(what string) {
 		problems = append(problems, string(desc.FullName())+" "+what)
 	}
-	input := m.Input
-	if m.bodyField != nil {
-		input = m.bodyField.Message()
-	}
-	changes := rule.GetPut() != "" || rule.GetDelete() != ""
-	switch {
-	case !m.Versioned:
-		if rule.GetPut() != "" && hasVersion(m.Output) {
-			report("replaces what has a version, and is not versioned")
-		}
-		return problems
-	case m.SuccessStatus != http.StatusNoContent && !hasVersion(m.Output):
-		report("is versioned, and its response has no version")
-	case changes && !hasVersion(input):
-		report("is versioned, and its request has no version")
+	if !m.Versioned && rule.GetPut() != "" && hasVersion(m.Output) {
+		report("replaces what has a version, and is not versioned")
 	}
 	return problems
 }

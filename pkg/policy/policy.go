@@ -44,7 +44,7 @@ type Method struct {
 	Confidential bool
 	// OAuthErrors says that errors are written as RFC 6749 asks.
 	OAuthErrors bool
-	// Versioned says that the response, and the body or the request, have a version.
+	// Versioned says that the operation is about one object that has a version.
 	Versioned bool
 	// AccessPoint is what the reference product calls the permission, or "".
 	AccessPoint string

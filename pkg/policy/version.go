@@ -1,11 +1,25 @@
 package policy
 
-import "google.golang.org/protobuf/reflect/protoreflect"
+import (
+	"net/http"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
 
 // Version is the name of the field that counts the versions of what a versioned
-// operation is about: in its response, and in the body of its request, or in the
-// request when that has none.
+// operation is about, where its response has such a field.
 const Version = "version"
+
+// TakesIfMatch reports whether requests on a route of the operation are held to an If-Match:
+// the route changes the one object whose version the operation is about. A POST without a
+// parameter in its path creates the object.
+func (m *Method) TakesIfMatch(verb, path string) bool {
+	if !m.Versioned {
+		return false
+	}
+	return verb == http.MethodPut || verb == http.MethodDelete || verb == http.MethodPost && strings.Contains(path, "{")
+}
 
 // VersionField returns the field of a message with its version, a number or a text, or
 // nil when it has none.

@@ -187,6 +187,7 @@ func (ch *Chain) steps() []step {
 		{"authentication", ch.authenticate},
 		{"authorization", ch.authorize},
 		{"writable", ch.refuseWrites},
+		{"precondition", ch.bindCondition},
 		{"request", ch.readRequest},
 		{"names", ch.cleanNames},
 		{"formats", ch.checkFormats},

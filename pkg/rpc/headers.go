@@ -21,6 +21,9 @@ const (
 	// HeaderContentLanguage carries the language of texts that follow
 	// Accept-Language, or "" when they do but none was asked for that is there.
 	HeaderContentLanguage = "content-language"
+	// HeaderVersion carries the version of the object that a response is about, where the
+	// response itself has no property for it.
+	HeaderVersion = "rotaloom-version"
 )
 
 // SetHTTPStatus sets the HTTP status of a success, for example 202.
@@ -44,6 +47,12 @@ func SetContentLocation(ctx context.Context, path string) error {
 // language unless that is "".
 func SetContentLanguage(ctx context.Context, tag string) error {
 	return setHeader(ctx, HeaderContentLanguage, tag)
+}
+
+// SetVersion reports the version of the object that the response is about, which the edge
+// shows as ETag. Responses with a field "version" need no such report.
+func SetVersion(ctx context.Context, version int64) error {
+	return setHeader(ctx, HeaderVersion, strconv.FormatInt(version, 10))
 }
 
 func setHeader(ctx context.Context, name, value string) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/rpc/validation"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -103,6 +104,21 @@ func (ch *Chain) refuseWrites(next handler) handler {
 			if err := ch.writable(ctx); err != nil {
 				return nil, err
 			}
+		}
+		return next(ctx, c, req)
+	}
+}
+
+// bindCondition hands the If-Match of the request to the method that compares it. What a
+// service calls for a user is held to none: the operation of the user compares it.
+func (ch *Chain) bindCondition(next handler) handler {
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		if text := c.incoming(client.HeaderIfMatch); text != "" && c.outside && c.policy.Versioned {
+			condition, err := precondition.Read(text)
+			if err != nil {
+				return nil, err
+			}
+			ctx = precondition.With(ctx, condition)
 		}
 		return next(ctx, c, req)
 	}

@@ -15,4 +15,7 @@ const (
 	// HeaderPermission carries the permission that the operation of the user
 	// needs for which a service works. It is believed only from trusted services.
 	HeaderPermission = "rotaloom-permission"
+	// HeaderIfMatch carries the If-Match of the request to the operation that it asks for,
+	// as package precondition writes it. It is never passed on to another service.
+	HeaderIfMatch = "rotaloom-if-match"
 )

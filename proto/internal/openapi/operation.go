@@ -160,9 +160,10 @@ func domainOf(service *protogen.Service) string {
 	return strings.ToUpper(domain[:1]) + domain[1:]
 }
 
-// versioned reports whether the route replaces or deletes what has a version.
-func (r *route) versioned() bool {
-	return r.policy.GetVersioned() && (r.verb == http.MethodPut || r.verb == http.MethodDelete)
+// takesIfMatch reports whether the route changes the object whose version the operation is
+// about: a POST without a parameter in its path creates the object.
+func (r *route) takesIfMatch() bool {
+	return r.policy.GetVersioned() && (r.verb == http.MethodPut || r.verb == http.MethodDelete || r.verb == http.MethodPost && len(r.params) > 0)
 }
 
 func (g *generator) parameters(r *route) []*Parameter {
@@ -176,10 +177,10 @@ func (g *generator) parameters(r *route) []*Parameter {
 			out = append(out, &Parameter{Name: name, In: "path", Required: true, Description: text, Schema: schema})
 		}
 	}
-	if r.versioned() {
+	if r.takesIfMatch() {
 		out = append(out, &Parameter{
 			Name: "If-Match", In: "header", Schema: &Schema{Type: "string"},
-			Description: "The ETag of the version that is meant, or *; goes before a version in the request.",
+			Description: "The ETag of the version that is meant, or a list of up to 16, of which one must be that of the object; * for any. 412 if the object has another version. Goes before a version in the request.",
 		})
 	}
 	if r.body == "*" {

@@ -90,7 +90,7 @@ func general(r *route) []int {
 	if len(r.params) > 0 {
 		statuses = append(statuses, http.StatusNotFound)
 	}
-	if r.versioned() {
+	if r.takesIfMatch() {
 		statuses = append(statuses, http.StatusConflict, http.StatusPreconditionFailed)
 	}
 	if r.body != "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -114,7 +115,7 @@ func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.Per
 		if have, err = read(ctx, tx, tenantID, ids); err != nil {
 			return err
 		}
-		changed, err := apply(items, have, counted)
+		changed, err := apply(ctx, items, have, counted)
 		if err != nil || len(changed) == 0 {
 			return err
 		}
@@ -135,13 +136,12 @@ func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.Per
 }
 
 // apply returns the assignments of those for whom the items make a difference.
-func apply(items []*item, have map[int64][]assignment, counted map[int64]int64) (map[int64][]assignment, error) {
+func apply(ctx context.Context, items []*item, have map[int64][]assignment, counted map[int64]int64) (map[int64][]assignment, error) {
 	after := map[int64][]assignment{}
 	for _, it := range items {
 		id := it.employee.ID
-		if it.version != nil && *it.version != counted[id] {
-			return nil, fault.Conflict(fault.CodeStale,
-				fmt.Sprintf("The rule sets of the person %d were changed since they were read. Read them again.", id))
+		if err := precondition.CheckGiven(ctx, fmt.Sprintf("list of rule sets of the person %d", id), counted[id], it.version); err != nil {
+			return nil, err
 		}
 		was, begun := after[id]
 		if !begun {

@@ -41,7 +41,11 @@ func (h *Handler) GetSchedulePatternTemplate(ctx context.Context, req *schedulin
 	if err != nil {
 		return nil, err
 	}
-	return h.store.Get(ctx, h.pool, tenantID, req.GetId())
+	found, version, err := h.store.GetWithVersion(ctx, h.pool, tenantID, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return found, rpc.SetVersion(ctx, version)
 }
 
 // UpdateSchedulePatternTemplate replaces the template with the id in the path,
@@ -66,7 +70,11 @@ func (h *Handler) UpdateSchedulePatternTemplate(ctx context.Context, req *schedu
 	if list[0].Err != nil {
 		return nil, list[0].Err
 	}
-	return h.store.Replace(ctx, h.pool, tenantID, id, given, nil)
+	stored, version, err := h.store.ReplaceWithVersion(ctx, h.pool, tenantID, id, given, nil)
+	if err != nil {
+		return nil, err
+	}
+	return stored, rpc.SetVersion(ctx, version)
 }
 
 // DeleteSchedulePatternTemplate deletes the template with the id in the path,
@@ -143,7 +151,11 @@ func (h *Handler) CreateSchedulePatternTemplate(ctx context.Context, given *sche
 	if list[0].Err != nil {
 		return nil, list[0].Err
 	}
-	return h.store.CreateOne(ctx, h.pool, tenantID, given)
+	stored, err := h.store.CreateOne(ctx, h.pool, tenantID, given)
+	if err != nil {
+		return nil, err
+	}
+	return stored, rpc.SetVersion(ctx, namedstore.FirstVersion)
 }
 
 // MultiCreateSchedulePatternTemplates stores new templates, all or, with

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/propagation"
@@ -44,7 +45,7 @@ func (h *Handler) GetEmploymentTerm(ctx context.Context, req *timekeepingv1.GetE
 	if err != nil {
 		return nil, err
 	}
-	return found.term, nil
+	return found.term, rpc.SetVersion(ctx, found.version)
 }
 
 // CreateEmploymentTerm stores a new term.
@@ -76,6 +77,9 @@ func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *timekeepingv1.U
 		if err != nil {
 			return row{}, err
 		}
+		if err := old.check(ctx); err != nil {
+			return row{}, err
+		}
 		term, err := prepareChange(req.GetId(), old.term, req.GetEmploymentTerm())
 		if err != nil {
 			return row{}, err
@@ -94,6 +98,13 @@ func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *timekeepingv1.D
 	}
 	var turns bool
 	_, err = h.change(ctx, tenantID, true, func(ctx context.Context, tx pgx.Tx) (row, error) {
+		old, err := get(ctx, tx, tenantID, req.GetId(), true)
+		if err != nil {
+			return row{}, err
+		}
+		if err := old.check(ctx); err != nil {
+			return row{}, err
+		}
 		removed, err := remove(ctx, tx, tenantID, req.GetId())
 		turns = err == nil && removed.term.GetAllowsInheritance()
 		return removed, err
@@ -124,7 +135,10 @@ func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, writ
 			return nil, err
 		}
 	}
-	return written.term, nil
+	if deletes {
+		return nil, nil
+	}
+	return written.term, rpc.SetVersion(ctx, written.version)
 }
 
 // ListEmploymentTerms returns the term with an id or a name, or all terms in

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -19,6 +20,11 @@ type row struct {
 	id      int64
 	version int64
 	term    *timekeepingv1.EmploymentTerm
+}
+
+// check returns a fault when the request means another version of the term.
+func (r row) check(ctx context.Context) error {
+	return precondition.Check(ctx, fmt.Sprintf("employment term %d", r.id), r.version)
 }
 
 // changed is the event with the row's present state.

@@ -183,10 +183,12 @@ type Method struct {
 	// Whether the reference product has no such operation, so that only programs
 	// written for this one call it.
 	Own bool `protobuf:"varint,12,opt,name=own,proto3" json:"own,omitempty"`
-	// Whether what it is about has a version: the field "version", an int64 or its
-	// text that counts from 1, of its response, and of its body or, without a body,
-	// of its request; a message that only wraps one of several has it one level below.
-	// The edge writes it as ETag, and reads it from If-Match.
+	// Whether it reads, creates, changes or deletes one object that has a version, an
+	// int64 that counts from 1. The version is in the field "version" of its response, as
+	// a number or its text; a message that only wraps one of several has it one level below.
+	// Where clients know no such property, the method reports the version beside the
+	// response. The edge writes it as ETag. The If-Match of a request is compared by the
+	// method, in the transaction that writes.
 	Versioned bool `protobuf:"varint,13,opt,name=versioned,proto3" json:"versioned,omitempty"`
 	// What the reference product calls the permission, so that its administrators
 	// know what to give: "PAYRULE".

@@ -530,18 +530,18 @@ const file_rotaloom_scheduling_v1_schedule_pattern_template_proto_rawDesc = "" +
 	"\x11schedule_patterns\x18\x01 \x03(\v2'.rotaloom.scheduling.v1.SchedulePatternB,\xa2\xbb\x18(\n" +
 	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11pattern templatesR\x10schedulePatterns\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure: \xa2\xbb\x18\x1c\n" +
-	"\x11schedule_patterns\x12\afailure2\xd5\x12\n" +
-	"\x1eSchedulePatternTemplateService\x12\xe9\x01\n" +
-	"\x1aGetSchedulePatternTemplate\x129.rotaloom.scheduling.v1.GetSchedulePatternTemplateRequest\x1a'.rotaloom.scheduling.v1.SchedulePattern\"g\xa2\xbb\x18-\n" +
-	")scheduling.schedule_pattern_template.read\x18\x01\x82\xd3\xe4\x93\x020\x12./v1/scheduling/schedule_pattern_templates/{id}\x12\xc3\x02\n" +
-	"\x1dUpdateSchedulePatternTemplate\x12<.rotaloom.scheduling.v1.UpdateSchedulePatternTemplateRequest\x1a'.rotaloom.scheduling.v1.SchedulePattern\"\xba\x01\xa2\xbb\x18.\n" +
-	"*scheduling.schedule_pattern_template.write\x18\x03\x82\xd3\xe4\x93\x02\x81\x01:\x10schedule_patternZ=:\x10schedule_pattern\x1a)/v1/scheduling/schedule_pattern_templates\x1a./v1/scheduling/schedule_pattern_templates/{id}\x12\x90\x02\n" +
-	"\x1dDeleteSchedulePatternTemplate\x12<.rotaloom.scheduling.v1.DeleteSchedulePatternTemplateRequest\x1a\x16.google.protobuf.Empty\"\x98\x01\xa2\xbb\x181\n" +
-	"*scheduling.schedule_pattern_template.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02]Z+*)/v1/scheduling/schedule_pattern_templates*./v1/scheduling/schedule_pattern_templates/{id}\x12\xec\x01\n" +
+	"\x11schedule_patterns\x12\afailure2\xdd\x12\n" +
+	"\x1eSchedulePatternTemplateService\x12\xeb\x01\n" +
+	"\x1aGetSchedulePatternTemplate\x129.rotaloom.scheduling.v1.GetSchedulePatternTemplateRequest\x1a'.rotaloom.scheduling.v1.SchedulePattern\"i\xa2\xbb\x18/\n" +
+	")scheduling.schedule_pattern_template.read\x18\x01h\x01\x82\xd3\xe4\x93\x020\x12./v1/scheduling/schedule_pattern_templates/{id}\x12\xc5\x02\n" +
+	"\x1dUpdateSchedulePatternTemplate\x12<.rotaloom.scheduling.v1.UpdateSchedulePatternTemplateRequest\x1a'.rotaloom.scheduling.v1.SchedulePattern\"\xbc\x01\xa2\xbb\x180\n" +
+	"*scheduling.schedule_pattern_template.write\x18\x03h\x01\x82\xd3\xe4\x93\x02\x81\x01:\x10schedule_patternZ=:\x10schedule_pattern\x1a)/v1/scheduling/schedule_pattern_templates\x1a./v1/scheduling/schedule_pattern_templates/{id}\x12\x92\x02\n" +
+	"\x1dDeleteSchedulePatternTemplate\x12<.rotaloom.scheduling.v1.DeleteSchedulePatternTemplateRequest\x1a\x16.google.protobuf.Empty\"\x9a\x01\xa2\xbb\x183\n" +
+	"*scheduling.schedule_pattern_template.write\x18\x03 \xcc\x01h\x01\x82\xd3\xe4\x93\x02]Z+*)/v1/scheduling/schedule_pattern_templates*./v1/scheduling/schedule_pattern_templates/{id}\x12\xec\x01\n" +
 	"\x1cListSchedulePatternTemplates\x12;.rotaloom.scheduling.v1.ListSchedulePatternTemplatesRequest\x1a+.rotaloom.scheduling.v1.SchedulePatternList\"b\xa2\xbb\x18-\n" +
-	")scheduling.schedule_pattern_template.read\x18\x01\x82\xd3\xe4\x93\x02+\x12)/v1/scheduling/schedule_pattern_templates\x12\xd9\x01\n" +
-	"\x1dCreateSchedulePatternTemplate\x12'.rotaloom.scheduling.v1.SchedulePattern\x1a'.rotaloom.scheduling.v1.SchedulePattern\"f\xa2\xbb\x18.\n" +
-	"*scheduling.schedule_pattern_template.write\x18\x03\x82\xd3\xe4\x93\x02.:\x01*\")/v1/scheduling/schedule_pattern_templates\x12\x8e\x02\n" +
+	")scheduling.schedule_pattern_template.read\x18\x01\x82\xd3\xe4\x93\x02+\x12)/v1/scheduling/schedule_pattern_templates\x12\xdb\x01\n" +
+	"\x1dCreateSchedulePatternTemplate\x12'.rotaloom.scheduling.v1.SchedulePattern\x1a'.rotaloom.scheduling.v1.SchedulePattern\"h\xa2\xbb\x180\n" +
+	"*scheduling.schedule_pattern_template.write\x18\x03h\x01\x82\xd3\xe4\x93\x02.:\x01*\")/v1/scheduling/schedule_pattern_templates\x12\x8e\x02\n" +
 	"#MultiCreateSchedulePatternTemplates\x12B.rotaloom.scheduling.v1.MultiCreateSchedulePatternTemplatesRequest\x1a+.rotaloom.scheduling.v1.SchedulePatternList\"v\xa2\xbb\x18.\n" +
 	"*scheduling.schedule_pattern_template.write\x18\x04\x82\xd3\xe4\x93\x02>:\x04body\"6/v1/scheduling/schedule_pattern_templates/multi_create\x12\x84\x02\n" +
 	"!MultiReadSchedulePatternTemplates\x12@.rotaloom.scheduling.v1.MultiReadSchedulePatternTemplatesRequest\x1a+.rotaloom.scheduling.v1.SchedulePatternList\"p\xa2\xbb\x18-\n" +

@@ -1799,18 +1799,18 @@ const file_rotaloom_timekeeping_v1_employment_term_proto_rawDesc = "" +
 	"\aversion\x18\x05 \x01(\x03R\aversion:~\xaa\xbb\x18z\n" +
 	",rotaloom.timekeeping.employment_term.changed\x12\acommons\x12\n" +
 	"scheduling\x1a5\n" +
-	"\vtimekeeping\x12\x10employment_terms\"\x02id*\aversion2\adeleted2\xb2\x0e\n" +
-	"\x15EmploymentTermService\x12\xfc\x01\n" +
-	"\x11GetEmploymentTerm\x121.rotaloom.timekeeping.v1.GetEmploymentTermRequest\x1a'.rotaloom.timekeeping.v1.EmploymentTerm\"\x8a\x01\xa2\xbb\x18$\n" +
-	" timekeeping.employment_term.read\x18\x01\x82\xd3\xe4\x93\x02\\Z-\x12+/v2/timekeeping/setup/employment_terms/{id}\x12+/v1/timekeeping/setup/employment_terms/{id}\x12\xe4\x01\n" +
-	"\x14UpdateEmploymentTerm\x124.rotaloom.timekeeping.v1.UpdateEmploymentTermRequest\x1a'.rotaloom.timekeeping.v1.EmploymentTerm\"m\xa2\xbb\x18%\n" +
-	"!timekeeping.employment_term.write\x18\x03\x82\xd3\xe4\x93\x02>:\x0femployment_term\x1a+/v1/timekeeping/setup/employment_terms/{id}\x12\xc5\x01\n" +
-	"\x14DeleteEmploymentTerm\x124.rotaloom.timekeeping.v1.DeleteEmploymentTermRequest\x1a\x16.google.protobuf.Empty\"_\xa2\xbb\x18(\n" +
-	"!timekeeping.employment_term.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02-*+/v1/timekeeping/setup/employment_terms/{id}\x12\xfa\x01\n" +
+	"\vtimekeeping\x12\x10employment_terms\"\x02id*\aversion2\adeleted2\xba\x0e\n" +
+	"\x15EmploymentTermService\x12\xfe\x01\n" +
+	"\x11GetEmploymentTerm\x121.rotaloom.timekeeping.v1.GetEmploymentTermRequest\x1a'.rotaloom.timekeeping.v1.EmploymentTerm\"\x8c\x01\xa2\xbb\x18&\n" +
+	" timekeeping.employment_term.read\x18\x01h\x01\x82\xd3\xe4\x93\x02\\Z-\x12+/v2/timekeeping/setup/employment_terms/{id}\x12+/v1/timekeeping/setup/employment_terms/{id}\x12\xe6\x01\n" +
+	"\x14UpdateEmploymentTerm\x124.rotaloom.timekeeping.v1.UpdateEmploymentTermRequest\x1a'.rotaloom.timekeeping.v1.EmploymentTerm\"o\xa2\xbb\x18'\n" +
+	"!timekeeping.employment_term.write\x18\x03h\x01\x82\xd3\xe4\x93\x02>:\x0femployment_term\x1a+/v1/timekeeping/setup/employment_terms/{id}\x12\xc7\x01\n" +
+	"\x14DeleteEmploymentTerm\x124.rotaloom.timekeeping.v1.DeleteEmploymentTermRequest\x1a\x16.google.protobuf.Empty\"a\xa2\xbb\x18*\n" +
+	"!timekeeping.employment_term.write\x18\x03 \xcc\x01h\x01\x82\xd3\xe4\x93\x02-*+/v1/timekeeping/setup/employment_terms/{id}\x12\xfa\x01\n" +
 	"\x13ListEmploymentTerms\x123.rotaloom.timekeeping.v1.ListEmploymentTermsRequest\x1a+.rotaloom.timekeeping.v1.EmploymentTermList\"\x80\x01\xa2\xbb\x18$\n" +
-	" timekeeping.employment_term.read\x18\x01\x82\xd3\xe4\x93\x02RZ(\x12&/v2/timekeeping/setup/employment_terms\x12&/v1/timekeeping/setup/employment_terms\x12\xc4\x01\n" +
-	"\x14CreateEmploymentTerm\x12'.rotaloom.timekeeping.v1.EmploymentTerm\x1a'.rotaloom.timekeeping.v1.EmploymentTerm\"Z\xa2\xbb\x18%\n" +
-	"!timekeeping.employment_term.write\x18\x03\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/timekeeping/setup/employment_terms\x12\xe7\x01\n" +
+	" timekeeping.employment_term.read\x18\x01\x82\xd3\xe4\x93\x02RZ(\x12&/v2/timekeeping/setup/employment_terms\x12&/v1/timekeeping/setup/employment_terms\x12\xc6\x01\n" +
+	"\x14CreateEmploymentTerm\x12'.rotaloom.timekeeping.v1.EmploymentTerm\x1a'.rotaloom.timekeeping.v1.EmploymentTerm\"\\\xa2\xbb\x18'\n" +
+	"!timekeeping.employment_term.write\x18\x03h\x01\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/timekeeping/setup/employment_terms\x12\xe7\x01\n" +
 	"\x18MultiReadEmploymentTerms\x128.rotaloom.timekeeping.v1.MultiReadEmploymentTermsRequest\x1a+.rotaloom.timekeeping.v1.EmploymentTermList\"d\xa2\xbb\x18$\n" +
 	" timekeeping.employment_term.read\x18\x01\x82\xd3\xe4\x93\x026:\x01*\"1/v1/timekeeping/setup/employment_terms/multi_read\x12\x9a\x02\n" +
 	"\x1cUpsertEmploymentTermVersions\x12<.rotaloom.timekeeping.v1.UpsertEmploymentTermVersionsRequest\x1a+.rotaloom.timekeeping.v1.EmploymentTermList\"\x8e\x01\xa2\xbb\x18=\n" +

@@ -1,0 +1,137 @@
+// Package precondition holds writes to the If-Match of their request (RFC 9110, section
+// 13.1.1). The edge reads the header, the call carries it to the service, and the method
+// compares it in the transaction that writes, with the row locked.
+package precondition
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// MaxTags bounds the entity tags of one If-Match.
+const MaxTags = 16
+
+// CodeNoVersion (400): If-Match names a version, and the operation changes nothing that has a version of its own. Leave If-Match out. In a request with several items, send the version of each item where it has one.
+const CodeNoVersion = "WRL-00433"
+
+// unknown stands for an entity tag that no object of ours has.
+const unknown = 0
+
+// Condition is what an If-Match asks for: that the object has one of several versions, or
+// that there is an object at all. The zero value asks for nothing.
+type Condition struct {
+	exists   bool
+	versions []int64
+}
+
+// Given reports whether the condition asks for something.
+func (c Condition) Given() bool { return c.exists || c.versions != nil }
+
+// NamesVersions reports whether the condition asks for one of several versions.
+func (c Condition) NamesVersions() bool { return c.versions != nil }
+
+// holds reports whether an object with this version meets the condition; 0 is the version of
+// an object that does not exist.
+func (c Condition) holds(version int64) bool {
+	return !c.Given() || version > 0 && (c.exists || slices.Contains(c.versions, version))
+}
+
+// String returns the condition as [Read] reads it, "" for the zero value.
+func (c Condition) String() string {
+	if c.exists {
+		return "*"
+	}
+	texts := make([]string, len(c.versions))
+	for i, version := range c.versions {
+		texts[i] = strconv.FormatInt(version, 10)
+	}
+	return strings.Join(texts, ",")
+}
+
+// Read returns the condition that [Condition.String] wrote.
+func Read(text string) (Condition, error) {
+	switch text {
+	case "":
+		return Condition{}, nil
+	case "*":
+		return Condition{exists: true}, nil
+	}
+	parts := strings.SplitN(text, ",", MaxTags+1)
+	versions := make([]int64, len(parts))
+	for i, part := range parts {
+		version, err := strconv.ParseInt(part, 10, 64)
+		if err != nil {
+			return Condition{}, fault.Invalid(fault.CodeValue, fmt.Sprintf("%.100q is not a list of versions.", text))
+		}
+		versions[i] = version
+	}
+	return Condition{versions: versions}, nil
+}
+
+type contextKey struct{}
+
+// With returns a context whose writes are held to a condition.
+func With(ctx context.Context, c Condition) context.Context {
+	return context.WithValue(ctx, contextKey{}, c)
+}
+
+// Of returns the condition of a context.
+func Of(ctx context.Context) Condition {
+	c, _ := ctx.Value(contextKey{}).(Condition)
+	return c
+}
+
+// Check returns a fault unless the object with this version meets the condition of the
+// context. 0 is the version of an object that does not exist. The row must be locked, so that
+// the version is still the same when the transaction writes.
+func Check(ctx context.Context, what string, version int64) error {
+	if Of(ctx).holds(version) {
+		return nil
+	}
+	if version <= 0 {
+		return failed(fmt.Sprintf("There is no %s yet, so If-Match cannot hold. Leave it out to create one.", what))
+	}
+	return Stale(ctx, fmt.Sprintf("The %s was changed since it was read. Read it again.", what))
+}
+
+// CheckGiven is [Check] for requests that may state a version themselves, nil for none.
+// If-Match goes before that.
+func CheckGiven(ctx context.Context, what string, version int64, given *int64) error {
+	if !Of(ctx).Given() && given != nil && *given != version {
+		return Stale(ctx, fmt.Sprintf("The %s was changed since it was read. Read it again.", what))
+	}
+	return Check(ctx, what, version)
+}
+
+// Versions returns the versions one of which an existing object must have; nil for any.
+// Given is the version that the request itself states, nil for none. If-Match goes before
+// that.
+func Versions(ctx context.Context, given *int64) []int64 {
+	c := Of(ctx)
+	switch {
+	case c.Given():
+		return c.versions
+	case given != nil:
+		return []int64{*given}
+	}
+	return nil
+}
+
+// Stale returns the fault of a write to an object that has another version: 412 where the
+// request has an If-Match, else 409.
+func Stale(ctx context.Context, message string) *fault.Error {
+	if Of(ctx).Given() {
+		return failed(message)
+	}
+	return fault.Conflict(fault.CodeStale, message)
+}
+
+func failed(message string) *fault.Error {
+	return fault.New(fault.CodeStale, http.StatusPreconditionFailed, message)
+}
