@@ -3,20 +3,27 @@ package worktime
 // except finds what a supervisor has to look at: punches that are missing, shifts that
 // differ from the schedule, and scheduled shifts that nobody worked.
 func (c *calculation) except() {
-	worked := make([]bool, len(c.in.Schedule))
+	first, last := map[int]int{}, map[int]int{}
+	for i := range c.out.Shifts {
+		for _, planned := range c.out.Shifts[i].Scheduled {
+			if _, known := first[planned]; !known {
+				first[planned] = i
+			}
+			last[planned] = i
+		}
+	}
 	for i := range c.out.Shifts {
 		shift := &c.out.Shifts[i]
 		c.missed(shift)
-		if shift.Scheduled >= 0 {
-			worked[shift.Scheduled] = true
-			c.compare(shift, &c.in.Schedule[shift.Scheduled])
+		if n := len(shift.Scheduled); n > 0 {
+			c.compare(shift, first[shift.Scheduled[0]] == i, last[shift.Scheduled[n-1]] == i)
 		} else if c.in.Rule(shift.Day).FlagUnscheduled {
 			c.add(shift, Unscheduled, shift.Spans[0].In, 0)
 		}
 	}
 	for i, planned := range c.in.Schedule {
 		excused := c.in.Excused != nil && c.in.Excused(planned.Day)
-		if !worked[i] && planned.End <= c.in.Now && !excused && c.in.Rule(planned.Day).FlagAbsence {
+		if _, worked := first[i]; !worked && planned.End <= c.in.Now && !excused && c.in.Rule(planned.Day).FlagAbsence {
 			c.out.Exceptions = append(c.out.Exceptions, Exception{Day: planned.Day, Fault: Absent, Punch: -1, Amount: planned.End - planned.Start})
 		}
 	}
@@ -36,17 +43,49 @@ func (c *calculation) missed(shift *Shift) {
 	}
 }
 
-// compare compares the punches with the scheduled shift.
-func (c *calculation) compare(shift *Shift, planned *Scheduled) {
-	first, last := shift.Spans[0], shift.Spans[len(shift.Spans)-1]
+// compare compares the punches with the scheduled shifts: the first punch of what is worked
+// of them, the last one, and those around a pause of the schedule in which nobody worked.
+func (c *calculation) compare(shift *Shift, begins, ends bool) {
+	plans, spans := c.plans(shift), shift.Spans
 	limits := c.in.Rule(shift.Day).Tolerance
 	beyond := func(limit *int64, fault Fault, punch int, by int64) {
 		if punch >= 0 && limit != nil && by > *limit {
 			c.add(shift, fault, punch, by)
 		}
 	}
-	beyond(limits.EarlyIn, EarlyIn, first.In, planned.Start-first.RawStart)
-	beyond(limits.LateIn, LateIn, first.In, first.RawStart-planned.Start)
-	beyond(limits.EarlyOut, EarlyOut, last.Out, planned.End-last.RawEnd)
-	beyond(limits.LateOut, LateOut, last.Out, last.RawEnd-planned.End)
+	in := func(span Span, planned int64) {
+		beyond(limits.EarlyIn, EarlyIn, span.In, planned-span.RawStart)
+		beyond(limits.LateIn, LateIn, span.In, span.RawStart-planned)
+	}
+	out := func(span Span, planned int64) {
+		beyond(limits.EarlyOut, EarlyOut, span.Out, planned-span.RawEnd)
+		beyond(limits.LateOut, LateOut, span.Out, span.RawEnd-planned)
+	}
+	if begins {
+		in(spans[0], plans[0].Start)
+	}
+	for i := 1; i < len(plans); i++ {
+		if away := c.pauseIn(shift, plans[i-1].End, plans[i].Start); away >= 0 {
+			out(spans[away], plans[i-1].End)
+			in(spans[away+1], plans[i].Start)
+		}
+	}
+	if ends {
+		out(spans[len(spans)-1], plans[len(plans)-1].End)
+	}
+}
+
+// pauseIn returns the position of the span after which a shift pauses longest between two
+// times, or -1.
+func (c *calculation) pauseIn(shift *Shift, from, to int64) int {
+	best, longest := -1, int64(0)
+	for i := 0; i+1 < len(shift.Spans); i++ {
+		if c.transferred(shift, i) {
+			continue
+		}
+		if both := min(to, shift.Spans[i+1].RawStart) - max(from, shift.Spans[i].RawEnd); both > longest {
+			best, longest = i, both
+		}
+	}
+	return best
 }

@@ -13,14 +13,18 @@ type workedMinute struct {
 	code worktime.PayCode
 }
 
-// byMinutes adds up a timecard minute by minute, without the product's pairing,
-// rounding, intervals or zones.
-func byMinutes(c *timecard) map[worktime.Key]int64 {
-	clock := newTimeClock(c)
-	for i := range c.Punches {
-		clock.punch(i)
+// byMinutes adds up the shifts that punches were paired to minute by minute, without the
+// product's rounding, intervals or zones.
+func byMinutes(c *timecard, paired []worktime.Shift) map[worktime.Key]int64 {
+	clock := &timeClock{c: c}
+	for shift := range paired {
+		for _, span := range paired[shift].Spans {
+			if span.In >= 0 {
+				clock.spans = append(clock.spans, interval{shift, span.In, span.Out})
+			}
+		}
 	}
-	clock.close()
+	clock.shift = len(paired)
 	return clock.add()
 }
 
@@ -29,64 +33,16 @@ type interval struct {
 }
 
 type timeClock struct {
-	c      *timecard
-	spans  []interval
-	shift  int
-	first  int // the punch that began the shift, -1 without one
-	atWork int // the punch since which somebody is at work, -1 when nobody is
-	left   int64
+	c     *timecard
+	spans []interval
+	shift int
 }
-
-func newTimeClock(c *timecard) *timeClock { return &timeClock{c: c, first: -1, atWork: -1} }
 
 func (k *timeClock) rule(punch int) *worktime.Rule {
 	return k.c.Rule(dateOf(time.Unix(k.c.Punches[punch].At, 0).In(k.c.place.location)))
 }
 
 func dateOf(t time.Time) civil.Date { return civil.Of(t.Year(), t.Month(), t.Day()) }
-
-func (k *timeClock) noPersons() { k.shift, k.first, k.atWork = k.shift+1, -1, -1 }
-
-func (k *timeClock) punch(i int) {
-	p := k.c.Punches[i]
-	if k.first >= 0 && p.At > k.c.Punches[k.first].At+k.rule(k.first).MaxShift {
-		if k.atWork >= 0 {
-			k.spans = append(k.spans, interval{k.shift, k.atWork, -1})
-		}
-		k.noPersons()
-	}
-	if k.atWork < 0 {
-		if p.Direction == worktime.Out {
-			k.noPersons()
-			return
-		}
-		if k.first >= 0 && p.At > k.left+k.rule(k.first).ShiftGap {
-			k.noPersons()
-		}
-		if k.first < 0 {
-			k.first = i
-		}
-		k.atWork = i
-		return
-	}
-	if p.Direction == worktime.In {
-		k.spans = append(k.spans, interval{k.shift, k.atWork, -1})
-		k.noPersons()
-		k.first, k.atWork = i, i
-		return
-	}
-	k.spans = append(k.spans, interval{k.shift, k.atWork, i})
-	k.atWork, k.left = -1, p.At
-	if p.Direction == worktime.Any && p.Transfer {
-		k.atWork = i
-	}
-}
-
-func (k *timeClock) close() {
-	if k.atWork >= 0 {
-		k.spans = append(k.spans, interval{k.shift, k.atWork, -1})
-	}
-}
 
 // moved returns when a punch counts, by looking for the next interval minute by minute.
 func (k *timeClock) moved(i int, r worktime.Rounding) int64 {
@@ -108,18 +64,44 @@ func (k *timeClock) moved(i int, r worktime.Rounding) int64 {
 	return at
 }
 
-// planned returns the scheduled shift that begins nearest, nil when all are far away.
-func (k *timeClock) planned(at int64) *worktime.Scheduled {
-	for away := int64(0); away <= 6*3600; away += minute {
-		for _, start := range []int64{at - away, at + away} {
+// planned returns the scheduled shifts of which a shift is a part, or that are parts of it:
+// half of the minutes of the shorter one lie in the other. Without such ones it is the one
+// that begins nearest.
+func (k *timeClock) planned(spans []interval) (out []worktime.Scheduled) {
+	last := spans[len(spans)-1]
+	from, to := k.c.Punches[spans[0].in].At, k.c.Punches[max(last.in, last.out)].At
+	for _, plan := range k.c.Schedule {
+		both := int64(0)
+		for at := max(from, plan.Start); at < min(to, plan.End); at += minute {
+			both += minute
+		}
+		if both > 0 && 2*both >= min(to-from, plan.End-plan.Start) {
+			out = append(out, plan)
+		}
+	}
+	for away := int64(0); away <= 6*3600 && len(out) == 0; away += minute {
+		for _, start := range []int64{from - away, from + away} {
 			for i := range k.c.Schedule {
-				if k.c.Schedule[i].Start == start {
-					return &k.c.Schedule[i]
+				if k.c.Schedule[i].Start == start && len(out) == 0 {
+					out = append(out, k.c.Schedule[i])
 				}
 			}
 		}
 	}
-	return nil
+	return out
+}
+
+// onEdge returns the edge nearest to a punch of those that it counts for, or else what it
+// was moved to.
+func onEdge(at, moved int64, edges []int64, early, late int64) int64 {
+	for away := int64(0); away <= max(early, late); away += minute {
+		for _, planned := range edges {
+			if (at == planned-away || at == planned+away) && within(at, planned-early, planned+late) {
+				return planned
+			}
+		}
+	}
+	return moved
 }
 
 func within(at, from, to int64) bool { return from < to && from <= at && at <= to }
@@ -195,14 +177,17 @@ func (k *timeClock) minutesOf(shift int) (out []workedMinute, day civil.Date, aw
 	}
 	deduct = true
 	rule := k.rule(spans[0].in)
-	plan := k.planned(k.c.Punches[spans[0].in].At)
+	var starts, ends []int64
+	for _, plan := range k.planned(spans) {
+		starts, ends = append(starts, plan.Start), append(ends, plan.End)
+	}
 	at := int64(0)
 	for n, s := range spans {
 		in := k.c.Punches[s.in]
 		deduct = deduct && !in.NoDeduction
 		start := k.moved(s.in, rule.In)
-		if n == 0 && plan != nil && within(in.At, plan.Start-rule.Snap.EarlyIn, plan.Start+rule.Snap.LateIn) {
-			start = plan.Start
+		if n == 0 || spans[n-1].out != s.in {
+			start = onEdge(in.At, start, starts, rule.Snap.EarlyIn, rule.Snap.LateIn)
 		}
 		if n == 0 {
 			day, at = dateOf(time.Unix(start, 0).In(k.c.place.location)), start
@@ -220,8 +205,8 @@ func (k *timeClock) minutesOf(shift int) (out []workedMinute, day civil.Date, aw
 			rounding = rule.In
 		}
 		end := k.moved(s.out, rounding)
-		if n == len(spans)-1 && plan != nil && within(last.At, plan.End-rule.Snap.EarlyOut, plan.End+rule.Snap.LateOut) {
-			end = plan.End
+		if n+1 == len(spans) || spans[n+1].in != s.out {
+			end = onEdge(last.At, end, ends, rule.Snap.EarlyOut, rule.Snap.LateOut)
 		}
 		m := workedMinute{job: in.Job, code: rule.Regular}
 		if in.PayCode != nil {

@@ -156,7 +156,7 @@ func TestTotalsComparedWithMinutes(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				c := drawTimecard(t, at)
 				got := worktime.Calculate(&c.Input)
-				require.Equal(t, byMinutes(c), got.Totals())
+				require.Equal(t, byMinutes(c, got.Shifts), got.Totals())
 				booked := map[worktime.Key]int64{}
 				for i, e := range c.Edits {
 					booked[worktime.Key{Day: e.Day, PayCode: e.PayCode, Job: e.Job}] += got.Booked[i]

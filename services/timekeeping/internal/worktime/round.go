@@ -1,36 +1,6 @@
 package worktime
 
-import (
-	"sort"
-
-	"github.com/rotaloom/rotaloom/pkg/civil"
-)
-
-// matchWithin is how far the first punch of a shift may be from the start of the
-// scheduled one.
-const matchWithin = 6 * 3600
-
-// match finds the scheduled shift of each shift: the nearest by start, the earlier of
-// two. It looks at each shift by itself, so that what else is read does not matter.
-func (c *calculation) match() {
-	schedule := c.in.Schedule
-	for i := range c.out.Shifts {
-		shift := &c.out.Shifts[i]
-		at := shift.Spans[0].RawStart
-		next := sort.Search(len(schedule), func(i int) bool { return schedule[i].Start >= at })
-		best := int64(matchWithin) + 1
-		if next > 0 && at-schedule[next-1].Start < best {
-			shift.Scheduled, best = next-1, at-schedule[next-1].Start
-		}
-		if next < len(schedule) && schedule[next].Start-at < best {
-			shift.Scheduled = next
-		}
-		// Of shifts that begin together the first one counts.
-		for shift.Scheduled > 0 && schedule[shift.Scheduled-1].Start == schedule[shift.Scheduled].Start {
-			shift.Scheduled--
-		}
-	}
-}
+import "github.com/rotaloom/rotaloom/pkg/civil"
 
 // punchOf returns the first punch of a shift.
 func (c *calculation) punchOf(shift *Shift) *Punch {
@@ -47,6 +17,8 @@ func (c *calculation) round(shift *Shift) {
 	first := c.punchOf(shift)
 	raw := first.Local(first.At).Date
 	rule := c.in.Rule(raw)
+	plans := c.plans(shift)
+	starts, ends := startsOf(plans), endsOf(plans)
 	var after int64
 	for i := range shift.Spans {
 		span := &shift.Spans[i]
@@ -61,14 +33,11 @@ func (c *calculation) round(shift *Shift) {
 			}
 			end = rounding.apply(&c.in.Punches[span.Out])
 		}
-		if shift.Scheduled >= 0 {
-			planned := c.in.Schedule[shift.Scheduled]
-			if i == 0 && span.In >= 0 && near(span.RawStart, planned.Start, rule.Snap.EarlyIn, rule.Snap.LateIn) {
-				start = planned.Start
-			}
-			if i == len(shift.Spans)-1 && span.Out >= 0 && near(span.RawEnd, planned.End, rule.Snap.EarlyOut, rule.Snap.LateOut) {
-				end = planned.End
-			}
+		if span.In >= 0 && (i == 0 || !c.transferred(shift, i-1)) {
+			start = snapped(span.RawStart, start, starts, rule.Snap.EarlyIn, rule.Snap.LateIn)
+		}
+		if span.Out >= 0 && !c.transferred(shift, i) {
+			end = snapped(span.RawEnd, end, ends, rule.Snap.EarlyOut, rule.Snap.LateOut)
 		}
 		if i > 0 {
 			start = max(start, after)

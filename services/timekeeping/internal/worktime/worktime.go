@@ -83,12 +83,13 @@ type Rule struct {
 	// Regular is what time is paid as that nothing else is said of.
 	Regular PayCode
 	// MaxShift is how long after the first punch of a shift another one may belong
-	// to it.
-	MaxShift int64
-	// ShiftGap is the longest break: who punches in later begins another shift.
-	ShiftGap int64
-	In, Out  Rounding
-	Snap     Snap
+	// to it, and ShiftGap is the longest break: who punches in later begins another
+	// shift. Both are by the clock, also when it is changed in between.
+	MaxShift, ShiftGap int64
+	// RepeatWithin is how long after a punch another one that says the same is ignored.
+	RepeatWithin int64
+	In, Out      Rounding
+	Snap         Snap
 	// Breaks, Daily and Weekly ascend by After.
 	Breaks        []Break
 	Daily, Weekly []Tier
@@ -105,7 +106,8 @@ type Worked struct{ All, Week int64 }
 
 // Input is what is known of one employee.
 type Input struct {
-	// Punches ascend. The first one is not the middle of a shift.
+	// Punches ascend by time. Of those of one second an Out comes before an In, and an
+	// In before what says neither.
 	Punches []Punch
 	// Schedule ascends by start.
 	Schedule []Scheduled
@@ -151,8 +153,9 @@ type Shift struct {
 	Items []Item
 	// Deducted is how much was taken out for breaks.
 	Deducted int64
-	// Scheduled is the position of the shift in Input.Schedule, -1 without one.
-	Scheduled int
+	// Scheduled are the positions of the shifts in Input.Schedule of which this one is a
+	// part, or which are parts of it; ascending.
+	Scheduled []int
 	// Running says that the employee is still at work.
 	Running bool
 }
@@ -182,8 +185,14 @@ type Exception struct {
 	Amount int64
 }
 
+// Repetition is a punch that was ignored because it repeats another one. Both are
+// positions in Input.Punches.
+type Repetition struct{ Punch, Of int }
+
 // Result is what follows from an Input.
 type Result struct {
+	// Repeated ascend.
+	Repeated []Repetition
 	// Shifts ascend by start.
 	Shifts     []Shift
 	Exceptions []Exception

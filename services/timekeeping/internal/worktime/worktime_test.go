@@ -79,8 +79,15 @@ func TestExceptions(t *testing.T) {
 		{"not over yet", nil, []worktime.Scheduled{day(8, 16)}, at(zone, 10, 15, 59), false, nil},
 		{"excused", nil, []worktime.Scheduled{day(8, 16)}, at(zone, 12, 0, 0), true, nil},
 		{
-			"too far from the schedule",
+			"late by hours",
 			[]int64{at(zone, 10, 14, 1), at(zone, 10, 15, 0)},
+			[]worktime.Scheduled{day(8, 16)},
+			at(zone, 12, 0, 0), false,
+			[]faulty{{10, worktime.LateIn, 0}, {10, worktime.EarlyOut, 1}},
+		},
+		{
+			"too far from the schedule",
+			[]int64{at(zone, 10, 16, 30), at(zone, 10, 18, 0)},
 			[]worktime.Scheduled{day(8, 16)},
 			at(zone, 12, 0, 0), false,
 			[]faulty{{10, worktime.Unscheduled, 0}, {10, worktime.Absent, -1}},

@@ -3,6 +3,7 @@ package card
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -36,6 +37,13 @@ func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 			d := of(shift.Day)
 			d.WorkedShifts = append(d.WorkedShifts, c.workedShift(shift))
 			d.Punches = append(d.Punches, c.punchesOf(shift)...)
+		}
+	}
+	for punch, day := range c.repeated() {
+		if c.shows(day) {
+			d := of(day)
+			d.Punches = append(d.Punches, c.punches[punch].ToProto(nil))
+			slices.SortStableFunc(d.Punches, func(a, b *timekeepingv1.Punch) int { return strings.Compare(a.GetPunchDtm(), b.GetPunchDtm()) })
 		}
 	}
 	for _, e := range c.edits {
@@ -77,6 +85,25 @@ func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 	return out
 }
 
+// repeated returns the punches that are ignored, each with the day of the shift whose punch
+// it repeats.
+func (c *Card) repeated() map[int]civil.Date {
+	if len(c.result.Repeated) == 0 {
+		return nil
+	}
+	days := map[int]civil.Date{}
+	for i := range c.result.Shifts {
+		for _, span := range c.result.Shifts[i].Spans {
+			days[span.In], days[span.Out] = c.result.Shifts[i].Day, c.result.Shifts[i].Day
+		}
+	}
+	out := make(map[int]civil.Date, len(c.result.Repeated))
+	for _, r := range c.result.Repeated {
+		out[r.Punch] = days[r.Of]
+	}
+	return out
+}
+
 func (c *Card) local(punch int, at int64) string {
 	return c.punches[punch].Local(at).String()
 }
@@ -85,7 +112,7 @@ func (c *Card) local(punch int, at int64) string {
 func (c *Card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
 	out := &timekeepingv1.WorkedShift{
 		ApplyDate: shift.Day.String(), BreakHours: amount.Hours(shift.Deducted),
-		IsScheduled: proto.Bool(shift.Scheduled >= 0), IsOpen: proto.Bool(shift.Running),
+		IsScheduled: proto.Bool(len(shift.Scheduled) > 0), IsOpen: proto.Bool(shift.Running),
 	}
 	var paid int64
 	for _, item := range shift.Items {
@@ -116,7 +143,7 @@ func (c *Card) punchesOf(shift *worktime.Shift) []*timekeepingv1.Punch {
 		}
 		last = punch
 		p := c.punches[punch].ToProto(nil)
-		p.RoundedPunchDtm, p.IsScheduled = c.local(punch, rounded), proto.Bool(shift.Scheduled >= 0)
+		p.RoundedPunchDtm, p.IsScheduled = c.local(punch, rounded), proto.Bool(len(shift.Scheduled) > 0)
 		out = append(out, p)
 	}
 	for _, span := range shift.Spans {

@@ -19,10 +19,11 @@ import (
 )
 
 // Days around those that are read: a week before them counts towards overtime, and a
-// shift can begin before a day and end after it.
+// shift can begin before a day and end after it. How punches pair is certain some days
+// away from the end of what is read.
 const (
 	daysBefore = 8
-	daysAfter  = 3
+	daysAfter  = 5
 	// daysBack is how far back the beginning of a shift is looked for: who never in
 	// this time made a pause longer than the longest shift begins one with the first
 	// punch in it.
@@ -108,7 +109,7 @@ CROSS JOIN LATERAL (
       AND (NOT $8 OR $9 OR at < h.open_from)
     OFFSET 0
 ) AS p
-ORDER BY e.ID, p.at`
+ORDER BY e.ID, p.at, p.direction DESC, p.is_transfer, p.id`
 )
 
 // load reads what is stored of employees.

@@ -75,9 +75,11 @@ func (c *Card) actualShift(shift *worktime.Shift) *timekeepingv1.ActualShift {
 	if shift.Running {
 		s.End = max(last.Start, c.input.Now)
 	}
-	if shift.Scheduled >= 0 {
-		planned := c.input.Schedule[shift.Scheduled]
-		s.ScheduledStart = proto.Int64(planned.Start)
+	for i, n := range shift.Scheduled {
+		planned := c.input.Schedule[n]
+		if i == 0 {
+			s.ScheduledStart = proto.Int64(planned.Start)
+		}
 		if shift.Running {
 			s.End = max(s.End, planned.End)
 		}
@@ -105,6 +107,11 @@ func (c *Card) Running() (civil.Date, bool) {
 // timecard: midnight, but for punches of shifts that cross it.
 func (c *Card) OpenFrom() int64 {
 	open := c.zone.Unix(c.Days.To.At(0))
+	for punch, day := range c.repeated() {
+		if day < c.Days.To {
+			open = max(open, c.punches[punch].At+1)
+		}
+	}
 	for i := range c.result.Shifts {
 		shift := &c.result.Shifts[i]
 		for _, span := range shift.Spans {
