@@ -37,7 +37,7 @@ func Compile(list []*timekeepingv1.PayRule, payCode func(*commonv1.Ref) worktime
 	named := regular
 	paid := payCode(&commonv1.Ref{Qualifier: &named})
 	out := &Rules{byID: map[int64]*compiled{}, byName: map[string]*compiled{}}
-	out.none = &worktime.Rule{Regular: paid, MaxShift: defaultLongestShift * minute, ShiftGap: defaultLongestBreak * minute, WeekStart: 1, FlagAbsence: true}
+	out.none = &worktime.Rule{Regular: paid, MaxShift: defaultLongestShift * minute, ShiftGap: defaultLongestBreak * minute, RepeatWithin: defaultRepeatedPunchSeconds, WeekStart: 1, FlagAbsence: true}
 	out.maxShift = out.none.MaxShift
 	for _, r := range list {
 		c := &compiled{name: r.GetName()}
@@ -75,11 +75,12 @@ func compile(v *timekeepingv1.PayRuleVersion, payCode func(*commonv1.Ref) workti
 	}
 	rule := worktime.Rule{
 		Regular: paid, MaxShift: seconds(v.GetLongestShift()), ShiftGap: seconds(v.GetLongestBreak()),
-		In:        worktime.Rounding{Interval: seconds(v.GetInRounding().GetInterval()), Grace: seconds(v.GetInRounding().GetGrace())},
-		Out:       worktime.Rounding{Interval: seconds(v.GetOutRounding().GetInterval()), Grace: seconds(v.GetOutRounding().GetGrace())},
-		Snap:      worktime.Snap{EarlyIn: seconds(snap.GetEarlyIn()), LateIn: seconds(snap.GetLateIn()), EarlyOut: seconds(snap.GetEarlyOut()), LateOut: seconds(snap.GetLateOut())},
-		WeekStart: weekday(v.GetWeekStart()),
-		Tolerance: worktime.Tolerance{EarlyIn: tolerated(limits.EarlyIn), LateIn: tolerated(limits.LateIn), EarlyOut: tolerated(limits.EarlyOut), LateOut: tolerated(limits.LateOut)},
+		RepeatWithin: repeatWithin(v),
+		In:           worktime.Rounding{Interval: seconds(v.GetInRounding().GetInterval()), Grace: seconds(v.GetInRounding().GetGrace())},
+		Out:          worktime.Rounding{Interval: seconds(v.GetOutRounding().GetInterval()), Grace: seconds(v.GetOutRounding().GetGrace())},
+		Snap:         worktime.Snap{EarlyIn: seconds(snap.GetEarlyIn()), LateIn: seconds(snap.GetLateIn()), EarlyOut: seconds(snap.GetEarlyOut()), LateOut: seconds(snap.GetLateOut())},
+		WeekStart:    weekday(v.GetWeekStart()),
+		Tolerance:    worktime.Tolerance{EarlyIn: tolerated(limits.EarlyIn), LateIn: tolerated(limits.LateIn), EarlyOut: tolerated(limits.EarlyOut), LateOut: tolerated(limits.LateOut)},
 
 		FlagUnscheduled: v.GetFlagUnscheduled(), FlagAbsence: v.GetFlagAbsence(),
 	}
@@ -93,6 +94,14 @@ func compile(v *timekeepingv1.PayRuleVersion, payCode func(*commonv1.Ref) workti
 		}
 	}
 	return rule
+}
+
+// repeatWithin is the default for versions that were stored before there was a setting.
+func repeatWithin(v *timekeepingv1.PayRuleVersion) int64 {
+	if v.RepeatedPunchSeconds == nil {
+		return defaultRepeatedPunchSeconds
+	}
+	return int64(v.GetRepeatedPunchSeconds())
 }
 
 // MaxShift returns the longest that any shift may be, in seconds.

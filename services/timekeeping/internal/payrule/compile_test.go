@@ -93,7 +93,7 @@ func TestWhatVersionsMean(t *testing.T) {
 	t.Parallel()
 	limit := func(seconds int64) *int64 { return &seconds }
 	plain := worktime.Rule{
-		Regular: worktime.PayCode{Name: "Regular"}, MaxShift: 16 * 3600, ShiftGap: 4 * 3600, WeekStart: time.Monday, FlagAbsence: true,
+		Regular: worktime.PayCode{Name: "Regular"}, MaxShift: 16 * 3600, ShiftGap: 4 * 3600, RepeatWithin: 60, WeekStart: time.Monday, FlagAbsence: true,
 	}
 	with := func(change func(*worktime.Rule)) worktime.Rule {
 		rule := plain
@@ -109,6 +109,7 @@ func TestWhatVersionsMean(t *testing.T) {
 		{"another regular pay code", &dated{RegularPayCode: named("Salary")}, with(func(r *worktime.Rule) { r.Regular.Name = "Salary" })},
 		{"another week", &dated{WeekStart: "Saturday"}, with(func(r *worktime.Rule) { r.WeekStart = time.Saturday })},
 		{"other flags", &dated{FlagAbsence: proto.Bool(false), FlagUnscheduled: proto.Bool(true)}, with(func(r *worktime.Rule) { r.FlagAbsence, r.FlagUnscheduled = false, true })},
+		{"every touch counts", &dated{RepeatedPunchSeconds: proto.Int32(0)}, with(func(r *worktime.Rule) { r.RepeatWithin = 0 })},
 		{"rounding", &dated{InRounding: &rounding{Interval: minutes(15), Grace: minutes(7)}, OutRounding: &rounding{Interval: minutes(6)}}, with(func(r *worktime.Rule) {
 			r.In, r.Out = worktime.Rounding{Interval: 900, Grace: 420}, worktime.Rounding{Interval: 360}
 		})},

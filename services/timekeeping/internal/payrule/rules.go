@@ -19,7 +19,9 @@ const (
 	maxList = 10
 
 	defaultLongestShift = 960
-	defaultLongestBreak = 240
+	// defaultRepeatedPunchSeconds is for how many seconds a second touch is ignored.
+	defaultRepeatedPunchSeconds = 60
+	defaultLongestBreak         = 240
 )
 
 func invalid(format string, args ...any) error {
@@ -67,6 +69,9 @@ func check(path string, v *timekeepingv1.PayRuleVersion) error {
 	}
 	if v.LongestBreak == nil {
 		v.LongestBreak = proto.Int32(defaultLongestBreak)
+	}
+	if v.RepeatedPunchSeconds == nil {
+		v.RepeatedPunchSeconds = proto.Int32(defaultRepeatedPunchSeconds)
 	}
 	if v.FlagAbsence == nil {
 		v.FlagAbsence = proto.Bool(true)

@@ -73,17 +73,17 @@ func TestWhatVersionsAreCompletedTo(t *testing.T) {
 		name        string
 		given, want *dated
 	}{
-		{"nothing", &dated{}, &dated{LongestShift: minutes(960), LongestBreak: minutes(240), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY"}},
+		{"nothing", &dated{}, &dated{LongestShift: minutes(960), LongestBreak: minutes(240), RepeatedPunchSeconds: proto.Int32(60), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY"}},
 		{
-			"what is given stays", &dated{LongestShift: minutes(1440), LongestBreak: minutes(0), FlagAbsence: proto.Bool(false), WeekStart: "sunday"},
-			&dated{LongestShift: minutes(1440), LongestBreak: minutes(0), FlagAbsence: proto.Bool(false), WeekStart: "SUNDAY"},
+			"what is given stays", &dated{RepeatedPunchSeconds: proto.Int32(0), LongestShift: minutes(1440), LongestBreak: minutes(0), FlagAbsence: proto.Bool(false), WeekStart: "sunday"},
+			&dated{RepeatedPunchSeconds: proto.Int32(0), LongestShift: minutes(1440), LongestBreak: minutes(0), FlagAbsence: proto.Bool(false), WeekStart: "SUNDAY"},
 		},
 		{
 			"breaks and tiers are in order", &dated{
 				Breaks:        []*breakTime{{After: minutes(540), Length: minutes(15)}, {After: minutes(0), Length: minutes(240)}},
 				DailyOvertime: []*tier{{After: minutes(600), PayCode: named("Double")}, {After: minutes(480), PayCode: named("Overtime")}},
 			}, &dated{
-				LongestShift: minutes(960), LongestBreak: minutes(240), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY",
+				LongestShift: minutes(960), LongestBreak: minutes(240), RepeatedPunchSeconds: proto.Int32(60), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY",
 				Breaks:        []*breakTime{{After: minutes(0), Length: minutes(240)}, {After: minutes(540), Length: minutes(15)}},
 				DailyOvertime: []*tier{{After: minutes(480), PayCode: named("Overtime")}, {After: minutes(600), PayCode: named("Double")}},
 			},
@@ -92,7 +92,7 @@ func TestWhatVersionsAreCompletedTo(t *testing.T) {
 			"the most there may be", &dated{InRounding: &rounding{Interval: minutes(60), Grace: minutes(60)}, Exceptions: &window{LateIn: minutes(720), EarlyOut: minutes(0)}, LongestShift: minutes(60)},
 			&dated{
 				InRounding: &rounding{Interval: minutes(60), Grace: minutes(60)}, Exceptions: &window{LateIn: minutes(720), EarlyOut: minutes(0)},
-				LongestShift: minutes(60), LongestBreak: minutes(240), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY",
+				LongestShift: minutes(60), LongestBreak: minutes(240), RepeatedPunchSeconds: proto.Int32(60), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY",
 			},
 		},
 	} {

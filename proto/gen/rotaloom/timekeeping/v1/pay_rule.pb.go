@@ -361,8 +361,8 @@ type PayRuleVersion struct {
 	// What time is paid as that nothing else is said of. It must exist. Without one,
 	// the pay code "Regular", whether it exists or not.
 	RegularPayCode *v1.Ref `protobuf:"bytes,2,opt,name=regular_pay_code,json=regularPayCode,proto3" json:"regular_pay_code,omitempty"`
-	// How long after the first punch another may belong to the shift: 60 to 1440, 960
-	// unless it is given.
+	// How long after the first punch another may belong to the shift, by the clock also when
+	// it is changed: 60 to 1440, 960 unless it is given.
 	LongestShift *int32 `protobuf:"varint,3,opt,name=longest_shift,json=longestShift,proto3,oneof" json:"longest_shift,omitempty"`
 	// The longest break: who punches in later begins another shift; 240 unless it is
 	// given.
@@ -382,9 +382,12 @@ type PayRuleVersion struct {
 	Exceptions      *PayRuleWindow `protobuf:"bytes,12,opt,name=exceptions,proto3" json:"exceptions,omitempty"`
 	FlagUnscheduled *bool          `protobuf:"varint,13,opt,name=flag_unscheduled,json=flagUnscheduled,proto3,oneof" json:"flag_unscheduled,omitempty"`
 	// True unless it says otherwise.
-	FlagAbsence   *bool `protobuf:"varint,14,opt,name=flag_absence,json=flagAbsence,proto3,oneof" json:"flag_absence,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	FlagAbsence *bool `protobuf:"varint,14,opt,name=flag_absence,json=flagAbsence,proto3,oneof" json:"flag_absence,omitempty"`
+	// For how many seconds after a punch another one is ignored that says the same, as
+	// when somebody touches the clock twice: 0 to 600, 60 unless it is given.
+	RepeatedPunchSeconds *int32 `protobuf:"varint,15,opt,name=repeated_punch_seconds,json=repeatedPunchSeconds,proto3,oneof" json:"repeated_punch_seconds,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *PayRuleVersion) Reset() {
@@ -513,6 +516,13 @@ func (x *PayRuleVersion) GetFlagAbsence() bool {
 		return *x.FlagAbsence
 	}
 	return false
+}
+
+func (x *PayRuleVersion) GetRepeatedPunchSeconds() int32 {
+	if x != nil && x.RepeatedPunchSeconds != nil {
+		return *x.RepeatedPunchSeconds
+	}
+	return 0
 }
 
 // PayRuleRounding moves times to intervals of the clock, counted from midnight: back
@@ -784,7 +794,7 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\x1c\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\bversionsR\x11effectiveVersionsB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
-	"\b_version\"\xf1\a\n" +
+	"\b_version\"\xec\b\n" +
 	"\x0ePayRuleVersion\x12-\n" +
 	"\x0eeffective_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12A\n" +
 	"\x10regular_pay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x0eregularPayCode\x12M\n" +
@@ -804,11 +814,13 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"exceptions\x18\f \x01(\v2&.rotaloom.timekeeping.v1.PayRuleWindowR\n" +
 	"exceptions\x12.\n" +
 	"\x10flag_unscheduled\x18\r \x01(\bH\x02R\x0fflagUnscheduled\x88\x01\x01\x12&\n" +
-	"\fflag_absence\x18\x0e \x01(\bH\x03R\vflagAbsence\x88\x01\x01B\x10\n" +
+	"\fflag_absence\x18\x0e \x01(\bH\x03R\vflagAbsence\x88\x01\x01\x12^\n" +
+	"\x16repeated_punch_seconds\x18\x0f \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\xc0\x82@\x1a\tWRL-20501H\x04R\x14repeatedPunchSeconds\x88\x01\x01B\x10\n" +
 	"\x0e_longest_shiftB\x10\n" +
 	"\x0e_longest_breakB\x13\n" +
 	"\x11_flag_unscheduledB\x0f\n" +
-	"\r_flag_absence\"d\n" +
+	"\r_flag_absenceB\x19\n" +
+	"\x17_repeated_punch_seconds\"d\n" +
 	"\x0fPayRuleRounding\x12\x1f\n" +
 	"\binterval\x18\x01 \x01(\x05H\x00R\binterval\x88\x01\x01\x12\x19\n" +
 	"\x05grace\x18\x02 \x01(\x05H\x01R\x05grace\x88\x01\x01B\v\n" +

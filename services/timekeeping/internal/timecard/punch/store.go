@@ -26,8 +26,8 @@ ON CONFLICT ON CONSTRAINT punch_once DO NOTHING`
 
 	readStored = `
 SELECT q.n, p.id, p.direction, p.no_deduction, p.time_zone, p.body, p.created_at, p.updated_at
-FROM unnest($2::bigint[], $3::timestamptz[]) WITH ORDINALITY AS q (employee_id, at, n)
-JOIN punch p ON p.tenant_id = $1 AND p.employee_id = q.employee_id AND p.at = q.at`
+FROM unnest($2::bigint[], $3::timestamptz[], $4::smallint[], $5::boolean[]) WITH ORDINALITY AS q (employee_id, at, direction, is_transfer, n)
+JOIN punch p ON p.tenant_id = $1 AND p.employee_id = q.employee_id AND p.at = q.at AND p.direction = q.direction AND p.is_transfer = q.is_transfer`
 
 	updatePunch = `
 UPDATE punch SET at = $4, time_zone = $5, direction = $6, is_transfer = $7, job = $8, work_rule_id = $9, work_rule = $10, no_deduction = $11, body = $12, updated_at = now()
@@ -39,11 +39,11 @@ WHERE tenant_id = $1 AND employee_id = $2 AND id = $3`
 SELECT q.n, p.id, p.at, p.time_zone, p.direction, p.no_deduction, p.body, p.created_at, p.updated_at
 FROM unnest($2::bigint[], $3::timestamptz[], $4::timestamptz[]) WITH ORDINALITY AS q (employee_id, first, last, n)
 JOIN punch p ON p.tenant_id = $1 AND p.employee_id = q.employee_id AND p.at BETWEEN q.first AND q.last
-ORDER BY q.n, p.at`
+ORDER BY q.n, p.at, p.direction DESC, p.is_transfer, p.id`
 )
 
-// Insert writes punches. One that an employee made at the same moment is the same one,
-// and stays as it is.
+// Insert writes punches. One of the same second that says the same is the same one, and
+// stays as it is.
 func Insert(ctx context.Context, tx pgx.Tx, zones *civil.Zones, tenantID int64, rows []*Entry) error {
 	if len(rows) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func Insert(ctx context.Context, tx pgx.Tx, zones *civil.Zones, tenantID int64, 
 	if _, err := tx.Exec(ctx, insertPunches, tenantID, employees, at, names, directions, transfers, jobs, ruleIDs, rules, noDeductions, bodies); err != nil {
 		return fmt.Errorf("store punches: %w", err)
 	}
-	stored, err := tx.Query(ctx, readStored, tenantID, employees, at)
+	stored, err := tx.Query(ctx, readStored, tenantID, employees, at, directions, transfers)
 	if err != nil {
 		return fmt.Errorf("read stored punches: %w", err)
 	}
@@ -83,7 +83,7 @@ func Update(ctx context.Context, tx pgx.Tx, tenantID int64, e *Entry) error {
 		e.Transfer, e.Job, e.WorkRuleID, e.WorkRule, e.NoDeduction, e.Body)
 	var broken *pgconn.PgError
 	if errors.As(err, &broken) && broken.ConstraintName == "punch_once" {
-		return timecardfault.Invalid("The employee has another punch at %s", e.Local(e.At))
+		return timecardfault.Invalid("The employee has the same punch at %s already", e.Local(e.At))
 	}
 	return found(tag, err, e.ID)
 }
