@@ -175,7 +175,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		workRules: workrule.New(deps.Pool),
 		payRules:  payrule.New(deps.Pool),
 
-		punches:   timecard.NewPunches(deps.Pool, signoffs, persons),
+		punches:   timecard.NewPunches(deps.Pool, signoffs, persons, deps.Clock.Now),
 		timecards: timecard.NewTimecards(deps.Pool, cards, finder, signoffs),
 		shifts:    timecard.NewWorkedShifts(cards),
 		signoffs:  signoff.New(signoffs, finder),

@@ -126,7 +126,7 @@ var errOnlyValidated = errors.New("only validated")
 
 // update applies the changes of a timecard in one transaction.
 func (h *Timecards) update(ctx context.Context, tenantID int64, who person.Person, do *timekeepingv1.TimecardChanges) error {
-	plan := &plan{pool: h.pool, zones: &h.zones, tenantID: tenantID, who: who, days: signoff.ChangedDays{}}
+	plan := &plan{pool: h.pool, zones: &h.zones, tenantID: tenantID, who: who, days: signoff.ChangedDays{}, now: h.cards.Now()}
 	if err := plan.read(ctx, do); err != nil {
 		return err
 	}

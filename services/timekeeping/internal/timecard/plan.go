@@ -28,6 +28,7 @@ type plan struct {
 	tenantID int64
 	who      person.Person
 	days     signoff.ChangedDays
+	now      time.Time
 
 	addedPunches, updatedPunches []*punch.Entry
 	removedPunches, removedEdits []int64
@@ -38,6 +39,10 @@ type plan struct {
 func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) error {
 	found := map[person.Key]person.Person{{ID: p.who.ID}: p.who, {Number: p.who.Number}: p.who}
 	employee := &commonv1.Ref{Id: &p.who.ID}
+	setup, err := readSetup(ctx, p.pool, p.tenantID)
+	if err != nil {
+		return err
+	}
 	for i, in := range append(append([]*timekeepingv1.Punch(nil), do.GetPunches().GetAdded()...), do.GetPunches().GetUpdated()...) {
 		if in.GetEmployee() == nil {
 			in.Employee = employee
@@ -46,7 +51,7 @@ func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) erro
 		if err != nil {
 			return err
 		}
-		row, err := punch.Parse(p.zones, in, who)
+		row, err := newEntry(p.zones, in, who, setup, p.now)
 		if err != nil {
 			return err
 		}
@@ -66,21 +71,13 @@ func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) erro
 		}
 		p.removedPunches = append(p.removedPunches, in.GetId())
 	}
-	if err := p.readEdits(ctx, do.GetPayCodeEdits()); err != nil {
+	if err := p.readEdits(do.GetPayCodeEdits(), setup); err != nil {
 		return err
 	}
 	return p.readOld(ctx, p.pool, p.days)
 }
 
-func (p *plan) readEdits(ctx context.Context, changes *timekeepingv1.PayCodeEditChanges) error {
-	var s *paysetup.Setup
-	err := pg.InSnapshot(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		s, err = paysetup.Load(ctx, tx, p.tenantID)
-		return err
-	})
-	if err != nil {
-		return err
-	}
+func (p *plan) readEdits(changes *timekeepingv1.PayCodeEditChanges, s *paysetup.Setup) error {
 	for n, list := range [][]*timekeepingv1.TimecardPayCodeEdit{changes.GetAdded(), changes.GetUpdated()} {
 		for i, in := range list {
 			path := fmt.Sprintf("do.payCodeEdits.%s[%d]", []string{"added", "updated"}[n], i)

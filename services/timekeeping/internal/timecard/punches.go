@@ -3,6 +3,9 @@ package timecard
 import (
 	"context"
 	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -10,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
@@ -23,13 +27,14 @@ type Punches struct {
 	signoffs *signoff.Store
 	persons  *person.Directory
 	zones    civil.Zones
+	now      func() time.Time
 }
 
 var _ timekeepingv1.PunchServiceServer = (*Punches)(nil)
 
 // NewPunches returns a Punches that keeps punches in the database of the pool.
-func NewPunches(pool *pg.Pool, signoffs *signoff.Store, persons *person.Directory) *Punches {
-	return &Punches{pool: pool, signoffs: signoffs, persons: persons}
+func NewPunches(pool *pg.Pool, signoffs *signoff.Store, persons *person.Directory, now func() time.Time) *Punches {
+	return &Punches{pool: pool, signoffs: signoffs, persons: persons, now: now}
 }
 
 // ImportPunches stores punches, each by itself.
@@ -45,12 +50,16 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 	if err != nil {
 		return nil, err
 	}
+	setup, err := readSetup(ctx, h.pool, tenantID)
+	if err != nil {
+		return nil, err
+	}
 	out := &timekeepingv1.ImportPunchesResponse{Punches: make([]*timekeepingv1.ImportedPunch, len(req.GetPunches()))}
 	var rows []*punch.Entry
 	var at []int
 	for i, p := range req.GetPunches() {
 		out.Punches[i] = &timekeepingv1.ImportedPunch{PunchForRest: p}
-		row, err := h.entry(p, found)
+		row, err := h.entry(p, found, setup)
 		if err != nil {
 			f := fault.FromError(err)
 			out.Punches[i].TkError = &timekeepingv1.TkError{ErrorCode: f.Code, Message: f.Message}
@@ -79,10 +88,32 @@ func (h *Punches) findEmployees(ctx context.Context, tenantID int64, list []*tim
 }
 
 // entry makes an entry of a punch of one of those who were found.
-func (h *Punches) entry(p *timekeepingv1.Punch, found map[person.Key]person.Person) (*punch.Entry, error) {
+func (h *Punches) entry(p *timekeepingv1.Punch, found map[person.Key]person.Person, setup *paysetup.Setup) (*punch.Entry, error) {
 	who, err := requested.In(found, p.GetEmployee())
 	if err != nil {
 		return nil, err
 	}
-	return punch.Parse(&h.zones, p, who)
+	return newEntry(&h.zones, p, who, setup, h.now())
+}
+
+// newEntry makes an entry of a punch, unless it cannot have been made or names what there is
+// not.
+func newEntry(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person, setup *paysetup.Setup, now time.Time) (*punch.Entry, error) {
+	e, err := punch.Parse(zones, p, who)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.CheckTime(now); err != nil {
+		return nil, err
+	}
+	return e, setup.CheckWorkRule(e.WorkRuleID, e.WorkRule)
+}
+
+// readSetup reads the setup that punches and pay code edits name.
+func readSetup(ctx context.Context, pool *pg.Pool, tenantID int64) (s *paysetup.Setup, err error) {
+	err = pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		s, err = paysetup.Load(ctx, tx, tenantID)
+		return err
+	})
+	return s, err
 }

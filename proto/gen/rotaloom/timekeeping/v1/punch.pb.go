@@ -684,7 +684,8 @@ type Punch struct {
 	Id       *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	Employee *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
 	// What the clock showed where the punch was made. A time that a clock change
-	// repeats is the first of both, unless instant says otherwise.
+	// repeats is the first of both, unless instant says otherwise. The method checks it, so
+	// that of an import only this punch fails.
 	PunchDtm string `protobuf:"bytes,3,opt,name=punch_dtm,json=punchDtm,proto3" json:"punch_dtm,omitempty"`
 	// Read only, as the two below.
 	RoundedPunchDtm  string `protobuf:"bytes,4,opt,name=rounded_punch_dtm,json=roundedPunchDtm,proto3" json:"rounded_punch_dtm,omitempty"`
@@ -1067,16 +1068,16 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\x16_failed_employee_count\"\x80\x01\n" +
 	"\x0fEmployeePunches\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x128\n" +
-	"\apunches\x18\x02 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchR\apunches\"\xc4\n" +
+	"\apunches\x18\x02 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchR\apunches\"\xb4\n" +
 	"\n" +
 	"\x05Punch\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
-	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12#\n" +
-	"\tpunch_dtm\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\bpunchDtm\x12*\n" +
+	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1b\n" +
+	"\tpunch_dtm\x18\x03 \x01(\tR\bpunchDtm\x12*\n" +
 	"\x11rounded_punch_dtm\x18\x04 \x01(\tR\x0froundedPunchDtm\x12,\n" +
 	"\x12original_punch_dtm\x18\x05 \x01(\tR\x10originalPunchDtm\x12$\n" +
-	"\x0eupdated_on_dtm\x18\x06 \x01(\tR\fupdatedOnDtm\x12,\n" +
-	"\x0eentered_on_dtm\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\fenteredOnDtm\x124\n" +
+	"\x0eupdated_on_dtm\x18\x06 \x01(\tR\fupdatedOnDtm\x12$\n" +
+	"\x0eentered_on_dtm\x18\a \x01(\tR\fenteredOnDtm\x124\n" +
 	"\ttime_zone\x18\b \x01(\v2\x17.rotaloom.common.v1.RefR\btimeZone\x120\n" +
 	"\aorg_job\x18\t \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x124\n" +
 	"\twork_rule\x18\n" +

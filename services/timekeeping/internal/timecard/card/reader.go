@@ -97,6 +97,9 @@ func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []in
 	return cards, nil
 }
 
+// Now is when timecards are calculated.
+func (r *Reader) Now() time.Time { return r.now() }
+
 // Over returns an error unless all days of an employee are over.
 func (r *Reader) Over(who person.Person, days civil.Range) error {
 	zone, err := r.zones.Get(who.TimeZone)

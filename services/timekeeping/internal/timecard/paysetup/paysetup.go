@@ -12,6 +12,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/workrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -23,6 +24,8 @@ type Setup struct {
 	// These are the pay codes of work rules.
 	workRuleCodesByID   map[int64]*worktime.PayCode
 	workRuleCodesByName map[string]*worktime.PayCode
+	workRuleIDs         map[int64]bool
+	workRuleNames       map[string]bool
 	// Rules are the pay rules.
 	Rules *payrule.Rules
 }
@@ -36,6 +39,7 @@ func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
 	s := &Setup{
 		codesByID: make(map[int64]*timekeepingv1.PayCode, len(codes)), codesByName: make(map[string]*timekeepingv1.PayCode, len(codes)),
 		workRuleCodesByID: map[int64]*worktime.PayCode{}, workRuleCodesByName: map[string]*worktime.PayCode{},
+		workRuleIDs: map[int64]bool{}, workRuleNames: map[string]bool{},
 	}
 	for _, code := range codes {
 		s.codesByID[code.GetId()], s.codesByName[strings.ToLower(code.GetName())] = code, code
@@ -45,6 +49,7 @@ func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
 		return nil, err
 	}
 	for _, r := range workRules {
+		s.workRuleIDs[r.GetId()], s.workRuleNames[strings.ToLower(r.GetName())] = true, true
 		if r.GetDefaultPayCode() != nil {
 			paid := s.PayCode(r.GetDefaultPayCode())
 			s.workRuleCodesByID[r.GetId()], s.workRuleCodesByName[strings.ToLower(r.GetName())] = &paid, &paid
@@ -81,6 +86,18 @@ func Ref(code worktime.PayCode) *commonv1.Ref {
 		ref.Id = proto.Int64(code.ID)
 	}
 	return ref
+}
+
+// CheckWorkRule refuses a work rule that does not exist: what is worked by it would be paid
+// as something else.
+func (s *Setup) CheckWorkRule(id *int64, name string) error {
+	switch {
+	case id != nil && !s.workRuleIDs[*id]:
+		return timecardfault.Invalid("There is no work rule with the id %d. Create it, or name another one", *id)
+	case id == nil && name != "" && !s.workRuleNames[strings.ToLower(name)]:
+		return timecardfault.Invalid("There is no work rule %q. Create it, or name another one", name)
+	}
+	return nil
 }
 
 // Booked returns the pay code that a work rule books under, nil for that of the pay

@@ -2,6 +2,7 @@ package punch
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -26,6 +27,22 @@ type Entry struct {
 	Employee person.Person
 }
 
+// aheadMost is how far the time of a punch may lie ahead of now: as far as a time clock may
+// be wrong that is still believed.
+const aheadMost = 24 * time.Hour
+
+// CheckTime refuses a punch that cannot have been made by an employee when it says.
+func (e *Entry) CheckTime(now time.Time) error {
+	if time.Unix(e.At, 0).After(now.Add(aheadMost)) {
+		return fault.Invalid(timecardfault.CodeNotYet, e.Local(e.At).String()+" lies in the future. Correct the time of the punch, or the clock that made it.")
+	}
+	if day, hired := e.Local(e.At).Date, e.Employee.HireDate; hired != nil && day < *hired {
+		return fault.Invalid(timecardfault.CodeNotEmployed,
+			fmt.Sprintf("The employee was not employed on %s, and was hired on %s. Correct the time of the punch, or the hire date.", day, hired))
+	}
+	return nil
+}
+
 // Parse checks a punch of an employee, and makes an entry of it.
 func Parse(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person) (*Entry, error) {
 	e := &Entry{Employee: who}
@@ -35,6 +52,11 @@ func Parse(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person) (*Entr
 	var err error
 	if e.Direction, err = direction(p.GetTypeOverride()); err != nil {
 		return nil, err
+	}
+	if entered := p.GetEnteredOnDtm(); entered != "" {
+		if _, err := civil.ParseDateTime(entered); err != nil {
+			return nil, fault.Invalid(fault.CodeDate, "enteredOnDtm: "+err.Error()+".")
+		}
 	}
 	e.transfer(p)
 	e.NoDeduction = p.GetCancelDeduct() || p.GetIsCancelDeduct()

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -38,7 +40,7 @@ func TestPunchesThatAreRefused(t *testing.T) {
 		{"an unknown direction", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TypeOverride: named("Sideways")}},
 		{"a job with a zero byte", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: named("A\x00")}},
 		{"a job that is too long", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: named(strings.Repeat("x", 1001))}},
-		{"a punch that is too large", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", EnteredOnDtm: strings.Repeat("x", 16_384)}},
+		{"a punch that is too large", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", CommentsNotes: []*structpb.Struct{{Fields: map[string]*structpb.Value{"text": structpb.NewStringValue(strings.Repeat("x", 16_384))}}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -80,6 +82,36 @@ func TestPunchesOfRequests(t *testing.T) {
 			assert.Equal(t, c.want, fmt.Sprintf("%s %s %d %s %s %t", shown.GetInstant(), shown.GetTimeZone().GetQualifier(), e.Direction, e.Job, e.WorkRule, e.Transfer))
 			assert.Equal(t, "P-7", shown.GetEmployee().GetQualifier())
 			assert.Equal(t, e.Direction == worktime.Any, shown.GetTypeOverride() == nil)
+		})
+	}
+}
+
+func TestPunchesOfNoTimeOfEmployment(t *testing.T) {
+	t.Parallel()
+	hired := civil.Of(2026, time.March, 2)
+	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		at, code string
+		hired    *civil.Date
+	}{
+		{"2026-03-01T23:59:59", timecardfault.CodeNotEmployed, &hired},
+		{"2026-03-02T00:00:00", "", &hired},
+		{"2000-01-01T08:00:00", timecardfault.CodeNotEmployed, &hired},
+		{"2000-01-01T08:00:00", "", nil},
+		{"2026-03-11T12:59:59", "", &hired},
+		{"2026-03-11T13:00:01", timecardfault.CodeNotYet, &hired},
+		{"2063-01-01T08:00:00", timecardfault.CodeNotYet, nil},
+	} {
+		t.Run(c.at, func(t *testing.T) {
+			t.Parallel()
+			who := person.Person{ID: 7, TimeZone: "Europe/Berlin", HireDate: c.hired}
+			e, err := punch.Parse(&civil.Zones{}, &timekeepingv1.Punch{PunchDtm: c.at}, who)
+			require.NoError(t, err)
+			if err = e.CheckTime(now); c.code == "" {
+				require.NoError(t, err)
+				return
+			}
+			assert.True(t, fault.HasCode(err, c.code), "%v", err)
 		})
 	}
 }

@@ -102,16 +102,22 @@ func found(tag pgconn.CommandTag, err error, id int64) error {
 	return err
 }
 
-// Between reads the punches of employees between two times where each of them is.
+// clockChange is more than any clock is ever changed by at once.
+const clockChange = 3 * time.Hour
+
+// Between reads the punches of employees that the clock where each of them is showed between
+// two times, both included. In an hour that a clock change repeats these are the punches of
+// both: of windows that follow one another, each punch is in one.
 func Between(ctx context.Context, db pg.Querier, zones *civil.Zones, tenantID int64, list []person.Person, first, last civil.DateTime) ([]*timekeepingv1.EmployeePunches, error) {
 	ids, from, to := make([]int64, len(list)), make([]time.Time, len(list)), make([]time.Time, len(list))
+	clocks := make([]*civil.Zone, len(list))
 	out := make([]*timekeepingv1.EmployeePunches, len(list))
 	for i, who := range list {
 		zone, err := zones.Get(who.TimeZone)
 		if err != nil {
 			return nil, err
 		}
-		ids[i], from[i], to[i] = who.ID, zone.Resolve(first), zone.Resolve(last)
+		ids[i], from[i], to[i], clocks[i] = who.ID, zone.Resolve(first).Add(-clockChange), zone.Resolve(last).Add(clockChange), zone
 		out[i] = &timekeepingv1.EmployeePunches{Employee: &commonv1.Ref{Id: &ids[i], Qualifier: &list[i].Number}}
 	}
 	rows, err := db.Query(ctx, readBetween, tenantID, ids, from, to)
@@ -126,6 +132,9 @@ func Between(ctx context.Context, db pg.Querier, zones *civil.Zones, tenantID in
 		if err := rows.Scan(&n, &p.ID, &at, &zone, (*int8)(&p.Direction), &p.NoDeduction, &p.Body, &p.Entered, &p.UpdatedAt); err != nil {
 			rows.Close()
 			return nil, fmt.Errorf("read punches: %w", err)
+		}
+		if shown := clocks[n-1].At(at); shown.Compare(first) < 0 || shown.Compare(last) > 0 {
+			continue
 		}
 		p.At = at.Unix()
 		if p.Zone, err = zones.Get(zone); err != nil {

@@ -49,6 +49,12 @@ const (
 	CodeNotApproved = "WRL-20706"
 	// CodeOwn (400): the operation is for the timecards of others, or for one's own.
 	CodeOwn = "WRL-20707"
+	// CodeNotEmployed (400): the punch was made before the employee was hired. Correct the
+	// punch, or the hire date.
+	CodeNotEmployed = "WRL-20708"
+	// CodeNotYet (400): the punch lies in the future. Correct its time, or the clock that
+	// made it.
+	CodeNotYet = "WRL-20709"
 )
 
 // Missing returns the error of something that was not given.
