@@ -48,8 +48,10 @@ type step struct {
 
 type pairing struct {
 	*calculation
-	// clocks are the times of the punches by the clocks where they were made.
+	// clocks are the times of the punches by the clocks where they were made, and rules the
+	// pay rules of the days on which they were made there.
 	clocks []int64
+	rules  []*Rule
 	// used are the punches that are no repetitions.
 	used  []int
 	steps []step
@@ -59,10 +61,18 @@ type pairing struct {
 	exceeded map[int]bool
 }
 
+// stepsOfPunch is about how many steps are read of a punch.
+const stepsOfPunch = 10
+
 func newPairing(c *calculation) *pairing {
-	p := &pairing{calculation: c, clocks: make([]int64, len(c.in.Punches)), exceeded: map[int]bool{}}
+	n := len(c.in.Punches)
+	p := &pairing{
+		calculation: c, clocks: make([]int64, n), rules: make([]*Rule, n),
+		used: make([]int, 0, n), steps: make([]step, 0, stepsOfPunch*n+1), exceeded: map[int]bool{},
+	}
 	for i := range c.in.Punches {
-		p.clocks[i] = clockOf(&c.in.Punches[i])
+		local := c.in.Punches[i].Local(c.in.Punches[i].At)
+		p.clocks[i], p.rules[i] = int64(local.Date)*civil.SecondsPerDay+int64(local.Seconds), c.in.Rule(local.Date)
 	}
 	p.ignoreRepeated()
 	p.add(step{action: none, begun: -1, last: -1, from: -1})
@@ -71,17 +81,12 @@ func newPairing(c *calculation) *pairing {
 
 // read returns the last steps of the readings that may be the cheapest.
 func (p *pairing) read() []int32 {
-	frontier := []int32{0}
+	frontier, after := []int32{0}, []int32(nil)
 	for _, i := range p.used {
-		frontier = p.next(frontier, i)
+		after = p.next(after[:0], frontier, i)
+		frontier, after = after, frontier
 	}
 	return frontier
-}
-
-// clockOf returns what the clock showed, in seconds.
-func clockOf(p *Punch) int64 {
-	local := p.Local(p.At)
-	return int64(local.Date)*civil.SecondsPerDay + int64(local.Seconds)
 }
 
 // between returns how much later by the clock a punch was made than another one. Clocks
@@ -113,20 +118,16 @@ func (p *pairing) repeats(last, i int) bool {
 }
 
 // rule returns the pay rule of the day on which a punch was made.
-func (p *pairing) rule(punch int32) *Rule {
-	made := &p.in.Punches[punch]
-	return p.in.Rule(made.Local(made.At).Date)
-}
+func (p *pairing) rule(punch int32) *Rule { return p.rules[punch] }
 
 func (p *pairing) add(s step) int32 {
 	p.steps = append(p.steps, s)
 	return int32(len(p.steps) - 1)
 }
 
-// next returns the cheapest steps after a punch, one for each state that differs in what
+// next appends the cheapest steps after a punch, one for each state that differs in what
 // may follow.
-func (p *pairing) next(frontier []int32, i int) []int32 {
-	var out []int32
+func (p *pairing) next(out, frontier []int32, i int) []int32 {
 	p.each(frontier, int32(i), func(s step) {
 		for n, known := range out {
 			k := &p.steps[known]
@@ -235,10 +236,8 @@ func (p *pairing) total(last *step) int64 {
 
 // running reports whether a shift may still go on now.
 func (p *pairing) running(begun int32) bool {
-	first := p.in.Punches[begun]
-	now := first
-	now.At = p.in.Now
-	return clockOf(&now)-p.clocks[begun] <= p.rule(begun).MaxShift
+	now := p.in.Punches[begun].Local(p.in.Now)
+	return int64(now.Date)*civil.SecondsPerDay+int64(now.Seconds)-p.clocks[begun] <= p.rule(begun).MaxShift
 }
 
 // build makes the shifts of a reading.
