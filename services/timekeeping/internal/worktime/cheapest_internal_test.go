@@ -33,16 +33,16 @@ func TestNoReadingIsCheaper(t *testing.T) {
 			planned += hours("pause", 8, 12, 24)
 		}
 		p := newPairing(&calculation{in: in, out: &Result{}})
-		found := p.steps[p.cheapest(p.read())]
+		found := p.steps[p.findCheapest(p.readAll())]
 
 		all := newPairing(&calculation{in: in, out: &Result{}})
 		frontier := []int32{0}
 		for _, i := range all.used {
 			var out []int32
-			all.each(frontier, int32(i), func(s step) { out = append(out, all.add(s)) })
+			all.extend(frontier, int32(i), func(s step) { out = append(out, all.addStep(s)) })
 			frontier = out
 		}
-		best := all.steps[all.cheapest(frontier)]
-		require.Equal(t, all.total(&best), p.total(&found))
+		best := all.steps[all.findCheapest(frontier)]
+		require.Equal(t, all.totalCost(&best), p.totalCost(&found))
 	})
 }

@@ -2,61 +2,61 @@ package worktime
 
 import "sort"
 
-// What a way to read punches costs, in seconds. Only the sum counts, and which of two is
-// less. A missing punch costs so much that no reading leaves one out which a shift of usual
-// length explains, and so little that none is explained by a chain of shifts that begin
-// when others end.
+// The costs of a reading, in seconds. Only the order of the sums matters. Two missing punches
+// cost more than a shift of usual length. One missing punch costs less than a chain of shifts
+// that begin at the end of others.
 const (
-	costMissed = 6 * 3600
-	// costExceeded is that of a shift that is longer than the longest one: two punches
-	// that miss their other ones, and belong together for whoever looks at them.
-	costExceeded = 2*costMissed - 3600
-	// costOfLength is what it costs to work through the longest shift; up to the part
-	// usualPart of usualAll of it costs nothing.
-	costOfLength        = 10 * 3600
+	missedCost = 6 * 3600
+	// exceededCost is the cost of the two punches of a shift beyond the longest shift. It is
+	// less than two missing punches, because a supervisor can correct both at once.
+	exceededCost = 2*missedCost - 3600
+	// maxLengthCost is the cost of a span as long as the longest shift. Spans up to
+	// usualPart / usualAll of the longest shift are free.
+	maxLengthCost       = 10 * 3600
 	usualPart, usualAll = 3, 5
-	// shortRest is the rest between two shifts from which on it costs nothing. Each hour
-	// that is missing costs a quarter of one.
+	// shortRest is the shortest rest between two shifts that is free. A shorter rest costs
+	// the missing time divided by restShare.
 	shortRest = 10 * 3600
 	restShare = 4
-	// breakShare is the part of a break that it costs. Who is away no longer than the
-	// longest break goes on with the shift: that it is another one costs costOfSplit, and
-	// is so only where punches would be missing otherwise.
-	breakShare  = 20
-	costOfSplit = 3 * 3600
-	// scheduleWithin is how far from the schedule a punch says nothing about it any more;
-	// half of the distance is what it costs.
+	// A break costs its length divided by breakShare. splitCost is the cost of a new shift
+	// within the longest break: a reading splits a shift only to avoid missing punches.
+	breakShare = 20
+	splitCost  = 3 * 3600
+	// scheduleWithin is the longest distance to the schedule that counts. A punch costs half
+	// of its distance.
 	scheduleWithin = 4 * 3600
-	// costOfLeavingWithJob is what a punch out costs that names a job. Who names one goes
-	// on in it, as a rule.
-	costOfLeavingWithJob = 3600
-	// costUnit divides a second. Between two readings that cost the same, the punches
-	// decide that miss others: not what comes before or behind.
+	// leaveWithJobCost is the cost of a punch out with a job. Employees usually continue in
+	// a job that their punch names.
+	leaveWithJobCost = 3600
+	// costUnit is one second of cost. Its fractions break ties between readings by their
+	// missing punches, so that punches on other days have no influence.
 	costUnit = 1024
 )
 
-// tie returns what is less than a second, and differs between most punches.
-func (p *pairing) tie(punch int32) int64 { return (p.clocks[punch]%tieOf + tieOf) % tieOf }
+// tieBreaker returns a fraction of costUnit that differs between most punches.
+func (p *pairing) tieBreaker(punch int32) int64 {
+	return (p.clocks[punch]%tieModulus + tieModulus) % tieModulus
+}
 
-// tieOf is a prime, so that punches at round times differ.
-const tieOf = 1021
+// tieModulus is a prime, so that punches at round times differ.
+const tieModulus = 1021
 
-func costOfRest(length int64) int64 { return max(0, shortRest-length) / restShare }
+func restCost(length int64) int64 { return max(0, shortRest-length) / restShare }
 
-// costOfSpan returns what it costs that somebody works from one punch to another: the part
-// that is longer than usual, and not scheduled.
-func (p *pairing) costOfSpan(begun, last, i int32) int64 {
+// spanCost returns the cost of work between two punches: unscheduled time beyond the usual
+// length.
+func (p *pairing) spanCost(begun, last, i int32) int64 {
 	longest := p.rule(begun).MaxShift
 	usual := longest * usualPart / usualAll
-	over := p.between(last, i) - p.scheduled(p.in.Punches[last].At, p.in.Punches[i].At) - usual
+	over := p.between(last, i) - p.scheduledTime(p.in.Punches[last].At, p.in.Punches[i].At) - usual
 	if over <= 0 {
 		return 0
 	}
-	return over * costOfLength / max(longest-usual, 1)
+	return over * maxLengthCost / max(longest-usual, 1)
 }
 
-// scheduled returns how much of a time is scheduled.
-func (p *pairing) scheduled(from, to int64) (length int64) {
+// scheduledTime returns the scheduled seconds between two instants.
+func (p *pairing) scheduledTime(from, to int64) (length int64) {
 	for i := p.firstAfter(from - longestScheduled); i < len(p.in.Schedule) && p.in.Schedule[i].Start < to; i++ {
 		planned := p.in.Schedule[i]
 		length += max(0, min(to, planned.End)-max(from, planned.Start))
@@ -64,7 +64,7 @@ func (p *pairing) scheduled(from, to int64) (length int64) {
 	return min(length, to-from)
 }
 
-// longestScheduled bounds how long a scheduled shift is.
+// longestScheduled is the longest scheduled shift.
 const longestScheduled = 48 * 3600
 
 // firstAfter returns the position of the first scheduled shift that begins at an instant
@@ -73,28 +73,28 @@ func (p *pairing) firstAfter(at int64) int {
 	return sort.Search(len(p.in.Schedule), func(i int) bool { return p.in.Schedule[i].Start >= at })
 }
 
-// costOfIn and costOfOut say how badly a punch fits the schedule in each direction. A punch
-// that is far away from the schedule fits both.
-func (p *pairing) costOfIn(i int32) int64 {
-	start, end := p.distances(p.in.Punches[i].At)
-	return costOfDistance(start, end)
+// inCost and outCost return the cost of a punch in each direction by its distance to the
+// schedule. A punch far from the schedule costs nothing.
+func (p *pairing) inCost(i int32) int64 {
+	start, end := p.scheduleDistances(p.in.Punches[i].At)
+	return distanceCost(start, end)
 }
 
-func (p *pairing) costOfOut(i int32) int64 {
-	start, end := p.distances(p.in.Punches[i].At)
-	return costOfDistance(end, start)
+func (p *pairing) outCost(i int32) int64 {
+	start, end := p.scheduleDistances(p.in.Punches[i].At)
+	return distanceCost(end, start)
 }
 
-func costOfDistance(own, other int64) int64 {
+func distanceCost(own, other int64) int64 {
 	if min(own, other) >= scheduleWithin {
 		return 0
 	}
 	return min(own, scheduleWithin) / 2
 }
 
-// distances returns how far the nearest scheduled start and the nearest scheduled end are,
-// at most as far as counts.
-func (p *pairing) distances(at int64) (start, end int64) {
+// scheduleDistances returns the distances to the nearest scheduled start and end, up to
+// scheduleWithin.
+func (p *pairing) scheduleDistances(at int64) (start, end int64) {
 	start, end = scheduleWithin, scheduleWithin
 	for i := p.firstAfter(at - longestScheduled); i < len(p.in.Schedule) && p.in.Schedule[i].Start < at+scheduleWithin; i++ {
 		start = min(start, abs(at-p.in.Schedule[i].Start))

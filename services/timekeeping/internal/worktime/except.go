@@ -43,10 +43,11 @@ func (c *calculation) missed(shift *Shift) {
 	}
 }
 
-// compare compares the punches with the scheduled shifts: the first punch of what is worked
-// of them, the last one, and those around a pause of the schedule in which nobody worked.
+// compare compares the punches with the scheduled shifts: the first punch, the last punch,
+// and the punches around a pause between two scheduled shifts. begins and ends report whether
+// the shift is the first and the last one that matches its scheduled shifts.
 func (c *calculation) compare(shift *Shift, begins, ends bool) {
-	plans, spans := c.plans(shift), shift.Spans
+	plans, spans := c.scheduledShifts(shift), shift.Spans
 	limits := c.in.Rule(shift.Day).Tolerance
 	beyond := func(limit *int64, fault Fault, punch int, by int64) {
 		if punch >= 0 && limit != nil && by > *limit {
@@ -65,7 +66,7 @@ func (c *calculation) compare(shift *Shift, begins, ends bool) {
 		in(spans[0], plans[0].Start)
 	}
 	for i := 1; i < len(plans); i++ {
-		if away := c.pauseIn(shift, plans[i-1].End, plans[i].Start); away >= 0 {
+		if away := c.findPause(shift, plans[i-1].End, plans[i].Start); away >= 0 {
 			out(spans[away], plans[i-1].End)
 			in(spans[away+1], plans[i].Start)
 		}
@@ -75,9 +76,9 @@ func (c *calculation) compare(shift *Shift, begins, ends bool) {
 	}
 }
 
-// pauseIn returns the position of the span after which a shift pauses longest between two
-// times, or -1.
-func (c *calculation) pauseIn(shift *Shift, from, to int64) int {
+// findPause returns the position of the span before the longest pause of a shift between two
+// instants, or -1 without a pause.
+func (c *calculation) findPause(shift *Shift, from, to int64) int {
 	best, longest := -1, int64(0)
 	for i := 0; i+1 < len(shift.Spans); i++ {
 		if c.transferred(shift, i) {

@@ -2,37 +2,36 @@ package worktime
 
 import "slices"
 
-// matchWithin is how far the only punch of a shift may be from the start, or the end, of
-// the scheduled one.
+// matchWithin is the longest distance from a shift to the start or end of a scheduled shift
+// that it does not overlap.
 const matchWithin = 6 * 3600
 
-// match finds the scheduled shifts of each shift. One that is worked in one go may be
-// several of the schedule, and one of the schedule may be worked in several.
+// match finds the scheduled shifts of each worked shift. A worked shift may match several
+// scheduled shifts, and the other way round.
 func (c *calculation) match() {
 	for i := range c.out.Shifts {
 		shift := &c.out.Shifts[i]
 		from, to := shift.Spans[0].RawStart, shift.Spans[len(shift.Spans)-1].RawEnd
 		for n, planned := range c.in.Schedule {
-			if shared(from, to, planned.Start, planned.End) {
+			if overlapsEnough(from, to, planned.Start, planned.End) {
 				shift.Scheduled = append(shift.Scheduled, n)
 			}
 		}
 		if len(shift.Scheduled) == 0 {
-			shift.Scheduled = c.nearest(shift)
+			shift.Scheduled = c.findNearest(shift)
 		}
 	}
 }
 
-// shared reports whether two times are the same shift: of the shorter one half lies in the
-// other one.
-func shared(from, to, start, end int64) bool {
+// overlapsEnough reports whether two intervals share at least half of the shorter one.
+func overlapsEnough(from, to, start, end int64) bool {
 	both := min(to, end) - max(from, start)
 	return both > 0 && 2*both >= min(to-from, end-start)
 }
 
-// nearest returns the scheduled shift that begins nearest to a shift, the earlier of two:
-// or that ends nearest, when only the punch out is known.
-func (c *calculation) nearest(shift *Shift) []int {
+// findNearest returns the scheduled shift with the nearest start, the earlier one of two. If
+// only the punch out is known, it compares the ends.
+func (c *calculation) findNearest(shift *Shift) []int {
 	best, least := -1, int64(matchWithin)+1
 	for n, planned := range c.in.Schedule {
 		away := abs(shift.Spans[0].RawStart - planned.Start)
@@ -49,8 +48,8 @@ func (c *calculation) nearest(shift *Shift) []int {
 	return []int{best}
 }
 
-// plans are the scheduled shifts of a shift, in order.
-func (c *calculation) plans(shift *Shift) []Scheduled {
+// scheduledShifts returns the scheduled shifts of a worked shift, in order.
+func (c *calculation) scheduledShifts(shift *Shift) []Scheduled {
 	out := make([]Scheduled, len(shift.Scheduled))
 	for i, n := range shift.Scheduled {
 		out[i] = c.in.Schedule[n]
@@ -58,9 +57,9 @@ func (c *calculation) plans(shift *Shift) []Scheduled {
 	return out
 }
 
-// snapped returns the nearest of some times to which a punch may be moved, or what it was
-// rounded to.
-func snapped(at, rounded int64, times []int64, early, late int64) int64 {
+// snapToNearest returns the nearest of the times that a punch may be moved to, or the
+// rounded time if there is none.
+func snapToNearest(at, rounded int64, times []int64, early, late int64) int64 {
 	best := int64(-1)
 	for _, planned := range times {
 		if near(at, planned, early, late) && (best < 0 || abs(at-planned) < abs(at-best)) {
@@ -73,15 +72,15 @@ func snapped(at, rounded int64, times []int64, early, late int64) int64 {
 	return best
 }
 
-// startsOf and endsOf are the edges of scheduled shifts.
-func startsOf(plans []Scheduled) (out []int64) {
+// scheduledStarts and scheduledEnds return the edges of scheduled shifts.
+func scheduledStarts(plans []Scheduled) (out []int64) {
 	for _, p := range plans {
 		out = append(out, p.Start)
 	}
 	return out
 }
 
-func endsOf(plans []Scheduled) (out []int64) {
+func scheduledEnds(plans []Scheduled) (out []int64) {
 	for _, p := range plans {
 		out = append(out, p.End)
 	}

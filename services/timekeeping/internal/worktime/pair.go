@@ -6,15 +6,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// pair divides the punches into shifts: of all ways to read them it takes the one that
-// costs least. So a punch that is missing or one too many changes the shift that it belongs
-// to, and no other.
+// pair divides the punches into shifts. It compares all readings of the punches and takes
+// the cheapest one. A missing or additional punch therefore changes only its own shift.
 func (c *calculation) pair() {
 	p := newPairing(c)
-	p.build(p.cheapest(p.read()))
+	p.build(p.findCheapest(p.readAll()))
 }
 
-// action is what a punch does.
+// action is the role of a punch in a reading.
 type action uint8
 
 const (
@@ -25,43 +24,43 @@ const (
 	// transfer goes on with another job or pay code, and leave ends work.
 	transfer
 	leave
-	// lose is a punch out without one in, and restart one in while the one before has no
-	// punch out. Exceed is a punch out that comes later than the longest shift allows:
-	// neither it nor the punch in has its other one.
+	// lose is a punch out whose punch in is missing. restart is a punch in that follows
+	// another punch in, whose punch out is missing. exceed is a punch out beyond the longest
+	// shift: it stays alone, and so does the punch in before it.
 	lose
 	restart
 	exceed
 )
 
-// step is what was read of the punches up to one of them, and what that costs.
+// step is a reading of the punches up to one of them, with its cost.
 type step struct {
 	punch  int32
 	action action
-	// atWork says that the last punch of the shift, last, is one in. Begun is the first
-	// punch of the shift that may go on, -1 without one.
+	// atWork reports that the employee is at work after the punch. begun is the first punch
+	// of the shift that may continue, and last is its last punch; both are -1 without a shift.
 	atWork      bool
 	begun, last int32
-	// from is the step before, and cost what all steps cost.
+	// from is the previous step, and cost is the sum of all steps.
 	from int32
 	cost int64
 }
 
 type pairing struct {
 	*calculation
-	// clocks are the times of the punches by the clocks where they were made, and rules the
-	// pay rules of the days on which they were made there.
+	// clocks are the local times of the punches in seconds, and rules are the pay rules of
+	// their local days.
 	clocks []int64
 	rules  []*Rule
-	// used are the punches that are no repetitions.
+	// used are the punches without the repetitions.
 	used  []int
 	steps []step
-	// shift is the shift that is built, and exceeded are the punches of shifts that were
-	// too long.
+	// shift is the shift under construction. exceeded has the punches of shifts beyond the
+	// longest shift.
 	shift    *Shift
 	exceeded map[int]bool
 }
 
-// stepsOfPunch is about how many steps are read of a punch.
+// stepsOfPunch is the usual number of steps for each punch.
 const stepsOfPunch = 10
 
 func newPairing(c *calculation) *pairing {
@@ -75,22 +74,22 @@ func newPairing(c *calculation) *pairing {
 		p.clocks[i], p.rules[i] = int64(local.Date)*civil.SecondsPerDay+int64(local.Seconds), c.in.Rule(local.Date)
 	}
 	p.ignoreRepeated()
-	p.add(step{action: none, begun: -1, last: -1, from: -1})
+	p.addStep(step{action: none, begun: -1, last: -1, from: -1})
 	return p
 }
 
-// read returns the last steps of the readings that may be the cheapest.
-func (p *pairing) read() []int32 {
+// readAll returns the last steps of all readings that may be the cheapest.
+func (p *pairing) readAll() []int32 {
 	frontier, after := []int32{0}, []int32(nil)
 	for _, i := range p.used {
-		after = p.next(after[:0], frontier, i)
+		after = p.appendNext(after[:0], frontier, i)
 		frontier, after = after, frontier
 	}
 	return frontier
 }
 
-// between returns how much later by the clock a punch was made than another one. Clocks
-// of different zones are not compared: then it is the time that passed.
+// between returns the clock time from one punch to another in seconds, or the elapsed time
+// if the punches were made in different zones.
 func (p *pairing) between(first, then int32) int64 {
 	if p.in.Punches[first].Zone != p.in.Punches[then].Zone {
 		return p.in.Punches[then].At - p.in.Punches[first].At
@@ -98,11 +97,11 @@ func (p *pairing) between(first, then int32) int64 {
 	return p.clocks[then] - p.clocks[first]
 }
 
-// ignoreRepeated leaves out punches that say soon after another one what that said.
+// ignoreRepeated leaves out the punches that repeat the previous punch.
 func (p *pairing) ignoreRepeated() {
 	last := -1
 	for i := range p.in.Punches {
-		if last >= 0 && p.repeats(last, i) {
+		if last >= 0 && p.isRepetition(last, i) {
 			p.out.Repeated = append(p.out.Repeated, Repetition{Punch: i, Of: last})
 			continue
 		}
@@ -111,7 +110,7 @@ func (p *pairing) ignoreRepeated() {
 	}
 }
 
-func (p *pairing) repeats(last, i int) bool {
+func (p *pairing) isRepetition(last, i int) bool {
 	before, after := &p.in.Punches[last], &p.in.Punches[i]
 	return after.At-before.At <= p.rule(int32(last)).RepeatWithin && (after.Direction == Any || after.Direction == before.Direction) &&
 		!after.Transfer && after.Job == "" && after.PayCode == nil
@@ -120,39 +119,39 @@ func (p *pairing) repeats(last, i int) bool {
 // rule returns the pay rule of the day on which a punch was made.
 func (p *pairing) rule(punch int32) *Rule { return p.rules[punch] }
 
-func (p *pairing) add(s step) int32 {
+func (p *pairing) addStep(s step) int32 {
 	p.steps = append(p.steps, s)
 	return int32(len(p.steps) - 1)
 }
 
-// next appends the cheapest steps after a punch, one for each state that differs in what
-// may follow.
-func (p *pairing) next(out, frontier []int32, i int) []int32 {
-	p.each(frontier, int32(i), func(s step) {
+// appendNext appends the steps that a punch adds to the frontier: the cheapest one for each
+// state that the following punches depend on.
+func (p *pairing) appendNext(out, frontier []int32, i int) []int32 {
+	p.extend(frontier, int32(i), func(s step) {
 		for n, known := range out {
 			k := &p.steps[known]
 			if k.atWork == s.atWork && k.begun == s.begun && k.last == s.last {
 				if s.cost < k.cost {
-					out[n] = p.add(s)
+					out[n] = p.addStep(s)
 				}
 				return
 			}
 		}
-		out = append(out, p.add(s))
+		out = append(out, p.addStep(s))
 	})
 	return out
 }
 
-// each calls reach for all steps that a punch may be, after any of some.
-func (p *pairing) each(after []int32, i int32, reach func(step)) {
+// extend calls reach for each step that a punch may add after the given steps.
+func (p *pairing) extend(after []int32, i int32, reach func(step)) {
 	for _, from := range after {
 		count := func(s step, cost int64) {
 			s.punch, s.from, s.cost = i, from, p.steps[from].cost+cost*costUnit
 			switch s.action {
 			case lose, exceed:
-				s.cost += p.tie(i)
+				s.cost += p.tieBreaker(i)
 			case restart:
-				s.cost += p.tie(p.steps[from].last)
+				s.cost += p.tieBreaker(p.steps[from].last)
 			}
 			reach(s)
 		}
@@ -164,83 +163,85 @@ func (p *pairing) each(after []int32, i int32, reach func(step)) {
 	}
 }
 
-// fromAway reads a punch of somebody who is not at work.
+// fromAway adds the steps of a punch of an employee who is away.
 func (p *pairing) fromAway(at step, i int32, reach func(s step, cost int64)) {
 	punch := &p.in.Punches[i]
 	if at.last >= 0 && p.between(at.last, i) > max(p.rule(at.begun).ShiftGap, shortRest) {
 		at.begun, at.last = -1, -1 // Nothing of the shift matters any more.
 	}
 	if punch.Direction != In {
-		reach(step{action: lose, begun: at.begun, last: at.last}, costMissed+p.costOfOut(i))
+		reach(step{action: lose, begun: at.begun, last: at.last}, missedCost+p.outCost(i))
 	}
 	if punch.Direction == Out {
 		return
 	}
-	begin := p.costOfIn(i)
+	begin := p.inCost(i)
 	if at.last >= 0 {
 		pause := p.between(at.last, i)
-		begin += costOfRest(pause)
-		if pause <= p.rule(at.begun).ShiftGap && p.fits(at.begun, i) {
-			reach(step{action: comeBack, atWork: true, begun: at.begun, last: i}, p.costOfIn(i)+max(0, pause)/breakShare)
-			begin += costOfSplit
+		begin += restCost(pause)
+		if pause <= p.rule(at.begun).ShiftGap && p.withinLongestShift(at.begun, i) {
+			reach(step{action: comeBack, atWork: true, begun: at.begun, last: i}, p.inCost(i)+max(0, pause)/breakShare)
+			begin += splitCost
 		}
 	}
 	reach(step{action: arrive, atWork: true, begun: i, last: i}, begin)
 }
 
-// fromWork reads a punch of somebody who is at work.
+// fromWork adds the steps of a punch of an employee who is at work.
 func (p *pairing) fromWork(at step, i int32, reach func(s step, cost int64)) {
 	punch := &p.in.Punches[i]
 	says := punch.Transfer || punch.Job != "" || punch.PayCode != nil
-	fits := p.fits(at.begun, i)
+	fits := p.withinLongestShift(at.begun, i)
 	if fits && says && punch.Direction == Any {
-		reach(step{action: transfer, atWork: true, begun: at.begun, last: i}, p.costOfSpan(at.begun, at.last, i))
+		reach(step{action: transfer, atWork: true, begun: at.begun, last: i}, p.spanCost(at.begun, at.last, i))
 	}
 	if fits && punch.Direction != In && (punch.Direction == Out || !punch.Transfer) {
-		cost := p.costOfOut(i) + p.costOfSpan(at.begun, at.last, i)
+		cost := p.outCost(i) + p.spanCost(at.begun, at.last, i)
 		if says && punch.Direction == Any {
-			cost += costOfLeavingWithJob
+			cost += leaveWithJobCost
 		}
 		reach(step{action: leave, begun: at.begun, last: i}, cost)
 	}
 	if punch.Direction != Out {
-		reach(step{action: restart, atWork: true, begun: i, last: i}, costMissed+p.costOfIn(i))
+		reach(step{action: restart, atWork: true, begun: i, last: i}, missedCost+p.inCost(i))
 	}
 	if punch.Direction != In && !fits {
-		reach(step{action: exceed, begun: -1, last: -1}, costExceeded+p.costOfOut(i))
+		reach(step{action: exceed, begun: -1, last: -1}, exceededCost+p.outCost(i))
 	}
 }
 
-// fits reports whether a punch may belong to the shift that another one began.
-func (p *pairing) fits(begun, i int32) bool { return p.between(begun, i) <= p.rule(begun).MaxShift }
+// withinLongestShift reports whether a punch may belong to the shift that begun began.
+func (p *pairing) withinLongestShift(begun, i int32) bool {
+	return p.between(begun, i) <= p.rule(begun).MaxShift
+}
 
-// cheapest returns the last step of the cheapest reading.
-func (p *pairing) cheapest(frontier []int32) int32 {
+// findCheapest returns the last step of the cheapest reading.
+func (p *pairing) findCheapest(frontier []int32) int32 {
 	best := frontier[0]
 	for _, last := range frontier {
-		if p.total(&p.steps[last]) < p.total(&p.steps[best]) {
+		if p.totalCost(&p.steps[last]) < p.totalCost(&p.steps[best]) {
 			best = last
 		}
 	}
 	return best
 }
 
-// total returns what a reading costs of which a step is the last one. Who is still at work
-// misses no punch.
-func (p *pairing) total(last *step) int64 {
-	if last.atWork && !p.running(last.begun) {
-		return last.cost + costMissed*costUnit + p.tie(last.last)
+// totalCost returns the cost of the reading that ends with a step. A shift that is still
+// running has no missing punch.
+func (p *pairing) totalCost(last *step) int64 {
+	if last.atWork && !p.isRunning(last.begun) {
+		return last.cost + missedCost*costUnit + p.tieBreaker(last.last)
 	}
 	return last.cost
 }
 
-// running reports whether a shift may still go on now.
-func (p *pairing) running(begun int32) bool {
+// isRunning reports whether a shift may continue now.
+func (p *pairing) isRunning(begun int32) bool {
 	now := p.in.Punches[begun].Local(p.in.Now)
 	return int64(now.Date)*civil.SecondsPerDay+int64(now.Seconds)-p.clocks[begun] <= p.rule(begun).MaxShift
 }
 
-// build makes the shifts of a reading.
+// build creates the shifts of a reading.
 func (p *pairing) build(last int32) {
 	var path []int32
 	for s := last; s >= 0; s = p.steps[s].from {
@@ -248,40 +249,40 @@ func (p *pairing) build(last int32) {
 	}
 	slices.Reverse(path)
 	for _, s := range path {
-		p.take(&p.steps[s])
+		p.applyStep(&p.steps[s])
 	}
 	if p.shift != nil && p.steps[last].atWork {
-		p.shift.Running = p.running(p.steps[last].begun)
+		p.shift.Running = p.isRunning(p.steps[last].begun)
 	}
 	p.finishShift()
 	slices.SortStableFunc(p.out.Shifts, func(a, b Shift) int { return int(a.Spans[0].RawStart - b.Spans[0].RawStart) })
-	p.nameAlone()
+	p.labelLonePunches()
 }
 
-func (p *pairing) take(s *step) {
+func (p *pairing) applyStep(s *step) {
 	i := int(s.punch)
 	switch s.action {
 	case none:
 	case arrive, restart:
 		p.finishShift()
-		p.begin(i)
+		p.beginSpan(i)
 	case comeBack:
-		p.begin(i)
+		p.beginSpan(i)
 	case transfer:
-		p.end(i)
-		p.begin(i)
+		p.endSpan(i)
+		p.beginSpan(i)
 	case leave:
-		p.end(i)
+		p.endSpan(i)
 	case exceed:
 		p.exceeded[p.shift.Spans[len(p.shift.Spans)-1].In], p.exceeded[i] = true, true
 		p.finishShift()
-		p.lost(i)
+		p.addLostPunch(i)
 	case lose:
-		p.lost(i)
+		p.addLostPunch(i)
 	}
 }
 
-func (p *pairing) begin(i int) {
+func (p *pairing) beginSpan(i int) {
 	punch := &p.in.Punches[i]
 	if p.shift == nil {
 		p.shift = &Shift{}
@@ -289,7 +290,7 @@ func (p *pairing) begin(i int) {
 	p.shift.Spans = append(p.shift.Spans, Span{RawStart: punch.At, RawEnd: punch.At, In: i, Out: -1, Job: punch.Job})
 }
 
-func (p *pairing) end(i int) {
+func (p *pairing) endSpan(i int) {
 	span := &p.shift.Spans[len(p.shift.Spans)-1]
 	span.RawEnd, span.Out = p.in.Punches[i].At, i
 }
@@ -303,9 +304,9 @@ func (p *pairing) finishShift() {
 	p.shift = nil
 }
 
-// lost keeps a punch out without one in. It makes a shift of no length, so that it is
-// seen on its day.
-func (p *pairing) lost(i int) {
+// addLostPunch keeps a punch out without a punch in as a shift of length 0, so that the
+// timecard shows it on its day.
+func (p *pairing) addLostPunch(i int) {
 	at := p.in.Punches[i].At
 	p.out.Shifts = append(p.out.Shifts, Shift{Spans: []Span{{RawStart: at, RawEnd: at, In: -1, Out: i, Job: p.in.Punches[i].Job}}})
 }

@@ -17,8 +17,8 @@ func (c *calculation) round(shift *Shift) {
 	first := c.punchOf(shift)
 	raw := first.Local(first.At).Date
 	rule := c.in.Rule(raw)
-	plans := c.plans(shift)
-	starts, ends := startsOf(plans), endsOf(plans)
+	plans := c.scheduledShifts(shift)
+	starts, ends := scheduledStarts(plans), scheduledEnds(plans)
 	var after int64
 	for i := range shift.Spans {
 		span := &shift.Spans[i]
@@ -34,10 +34,10 @@ func (c *calculation) round(shift *Shift) {
 			end = rounding.apply(&c.in.Punches[span.Out])
 		}
 		if span.In >= 0 && (i == 0 || !c.transferred(shift, i-1)) {
-			start = snapped(span.RawStart, start, starts, rule.Snap.EarlyIn, rule.Snap.LateIn)
+			start = snapToNearest(span.RawStart, start, starts, rule.Snap.EarlyIn, rule.Snap.LateIn)
 		}
 		if span.Out >= 0 && !c.transferred(shift, i) {
-			end = snapped(span.RawEnd, end, ends, rule.Snap.EarlyOut, rule.Snap.LateOut)
+			end = snapToNearest(span.RawEnd, end, ends, rule.Snap.EarlyOut, rule.Snap.LateOut)
 		}
 		if i > 0 {
 			start = max(start, after)
