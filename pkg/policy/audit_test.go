@@ -85,7 +85,8 @@ func auditVersions(desc protoreflect.MethodDescriptor, m *Method) []string {
 	report := func(what string) {
 		problems = append(problems, string(desc.FullName())+" "+what)
 	}
-	if !m.Versioned && rule.GetPut() != "" && hasVersion(m.Output) {
+	replaces := rule.GetPut() != "" || strings.Contains(rule.GetPost(), "{")
+	if !m.Versioned && replaces && hasVersion(m.Output) {
 		report("replaces what has a version, and is not versioned")
 	}
 	return problems

@@ -5,11 +5,14 @@ package precondition
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
@@ -35,6 +38,9 @@ func (c Condition) Given() bool { return c.exists || c.versions != nil }
 
 // NamesVersions reports whether the condition asks for one of several versions.
 func (c Condition) NamesVersions() bool { return c.versions != nil }
+
+// IsAny reports whether the condition asks that there is an object, in any version.
+func (c Condition) IsAny() bool { return c.exists }
 
 // holds reports whether an object with this version meets the condition; 0 is the version of
 // an object that does not exist.
@@ -134,4 +140,22 @@ func Stale(ctx context.Context, message string) *fault.Error {
 
 func failed(message string) *fault.Error {
 	return fault.New(fault.CodeStale, http.StatusPreconditionFailed, message)
+}
+
+// CheckRow is [Check] for methods that do not read what they write. The statement selects the
+// version of the object and locks its row until the transaction ends. It runs only where
+// there is a condition; missing is the error where there is no such row.
+func CheckRow(ctx context.Context, tx pgx.Tx, what string, missing error, sql string, args ...any) error {
+	if !Of(ctx).Given() {
+		return nil
+	}
+	var version int64
+	err := tx.QueryRow(ctx, sql, args...).Scan(&version)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return missing
+	}
+	if err != nil {
+		return fmt.Errorf("lock the %s: %w", what, err)
+	}
+	return Check(ctx, what, version)
 }

@@ -3,7 +3,6 @@ package locationset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -81,7 +81,10 @@ func (h *Handler) CreateLocationSet(ctx context.Context, req *commonsv1.CreateLo
 		created, err = get(ctx, tx, tenantID, id, day)
 		return err
 	})
-	return created, err
+	if err != nil {
+		return nil, err
+	}
+	return created, rpc.SetVersion(ctx, created.GetVersionCount())
 }
 
 // change adds and removes locations of a set.
@@ -126,10 +129,17 @@ func (h *Handler) DeleteLocationSet(ctx context.Context, req *commonsv1.DeleteLo
 	if err != nil {
 		return nil, err
 	}
-	err = pg.ExecOne(ctx, h.pool, `DELETE FROM location_set WHERE tenant_id = $1 AND id = $2`, tenantID, req.GetId())
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = notFound(req.GetId())
-	}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := precondition.CheckRow(ctx, tx, fmt.Sprintf("location set %d", req.GetId()), notFound(req.GetId()),
+			`SELECT version FROM location_set WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, tenantID, req.GetId()); err != nil {
+			return err
+		}
+		done, err := tx.Exec(ctx, `DELETE FROM location_set WHERE tenant_id = $1 AND id = $2`, tenantID, req.GetId())
+		if err == nil && done.RowsAffected() == 0 {
+			err = notFound(req.GetId())
+		}
+		return err
+	})
 	return &emptypb.Empty{}, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -56,10 +57,13 @@ func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocation
 		set, err = get(ctx, tx, tenantID, req.GetId(), day)
 		return err
 	})
-	if err == nil && req.GetOnlyNodeRefsTree() {
+	if err != nil {
+		return nil, err
+	}
+	if req.GetOnlyNodeRefsTree() {
 		set.NodeRefsTree, set.NodeRefs = tree(set), nil
 	}
-	return set, err
+	return set, rpc.SetVersion(ctx, set.GetVersionCount())
 }
 
 // MultiReadLocationSets returns sets by name.

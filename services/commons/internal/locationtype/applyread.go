@@ -50,7 +50,7 @@ func (h *Handler) ReadTypeOfLocation(ctx context.Context, req *commonsv1.ReadTyp
 		if err != nil {
 			return err
 		}
-		out.LocationType, err = exactlyOne(rows, *typeID)
+		out.LocationType, err = exactlyOne(rows, scan, *typeID)
 		return err
 	})
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -59,7 +61,14 @@ func mapContextOf(given *commonsv1.LocationType) (*string, error) {
 	return &mapContexts[at], nil
 }
 
-func scan(row pgx.CollectableRow) (*commonsv1.LocationType, error) {
+func scan(row pgx.CollectableRow) (*commonsv1.LocationType, error) { return scanBeside(row) }
+
+// scanVersion returns a scanner of types whose version is the last column.
+func scanVersion(version *int64) pgx.RowToFunc[*commonsv1.LocationType] {
+	return func(row pgx.CollectableRow) (*commonsv1.LocationType, error) { return scanBeside(row, version) }
+}
+
+func scanBeside(row pgx.CollectableRow, more ...any) (*commonsv1.LocationType, error) {
 	t := &commonsv1.LocationType{
 		Id: new(int64), Name: new(string), DisplayOrder: new(int32), HierarchyOrder: new(int32),
 		FirstRevision: new(true), LastRevision: new(true), GoldData: new(false),
@@ -67,7 +76,7 @@ func scan(row pgx.CollectableRow) (*commonsv1.LocationType, error) {
 	var from, to civil.Date
 	var mapContext string
 	var updated time.Time
-	err := row.Scan(t.Id, t.Name, &t.Description, t.DisplayOrder, &t.PersistentId, &from, &to, &mapContext, t.HierarchyOrder, &updated)
+	err := row.Scan(append([]any{t.Id, t.Name, &t.Description, t.DisplayOrder, &t.PersistentId, &from, &to, &mapContext, t.HierarchyOrder, &updated}, more...)...)
 	t.MapContextType = &commonv1.Ref{Id: new(int64(slices.Index(mapContexts, mapContext))), Qualifier: &mapContext}
 	t.UpdatedDateTime = updated.UTC().Format("2006-01-02T15:04:05")
 	t.EffectiveDate, t.ExpirationDate = from.String(), to.String()
@@ -123,12 +132,16 @@ func (h *Handler) GetLocationType(ctx context.Context, req *commonsv1.GetLocatio
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND id = $2`,
+	rows, err := h.pool.Query(ctx, `SELECT `+columns+`, version FROM location_type WHERE tenant_id = $1 AND id = $2`,
 		tenantID, req.GetId())
 	if err != nil {
 		return nil, err
 	}
-	t, err := exactlyOne(rows, req.GetId())
+	var version int64
+	t, err := exactlyOne(rows, scanVersion(&version), req.GetId())
+	if err == nil {
+		err = rpc.SetVersion(ctx, version)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +152,7 @@ func (h *Handler) GetLocationType(ctx context.Context, req *commonsv1.GetLocatio
 	return t, err
 }
 
-func exactlyOne(rows pgx.Rows, id int64) (*commonsv1.LocationType, error) {
+func exactlyOne(rows pgx.Rows, scan pgx.RowToFunc[*commonsv1.LocationType], id int64) (*commonsv1.LocationType, error) {
 	t, err := pgx.CollectExactlyOneRow(rows, scan)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, notFound(id)
@@ -177,15 +190,19 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 	if mapContext == nil {
 		mapContext = &mapContexts[0]
 	}
-	t, err := pg.WriteRow(ctx, h.pool, scan, `INSERT INTO location_type
+	var version int64
+	t, err := pg.WriteRow(ctx, h.pool, scanVersion(&version), `INSERT INTO location_type
 			(tenant_id, name, description, display_order, persistent_id, from_date, to_date, map_context, hierarchy_order)
-		SELECT $1, $2, $3, $4, $5, $7, $8, $9, $10 WHERE (SELECT count(*) FROM location_type WHERE tenant_id = $1) < $6 RETURNING `+columns,
+		SELECT $1, $2, $3, $4, $5, $7, $8, $9, $10 WHERE (SELECT count(*) FROM location_type WHERE tenant_id = $1) < $6 RETURNING `+columns+`, version`,
 		tenantID, given.GetName(), given.GetDescription(), given.GetDisplayOrder(),
 		cmp.Or(given.GetPersistentId(), structure.NewPersistentID()), maxTypes, days.From, days.To, mapContext, given.GetHierarchyOrder())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("There are %d location types already, and no more may be.", maxTypes))
 	}
-	return t, taken(err, given)
+	if err != nil {
+		return nil, taken(err, given)
+	}
+	return t, rpc.SetVersion(ctx, version)
 }
 
 // UpdateLocationType changes what is sent of a type.
@@ -212,19 +229,38 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 	if err != nil {
 		return nil, err
 	}
-	t, err := pg.WriteRow(ctx, h.pool, scan, `UPDATE location_type SET name = coalesce($3, name), description = coalesce($4, description),
+	var version int64
+	var t *commonsv1.LocationType
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := checkVersion(ctx, tx, tenantID, req.GetId()); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `UPDATE location_type SET name = coalesce($3, name), description = coalesce($4, description),
 			display_order = coalesce($5, display_order), from_date = coalesce($6, from_date), to_date = coalesce($7, to_date),
 			map_context = coalesce($8, map_context), hierarchy_order = coalesce($9, hierarchy_order),
 			version = version + 1, updated_at = now()
-		WHERE tenant_id = $1 AND id = $2 RETURNING `+columns,
-		tenantID, req.GetId(), given.Name, given.Description, given.DisplayOrder, from, to, mapContext, given.HierarchyOrder)
+			WHERE tenant_id = $1 AND id = $2 RETURNING `+columns+`, version`,
+			tenantID, req.GetId(), given.Name, given.Description, given.DisplayOrder, from, to, mapContext, given.HierarchyOrder)
+		if err == nil {
+			t, err = pgx.CollectExactlyOneRow(rows, scanVersion(&version))
+		}
+		return err
+	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, notFound(req.GetId())
 	case pgerr.IsCheck(err, "location_type_days"):
 		return nil, fault.Invalid(structure.CodeExpiry, "expirationDate must be after effectiveDate.")
+	case err != nil:
+		return nil, taken(err, given)
 	}
-	return t, taken(err, given)
+	return t, rpc.SetVersion(ctx, version)
+}
+
+// checkVersion locks a type, and compares its version with the If-Match of the request.
+func checkVersion(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
+	return precondition.CheckRow(ctx, tx, fmt.Sprintf("location type %d", id), notFound(id),
+		`SELECT version FROM location_type WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, tenantID, id)
 }
 
 // daysSent are the dates that are sent; nil for those that are not.
@@ -252,7 +288,16 @@ func (h *Handler) DeleteLocationType(ctx context.Context, req *commonsv1.DeleteL
 	if err != nil {
 		return nil, err
 	}
-	err = pg.ExecOne(ctx, h.pool, `DELETE FROM location_type WHERE tenant_id = $1 AND id = $2`, tenantID, req.GetId())
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := checkVersion(ctx, tx, tenantID, req.GetId()); err != nil {
+			return err
+		}
+		done, err := tx.Exec(ctx, `DELETE FROM location_type WHERE tenant_id = $1 AND id = $2`, tenantID, req.GetId())
+		if err == nil && done.RowsAffected() == 0 {
+			err = pgx.ErrNoRows
+		}
+		return err
+	})
 	switch {
 	case pgerr.IsForeignKey(err, ""):
 		return nil, fault.Invalid(structure.CodeInUse, "Locations have this type. Give them another one first.")

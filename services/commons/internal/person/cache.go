@@ -60,26 +60,26 @@ type cached struct {
 	wire []byte
 }
 
-// cachedPerson returns a person as callers see them today, or nil when there is
-// none. What was shown before is shown again when one statement says that it still
+// cachedPerson returns a person as callers see them today, with the version of their record,
+// or nil when there is none. What was shown before is shown again when one statement says that it still
 // holds: reading it takes one for each list.
-func (h *Handler) cachedPerson(ctx context.Context, tenantID, id int64) (*commonsv1.Person, error) {
+func (h *Handler) cachedPerson(ctx context.Context, tenantID, id int64) (person *commonsv1.Person, version int64, err error) {
 	rows, err := h.pool.Query(ctx, readStamp, tenantID, id)
 	if err != nil {
-		return nil, fmt.Errorf("read person: %w", err)
+		return nil, 0, fmt.Errorf("read person: %w", err)
 	}
 	now, err := pgx.CollectExactlyOneRow(rows, scanStamp)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read person: %w", err)
+		return nil, 0, fmt.Errorf("read person: %w", err)
 	}
 	key := cacheKey{tenant: tenantID, person: id, day: h.reader.Today()}
 	if before, ok := h.cache.Get(key); ok && before.stamp == now {
 		out := &commonsv1.Person{}
 		out.ProtoReflect().SetUnknown(before.wire)
-		return out, nil
+		return out, now.version, nil
 	}
 	// The stamp of the same moment: the person may have changed since.
 	var read stamp
@@ -94,15 +94,15 @@ func (h *Handler) cachedPerson(ctx context.Context, tenantID, id int64) (*common
 	})
 	p := persons[id]
 	if err != nil || p == nil {
-		return nil, err
+		return nil, 0, err
 	}
 	out := p.Render(p.ID, key.day)
 	wire, err := proto.Marshal(out)
 	if err != nil {
-		return nil, fmt.Errorf("encode person %d: %w", id, err)
+		return nil, 0, fmt.Errorf("encode person %d: %w", id, err)
 	}
 	if len(wire) <= maxCachedBytes {
 		h.cache.Put(key, cached{stamp: read, wire: wire}, time.Time{})
 	}
-	return out, nil
+	return out, p.Version, nil
 }

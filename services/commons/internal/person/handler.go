@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -95,12 +96,12 @@ func (h *Handler) GetPerson(ctx context.Context, req *commonsv1.GetPersonRequest
 	if err := h.reader.CheckVisible(ctx, req.GetPersonId()); err != nil {
 		return nil, err
 	}
-	p, err := h.cachedPerson(ctx, tenantID, req.GetPersonId())
+	p, version, err := h.cachedPerson(ctx, tenantID, req.GetPersonId())
 	if err != nil {
 		return nil, err
 	}
 	if p == nil {
 		return nil, reader.NotFound(req.GetPersonId())
 	}
-	return p, nil
+	return p, rpc.SetVersion(ctx, version)
 }

@@ -86,7 +86,7 @@ func (h *Handler) writeOne(ctx context.Context, in *commonsv1.Person, m writer.M
 	if items[0].Err != nil {
 		return nil, items[0].Err
 	}
-	return items[0].Response(in, h.reader.Today()), nil
+	return items[0].Response(in, h.reader.Today()), rpc.SetVersion(ctx, items[0].State().GetVersion())
 }
 
 // MultiCreatePersons creates persons, each of which succeeds or fails by

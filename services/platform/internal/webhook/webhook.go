@@ -21,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -236,13 +237,16 @@ func (h *Handler) RotateWebhookSecret(ctx context.Context, req *platformv1.Rotat
 		if w, err = h.resource.Store.GetForUpdate(ctx, tx, tenantID, req.GetId()); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE webhook SET former_secret = secret, former_until = $4, secret = $3 WHERE tenant_id = $1 AND id = $2`,
+		if err := precondition.Check(ctx, fmt.Sprintf("webhook %d", req.GetId()), w.GetVersion()); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE webhook SET former_secret = secret, former_until = $4, secret = $3, version = version + 1 WHERE tenant_id = $1 AND id = $2`,
 			tenantID, req.GetId(), secret, h.clock.Now().Add(formerFor))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	w.Secret = secret
+	w.Secret, w.Version = secret, proto.Int64(w.GetVersion()+1)
 	return w, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -37,7 +38,7 @@ func (s *Assignments) Get(ctx context.Context, id int64) (*schedulingv1.GroupSch
 	if err != nil {
 		return nil, err
 	}
-	return messages[0], nil
+	return messages[0], rpc.SetVersion(ctx, int64(list[0].version))
 }
 
 // Selection says what a caller wants to see: what holds, what was, or both.

@@ -2,6 +2,7 @@ package patternassignment
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -11,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -55,8 +57,10 @@ func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdate
 // Delete removes an assignment, or returns 404.
 func (s *Assignments) Delete(ctx context.Context, id int64) error {
 	u := &update{
-		ids:   []int64{id},
-		apply: func(a assignment, _ *replacement) (edit, error) { return without(a, a.days), nil },
+		ids: []int64{id},
+		apply: func(a assignment, _ *replacement) (edit, error) {
+			return without(a, a.days), precondition.Check(ctx, fmt.Sprintf("schedule pattern %d", id), int64(a.version))
+		},
 	}
 	_, propagationID, err := s.update(ctx, u, false)
 	if err != nil {

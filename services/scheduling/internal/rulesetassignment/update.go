@@ -140,8 +140,11 @@ func apply(ctx context.Context, items []*item, have map[int64][]assignment, coun
 	after := map[int64][]assignment{}
 	for _, it := range items {
 		id := it.employee.ID
-		if err := precondition.CheckGiven(ctx, fmt.Sprintf("list of rule sets of the person %d", id), counted[id], it.version); err != nil {
-			return nil, err
+		// A person whose rule sets were never changed has a list without a version.
+		if counted[id] > 0 || !precondition.Of(ctx).IsAny() {
+			if err := precondition.CheckGiven(ctx, fmt.Sprintf("list of rule sets of the person %d", id), counted[id], it.version); err != nil {
+				return nil, err
+			}
 		}
 		was, begun := after[id]
 		if !begun {

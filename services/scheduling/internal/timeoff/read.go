@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -27,7 +28,7 @@ func (h *requests) get(ctx context.Context, id int64) (*schedulingv1.TimeOffRequ
 	if err != nil {
 		return nil, err
 	}
-	return h.present(ctx, r, employee), nil
+	return h.present(ctx, r, employee), rpc.SetVersion(ctx, r.version)
 }
 
 // withIDs returns requests in the order of their ids, or an error when one is unknown.

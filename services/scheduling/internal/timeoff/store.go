@@ -16,6 +16,7 @@ import (
 // row is a row of time_off_request.
 type row struct {
 	id, employeeID int64
+	version        int64
 	status         status
 	first, last    civil.Date
 	subtypeID      int64
@@ -28,7 +29,7 @@ const maxRead = 10_000
 
 const (
 	columns = `
-SELECT id, employee_id, status, from_day, to_day, subtype_id, item_ids, body FROM time_off_request
+SELECT id, version, employee_id, status, from_day, to_day, subtype_id, item_ids, body FROM time_off_request
 WHERE tenant_id = $1 AND `
 
 	readByID = columns + `id = ANY($2) ORDER BY id`
@@ -39,7 +40,7 @@ WHERE tenant_id = $1 AND `
 
 	insertRow = `
 INSERT INTO time_off_request (tenant_id, employee_id, status, from_day, to_day, subtype_id, item_ids, body)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id, version`
 
 	updateRow = `
 UPDATE time_off_request SET status = $3, item_ids = $4, body = $5, version = version + 1, updated_at = now()
@@ -117,7 +118,7 @@ func collect(rows pgx.Rows, err error) ([]*row, error) {
 	var out []*row
 	var r row
 	var body []byte
-	_, err = pgx.ForEachRow(rows, []any{&r.id, &r.employeeID, &r.status, &r.first, &r.last, &r.subtypeID, &r.items, &body}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&r.id, &r.version, &r.employeeID, &r.status, &r.first, &r.last, &r.subtypeID, &r.items, &body}, func() error {
 		kept := r
 		kept.request = &schedulingv1.TimeOffRequest{}
 		r.items = nil
@@ -137,7 +138,7 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 		return fmt.Errorf("timeoff: encode: %w", err)
 	}
 	items := append([]int64{}, r.items...)
-	err = tx.QueryRow(ctx, insertRow, tenantID, r.employeeID, r.status, r.first, r.last, r.subtypeID, items, body).Scan(&r.id)
+	err = tx.QueryRow(ctx, insertRow, tenantID, r.employeeID, r.status, r.first, r.last, r.subtypeID, items, body).Scan(&r.id, &r.version)
 	if err != nil {
 		return fmt.Errorf("timeoff: insert: %w", err)
 	}
@@ -175,6 +176,7 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 	if err != nil {
 		return fmt.Errorf("timeoff: replace: %w", err)
 	}
+	r.version++
 	return nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -109,7 +110,7 @@ func (h *requests) create(ctx context.Context, employee *projection.Employee, gi
 		return nil, err
 	}
 	h.Wake()
-	return h.present(ctx, made, employee), nil
+	return h.present(ctx, made, employee), rpc.SetVersion(ctx, made.version)
 }
 
 // free refuses a request when the employee has another one on one of its days, and

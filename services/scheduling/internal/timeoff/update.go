@@ -2,6 +2,7 @@ package timeoff
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -10,6 +11,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
@@ -77,6 +80,9 @@ func (h *requests) replace(
 		if r == nil {
 			return unknown(http.StatusNotFound, id)
 		}
+		if err := precondition.Check(ctx, fmt.Sprintf("time off request %d", id), r.version); err != nil {
+			return err
+		}
 		if !slices.Contains(active, r.status) {
 			return fault.Invalid(CodeChange, "The status of the request is "+r.status.symbolicID()+"; what it asks for cannot be changed any more.")
 		}
@@ -107,5 +113,5 @@ func (h *requests) replace(
 		return nil, err
 	}
 	h.Wake()
-	return h.present(ctx, changed, employee), nil
+	return h.present(ctx, changed, employee), rpc.SetVersion(ctx, changed.version)
 }

@@ -4,7 +4,6 @@ package leavenote
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 	"unicode"
@@ -17,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -116,8 +116,8 @@ func (h *Handler) UpdateLeaveNote(ctx context.Context, req *timekeepingv1.Update
 			return nil, fault.Invalid(fault.CodeInput, "A note keeps its leave case. Create another note for another case.")
 		}
 	}
-	if sent.Version != nil && sent.GetVersion() != n.version {
-		return nil, changed(n.id)
+	if err := precondition.CheckGiven(ctx, fmt.Sprintf("leave note %d", n.id), n.version, sent.Version); err != nil {
+		return nil, err
 	}
 	if err := n.set(ctx, sent); err != nil {
 		return nil, err
@@ -133,6 +133,9 @@ func (h *Handler) UpdateLeaveNote(ctx context.Context, req *timekeepingv1.Update
 func (h *Handler) DeleteLeaveNote(ctx context.Context, req *timekeepingv1.DeleteLeaveNoteRequest) (*emptypb.Empty, error) {
 	n, _, err := h.one(ctx, req.GetId())
 	if err != nil {
+		return nil, err
+	}
+	if err := precondition.Check(ctx, fmt.Sprintf("leave note %d", n.id), n.version); err != nil {
 		return nil, err
 	}
 	return &emptypb.Empty{}, h.write(ctx, n, remove)
@@ -205,6 +208,6 @@ func unknown(id int64) *fault.Error {
 	return fault.NotFound(fault.CodeNotFound, fmt.Sprintf("There is no leave note with the id %d.", id))
 }
 
-func changed(id int64) *fault.Error {
-	return fault.New(fault.CodeStale, http.StatusConflict, fmt.Sprintf("Somebody else changed the leave note %d. Read it again.", id))
+func changed(ctx context.Context, id int64) *fault.Error {
+	return precondition.Stale(ctx, fmt.Sprintf("Somebody else changed the leave note %d. Read it again.", id))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
@@ -92,14 +93,21 @@ func update(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 		return fmt.Errorf("store leave note: %w", err)
 	}
 	if done.RowsAffected() == 0 {
-		return changed(n.id)
+		return changed(ctx, n.id)
 	}
 	return nil
 }
 
+// remove deletes a note. Where the request has an If-Match, the note must still have the
+// version that was compared with it.
 func remove(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
-	if _, err := db.Exec(ctx, `DELETE FROM leave_note WHERE tenant_id = $1 AND id = $2`, tenantID, n.id); err != nil {
+	done, err := db.Exec(ctx, `DELETE FROM leave_note WHERE tenant_id = $1 AND id = $2 AND ($3::bigint[] IS NULL OR version = ANY ($3))`,
+		tenantID, n.id, precondition.Versions(ctx, nil))
+	if err != nil {
 		return fmt.Errorf("delete leave note: %w", err)
+	}
+	if done.RowsAffected() == 0 && precondition.Of(ctx).Given() {
+		return changed(ctx, n.id)
 	}
 	return nil
 }

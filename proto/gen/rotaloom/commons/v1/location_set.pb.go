@@ -1429,16 +1429,16 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\b_type_idB\x0e\n" +
 	"\f_descriptionB\x16\n" +
 	"\x14_include_all_enabledB\x10\n" +
-	"\x0e_version_count2\xdd\v\n" +
+	"\x0e_version_count2\xe3\v\n" +
 	"\x12LocationSetService\x12\xaa\x01\n" +
 	"\x10ListLocationSets\x12,.rotaloom.commons.v1.ListLocationSetsRequest\x1a$.rotaloom.commons.v1.LocationSetList\"B\xa2\xbb\x18\x1d\n" +
-	"\x19commons.location_set.read\x18\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/commons/location_sets\x12\xa7\x01\n" +
-	"\x0eGetLocationSet\x12*.rotaloom.commons.v1.GetLocationSetRequest\x1a .rotaloom.commons.v1.LocationSet\"G\xa2\xbb\x18\x1d\n" +
-	"\x19commons.location_set.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/commons/location_sets/{id}\x12\xb7\x01\n" +
-	"\x11CreateLocationSet\x12-.rotaloom.commons.v1.CreateLocationSetRequest\x1a .rotaloom.commons.v1.LocationSet\"Q\xa2\xbb\x18\x1e\n" +
-	"\x1acommons.location_set.write\x18\x03\x82\xd3\xe4\x93\x02):\flocation_set\"\x19/v1/commons/location_sets\x12\xa7\x01\n" +
-	"\x11DeleteLocationSet\x12-.rotaloom.commons.v1.DeleteLocationSetRequest\x1a\x16.google.protobuf.Empty\"K\xa2\xbb\x18!\n" +
-	"\x1acommons.location_set.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02 *\x1e/v1/commons/location_sets/{id}\x12\xbb\x01\n" +
+	"\x19commons.location_set.read\x18\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/commons/location_sets\x12\xa9\x01\n" +
+	"\x0eGetLocationSet\x12*.rotaloom.commons.v1.GetLocationSetRequest\x1a .rotaloom.commons.v1.LocationSet\"I\xa2\xbb\x18\x1f\n" +
+	"\x19commons.location_set.read\x18\x01h\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/commons/location_sets/{id}\x12\xb9\x01\n" +
+	"\x11CreateLocationSet\x12-.rotaloom.commons.v1.CreateLocationSetRequest\x1a .rotaloom.commons.v1.LocationSet\"S\xa2\xbb\x18 \n" +
+	"\x1acommons.location_set.write\x18\x03h\x01\x82\xd3\xe4\x93\x02):\flocation_set\"\x19/v1/commons/location_sets\x12\xa9\x01\n" +
+	"\x11DeleteLocationSet\x12-.rotaloom.commons.v1.DeleteLocationSetRequest\x1a\x16.google.protobuf.Empty\"M\xa2\xbb\x18#\n" +
+	"\x1acommons.location_set.write\x18\x03 \xcc\x01h\x01\x82\xd3\xe4\x93\x02 *\x1e/v1/commons/location_sets/{id}\x12\xbb\x01\n" +
 	"\x12UpsertLocationSets\x12*.rotaloom.commons.v1.LocationSetChangeList\x1a$.rotaloom.commons.v1.LocationSetList\"S\xa2\xbb\x18\x1e\n" +
 	"\x1acommons.location_set.write\x18\x04\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/commons/location_sets/apply_upsert\x12\xbe\x01\n" +
 	"\x17MultiDeleteLocationSets\x123.rotaloom.commons.v1.MultiDeleteLocationSetsRequest\x1a\x16.google.protobuf.Empty\"V\xa2\xbb\x18!\n" +

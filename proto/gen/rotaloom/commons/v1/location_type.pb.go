@@ -938,23 +938,23 @@ const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"\x0e_last_revisionB\f\n" +
 	"\n" +
 	"_gold_dataB\x12\n" +
-	"\x10_hierarchy_orderJ\x04\b\b\x10\t2\xb0\n" +
+	"\x10_hierarchy_orderJ\x04\b\b\x10\t2\xb8\n" +
 	"\n" +
 	"\x13LocationTypeService\x12\xb9\x01\n" +
 	"\x11ListLocationTypes\x12-.rotaloom.commons.v1.ListLocationTypesRequest\x1a%.rotaloom.commons.v1.LocationTypeList\"N\xa2\xbb\x18(\n" +
-	"\x1acommons.location_type.read\x18\x01Z\bplatform\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/commons/location_types\x12\xac\x01\n" +
-	"\x0fGetLocationType\x12+.rotaloom.commons.v1.GetLocationTypeRequest\x1a!.rotaloom.commons.v1.LocationType\"I\xa2\xbb\x18\x1e\n" +
-	"\x1acommons.location_type.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/location_types/{id}\x12\xc7\x01\n" +
+	"\x1acommons.location_type.read\x18\x01Z\bplatform\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/commons/location_types\x12\xae\x01\n" +
+	"\x0fGetLocationType\x12+.rotaloom.commons.v1.GetLocationTypeRequest\x1a!.rotaloom.commons.v1.LocationType\"K\xa2\xbb\x18 \n" +
+	"\x1acommons.location_type.read\x18\x01h\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/location_types/{id}\x12\xc7\x01\n" +
 	"\x16MultiReadLocationTypes\x122.rotaloom.commons.v1.MultiReadLocationTypesRequest\x1a%.rotaloom.commons.v1.LocationTypeList\"R\xa2\xbb\x18\x1e\n" +
 	"\x1acommons.location_type.read\x18\x02\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/commons/location_types/multi_read\x12\xc9\x01\n" +
 	"\x12ReadTypeOfLocation\x12..rotaloom.commons.v1.ReadTypeOfLocationRequest\x1a/.rotaloom.commons.v1.ReadTypeOfLocationResponse\"R\xa2\xbb\x18\x1e\n" +
-	"\x1acommons.location_type.read\x18\x01\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/commons/location_types/apply_read\x12\xa4\x01\n" +
-	"\x12CreateLocationType\x12!.rotaloom.commons.v1.LocationType\x1a!.rotaloom.commons.v1.LocationType\"H\xa2\xbb\x18\x1f\n" +
-	"\x1bcommons.location_type.write\x18\x03\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v1/commons/location_types\x12\xc2\x01\n" +
-	"\x12UpdateLocationType\x12..rotaloom.commons.v1.UpdateLocationTypeRequest\x1a!.rotaloom.commons.v1.LocationType\"Y\xa2\xbb\x18\x1f\n" +
-	"\x1bcommons.location_type.write\x18\x03\x82\xd3\xe4\x93\x020:\rlocation_type\x1a\x1f/v1/commons/location_types/{id}\x12\xab\x01\n" +
-	"\x12DeleteLocationType\x12..rotaloom.commons.v1.DeleteLocationTypeRequest\x1a\x16.google.protobuf.Empty\"M\xa2\xbb\x18\"\n" +
-	"\x1bcommons.location_type.write\x18\x03 \xcc\x01\x82\xd3\xe4\x93\x02!*\x1f/v1/commons/location_types/{id}B\xe0\x01\n" +
+	"\x1acommons.location_type.read\x18\x01\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/commons/location_types/apply_read\x12\xa6\x01\n" +
+	"\x12CreateLocationType\x12!.rotaloom.commons.v1.LocationType\x1a!.rotaloom.commons.v1.LocationType\"J\xa2\xbb\x18!\n" +
+	"\x1bcommons.location_type.write\x18\x03h\x01\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/v1/commons/location_types\x12\xc4\x01\n" +
+	"\x12UpdateLocationType\x12..rotaloom.commons.v1.UpdateLocationTypeRequest\x1a!.rotaloom.commons.v1.LocationType\"[\xa2\xbb\x18!\n" +
+	"\x1bcommons.location_type.write\x18\x03h\x01\x82\xd3\xe4\x93\x020:\rlocation_type\x1a\x1f/v1/commons/location_types/{id}\x12\xad\x01\n" +
+	"\x12DeleteLocationType\x12..rotaloom.commons.v1.DeleteLocationTypeRequest\x1a\x16.google.protobuf.Empty\"O\xa2\xbb\x18$\n" +
+	"\x1bcommons.location_type.write\x18\x03 \xcc\x01h\x01\x82\xd3\xe4\x93\x02!*\x1f/v1/commons/location_types/{id}B\xe0\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x11LocationTypeProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (

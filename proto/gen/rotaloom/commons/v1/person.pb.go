@@ -2535,19 +2535,19 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:x\xaa\xbb\x18t\n" +
 	"\x1frotaloom.commons.person.changed\x12\vtimekeeping\x12\n" +
 	"scheduling\x1a8\n" +
-	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xdb\x1b\n" +
-	"\rPersonService\x12\x93\x01\n" +
-	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"B\xa2\xbb\x18\x17\n" +
-	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\xc0\x01\n" +
-	"\fCreatePerson\x12\x1b.rotaloom.commons.v1.Person\x1a\x1b.rotaloom.commons.v1.Person\"v\xa2\xbb\x18T\n" +
-	"\x14commons.person.write\x18\x03\x92\x014\x122It creates persons, and nobody creates themselves.\x9a\x01\x02\x10\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/commons/persons\x12\xdc\x01\n" +
+	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xe3\x1b\n" +
+	"\rPersonService\x12\x95\x01\n" +
+	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"D\xa2\xbb\x18\x19\n" +
+	"\x13commons.person.read\x18\x01h\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\xc2\x01\n" +
+	"\fCreatePerson\x12\x1b.rotaloom.commons.v1.Person\x1a\x1b.rotaloom.commons.v1.Person\"x\xa2\xbb\x18V\n" +
+	"\x14commons.person.write\x18\x03h\x01\x92\x014\x122It creates persons, and nobody creates themselves.\x9a\x01\x02\x10\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v1/commons/persons\x12\xdc\x01\n" +
 	"\x12MultiCreatePersons\x12\x1f.rotaloom.commons.v1.PersonList\x1a\x1f.rotaloom.commons.v1.PersonList\"\x83\x01\xa2\xbb\x18T\n" +
-	"\x14commons.person.write\x18\x04\x92\x014\x122It creates persons, and nobody creates themselves.\x9a\x01\x02\x10\x01\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_create\x12\xba\x01\n" +
-	"\fUpdatePerson\x12(.rotaloom.commons.v1.UpdatePersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"c\xa2\xbb\x180\n" +
-	"\x14commons.person.write\x18\x03\x92\x01\x10\n" +
-	"\x0ecommons.person\x9a\x01\x02\x10\x01\x82\xd3\xe4\x93\x02):\x06person\x1a\x1f/v1/commons/persons/{person_id}\x12\xab\x01\n" +
-	"\fDeletePerson\x12(.rotaloom.commons.v1.DeletePersonRequest\x1a\x16.google.protobuf.Empty\"Y\xa2\xbb\x18.\n" +
-	"\x14commons.person.write\x18\x03 \xcc\x01\x92\x01\x10\n" +
+	"\x14commons.person.write\x18\x04\x92\x014\x122It creates persons, and nobody creates themselves.\x9a\x01\x02\x10\x01\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_create\x12\xbc\x01\n" +
+	"\fUpdatePerson\x12(.rotaloom.commons.v1.UpdatePersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"e\xa2\xbb\x182\n" +
+	"\x14commons.person.write\x18\x03h\x01\x92\x01\x10\n" +
+	"\x0ecommons.person\x9a\x01\x02\x10\x01\x82\xd3\xe4\x93\x02):\x06person\x1a\x1f/v1/commons/persons/{person_id}\x12\xad\x01\n" +
+	"\fDeletePerson\x12(.rotaloom.commons.v1.DeletePersonRequest\x1a\x16.google.protobuf.Empty\"[\xa2\xbb\x180\n" +
+	"\x14commons.person.write\x18\x03 \xcc\x01h\x01\x92\x01\x10\n" +
 	"\x0ecommons.person\x82\xd3\xe4\x93\x02!*\x1f/v1/commons/persons/{person_id}\x12\xb7\x01\n" +
 	"\x12MultiUpdatePersons\x12\x1f.rotaloom.commons.v1.PersonList\x1a\x1f.rotaloom.commons.v1.PersonList\"_\xa2\xbb\x180\n" +
 	"\x14commons.person.write\x18\x04\x92\x01\x10\n" +

@@ -433,7 +433,7 @@ const file_rotaloom_platform_v1_webhook_proto_rawDesc = "" +
 	"\x03_idB\n" +
 	"\n" +
 	"\b_versionB\t\n" +
-	"\a_active2\xe7\a\n" +
+	"\a_active2\xe9\a\n" +
 	"\x0eWebhookService\x12\x9a\x01\n" +
 	"\fListWebhooks\x12).rotaloom.platform.v1.ListWebhooksRequest\x1a!.rotaloom.platform.v1.WebhookList\"<\xa2\xbb\x18\x1b\n" +
 	"\x15platform.webhook.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/platform/webhooks\x12\x99\x01\n" +
@@ -445,9 +445,9 @@ const file_rotaloom_platform_v1_webhook_proto_rawDesc = "" +
 	"\rUpdateWebhook\x12*.rotaloom.platform.v1.UpdateWebhookRequest\x1a\x1d.rotaloom.platform.v1.Webhook\"J\xa2\xbb\x18\x1e\n" +
 	"\x16platform.webhook.write\x18\x03`\x01h\x01\x82\xd3\xe4\x93\x02\":\x04body\x1a\x1a/v1/platform/webhooks/{id}\x12\x9c\x01\n" +
 	"\rDeleteWebhook\x12*.rotaloom.platform.v1.DeleteWebhookRequest\x1a\x16.google.protobuf.Empty\"G\xa2\xbb\x18!\n" +
-	"\x16platform.webhook.write\x18\x03 \xcc\x01`\x01h\x01\x82\xd3\xe4\x93\x02\x1c*\x1a/v1/platform/webhooks/{id}\x12\xbd\x01\n" +
-	"\x13RotateWebhookSecret\x120.rotaloom.platform.v1.RotateWebhookSecretRequest\x1a\x1d.rotaloom.platform.v1.Webhook\"U\xa2\xbb\x18\x1e\n" +
-	"\x16platform.webhook.write\x18\x03@\x01`\x01\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/platform/webhooks/{id}/rotate_secretB\xe2\x01\n" +
+	"\x16platform.webhook.write\x18\x03 \xcc\x01`\x01h\x01\x82\xd3\xe4\x93\x02\x1c*\x1a/v1/platform/webhooks/{id}\x12\xbf\x01\n" +
+	"\x13RotateWebhookSecret\x120.rotaloom.platform.v1.RotateWebhookSecretRequest\x1a\x1d.rotaloom.platform.v1.Webhook\"W\xa2\xbb\x18 \n" +
+	"\x16platform.webhook.write\x18\x03@\x01`\x01h\x01\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/platform/webhooks/{id}/rotate_secretB\xe2\x01\n" +
 	"\x18com.rotaloom.platform.v1B\fWebhookProtoP\x01ZFgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1;platformv1\xa2\x02\x03RPX\xaa\x02\x14Rotaloom.Platform.V1\xca\x02\x14Rotaloom\\Platform\\V1\xe2\x02 Rotaloom\\Platform\\V1\\GPBMetadata\xea\x02\x16Rotaloom::Platform::V1b\x06proto3"
 
 var (

@@ -1966,12 +1966,12 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"\x1aemployee_schedule_patterns\"\x8b\x01\n" +
 	"\"EmployeeSchedulePatternHistoryList\x12T\n" +
 	"\thistories\x18\x01 \x03(\v26.rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryR\thistories:\x0f\xa2\xbb\x18\v\n" +
-	"\thistories2\x98\r\n" +
-	"\x1eEmployeeSchedulePatternService\x12\xf1\x01\n" +
-	"\x1aGetEmployeeSchedulePattern\x129.rotaloom.scheduling.v1.GetEmployeeSchedulePatternRequest\x1a/.rotaloom.scheduling.v1.EmployeeSchedulePattern\"g\xa2\xbb\x18-\n" +
-	")scheduling.employee_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x020\x12./v1/scheduling/employee_schedule_patterns/{id}\x12\x83\x02\n" +
-	"\x1dDeleteEmployeeSchedulePattern\x12<.rotaloom.scheduling.v1.DeleteEmployeeSchedulePatternRequest\x1a\x16.google.protobuf.Empty\"\x8b\x01\xa2\xbb\x18Q\n" +
-	"*scheduling.employee_schedule_pattern.write\x18\x04 \xcc\x01\x92\x01\x1d\n" +
+	"\thistories2\x9c\r\n" +
+	"\x1eEmployeeSchedulePatternService\x12\xf3\x01\n" +
+	"\x1aGetEmployeeSchedulePattern\x129.rotaloom.scheduling.v1.GetEmployeeSchedulePatternRequest\x1a/.rotaloom.scheduling.v1.EmployeeSchedulePattern\"i\xa2\xbb\x18/\n" +
+	")scheduling.employee_schedule_pattern.read\x18\x01h\x01\x82\xd3\xe4\x93\x020\x12./v1/scheduling/employee_schedule_patterns/{id}\x12\x85\x02\n" +
+	"\x1dDeleteEmployeeSchedulePattern\x12<.rotaloom.scheduling.v1.DeleteEmployeeSchedulePatternRequest\x1a\x16.google.protobuf.Empty\"\x8d\x01\xa2\xbb\x18S\n" +
+	"*scheduling.employee_schedule_pattern.write\x18\x04 \xcc\x01h\x01\x92\x01\x1d\n" +
 	"\x1bscheduling.schedule_pattern\x82\xd3\xe4\x93\x020*./v1/scheduling/employee_schedule_patterns/{id}\x12\xe1\x01\n" +
 	"\x19GetEmployeePatternBuilder\x120.rotaloom.scheduling.v1.GetPatternBuilderRequest\x1a&.rotaloom.scheduling.v1.PatternBuilder\"j\xa2\xbb\x18-\n" +
 	")scheduling.employee_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x023\x121/v1/scheduling/employee_schedule_patterns/builder\x12\xba\x02\n" +

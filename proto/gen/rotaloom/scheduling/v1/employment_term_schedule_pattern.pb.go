@@ -2108,12 +2108,12 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc
 	"\x17group_schedule_patterns\"\x85\x01\n" +
 	"\x1fGroupSchedulePatternHistoryList\x12Q\n" +
 	"\thistories\x18\x01 \x03(\v23.rotaloom.scheduling.v1.GroupSchedulePatternHistoryR\thistories:\x0f\xa2\xbb\x18\v\n" +
-	"\thistories2\xdd\x0e\n" +
-	"$EmploymentTermSchedulePatternService\x12\x88\x02\n" +
-	" GetEmploymentTermSchedulePattern\x12?.rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest\x1a,.rotaloom.scheduling.v1.GroupSchedulePattern\"u\xa2\xbb\x184\n" +
-	"0scheduling.employment_term_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x027\x125/v1/scheduling/employment_term_schedule_patterns/{id}\x12\xbc\x02\n" +
-	"#DeleteEmploymentTermSchedulePattern\x12B.rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest\x1a\x16.google.protobuf.Empty\"\xb8\x01\xa2\xbb\x18w\n" +
-	"1scheduling.employment_term_schedule_pattern.write\x18\x04 \xcc\x01\x92\x01<\x12:It changes an employment term, for everybody who is on it.\x82\xd3\xe4\x93\x027*5/v1/scheduling/employment_term_schedule_patterns/{id}\x12\xe7\x01\n" +
+	"\thistories2\xe1\x0e\n" +
+	"$EmploymentTermSchedulePatternService\x12\x8a\x02\n" +
+	" GetEmploymentTermSchedulePattern\x12?.rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest\x1a,.rotaloom.scheduling.v1.GroupSchedulePattern\"w\xa2\xbb\x186\n" +
+	"0scheduling.employment_term_schedule_pattern.read\x18\x01h\x01\x82\xd3\xe4\x93\x027\x125/v1/scheduling/employment_term_schedule_patterns/{id}\x12\xbe\x02\n" +
+	"#DeleteEmploymentTermSchedulePattern\x12B.rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest\x1a\x16.google.protobuf.Empty\"\xba\x01\xa2\xbb\x18y\n" +
+	"1scheduling.employment_term_schedule_pattern.write\x18\x04 \xcc\x01h\x01\x92\x01<\x12:It changes an employment term, for everybody who is on it.\x82\xd3\xe4\x93\x027*5/v1/scheduling/employment_term_schedule_patterns/{id}\x12\xe7\x01\n" +
 	"\x11GetPatternBuilder\x120.rotaloom.scheduling.v1.GetPatternBuilderRequest\x1a&.rotaloom.scheduling.v1.PatternBuilder\"x\xa2\xbb\x184\n" +
 	"0scheduling.employment_term_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x02:\x128/v1/scheduling/employment_term_schedule_patterns/builder\x12\xe7\x02\n" +
 	")ApplyCreateEmploymentTermSchedulePatterns\x12?.rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest\x1a3.rotaloom.scheduling.v1.GroupSchedulePatternResults\"\xc3\x01\xa2\xbb\x18t\n" +

@@ -1124,15 +1124,15 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"currencyId\x88\x01\x01\x12#\n" +
 	"\rcurrency_code\x18\x02 \x01(\tR\fcurrencyCode\x122\n" +
 	"\x15currency_display_name\x18\x03 \x01(\tR\x13currencyDisplayNameB\x0e\n" +
-	"\f_currency_id2\xd4\f\n" +
-	"\x12PayCodeEditService\x12\xb9\x01\n" +
-	"\x0eGetPayCodeEdit\x12-.rotaloom.scheduling.v1.GetPayCodeEditRequest\x1a#.rotaloom.scheduling.v1.PayCodeEdit\"S\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02-\x12+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xed\x01\n" +
-	"\x11UpdatePayCodeEdit\x120.rotaloom.scheduling.v1.UpdatePayCodeEditRequest\x1a#.rotaloom.scheduling.v1.PayCodeEdit\"\x80\x01\xa2\xbb\x18:\n" +
-	"\x19scheduling.schedule.write\x18\x03\x92\x01\x1a\n" +
-	"\x18scheduling.pay_code_edit\x82\xd3\xe4\x93\x02<:\rpay_code_edit\"+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xd3\x01\n" +
-	"\x11DeletePayCodeEdit\x120.rotaloom.scheduling.v1.DeletePayCodeEditRequest\x1a\x16.google.protobuf.Empty\"t\xa2\xbb\x18=\n" +
-	"\x19scheduling.schedule.write\x18\x03 \xcc\x01\x92\x01\x1a\n" +
+	"\f_currency_id2\xda\f\n" +
+	"\x12PayCodeEditService\x12\xbb\x01\n" +
+	"\x0eGetPayCodeEdit\x12-.rotaloom.scheduling.v1.GetPayCodeEditRequest\x1a#.rotaloom.scheduling.v1.PayCodeEdit\"U\xa2\xbb\x18\x1e\n" +
+	"\x18scheduling.schedule.read\x18\x01h\x01\x82\xd3\xe4\x93\x02-\x12+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xef\x01\n" +
+	"\x11UpdatePayCodeEdit\x120.rotaloom.scheduling.v1.UpdatePayCodeEditRequest\x1a#.rotaloom.scheduling.v1.PayCodeEdit\"\x82\x01\xa2\xbb\x18<\n" +
+	"\x19scheduling.schedule.write\x18\x03h\x01\x92\x01\x1a\n" +
+	"\x18scheduling.pay_code_edit\x82\xd3\xe4\x93\x02<:\rpay_code_edit\"+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xd5\x01\n" +
+	"\x11DeletePayCodeEdit\x120.rotaloom.scheduling.v1.DeletePayCodeEditRequest\x1a\x16.google.protobuf.Empty\"v\xa2\xbb\x18?\n" +
+	"\x19scheduling.schedule.write\x18\x03 \xcc\x01h\x01\x92\x01\x1a\n" +
 	"\x18scheduling.pay_code_edit\x82\xd3\xe4\x93\x02-*+/v1/scheduling/schedule/pay_code_edits/{id}\x12\xd2\x01\n" +
 	"\x11CreatePayCodeEdit\x12#.rotaloom.scheduling.v1.PayCodeEdit\x1a'.rotaloom.scheduling.v1.PayCodeEditList\"o\xa2\xbb\x18:\n" +
 	"\x19scheduling.schedule.write\x18\x03\x92\x01\x1a\n" +

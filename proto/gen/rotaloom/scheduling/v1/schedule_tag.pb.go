@@ -1033,15 +1033,15 @@ const file_rotaloom_scheduling_v1_schedule_tag_proto_rawDesc = "" +
 	"\x1a_transfer_labor_categoriesB\x17\n" +
 	"\x15_user_entered_org_jobB\x18\n" +
 	"\x16_user_entered_workruleB\x1b\n" +
-	"\x19_user_entered_cost_center2\xd8\x0e\n" +
-	"\x12ScheduleTagService\x12\xb8\x01\n" +
-	"\x0eGetScheduleTag\x12-.rotaloom.scheduling.v1.GetScheduleTagRequest\x1a#.rotaloom.scheduling.v1.ScheduleTag\"R\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02,\x12*/v1/scheduling/schedule/schedule_tags/{id}\x12\xa6\x02\n" +
-	"\x11UpdateScheduleTag\x120.rotaloom.scheduling.v1.UpdateScheduleTagRequest\x1a#.rotaloom.scheduling.v1.ScheduleTag\"\xb9\x01\xa2\xbb\x189\n" +
-	"\x19scheduling.schedule.write\x18\x03\x92\x01\x19\n" +
-	"\x17scheduling.schedule_tag\x82\xd3\xe4\x93\x02v:\fschedule_tagZ::\fschedule_tag\x1a*/v1/scheduling/schedule/schedule_tags/{id}\"*/v1/scheduling/schedule/schedule_tags/{id}\x12\xd1\x01\n" +
-	"\x11DeleteScheduleTag\x120.rotaloom.scheduling.v1.DeleteScheduleTagRequest\x1a\x16.google.protobuf.Empty\"r\xa2\xbb\x18<\n" +
-	"\x19scheduling.schedule.write\x18\x03 \xcc\x01\x92\x01\x19\n" +
+	"\x19_user_entered_cost_center2\xde\x0e\n" +
+	"\x12ScheduleTagService\x12\xba\x01\n" +
+	"\x0eGetScheduleTag\x12-.rotaloom.scheduling.v1.GetScheduleTagRequest\x1a#.rotaloom.scheduling.v1.ScheduleTag\"T\xa2\xbb\x18\x1e\n" +
+	"\x18scheduling.schedule.read\x18\x01h\x01\x82\xd3\xe4\x93\x02,\x12*/v1/scheduling/schedule/schedule_tags/{id}\x12\xa8\x02\n" +
+	"\x11UpdateScheduleTag\x120.rotaloom.scheduling.v1.UpdateScheduleTagRequest\x1a#.rotaloom.scheduling.v1.ScheduleTag\"\xbb\x01\xa2\xbb\x18;\n" +
+	"\x19scheduling.schedule.write\x18\x03h\x01\x92\x01\x19\n" +
+	"\x17scheduling.schedule_tag\x82\xd3\xe4\x93\x02v:\fschedule_tagZ::\fschedule_tag\x1a*/v1/scheduling/schedule/schedule_tags/{id}\"*/v1/scheduling/schedule/schedule_tags/{id}\x12\xd3\x01\n" +
+	"\x11DeleteScheduleTag\x120.rotaloom.scheduling.v1.DeleteScheduleTagRequest\x1a\x16.google.protobuf.Empty\"t\xa2\xbb\x18>\n" +
+	"\x19scheduling.schedule.write\x18\x03 \xcc\x01h\x01\x92\x01\x19\n" +
 	"\x17scheduling.schedule_tag\x82\xd3\xe4\x93\x02,**/v1/scheduling/schedule/schedule_tags/{id}\x12\xd0\x01\n" +
 	"\x11CreateScheduleTag\x12#.rotaloom.scheduling.v1.ScheduleTag\x1a'.rotaloom.scheduling.v1.ScheduleTagList\"m\xa2\xbb\x189\n" +
 	"\x19scheduling.schedule.write\x18\x03\x92\x01\x19\n" +

@@ -2052,15 +2052,15 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\x05color\x18\x02 \x01(\tR\x05color\x12E\n" +
 	"\x12tag_definition_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x10tagDefinitionRef\x12>\n" +
 	"\x1cshift_segment_tag_icon_class\x18\x04 \x01(\tR\x18shiftSegmentTagIconClassB\x05\n" +
-	"\x03_id2\x85\x0e\n" +
-	"\fShiftService\x12\x9f\x01\n" +
-	"\bGetShift\x12'.rotaloom.scheduling.v1.GetShiftRequest\x1a\x1d.rotaloom.scheduling.v1.Shift\"K\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02%\x12#/v1/scheduling/schedule/shifts/{id}\x12\xc2\x01\n" +
-	"\vUpdateShift\x12*.rotaloom.scheduling.v1.UpdateShiftRequest\x1a\x1d.rotaloom.scheduling.v1.Shift\"h\xa2\xbb\x182\n" +
-	"\x19scheduling.schedule.write\x18\x03\x92\x01\x12\n" +
-	"\x10scheduling.shift\x82\xd3\xe4\x93\x02,:\x05shift\"#/v1/scheduling/schedule/shifts/{id}\x12\xb7\x01\n" +
-	"\vDeleteShift\x12*.rotaloom.scheduling.v1.DeleteShiftRequest\x1a\x16.google.protobuf.Empty\"d\xa2\xbb\x185\n" +
-	"\x19scheduling.schedule.write\x18\x03 \xcc\x01\x92\x01\x12\n" +
+	"\x03_id2\x8b\x0e\n" +
+	"\fShiftService\x12\xa1\x01\n" +
+	"\bGetShift\x12'.rotaloom.scheduling.v1.GetShiftRequest\x1a\x1d.rotaloom.scheduling.v1.Shift\"M\xa2\xbb\x18\x1e\n" +
+	"\x18scheduling.schedule.read\x18\x01h\x01\x82\xd3\xe4\x93\x02%\x12#/v1/scheduling/schedule/shifts/{id}\x12\xc4\x01\n" +
+	"\vUpdateShift\x12*.rotaloom.scheduling.v1.UpdateShiftRequest\x1a\x1d.rotaloom.scheduling.v1.Shift\"j\xa2\xbb\x184\n" +
+	"\x19scheduling.schedule.write\x18\x03h\x01\x92\x01\x12\n" +
+	"\x10scheduling.shift\x82\xd3\xe4\x93\x02,:\x05shift\"#/v1/scheduling/schedule/shifts/{id}\x12\xb9\x01\n" +
+	"\vDeleteShift\x12*.rotaloom.scheduling.v1.DeleteShiftRequest\x1a\x16.google.protobuf.Empty\"f\xa2\xbb\x187\n" +
+	"\x19scheduling.schedule.write\x18\x03 \xcc\x01h\x01\x92\x01\x12\n" +
 	"\x10scheduling.shift\x82\xd3\xe4\x93\x02%*#/v1/scheduling/schedule/shifts/{id}\x12\xb0\x01\n" +
 	"\vCreateShift\x12\x1d.rotaloom.scheduling.v1.Shift\x1a!.rotaloom.scheduling.v1.ShiftList\"_\xa2\xbb\x182\n" +
 	"\x19scheduling.schedule.write\x18\x03\x92\x01\x12\n" +

@@ -2806,17 +2806,17 @@ const file_rotaloom_scheduling_v1_time_off_proto_rawDesc = "" +
 	"\x1cavailable_balance_in_seconds\x18\x04 \x01(\x03H\x02R\x19availableBalanceInSeconds\x88\x01\x01B\x1c\n" +
 	"\x1a_available_balance_in_daysB\x1d\n" +
 	"\x1b_available_balance_in_moneyB\x1f\n" +
-	"\x1d_available_balance_in_seconds2\x96\x0e\n" +
-	"\x0eTimeOffService\x12\xc1\x01\n" +
-	"\rCreateTimeOff\x12,.rotaloom.scheduling.v1.CreateTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"Z\xa2\xbb\x185\n" +
-	"\x19scheduling.time_off.write\x18\x03\x92\x01\x15\n" +
-	"\x13scheduling.time_off\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v1/scheduling/timeoff\x12\xc9\x01\n" +
-	"\rUpdateTimeOff\x12,.rotaloom.scheduling.v1.UpdateTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"b\xa2\xbb\x185\n" +
-	"\x19scheduling.time_off.write\x18\x03\x92\x01\x15\n" +
-	"\x13scheduling.time_off\x82\xd3\xe4\x93\x02#:\x04body\x1a\x1b/v1/scheduling/timeoff/{id}\x12\xa4\x01\n" +
+	"\x1d_available_balance_in_seconds2\x9c\x0e\n" +
+	"\x0eTimeOffService\x12\xc3\x01\n" +
+	"\rCreateTimeOff\x12,.rotaloom.scheduling.v1.CreateTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"\\\xa2\xbb\x187\n" +
+	"\x19scheduling.time_off.write\x18\x03h\x01\x92\x01\x15\n" +
+	"\x13scheduling.time_off\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v1/scheduling/timeoff\x12\xcb\x01\n" +
+	"\rUpdateTimeOff\x12,.rotaloom.scheduling.v1.UpdateTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"d\xa2\xbb\x187\n" +
+	"\x19scheduling.time_off.write\x18\x03h\x01\x92\x01\x15\n" +
+	"\x13scheduling.time_off\x82\xd3\xe4\x93\x02#:\x04body\x1a\x1b/v1/scheduling/timeoff/{id}\x12\xa6\x01\n" +
 	"\n" +
-	"GetTimeOff\x12).rotaloom.scheduling.v1.GetTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"C\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.time_off.read\x18\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/scheduling/timeoff/{id}\x12\xbd\x01\n" +
+	"GetTimeOff\x12).rotaloom.scheduling.v1.GetTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"E\xa2\xbb\x18\x1e\n" +
+	"\x18scheduling.time_off.read\x18\x01h\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/scheduling/timeoff/{id}\x12\xbd\x01\n" +
 	"\x10MultiReadTimeOff\x12/.rotaloom.scheduling.v1.MultiReadTimeOffRequest\x1a*.rotaloom.scheduling.v1.TimeOffRequestList\"L\xa2\xbb\x18\x1c\n" +
 	"\x18scheduling.time_off.read\x18\x02\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/scheduling/timeoff/multi_read\x12\xd8\x01\n" +
 	"\x12ApplyUpdateTimeOff\x121.rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"g\xa2\xbb\x185\n" +
@@ -2829,12 +2829,12 @@ const file_rotaloom_scheduling_v1_time_off_proto_rawDesc = "" +
 	"\x19ListTimeOffRequestPeriods\x128.rotaloom.scheduling.v1.ListTimeOffRequestPeriodsRequest\x1a).rotaloom.scheduling.v1.RequestPeriodList\"P\xa2\xbb\x18\x1e\n" +
 	"\x18scheduling.time_off.read\x18\x01`\x01\x82\xd3\xe4\x93\x02(\x12&/v1/scheduling/timeoff/request_periods\x12\xbe\x01\n" +
 	"\x13ReadTimeOffAccruals\x122.rotaloom.scheduling.v1.ReadTimeOffAccrualsRequest\x1a*.rotaloom.scheduling.v1.TimeOffAccrualList\"G\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.time_off.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/scheduling/timeoff/accruals2\x95\x0f\n" +
-	"\x16EmployeeTimeOffService\x12\xfa\x01\n" +
-	"\x15CreateEmployeeTimeOff\x12&.rotaloom.scheduling.v1.TimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"\x90\x01\xa2\xbb\x18b\n" +
-	"\"scheduling.employee_time_off.write\x18\x03\x92\x019\x127It is the operation that employees have for themselves.\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/v1/scheduling/employee_timeoff\x12\xbe\x01\n" +
-	"\x12GetEmployeeTimeOff\x12).rotaloom.scheduling.v1.GetTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"U\xa2\xbb\x18%\n" +
-	"!scheduling.employee_time_off.read\x18\x01\x82\xd3\xe4\x93\x02&\x12$/v1/scheduling/employee_timeoff/{id}\x12\xdf\x01\n" +
+	"\x18scheduling.time_off.read\x18\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/scheduling/timeoff/accruals2\x99\x0f\n" +
+	"\x16EmployeeTimeOffService\x12\xfc\x01\n" +
+	"\x15CreateEmployeeTimeOff\x12&.rotaloom.scheduling.v1.TimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"\x92\x01\xa2\xbb\x18d\n" +
+	"\"scheduling.employee_time_off.write\x18\x03h\x01\x92\x019\x127It is the operation that employees have for themselves.\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/v1/scheduling/employee_timeoff\x12\xc0\x01\n" +
+	"\x12GetEmployeeTimeOff\x12).rotaloom.scheduling.v1.GetTimeOffRequest\x1a&.rotaloom.scheduling.v1.TimeOffRequest\"W\xa2\xbb\x18'\n" +
+	"!scheduling.employee_time_off.read\x18\x01h\x01\x82\xd3\xe4\x93\x02&\x12$/v1/scheduling/employee_timeoff/{id}\x12\xdf\x01\n" +
 	"\x18MultiReadEmployeeTimeOff\x127.rotaloom.scheduling.v1.MultiReadEmployeeTimeOffRequest\x1a*.rotaloom.scheduling.v1.TimeOffRequestList\"^\xa2\xbb\x18%\n" +
 	"!scheduling.employee_time_off.read\x18\x02\x82\xd3\xe4\x93\x02/:\x01*\"*/v1/scheduling/employee_timeoff/multi_read\x12\x9e\x02\n" +
 	"\x1aApplyUpdateEmployeeTimeOff\x121.rotaloom.scheduling.v1.ApplyUpdateTimeOffRequest\x1a-.rotaloom.scheduling.v1.EmployeeTimeOffUpdate\"\x9d\x01\xa2\xbb\x18b\n" +

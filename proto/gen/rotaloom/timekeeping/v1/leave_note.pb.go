@@ -384,21 +384,21 @@ const file_rotaloom_timekeeping_v1_leave_note_proto_rawDesc = "" +
 	"\aversion\x18\x06 \x01(\x03H\x01R\aversion\x88\x01\x01B\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
-	"\b_version2\xdf\a\n" +
+	"\b_version2\xe7\a\n" +
 	"\x10LeaveNoteService\x12\xb0\x01\n" +
 	"\x0eListLeaveNotes\x12..rotaloom.timekeeping.v1.ListLeaveNotesRequest\x1a&.rotaloom.timekeeping.v1.LeaveNoteList\"F\xa2\xbb\x18\x1f\n" +
-	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/leave/leave_cases/notes\x12\xc0\x01\n" +
-	"\x0fCreateLeaveNote\x12\".rotaloom.timekeeping.v1.LeaveNote\x1a\".rotaloom.timekeeping.v1.LeaveNote\"e\xa2\xbb\x18;\n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03\x92\x01\x18\n" +
-	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/v1/leave/leave_cases/notes\x12\xad\x01\n" +
-	"\fGetLeaveNote\x12,.rotaloom.timekeeping.v1.GetLeaveNoteRequest\x1a\".rotaloom.timekeeping.v1.LeaveNote\"K\xa2\xbb\x18\x1f\n" +
-	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/leave/leave_cases/notes/{id}\x12\xdb\x01\n" +
-	"\x0fUpdateLeaveNote\x12/.rotaloom.timekeeping.v1.UpdateLeaveNoteRequest\x1a\".rotaloom.timekeeping.v1.LeaveNote\"s\xa2\xbb\x18;\n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03\x92\x01\x18\n" +
+	"\x1btimekeeping.leave_case.read\x18\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/leave/leave_cases/notes\x12\xc2\x01\n" +
+	"\x0fCreateLeaveNote\x12\".rotaloom.timekeeping.v1.LeaveNote\x1a\".rotaloom.timekeeping.v1.LeaveNote\"g\xa2\xbb\x18=\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03h\x01\x92\x01\x18\n" +
+	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/v1/leave/leave_cases/notes\x12\xaf\x01\n" +
+	"\fGetLeaveNote\x12,.rotaloom.timekeeping.v1.GetLeaveNoteRequest\x1a\".rotaloom.timekeeping.v1.LeaveNote\"M\xa2\xbb\x18!\n" +
+	"\x1btimekeeping.leave_case.read\x18\x01h\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/leave/leave_cases/notes/{id}\x12\xdd\x01\n" +
+	"\x0fUpdateLeaveNote\x12/.rotaloom.timekeeping.v1.UpdateLeaveNoteRequest\x1a\".rotaloom.timekeeping.v1.LeaveNote\"u\xa2\xbb\x18=\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03h\x01\x92\x01\x18\n" +
 	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02.:\n" +
-	"leave_note\" /v1/leave/leave_cases/notes/{id}\x12\xc6\x01\n" +
-	"\x0fDeleteLeaveNote\x12/.rotaloom.timekeeping.v1.DeleteLeaveNoteRequest\x1a\x16.google.protobuf.Empty\"j\xa2\xbb\x18>\n" +
-	"\x1ctimekeeping.leave_case.write\x18\x03 \xcc\x01\x92\x01\x18\n" +
+	"leave_note\" /v1/leave/leave_cases/notes/{id}\x12\xc8\x01\n" +
+	"\x0fDeleteLeaveNote\x12/.rotaloom.timekeeping.v1.DeleteLeaveNoteRequest\x1a\x16.google.protobuf.Empty\"l\xa2\xbb\x18@\n" +
+	"\x1ctimekeeping.leave_case.write\x18\x03 \xcc\x01h\x01\x92\x01\x18\n" +
 	"\x16timekeeping.leave_case\x82\xd3\xe4\x93\x02\"* /v1/leave/leave_cases/notes/{id}B\xf9\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x0eLeaveNoteProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 

@@ -9,9 +9,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/account"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
@@ -44,6 +46,12 @@ func (w *Writer) Delete(ctx context.Context, keys []store.Key) (map[store.Key]er
 		return failed, nil
 	}
 	err = pg.InTx(ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
+		for _, id := range ids {
+			if err := precondition.CheckRow(ctx, tx, fmt.Sprintf("person %d", id), reader.NotFound(id),
+				`SELECT version FROM person WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, tenantID, id); err != nil {
+				return err
+			}
+		}
 		return deleteAll(ctx, tx, tenantID, ids)
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ package writer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -122,7 +124,7 @@ func (w *Writer) attempt(ctx context.Context, persons []*commonsv1.Person, m Mod
 	}
 	refuseWages(ctx, persons, items)
 	refuseDuplicates(items)
-	for _, refuse := range []func(context.Context, []*store.Item) error{w.refuseOutOfScope, w.refuseTaken, w.refuseBadges, w.refuseUnknownTerms, w.refuseLockouts} {
+	for _, refuse := range []func(context.Context, []*store.Item) error{w.refuseOutOfScope, w.refuseTaken, w.refuseBadges, w.refuseUnknownTerms, w.refuseLockouts, refuseStale} {
 		if err := refuse(ctx, items); err != nil {
 			return nil, err
 		}
@@ -178,6 +180,21 @@ func (w *Writer) prepare(ctx context.Context, tenantID int64, persons []*commons
 		}
 	}
 	return items, nil
+}
+
+// refuseStale refuses changes of persons of whom the caller has read another version. That
+// this version does not change until the change is stored, store.Write sees to.
+func refuseStale(ctx context.Context, items []*store.Item) error {
+	for _, it := range store.Valid(items) {
+		if it.Old != nil {
+			it.Err = checkVersion(ctx, it.ID, it.Old.Version)
+		}
+	}
+	return nil
+}
+
+func checkVersion(ctx context.Context, id, version int64) error {
+	return precondition.Check(ctx, fmt.Sprintf("person %d", id), version)
 }
 
 func (w *Writer) assignIDs(ctx context.Context, items []*store.Item) error {

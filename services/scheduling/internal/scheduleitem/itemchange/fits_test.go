@@ -45,7 +45,7 @@ func TestEntriesThatMayBeReplaced(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			err := shifts().fits(c.sent, was, c.found, c.draft)
+			err := shifts().fits(t.Context(), c.sent, was, c.found, c.draft)
 			if c.code == "" {
 				require.NoError(t, err)
 				return

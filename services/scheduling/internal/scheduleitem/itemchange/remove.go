@@ -39,8 +39,8 @@ func (f *Family[M]) Remove(ctx context.Context, ids []int64, version *int64, unk
 			if k.refused != nil {
 				return k.refused
 			}
-			if version != nil && *version != k.version() {
-				return itemfault.Stale(f.Label, id, k.version())
+			if err := itemfault.CheckVersion(ctx, f.Label, id, k.version(), version); err != nil {
+				return err
 			}
 		}
 		return f.delete(ctx, tx, tenantID, ids, found)

@@ -61,11 +61,11 @@ func (f *Family[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 		if was.refused != nil {
 			return was.refused
 		}
-		if sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID() {
-			return itemfault.Stale(f.Label, id, was.version()) // Somebody moved it meanwhile.
+		if err := itemfault.CheckVersion(ctx, f.Label, id, was.version(), f.Version(sent)); err != nil {
+			return err
 		}
-		if version := f.Version(sent); version != nil && *version != was.version() {
-			return itemfault.Stale(f.Label, id, was.version())
+		if sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID() {
+			return itemfault.Stale(ctx, f.Label, id, was.version()) // Somebody moved it meanwhile.
 		}
 		change := []replacement{{id, was, d}}
 		refused, err := f.refusals(ctx, tx, tenantID, change)
@@ -206,7 +206,7 @@ func (f *Family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 	}
 	for id, k := range found {
 		if before, ok := seen[id]; !ok || before.employeeID() != k.employeeID() {
-			return nil, fmt.Errorf("%w: %w", errMoved, itemfault.Stale(f.Label, id, k.version()))
+			return nil, fmt.Errorf("%w: %w", errMoved, itemfault.Stale(ctx, f.Label, id, k.version()))
 		}
 	}
 	return found, nil

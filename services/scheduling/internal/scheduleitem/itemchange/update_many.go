@@ -134,7 +134,7 @@ func (f *Family[M]) replaceMany(
 			continue
 		}
 		was, ok := old[m.GetId()]
-		if failed[i] = f.fits(m, was, ok, drafts[i]); failed[i] == nil {
+		if failed[i] = f.fits(ctx, m, was, ok, drafts[i]); failed[i] == nil {
 			list, at = append(list, replacement{m.GetId(), was, drafts[i]}), append(at, i)
 		}
 	}
@@ -166,17 +166,14 @@ func (f *Family[M]) replaceMany(
 
 // fits returns why an entry cannot be replaced by what was sent: it is not there,
 // has another version, or went to somebody else since the draft was made.
-func (f *Family[M]) fits(sent M, was known, found bool, d *itemdraft.Draft) error {
+func (f *Family[M]) fits(ctx context.Context, sent M, was known, found bool, d *itemdraft.Draft) error {
 	switch {
 	case !found:
 		return itemfault.NotFound(itemfault.InBody, f.Label, sent.GetId())
 	case was.refused != nil:
 		return was.refused
 	case sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID():
-		return itemfault.Stale(f.Label, sent.GetId(), was.version())
+		return itemfault.Stale(ctx, f.Label, sent.GetId(), was.version())
 	}
-	if version := f.Version(sent); version != nil && *version != was.version() {
-		return itemfault.Stale(f.Label, sent.GetId(), was.version())
-	}
-	return nil
+	return itemfault.CheckVersion(ctx, f.Label, sent.GetId(), was.version(), f.Version(sent))
 }

@@ -2,10 +2,12 @@
 package itemfault
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 )
 
 // Codes of the specified API.
@@ -53,9 +55,18 @@ func NotFound(status int, what string, id int64) error {
 }
 
 // Stale returns the error of a version that is no longer the newest.
-func Stale(what string, id, current int64) error {
-	return fault.Conflict(fault.CodeStale,
+func Stale(ctx context.Context, what string, id, current int64) error {
+	return precondition.Stale(ctx,
 		fmt.Sprintf("The %s %d was changed meanwhile; its version is %d. Read it again.", what, id, current))
+}
+
+// CheckVersion returns an error unless an entry has the version that the request means: by its
+// If-Match, or else by the version in it, nil for none.
+func CheckVersion(ctx context.Context, what string, id, current int64, given *int64) error {
+	if precondition.CheckGiven(ctx, what, current, given) != nil {
+		return Stale(ctx, what, id, current)
+	}
+	return nil
 }
 
 // LockedDay returns the error of a change of a day that is locked.
