@@ -50,8 +50,12 @@ func SetContentLanguage(ctx context.Context, tag string) error {
 }
 
 // SetVersion reports the version of the object that the response is about, which the edge
-// shows as ETag. Responses with a field "version" need no such report.
+// shows as ETag. Responses with a field "version" need no such report. A method that is
+// called as a function, and not over a connection, reports to nobody.
 func SetVersion(ctx context.Context, version int64) error {
+	if grpc.ServerTransportStreamFromContext(ctx) == nil {
+		return nil
+	}
 	return setHeader(ctx, HeaderVersion, strconv.FormatInt(version, 10))
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,9 @@ var withoutRead = []string{
 	"DELETE /v1/scheduling/schedule_pattern_templates",
 	"PUT /v1/commons/persons/schedule_rule_sets/{}",
 }
+
+// onlyOnce is a case whose companies have identifiers of businesses: it runs once in a tenant.
+const onlyOnce = "timekeeping/brazil_compliance/lifecycle"
 
 // versionedRoute is a route that takes If-Match, with a case that calls it.
 type versionedRoute struct {
@@ -65,8 +69,8 @@ func TestIfMatch(t *testing.T) {
 	}
 }
 
-// versionedRoutes returns the routes that take If-Match, with the first case that calls each
-// of them with success.
+// versionedRoutes returns the routes that take If-Match, each with the case that calls it with
+// success after the fewest steps.
 func versionedRoutes(t *testing.T, operations []*contract.Operation) []versionedRoute {
 	t.Helper()
 	all, err := contract.Load(cases.FS)
@@ -81,11 +85,19 @@ func versionedRoutes(t *testing.T, operations []*contract.Operation) []versioned
 			if !method.TakesIfMatch(verb, path) {
 				continue
 			}
-			at := slices.IndexFunc(all, func(c contract.Case) bool {
-				return slices.ContainsFunc(c.Steps, func(s contract.Step) bool { return calls(operations, s, textOf(route)) })
-			})
-			if assert.GreaterOrEqual(t, at, 0, "no case calls %s with success", textOf(route)) {
-				out = append(out, versionedRoute{textOf(route), all[at]})
+			var found *contract.Case
+			before := 0
+			for i := range all {
+				if all[i].Path == onlyOnce {
+					continue
+				}
+				at := slices.IndexFunc(all[i].Steps, func(s contract.Step) bool { return calls(operations, s, textOf(route)) })
+				if at >= 0 && (found == nil || at < before) {
+					found, before = &all[i], at
+				}
+			}
+			if assert.NotNil(t, found, "no case calls %s with success", textOf(route)) {
+				out = append(out, versionedRoute{textOf(route), *found})
 			}
 		}
 	}
@@ -105,8 +117,8 @@ func calls(operations []*contract.Operation, step contract.Step, route string) b
 	return called != nil && textOf(called) == route && step.Status < 300 && !step.Anonymous && !once
 }
 
-// another returns a case with other serial numbers of devices, which are given once in a
-// tenant. All else that a case makes is named by ${unique}.
+// another returns a case with other serial numbers of devices and identifiers of companies,
+// which are given once in a tenant. All else that a case makes is named by ${unique}.
 func another(t *testing.T, c contract.Case, n int) contract.Case {
 	t.Helper()
 	path := c.Path + ".yaml"
@@ -116,10 +128,24 @@ func another(t *testing.T, c contract.Case, n int) contract.Case {
 		return c
 	}
 	text = bytes.ReplaceAll(text, []byte("810"), fmt.Appendf(nil, "%03d", n+100))
+	text = bytes.ReplaceAll(text, []byte("11144477735"), []byte(cpf(111444777+n)))
 	list, err := contract.Load(fstest.MapFS{path: {Data: text}})
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	return list[0]
+}
+
+// cpf returns a Brazilian CPF: nine digits, and the two that check them.
+func cpf(n int) string {
+	digits := fmt.Sprintf("%09d", n)
+	for len(digits) < 11 {
+		sum := 0
+		for i, digit := range digits {
+			sum += int(digit-'0') * (len(digits) + 1 - i)
+		}
+		digits += strconv.Itoa(sum * 10 % 11 % 10)
+	}
+	return digits
 }
 
 // ifMatchWalk sends a step of a case again and again, each time with another If-Match.

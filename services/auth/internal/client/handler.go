@@ -14,6 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
@@ -68,7 +70,7 @@ func (h *Handler) GetClient(ctx context.Context, req *authv1.GetClientRequest) (
 	if err != nil {
 		return nil, err
 	}
-	return s.response(""), nil
+	return s.response(""), rpc.SetVersion(ctx, s.Version)
 }
 
 // CreateClient adds a client, whose own work, and whose tokens, may do no more than the
@@ -94,7 +96,7 @@ func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1
 	}
 	secret, hash := newSecret()
 	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		stored, err := insert(ctx, tx, tenantID, s, hash)
+		stored, err := insert(ctx, tx, tenantID, &s, hash)
 		if err == nil && !stored {
 			err = fault.Conflict(fault.CodeConflict, fmt.Sprintf("There is a client with this id, or there are already %d.", maxClients))
 		}
@@ -103,7 +105,7 @@ func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1
 	if err != nil {
 		return nil, err
 	}
-	return s.response(secret), nil
+	return s.response(secret), rpc.SetVersion(ctx, s.Version)
 }
 
 // UpdateClient replaces the settings of a client.
@@ -126,11 +128,12 @@ func (h *Handler) UpdateClient(ctx context.Context, req *authv1.UpdateClientRequ
 				return err
 			}
 		}
+		s.Version = before.Version + 1
 		return update(ctx, tx, tenantID, s)
 	}); err != nil {
 		return nil, err
 	}
-	return s.response(""), nil
+	return s.response(""), rpc.SetVersion(ctx, s.Version)
 }
 
 // DeleteClient removes a client and ends the tokens that users got by it. Nobody
@@ -159,16 +162,17 @@ func (h *Handler) RotateClientSecret(ctx context.Context, req *authv1.RotateClie
 	var s settings
 	err := h.change(ctx, req.GetClientId(), nil, func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
 		s = before
+		s.Version++
 		if err := revoked.ClientWork(ctx, tx, tenantID, s.ID, h.Clock.Now()); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE client SET secret_hash = $3 WHERE tenant_id = $1 AND client_id = $2`, tenantID, s.ID, hash)
+		_, err := tx.Exec(ctx, `UPDATE client SET secret_hash = $3, version = version + 1 WHERE tenant_id = $1 AND client_id = $2`, tenantID, s.ID, hash)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.response(secret), nil
+	return s.response(secret), rpc.SetVersion(ctx, s.Version)
 }
 
 // change runs do on a client as it is now, provided that its own work and its tokens may
@@ -201,6 +205,9 @@ func (h *Handler) change(ctx context.Context, id string, becomes *settings, do f
 		}
 		if now.Profile != before.Profile || !slices.Equal(now.Scopes, before.Scopes) {
 			return fault.Conflict(fault.CodeConflict, "The client was changed at the same time. Try again.")
+		}
+		if err := precondition.Check(ctx, "client "+id, now.Version); err != nil {
+			return err
 		}
 		return do(ctx, tx, tenantID, now)
 	})

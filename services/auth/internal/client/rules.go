@@ -30,6 +30,7 @@ type settings struct {
 	Enabled, PasswordGrant, RefreshGrant, ClientGrant bool
 	Profile                                           string
 	Scopes                                            []string
+	Version                                           int64
 }
 
 // read checks a client that was sent.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -12,7 +13,7 @@ import (
 
 // find returns the clients that a condition chooses.
 func find(ctx context.Context, db pg.Querier, where string, args ...any) ([]settings, error) {
-	rows, err := db.Query(ctx, `SELECT client_id, enabled, password_grant, refresh_grant, client_grant, access_profile, scopes
+	rows, err := db.Query(ctx, `SELECT client_id, enabled, password_grant, refresh_grant, client_grant, access_profile, scopes, version
 		FROM client `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("find clients: %w", err)
@@ -36,22 +37,25 @@ func one(ctx context.Context, db pg.Querier, tenantID int64, id, lock string) (s
 	return found[0], nil
 }
 
-// insert stores a new client and reports whether there was room for it.
-func insert(ctx context.Context, db pg.Querier, tenantID int64, s settings, secretHash []byte) (bool, error) {
-	done, err := db.Exec(ctx, `INSERT INTO client (tenant_id, client_id, secret_hash, enabled, password_grant, refresh_grant,
+// insert stores a new client, gives it its version, and reports whether there was room for it.
+func insert(ctx context.Context, db pg.Querier, tenantID int64, s *settings, secretHash []byte) (bool, error) {
+	err := db.QueryRow(ctx, `INSERT INTO client (tenant_id, client_id, secret_hash, enabled, password_grant, refresh_grant,
 			client_grant, access_profile, scopes)
 		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE (SELECT count(*) FROM client WHERE tenant_id = $1) < $10
-		ON CONFLICT DO NOTHING`,
-		tenantID, s.ID, secretHash, s.Enabled, s.PasswordGrant, s.RefreshGrant, s.ClientGrant, s.Profile, s.Scopes, maxClients)
+		ON CONFLICT DO NOTHING RETURNING version`,
+		tenantID, s.ID, secretHash, s.Enabled, s.PasswordGrant, s.RefreshGrant, s.ClientGrant, s.Profile, s.Scopes, maxClients).Scan(&s.Version)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("store client: %w", err)
 	}
-	return done.RowsAffected() == 1, nil
+	return true, nil
 }
 
 func update(ctx context.Context, db pg.Querier, tenantID int64, s settings) error {
 	_, err := db.Exec(ctx, `UPDATE client SET enabled = $3, password_grant = $4, refresh_grant = $5, client_grant = $6,
-			access_profile = $7, scopes = $8
+			access_profile = $7, scopes = $8, version = version + 1
 		WHERE tenant_id = $1 AND client_id = $2`,
 		tenantID, s.ID, s.Enabled, s.PasswordGrant, s.RefreshGrant, s.ClientGrant, s.Profile, s.Scopes)
 	if err != nil {

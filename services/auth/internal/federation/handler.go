@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
@@ -86,7 +87,7 @@ func (h *Handler) GetIdentityProvider(ctx context.Context, req *authv1.GetIdenti
 	if len(found) == 0 {
 		return nil, notFound()
 	}
-	return found[0].response(), nil
+	return found[0].response(), rpc.SetVersion(ctx, found[0].version)
 }
 
 // CreateIdentityProvider adds a provider to the caller's tenant.
@@ -174,7 +175,7 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 	if err != nil {
 		return nil, err
 	}
-	return p.response(), nil
+	return p.response(), rpc.SetVersion(ctx, p.version)
 }
 
 // refuseForeignIssuer refuses an issuer that another tenant has: whoever names it with

@@ -54,6 +54,7 @@ type provider struct {
 	algorithms                  []string
 	skew                        time.Duration
 	enabled                     bool
+	version                     int64
 }
 
 func invalid(format string, args ...any) *fault.Error {

@@ -9,16 +9,17 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 const selectProvider = `SELECT tenant_id, id, name, issuer, audience, user_claim, user_match, profile_claim,
-	profile_values, profile_names, algorithms, clock_skew, enabled FROM identity_provider`
+	profile_values, profile_names, algorithms, clock_skew, enabled, version FROM identity_provider`
 
 func scanProvider(row pgx.CollectableRow) (*provider, error) {
 	p := &provider{}
 	err := row.Scan(&p.tenantID, &p.id, &p.name, &p.issuer, &p.audience, &p.userClaim, &p.userMatch, &p.profileClaim,
-		&p.profileValues, &p.profileNames, &p.algorithms, &p.skew, &p.enabled)
+		&p.profileValues, &p.profileNames, &p.algorithms, &p.skew, &p.enabled, &p.version)
 	return p, err
 }
 
@@ -70,8 +71,8 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now tim
 			profile_claim, profile_values, profile_names, algorithms, clock_skew, enabled, created_at, updated_at)
 		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13
 		WHERE (SELECT count(*) FROM identity_provider WHERE tenant_id = $1) < $14
-		RETURNING id`, tenantID, p.name, p.issuer, p.audience, p.userClaim, p.userMatch,
-		p.profileClaim, p.profileValues, p.profileNames, p.algorithms, p.skew, p.enabled, now, maxProviders).Scan(&p.id)
+		RETURNING id, version`, tenantID, p.name, p.issuer, p.audience, p.userClaim, p.userMatch,
+		p.profileClaim, p.profileValues, p.profileNames, p.algorithms, p.skew, p.enabled, now, maxProviders).Scan(&p.id, &p.version)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -83,18 +84,33 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now tim
 
 // update replaces the provider with the id, and returns false when there is none.
 func update(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now time.Time) (bool, error) {
-	done, err := tx.Exec(ctx, `UPDATE identity_provider SET name = $3, issuer = $4, audience = $5, user_claim = $6,
+	if err := checkVersion(ctx, tx, tenantID, p.id); err != nil {
+		return false, err
+	}
+	err := tx.QueryRow(ctx, `UPDATE identity_provider SET name = $3, issuer = $4, audience = $5, user_claim = $6,
 			user_match = $7, profile_claim = $8, profile_values = $9, profile_names = $10, algorithms = $11,
-			clock_skew = $12, enabled = $13, updated_at = $14
-		WHERE tenant_id = $1 AND id = $2`, tenantID, p.id, p.name, p.issuer, p.audience, p.userClaim, p.userMatch,
-		p.profileClaim, p.profileValues, p.profileNames, p.algorithms, p.skew, p.enabled, now)
+			clock_skew = $12, enabled = $13, updated_at = $14, version = version + 1
+		WHERE tenant_id = $1 AND id = $2 RETURNING version`, tenantID, p.id, p.name, p.issuer, p.audience, p.userClaim, p.userMatch,
+		p.profileClaim, p.profileValues, p.profileNames, p.algorithms, p.skew, p.enabled, now).Scan(&p.version)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("store identity provider: %w", err)
 	}
-	return done.RowsAffected() == 1, nil
+	return true, nil
+}
+
+// checkVersion locks a provider, and compares its version with the If-Match of the request.
+func checkVersion(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
+	return precondition.CheckRow(ctx, tx, fmt.Sprintf("identity provider %d", id), notFound(),
+		`SELECT version FROM identity_provider WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, tenantID, id)
 }
 
 func remove(ctx context.Context, tx pgx.Tx, tenantID, id int64) (bool, error) {
+	if err := checkVersion(ctx, tx, tenantID, id); err != nil {
+		return false, err
+	}
 	done, err := tx.Exec(ctx, `DELETE FROM identity_provider WHERE tenant_id = $1 AND id = $2`, tenantID, id)
 	if err != nil {
 		return false, fmt.Errorf("remove identity provider: %w", err)

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,6 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/names"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
@@ -61,7 +64,7 @@ func (h *Handler) GetAccessProfile(ctx context.Context, req *authv1.GetAccessPro
 	if err != nil {
 		return nil, err
 	}
-	return p.response(), nil
+	return p.response(), rpc.SetVersion(ctx, p.Version)
 }
 
 // one returns the profile with a name, or 404.
@@ -98,12 +101,12 @@ func (h *Handler) CreateAccessProfile(ctx context.Context, req *authv1.AccessPro
 		if err := refuseLookalike(ctx, tx, tenantID, p.Name); err != nil {
 			return err
 		}
-		return insert(ctx, tx, tenantID, p)
+		return insert(ctx, tx, tenantID, &p)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return p.response(), nil
+	return p.response(), rpc.SetVersion(ctx, p.Version)
 }
 
 // creation has those take turns who make profiles, whose names are compared.
@@ -127,15 +130,16 @@ func refuseLookalike(ctx context.Context, tx pgx.Tx, tenantID int64, name string
 	return nil
 }
 
-func insert(ctx context.Context, db pg.Querier, tenantID int64, p Profile) error {
-	done, err := db.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions, row_scope, own_record_actions)
+// insert stores a new profile, and gives it its version.
+func insert(ctx context.Context, db pg.Querier, tenantID int64, p *Profile) error {
+	err := db.QueryRow(ctx, `INSERT INTO access_profile (tenant_id, name, permissions, row_scope, own_record_actions)
 		SELECT $1, $2, $3, $4, $6 WHERE (SELECT count(*) FROM access_profile WHERE tenant_id = $1) < $5
-		ON CONFLICT DO NOTHING`, tenantID, p.Name, p.Grants, p.Rows, maxProfiles, p.OwnActions)
+		ON CONFLICT DO NOTHING RETURNING version`, tenantID, p.Name, p.Grants, p.Rows, maxProfiles, p.OwnActions).Scan(&p.Version)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return fault.Conflict(fault.CodeConflict, fmt.Sprintf("There is an access profile with this name, or there are already %d.", maxProfiles))
+	}
 	if err != nil {
 		return fmt.Errorf("store access profile: %w", err)
-	}
-	if done.RowsAffected() == 0 {
-		return fault.Conflict(fault.CodeConflict, fmt.Sprintf("There is an access profile with this name, or there are already %d.", maxProfiles))
 	}
 	return nil
 }
@@ -170,14 +174,15 @@ func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAcc
 				return err
 			}
 		}
-		_, err := tx.Exec(ctx, `UPDATE access_profile SET permissions = $3, row_scope = $4, own_record_actions = $5
+		p.Version = before.Version + 1
+		_, err := tx.Exec(ctx, `UPDATE access_profile SET permissions = $3, row_scope = $4, own_record_actions = $5, version = version + 1
 			WHERE tenant_id = $1 AND name = $2`, tenantID, p.Name, p.Grants, p.Rows, p.OwnActions)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return p.response(), nil
+	return p.response(), rpc.SetVersion(ctx, p.Version)
 }
 
 // DeleteAccessProfile removes a profile that nobody has.
@@ -222,6 +227,9 @@ func (h *Handler) change(ctx context.Context, tenantID int64, name string, do fu
 		}
 		if refused := bounds.Refuse(before); refused != nil {
 			return refused
+		}
+		if err := precondition.Check(ctx, fmt.Sprintf("access profile %q", name), before.Version); err != nil {
+			return err
 		}
 		return do(ctx, tx, before, bounds)
 	})

@@ -26,6 +26,8 @@ type Profile struct {
 	// OwnActions are the actions, or patterns of them, that users may take on their own
 	// record although they are those of a manager.
 	OwnActions []string
+	// Version counts the changes of the profile.
+	Version int64
 }
 
 // Named returns the profile with a name; one that permits nothing when there is
@@ -113,7 +115,7 @@ func FirstExceeding(grants, held []string) string {
 
 // query returns the profiles that a condition chooses.
 func query(ctx context.Context, db pg.Querier, where string, args ...any) ([]Profile, error) {
-	result, err := db.Query(ctx, `SELECT name, permissions, row_scope, own_record_actions FROM access_profile `+where, args...)
+	result, err := db.Query(ctx, `SELECT name, permissions, row_scope, own_record_actions, version FROM access_profile `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("find access profiles: %w", err)
 	}

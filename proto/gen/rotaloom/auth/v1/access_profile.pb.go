@@ -353,18 +353,18 @@ const file_rotaloom_auth_v1_access_profile_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12F\n" +
 	"\x0eaccess_profile\x18\x02 \x01(\v2\x1f.rotaloom.auth.v1.AccessProfileR\raccessProfile\"0\n" +
 	"\x1aDeleteAccessProfileRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name2\xd6\b\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name2\xde\b\n" +
 	"\x14AccessProfileService\x12\xaa\x01\n" +
 	"\x12ListAccessProfiles\x12+.rotaloom.auth.v1.ListAccessProfilesRequest\x1a#.rotaloom.auth.v1.AccessProfileList\"B\xa2\xbb\x18\x1e\n" +
-	"\x18auth.access_profile.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/auth/access_profiles\x12\xa9\x01\n" +
-	"\x10GetAccessProfile\x12).rotaloom.auth.v1.GetAccessProfileRequest\x1a\x1f.rotaloom.auth.v1.AccessProfile\"I\xa2\xbb\x18\x1e\n" +
-	"\x18auth.access_profile.read\x18\x01`\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/auth/access_profiles/{name}\x12\xe6\x01\n" +
-	"\x13CreateAccessProfile\x12\x1f.rotaloom.auth.v1.AccessProfile\x1a\x1f.rotaloom.auth.v1.AccessProfile\"\x8c\x01\xa2\xbb\x18e\n" +
-	"\x19auth.access_profile.write\x18\x03`\x01\x92\x01C\x12AIt changes who may do what, and nobody gives more than they have.\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/auth/access_profiles\x12\x87\x02\n" +
-	"\x13UpdateAccessProfile\x12,.rotaloom.auth.v1.UpdateAccessProfileRequest\x1a\x1f.rotaloom.auth.v1.AccessProfile\"\xa0\x01\xa2\xbb\x18e\n" +
-	"\x19auth.access_profile.write\x18\x03`\x01\x92\x01C\x12AIt changes who may do what, and nobody gives more than they have.\x82\xd3\xe4\x93\x021:\x0eaccess_profile\x1a\x1f/v1/auth/access_profiles/{name}\x12\xf1\x01\n" +
-	"\x13DeleteAccessProfile\x12,.rotaloom.auth.v1.DeleteAccessProfileRequest\x1a\x16.google.protobuf.Empty\"\x93\x01\xa2\xbb\x18h\n" +
-	"\x19auth.access_profile.write\x18\x03 \xcc\x01`\x01\x92\x01C\x12AIt changes who may do what, and nobody gives more than they have.\x82\xd3\xe4\x93\x02!*\x1f/v1/auth/access_profiles/{name}B\xcc\x01\n" +
+	"\x18auth.access_profile.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/auth/access_profiles\x12\xab\x01\n" +
+	"\x10GetAccessProfile\x12).rotaloom.auth.v1.GetAccessProfileRequest\x1a\x1f.rotaloom.auth.v1.AccessProfile\"K\xa2\xbb\x18 \n" +
+	"\x18auth.access_profile.read\x18\x01`\x01h\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/auth/access_profiles/{name}\x12\xe8\x01\n" +
+	"\x13CreateAccessProfile\x12\x1f.rotaloom.auth.v1.AccessProfile\x1a\x1f.rotaloom.auth.v1.AccessProfile\"\x8e\x01\xa2\xbb\x18g\n" +
+	"\x19auth.access_profile.write\x18\x03`\x01h\x01\x92\x01C\x12AIt changes who may do what, and nobody gives more than they have.\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/auth/access_profiles\x12\x89\x02\n" +
+	"\x13UpdateAccessProfile\x12,.rotaloom.auth.v1.UpdateAccessProfileRequest\x1a\x1f.rotaloom.auth.v1.AccessProfile\"\xa2\x01\xa2\xbb\x18g\n" +
+	"\x19auth.access_profile.write\x18\x03`\x01h\x01\x92\x01C\x12AIt changes who may do what, and nobody gives more than they have.\x82\xd3\xe4\x93\x021:\x0eaccess_profile\x1a\x1f/v1/auth/access_profiles/{name}\x12\xf3\x01\n" +
+	"\x13DeleteAccessProfile\x12,.rotaloom.auth.v1.DeleteAccessProfileRequest\x1a\x16.google.protobuf.Empty\"\x95\x01\xa2\xbb\x18j\n" +
+	"\x19auth.access_profile.write\x18\x03 \xcc\x01`\x01h\x01\x92\x01C\x12AIt changes who may do what, and nobody gives more than they have.\x82\xd3\xe4\x93\x02!*\x1f/v1/auth/access_profiles/{name}B\xcc\x01\n" +
 	"\x14com.rotaloom.auth.v1B\x12AccessProfileProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
 
 var (

@@ -572,18 +572,18 @@ const file_rotaloom_auth_v1_identity_provider_proto_rawDesc = "" +
 	"\x1cResolveFederatedTokenRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\"B\n" +
 	"\x1dResolveFederatedTokenResponse\x12!\n" +
-	"\faccess_token\x18\x01 \x01(\tR\vaccessToken2\xc0\a\n" +
+	"\faccess_token\x18\x01 \x01(\tR\vaccessToken2\xc8\a\n" +
 	"\x17IdentityProviderService\x12\xb9\x01\n" +
 	"\x15ListIdentityProviders\x12..rotaloom.auth.v1.ListIdentityProvidersRequest\x1a&.rotaloom.auth.v1.IdentityProviderList\"H\xa2\xbb\x18!\n" +
-	"\x1bauth.identity_provider.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/auth/identity_providers\x12\xb6\x01\n" +
-	"\x13GetIdentityProvider\x12,.rotaloom.auth.v1.GetIdentityProviderRequest\x1a\".rotaloom.auth.v1.IdentityProvider\"M\xa2\xbb\x18!\n" +
-	"\x1bauth.identity_provider.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/auth/identity_providers/{id}\x12\xae\x01\n" +
-	"\x16CreateIdentityProvider\x12\".rotaloom.auth.v1.IdentityProvider\x1a\".rotaloom.auth.v1.IdentityProvider\"L\xa2\xbb\x18\"\n" +
-	"\x1cauth.identity_provider.write\x18\x03`\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/v1/auth/identity_providers\x12\xc7\x01\n" +
-	"\x16UpdateIdentityProvider\x12/.rotaloom.auth.v1.UpdateIdentityProviderRequest\x1a\".rotaloom.auth.v1.IdentityProvider\"X\xa2\xbb\x18\"\n" +
-	"\x1cauth.identity_provider.write\x18\x03`\x01\x82\xd3\xe4\x93\x02,:\bprovider\x1a /v1/auth/identity_providers/{id}\x12\xb4\x01\n" +
-	"\x16DeleteIdentityProvider\x12/.rotaloom.auth.v1.DeleteIdentityProviderRequest\x1a\x16.google.protobuf.Empty\"Q\xa2\xbb\x18%\n" +
-	"\x1cauth.identity_provider.write\x18\x03 \xcc\x01`\x01\x82\xd3\xe4\x93\x02\"* /v1/auth/identity_providers/{id}2\xd2\x01\n" +
+	"\x1bauth.identity_provider.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/auth/identity_providers\x12\xb8\x01\n" +
+	"\x13GetIdentityProvider\x12,.rotaloom.auth.v1.GetIdentityProviderRequest\x1a\".rotaloom.auth.v1.IdentityProvider\"O\xa2\xbb\x18#\n" +
+	"\x1bauth.identity_provider.read\x18\x01`\x01h\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/auth/identity_providers/{id}\x12\xb0\x01\n" +
+	"\x16CreateIdentityProvider\x12\".rotaloom.auth.v1.IdentityProvider\x1a\".rotaloom.auth.v1.IdentityProvider\"N\xa2\xbb\x18$\n" +
+	"\x1cauth.identity_provider.write\x18\x03`\x01h\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/v1/auth/identity_providers\x12\xc9\x01\n" +
+	"\x16UpdateIdentityProvider\x12/.rotaloom.auth.v1.UpdateIdentityProviderRequest\x1a\".rotaloom.auth.v1.IdentityProvider\"Z\xa2\xbb\x18$\n" +
+	"\x1cauth.identity_provider.write\x18\x03`\x01h\x01\x82\xd3\xe4\x93\x02,:\bprovider\x1a /v1/auth/identity_providers/{id}\x12\xb6\x01\n" +
+	"\x16DeleteIdentityProvider\x12/.rotaloom.auth.v1.DeleteIdentityProviderRequest\x1a\x16.google.protobuf.Empty\"S\xa2\xbb\x18'\n" +
+	"\x1cauth.identity_provider.write\x18\x03 \xcc\x01`\x01h\x01\x82\xd3\xe4\x93\x02\"* /v1/auth/identity_providers/{id}2\xd2\x01\n" +
 	"\x11FederationService\x12\xbc\x01\n" +
 	"\x15ResolveFederatedToken\x12..rotaloom.auth.v1.ResolveFederatedTokenRequest\x1a/.rotaloom.auth.v1.ResolveFederatedTokenResponse\"B\xa2\xbb\x18>\x18\x010\x01P\x01Z\acommonsZ\vtimekeepingZ\n" +
 	"schedulingZ\bplatformZ\n" +
