@@ -46,12 +46,13 @@ func (w *fixture) employ() string {
 // what the rules say. Nobody else changes anything meanwhile.
 func (w *fixture) settle() {
 	w.t.Helper()
-	w.shared.turn.RUnlock()
-	w.shared.turn.Lock()
-	defer func() {
-		w.shared.turn.Unlock()
-		w.shared.turn.RLock()
-	}()
+	w.alone(w.awaitSettled)
+	w.unsettled = false
+	w.counts["checks"]++
+}
+
+func (w *fixture) awaitSettled() {
+	w.t.Helper()
 	for i, e := range w.employees {
 		launch.Await(w.t, waitTimeout, fmt.Sprintf("employee %d is on the terms of the model", i), func() bool {
 			terms, err := w.termsOf(e)
@@ -74,8 +75,6 @@ func (w *fixture) settle() {
 		}
 		return code == 0 && strings.Contains(out, " 0 propagations have not finished")
 	})
-	w.unsettled = false
-	w.counts["checks"]++
 }
 
 // termsOf reads the term that an employee is on, by day; 0 for none.

@@ -168,13 +168,27 @@ func (w *fixture) did(kind, what string) {
 	}
 }
 
-// kill ends a process as a crash does, and starts it again.
+// kill ends a process as a crash does, and starts it again. No client waits for a response
+// meanwhile: nobody could tell what a request without a response has done.
 func (w *fixture) kill() {
 	names := []string{"propagator", "propagator", "scheduling", "timekeeping", "commons"}
 	name := names[w.random.IntN(len(names))]
-	w.shared.deployment.Services[name].Kill(w.t)
-	w.shared.deployment.Start(name)
+	w.alone(func() {
+		w.shared.deployment.Services[name].Kill(w.t)
+		w.shared.deployment.Start(name)
+	})
 	w.did("kills", "kill "+name)
+}
+
+// alone runs something while no other client calls the product.
+func (w *fixture) alone(run func()) {
+	w.shared.turn.RUnlock()
+	w.shared.turn.Lock()
+	defer func() {
+		w.shared.turn.Unlock()
+		w.shared.turn.RLock()
+	}()
+	run()
 }
 
 // compare waits until the product shows what the model says, and checks what must
