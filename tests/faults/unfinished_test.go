@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"net/http"
 	"path"
 	"path/filepath"
 	"testing"
@@ -41,14 +42,20 @@ func (w *fixture) hold(crew *scenario.Crew) (release func()) {
 // so in sight; what others change is applied meanwhile, and the operator's
 // command goes on with it.
 func TestAFailedChangeIsReplayed(t *testing.T) {
-	w := newFixture(t, sweepDisabled, "ROTALOOM_PROPAGATION_MAX_DELIVER=2", "ROTALOOM_DATABASE_STATEMENT_TIMEOUT=1s")
-	crew, assigned := w.working(40, first)
+	w := newFixture(t, sweepDisabled, "ROTALOOM_PROPAGATION_MAX_DELIVER=4", "ROTALOOM_DATABASE_STATEMENT_TIMEOUT=1s")
+	crew, assigned := w.working(3, first)
 	other, otherAssigned := w.working(5, first)
 	release := w.hold(crew)
 	applied := w.recreate(crew, assigned.ID, second)
-	launch.Await(t, waitTimeout, "the change shows as failed", func() bool {
-		p, ok := w.propagation(applied.Propagation)
-		return ok && p.State == "FAILED" && p.Error != "" && p.EmployeesDone == 0
+	// The change shows as failed once one employee has failed. Here all of them must have
+	// failed: an attempt in progress would fail once more after the operator's command.
+	launch.Await(t, waitTimeout, "the change has failed for everybody", func() bool {
+		var p struct {
+			scenario.Propagation
+			EmployeesFailed int64
+		}
+		_, err := w.api.Call(w.ctx, http.MethodGet, applied.Propagation, nil, &p)
+		return err == nil && p.State == "FAILED" && p.Error != "" && p.EmployeesDone == 0 && p.EmployeesFailed == int64(len(crew.Persons))
 	})
 	w.finish(w.recreate(other, otherAssigned.ID, second).Propagation, 5)
 	release()
