@@ -101,7 +101,7 @@ func Check(ctx context.Context, what string, version int64) error {
 		return nil
 	}
 	if version <= 0 {
-		return failed(fmt.Sprintf("There is no %s yet, so If-Match cannot hold. Leave it out to create one.", what))
+		return preconditionFailed(fmt.Sprintf("There is no %s yet, so If-Match cannot hold. Leave it out to create one.", what))
 	}
 	return Stale(ctx, fmt.Sprintf("The %s was changed since it was read. Read it again.", what))
 }
@@ -133,12 +133,12 @@ func Versions(ctx context.Context, given *int64) []int64 {
 // request has an If-Match, else 409.
 func Stale(ctx context.Context, message string) *fault.Error {
 	if Of(ctx).Given() {
-		return failed(message)
+		return preconditionFailed(message)
 	}
 	return fault.Conflict(fault.CodeStale, message)
 }
 
-func failed(message string) *fault.Error {
+func preconditionFailed(message string) *fault.Error {
 	return fault.New(fault.CodeStale, http.StatusPreconditionFailed, message)
 }
 

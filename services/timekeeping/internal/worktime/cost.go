@@ -48,7 +48,7 @@ func restCost(length int64) int64 { return max(0, shortRest-length) / restShare 
 func (p *pairing) spanCost(begun, last, i int32) int64 {
 	longest := p.rule(begun).MaxShift
 	usual := longest * usualPart / usualAll
-	over := p.between(last, i) - p.scheduledTime(p.in.Punches[last].At, p.in.Punches[i].At) - usual
+	over := p.clockBetween(last, i) - p.scheduledTime(p.in.Punches[last].At, p.in.Punches[i].At) - usual
 	if over <= 0 {
 		return 0
 	}

@@ -88,9 +88,9 @@ func (p *pairing) readAll() []int32 {
 	return frontier
 }
 
-// between returns the clock time from one punch to another in seconds, or the elapsed time
+// clockBetween returns the clock time from one punch to another in seconds, or the elapsed time
 // if the punches were made in different zones.
-func (p *pairing) between(first, then int32) int64 {
+func (p *pairing) clockBetween(first, then int32) int64 {
 	if p.in.Punches[first].Zone != p.in.Punches[then].Zone {
 		return p.in.Punches[then].At - p.in.Punches[first].At
 	}
@@ -166,7 +166,7 @@ func (p *pairing) extend(after []int32, i int32, reach func(step)) {
 // fromAway adds the steps of a punch of an employee who is away.
 func (p *pairing) fromAway(at step, i int32, reach func(s step, cost int64)) {
 	punch := &p.in.Punches[i]
-	if at.last >= 0 && p.between(at.last, i) > max(p.rule(at.begun).ShiftGap, shortRest) {
+	if at.last >= 0 && p.clockBetween(at.last, i) > max(p.rule(at.begun).ShiftGap, shortRest) {
 		at.begun, at.last = -1, -1 // Nothing of the shift matters any more.
 	}
 	if punch.Direction != In {
@@ -177,7 +177,7 @@ func (p *pairing) fromAway(at step, i int32, reach func(s step, cost int64)) {
 	}
 	begin := p.inCost(i)
 	if at.last >= 0 {
-		pause := p.between(at.last, i)
+		pause := p.clockBetween(at.last, i)
 		begin += restCost(pause)
 		if pause <= p.rule(at.begun).ShiftGap && p.withinLongestShift(at.begun, i) {
 			reach(step{action: comeBack, atWork: true, begun: at.begun, last: i}, p.inCost(i)+max(0, pause)/breakShare)
@@ -212,7 +212,7 @@ func (p *pairing) fromWork(at step, i int32, reach func(s step, cost int64)) {
 
 // withinLongestShift reports whether a punch may belong to the shift that begun began.
 func (p *pairing) withinLongestShift(begun, i int32) bool {
-	return p.between(begun, i) <= p.rule(begun).MaxShift
+	return p.clockBetween(begun, i) <= p.rule(begun).MaxShift
 }
 
 // findCheapest returns the last step of the cheapest reading.

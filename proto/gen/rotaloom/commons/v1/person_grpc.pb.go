@@ -72,11 +72,11 @@ type PersonServiceClient interface {
 	// Deletes up to 100 persons, each named by its personIdentity. What else is sent of
 	// them has no effect. Each succeeds or fails by itself: 207 when some failed.
 	MultiDeletePersons(ctx context.Context, in *PersonList, opts ...grpc.CallOption) (*PersonList, error)
-	// Retrieves everything about up to 1,000 persons, in the order asked for.
+	// Retrieves everything about up to 100 persons, in the order asked for.
 	MultiReadPersons(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*PersonList, error)
-	// Retrieves references to up to 1,000 persons, in the order asked for.
+	// Retrieves references to up to 100 persons, in the order asked for.
 	MultiReadPersonRefs(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*v1.RefList, error)
-	// Retrieves an extension of up to 1,000 persons, or all of their extensions.
+	// Retrieves an extension of up to 100 persons, or all of their extensions.
 	MultiReadPersonExtensions(ctx context.Context, in *MultiReadPersonExtensionsRequest, opts ...grpc.CallOption) (*PersonExtensionList, error)
 	// Retrieves an extension of one person, or all of their extensions. Where an
 	// id of a person may stand in the path, these words are names of extensions.
@@ -85,7 +85,7 @@ type PersonServiceClient interface {
 	ApplyReadPersons(ctx context.Context, in *ApplyReadPersonsRequest, opts ...grpc.CallOption) (*PersonPage, error)
 	// Retrieves who is calling.
 	GetCurrentUserInfo(ctx context.Context, in *GetCurrentUserInfoRequest, opts ...grpc.CallOption) (*CurrentUserInfo, error)
-	// Retrieves the short form of up to 1,000 persons, in the order asked for.
+	// Retrieves the short form of up to 100 persons, in the order asked for.
 	MultiReadBasePersons(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*BasePersonList, error)
 	// Finds persons for another service by ids or person numbers. Unknown ones
 	// are left out of the response.
@@ -327,11 +327,11 @@ type PersonServiceServer interface {
 	// Deletes up to 100 persons, each named by its personIdentity. What else is sent of
 	// them has no effect. Each succeeds or fails by itself: 207 when some failed.
 	MultiDeletePersons(context.Context, *PersonList) (*PersonList, error)
-	// Retrieves everything about up to 1,000 persons, in the order asked for.
+	// Retrieves everything about up to 100 persons, in the order asked for.
 	MultiReadPersons(context.Context, *MultiReadPersonsRequest) (*PersonList, error)
-	// Retrieves references to up to 1,000 persons, in the order asked for.
+	// Retrieves references to up to 100 persons, in the order asked for.
 	MultiReadPersonRefs(context.Context, *MultiReadPersonsRequest) (*v1.RefList, error)
-	// Retrieves an extension of up to 1,000 persons, or all of their extensions.
+	// Retrieves an extension of up to 100 persons, or all of their extensions.
 	MultiReadPersonExtensions(context.Context, *MultiReadPersonExtensionsRequest) (*PersonExtensionList, error)
 	// Retrieves an extension of one person, or all of their extensions. Where an
 	// id of a person may stand in the path, these words are names of extensions.
@@ -340,7 +340,7 @@ type PersonServiceServer interface {
 	ApplyReadPersons(context.Context, *ApplyReadPersonsRequest) (*PersonPage, error)
 	// Retrieves who is calling.
 	GetCurrentUserInfo(context.Context, *GetCurrentUserInfoRequest) (*CurrentUserInfo, error)
-	// Retrieves the short form of up to 1,000 persons, in the order asked for.
+	// Retrieves the short form of up to 100 persons, in the order asked for.
 	MultiReadBasePersons(context.Context, *MultiReadPersonsRequest) (*BasePersonList, error)
 	// Finds persons for another service by ids or person numbers. Unknown ones
 	// are left out of the response.

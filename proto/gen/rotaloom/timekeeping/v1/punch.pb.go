@@ -700,7 +700,8 @@ type Punch struct {
 	// What is worked from here on is booked under the pay code of this work rule.
 	WorkRule *v1.Ref        `protobuf:"bytes,10,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
 	Transfer *PunchTransfer `protobuf:"bytes,11,opt,name=transfer,proto3" json:"transfer,omitempty"`
-	// 1, In Punch, or 2, Out Punch; follows from the punches before without one.
+	// 1, In Punch, or 2, Out Punch. Without one, the pairing decides by all punches of the
+	// employee and the schedule.
 	TypeOverride *v1.Ref `protobuf:"bytes,12,opt,name=type_override,json=typeOverride,proto3" json:"type_override,omitempty"`
 	// Whether no break is taken out of the shift. Timecards and imports call it
 	// differently in the reference product; responses have both when it is true.

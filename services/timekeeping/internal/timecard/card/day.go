@@ -39,7 +39,7 @@ func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 			d.Punches = append(d.Punches, c.punchesOf(shift)...)
 		}
 	}
-	for punch, day := range c.repeated() {
+	for punch, day := range c.repeatedPunches() {
 		if c.shows(day) {
 			d := of(day)
 			d.Punches = append(d.Punches, c.punches[punch].ToProto(nil))
@@ -85,9 +85,9 @@ func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 	return out
 }
 
-// repeated returns the punches that are ignored, each with the day of the shift whose punch
-// it repeats.
-func (c *Card) repeated() map[int]civil.Date {
+// repeatedPunches returns the days of the ignored punches: each belongs to the shift of the
+// punch that it repeats.
+func (c *Card) repeatedPunches() map[int]civil.Date {
 	if len(c.result.Repeated) == 0 {
 		return nil
 	}

@@ -107,7 +107,7 @@ func (c *Card) Running() (civil.Date, bool) {
 // timecard: midnight, but for punches of shifts that cross it.
 func (c *Card) OpenFrom() int64 {
 	open := c.zone.Unix(c.Days.To.At(0))
-	for punch, day := range c.repeated() {
+	for punch, day := range c.repeatedPunches() {
 		if day < c.Days.To {
 			open = max(open, c.punches[punch].At+1)
 		}
