@@ -15,8 +15,8 @@ var (
 	pinned    = regexp.MustCompile(`^[a-z0-9./-]+:[A-Za-z0-9.-]+@sha256:[0-9a-f]{64}$`)
 )
 
-// Images of others are named by their digests, so that nobody runs anything else under the
-// same tag, and by their tags, which people read. Ours are named by their release.
+// Third-party images have a tag for readers and a digest, because a tag may be moved to another
+// image. Our own images have the tag of the release.
 func TestImagesOfOthersArePinned(t *testing.T) {
 	t.Parallel()
 	texts := map[string][]byte{}

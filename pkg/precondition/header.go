@@ -38,7 +38,7 @@ func Parse(lines []string) (Condition, *fault.Error) {
 	return c, nil
 }
 
-// cutTag reads the entity tag with which a text begins, and returns what follows it.
+// cutTag reads the entity tag at the beginning of a text, and returns the rest of the text.
 func cutTag(text string) (version int64, rest string, ok bool) {
 	strong, weak := strings.CutPrefix(text, "W/")
 	inner, ok := strings.CutPrefix(strong, `"`)

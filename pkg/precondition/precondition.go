@@ -26,8 +26,8 @@ const CodeNoVersion = "WRL-00433"
 // unknown stands for an entity tag that no object of ours has.
 const unknown = 0
 
-// Condition is what an If-Match asks for: that the object has one of several versions, or
-// that there is an object at all. The zero value asks for nothing.
+// Condition is a parsed If-Match: the object must have one of several versions, or must exist.
+// The zero value has no requirement.
 type Condition struct {
 	exists   bool
 	versions []int64
@@ -115,7 +115,7 @@ func CheckGiven(ctx context.Context, what string, version int64, given *int64) e
 	return Check(ctx, what, version)
 }
 
-// Versions returns the versions one of which an existing object must have; nil for any.
+// Versions returns the versions that an existing object may have; nil for any.
 // Given is the version that the request itself states, nil for none. If-Match goes before
 // that.
 func Versions(ctx context.Context, given *int64) []int64 {

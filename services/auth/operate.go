@@ -43,8 +43,8 @@ func Do(ctx context.Context, database pg.Config, cfg Config, operation Operation
 	return operation.Operate(ctx, service, out)
 }
 
-// DoOnceMigrated is Do for what comes first of all: it waits until the database can be
-// reached and has the schema of this program, or until ctx ends.
+// DoOnceMigrated calls [Do] when the database is reachable and has the schema of this program.
+// It waits for that until ctx ends.
 func DoOnceMigrated(ctx context.Context, database pg.Config, cfg Config, operation Operation, log *slog.Logger, out io.Writer) error {
 	retry := &backoff.Backoff{First: 100 * time.Millisecond, Max: 2 * time.Second}
 	for {

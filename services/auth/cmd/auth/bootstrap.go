@@ -11,8 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth"
 )
 
-// bootstrap makes what an empty installation begins with. It is a command of its own, so
-// that no program that serves holds the secrets of the first administrator.
+// bootstrap is the command that creates the first tenant, administrator and client. It is
+// separate from serve, so that no server holds the secrets of the administrator.
 type bootstrap struct {
 	Username     string        `required:"" env:"ROTALOOM_BOOTSTRAP_USERNAME" help:"Name of the first administrator."`
 	Password     obs.Secret    `required:"" env:"ROTALOOM_BOOTSTRAP_PASSWORD" help:"Password of the first administrator."`
@@ -23,14 +23,14 @@ type bootstrap struct {
 	settings *settings `kong:"-"`
 }
 
-// Do makes them, and says so.
+// Do waits for the schema, creates the accounts and confirms it.
 func (b *bootstrap) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, b.Wait)
 	defer cancel()
 	return auth.DoOnceMigrated(ctx, b.settings.Database, b.settings.Config, b, log, out)
 }
 
-// Operate makes them on the database of the service.
+// Operate creates the accounts in the database of the service.
 func (b *bootstrap) Operate(ctx context.Context, s *auth.Service, out io.Writer) error {
 	err := s.EnsureBootstrap(ctx, auth.Bootstrap{
 		TenantName: "default", Username: b.Username, Password: b.Password, ClientID: b.ClientID, ClientSecret: b.ClientSecret,
