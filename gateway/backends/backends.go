@@ -82,8 +82,6 @@ func Domains(c Conns) []Domain {
 			generated(&commonsv1.SymbolicPeriodService_ServiceDesc, commonsv1.NewSymbolicPeriodServiceClient, commonsv1.RegisterSymbolicPeriodServiceHandlerClient),
 		}},
 		{"timekeeping", c.Timekeeping, []Service{
-			generated(&timekeepingv1.EmploymentTermService_ServiceDesc, timekeepingv1.NewEmploymentTermServiceClient, timekeepingv1.RegisterEmploymentTermServiceHandlerClient),
-			generated(&timekeepingv1.EmploymentTermAssignmentService_ServiceDesc, timekeepingv1.NewEmploymentTermAssignmentServiceClient, timekeepingv1.RegisterEmploymentTermAssignmentServiceHandlerClient),
 			generated(&timekeepingv1.LeaveNoteService_ServiceDesc, timekeepingv1.NewLeaveNoteServiceClient, timekeepingv1.RegisterLeaveNoteServiceHandlerClient),
 			generated(&timekeepingv1.LeaveCertificationService_ServiceDesc, timekeepingv1.NewLeaveCertificationServiceClient, timekeepingv1.RegisterLeaveCertificationServiceHandlerClient),
 			generated(&timekeepingv1.LeaveTypeService_ServiceDesc, timekeepingv1.NewLeaveTypeServiceClient, timekeepingv1.RegisterLeaveTypeServiceHandlerClient),
@@ -117,6 +115,8 @@ func Domains(c Conns) []Domain {
 			generated(&schedulingv1.DayLockService_ServiceDesc, schedulingv1.NewDayLockServiceClient, schedulingv1.RegisterDayLockServiceHandlerClient),
 			generated(&schedulingv1.EmployeeSchedulePatternService_ServiceDesc, schedulingv1.NewEmployeeSchedulePatternServiceClient, schedulingv1.RegisterEmployeeSchedulePatternServiceHandlerClient),
 			generated(&schedulingv1.EmployeeTimeOffService_ServiceDesc, schedulingv1.NewEmployeeTimeOffServiceClient, schedulingv1.RegisterEmployeeTimeOffServiceHandlerClient),
+			generated(&schedulingv1.EmploymentTermService_ServiceDesc, schedulingv1.NewEmploymentTermServiceClient, schedulingv1.RegisterEmploymentTermServiceHandlerClient),
+			generated(&schedulingv1.EmploymentTermAssignmentService_ServiceDesc, schedulingv1.NewEmploymentTermAssignmentServiceClient, schedulingv1.RegisterEmploymentTermAssignmentServiceHandlerClient),
 			generated(&schedulingv1.EmploymentTermScheduleService_ServiceDesc, schedulingv1.NewEmploymentTermScheduleServiceClient, schedulingv1.RegisterEmploymentTermScheduleServiceHandlerClient),
 			generated(&schedulingv1.EmploymentTermSchedulePatternService_ServiceDesc, schedulingv1.NewEmploymentTermSchedulePatternServiceClient, schedulingv1.RegisterEmploymentTermSchedulePatternServiceHandlerClient),
 			generated(&schedulingv1.PayCodeEditService_ServiceDesc, schedulingv1.NewPayCodeEditServiceClient, schedulingv1.RegisterPayCodeEditServiceHandlerClient),

@@ -22,13 +22,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/contact"
 	"github.com/rotaloom/rotaloom/services/commons/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/commons/internal/delegation"
-	"github.com/rotaloom/rotaloom/services/commons/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/commons/internal/holiday"
 	"github.com/rotaloom/rotaloom/services/commons/internal/job"
 	"github.com/rotaloom/rotaloom/services/commons/internal/location"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationset"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person"
+	"github.com/rotaloom/rotaloom/services/commons/internal/personpay"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
@@ -69,7 +69,7 @@ type Service struct {
 	symbolicPeriods *symbolicperiod.Handler
 	holidays        *holiday.Handler
 	delegations     *delegation.Handler
-	employeeDays    *employeeday.Handler
+	personPay       *personpay.Handler
 
 	// Replicator keeps what queries need of other domains, and sends others what
 	// they keep of persons.
@@ -136,7 +136,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		symbolicPeriods: periods,
 		holidays:        holiday.New(deps.Pool, core.Wake),
 		delegations:     delegation.New(deps.Pool, delegations, rules),
-		employeeDays:    employeeday.New(deps.Pool),
+		personPay:       personpay.New(deps.Pool),
 
 		data: dataprovider.NewServer(deps.Pool, rules), dataRows: dataprovider.NewFinder(deps.Pool, rules),
 	}, nil
@@ -157,7 +157,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	commonsv1.RegisterSymbolicPeriodServiceServer(server, s.symbolicPeriods)
 	commonsv1.RegisterHolidayServiceServer(server, s.holidays)
 	commonsv1.RegisterDelegationServiceServer(server, s.delegations)
-	commonsv1.RegisterEmployeeDayServiceServer(server, s.employeeDays)
+	commonsv1.RegisterPersonPayServiceServer(server, s.personPay)
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 	datav1.RegisterDataRowServiceServer(server, s.dataRows)
 }

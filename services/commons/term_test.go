@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/testkit/bustest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
 // knowsTerm has the service know a term, as an event would.
@@ -70,11 +70,11 @@ func TestTermsAreAskedForUntilTheyAreThere(t *testing.T) {
 	assert.EqualValues(t, 3, number)
 
 	// Timekeeping carries both out, and says so.
-	state := &timekeepingv1.PersonMemberships{PersonId: id, Version: 1, TermRequest: number, Memberships: []*timekeepingv1.Membership{
+	state := &schedulingv1.PersonMemberships{PersonId: id, Version: 1, TermRequest: number, Memberships: []*schedulingv1.Membership{
 		{EmploymentTermId: 7, From: "2026-01-01", To: "2026-02-01"}, {EmploymentTermId: 7, From: "2026-03-01", To: "2026-12-01"},
 	}}
 	b.runs(t)
-	bustest.Publish(t, b.nats, &timekeepingv1.MembershipsChanged{Persons: []*timekeepingv1.PersonMemberships{state}})
+	bustest.Publish(t, b.nats, &schedulingv1.MembershipsChanged{Persons: []*schedulingv1.PersonMemberships{state}})
 	require.Eventually(t, func() bool { return len(listed()) == 0 }, 10*time.Second, 5*time.Millisecond)
 	read, err := b.persons.GetPerson(ctx, &commonsv1.GetPersonRequest{PersonId: id})
 	require.NoError(t, err)

@@ -16,6 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/membership"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
@@ -30,7 +32,9 @@ type CopyDifference struct {
 }
 
 // Topics are what scheduling owns, and others keep copies of.
-func Topics() []replica.Topic { return scheduleevent.Topics() }
+func Topics() []replica.Topic {
+	return append(scheduleevent.Topics(), employmentterm.Topic(), membership.Topic())
+}
 
 // NewestChange is the statement that returns the time of the newest change of schedules,
 // or none, when it is later than $1.
@@ -38,7 +42,9 @@ const NewestChange = `
 SELECT max(at) FROM (SELECT 'epoch'::timestamptz + last_value * interval '1 microsecond' AS at FROM schedule_revision) AS newest WHERE at > $1`
 
 // Copies are what scheduling keeps of other domains.
-func Copies(pool *pg.Pool) []*replica.Replica { return projection.NewCopies(pool, func() {}).All() }
+func Copies(pool *pg.Pool) []*replica.Replica {
+	return projection.NewCopies(pool, func() {}, nil).All()
+}
 
 // CompareCopies compares what scheduling keeps of other services for a tenant with what
 // they have. What is on its way may come for settle before it counts. It is an

@@ -20,9 +20,12 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeeschedulepattern"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/membership"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
@@ -74,6 +77,11 @@ type Service struct {
 	// what they keep of it.
 	Replicator *replica.Replicator
 
+	termRequests commonsv1.TermRequestServiceClient
+	terms        *employmentterm.Handler
+	memberships  *membership.Handler
+	employeeDays *employeeday.Handler
+
 	shiftTemplates   *shifttemplate.Handler
 	patternTemplates *schedulepatterntemplate.Handler
 	termPatterns     *employmenttermschedulepattern.Handler
@@ -111,11 +119,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	core := propagator.Core
-	resolver := projection.NewResolver(deps.Pool,
-		commonsv1.NewPersonServiceClient(deps.Commons), timekeepingv1.NewEmploymentTermServiceClient(deps.Timekeeping),
-		rowvisibility.FromCommons(deps.Clock, deps.Commons, deps.Log))
-	members := projection.NewMembers(deps.Pool, timekeepingv1.NewEmploymentTermAssignmentServiceClient(deps.Timekeeping))
-	replicator, err := core.Replicator(cfg.Replica, projection.NewCopies(deps.Pool, core.Wake).All(), Topics())
+	resolver := projection.NewResolver(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rowvisibility.FromCommons(deps.Clock, deps.Commons, deps.Log))
+	terms, memberships := employmentterm.NewLookup(deps.Pool), membership.New(deps.Pool, resolver, core.Wake)
+	replicator, err := core.Replicator(cfg.Replica, projection.NewCopies(deps.Pool, core.Wake, memberships.Terminate).All(), Topics())
 	if err != nil {
 		return nil, err
 	}
@@ -136,12 +142,16 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	ruleSets := scheduleruleset.NewStore()
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator,
+		termRequests:     commonsv1.NewTermRequestServiceClient(deps.Commons),
+		terms:            employmentterm.New(deps.Pool, core.Wake),
+		memberships:      memberships,
+		employeeDays:     employeeday.New(deps.Pool, reader),
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, patterndefinition.NewRules(cfg.Patterns), resolver),
 		patternTemplates: schedulepatterntemplate.New(deps.Pool, patternTemplates, definitions),
 		termPatterns: employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
-			Pool: deps.Pool, Definitions: definitions, Terms: resolver, Members: members, Wake: core.Wake,
+			Pool: deps.Pool, Definitions: definitions, Terms: terms, Wake: core.Wake,
 		}),
-		termSchedules: employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Directory: resolver, Commons: commons}),
+		termSchedules: employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Terms: terms, Directory: resolver, Commons: commons}),
 		employeePatterns: employeeschedulepattern.New(employeeschedulepattern.Deps{
 			Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Wake: core.Wake,
 		}),
@@ -165,12 +175,15 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			Pool: deps.Pool, RuleSets: ruleSets, Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
 			Worked: timekeepingv1.NewWorkedShiftServiceClient(deps.Timekeeping), Clock: deps.Clock,
 		}),
-		data: dataprovider.NewServer(reader, datav1.NewDataRowServiceClient(deps.Commons), timekeepingv1.NewPayCodeServiceClient(deps.Timekeeping)),
+		data: dataprovider.NewServer(deps.Pool, reader, datav1.NewDataRowServiceClient(deps.Commons), timekeepingv1.NewPayCodeServiceClient(deps.Timekeeping)),
 	}, nil
 }
 
 // Register adds the service's operations to a server.
 func (s *Service) Register(server grpc.ServiceRegistrar) {
+	schedulingv1.RegisterEmploymentTermServiceServer(server, s.terms)
+	schedulingv1.RegisterEmploymentTermAssignmentServiceServer(server, s.memberships)
+	schedulingv1.RegisterEmployeeDayServiceServer(server, s.employeeDays)
 	schedulingv1.RegisterShiftTemplateServiceServer(server, s.shiftTemplates)
 	schedulingv1.RegisterSchedulePatternTemplateServiceServer(server, s.patternTemplates)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(server, s.termPatterns)
@@ -197,7 +210,9 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 }
 
 // Consumers are what the service consumes, beside its propagator.
-func (s *Service) Consumers() []bus.Consumer { return s.Replicator.Consumers() }
+func (s *Service) Consumers() []bus.Consumer {
+	return append(s.Replicator.Consumers(), s.memberships.RequestConsumer(s.termRequests))
+}
 
 // Run keeps the copies of other domains' data whole until ctx ends. The
 // propagator runs beside it, here or in a process of its own.

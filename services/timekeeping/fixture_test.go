@@ -22,8 +22,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
@@ -58,31 +58,30 @@ func (p *persons) ResolvePersons(_ context.Context, req *commonsv1.ResolvePerson
 	return out, nil
 }
 
-// fixture is the service with everything around it but a network.
-// employeeDays stands for commons, too: it knows the shifts of employees.
+// employeeDays stands for scheduling: it knows the shifts of employees.
 type employeeDays struct {
-	commonsv1.UnimplementedEmployeeDayServiceServer
+	schedulingv1.UnimplementedEmployeeDayServiceServer
 	mu     sync.Mutex
-	shifts map[int64][]*commonsv1.EmployeeShift
+	shifts map[int64][]*schedulingv1.EmployeeShift
 }
 
 // put lets an employee work on a day, from hour to hour.
 func (e *employeeDays) put(employee int64, day civil.Date, hours ...int32) {
-	shift := &commonsv1.EmployeeShift{Day: int32(day)}
+	shift := &schedulingv1.EmployeeShift{Day: int32(day)}
 	for i := 0; i < len(hours); i += 2 {
-		shift.Segments = append(shift.Segments, &commonsv1.EmployeeShiftSegment{StartSecond: hours[i] * 3600, EndSecond: hours[i+1] * 3600})
+		shift.Segments = append(shift.Segments, &schedulingv1.EmployeeShiftSegment{StartSecond: hours[i] * 3600, EndSecond: hours[i+1] * 3600})
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.shifts[employee] = append(e.shifts[employee], shift)
 }
 
-func (e *employeeDays) ReadEmployeeDays(_ context.Context, req *commonsv1.ReadEmployeeDaysRequest) (*commonsv1.ReadEmployeeDaysResponse, error) {
+func (e *employeeDays) ReadEmployeeDays(_ context.Context, req *schedulingv1.ReadEmployeeDaysRequest) (*schedulingv1.ReadEmployeeDaysResponse, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	out := &commonsv1.ReadEmployeeDaysResponse{}
+	out := &schedulingv1.ReadEmployeeDaysResponse{}
 	for _, id := range req.GetEmployeeIds() {
-		of := &commonsv1.EmployeeDays{EmployeeId: id}
+		of := &schedulingv1.EmployeeDays{EmployeeId: id}
 		for _, shift := range e.shifts[id] {
 			if shift.GetDay() >= req.GetFrom() && shift.GetDay() < req.GetTo() {
 				of.Shifts = append(of.Shifts, shift)
@@ -93,40 +92,45 @@ func (e *employeeDays) ReadEmployeeDays(_ context.Context, req *commonsv1.ReadEm
 	return out, nil
 }
 
+// nobodyPaid stands for commons, too: it knows no jobs and no wages.
+type nobodyPaid struct {
+	commonsv1.UnimplementedPersonPayServiceServer
+}
+
+func (nobodyPaid) ReadPersonPay(context.Context, *commonsv1.ReadPersonPayRequest) (*commonsv1.ReadPersonPayResponse, error) {
+	return &commonsv1.ReadPersonPayResponse{}, nil
+}
+
+// fixture is the service with everything around it but a network.
 type fixture struct {
-	pool        *pg.Pool
-	nats        *natstest.Server
-	commons     *persons
-	requests    *termRequests
-	days        *employeeDays
-	service     *timekeeping.Service
-	terms       timekeepingv1.EmploymentTermServiceClient
-	assignments timekeepingv1.EmploymentTermAssignmentServiceClient
-	leaveCases  timekeepingv1.LeaveCaseServiceClient
-	leaveEdits  timekeepingv1.LeaveEditServiceClient
-	staging     timekeepingv1.PayrollStagingServiceClient
+	pool       *pg.Pool
+	nats       *natstest.Server
+	commons    *persons
+	days       *employeeDays
+	service    *timekeeping.Service
+	leaveCases timekeepingv1.LeaveCaseServiceClient
+	leaveEdits timekeepingv1.LeaveEditServiceClient
+	staging    timekeepingv1.PayrollStagingServiceClient
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	sets, err := timekeeping.Migrations()
 	require.NoError(t, err)
-	b := &fixture{pool: pgtest.New(t, sets...), nats: natstest.New(t), commons: &persons{}, requests: &termRequests{}}
-	b.days = &employeeDays{shifts: map[int64][]*commonsv1.EmployeeShift{}}
-	commons, local := rpctest.Local(t), rpctest.Local(t)
+	b := &fixture{pool: pgtest.New(t, sets...), nats: natstest.New(t), commons: &persons{}}
+	b.days = &employeeDays{shifts: map[int64][]*schedulingv1.EmployeeShift{}}
+	commons, scheduling, local := rpctest.Local(t), rpctest.Local(t), rpctest.Local(t)
 	commonsv1.RegisterPersonServiceServer(commons, b.commons)
-	commonsv1.RegisterTermRequestServiceServer(commons, b.requests)
-	commonsv1.RegisterEmployeeDayServiceServer(commons, b.days)
+	commonsv1.RegisterPersonPayServiceServer(commons, nobodyPaid{})
+	schedulingv1.RegisterEmployeeDayServiceServer(scheduling, b.days)
 	b.service, err = timekeeping.New(t.Context(), timekeeping.Config{}, timekeeping.Deps{
 		Backends: serve.Backends{
 			Pool: b.pool, NATS: b.nats.Conn(), Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 		},
-		Commons: commons.Conn("timekeeping", nil),
+		Commons: commons.Conn("timekeeping", nil), Scheduling: scheduling.Conn("timekeeping", nil),
 	})
 	require.NoError(t, err)
 	b.service.Register(local)
-	b.terms = timekeepingv1.NewEmploymentTermServiceClient(local.Conn("test", nil))
-	b.assignments = timekeepingv1.NewEmploymentTermAssignmentServiceClient(local.Conn("test", nil))
 	b.leaveCases = timekeepingv1.NewLeaveCaseServiceClient(local.Conn("test", nil))
 	b.leaveEdits = timekeepingv1.NewLeaveEditServiceClient(local.Conn("test", nil))
 	b.staging = timekeepingv1.NewPayrollStagingServiceClient(local.Conn("test", nil))
@@ -134,28 +138,6 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func inTenant(t *testing.T, id int64) context.Context { return tenant.With(t.Context(), id) }
-
-func newTerm(name string, change ...func(*timekeepingv1.EmploymentTerm)) *timekeepingv1.EmploymentTerm {
-	term := &timekeepingv1.EmploymentTerm{
-		Name: name, IsActive: proto.Bool(true), AllowsInheritance: proto.Bool(true), ProcessType: "ENFORCE_END_DATE",
-		Versions: &timekeepingv1.EmploymentTermVersions{EmploymentTermVersion: []*timekeepingv1.EmploymentTermVersion{{
-			StartDate: "2024-01-01", EndDate: "3000-01-01",
-			PayRule: &commonv1.Ref{Id: proto.Int64(4), Qualifier: proto.String("Hourly"), Name: proto.String("Hourly")},
-		}}},
-	}
-	for _, c := range change {
-		c(term)
-	}
-	return term
-}
-
-// createTerm stores a term and returns its id.
-func (b *fixture) createTerm(t *testing.T, ctx context.Context, name string) int64 {
-	t.Helper()
-	term, err := b.terms.CreateEmploymentTerm(ctx, newTerm(name))
-	require.NoError(t, err)
-	return term.GetId()
-}
 
 // events returns those of one kind that the outbox holds, oldest first.
 func events[T proto.Message](t *testing.T, b *fixture) []T {

@@ -1,5 +1,5 @@
-// Package timekeeping is the service that knows the contracts that employees
-// work under, and who works under which.
+// Package timekeeping is the service that knows what employees worked, and when they are on
+// leave: punches, timecards, leave, accruals and payroll.
 package timekeeping
 
 import (
@@ -17,11 +17,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/brazil"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/dataprovider"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecasepolicy"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecertification"
@@ -29,7 +30,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavenote"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/membership"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrollearning"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrollstaging"
@@ -55,8 +55,9 @@ type Config struct {
 // Deps are what the service works with.
 type Deps struct {
 	serve.Backends
-	// Commons leads to the commons service, which trusts this one.
-	Commons grpc.ClientConnInterface
+	// Commons and Scheduling lead to those services, which trust this one.
+	Commons    grpc.ClientConnInterface
+	Scheduling grpc.ClientConnInterface
 }
 
 // Service is the timekeeping service.
@@ -67,13 +68,10 @@ type Service struct {
 	// what they keep of it.
 	Replicator *replica.Replicator
 
-	requests    commonsv1.TermRequestServiceClient
-	terms       *employmentterm.Handler
-	assignments *membership.Handler
-	leaveCases  *leavecase.Handler
-	leaveEdits  *leaveedit.Handler
-	leaveNotes  *leavenote.Handler
-	leaveSetup  *leavesetup.Handler
+	leaveCases *leavecase.Handler
+	leaveEdits *leaveedit.Handler
+	leaveNotes *leavenote.Handler
+	leaveSetup *leavesetup.Handler
 
 	leaveCertifications *leavecertification.Handler
 
@@ -130,13 +128,13 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	rules := rowvisibility.FromCommons(deps.Clock, deps.Commons, deps.Log)
 	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rules)
-	assignments := membership.New(deps.Pool, persons, core.Wake)
-	replicator, err := core.Replicator(cfg.Replica, []*replica.Replica{person.NewCopy(deps.Pool, assignments.Terminate)}, Topics())
+	replicator, err := core.Replicator(cfg.Replica, Copies(deps.Pool), Topics())
 	if err != nil {
 		return nil, err
 	}
-	employeeDays := commonsv1.NewEmployeeDayServiceClient(deps.Commons)
-	cards := card.NewReader(deps.Pool, employeeDays, deps.Clock.Now)
+	employeeDays, pay := schedulingv1.NewEmployeeDayServiceClient(deps.Scheduling), commonsv1.NewPersonPayServiceClient(deps.Commons)
+	terms := schedulingv1.NewEmploymentTermServiceClient(deps.Scheduling)
+	cards := card.NewReader(deps.Pool, employeeday.NewReader(pay, employeeDays), deps.Clock.Now)
 	periods := commonsv1.NewSymbolicPeriodServiceClient(deps.Commons)
 	finder := requested.New(persons, commonsClients{periods, commonsv1.NewHyperfindServiceClient(deps.Commons)})
 	signoffs := signoff.NewStore(deps.Pool, cards)
@@ -152,13 +150,10 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	return &Service{
 		Core: core, Replicator: replicator,
-		requests:    commonsv1.NewTermRequestServiceClient(deps.Commons),
-		terms:       employmentterm.New(deps.Pool, core.Wake),
-		assignments: assignments,
-		leaveCases:  leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, core.Wake),
-		leaveEdits:  leaveedit.New(deps.Pool, persons, employeeDays, leaveDays, core.Wake),
-		leaveNotes:  leavenote.New(deps.Pool, persons, deps.Clock.Now),
-		leaveSetup:  leavesetup.New(),
+		leaveCases: leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, core.Wake),
+		leaveEdits: leaveedit.New(deps.Pool, persons, employeeDays, leaveDays, core.Wake),
+		leaveNotes: leavenote.New(deps.Pool, persons, deps.Clock.Now),
+		leaveSetup: leavesetup.New(),
 
 		leaveCertifications: leavecertification.New(deps.Pool, persons),
 
@@ -171,9 +166,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		leaveGrants:      leavecasepolicy.NewGrants(deps.Pool, persons),
 		leaveAssignments: leavecasepolicy.NewAssignments(deps.Pool, persons),
 
-		payCodes:  paycode.New(deps.Pool, workrule.Using, payrule.Using, leavepolicy.UsingPayCode, accrual.UsingPayCode),
-		workRules: workrule.New(deps.Pool),
-		payRules:  payrule.New(deps.Pool),
+		payCodes:  paycode.New(deps.Pool, terms, workrule.Using, payrule.Using, leavepolicy.UsingPayCode, accrual.UsingPayCode),
+		workRules: workrule.New(deps.Pool, terms),
+		payRules:  payrule.New(deps.Pool, terms),
 
 		punches:   timecard.NewPunches(deps.Pool, signoffs, persons, deps.Clock.Now),
 		timecards: timecard.NewTimecards(deps.Pool, cards, finder, signoffs),
@@ -189,7 +184,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 
 		accrualCodes:    accrual.NewCodes(deps.Pool),
 		accrualProfiles: accrual.NewProfiles(deps.Pool),
-		accrualBalances: accrual.NewBalances(deps.Pool, cards, employeeDays),
+		accrualBalances: accrual.NewBalances(deps.Pool, cards, pay),
 
 		brazilDevices:   brazil.NewDevices(deps.Pool, rules),
 		brazilGroups:    brazil.NewGroups(deps.Pool),
@@ -201,8 +196,6 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 
 // Register adds the service's operations to a server.
 func (s *Service) Register(server grpc.ServiceRegistrar) {
-	timekeepingv1.RegisterEmploymentTermServiceServer(server, s.terms)
-	timekeepingv1.RegisterEmploymentTermAssignmentServiceServer(server, s.assignments)
 	timekeepingv1.RegisterLeaveCaseServiceServer(server, s.leaveCases)
 	timekeepingv1.RegisterLeaveEditServiceServer(server, s.leaveEdits)
 	timekeepingv1.RegisterLeaveNoteServiceServer(server, s.leaveNotes)
@@ -238,7 +231,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 
 // Consumers are what the service consumes.
 func (s *Service) Consumers() []bus.Consumer {
-	return append(s.Replicator.Consumers(), s.assignments.RequestConsumer(s.requests), s.payrollWorker.Consumer())
+	return append(s.Replicator.Consumers(), s.payrollWorker.Consumer())
 }
 
 // Run consumes the events of other domains, and serves the backfills of what they keep copies

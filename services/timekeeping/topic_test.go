@@ -1,7 +1,6 @@
 package timekeeping_test
 
 import (
-	"strconv"
 	"testing"
 	"time"
 
@@ -34,59 +33,6 @@ func (b *fixture) requestOwner(t *testing.T, subject string, request, response p
 		reply, err := b.nats.Conn().RequestWithContext(t.Context(), "rotaloom_replica.timekeeping."+subject, payload)
 		return err == nil && proto.Unmarshal(reply.Data, response) == nil
 	}, 20*time.Second, 10*time.Millisecond, "the service responds")
-}
-
-func TestTermsAndMembershipsArePublishedOnceMore(t *testing.T) {
-	t.Parallel()
-	b := newFixture(t)
-	ctx := inTenant(t, 1)
-	term := b.createTerm(t, ctx, "One")
-	for i, sql := range []string{
-		`INSERT INTO membership_head (tenant_id, person_id, version) SELECT 1, n, n FROM generate_series(1001, 1250) AS n`,
-		`INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date)
-			SELECT 1, n, (SELECT min(id) FROM employment_term), '2026-01-01', '3000-01-01' FROM generate_series(1001, 1250) AS n`,
-		`DELETE FROM outbox`,
-	} {
-		t.Run(strconv.Itoa(i), func(t *testing.T) {
-			_, err := b.pool.Exec(ctx, sql)
-			require.NoError(t, err)
-		})
-	}
-	b.run(t)
-	tenants := &replicationv1.TenantsResponse{}
-	b.requestOwner(t, "memberships.tenants", &replicationv1.TenantsRequest{}, tenants)
-	assert.Equal(t, []int64{1}, tenants.GetTenantIds())
-
-	b.backfill(t, "employment_terms", map[int64]int64{term: 0, term + 1: 4})
-	wanted := map[int64]int64{7: 2}
-	for id := int64(1001); id <= 1250; id++ {
-		wanted[id] = 0
-	}
-	wanted[1250] = 5000
-	b.backfill(t, "memberships", wanted)
-
-	terms := map[int64]*timekeepingv1.EmploymentTermChanged{}
-	for _, e := range events[*timekeepingv1.EmploymentTermChanged](t, b) {
-		terms[e.GetId()] = e
-	}
-	assertSame(t, &timekeepingv1.EmploymentTermChanged{Id: term, Name: "One", AllowsInheritance: true, Version: 1}, terms[term])
-	assertSame(t, &timekeepingv1.EmploymentTermChanged{Id: term + 1, Version: 5, Deleted: true}, terms[term+1])
-	persons := map[int64]*timekeepingv1.PersonMemberships{}
-	for _, e := range events[*timekeepingv1.MembershipsChanged](t, b) {
-		for _, p := range e.GetPersons() {
-			persons[p.GetPersonId()] = p
-		}
-	}
-	require.Len(t, persons, 251)
-	assert.EqualValues(t, 1001, persons[1001].GetVersion())
-	assertSame(t, &timekeepingv1.PersonMemberships{PersonId: 1250, Version: 5001, Memberships: []*timekeepingv1.Membership{
-		{EmploymentTermId: term, From: "2026-01-01", To: "3000-01-01"},
-	}}, persons[1250])
-	assertSame(t, &timekeepingv1.PersonMemberships{PersonId: 7, Version: 3, Deleted: true}, persons[7])
-
-	var version int64
-	require.NoError(t, b.pool.QueryRow(ctx, `SELECT version FROM membership_head WHERE person_id = 1250`).Scan(&version))
-	assert.EqualValues(t, 5001, version, "later changes are later")
 }
 
 // Of leave everything is published in steps that follow one another, above what the

@@ -13,19 +13,18 @@ import (
 
 // systemClockUsers are the files that ask the machine for the time, with what for.
 var systemClockUsers = map[string]string{
-	"pkg/clock/clock.go":        "the one place",
-	"pkg/pg/pgerr/fault.go":     "the server had no room some seconds ago, for all who use it in the process",
-	"pkg/pg/migrate.go":         "the same",
-	"pkg/rpc/steps_outer.go":    "deadlines of contexts are the machine's",
-	"pkg/replica/replicator.go": "waits by timers, which are the machine's",
-	"pkg/replica/compare.go":    "the same",
-	"pkg/replica/copy.go":       "the same",
-	"services/scheduling/internal/propagation/propagator/expected.go": "the same",
-	"gateway/listener/drain.go":                                       "deadlines of connections are the machine's",
-	"gateway/listener/deadline.go":                                    "the same",
-	"gateway/listener/linger.go":                                      "the same",
-	"gateway/chain.go":                                                "the same: a request's deadline is its connection's",
-	"gateway/accesslog.go":                                            "the same",
+	"pkg/clock/clock.go":           "the one place",
+	"pkg/pg/pgerr/fault.go":        "the server had no room some seconds ago, for all who use it in the process",
+	"pkg/pg/migrate.go":            "the same",
+	"pkg/rpc/steps_outer.go":       "deadlines of contexts are the machine's",
+	"pkg/replica/replicator.go":    "waits by timers, which are the machine's",
+	"pkg/replica/compare.go":       "the same",
+	"pkg/replica/copy.go":          "the same",
+	"gateway/listener/drain.go":    "deadlines of connections are the machine's",
+	"gateway/listener/deadline.go": "the same",
+	"gateway/listener/linger.go":   "the same",
+	"gateway/chain.go":             "the same: a request's deadline is its connection's",
+	"gateway/accesslog.go":         "the same",
 }
 
 // The present is asked of the clock that is passed in, so that tests choose it, and how

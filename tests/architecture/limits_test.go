@@ -19,17 +19,18 @@ import (
 
 // notLimits are the files in which the number of a limit is something else.
 var notLimits = map[string]string{
-	"pkg/boot/certs/localca.go 365":                           "days of a year",
-	"pkg/civil/date.go 365":                                   "days of a year",
-	"services/commons/internal/symbolicperiod/handler.go 365": "how long a pay period of the settings may be",
+	"pkg/boot/certs/localca.go 365":                            "days of a year",
+	"pkg/civil/date.go 365":                                    "days of a year",
+	"services/commons/internal/symbolicperiod/handler.go 365":  "how long a pay period of the settings may be",
+	"services/scheduling/internal/dataprovider/terms.go 84000": "the service limit of TK, which is that of no operation of scheduling",
 }
 
 // ownBounds are constants that callers see as limits although no contract has
 // them: they bound what is stored, or what a program can do at once.
 var ownBounds = map[string]string{
-	"services/commons/internal/search/hyperfind maxProfiles":   "profiles of a tenant",
-	"services/commons/internal/locationset maxLocations":       "locations of the sets of a response",
-	"services/timekeeping/internal/employmentterm maxVersions": "versions of a stored term",
+	"services/commons/internal/search/hyperfind maxProfiles":  "profiles of a tenant",
+	"services/commons/internal/locationset maxLocations":      "locations of the sets of a response",
+	"services/scheduling/internal/employmentterm maxVersions": "versions of a stored term",
 }
 
 // A limit of the contracts stands in the contracts only: whoever enforces it, or what

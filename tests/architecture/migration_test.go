@@ -23,10 +23,10 @@ var atOnce = map[string]int{
 	"pkg/replica/migrations":          2,
 	"pkg/restore/migrations":          1,
 	"services/auth/migrations":        16,
-	"services/commons/migrations":     22,
+	"services/commons/migrations":     30,
 	"services/platform/migrations":    6,
-	"services/scheduling/migrations":  23,
-	"services/timekeeping/migrations": 16,
+	"services/scheduling/migrations":  33,
+	"services/timekeeping/migrations": 25,
 }
 
 // Migrations run while the programs of the release before go on working, on tables that

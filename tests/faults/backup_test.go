@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -63,12 +64,15 @@ func TestRestoredToAMoment(t *testing.T) {
 func TestOneDatabaseIsRestoredToBeforeItsNeighbours(t *testing.T) {
 	w := newFixture(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=1s")
 	crew, assigned := w.working(200, first)
-	late := w.crew(50)
+	staying, leaving, late := crew.Persons[:150], crew.Persons[150:], w.crew(50).Persons
+	nobody := rotation{cycle: "-"}
 	dump := filepath.Join(t.TempDir(), "scheduling.dump")
 	command(t, "pg_dump", "--format=custom", "--file="+dump, "--dbname="+w.Postgres.AdminURL("scheduling"))
 
-	w.put(crew.TermID, late.Persons)
-	w.awaitShifts(first, late.Persons)
+	w.put(crew.TermID, late)
+	w.awaitShifts(first, late)
+	w.terminate(leaving, monday)
+	w.awaitShifts(nobody, leaving)
 	w.finishAny(w.recreate(crew, assigned.ID, second).Propagation)
 
 	for _, name := range []string{"scheduling", "propagator"} {
@@ -82,11 +86,13 @@ func TestOneDatabaseIsRestoredToBeforeItsNeighbours(t *testing.T) {
 	w.finishRestore()
 	w.logIn()
 
-	// What timekeeping says of late is there again; scheduling's own change is not.
-	w.awaitShifts(first, append(sample(crew.Persons, 50), late.Persons...))
+	// What commons says of who left is there again; scheduling's own changes are not.
+	w.awaitShifts(nobody, append(slices.Clone(leaving), late...))
+	w.awaitShifts(first, sample(staying, 50))
 	w.verify()
+	w.put(crew.TermID, late)
 	w.recreate(crew, assigned.ID, third)
-	w.awaitShifts(third, append(sample(crew.Persons, 50), late.Persons...))
+	w.awaitShifts(third, append(sample(staying, 50), late...))
 	w.verify()
 }
 

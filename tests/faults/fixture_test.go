@@ -157,7 +157,7 @@ func (w *fixture) verify() {
 		}
 		require.Zero(w.t, code, "%s%s", out, errs)
 		require.Contains(w.t, out, ": 0 differ;")
-		require.Contains(w.t, out, "copy of memberships in scheduling: 0 keys")
+		require.Contains(w.t, out, "copy of persons in scheduling: 0 keys")
 		w.t.Log(strings.TrimSpace(out))
 		return true
 	})

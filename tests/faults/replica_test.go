@@ -2,38 +2,42 @@ package faults
 
 import (
 	"context"
+	"net/http"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/tests/launch"
+	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// Who was put on a term while nobody listened, and of whom neither the broker nor
-// the outbox knows any more, works all the same: the copy is compared with its
-// owner. So does who was put on it in the hour behind a backup, when the
-// scheduling database is restored from that; and commons follows.
+// Whose employment ended while nobody listened, and of whom neither the broker nor the
+// outbox knows any more, works no more all the same: the copy is compared with its owner.
+// Commons follows when the scheduling database is restored from a backup, and forgets who
+// was put on a term in the hour behind that.
 func TestWhatCopiesLackIsRepaired(t *testing.T) {
 	w := newFixture(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=500ms")
 	crew, assigned := w.working(100, first)
-	lost, later := w.crew(20), w.crew(20)
+	leaving, later := w.crew(20), w.crew(20)
+	w.put(crew.TermID, leaving.Persons)
+	w.awaitShifts(first, leaving.Persons)
 
 	w.Services["scheduling"].Stop(t)
-	w.put(crew.TermID, lost.Persons)
-	timekeeping := w.connect("timekeeping")
-	launch.Await(t, waitTimeout, "timekeeping has published", func() bool {
+	w.terminate(leaving.Persons, monday)
+	commons := w.connect("commons")
+	launch.Await(t, waitTimeout, "commons has published", func() bool {
 		var waiting int
-		require.NoError(t, timekeeping.QueryRow(t.Context(), `SELECT count(*) FROM outbox WHERE sent_at IS NULL`).Scan(&waiting))
+		require.NoError(t, commons.QueryRow(t.Context(), `SELECT count(*) FROM outbox WHERE sent_at IS NULL`).Scan(&waiting))
 		return waiting == 0
 	})
-	_, err := timekeeping.Exec(t.Context(), `DELETE FROM outbox`)
+	_, err := commons.Exec(t.Context(), `DELETE FROM outbox`)
 	require.NoError(t, err)
 	w.StopNATS()
 	w.WipeNATS(t)
 	w.StartNATS(t)
 	w.Start("scheduling")
-	w.awaitShifts(first, lost.Persons)
+	w.awaitShifts(rotation{cycle: "-"}, leaving.Persons)
 	w.verify()
 
 	w.backup("scheduling")
@@ -43,15 +47,39 @@ func TestWhatCopiesLackIsRepaired(t *testing.T) {
 	w.restore("scheduling")
 	w.finishRestore()
 	w.logIn()
-	w.awaitShifts(first, append(sample(crew.Persons, 20), later.Persons...))
+	w.awaitShifts(first, sample(crew.Persons, 20))
+	w.awaitShifts(rotation{cycle: "-"}, later.Persons)
 	w.verify()
-	launch.Await(t, waitTimeout, "commons has the spans of scheduling", func() bool {
-		return w.digest("scheduling", "span", "employee_id") == w.digest("commons", "schedule_span", "person_id")
-	})
+	w.awaitCommons()
 	// What comes behind it is later than all that commons has.
+	w.put(crew.TermID, later.Persons)
 	w.finishAny(w.recreate(crew, assigned.ID, second).Propagation)
-	launch.Await(t, waitTimeout, "commons has the spans of scheduling", func() bool {
-		return w.digest("scheduling", "span", "employee_id") == w.digest("commons", "schedule_span", "person_id")
+	w.awaitShifts(second, later.Persons)
+	w.awaitCommons()
+}
+
+// terminate ends the employment of persons on a day.
+func (w *fixture) terminate(persons []int64, day string) {
+	w.t.Helper()
+	updates := make([]scenario.Object, len(persons))
+	for i, id := range persons {
+		updates[i] = scenario.Object{
+			"personIdentity": scenario.Object{"personKey": id},
+			"personInformation": scenario.Object{"employmentStatusList": []scenario.Object{
+				{"employmentStatusName": "Terminated", "effectiveDate": day},
+			}},
+		}
+	}
+	_, err := w.api.Call(w.ctx, http.MethodPost, "/v1/commons/persons/multi_update", updates, nil)
+	require.NoError(w.t, err)
+}
+
+// awaitCommons waits until commons has the spans and the memberships of scheduling.
+func (w *fixture) awaitCommons() {
+	w.t.Helper()
+	launch.Await(w.t, waitTimeout, "commons has the spans and memberships of scheduling", func() bool {
+		return w.digest("scheduling", "span", "employee_id, lane, position, day_count") == w.digest("commons", "schedule_span", "person_id, lane, position, day_count") &&
+			w.digest("scheduling", "membership", "employee_id, employment_term_id") == w.digest("commons", "membership", "person_id, employment_term_id")
 	})
 }
 
@@ -64,12 +92,12 @@ func (w *fixture) connect(service string) *pgx.Conn {
 	return conn
 }
 
-// digest is what a service has of spans.
-func (w *fixture) digest(service, table, employee string) (digest int64) {
+// digest is what a service has of spans or memberships.
+func (w *fixture) digest(service, table, columns string) (digest int64) {
 	w.t.Helper()
 	conn := w.connect(service)
 	defer conn.Close(w.t.Context())
-	require.NoError(w.t, conn.QueryRow(w.t.Context(), `SELECT coalesce(sum(hashtext(concat_ws(' ', `+employee+`, lane, from_date, to_date, position, day_count))), 0) FROM `+table).Scan(&digest))
+	require.NoError(w.t, conn.QueryRow(w.t.Context(), `SELECT coalesce(sum(hashtext(concat_ws(' ', from_date, to_date, `+columns+`))), 0) FROM `+table).Scan(&digest))
 	return digest
 }
 

@@ -28,8 +28,8 @@ func TestServicesAreKilledAfterAcceptedChanges(t *testing.T) {
 			wanted, term = rotation{cycle: "-"}, other.TermID
 		}
 		w.put(term, other.Persons)
-		w.Services["timekeeping"].Kill(t)
-		w.Start("timekeeping")
+		w.Services["scheduling"].Kill(t)
+		w.Start("scheduling")
 		w.awaitShifts(wanted, other.Persons)
 		w.verify()
 	}

@@ -30,7 +30,7 @@ func TestServicesKeepWithinTheirPermissions(t *testing.T) {
 	defer cancel()
 	done, err := scenario.Finish(ctx, api, applied.Propagation)
 	require.NoError(t, err)
-	assert.EqualValues(t, 20, done.EmployeesDone, "events went from commons over timekeeping to the propagator")
+	assert.EqualValues(t, 20, done.EmployeesDone, "events went from commons over scheduling to the propagator")
 	for name, p := range d.Services {
 		for line := range strings.Lines(p.Output()) {
 			assert.NotContains(t, strings.ToLower(line), "permissions violation", name)
@@ -42,7 +42,7 @@ func TestServicesKeepWithinTheirPermissions(t *testing.T) {
 		"commons":     {"rotaloom.scheduling.spans.changed", "$KV.REVOCATIONS.s.x", "$JS.API.STREAM.DELETE.COMMONS", "$JS.API.STREAM.PURGE.COMMONS", "$JS.API.STREAM.UPDATE.SCHEDULING"},
 		"timekeeping": {"rotaloom.commons.person.changed", "$JS.API.CONSUMER.CREATE.SCHEDULING.mine", "$JS.API.CONSUMER.DELETE.SCHEDULING.commons-spans-changed"},
 		"scheduling":  {"rotaloom.commons.person.changed", "$JS.API.CONSUMER.CREATE.COMMONS.timekeeping-person-changed.rotaloom.commons.person.changed", "$JS.API.STREAM.UPDATE.KV_REVOCATIONS"},
-		"propagator":  {"rotaloom.timekeeping.membership.changed", "rotaloom_replica.timekeeping.memberships.backfill"},
+		"propagator":  {"rotaloom.scheduling.membership.changed", "rotaloom_replica.scheduling.memberships.backfill"},
 		"platform":    {"rotaloom.commons.person.changed", "$KV.REVOCATIONS.s.x", "$JS.API.STREAM.INFO.COMMONS"},
 	} {
 		t.Run(name, func(t *testing.T) {

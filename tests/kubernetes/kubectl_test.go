@@ -150,7 +150,7 @@ func (c *cluster) verify(t *testing.T) {
 			return false
 		}
 		said = out
-		return strings.Contains(out, ": 0 differ; 0 propagations have not finished") && strings.Contains(out, "memberships: 0 keys")
+		return strings.Contains(out, ": 0 differ; 0 propagations have not finished") && strings.Contains(out, "persons: 0 keys")
 	})
 	t.Log(strings.TrimSpace(said))
 }

@@ -38,7 +38,7 @@ func (w *fixture) employ() string {
 		}
 		e.terminated[d], e.terms[d] = true, 0
 	}
-	w.unsettled = true // Timekeeping and scheduling hear of it by events, and the next operations depend on them.
+	w.unsettled = true // Scheduling and timekeeping hear of it by events, and the next operations depend on them.
 	return fmt.Sprintf("employee %d is %s from %d on", i, status, from)
 }
 

@@ -54,7 +54,7 @@ func TestVerifyFindsWhatDiffers(t *testing.T) {
 		require.Zero(t, c.DifferentKeys, c.Topic)
 		compared[c.Service+" "+c.Topic] = true
 	}
-	for _, copied := range []string{"scheduling persons", "scheduling memberships", "timekeeping persons", "commons memberships", "commons schedule_spans", "commons entered_shifts"} {
+	for _, copied := range []string{"scheduling persons", "scheduling leave_edits", "timekeeping persons", "commons memberships", "commons schedule_spans", "commons entered_shifts"} {
 		require.True(t, compared[copied], "%s: %v", copied, found.Copies)
 	}
 

@@ -54,6 +54,14 @@ func Bool(b bool) Value {
 // Day is the value of a Date.
 func Day(d civil.Date) Value { return Value{integer: int64(d), made: Date} }
 
+// LastDay returns the last day that belongs to a range, forever for one without end.
+func LastDay(days civil.Range) civil.Date {
+	if days.To >= civil.Forever {
+		return civil.Forever
+	}
+	return days.To - 1
+}
+
 // Moment is the value of a DateTime, in clock-face seconds since the midnight of
 // 1970-01-01.
 func Moment(seconds int64) Value { return Value{integer: seconds, made: DateTime} }

@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/employeegroup"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/projection"
@@ -46,16 +46,9 @@ func NewGroups(pool *pg.Pool, clk clock.Clock, zone *time.Location) *Groups {
 
 // Replicas are the copies of other services' state. Every list of memberships that
 // arrives is shown to observe, in the same transaction.
-func Replicas(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error) []*replica.Replica {
+func Replicas(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*schedulingv1.PersonMemberships) error) []*replica.Replica {
 	return projection.Copies(pool, observe)
 }
-
-// ShiftsSQL is SQL for the shifts of persons on some days; see [query.ReadShifts].
-func ShiftsSQL() string { return query.ReadShifts }
-
-// PayCodeEditsSQL is SQL for the pay code edits of persons on some days; see
-// [query.ReadPayCodeEdits].
-func PayCodeEditsSQL() string { return query.ReadPayCodeEdits }
 
 // Search serves queries and employee groups.
 type Search struct {

@@ -75,7 +75,10 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 			SELECT 1, g, g, 'SHIFT', '2020-01-01', '2020-01-01', '' FROM generate_series(1, 100000) g`,
 		`INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) SELECT 1, g, '2020-01-01', '2020-02-01' FROM generate_series(1, 100000) g`,
 		`INSERT INTO leave_edit SELECT 1, g, g, '2020-01-01', '2020-01-01', 1, '' FROM generate_series(1, 100000) g`,
-		`ANALYZE employee, span, schedule_item, day_lock, leave_edit`,
+		`INSERT INTO employment_term (tenant_id, name, allows_inheritance, body) SELECT 1, 't' || g, true, '' FROM generate_series(1, 50000) g`,
+		`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
+			SELECT 1, id, id, '2020-01-01', '3000-01-01' FROM employment_term`,
+		`ANALYZE employee, span, schedule_item, day_lock, leave_edit, employment_term, membership`,
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			_, err := pool.Exec(ctx, sql)
@@ -85,12 +88,12 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 	recorded, statements := pgtest.Recorded(t, pool)
 	ids := make([]int64, 500)
 	for i := range ids {
-		ids[i] = int64(200*i + 1)
+		ids[i] = int64(100*i + 1)
 	}
-	server := NewServer(reading.NewReader(recorded, nil), allVisible{ids}, noPayCodes{})
+	server := NewServer(recorded, reading.NewReader(recorded, nil), allVisible{ids}, noPayCodes{})
 	described, err := server.DescribeDataElements(ctx, nil)
 	require.NoError(t, err)
-	require.Len(t, described.GetProviders(), 2)
+	require.Len(t, described.GetProviders(), 3)
 	for _, p := range described.GetProviders() {
 		req := &datav1.ReadDataElementsRequest{Provider: p.GetName(), RowKind: p.GetRowKind(), RowIds: ids, Bounds: []int32{20500, 20530}}
 		if p.GetRowKind() == datav1.RowKind_ROW_KIND_LOCATION {
@@ -104,7 +107,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		_, err := server.ReadDataElements(ctx, req)
 		require.NoError(t, err)
 	}
-	tables := []string{"employee", "span", "schedule_item", "day_lock", "leave_edit"}
+	tables := []string{"employee", "span", "schedule_item", "day_lock", "leave_edit", "employment_term", "membership"}
 	plans := statements.AssertNoScan(t, ctx, pool, tables...)
 	for _, table := range tables {
 		t.Run(table, func(t *testing.T) {
@@ -117,7 +120,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 // locations: their employees, times the days.
 func TestTheEmployeesOfLocationsCount(t *testing.T) {
 	t.Parallel()
-	server := NewServer(nil, allVisible{make([]int64, 560)}, noPayCodes{})
+	server := NewServer(nil, nil, allVisible{make([]int64, 560)}, noPayCodes{})
 	_, err := server.ReadDataElements(tenant.With(t.Context(), 1), &datav1.ReadDataElementsRequest{
 		Provider: "SCH", RowKind: datav1.RowKind_ROW_KIND_LOCATION, RowIds: []int64{1, 2}, Bounds: []int32{20500, 20551},
 		Elements: []*datav1.DataSelection{{Key: "SCH_SHIFT_COUNT"}},

@@ -1,6 +1,6 @@
-// Package dataprovider serves the data elements of schedules to information
-// access: the provider SCH. What it returns is computed from spans and items
-// when it is asked for, by the reader of schedules; nothing is stored for it.
+// Package dataprovider serves the data elements of schedules and of employment terms to
+// information access: the providers SCH and TK. What SCH returns is computed from spans and
+// items when it is asked for, by the reader of schedules; nothing is stored for it.
 package dataprovider
 
 import (
@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -26,10 +27,10 @@ type plan struct {
 	payCodes map[string]*timekeepingv1.PayCode
 }
 
-// NewServer makes the service of the provider: of employees, and of locations,
+// NewServer makes the service of the providers: of employees, and of locations,
 // whose employees the source knows. What pay codes are is asked of payCodes.
-func NewServer(reader *reading.Reader, source Locations, payCodes PayCodes) *dataelement.Server {
-	return dataelement.NewServer(newTable(reader, payCodes), newLocationTable(reader, source, payCodes))
+func NewServer(pool *pg.Pool, reader *reading.Reader, source Locations, payCodes PayCodes) *dataelement.Server {
+	return dataelement.NewServer(newTable(reader, payCodes), newLocationTable(reader, source, payCodes), newTermTable(pool))
 }
 
 func newTable(reader *reading.Reader, payCodes PayCodes) *dataelement.Table[plan] {

@@ -29,7 +29,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	f := &fixture{Env: env, t: t, locks: schedulingv1.NewDayLockServiceClient(env.Conn())}
-	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil, nil), func() { f.wakes++ })
+	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil), func() { f.wakes++ })
 	schedulingv1.RegisterDayLockServiceServer(env.Local, handler)
 	env.Exec(t, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'UTC', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
 	return f

@@ -2,7 +2,6 @@ package daylock
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -13,12 +12,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // Directory finds the employees that requests name, as
@@ -118,15 +117,7 @@ func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.Mul
 		gone.Id, gone.Version, gone.Deleted = nil, nil, proto.Bool(true)
 		out.Locks = append(out.Locks, gone)
 	}
-	return out, Announce(ctx, propagationID)
-}
-
-// Announce names in the response the propagation that unlocked days have started, if there is one.
-func Announce(ctx context.Context, propagationID int64) error {
-	if propagationID == 0 {
-		return nil
-	}
-	return rpc.SetContentLocation(ctx, fmt.Sprintf("/v1/scheduling/propagations/%d", propagationID))
+	return out, propagation.Name(ctx, propagationID)
 }
 
 // lockDays locks the days of the employees, and returns what became of the

@@ -16,7 +16,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // codeEmpty (400): the list of what is to be done is empty. Name at least one.
@@ -66,7 +65,6 @@ func New(deps Deps) *Handler {
 			return owners, err
 		},
 		// Employees have no members to wait for.
-		Expected: func(context.Context, []int64) []propagation.Members { return nil },
 	})}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
@@ -29,9 +30,13 @@ import (
 // maxEntries bounds what a response holds beside terms.
 var maxEntries = policy.Max[*schedulingv1.EmploymentTermScheduleWhere]("entries of employment terms")
 
-// Directory finds terms and employees, as [projection.Resolver] does.
+// Terms finds employment terms, as [employmentterm.Lookup] does.
+type Terms interface {
+	Terms(ctx context.Context, refs []*commonv1.Ref) ([]employmentterm.Term, error)
+}
+
+// Directory finds employees, as [projection.Resolver] does.
 type Directory interface {
-	Terms(ctx context.Context, refs []*commonv1.Ref) ([]projection.Term, error)
 	Employees(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, error)
 	Visible(ctx context.Context) (rowvisibility.Set, error)
 }
@@ -40,6 +45,7 @@ type Directory interface {
 type Deps struct {
 	Pool      *pg.Pool
 	Reader    *reading.Reader
+	Terms     Terms
 	Directory Directory
 	Commons   schedule.Commons
 }
@@ -157,7 +163,7 @@ func (h *Handler) named(ctx context.Context, where *schedulingv1.EmploymentTermS
 		if err != nil {
 			return nil, nil, err
 		}
-		found, err := h.deps.Directory.Terms(ctx, refs)
+		found, err := h.deps.Terms.Terms(ctx, refs)
 		terms = make([]int64, len(found))
 		for i := range found {
 			terms[i] = found[i].ID

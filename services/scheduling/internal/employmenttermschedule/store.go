@@ -17,7 +17,7 @@ const (
 	// Those that are named, or those that employees are on.
 	readTerms = `
 SELECT t.id, t.name, t.allows_inheritance, t.version FROM employment_term t
-WHERE t.tenant_id = $1 AND NOT t.deleted AND t.id = ANY(CASE WHEN $3::bigint[] IS NULL THEN $2::bigint[] ELSE ARRAY(
+WHERE t.tenant_id = $1 AND t.id = ANY(CASE WHEN $3::bigint[] IS NULL THEN $2::bigint[] ELSE ARRAY(
     SELECT DISTINCT m.employment_term_id FROM membership m
     WHERE m.tenant_id = $1 AND m.employee_id = ANY($3) AND m.from_date < $5 AND m.to_date > $4) END)
 ORDER BY t.id`

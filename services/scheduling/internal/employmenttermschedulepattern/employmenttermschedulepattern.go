@@ -15,10 +15,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // Settings are what operators choose. Zero values mean the defaults.
@@ -38,29 +37,18 @@ func (s Settings) Builder() *schedulingv1.PatternBuilder {
 	return &schedulingv1.PatternBuilder{GovernedDays: proto.Int32(days)}
 }
 
-// Resolver finds employment terms. What is not known here it asks of the
-// service that owns it, so it must not be used in a transaction.
-type Resolver interface {
+// Terms finds employment terms.
+type Terms interface {
 	// Terms returns the terms in the order of the refs, or WFS-106607 when one
 	// of them does not exist.
-	Terms(ctx context.Context, refs []*commonv1.Ref) ([]projection.Term, error)
-}
-
-// Members knows how many employees terms have.
-type Members interface {
-	// Expected returns the numbers of those terms of which not all are known here:
-	// they were put on them a moment ago. It must not be used in a transaction.
-	Expected(ctx context.Context, termIDs []int64) []propagation.Members
+	Terms(ctx context.Context, refs []*commonv1.Ref) ([]employmentterm.Term, error)
 }
 
 // Deps are what a Handler works with.
 type Deps struct {
 	Pool        *pg.Pool
 	Definitions *patterndefinition.Definitions
-	Terms       Resolver
-	// Members is asked before a change starts a propagation, whose plan waits for
-	// those whom it expects, so that its total has everybody.
-	Members Members
+	Terms       Terms
 	// Wake notifies the outbox relay that there is something to publish. It is
 	// called after the commit.
 	Wake func()
@@ -79,7 +67,7 @@ var _ schedulingv1.EmploymentTermSchedulePatternServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(settings Settings, deps Deps) *Handler {
 	return &Handler{settings: settings, assignments: patternassignment.New(patternassignment.Terms(), patternassignment.Deps{
-		Pool: deps.Pool, Definitions: deps.Definitions, Expected: deps.Members.Expected, Wake: deps.Wake,
+		Pool: deps.Pool, Definitions: deps.Definitions, Wake: deps.Wake,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			terms, err := deps.Terms.Terms(ctx, refs)
 			owners := make([]patternassignment.Owner, len(terms))

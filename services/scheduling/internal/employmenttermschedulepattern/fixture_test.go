@@ -1,8 +1,6 @@
 package employmenttermschedulepattern_test
 
 import (
-	"context"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -18,10 +16,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
@@ -37,26 +34,8 @@ const (
 // tables are all that a change could write to.
 var tables = []string{"schedule_pattern", "pattern_assignment", "propagation", "outbox"}
 
-// members notes the terms whose members were asked for, of which it expects one
-// more.
-type members struct {
-	lock  sync.Mutex
-	terms []int64
-}
-
-func (m *members) Expected(_ context.Context, termIDs []int64) []propagation.Members {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	m.terms = termIDs
-	if len(termIDs) == 0 {
-		return nil
-	}
-	return []propagation.Members{{TermID: termIDs[0], Count: 1}}
-}
-
 type fixture struct {
 	*schedtest.Env
-	members
 	client schedulingv1.EmploymentTermSchedulePatternServiceClient
 	wakes  atomic.Int32
 }
@@ -68,14 +47,14 @@ func newFixture(t *testing.T) *fixture {
 	handler := employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
 		Pool:        w.Pool,
 		Definitions: patterndefinition.New(patterndefinition.Settings{}, shifts, patterns),
-		Terms:       projection.NewResolver(w.Pool, nil, schedtest.NoTerms{}, nil),
-		Members:     &w.members,
+		Terms:       employmentterm.NewLookup(w.Pool),
 		Wake:        func() { w.wakes.Add(1) },
 	})
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(w.Local, handler)
 	w.client = schedulingv1.NewEmploymentTermSchedulePatternServiceClient(w.Conn())
-	w.Exec(t, `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
-VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1), (1, 57, 'Closed', false, false, 1)`)
+	w.Exec(t, schedtest.InsertTerm, warehouse, "Warehouse", true)
+	w.Exec(t, schedtest.InsertTerm, office, "Office", true)
+	w.Exec(t, schedtest.InsertTerm, closed, "Closed", false)
 	_, err := shifts.CreateOne(w.Ctx, w.Pool, tenant.Default, &schedulingv1.ShiftTemplate{
 		Name: "Early", StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00",
 	})
@@ -172,16 +151,12 @@ func requireFault(t *testing.T, err error, code string, status int, text string)
 func (w *fixture) requirePropagation(t *testing.T, header metadata.MD, terms ...int64) {
 	t.Helper()
 	var location string
-	var concerned, expected []int64
+	var concerned []int64
 	require.NoError(t, w.Pool.QueryRow(w.Ctx, `
-SELECT '/v1/scheduling/propagations/' || id, employment_term_ids, expected_term_ids FROM propagation ORDER BY id DESC LIMIT 1`).
-		Scan(&location, &concerned, &expected))
+SELECT '/v1/scheduling/propagations/' || id, employment_term_ids FROM propagation ORDER BY id DESC LIMIT 1`).
+		Scan(&location, &concerned))
 	assert.Equal(t, []string{location}, header.Get(rpc.HeaderContentLocation))
 	assert.Equal(t, terms, concerned)
-	w.members.lock.Lock()
-	defer w.members.lock.Unlock()
-	assert.Subset(t, w.members.terms, terms)
-	assert.Equal(t, w.members.terms[:1], expected, "the plan waits for their members")
 	rows := w.Rows(t, "propagation", "schedule_pattern", "outbox")
 	assert.Equal(t, rows["propagation"]+rows["schedule_pattern"], rows["outbox"], "each pattern is published once")
 	assert.EqualValues(t, rows["propagation"], w.wakes.Load())

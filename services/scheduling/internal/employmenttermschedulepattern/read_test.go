@@ -162,7 +162,8 @@ func TestAssignmentsGoWithTheirTerm(t *testing.T) {
 	read := &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()}
 	_, err := w.client.GetEmploymentTermSchedulePattern(w.Ctx, read)
 	require.NoError(t, err)
-	w.Exec(t, `UPDATE employment_term SET deleted = true, version = 2 WHERE tenant_id = 1 AND id = $1`, warehouse)
+	w.Exec(t, `DELETE FROM membership WHERE tenant_id = 1 AND employment_term_id = $1`, warehouse)
+	w.Exec(t, `DELETE FROM employment_term WHERE tenant_id = 1 AND id = $1`, warehouse)
 	_, err = w.client.GetEmploymentTermSchedulePattern(w.Ctx, read)
 	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
 	_, err = w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})

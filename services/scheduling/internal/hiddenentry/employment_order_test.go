@@ -221,12 +221,12 @@ type careers struct {
 func newCareers(t *testing.T) *careers {
 	w := newFixture(t)
 	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.NewStore(), schedulepatterntemplate.NewStore())
-	resolver := projection.NewResolver(w.Pool, nil, nil, nil)
+	resolver := projection.NewResolver(w.Pool, nil, nil)
 	schedulingv1.RegisterEmployeeSchedulePatternServiceServer(w.Local, employeeschedulepattern.New(employeeschedulepattern.Deps{
 		Pool: w.Pool, Definitions: definitions, Directory: resolver, Wake: w.wake,
 	}))
 	c := &careers{fixture: w, patterns: schedulingv1.NewEmployeeSchedulePatternServiceClient(w.Conn())}
-	for _, r := range projection.NewCopies(w.Pool, w.wake).All() {
+	for _, r := range projection.NewCopies(w.Pool, w.wake, nil).All() {
 		if r.Contract().Topic == "persons" {
 			c.persons = r
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -54,10 +55,6 @@ type fixture struct {
 	wake     func()
 }
 
-type allVisible struct{}
-
-func (allVisible) Expected(context.Context, []int64) []propagation.Members { return nil }
-
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
@@ -70,17 +67,17 @@ func newFixture(t *testing.T) *fixture {
 	}
 	w.wake = propagationtest.Run(t, env.Pool, clock.System{})
 	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.NewStore(), schedulepatterntemplate.NewStore())
-	resolver := projection.NewResolver(env.Pool, schedtest.NoPersons{}, schedtest.NoTerms{}, nil)
+	resolver := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil)
 	reader := reading.NewReader(env.Pool, definitions)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
-		Pool: env.Pool, Definitions: definitions, Terms: resolver, Members: allVisible{}, Wake: w.wake,
+		Pool: env.Pool, Definitions: definitions, Terms: employmentterm.NewLookup(env.Pool), Wake: w.wake,
 	}))
 	deps := scheduleitem.Deps{Pool: env.Pool, Directory: resolver, Reader: reader, Wake: w.wake}
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))
 	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, scheduleitem.NewPayCodeEdits(deps))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, resolver, nil))
-	w.Exec(w.t, `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
-		VALUES (1, 55, 'Warehouse', true, false, 1), (1, 56, 'Office', true, false, 1)`)
+	w.Exec(w.t, schedtest.InsertTerm, 55, "Warehouse", true)
+	w.Exec(w.t, schedtest.InsertTerm, 56, "Office", true)
 	for _, id := range []int64{anna, colleague} {
 		w.Exec(w.t, `INSERT INTO employee VALUES (1, $1, $2, 'P', 'UTC', 1)`, id, fmt.Sprint("P", id))
 		w.Exec(w.t, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date) VALUES (1, $1, 55, '2025-01-01', '3000-01-01')`, id)

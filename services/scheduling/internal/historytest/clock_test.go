@@ -24,7 +24,7 @@ type feed struct {
 func newFeed(t *testing.T) *feed {
 	w := newFixture(t)
 	schedulingv1.RegisterScheduleChangeServiceServer(w.Local, schedulechange.New(schedulechange.Deps{
-		Reader: w.reader, Directory: projection.NewResolver(w.Pool, nil, nil, nil), KeepHistory: -1,
+		Reader: w.reader, Directory: projection.NewResolver(w.Pool, nil, nil), KeepHistory: -1,
 	}))
 	return &feed{w, schedulingv1.NewScheduleChangeServiceClient(w.Conn())}
 }

@@ -70,11 +70,14 @@ func newFixture(t *testing.T) *fixture {
 	for _, id := range employees {
 		w.Exec(w.t, `INSERT INTO employee VALUES (1, $1, $2, 'Person', 'UTC', 1)`, id, fmt.Sprint("P", id))
 	}
+	for id := int64(1); id <= 3; id++ {
+		w.Exec(w.t, schedtest.InsertTerm, id, fmt.Sprint("Term ", id), false)
+	}
 	for _, start := range []string{"06", "08", "14"} {
 		w.patterns = append(w.patterns, w.pattern(start))
 	}
 	wake := propagationtest.Run(t, env.Pool, clock.System{})
-	directory := projection.NewResolver(env.Pool, nil, nil, nil)
+	directory := projection.NewResolver(env.Pool, nil, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	w.reader = reader
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: wake}))

@@ -1,6 +1,7 @@
 package historytest
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -29,7 +30,9 @@ func begin(t *testing.T, env *schedtest.Env) pgx.Tx {
 func member(t *testing.T, env *schedtest.Env, tx pgx.Tx, term int64) (at time.Time) {
 	t.Helper()
 	require.NoError(t, employeelock.Lock(env.Ctx, tx, tenant.Default, []int64{1}))
-	_, err := tx.Exec(env.Ctx, "DELETE FROM membership WHERE tenant_id = 1 AND employee_id = 1")
+	_, err := tx.Exec(env.Ctx, schedtest.InsertTerm+" ON CONFLICT DO NOTHING", term, fmt.Sprint("Term ", term), true)
+	require.NoError(t, err)
+	_, err = tx.Exec(env.Ctx, "DELETE FROM membership WHERE tenant_id = 1 AND employee_id = 1")
 	require.NoError(t, err)
 	require.NoError(t, tx.QueryRow(env.Ctx, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
 		VALUES (1, 1, $1, '2026-01-01', '3000-01-01') RETURNING believed_from`, term).Scan(&at))

@@ -19,7 +19,6 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // Owner is who has patterns of their own.
@@ -41,10 +40,6 @@ type Deps struct {
 	// Visible returns the owners whose assignments the caller may see. It is not
 	// called in a transaction.
 	Visible func(ctx context.Context) (rowvisibility.Set, error)
-	// Expected returns how many members owners have of which not all are known here,
-	// so that the plan of a propagation waits for them. It is not called in a
-	// transaction.
-	Expected func(ctx context.Context, owners []int64) []propagation.Members
 	// Wake notifies the outbox relay that there is something to publish. It is called
 	// after the commit.
 	Wake func()

@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -143,7 +142,7 @@ func (s *Assignments) announce(ctx context.Context, propagationID int64) error {
 		return nil
 	}
 	s.deps.Wake()
-	return rpc.SetContentLocation(ctx, fmt.Sprintf("/v1/scheduling/propagations/%d", propagationID))
+	return propagation.Name(ctx, propagationID)
 }
 
 // describe returns the result of each edit of what holds now.

@@ -15,7 +15,6 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // creation is one create of a request on its way into the database.
@@ -37,7 +36,7 @@ func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSc
 	if err := s.complete(ctx, list, partial); err != nil {
 		return nil, err
 	}
-	outcome, propagationID, err := s.create(ctx, list, partial, s.deps.Expected(ctx, ownersOfCreations(list)))
+	outcome, propagationID, err := s.create(ctx, list, partial)
 	if err != nil {
 		return nil, err
 	}
@@ -128,16 +127,6 @@ func (s *Assignments) complete(ctx context.Context, list []creation, partial boo
 	return firstError(list, partial)
 }
 
-// ownersOfCreations returns the owners that get a pattern.
-func ownersOfCreations(list []creation) (owners []int64) {
-	for i := range list {
-		if list[i].err == nil {
-			owners = append(owners, list[i].made.ownerID)
-		}
-	}
-	return owners
-}
-
 // firstError is the error that ends a request without partial success.
 func firstError(list []creation, partial bool) error {
 	for i := range list {
@@ -149,7 +138,7 @@ func firstError(list []creation, partial bool) error {
 }
 
 // create stores those of the creates that have no error yet.
-func (s *Assignments) create(ctx context.Context, list []creation, partial bool, expected []propagation.Members) (*CreateOutcome, int64, error) {
+func (s *Assignments) create(ctx context.Context, list []creation, partial bool) (*CreateOutcome, int64, error) {
 	var outcome *CreateOutcome
 	var propagationID int64
 	tenantID, err := tenant.Of(ctx)
@@ -177,10 +166,8 @@ func (s *Assignments) create(ctx context.Context, list []creation, partial bool,
 				return errs[i]
 			}
 		}
-		if propagationID, err = s.kind.store(ctx, tx, tenantID, at, edits); err != nil {
-			return err
-		}
-		return propagation.Expect(ctx, tx, propagationID, expected)
+		propagationID, err = s.kind.store(ctx, tx, tenantID, at, edits)
+		return err
 	})
 	return outcome, propagationID, err
 }

@@ -100,5 +100,5 @@ func Employees() *Kind {
 		selectHired: selectHired,
 		notice:      func(int64) string { return "Days of the employee are locked and are left alone." },
 	}
-	return k.prepare("employee_id", `(SELECT tenant_id, id, person_number AS name, true AS allows_inheritance, false AS deleted FROM employee)`)
+	return k.prepare("employee_id", `(SELECT tenant_id, id, person_number AS name, true AS allows_inheritance FROM employee)`)
 }

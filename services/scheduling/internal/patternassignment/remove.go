@@ -34,7 +34,6 @@ func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial boo
 			ids = append(ids, owner.ID)
 		}
 	}
-	expected := s.deps.Expected(ctx, ids)
 	var propagationID int64
 	var byOwner map[int64]*schedulingv1.GroupSchedulePatternResults
 	err = pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -50,7 +49,7 @@ func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial boo
 			edits[i] = without(a, u.window)
 		}
 		var described []*schedulingv1.GroupSchedulePatternResult
-		if described, propagationID, err = s.finish(ctx, tx, tenantID, now, edits, expected); err != nil {
+		if described, propagationID, err = s.finish(ctx, tx, tenantID, now, edits); err != nil {
 			return err
 		}
 		byOwner = map[int64]*schedulingv1.GroupSchedulePatternResults{}

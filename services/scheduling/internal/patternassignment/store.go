@@ -18,9 +18,8 @@ import (
 // another owner, and goes with it.
 const selectOwners = `
 SELECT DISTINCT a.%[1]s FROM pattern_assignment a
-LEFT JOIN %[2]s t ON t.tenant_id = a.tenant_id AND t.id = a.%[1]s
-WHERE a.tenant_id = $1 AND a.id = ANY($2) AND a.%[1]s IS NOT NULL AND a.believed_until = 'infinity'
-  AND NOT coalesce(t.deleted, false)`
+JOIN %[2]s t ON t.tenant_id = a.tenant_id AND t.id = a.%[1]s
+WHERE a.tenant_id = $1 AND a.id = ANY($2) AND a.believed_until = 'infinity'`
 
 // ownersOf returns the owners of assignments, of those that the caller may see.
 func (k *Kind) ownersOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, visible rowvisibility.Set) ([]int64, error) {
@@ -38,16 +37,15 @@ func (k *Kind) ownersOf(ctx context.Context, db pg.Querier, tenantID int64, ids 
 // selectCurrent reads what holds now: one assignment, or those of owners that
 // overlap with a window. A propagation that is forgotten has finished.
 const selectCurrent = `
-SELECT a.id, a.version, a.%[1]s, coalesce(t.name, ''),
-       coalesce(t.allows_inheritance, true), a.from_date, a.to_date, a.pattern_id, a.day_count,
+SELECT a.id, a.version, a.%[1]s, t.name, t.allows_inheritance, a.from_date, a.to_date, a.pattern_id, a.day_count,
        a.anchor, a.start_date_offset, a.override, a.lane, a.seq, coalesce(a.lineage_id, a.id), a.entries_per_day, coalesce(p.state = 'FINISHED', true)
 FROM pattern_assignment a
-LEFT JOIN %[2]s t ON t.tenant_id = a.tenant_id AND t.id = a.%[1]s
+JOIN %[2]s t ON t.tenant_id = a.tenant_id AND t.id = a.%[1]s
 LEFT JOIN propagation p ON p.tenant_id = a.tenant_id AND p.id = a.propagation_id
-WHERE a.tenant_id = $1 AND a.believed_until = 'infinity' AND NOT coalesce(t.deleted, false) AND `
+WHERE a.tenant_id = $1 AND a.believed_until = 'infinity' AND `
 
 const (
-	selectOne    = selectCurrent + `a.%[1]s IS NOT NULL AND a.id = $2`
+	selectOne    = selectCurrent + `a.id = $2`
 	selectWindow = selectCurrent + `a.%[1]s = ANY($2) AND a.from_date < $4 AND a.to_date > $3
 ORDER BY a.%[1]s, a.from_date, a.id LIMIT $5`
 )

@@ -17,7 +17,6 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 const resourceName = "schedule pattern assignment"
@@ -86,11 +85,6 @@ func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByI
 	if err != nil {
 		return nil, 0, err
 	}
-	owners, err := s.kind.ownersOf(ctx, s.deps.Pool, tenantID, u.ids, visible)
-	if err != nil {
-		return nil, 0, err
-	}
-	expected := s.deps.Expected(ctx, owners)
 	var out *ByIDOutcome
 	var propagationID int64
 	err = pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -106,7 +100,7 @@ func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByI
 			}
 		}
 		var described []*schedulingv1.GroupSchedulePatternResult
-		if described, propagationID, err = s.finish(ctx, tx, tenantID, now, edits, expected); err != nil {
+		if described, propagationID, err = s.finish(ctx, tx, tenantID, now, edits); err != nil {
 			return err
 		}
 		out = &ByIDOutcome{}
@@ -281,16 +275,13 @@ func (u *update) one(a assignment, b *requestPatterns, layers *layers) (edit, er
 }
 
 // finish stores edits of what holds now, and describes them.
-func (s *Assignments) finish(ctx context.Context, tx pgx.Tx, tenantID int64, now []assignment, edits []edit, expected []propagation.Members) ([]*schedulingv1.GroupSchedulePatternResult, int64, error) {
+func (s *Assignments) finish(ctx context.Context, tx pgx.Tx, tenantID int64, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, int64, error) {
 	at, err := number(ctx, tx, edits)
 	if err != nil {
 		return nil, 0, err
 	}
 	propagationID, err := s.kind.store(ctx, tx, tenantID, at, edits)
 	if err != nil {
-		return nil, 0, err
-	}
-	if err := propagation.Expect(ctx, tx, propagationID, expected); err != nil {
 		return nil, 0, err
 	}
 	described, err := s.describe(ctx, tx, tenantID, now, edits)

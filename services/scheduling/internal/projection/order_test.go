@@ -16,17 +16,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
 
-// Memberships and leave change an employee's schedule like people and
-// propagations do: one after the other, under the employee's lock. The history
+// Leave changes an employee's schedule like people and propagations do: one after the other, under the employee's lock. The history
 // has the order of these changes.
 func TestCopiesWaitForTheEmployee(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*fixture) error{
-		"memberships": func(w *fixture) error {
-			return pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
-				return replica.Put(ctx, tx, w.copies.memberships, tenant.Default, []*timekeepingv1.PersonMemberships{on(7, 1, days(5, "2026-01-01", "3000-01-01"))})
-			})
-		},
 		"leave": func(w *fixture) error {
 			return pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
 				return replica.Put(ctx, tx, w.copies.leaveEdits, tenant.Default, []*timekeepingv1.EmployeeLeaveEdits{leaveStep(7, 1, nil, leaveState(70, 1, "2026-01-05"))})

@@ -142,3 +142,12 @@ func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (
 	}
 	return found, nil
 }
+
+// start starts a propagation unless it would concern nobody.
+func start(ctx context.Context, tx pgx.Tx, req propagation.Request) error {
+	if len(req.TermIDs) == 0 && len(req.EmployeeIDs) == 0 {
+		return nil
+	}
+	_, err := propagation.Start(ctx, tx, req)
+	return err
+}

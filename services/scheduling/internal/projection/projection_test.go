@@ -3,7 +3,6 @@ package projection
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
@@ -28,9 +26,8 @@ type fixture struct {
 	ctx  context.Context
 	pool *pg.Pool
 	*Resolver
-	copies      *Copies
-	commons     *fakeCommons
-	timekeeping *fakeTimekeeping
+	copies  *Copies
+	commons *fakeCommons
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -38,9 +35,9 @@ func newFixture(t *testing.T) *fixture {
 	pool := schedtest.NewPool(t)
 	w := &fixture{
 		t: t, ctx: tenant.With(t.Context(), tenant.Default), pool: pool,
-		copies: NewCopies(pool, func() {}), commons: &fakeCommons{}, timekeeping: &fakeTimekeeping{},
+		copies: NewCopies(pool, func() {}, nil), commons: &fakeCommons{},
 	}
-	w.Resolver = NewResolver(pool, w.commons, w.timekeeping, nil)
+	w.Resolver = NewResolver(pool, w.commons, nil)
 	return w
 }
 
@@ -53,20 +50,6 @@ func (w *fixture) persons(states ...*commonsv1.PersonState) {
 	w.t.Helper()
 	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, w.copies.persons, tenant.Default, states)
-	})
-}
-
-func (w *fixture) terms(states ...*timekeepingv1.EmploymentTermChanged) {
-	w.t.Helper()
-	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
-		return replica.Put(ctx, tx, w.copies.terms, tenant.Default, states)
-	})
-}
-
-func (w *fixture) memberships(lists ...*timekeepingv1.PersonMemberships) {
-	w.t.Helper()
-	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
-		return replica.Put(ctx, tx, w.copies.memberships, tenant.Default, lists)
 	})
 }
 
@@ -93,18 +76,6 @@ func person(id, version int64, number string) *commonsv1.PersonState {
 	}
 }
 
-func term(id, version int64, name string, inherits bool) *timekeepingv1.EmploymentTermChanged {
-	return &timekeepingv1.EmploymentTermChanged{Id: id, Version: version, Name: name, AllowsInheritance: inherits}
-}
-
-func on(person, version int64, memberships ...*timekeepingv1.Membership) *timekeepingv1.PersonMemberships {
-	return &timekeepingv1.PersonMemberships{PersonId: person, Version: version, Memberships: memberships}
-}
-
-func days(term int64, from, to string) *timekeepingv1.Membership {
-	return &timekeepingv1.Membership{EmploymentTermId: term, From: from, To: to}
-}
-
 type fakeCommons struct {
 	commonsv1.PersonServiceClient
 	persons []*commonsv1.PersonState
@@ -117,24 +88,6 @@ func (f *fakeCommons) ResolvePersons(_ context.Context, req *commonsv1.ResolvePe
 	for _, p := range f.persons {
 		if slices.Contains(req.GetIds(), p.GetPersonId()) || slices.Contains(req.GetPersonNumbers(), p.GetPersonNumber()) {
 			response.Persons = append(response.Persons, p)
-		}
-	}
-	return response, nil
-}
-
-type fakeTimekeeping struct {
-	timekeepingv1.EmploymentTermServiceClient
-	terms []*timekeepingv1.EmploymentTermChanged
-	calls atomic.Int32
-}
-
-func (f *fakeTimekeeping) ResolveEmploymentTerms(_ context.Context, req *timekeepingv1.ResolveEmploymentTermsRequest, _ ...grpc.CallOption) (*timekeepingv1.ResolveEmploymentTermsResponse, error) {
-	f.calls.Add(1)
-	response := &timekeepingv1.ResolveEmploymentTermsResponse{}
-	for _, t := range f.terms {
-		named := slices.ContainsFunc(req.GetNames(), func(name string) bool { return strings.EqualFold(name, t.GetName()) })
-		if named || slices.Contains(req.GetIds(), t.GetId()) {
-			response.EmploymentTerms = append(response.EmploymentTerms, t)
 		}
 	}
 	return response, nil

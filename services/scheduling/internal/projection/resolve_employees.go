@@ -310,3 +310,13 @@ func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing l
 	})
 	return spelled, err
 }
+
+// Identify asks commons for persons whom the caller names by more than an id or a person
+// number. Whom the caller may not see is not found.
+func (r *Resolver) Identify(ctx context.Context, req *commonsv1.IdentifyPersonsRequest) ([]*commonsv1.IdentifiedPerson, error) {
+	response, err := r.persons.IdentifyPersons(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("projection: identify persons in commons: %w", err)
+	}
+	return response.GetPersons(), nil
+}

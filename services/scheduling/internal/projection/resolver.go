@@ -15,13 +15,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
 // Codes of the specified API.
 const (
-	// codeTermUnknown (400): there is no such employment term.
-	codeTermUnknown = "WFS-106607"
 	// codeEmployeeUnknown (400): there is no such employee, or the caller does not see them.
 	codeEmployeeUnknown = "WFS-103401"
 	// codeEmployeeMissing (400): an employee is not named.
@@ -32,14 +29,6 @@ const (
 
 // maxPerCall bounds how many objects one call asks another service for.
 const maxPerCall = 1000
-
-// Term is an employment term as scheduling knows it.
-type Term struct {
-	ID   int64
-	Name string
-	// AllowsInheritance says whether its employees get the term's patterns.
-	AllowsInheritance bool
-}
 
 // Employee is a person as scheduling knows them.
 type Employee struct {
@@ -71,25 +60,24 @@ func (e *Employee) JobOn(day civil.Date) string {
 	return ""
 }
 
-// Resolver finds the terms and employees that requests name. What is not
-// known here is asked of the service that owns it, and kept: a caller may name
-// what it created a moment ago, before the event of it has arrived.
+// Resolver finds the employees that requests name. Those who are not known here are asked
+// of commons, and kept: a caller may name a person whom it created a moment ago, before the
+// event of it has arrived.
 //
 // It must not be used inside a transaction.
 type Resolver struct {
 	pool    *pg.Pool
 	persons commonsv1.PersonServiceClient
-	terms   timekeepingv1.EmploymentTermServiceClient
 	rules   *rowvisibility.Rules
 	zones   civil.Zones
 	copies  *Copies
 }
 
-// NewResolver returns a resolver. The clients call the owning services; the
-// connection under them hands on the tenant of the context. The rules say which
-// employees callers may see; the others are as good as unknown.
-func NewResolver(pool *pg.Pool, persons commonsv1.PersonServiceClient, terms timekeepingv1.EmploymentTermServiceClient, rules *rowvisibility.Rules) *Resolver {
-	return &Resolver{pool: pool, persons: persons, terms: terms, rules: rules, copies: NewCopies(pool, func() {})}
+// NewResolver returns a resolver. The client calls commons; the connection under it hands
+// on the tenant of the context. The rules say which employees callers may see; the others
+// are as good as unknown.
+func NewResolver(pool *pg.Pool, persons commonsv1.PersonServiceClient, rules *rowvisibility.Rules) *Resolver {
+	return &Resolver{pool: pool, persons: persons, rules: rules, copies: NewCopies(pool, func() {}, nil)}
 }
 
 // lookupKeys is what a list of refs asks for: either the id or the key of each, at
@@ -202,10 +190,6 @@ func shortened(text string) string {
 	const limit = 100
 	runes := []rune(text[:min(len(text), 4*limit)])
 	return string(runes[:min(len(runes), limit)])
-}
-
-func unknownTerm(w *lookupKeys) error {
-	return fault.Newf(codeTermUnknown, http.StatusBadRequest, "Employment term not found: %s.", w.first())
 }
 
 func unknownEmployee(w *lookupKeys) *fault.Error {

@@ -19,59 +19,6 @@ func byName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} 
 
 func byBoth(id int64, name string) *commonv1.Ref { return &commonv1.Ref{Id: &id, Qualifier: &name} }
 
-func TestTerms(t *testing.T) {
-	w := newFixture(t)
-	w.terms(term(5, 1, "Warehouse 38h", true), term(6, 1, "Office", false))
-	terms, err := w.Terms(w.ctx, []*commonv1.Ref{byName("OFFICE"), byID(5), byBoth(5, "Office"), byName("warehouse 38H")})
-	require.NoError(t, err)
-	warehouse, office := Term{5, "Warehouse 38h", true}, Term{6, "Office", false}
-	assert.Equal(t, []Term{office, warehouse, warehouse, warehouse}, terms)
-	assert.Zero(t, w.timekeeping.calls.Load(), "everything was known")
-
-	for name, ref := range map[string]*commonv1.Ref{
-		"a bad id with a good name": byBoth(99, "Office"), "an unknown name": byName("Nowhere"),
-		"an empty name": byName(""), "nothing": {}, "no ref": nil, "id 0": byID(0),
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := w.Terms(w.ctx, []*commonv1.Ref{byID(5), ref})
-			assert.True(t, fault.HasCode(err, "WFS-106607") && fault.HasStatus(err, 400), "%s: %v", name, err)
-		})
-	}
-}
-
-func TestUnknownTermsAreAskedFor(t *testing.T) {
-	w := newFixture(t)
-	w.timekeeping.terms = append(w.timekeeping.terms, term(5, 3, "Warehouse", true), term(6, 1, "Office", false))
-	for range 2 {
-		terms, err := w.Terms(w.ctx, []*commonv1.Ref{byName("warehouse"), byID(6)})
-		require.NoError(t, err)
-		assert.Equal(t, []Term{{5, "Warehouse", true}, {6, "Office", false}}, terms)
-	}
-	assert.Equal(t, int32(1), w.timekeeping.calls.Load(), "what was returned is kept")
-	assert.Len(t, w.started(), 1, "the event of the same version will not start it")
-}
-
-// A name moved from one term to another one, and only the event of the latter
-// has arrived.
-func TestMovedNamesAreAskedFor(t *testing.T) {
-	w := newFixture(t)
-	w.terms(term(5, 1, "Night", false), term(6, 1, "Night", false))
-	w.timekeeping.terms = append(w.timekeeping.terms, term(5, 2, "Late", false), term(6, 1, "Night", false))
-	terms, err := w.Terms(w.ctx, []*commonv1.Ref{byName("night")})
-	require.NoError(t, err)
-	assert.Equal(t, int64(6), terms[0].ID)
-}
-
-func TestDeletedTermsAreUnknown(t *testing.T) {
-	w := newFixture(t)
-	gone := term(5, 2, "Office", true)
-	gone.Deleted = true
-	w.terms(gone)
-	w.timekeeping.terms = append(w.timekeeping.terms, gone)
-	_, err := w.Terms(w.ctx, []*commonv1.Ref{byID(5)})
-	assert.True(t, fault.HasCode(err, "WFS-106607"), "%v", err)
-}
-
 func TestEmployees(t *testing.T) {
 	w := newFixture(t)
 	w.persons(person(1, 1, "P1"), person(2, 1, "P2"))

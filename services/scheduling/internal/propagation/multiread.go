@@ -36,7 +36,7 @@ ORDER BY id DESC LIMIT $10`
 
 const selectTermIDs = `
 SELECT id, name FROM employment_term
-WHERE tenant_id = $1 AND NOT deleted AND (id = ANY($2) OR lower(name) = ANY($3))`
+WHERE tenant_id = $1 AND (id = ANY($2) OR lower(name) = ANY($3))`
 
 // ListPropagations returns the propagations of one request of the caller's tenant.
 func (h *Handler) ListPropagations(ctx context.Context, req *schedulingv1.ListPropagationsRequest) (*schedulingv1.PropagationPage, error) {

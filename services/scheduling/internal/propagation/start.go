@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -69,4 +70,13 @@ func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
 		return 0, fmt.Errorf("propagation: request: %w", err)
 	}
 	return id, nil
+}
+
+// Name names in the response, as Content-Location, the propagation that a request has
+// started; nothing when the id is 0.
+func Name(ctx context.Context, id int64) error {
+	if id == 0 {
+		return nil
+	}
+	return rpc.SetContentLocation(ctx, fmt.Sprintf("/v1/scheduling/propagations/%d", id))
 }

@@ -62,6 +62,10 @@ func (e *Env) Exec(t testing.TB, sql string, args ...any) {
 	require.NoError(t, err, sql)
 }
 
+// InsertTerm is SQL that inserts an employment term with an id, a name, and whether it passes
+// patterns on.
+const InsertTerm = `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, body) OVERRIDING SYSTEM VALUE VALUES (1, $1, $2, $3, '')`
+
 // Rows counts the rows of the tables.
 func (e *Env) Rows(t testing.TB, tables ...string) map[string]int {
 	t.Helper()

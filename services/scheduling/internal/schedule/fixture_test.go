@@ -34,7 +34,7 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
-	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil, nil), commons{})
+	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil), commons{})
 	schedulingv1.RegisterScheduleServiceServer(env.Local, handler)
 	return &fixture{
 		Env: env, t: t, reader: reader, handler: handler,

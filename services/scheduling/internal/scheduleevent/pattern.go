@@ -9,7 +9,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Pattern returns the events with a stored pattern's shifts and pay code edits, as the parts
+// Pattern returns the events with a stored pattern's shifts, as the parts
 // behind one that a copy has, or 0. Their ordinals are those of the entries that
 // the pattern generates.
 func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.Message, error) {
@@ -34,16 +34,6 @@ func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.
 			}
 			event.Shifts = append(event.Shifts, shift)
 			size += sizeOf(shift)
-			ordinal++
-		}
-		if item.GetPayCodeEditTemplate() != nil {
-			amount, err := templateAmount(item.GetPayCodeEditTemplate())
-			if err != nil {
-				return nil, fmt.Errorf("scheduleevent: pattern %d, day %d: %w", id, item.GetDay(), err)
-			}
-			edit := &schedulingv1.CyclePayCodeEdit{CycleDay: item.GetDay() - 1, Ordinal: ordinal, Amount: amount}
-			event.PayCodeEdits = append(event.PayCodeEdits, edit)
-			size += sizeOf(edit)
 		}
 		if known.full(size) {
 			flush()
@@ -84,7 +74,7 @@ func templateSegments(t *schedulingv1.ShiftTemplate) ([]rawSegment, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, rawSegment{jobOf(s.GetOrgNode()), start, end})
+		out = append(out, rawSegment{JobName(s.GetOrgNode()), start, end})
 	}
 	return out, nil
 }

@@ -36,8 +36,8 @@ const maxJob = 2000
 // unknownJob is a job that no location is.
 const unknownJob = "\x01"
 
-// jobOf is how events name the job of a segment; see PatternStored.
-func jobOf(job *commonv1.Ref) string {
+// JobName returns how events name the job of a segment; see PatternStored.
+func JobName(job *commonv1.Ref) string {
 	path := job.GetQualifier()
 	switch {
 	case len(path) > maxJob || strings.ContainsAny(path, "\x00\x01"):

@@ -40,7 +40,6 @@ func TestPatternTellsItsEntries(t *testing.T) {
 	edit := &schedulingv1.PayCodeEditTemplate{
 		PayCode: &commonv1.Ref{Qualifier: proto.String("Sick")}, StartDateTime: "1900-01-01T22:00:00", EndDateTime: "1900-01-02T02:00:00",
 	}
-	worth := &schedulingv1.PayCodeAmount{PayCode: "Sick", StartSecond: 79200, EndSecond: 93600}
 	events, err := scheduleevent.Pattern(5, 77, 3, &schedulingv1.SchedulePattern{Items: []*schedulingv1.SchedulePatternItem{
 		{Day: proto.Int32(2), ShiftTemplate: plain, PayCodeEditTemplate: edit}, {Day: proto.Int32(1), PayCodeEditTemplate: edit}, {Day: proto.Int32(2), ShiftTemplate: split},
 	}})
@@ -49,50 +48,8 @@ func TestPatternTellsItsEntries(t *testing.T) {
 	want := &schedulingv1.PatternStored{PatternId: 5, Part: 4, First: true, Digest: 77, Jobs: []string{"", "Acme/Clerk"}, Shifts: []*schedulingv1.CycleShift{
 		{CycleDay: 1, Segments: []*schedulingv1.JobSegment{{StartSecond: 79200, EndSecond: 108000}}},
 		{CycleDay: 1, Ordinal: 2, Segments: []*schedulingv1.JobSegment{{Job: 1, StartSecond: 21600, EndSecond: 36000}, {StartSecond: 39600, EndSecond: 50400}}},
-	}, PayCodeEdits: []*schedulingv1.CyclePayCodeEdit{{CycleDay: 1, Ordinal: 1, Amount: worth}, {Amount: worth}}}
+	}}
 	assert.True(t, proto.Equal(want, events[0]), events[0])
-}
-
-func TestWhatPayCodeEditsAreWorth(t *testing.T) {
-	t.Parallel()
-	day := civil.Date(20_000)
-	name := func(text string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &text} }
-	for _, c := range []struct {
-		name string
-		last civil.Date
-		edit *schedulingv1.PayCodeEdit
-		want *schedulingv1.PayCodeAmount
-	}{
-		{"seconds", day + 1, &schedulingv1.PayCodeEdit{DurationInTime: proto.Int64(90)}, &schedulingv1.PayCodeAmount{Seconds: 90}},
-		{"hours and minutes", day, &schedulingv1.PayCodeEdit{DurationInMinutes: "36:05"}, &schedulingv1.PayCodeAmount{Seconds: 36*3600 + 300}},
-		{"times", day + 1, &schedulingv1.PayCodeEdit{StartTime: "06:00:00", EndTime: "07:00:00"}, &schedulingv1.PayCodeAmount{StartSecond: 21600, EndSecond: 25200}},
-		{"a night", day, &schedulingv1.PayCodeEdit{StartTime: "22:00:00", EndTime: "06:00:00"}, &schedulingv1.PayCodeAmount{StartSecond: 79200, EndSecond: 108000}},
-		{"a day", day, &schedulingv1.PayCodeEdit{SymbolicValueRef: name("FULL_DAY"), StartTime: "08:00:00"}, &schedulingv1.PayCodeAmount{Halves: 2}},
-		{"half a day", day, &schedulingv1.PayCodeEdit{SymbolicValueRef: name("HALF_DAY")}, &schedulingv1.PayCodeAmount{Halves: 1}},
-		{"days", day, &schedulingv1.PayCodeEdit{DurationInDays: proto.Float64(0.25)}, &schedulingv1.PayCodeAmount{Days: 2500}},
-		{"money", day, &schedulingv1.PayCodeEdit{MoneyAmount: proto.Float64(-12.3456)}, &schedulingv1.PayCodeAmount{Money: -123456}},
-		{"money of a currency", day, &schedulingv1.PayCodeEdit{MoneyCurrencyAmount: &schedulingv1.CurrencyAmount{Amount: proto.Float64(0.1)}}, &schedulingv1.PayCodeAmount{Money: 1000}},
-		{"too much money", day, &schedulingv1.PayCodeEdit{MoneyAmount: proto.Float64(1e300)}, &schedulingv1.PayCodeAmount{}},
-		{"no money", day, &schedulingv1.PayCodeEdit{MoneyCurrencyAmount: &schedulingv1.CurrencyAmount{}}, &schedulingv1.PayCodeAmount{}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.edit.PayCodeRef, c.want.PayCodeId = &commonv1.Ref{Id: proto.Int64(3)}, 3
-			body, err := proto.Marshal(c.edit)
-			require.NoError(t, err)
-			var published scheduleevent.Shifts
-			last := max(c.last, day)
-			if c.want.GetEndSecond() > civil.SecondsPerDay {
-				last = day + 1 // As the schedule shows it.
-			}
-			require.NoError(t, published.Add(scheduleevent.Shift{ID: 4, Edit: true, EmployeeID: 8, Day: day, Last: last, Body: body}))
-			want := &schedulingv1.ShiftsEntered{Revision: 1, Shifts: []*schedulingv1.EnteredShift{
-				{Id: 4, EmployeeId: 8, Day: int32(day), LastDay: int32(c.last), PayCodeEdit: c.want},
-			}}
-			got := published.Events(1)[0]
-			assert.True(t, proto.Equal(want, got), "%v\n%v", want, got)
-		})
-	}
 }
 
 func TestLargePatternIsDivided(t *testing.T) {

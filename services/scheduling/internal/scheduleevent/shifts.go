@@ -12,7 +12,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Shifts gathers the states of shifts and pay code edits that people entered. The zero
+// Shifts gathers the states of shifts that people entered. The zero
 // value is ready.
 type Shifts struct {
 	full  []proto.Message
@@ -21,17 +21,14 @@ type Shifts struct {
 	size  int
 }
 
-// Shift is a shift, or a pay code edit, that people entered, as it is now.
+// Shift is a shift that people entered, as it is now.
 type Shift struct {
 	ID, Version int64
-	// Edit says that it is a pay code edit.
-	Edit bool
 	// EmployeeID is 0 when it is on nobody's schedule, or gone.
 	EmployeeID int64
-	// Day is the day that it belongs to, or the first of a pay code edit; Last is its last
-	// one.
-	Day, Last civil.Date
-	// Body is a rotaloom.scheduling.v1.Shift or PayCodeEdit.
+	// Day is the day that it belongs to.
+	Day civil.Date
+	// Body is a rotaloom.scheduling.v1.Shift.
 	Body []byte
 	// Hides is where the generated entry stands that it hides, nil for none.
 	Hides *schedulingv1.HiddenShift
@@ -46,13 +43,7 @@ func (s *Shifts) Add(in Shift) error {
 	if s.event == nil {
 		s.event = &schedulingv1.ShiftsEntered{}
 	}
-	switch {
-	case in.EmployeeID == 0:
-	case in.Edit:
-		if err := addEdit(shift, in); err != nil {
-			return fmt.Errorf("scheduleevent: pay code edit %d: %w", in.ID, err)
-		}
-	default:
+	if in.EmployeeID != 0 {
 		pieces, err := shiftSegments(in.Day, in.Body)
 		if err != nil {
 			return fmt.Errorf("scheduleevent: shift %d: %w", in.ID, err)
@@ -114,7 +105,7 @@ func shiftSegments(day civil.Date, body []byte) ([]rawSegment, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, rawSegment{jobOf(s.GetOrgJobRef()), start, end})
+		out = append(out, rawSegment{JobName(s.GetOrgJobRef()), start, end})
 	}
 	return out, nil
 }

@@ -45,13 +45,13 @@ FROM span WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3 GROUP 
 SELECT employee_id, lane, from_date, to_date, pattern_id, position, day_count
 FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date, lane`
 
-	// What is not published is left out: open shifts, schedule tags, and deleted ones that
+	// What is not published is left out: open shifts, other entries, and deleted shifts that
 	// hide nothing.
 	shiftMarks = `
 SELECT id AS key, hashint8extended(CASE WHEN deleted OR withdrawn THEN -version ELSE version END, CASE WHEN hidden_lane IS NULL THEN 0 ELSE
     hashint8extended(hides_employee_id, (hides_day - ` + civil.EpochSQL + `)::bigint << 16 | hidden_lane::bigint << 8 | hidden_ordinal::bigint) END) AS mark
 FROM schedule_item WHERE tenant_id = $1 AND id > $2 AND id <= $3
-  AND employee_id IS NOT NULL AND kind <> 'SCHEDULE_TAG' AND (NOT deleted AND NOT withdrawn OR hidden_lane IS NOT NULL)`
+  AND employee_id IS NOT NULL AND kind = 'SHIFT' AND (NOT deleted AND NOT withdrawn OR hidden_lane IS NOT NULL)`
 
 	// Whose locks keep the shifts as they are.
 	employeesOfShifts = `
@@ -59,9 +59,8 @@ SELECT employee_id FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND 
 UNION SELECT hides_employee_id FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND hides_employee_id IS NOT NULL`
 
 	readShifts = `
-SELECT id, version, kind = 'PAY_CODE_EDIT', CASE WHEN deleted OR withdrawn THEN 0 ELSE employee_id END,
-    from_day, to_day, body, hides_employee_id, hides_day, hidden_lane, hidden_ordinal
-FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND employee_id IS NOT NULL AND kind <> 'SCHEDULE_TAG'`
+SELECT id, version, CASE WHEN deleted OR withdrawn THEN 0 ELSE employee_id END, from_day, body, hides_employee_id, hides_day, hidden_lane, hidden_ordinal
+FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND employee_id IS NOT NULL AND kind = 'SHIFT'`
 
 	// As leaveVersions.
 	leaveMarks = `
@@ -163,7 +162,7 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 	var hidesEmployee *int64
 	var hidesDay *civil.Date
 	var lane, ordinal *int16
-	if _, err := pgx.ForEachRow(rows, []any{&s.ID, &s.Version, &s.Edit, &s.EmployeeID, &s.Day, &s.Last, &s.Body, &hidesEmployee, &hidesDay, &lane, &ordinal}, func() error {
+	if _, err := pgx.ForEachRow(rows, []any{&s.ID, &s.Version, &s.EmployeeID, &s.Day, &s.Body, &hidesEmployee, &hidesDay, &lane, &ordinal}, func() error {
 		known[s.ID], s.Hides = true, nil
 		if hidesEmployee != nil && hidesDay != nil && lane != nil && ordinal != nil {
 			s.Hides = &schedulingv1.HiddenShift{EmployeeId: *hidesEmployee, Day: int32(*hidesDay), Lane: int32(*lane), Ordinal: int32(*ordinal)}

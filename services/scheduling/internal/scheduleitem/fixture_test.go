@@ -54,7 +54,7 @@ func newFixture(t *testing.T) *fixture {
 		together:    schedulingv1.NewScheduleEditServiceClient(env.Conn()),
 		schedule:    schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
-	directory := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil, nil)
+	directory := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	definitions := tagdefinition.NewStore()
 	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, TagDefinitions: definitions, Wake: func() { f.wakes.Add(1) }}

@@ -24,7 +24,7 @@ func TestEntriesOfOthersDoNotExist(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	handler := scheduleitem.NewShifts(scheduleitem.Deps{
-		Pool: f.Pool, Directory: projection.NewResolver(f.Pool, schedtest.NoPersons{}, nil, nil),
+		Pool: f.Pool, Directory: projection.NewResolver(f.Pool, schedtest.NoPersons{}, nil),
 		Reader: reading.NewReader(f.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil)), Wake: func() {},
 	})
 	made, err := f.shifts.CreateShift(f.Ctx, newShift(1, "2025-02-03T08:00", "2025-02-03T16:00"))

@@ -17,6 +17,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
@@ -142,7 +143,7 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 	if err != nil {
 		return nil, err
 	}
-	if err := daylock.Announce(ctx, propagationID); err != nil {
+	if err := propagation.Name(ctx, propagationID); err != nil {
 		return nil, err
 	}
 	return todo.results(list)

@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
 // The next propagation withdraws a shift that no pattern generates any more, on a day
@@ -24,6 +26,7 @@ func TestAnEditedShiftStaysWithinTheEmployment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
+			f.Exec(f.t, schedtest.InsertTerm, 1, "One", true)
 			f.Exec(f.t, "INSERT INTO membership VALUES (1, 1, 1, '2025-03-01', '2025-03-05')")
 			f.Exec(f.t, "UPDATE employee SET terminated_from = '{2025-03-15}', terminated_to = '{3000-01-01}' WHERE id = 1")
 			if test.term != nil || test.employee != nil {

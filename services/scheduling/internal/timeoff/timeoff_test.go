@@ -42,7 +42,7 @@ func newFixture(t *testing.T) *fixture {
 		Env: env, t: t, clock: clock.NewFake(time.Date(2031, 3, 1, 23, 30, 0, 0, time.UTC)),
 		asEmployee: schedtest.As(t.Context(), 1, rowvisibility.Own), asManager: schedtest.As(t.Context(), 9, rowvisibility.All),
 	}
-	directory := projection.NewResolver(env.Pool, nil, nil, nil)
+	directory := projection.NewResolver(env.Pool, nil, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	w.edits = scheduleitem.NewPayCodeEdits(scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: func() {}})
 	deps := timeoff.Deps{

@@ -37,9 +37,9 @@ var kinds = []kind{
 		},
 	},
 	{
-		name: "employment term", owner: "timekeeping", table: "employment_term", topic: "employment_terms",
+		name: "employment term", owner: "scheduling", table: "employment_term", topic: "employment_terms",
 		columns: []string{"employment_term_id"},
-		names:   map[string]string{"scheduling": `SELECT name FROM employment_term WHERE tenant_id = $1 AND id = $2`},
+		names:   map[string]string{"commons": `SELECT name FROM employment_term WHERE tenant_id = $1 AND id = $2`},
 	},
 	{
 		name: "location", owner: "commons", table: "location",

@@ -3,6 +3,8 @@ package standalone
 import (
 	"context"
 
+	"google.golang.org/grpc"
+
 	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
@@ -24,7 +26,7 @@ import (
 )
 
 // serviceNames are the services of the process, from the lowest to the highest.
-var serviceNames = []string{"auth", "commons", "timekeeping", "scheduling", "platform"}
+var serviceNames = []string{"auth", "commons", "scheduling", "timekeeping", "platform"}
 
 // process is what the services of the process share.
 type process struct {
@@ -55,14 +57,16 @@ func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state
 	if err != nil {
 		return conns, err
 	}
-	timekeepingService, err := h.startTimekeeping(ctx, commonsService)
+	upwards := &lateConn{}
+	schedulingService, err := h.startScheduling(ctx, commonsService, upwards)
 	if err != nil {
 		return conns, err
 	}
-	schedulingService, err := h.startScheduling(ctx, commonsService, timekeepingService)
+	timekeepingService, err := h.startTimekeeping(ctx, commonsService, schedulingService)
 	if err != nil {
 		return conns, err
 	}
+	upwards.ClientConnInterface = timekeepingService.Conn("scheduling", nil)
 	platformService, err := h.startPlatform(ctx, authService, commonsService, timekeepingService, schedulingService)
 	if err != nil {
 		return conns, err
@@ -185,7 +189,7 @@ func (h *process) startCommons(ctx context.Context, authService *rpc.Local) (*rp
 	return h.open("commons", e, service)
 }
 
-func (h *process) startTimekeeping(ctx context.Context, commonsService *rpc.Local) (*rpc.Local, error) {
+func (h *process) startTimekeeping(ctx context.Context, commonsService, schedulingService *rpc.Local) (*rpc.Local, error) {
 	sets, err := timekeeping.Migrations()
 	if err != nil {
 		return nil, err
@@ -195,7 +199,7 @@ func (h *process) startTimekeeping(ctx context.Context, commonsService *rpc.Loca
 		return nil, err
 	}
 	service, err := timekeeping.New(ctx, h.cfg.Timekeeping, timekeeping.Deps{
-		Backends: e, Commons: commonsService.Conn("timekeeping", nil),
+		Backends: e, Commons: commonsService.Conn("timekeeping", nil), Scheduling: schedulingService.Conn("timekeeping", nil),
 	})
 	if err != nil {
 		return nil, err
@@ -203,7 +207,10 @@ func (h *process) startTimekeeping(ctx context.Context, commonsService *rpc.Loca
 	return h.open("timekeeping", e, service)
 }
 
-func (h *process) startScheduling(ctx context.Context, commonsService, timekeepingService *rpc.Local) (*rpc.Local, error) {
+// lateConn leads to a service that starts later.
+type lateConn struct{ grpc.ClientConnInterface }
+
+func (h *process) startScheduling(ctx context.Context, commonsService *rpc.Local, upwards *lateConn) (*rpc.Local, error) {
 	sets, err := scheduling.Migrations()
 	if err != nil {
 		return nil, err
@@ -213,7 +220,7 @@ func (h *process) startScheduling(ctx context.Context, commonsService, timekeepi
 		return nil, err
 	}
 	service, err := scheduling.New(ctx, h.cfg.Scheduling, scheduling.Deps{
-		Backends: e, Commons: commonsService.Conn("scheduling", nil), Timekeeping: timekeepingService.Conn("scheduling", nil),
+		Backends: e, Commons: commonsService.Conn("scheduling", nil), Timekeeping: upwards,
 	})
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ type settings struct {
 	timekeeping.Config `envprefix:"ROTALOOM_"`
 
 	targets.Commons
+	targets.Scheduling
 }
 
 func main() {
@@ -38,7 +39,11 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	service, err := timekeeping.New(ctx, s.Config, timekeeping.Deps{Backends: backends, Commons: commons})
+	scheduling, err := program.Dial(s.SchedulingTarget)
+	if err != nil {
+		return err
+	}
+	service, err := timekeeping.New(ctx, s.Config, timekeeping.Deps{Backends: backends, Commons: commons, Scheduling: scheduling})
 	if err != nil {
 		return err
 	}

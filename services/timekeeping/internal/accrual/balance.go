@@ -33,15 +33,15 @@ type Balances struct {
 	timekeepingv1.UnsafeAccrualBalanceServiceServer
 	pool  *pg.Pool
 	cards Timecards
-	days  commonsv1.EmployeeDayServiceClient
+	pay   commonsv1.PersonPayServiceClient
 }
 
 var _ timekeepingv1.AccrualBalanceServiceServer = (*Balances)(nil)
 
 // NewBalances returns a Balances of the setup in the database of the pool. It asks
 // commons for the profiles of persons.
-func NewBalances(pool *pg.Pool, cards Timecards, days commonsv1.EmployeeDayServiceClient) *Balances {
-	return &Balances{pool: pool, cards: cards, days: days}
+func NewBalances(pool *pg.Pool, cards Timecards, pay commonsv1.PersonPayServiceClient) *Balances {
+	return &Balances{pool: pool, cards: cards, pay: pay}
 }
 
 // ReadAccrualBalances returns what an employee has left at the end of a day.
@@ -82,13 +82,13 @@ func (h *Balances) ReadAccrualBalances(ctx context.Context, req *timekeepingv1.R
 // profile returns the name of the accrual profile that an employee has on a day, and the
 // days of it; "" for none.
 func (h *Balances) profile(ctx context.Context, employeeID int64, day civil.Date) (string, civil.Range, error) {
-	response, err := h.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
-		EmployeeIds: []int64{employeeID}, From: int32(day), To: int32(day + 1), AccrualProfile: true,
+	response, err := h.pay.ReadPersonPay(ctx, &commonsv1.ReadPersonPayRequest{
+		PersonIds: []int64{employeeID}, From: int32(day), To: int32(day + 1), AccrualProfile: true,
 	})
 	if err != nil {
 		return "", civil.Range{}, fmt.Errorf("read the accrual profile of an employee: %w", err)
 	}
-	for _, e := range response.GetEmployees() {
+	for _, e := range response.GetPersons() {
 		p := e.GetAccrualProfile()
 		days := civil.Range{From: civil.Date(p.GetFrom()), To: civil.Date(p.GetTo())}
 		if p != nil && days.Contains(day) {

@@ -1,9 +1,8 @@
-// Package dataprovider serves the data elements of employment terms, of leave and of
-// timecards to information access: the providers TK, LEAVE and TIMECARD.
+// Package dataprovider serves the data elements of leave and of timecards to
+// information access: the providers LEAVE and TIMECARD.
 package dataprovider
 
 import (
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -20,14 +19,5 @@ type (
 
 // NewServer makes the service of the providers.
 func NewServer(pool *pg.Pool, cards *card.Reader, periods Periods) *dataelement.Server {
-	return dataelement.NewServer(newTerms(pool), newLeave(pool), newTimecards(cards, periods))
-}
-
-// lastDay returns the last day that belongs to a range, forever for one without
-// end.
-func lastDay(days civil.Range) civil.Date {
-	if days.To >= civil.Forever {
-		return civil.Forever
-	}
-	return days.To - 1
+	return dataelement.NewServer(newLeave(pool), newTimecards(cards, periods))
 }

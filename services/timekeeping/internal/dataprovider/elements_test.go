@@ -53,22 +53,6 @@ func TestEveryElement(t *testing.T) {
 	text, whole, number := dataelement.Text, dataelement.Whole, dataelement.Decimal
 	day := func(m time.Month, d int) value { return dataelement.Day(civil.Of(2026, m, d)) }
 
-	exec(`INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, body) OVERRIDING SYSTEM VALUE VALUES
-		(1, 5, 'First', false, ''), (1, 6, 'Second', true, ''), (1, 7, 'Third', true, '')`)
-	exec(`INSERT INTO membership_head (tenant_id, person_id) VALUES (1, 1)`)
-	exec(`INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date) VALUES
-		(1, 1, 5, '2025-01-01', '2026-03-03'), (1, 1, 6, '2026-03-04', '2026-04-01'), (1, 1, 7, '2026-05-01', '3000-01-01')`)
-	exec(`INSERT INTO termination VALUES (1, 1, '{[2026-03-07,2026-03-09)}')`)
-	every(t, newTerms(pool), func(uint64) []*terms {
-		loaded, err := loadTerms(ctx, pool, []int64{1, 2})
-		require.NoError(t, err)
-		return loaded
-	}, map[string]value{
-		"PEOPLE_EMP_TERM": text("Second"), "PEOPLE_EMP_TERM_START_DATE": day(3, 4), "PEOPLE_EMP_TERM_END_DATE": day(3, 31), "TK_EMP_TERM_ID": whole(6),
-		"TK_EMP_TERM_ALLOWS_INHERITANCE": dataelement.Bool(true), "TK_NEXT_EMP_TERM": text("Third"), "TK_NEXT_EMP_TERM_START_DATE": day(5, 1),
-		"TK_EMP_TERM_COUNT": whole(2), "TK_EMP_TERM_DAYS": whole(6), "TK_TERMINATED_DAYS": whole(2), "TK_IS_TERMINATED": dataelement.Bool(true),
-	})
-
 	body, err := proto.Marshal(&timekeepingv1.LeaveCase{
 		CaseCode: "2026-1", Status: ref(leavesetup.StatusClosed, "Closed"), Category: ref(1, "Family"), Reason: ref(2, "Birth"),
 		Frequency: ref(1, "Continuous"), ApprovalStatus: ref(1, "Approved"),

@@ -178,7 +178,7 @@ func leaveElements() []dataelement.Entry[leave] {
 		firstCase("LEAVE_CASE_START_DATE", "Leave case from", "The first day of the first leave case.", dataelement.Date,
 			func(c *leaveCase) value { return dataelement.Day(c.days.From) }),
 		firstCase("LEAVE_CASE_END_DATE", "Leave case through", "The last day of the first leave case, 3000-01-01 for one without end.", dataelement.Date,
-			func(c *leaveCase) value { return dataelement.Day(lastDay(c.days)) }),
+			func(c *leaveCase) value { return dataelement.Day(dataelement.LastDay(c.days)) }),
 		hours("LEAVE_PAID_HOURS", "Paid leave hours", "The paid hours of the leave edits that say how long they are.", (*timekeepingv1.LeaveEdit).GetPaidSegment),
 		hours("LEAVE_TRACKING_HOURS", "Tracked leave hours", "The tracked hours of the leave edits that say how long they are.", (*timekeepingv1.LeaveEdit).GetTrackingSegment),
 		entry("LEAVE_EDIT_COUNT", "Leave edits", "How many leave edits belong to the period.", dataelement.Long, needEdits,

@@ -10,19 +10,21 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
-// nothingKnown is commons without any data.
+// nothingKnown are other services without any data.
 type nothingKnown struct{}
 
-func (nothingKnown) ReadEmployeeDays(context.Context, *commonsv1.ReadEmployeeDaysRequest, ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {
-	return &commonsv1.ReadEmployeeDaysResponse{}, nil
+func (nothingKnown) Read(context.Context, []int64, civil.Range, bool) (map[int64]employeeday.Days, error) {
+	return nil, nil
 }
 
 func (nothingKnown) ReadSymbolicPeriod(context.Context, *commonsv1.ReadSymbolicPeriodRequest, ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error) {
@@ -30,18 +32,12 @@ func (nothingKnown) ReadSymbolicPeriod(context.Context, *commonsv1.ReadSymbolicP
 }
 
 // TestNoElementReadsAWholeTable reads all elements of the most employees of a
-// request and asks for the plans of what that ran. There are as many employment
-// terms as employees: a few would be read sooner without an index.
+// request and asks for the plans of what that ran.
 func TestNoElementReadsAWholeTable(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	for i, sql := range []string{
-		`INSERT INTO employment_term (tenant_id, name, allows_inheritance, body) SELECT 1, 't' || g, true, '' FROM generate_series(1, 50000) g`,
-		`INSERT INTO membership_head SELECT 1, g FROM generate_series(1, 50000) g`,
-		`INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_date)
-			SELECT 1, id, id, '2020-01-01', '3000-01-01' FROM employment_term`,
-		`INSERT INTO termination (tenant_id, person_id, days) SELECT 1, g, '{[2020-01-01,)}' FROM generate_series(1, 50000) g`,
 		`INSERT INTO leave_case (tenant_id, id, employee_id, case_code, status_id, from_date, to_date, body)
 			SELECT 1, g, g, 'c' || g, 1, '2020-01-01', '3000-01-01', '' FROM generate_series(1, 50000) g`,
 		`INSERT INTO leave_edit (tenant_id, id, leave_case_id, employee_id, from_day, to_day, version, body)
@@ -53,7 +49,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		`INSERT INTO signed_day (tenant_id, employee_id, day, worked, week, body) SELECT 1, g, '2026-01-20', 0, 0, '' FROM generate_series(1, 50000) g`,
 		`INSERT INTO historical_correction (tenant_id, employee_id, historical_date, apply_date, pay_code_id, pay_code, job, seconds, days, money)
 			SELECT 1, g, '2026-01-20', '2026-01-21', 0, '', '', 0, 0, 0 FROM generate_series(1, 50000) g`,
-		`ANALYZE employment_term, membership, termination, leave_case, leave_edit, punch, timecard_edit, timecard_signoff, signed_day, historical_correction`,
+		`ANALYZE leave_case, leave_edit, punch, timecard_edit, timecard_signoff, signed_day, historical_correction`,
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			_, err := pool.Exec(ctx, sql)
@@ -76,6 +72,6 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		_, err := server.ReadDataElements(ctx, req)
 		require.NoError(t, err, p.GetName())
 	}
-	plans := statements.AssertNoScan(t, ctx, pool, "employment_term", "membership", "termination", "leave_case", "leave_edit", "punch", "timecard_edit", "timecard_signoff", "signed_day", "historical_correction")
-	assert.Len(t, plans, 12)
+	plans := statements.AssertNoScan(t, ctx, pool, "leave_case", "leave_edit", "punch", "timecard_edit", "timecard_signoff", "signed_day", "historical_correction")
+	assert.Len(t, plans, 8)
 }

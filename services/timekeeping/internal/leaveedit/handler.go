@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
@@ -27,7 +27,7 @@ type Handler struct {
 	timekeepingv1.UnsafeLeaveEditServiceServer
 	pool    *pg.Pool
 	persons *person.Directory
-	days    commonsv1.EmployeeDayServiceClient
+	days    schedulingv1.EmployeeDayServiceClient
 	zones   civil.Zones
 	periods leavecase.Ranges
 	// wake notifies the relay that there are events to publish.
@@ -36,7 +36,7 @@ type Handler struct {
 
 // New makes a Handler; days knows the shifts of employees, and wake is called after a
 // commit that left events in the outbox.
-func New(pool *pg.Pool, persons *person.Directory, days commonsv1.EmployeeDayServiceClient, periods leavecase.Ranges, wake func()) *Handler {
+func New(pool *pg.Pool, persons *person.Directory, days schedulingv1.EmployeeDayServiceClient, periods leavecase.Ranges, wake func()) *Handler {
 	return &Handler{pool: pool, persons: persons, days: days, periods: periods, wake: wake}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
@@ -28,7 +28,7 @@ type shown struct {
 // planned prepares edits of a case that are to be stored. The edits that it returns say
 // no times which only repeat what a response shows of an edit that has none of its own:
 // it stays so. The work is that of the days that they may need.
-func (h *Handler) planned(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) ([]*timekeepingv1.LeaveEdit, map[employeeDay][]*commonsv1.EmployeeShiftSegment, error) {
+func (h *Handler) planned(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) ([]*timekeepingv1.LeaveEdit, map[employeeDay][]*schedulingv1.EmployeeShiftSegment, error) {
 	before, err := h.shown(ctx, tenantID, ref, sent)
 	if err != nil {
 		return nil, nil, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
@@ -16,7 +16,7 @@ import (
 // An edit without a start takes its time from the shifts of its day. Its times are not
 // stored: they follow from the schedule when the edit is shown.
 
-// What one question to commons may ask for, and how many employee days it should.
+// What one question to scheduling may ask for, and how many employee days it should.
 const (
 	maxRequestEmployees = 500
 	maxRequestDays      = 400
@@ -78,8 +78,8 @@ func untimedOn(ctx context.Context, db pg.Querier, tenantID int64, days []employ
 	return found, nil
 }
 
-// workOn asks commons for the scheduled work of days. It has no place in a transaction.
-func (h *Handler) workOn(ctx context.Context, days []employeeDay) (map[employeeDay][]*commonsv1.EmployeeShiftSegment, error) {
+// workOn asks scheduling for the scheduled work of days. It has no place in a transaction.
+func (h *Handler) workOn(ctx context.Context, days []employeeDay) (map[employeeDay][]*schedulingv1.EmployeeShiftSegment, error) {
 	slices.SortFunc(days, compareDays)
 	days = slices.Compact(days)
 	employees := map[int64]bool{}
@@ -87,7 +87,7 @@ func (h *Handler) workOn(ctx context.Context, days []employeeDay) (map[employeeD
 		employees[d.employeeID] = true
 	}
 	length := civil.Date(min(maxRequestDays, max(1, targetEmployeeDays/max(1, len(employees)))))
-	work := make(map[employeeDay][]*commonsv1.EmployeeShiftSegment, len(days))
+	work := make(map[employeeDay][]*schedulingv1.EmployeeShiftSegment, len(days))
 	for len(days) > 0 {
 		from, ids := days[0].day, []int64{}
 		asked := map[int64]bool{}
@@ -101,7 +101,7 @@ func (h *Handler) workOn(ctx context.Context, days []employeeDay) (map[employeeD
 			}
 			n++
 		}
-		response, err := h.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
+		response, err := h.days.ReadEmployeeDays(ctx, &schedulingv1.ReadEmployeeDaysRequest{
 			EmployeeIds: ids, From: int32(from), To: int32(days[n-1].day + 1),
 		})
 		if err != nil {
@@ -124,7 +124,7 @@ type times struct{ start, end civil.DateTime }
 // timesOn returns the times of the edits without a start of a day, by their ids. They
 // take the work of the day one after the other, and what exceeds it follows behind the
 // last shift, or behind midnight when there is none.
-func timesOn(day civil.Date, edits []row, work []*commonsv1.EmployeeShiftSegment, zone *civil.Zone) map[int64]times {
+func timesOn(day civil.Date, edits []row, work []*schedulingv1.EmployeeShiftSegment, zone *civil.Zone) map[int64]times {
 	var worked int64
 	for _, segment := range work {
 		worked += length(segment)
@@ -153,13 +153,13 @@ func timesOn(day civil.Date, edits []row, work []*commonsv1.EmployeeShiftSegment
 	return out
 }
 
-func length(s *commonsv1.EmployeeShiftSegment) int64 {
+func length(s *schedulingv1.EmployeeShiftSegment) int64 {
 	return int64(s.GetEndSecond()) - int64(s.GetStartSecond())
 }
 
 // startOf returns when work goes on of which some seconds are taken, in seconds
 // after the midnight that begins the day.
-func startOf(work []*commonsv1.EmployeeShiftSegment, taken int64) int64 {
+func startOf(work []*schedulingv1.EmployeeShiftSegment, taken int64) int64 {
 	var last int64
 	for _, s := range work {
 		if taken < length(s) {
@@ -172,7 +172,7 @@ func startOf(work []*commonsv1.EmployeeShiftSegment, taken int64) int64 {
 }
 
 // endOf returns when the work ends that lies between two amounts of it.
-func endOf(work []*commonsv1.EmployeeShiftSegment, from, to int64) int64 {
+func endOf(work []*schedulingv1.EmployeeShiftSegment, from, to int64) int64 {
 	end := startOf(work, from)
 	if from == to {
 		return end
@@ -192,7 +192,7 @@ func endOf(work []*commonsv1.EmployeeShiftSegment, from, to int64) int64 {
 
 // timed gives the rows without a start the times that follow from the work of their
 // days. They are not to be stored then.
-func (h *Handler) timed(rows []row, beside map[employeeDay][]row, work map[employeeDay][]*commonsv1.EmployeeShiftSegment, zoneOf func(row) string) error {
+func (h *Handler) timed(rows []row, beside map[employeeDay][]row, work map[employeeDay][]*schedulingv1.EmployeeShiftSegment, zoneOf func(row) string) error {
 	known := map[employeeDay]map[int64]times{}
 	for i := range rows {
 		r := rows[i]

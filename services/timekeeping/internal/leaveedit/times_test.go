@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -16,10 +16,10 @@ import (
 func TestTimesFollowFromTheWorkOfTheDay(t *testing.T) {
 	t.Parallel()
 	const hour = 3600
-	work := func(hours ...int32) []*commonsv1.EmployeeShiftSegment {
-		var out []*commonsv1.EmployeeShiftSegment
+	work := func(hours ...int32) []*schedulingv1.EmployeeShiftSegment {
+		var out []*schedulingv1.EmployeeShiftSegment
 		for i := 0; i < len(hours); i += 2 {
-			out = append(out, &commonsv1.EmployeeShiftSegment{StartSecond: hours[i] * hour, EndSecond: hours[i+1] * hour})
+			out = append(out, &schedulingv1.EmployeeShiftSegment{StartSecond: hours[i] * hour, EndSecond: hours[i+1] * hour})
 		}
 		return out
 	}
@@ -37,7 +37,7 @@ func TestTimesFollowFromTheWorkOfTheDay(t *testing.T) {
 	early, split := work(6, 14), work(6, 10, 11, 15, 18, 20)
 	for name, test := range map[string]struct {
 		day   string
-		work  []*commonsv1.EmployeeShiftSegment
+		work  []*schedulingv1.EmployeeShiftSegment
 		edits []*timekeepingv1.LeaveEdit
 		want  []string
 	}{
@@ -57,9 +57,9 @@ func TestTimesFollowFromTheWorkOfTheDay(t *testing.T) {
 		"nothing":                           {"10", split, []*timekeepingv1.LeaveEdit{amount(4, 4), amount(0, 0)}, []string{"10T06:00 10T10:00", "10T11:00 10T11:00"}},
 		"a night":                           {"10", work(22, 30), []*timekeepingv1.LeaveEdit{amount(4, 4), amount(4, 4)}, []string{"10T22:00 11T02:00", "11T02:00 11T06:00"}},
 		"shifts that overlap":               {"10", work(6, 14, 10, 12), []*timekeepingv1.LeaveEdit{amount(9, 9)}, []string{"10T06:00 10T14:00"}},
-		"a shift that clocks begin later":   {"29", []*commonsv1.EmployeeShiftSegment{{StartSecond: 9000, EndSecond: 8 * hour}}, []*timekeepingv1.LeaveEdit{amount(1, 1)}, []string{"29T03:30 29T03:30"}},
+		"a shift that clocks begin later":   {"29", []*schedulingv1.EmployeeShiftSegment{{StartSecond: 9000, EndSecond: 8 * hour}}, []*timekeepingv1.LeaveEdit{amount(1, 1)}, []string{"29T03:30 29T03:30"}},
 		"an hour that clocks skip":          {"29", work(2, 3, 4, 8), []*timekeepingv1.LeaveEdit{amount(1, 1), amount(1, 1)}, []string{"29T03:00 29T03:00", "29T04:00 29T05:00"}},
-		"a start that clocks skip":          {"29", []*commonsv1.EmployeeShiftSegment{{StartSecond: 9000, EndSecond: 10800}, {StartSecond: 10860, EndSecond: 14460}}, []*timekeepingv1.LeaveEdit{{PaidSegment: &timekeepingv1.LeaveSegment{AmountInSeconds: proto.Int64(1860)}, TrackingSegment: &timekeepingv1.LeaveSegment{}}}, []string{"29T03:30 29T03:30"}},
+		"a start that clocks skip":          {"29", []*schedulingv1.EmployeeShiftSegment{{StartSecond: 9000, EndSecond: 10800}, {StartSecond: 10860, EndSecond: 14460}}, []*timekeepingv1.LeaveEdit{{PaidSegment: &timekeepingv1.LeaveSegment{AmountInSeconds: proto.Int64(1860)}, TrackingSegment: &timekeepingv1.LeaveSegment{}}}, []string{"29T03:30 29T03:30"}},
 		"days of leave reach another month": {"31", nil, []*timekeepingv1.LeaveEdit{amount(48, 0)}, []string{"31T00:00 02T00:00"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
 )
 
 // Store keeps pay codes.
@@ -31,6 +31,7 @@ func NewStore() *Store {
 type Handler struct {
 	timekeepingv1.UnsafePayCodeServiceServer
 	resource namedstore.Resource[*timekeepingv1.PayCode]
+	terms    Terms
 }
 
 var _ timekeepingv1.PayCodeServiceServer = (*Handler)(nil)
@@ -41,17 +42,10 @@ type Using func(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1
 
 // New returns a Handler that keeps pay codes in the database of the pool. The last
 // arguments know what else refers to a pay code.
-func New(pool *pg.Pool, used ...Using) *Handler {
-	return &Handler{resource: namedstore.Resource[*timekeepingv1.PayCode]{
+func New(pool *pg.Pool, terms Terms, used ...Using) *Handler {
+	return &Handler{terms: terms, resource: namedstore.Resource[*timekeepingv1.PayCode]{
 		Store: NewStore(), Pool: pool, Prepare: prepare,
 		Unused: func(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) error {
-			term, err := employmentterm.Using(ctx, tx, tenantID, employmentterm.PayCode, p.GetId(), p.GetName())
-			if err != nil {
-				return err
-			}
-			if term != "" {
-				return fault.Invalid(CodeInUse, fmt.Sprintf("The employment term %q refers to the pay code %q.", term, p.GetName()))
-			}
 			for _, using := range used {
 				by, err := using(ctx, tx, tenantID, p)
 				if err != nil {
@@ -89,6 +83,13 @@ func (h *Handler) UpdatePayCode(ctx context.Context, req *timekeepingv1.UpdatePa
 
 // DeletePayCode deletes a pay code that nothing refers to.
 func (h *Handler) DeletePayCode(ctx context.Context, req *timekeepingv1.DeletePayCodeRequest) (*emptypb.Empty, error) {
+	p, err := h.resource.Get(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckNoTerm(ctx, h.terms, schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE, "pay code", p.GetId(), p.GetName()); err != nil {
+		return nil, err
+	}
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 

@@ -16,6 +16,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode/paycodetest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/workrule"
@@ -29,7 +30,7 @@ func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
 func newPayCodes(t *testing.T, pool *pg.Pool, tenantID int64) (context.Context, *paycode.Handler, map[string]int64) {
 	t.Helper()
 	ctx := tenant.With(t.Context(), tenantID)
-	h, ids := paycode.New(pool, workrule.Using, payrule.Using), map[string]int64{}
+	h, ids := paycode.New(pool, paycodetest.Terms{}, workrule.Using, payrule.Using), map[string]int64{}
 	for _, p := range []*timekeepingv1.PayCode{{Name: "Regular"}, {Name: "Overtime"}, {Name: "Night"}, {Name: "Bonus", Unit: "MONEY"}} {
 		made, err := h.CreatePayCode(ctx, p)
 		require.NoError(t, err)
@@ -70,11 +71,11 @@ func TestPayCodesInUse(t *testing.T) {
 			t.Parallel()
 			ctx, h, ids := newPayCodes(t, pool, int64(i+1))
 			if c.work != nil {
-				_, err := workrule.New(pool).CreateWorkRule(ctx, c.work)
+				_, err := workrule.New(pool, paycodetest.Terms{}).CreateWorkRule(ctx, c.work)
 				require.NoError(t, err)
 			}
 			if c.pay != nil {
-				_, err := payrule.New(pool).CreatePayRule(ctx, c.pay)
+				_, err := payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, c.pay)
 				require.NoError(t, err)
 			}
 			_, err := h.DeletePayCode(ctx, &timekeepingv1.DeletePayCodeRequest{Id: ids[c.deletes]})
@@ -121,7 +122,7 @@ func TestRefsToPayCodes(t *testing.T) {
 		})
 	}
 	t.Run("whose pay code gets another name", func(t *testing.T) {
-		rules := workrule.New(pool)
+		rules := workrule.New(pool, paycodetest.Terms{})
 		made, err := rules.CreateWorkRule(ctx, &timekeepingv1.WorkRule{Name: "Bonuses", DefaultPayCode: named("bonus")})
 		require.NoError(t, err)
 		_, err = h.UpdatePayCode(ctx, &timekeepingv1.UpdatePayCodeRequest{Id: ids["Bonus"], Body: &timekeepingv1.PayCode{Name: "Reward", Unit: "MONEY"}})

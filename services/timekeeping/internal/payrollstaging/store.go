@@ -103,8 +103,8 @@ func visibleEmployees(ctx context.Context, db pg.Querier, tenantID int64, visibl
 // terminated returns those whose employment is terminated on one of the days, both
 // ends included.
 func terminated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, days civil.Range) ([]int64, error) {
-	rows, err := db.Query(ctx, `SELECT person_id FROM termination WHERE tenant_id = $1 AND person_id = ANY($2)
-		AND days && daterange($3, $4, '[]') ORDER BY person_id`, tenantID, ids, days.From, days.To)
+	rows, err := db.Query(ctx, `SELECT id FROM person WHERE tenant_id = $1 AND id = ANY($2)
+		AND terminated && daterange($3, $4, '[]') ORDER BY id`, tenantID, ids, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("read terminations: %w", err)
 	}

@@ -8,12 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
 
@@ -34,14 +33,15 @@ type Handler struct {
 	timekeepingv1.UnsafePayRuleServiceServer
 	resource namedstore.Resource[*timekeepingv1.PayRule]
 	payCodes paycode.Refs
+	terms    paycode.Terms
 }
 
 var _ timekeepingv1.PayRuleServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps pay rules in the database of the pool.
-func New(pool *pg.Pool) *Handler {
-	h := &Handler{payCodes: paycode.NewRefs()}
-	h.resource = namedstore.Resource[*timekeepingv1.PayRule]{Store: NewStore(), Pool: pool, Prepare: prepare, Within: h.resolve, Show: h.setNames, Unused: unused}
+func New(pool *pg.Pool, terms paycode.Terms) *Handler {
+	h := &Handler{payCodes: paycode.NewRefs(), terms: terms}
+	h.resource = namedstore.Resource[*timekeepingv1.PayRule]{Store: NewStore(), Pool: pool, Prepare: prepare, Within: h.resolve, Show: h.setNames}
 	return h
 }
 
@@ -75,14 +75,6 @@ func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *
 	}
 	order(r)
 	return nil
-}
-
-func unused(ctx context.Context, tx pgx.Tx, tenantID int64, r *timekeepingv1.PayRule) error {
-	term, err := employmentterm.Using(ctx, tx, tenantID, employmentterm.PayRule, r.GetId(), r.GetName())
-	if err == nil && term != "" {
-		err = fault.Invalid(paycode.CodeInUse, fmt.Sprintf("The employment term %q refers to the pay rule %q.", term, r.GetName()))
-	}
-	return err
 }
 
 // Using returns how a message calls a pay rule that pays as a pay code, or "" when
@@ -127,5 +119,12 @@ func (h *Handler) UpdatePayRule(ctx context.Context, req *timekeepingv1.UpdatePa
 
 // DeletePayRule deletes a pay rule that nothing refers to.
 func (h *Handler) DeletePayRule(ctx context.Context, req *timekeepingv1.DeletePayRuleRequest) (*emptypb.Empty, error) {
+	r, err := h.resource.Get(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if err := paycode.CheckNoTerm(ctx, h.terms, schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_RULE, "pay rule", r.GetId(), r.GetName()); err != nil {
+		return nil, err
+	}
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode/paycodetest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 )
 
@@ -20,7 +21,7 @@ func TestErrorsNameElementsAsTheyWereSent(t *testing.T) {
 	t.Parallel()
 	pool, ctx := pooltest.New(t), tenant.With(t.Context(), 1)
 	for _, p := range []*timekeepingv1.PayCode{{Name: "Overtime"}, {Name: "Bonus", Unit: "MONEY"}} {
-		_, err := paycode.New(pool).CreatePayCode(ctx, p)
+		_, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, p)
 		require.NoError(t, err)
 	}
 	const later, earlier = "2026-01-01", "1999-01-01"
@@ -36,13 +37,13 @@ func TestErrorsNameElementsAsTheyWereSent(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: c.name, EffectiveVersions: c.versions})
+			_, err := New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: c.name, EffectiveVersions: c.versions})
 			require.ErrorContains(t, err, c.says)
 		})
 	}
 	t.Run("stored in order", func(t *testing.T) {
 		t.Parallel()
-		made, err := New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*dated{{EffectiveDate: later}, {EffectiveDate: earlier, DailyOvertime: []*tier{
+		made, err := New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*dated{{EffectiveDate: later}, {EffectiveDate: earlier, DailyOvertime: []*tier{
 			{After: minutes(600), PayCode: named("Overtime")}, {After: minutes(480), PayCode: named("Overtime")},
 		}}}})
 		require.NoError(t, err)

@@ -64,7 +64,7 @@ type Directory struct {
 // NewDirectory makes a Directory over the projection in the pool's database.
 // The rules say whom callers may see.
 func NewDirectory(pool *pg.Pool, commons commonsv1.PersonServiceClient, rules *rowvisibility.Rules) *Directory {
-	return &Directory{pool: pool, commons: commons, rows: rules, copy: NewCopy(pool, nil)}
+	return &Directory{pool: pool, commons: commons, rows: rules, copy: NewCopy(pool)}
 }
 
 // Find returns the persons that the keys name; unknown ones, and those whom the
@@ -214,17 +214,39 @@ func fromState(s *commonsv1.PersonState) Person {
 	return p
 }
 
+// terminatedDays returns the days on which a person is not employed: all, when the person is
+// no more.
+func terminatedDays(s *commonsv1.PersonState) []civil.Range {
+	if s.GetDeleted() {
+		return []civil.Range{{From: civil.Beginning, To: civil.Forever}}
+	}
+	var out []civil.Range
+	for _, days := range s.GetTerminated() {
+		from, err := civil.ParseDate(days.GetFrom())
+		if err != nil {
+			continue
+		}
+		to, err := civil.ParseDate(days.GetTo())
+		if err != nil {
+			continue
+		}
+		if r := (civil.Range{From: from, To: to}).Clamp(); !r.Empty() {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // add makes a person findable by both kinds of key.
 func add(found map[Key]Person, p Person) {
 	found[Key{ID: p.ID}] = p
 	found[Key{Number: p.Number}] = p
 }
 
-// NewCopy makes the copy of persons in the database of the pool. Every state that
-// comes is handed to after, when it is stored.
-func NewCopy(pool *pg.Pool, after func(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error) *replica.Replica {
+// NewCopy makes the copy of persons in the database of the pool.
+func NewCopy(pool *pg.Pool) *replica.Replica {
 	return replica.New(pool, replica.Copy[*commonsv1.PersonState]{
-		Service: "timekeeping", Event: &commonsv1.PersonsChanged{}, Apply: apply, After: after,
+		Service: "timekeeping", Event: &commonsv1.PersonsChanged{}, Apply: apply,
 	})
 }
 
@@ -232,16 +254,24 @@ func apply(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Cha
 	var ids []int64
 	var numbers, names, zones []string
 	var hired []*civil.Date
+	var owners []int64
+	var from, to []civil.Date
 	for _, c := range changes {
 		p := fromState(c.State)
 		ids, numbers = append(ids, p.ID), append(numbers, p.Number)
 		names, zones, hired = append(names, p.FullName), append(zones, p.TimeZone), append(hired, p.HireDate)
+		for _, days := range terminatedDays(c.State) {
+			owners, from, to = append(owners, p.ID), append(from, days.From), append(to, days.To)
+		}
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, hire_date)
-		SELECT $1, q.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[]) AS q
+	_, err := tx.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, hire_date, terminated)
+		SELECT $1, q.*, coalesce((SELECT range_agg(daterange(d.from_date, d.to_date))
+			FROM unnest($7::bigint[], $8::date[], $9::date[]) AS d (id, from_date, to_date) WHERE d.id = q.id), '{}')
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[]) AS q (id, number, name, zone, hired)
 		ON CONFLICT (tenant_id, id) DO UPDATE
 		SET person_number = excluded.person_number, full_name = excluded.full_name,
-		    time_zone = excluded.time_zone, hire_date = excluded.hire_date`, tenantID, ids, numbers, names, zones, hired)
+		    time_zone = excluded.time_zone, hire_date = excluded.hire_date, terminated = excluded.terminated`,
+		tenantID, ids, numbers, names, zones, hired, owners, from, to)
 	if err != nil {
 		return fmt.Errorf("store persons: %w", err)
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode/paycodetest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
@@ -53,14 +55,14 @@ func TestReadWorkedShifts(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	march := func(day int) civil.Date { return civil.Of(2026, 3, 1).AddDays(day - 1) }
 	// Nothing is known of the employee, whose clock is UTC then.
-	planned := func(day int, from, to int32) *commonsv1.EmployeeShift {
-		return &commonsv1.EmployeeShift{Day: int32(march(day)), Segments: []*commonsv1.EmployeeShiftSegment{{StartSecond: from * 3600, EndSecond: to * 3600}}}
+	planned := func(day int, from, to int32) *schedulingv1.EmployeeShift {
+		return &schedulingv1.EmployeeShift{Day: int32(march(day)), Segments: []*schedulingv1.EmployeeShiftSegment{{StartSecond: from * 3600, EndSecond: to * 3600}}}
 	}
 	cards := timecardtest.New(pool, timecardtest.Known{7: {
-		EmployeeId: 7, PayRules: []*commonsv1.EmployeeDayText{{From: int32(march(1)), To: int32(march(31)), Text: "breaks"}},
-		Shifts: []*commonsv1.EmployeeShift{planned(2, 7, 15), planned(3, 7, 15), planned(12, 5, 14)},
+		Pay:      &commonsv1.PersonPay{PayRules: []*commonsv1.PersonDayText{{From: int32(march(1)), To: int32(march(31)), Text: "breaks"}}},
+		Schedule: &schedulingv1.EmployeeDays{Shifts: []*schedulingv1.EmployeeShift{planned(2, 7, 15), planned(3, 7, 15), planned(12, 5, 14)}},
 	}}, timecardtest.Noon(t, "2026-03-12"))
-	_, err := payrule.New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Breaks", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+	_, err := payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Breaks", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
 		EffectiveDate: "2020-01-01", Breaks: []*timekeepingv1.PayRuleBreak{{After: proto.Int32(360), Length: proto.Int32(30)}},
 	}}})
 	require.NoError(t, err)

@@ -3,18 +3,16 @@ package workrule
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
 
@@ -31,14 +29,15 @@ type Handler struct {
 	timekeepingv1.UnsafeWorkRuleServiceServer
 	resource namedstore.Resource[*timekeepingv1.WorkRule]
 	payCodes paycode.Refs
+	terms    paycode.Terms
 }
 
 var _ timekeepingv1.WorkRuleServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps work rules in the database of the pool.
-func New(pool *pg.Pool) *Handler {
-	h := &Handler{payCodes: paycode.NewRefs()}
-	h.resource = namedstore.Resource[*timekeepingv1.WorkRule]{Store: newStore(), Pool: pool, Prepare: prepare, Within: h.resolve, Show: h.setNames, Unused: unused}
+func New(pool *pg.Pool, terms paycode.Terms) *Handler {
+	h := &Handler{payCodes: paycode.NewRefs(), terms: terms}
+	h.resource = namedstore.Resource[*timekeepingv1.WorkRule]{Store: newStore(), Pool: pool, Prepare: prepare, Within: h.resolve, Show: h.setNames}
 	return h
 }
 
@@ -59,14 +58,6 @@ func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *
 		return nil
 	}
 	_, err := h.payCodes.Resolve(ctx, tx, tenantID, "defaultPayCode", r.GetDefaultPayCode())
-	return err
-}
-
-func unused(ctx context.Context, tx pgx.Tx, tenantID int64, r *timekeepingv1.WorkRule) error {
-	term, err := employmentterm.Using(ctx, tx, tenantID, employmentterm.WorkRule, r.GetId(), r.GetName())
-	if err == nil && term != "" {
-		err = fault.Invalid(paycode.CodeInUse, fmt.Sprintf("The employment term %q refers to the work rule %q.", term, r.GetName()))
-	}
 	return err
 }
 
@@ -112,6 +103,13 @@ func (h *Handler) UpdateWorkRule(ctx context.Context, req *timekeepingv1.UpdateW
 
 // DeleteWorkRule deletes a work rule that nothing refers to.
 func (h *Handler) DeleteWorkRule(ctx context.Context, req *timekeepingv1.DeleteWorkRuleRequest) (*emptypb.Empty, error) {
+	r, err := h.resource.Get(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if err := paycode.CheckNoTerm(ctx, h.terms, schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_WORK_RULE, "work rule", r.GetId(), r.GetName()); err != nil {
+		return nil, err
+	}
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 

@@ -2535,7 +2535,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:x\xaa\xbb\x18t\n" +
 	"\x1frotaloom.commons.person.changed\x12\vtimekeeping\x12\n" +
 	"scheduling\x1a8\n" +
-	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xe3\x1b\n" +
+	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xef\x1b\n" +
 	"\rPersonService\x12\x95\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"D\xa2\xbb\x18\x19\n" +
 	"\x13commons.person.read\x18\x01h\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\xc2\x01\n" +
@@ -2572,8 +2572,9 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x14MultiReadBasePersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a#.rotaloom.commons.v1.BasePersonList\"Q\xa2\xbb\x18\x17\n" +
 	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/commons/persons/base_persons/multi_read\x12\x8c\x01\n" +
 	"\x0eResolvePersons\x12*.rotaloom.commons.v1.ResolvePersonsRequest\x1a+.rotaloom.commons.v1.ResolvePersonsResponse\"!\xa2\xbb\x18\x1d\x18\x010\x01Z\vtimekeepingZ\n" +
-	"scheduling\x12\x83\x01\n" +
-	"\x0fIdentifyPersons\x12+.rotaloom.commons.v1.IdentifyPersonsRequest\x1a,.rotaloom.commons.v1.IdentifyPersonsResponse\"\x15\xa2\xbb\x18\x11\x18\x020\x01Z\vtimekeeping\x12\x86\x01\n" +
+	"scheduling\x12\x8f\x01\n" +
+	"\x0fIdentifyPersons\x12+.rotaloom.commons.v1.IdentifyPersonsRequest\x1a,.rotaloom.commons.v1.IdentifyPersonsResponse\"!\xa2\xbb\x18\x1d\x18\x020\x01Z\n" +
+	"schedulingZ\vtimekeeping\x12\x86\x01\n" +
 	"\x10ReadCustomFields\x12,.rotaloom.commons.v1.ReadCustomFieldsRequest\x1a-.rotaloom.commons.v1.ReadCustomFieldsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeeping\x12\x7f\n" +
 	"\x0eReadBirthDates\x12*.rotaloom.commons.v1.ReadBirthDatesRequest\x1a+.rotaloom.commons.v1.ReadBirthDatesResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
 	"schedulingB\xda\x01\n" +

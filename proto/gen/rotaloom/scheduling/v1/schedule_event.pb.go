@@ -94,124 +94,7 @@ func (x *JobSegment) GetEndSecond() int32 {
 	return 0
 }
 
-// PayCodeAmount is what a pay code edit is worth on each of its days: time, which is
-// the first of seconds, an interval of the clock and halves of the day's work that is
-// not 0, or else days or money.
-type PayCodeAmount struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The pay code as the edit names it; 0 without an id.
-	PayCodeId int64  `protobuf:"varint,1,opt,name=pay_code_id,json=payCodeId,proto3" json:"pay_code_id,omitempty"`
-	PayCode   string `protobuf:"bytes,2,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	// As in PatternStored.jobs.
-	Job     string `protobuf:"bytes,3,opt,name=job,proto3" json:"job,omitempty"`
-	Seconds int64  `protobuf:"varint,4,opt,name=seconds,proto3" json:"seconds,omitempty"`
-	// On the clock. The end is 0 without times.
-	StartSecond int32 `protobuf:"varint,5,opt,name=start_second,json=startSecond,proto3" json:"start_second,omitempty"`
-	EndSecond   int32 `protobuf:"varint,6,opt,name=end_second,json=endSecond,proto3" json:"end_second,omitempty"`
-	// Halves of what is scheduled on the day, also of what leave takes: 2 for a full day.
-	Halves int32 `protobuf:"varint,7,opt,name=halves,proto3" json:"halves,omitempty"`
-	// Ten-thousandths.
-	Days          int64 `protobuf:"zigzag64,8,opt,name=days,proto3" json:"days,omitempty"`
-	Money         int64 `protobuf:"zigzag64,9,opt,name=money,proto3" json:"money,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PayCodeAmount) Reset() {
-	*x = PayCodeAmount{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PayCodeAmount) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PayCodeAmount) ProtoMessage() {}
-
-func (x *PayCodeAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PayCodeAmount.ProtoReflect.Descriptor instead.
-func (*PayCodeAmount) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *PayCodeAmount) GetPayCodeId() int64 {
-	if x != nil {
-		return x.PayCodeId
-	}
-	return 0
-}
-
-func (x *PayCodeAmount) GetPayCode() string {
-	if x != nil {
-		return x.PayCode
-	}
-	return ""
-}
-
-func (x *PayCodeAmount) GetJob() string {
-	if x != nil {
-		return x.Job
-	}
-	return ""
-}
-
-func (x *PayCodeAmount) GetSeconds() int64 {
-	if x != nil {
-		return x.Seconds
-	}
-	return 0
-}
-
-func (x *PayCodeAmount) GetStartSecond() int32 {
-	if x != nil {
-		return x.StartSecond
-	}
-	return 0
-}
-
-func (x *PayCodeAmount) GetEndSecond() int32 {
-	if x != nil {
-		return x.EndSecond
-	}
-	return 0
-}
-
-func (x *PayCodeAmount) GetHalves() int32 {
-	if x != nil {
-		return x.Halves
-	}
-	return 0
-}
-
-func (x *PayCodeAmount) GetDays() int64 {
-	if x != nil {
-		return x.Days
-	}
-	return 0
-}
-
-func (x *PayCodeAmount) GetMoney() int64 {
-	if x != nil {
-		return x.Money
-	}
-	return 0
-}
-
-// PatternStored has the shifts and the pay code edits of a pattern, which never
-// change. A large pattern comes in several events.
+// PatternStored has the shifts of a pattern, which never change. A large pattern comes in several events.
 type PatternStored struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	PatternId int64                  `protobuf:"varint,1,opt,name=pattern_id,json=patternId,proto3" json:"pattern_id,omitempty"`
@@ -226,15 +109,14 @@ type PatternStored struct {
 	// Of the pattern, in its last part; 0 in the others.
 	Digest int64 `protobuf:"varint,6,opt,name=digest,proto3" json:"digest,omitempty"`
 	// Whether there is no such pattern.
-	Deleted       bool                `protobuf:"varint,7,opt,name=deleted,proto3" json:"deleted,omitempty"`
-	PayCodeEdits  []*CyclePayCodeEdit `protobuf:"bytes,8,rep,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	Deleted       bool `protobuf:"varint,7,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PatternStored) Reset() {
 	*x = PatternStored{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -246,7 +128,7 @@ func (x *PatternStored) String() string {
 func (*PatternStored) ProtoMessage() {}
 
 func (x *PatternStored) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -259,7 +141,7 @@ func (x *PatternStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PatternStored.ProtoReflect.Descriptor instead.
 func (*PatternStored) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *PatternStored) GetPatternId() int64 {
@@ -311,13 +193,6 @@ func (x *PatternStored) GetDeleted() bool {
 	return false
 }
 
-func (x *PatternStored) GetPayCodeEdits() []*CyclePayCodeEdit {
-	if x != nil {
-		return x.PayCodeEdits
-	}
-	return nil
-}
-
 // CycleShift is a shift of a cycle day.
 type CycleShift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -332,7 +207,7 @@ type CycleShift struct {
 
 func (x *CycleShift) Reset() {
 	*x = CycleShift{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -344,7 +219,7 @@ func (x *CycleShift) String() string {
 func (*CycleShift) ProtoMessage() {}
 
 func (x *CycleShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -357,7 +232,7 @@ func (x *CycleShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CycleShift.ProtoReflect.Descriptor instead.
 func (*CycleShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *CycleShift) GetCycleDay() int32 {
@@ -381,68 +256,6 @@ func (x *CycleShift) GetSegments() []*JobSegment {
 	return nil
 }
 
-// CyclePayCodeEdit is a pay code edit of a cycle day.
-type CyclePayCodeEdit struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in CycleShift.
-	CycleDay      int32          `protobuf:"varint,1,opt,name=cycle_day,json=cycleDay,proto3" json:"cycle_day,omitempty"`
-	Ordinal       int32          `protobuf:"varint,2,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
-	Amount        *PayCodeAmount `protobuf:"bytes,3,opt,name=amount,proto3" json:"amount,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CyclePayCodeEdit) Reset() {
-	*x = CyclePayCodeEdit{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CyclePayCodeEdit) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CyclePayCodeEdit) ProtoMessage() {}
-
-func (x *CyclePayCodeEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CyclePayCodeEdit.ProtoReflect.Descriptor instead.
-func (*CyclePayCodeEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *CyclePayCodeEdit) GetCycleDay() int32 {
-	if x != nil {
-		return x.CycleDay
-	}
-	return 0
-}
-
-func (x *CyclePayCodeEdit) GetOrdinal() int32 {
-	if x != nil {
-		return x.Ordinal
-	}
-	return 0
-}
-
-func (x *CyclePayCodeEdit) GetAmount() *PayCodeAmount {
-	if x != nil {
-		return x.Amount
-	}
-	return nil
-}
-
 // SpansChanged has all spans of employees, of whom some have changed.
 type SpansChanged struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -454,7 +267,7 @@ type SpansChanged struct {
 
 func (x *SpansChanged) Reset() {
 	*x = SpansChanged{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -466,7 +279,7 @@ func (x *SpansChanged) String() string {
 func (*SpansChanged) ProtoMessage() {}
 
 func (x *SpansChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -479,7 +292,7 @@ func (x *SpansChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpansChanged.ProtoReflect.Descriptor instead.
 func (*SpansChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *SpansChanged) GetRevision() int64 {
@@ -507,7 +320,7 @@ type EqualSpans struct {
 
 func (x *EqualSpans) Reset() {
 	*x = EqualSpans{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -519,7 +332,7 @@ func (x *EqualSpans) String() string {
 func (*EqualSpans) ProtoMessage() {}
 
 func (x *EqualSpans) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -532,7 +345,7 @@ func (x *EqualSpans) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EqualSpans.ProtoReflect.Descriptor instead.
 func (*EqualSpans) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *EqualSpans) GetEmployeeIds() []int64 {
@@ -566,7 +379,7 @@ type SpanState struct {
 
 func (x *SpanState) Reset() {
 	*x = SpanState{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -578,7 +391,7 @@ func (x *SpanState) String() string {
 func (*SpanState) ProtoMessage() {}
 
 func (x *SpanState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -591,7 +404,7 @@ func (x *SpanState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpanState.ProtoReflect.Descriptor instead.
 func (*SpanState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SpanState) GetLane() int32 {
@@ -636,8 +449,7 @@ func (x *SpanState) GetDayCount() int32 {
 	return 0
 }
 
-// ShiftsEntered has the state of shifts and pay code edits that people entered or
-// took away.
+// ShiftsEntered has the state of shifts that people entered or took away.
 type ShiftsEntered struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision int64                  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -650,7 +462,7 @@ type ShiftsEntered struct {
 
 func (x *ShiftsEntered) Reset() {
 	*x = ShiftsEntered{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -662,7 +474,7 @@ func (x *ShiftsEntered) String() string {
 func (*ShiftsEntered) ProtoMessage() {}
 
 func (x *ShiftsEntered) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -675,7 +487,7 @@ func (x *ShiftsEntered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShiftsEntered.ProtoReflect.Descriptor instead.
 func (*ShiftsEntered) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ShiftsEntered) GetRevision() int64 {
@@ -699,7 +511,7 @@ func (x *ShiftsEntered) GetShifts() []*EnteredShift {
 	return nil
 }
 
-// EnteredShift is a shift, or a pay code edit, with an id of its own.
+// EnteredShift is a shift with an id of its own.
 type EnteredShift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -712,17 +524,14 @@ type EnteredShift struct {
 	// That of the entry.
 	Version int64 `protobuf:"varint,6,opt,name=version,proto3" json:"version,omitempty"`
 	// Whether it is gone, and hides nothing.
-	Deleted bool `protobuf:"varint,7,opt,name=deleted,proto3" json:"deleted,omitempty"`
-	// Present for a pay code edit, which has no segments; and its last day.
-	PayCodeEdit   *PayCodeAmount `protobuf:"bytes,8,opt,name=pay_code_edit,json=payCodeEdit,proto3" json:"pay_code_edit,omitempty"`
-	LastDay       int32          `protobuf:"zigzag32,9,opt,name=last_day,json=lastDay,proto3" json:"last_day,omitempty"`
+	Deleted       bool `protobuf:"varint,7,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *EnteredShift) Reset() {
 	*x = EnteredShift{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -734,7 +543,7 @@ func (x *EnteredShift) String() string {
 func (*EnteredShift) ProtoMessage() {}
 
 func (x *EnteredShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -747,7 +556,7 @@ func (x *EnteredShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnteredShift.ProtoReflect.Descriptor instead.
 func (*EnteredShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *EnteredShift) GetId() int64 {
@@ -799,20 +608,6 @@ func (x *EnteredShift) GetDeleted() bool {
 	return false
 }
 
-func (x *EnteredShift) GetPayCodeEdit() *PayCodeAmount {
-	if x != nil {
-		return x.PayCodeEdit
-	}
-	return nil
-}
-
-func (x *EnteredShift) GetLastDay() int32 {
-	if x != nil {
-		return x.LastDay
-	}
-	return 0
-}
-
 // HiddenShift is where a generated entry would stand.
 type HiddenShift struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -826,7 +621,7 @@ type HiddenShift struct {
 
 func (x *HiddenShift) Reset() {
 	*x = HiddenShift{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -838,7 +633,7 @@ func (x *HiddenShift) String() string {
 func (*HiddenShift) ProtoMessage() {}
 
 func (x *HiddenShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -851,7 +646,7 @@ func (x *HiddenShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HiddenShift.ProtoReflect.Descriptor instead.
 func (*HiddenShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *HiddenShift) GetEmployeeId() int64 {
@@ -894,7 +689,7 @@ type LeaveTaken struct {
 
 func (x *LeaveTaken) Reset() {
 	*x = LeaveTaken{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -906,7 +701,7 @@ func (x *LeaveTaken) String() string {
 func (*LeaveTaken) ProtoMessage() {}
 
 func (x *LeaveTaken) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -919,7 +714,7 @@ func (x *LeaveTaken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveTaken.ProtoReflect.Descriptor instead.
 func (*LeaveTaken) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LeaveTaken) GetRevision() int64 {
@@ -951,7 +746,7 @@ type EmployeeLeave struct {
 
 func (x *EmployeeLeave) Reset() {
 	*x = EmployeeLeave{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -963,7 +758,7 @@ func (x *EmployeeLeave) String() string {
 func (*EmployeeLeave) ProtoMessage() {}
 
 func (x *EmployeeLeave) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -976,7 +771,7 @@ func (x *EmployeeLeave) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeLeave.ProtoReflect.Descriptor instead.
 func (*EmployeeLeave) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *EmployeeLeave) GetEmployeeId() int64 {
@@ -1025,7 +820,7 @@ type LeaveInterval struct {
 
 func (x *LeaveInterval) Reset() {
 	*x = LeaveInterval{}
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1037,7 +832,7 @@ func (x *LeaveInterval) String() string {
 func (*LeaveInterval) ProtoMessage() {}
 
 func (x *LeaveInterval) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1050,7 +845,7 @@ func (x *LeaveInterval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveInterval.ProtoReflect.Descriptor instead.
 func (*LeaveInterval) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LeaveInterval) GetDay() int32 {
@@ -1098,18 +893,7 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\x03job\x18\x01 \x01(\x05R\x03job\x12!\n" +
 	"\fstart_second\x18\x02 \x01(\x05R\vstartSecond\x12\x1d\n" +
 	"\n" +
-	"end_second\x18\x03 \x01(\x05R\tendSecond\"\xfa\x01\n" +
-	"\rPayCodeAmount\x12\x1e\n" +
-	"\vpay_code_id\x18\x01 \x01(\x03R\tpayCodeId\x12\x19\n" +
-	"\bpay_code\x18\x02 \x01(\tR\apayCode\x12\x10\n" +
-	"\x03job\x18\x03 \x01(\tR\x03job\x12\x18\n" +
-	"\aseconds\x18\x04 \x01(\x03R\aseconds\x12!\n" +
-	"\fstart_second\x18\x05 \x01(\x05R\vstartSecond\x12\x1d\n" +
-	"\n" +
-	"end_second\x18\x06 \x01(\x05R\tendSecond\x12\x16\n" +
-	"\x06halves\x18\a \x01(\x05R\x06halves\x12\x12\n" +
-	"\x04days\x18\b \x01(\x12R\x04days\x12\x14\n" +
-	"\x05money\x18\t \x01(\x12R\x05money\"\xa8\x03\n" +
+	"end_second\x18\x03 \x01(\x05R\tendSecond\"\xde\x02\n" +
 	"\rPatternStored\x12\x1d\n" +
 	"\n" +
 	"pattern_id\x18\x01 \x01(\x03R\tpatternId\x12\x12\n" +
@@ -1118,21 +902,16 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\x04part\x18\x04 \x01(\x03R\x04part\x12\x14\n" +
 	"\x05first\x18\x05 \x01(\bR\x05first\x12\x16\n" +
 	"\x06digest\x18\x06 \x01(\x03R\x06digest\x12\x18\n" +
-	"\adeleted\x18\a \x01(\bR\adeleted\x12N\n" +
-	"\x0epay_code_edits\x18\b \x03(\v2(.rotaloom.scheduling.v1.CyclePayCodeEditR\fpayCodeEdits:|\xaa\xbb\x18x\n" +
+	"\adeleted\x18\a \x01(\bR\adeleted:|\xaa\xbb\x18x\n" +
 	"\"rotaloom.scheduling.pattern.stored\x12\acommons\x1aI\n" +
 	"\n" +
 	"scheduling\x12\x11schedule_patterns\"\n" +
-	"pattern_id*\x04part2\adeleted:\x05firstB\x06digest\"\x83\x01\n" +
+	"pattern_id*\x04part2\adeleted:\x05firstB\x06digestJ\x04\b\b\x10\t\"\x83\x01\n" +
 	"\n" +
 	"CycleShift\x12\x1b\n" +
 	"\tcycle_day\x18\x01 \x01(\x05R\bcycleDay\x12\x18\n" +
 	"\aordinal\x18\x02 \x01(\x05R\aordinal\x12>\n" +
-	"\bsegments\x18\x03 \x03(\v2\".rotaloom.scheduling.v1.JobSegmentR\bsegments\"\x88\x01\n" +
-	"\x10CyclePayCodeEdit\x12\x1b\n" +
-	"\tcycle_day\x18\x01 \x01(\x05R\bcycleDay\x12\x18\n" +
-	"\aordinal\x18\x02 \x01(\x05R\aordinal\x12=\n" +
-	"\x06amount\x18\x03 \x01(\v2%.rotaloom.scheduling.v1.PayCodeAmountR\x06amount\"\xd6\x01\n" +
+	"\bsegments\x18\x03 \x03(\v2\".rotaloom.scheduling.v1.JobSegmentR\bsegments\"\xd6\x01\n" +
 	"\fSpansChanged\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12:\n" +
 	"\x06groups\x18\x02 \x03(\v2\".rotaloom.scheduling.v1.EqualSpansR\x06groups:n\xaa\xbb\x18j\n" +
@@ -1157,7 +936,7 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\x06shifts\x18\x03 \x03(\v2$.rotaloom.scheduling.v1.EnteredShiftR\x06shifts:w\xaa\xbb\x18s\n" +
 	"\"rotaloom.scheduling.shifts.entered\x12\acommons\x1aD\n" +
 	"\n" +
-	"scheduling\x12\x0eentered_shifts\x1a\x06shifts\"\x02id*\brevision2\adeletedB\aversionJ\x04\b\x04\x10\x05\"\xe6\x02\n" +
+	"scheduling\x12\x0eentered_shifts\x1a\x06shifts\"\x02id*\brevision2\adeletedB\aversionJ\x04\b\x04\x10\x05\"\x8c\x02\n" +
 	"\fEnteredShift\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1f\n" +
 	"\vemployee_id\x18\x02 \x01(\x03R\n" +
@@ -1166,9 +945,8 @@ const file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc = "" +
 	"\bsegments\x18\x04 \x03(\v2\".rotaloom.scheduling.v1.JobSegmentR\bsegments\x129\n" +
 	"\x05hides\x18\x05 \x01(\v2#.rotaloom.scheduling.v1.HiddenShiftR\x05hides\x12\x18\n" +
 	"\aversion\x18\x06 \x01(\x03R\aversion\x12\x18\n" +
-	"\adeleted\x18\a \x01(\bR\adeleted\x12I\n" +
-	"\rpay_code_edit\x18\b \x01(\v2%.rotaloom.scheduling.v1.PayCodeAmountR\vpayCodeEdit\x12\x19\n" +
-	"\blast_day\x18\t \x01(\x11R\alastDay\"n\n" +
+	"\adeleted\x18\a \x01(\bR\adeletedJ\x04\b\b\x10\tJ\x04\b\t\x10\n" +
+	"\"n\n" +
 	"\vHiddenShift\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12\x10\n" +
@@ -1213,41 +991,36 @@ func file_rotaloom_scheduling_v1_schedule_event_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_schedule_event_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_rotaloom_scheduling_v1_schedule_event_proto_goTypes = []any{
-	(*JobSegment)(nil),       // 0: rotaloom.scheduling.v1.JobSegment
-	(*PayCodeAmount)(nil),    // 1: rotaloom.scheduling.v1.PayCodeAmount
-	(*PatternStored)(nil),    // 2: rotaloom.scheduling.v1.PatternStored
-	(*CycleShift)(nil),       // 3: rotaloom.scheduling.v1.CycleShift
-	(*CyclePayCodeEdit)(nil), // 4: rotaloom.scheduling.v1.CyclePayCodeEdit
-	(*SpansChanged)(nil),     // 5: rotaloom.scheduling.v1.SpansChanged
-	(*EqualSpans)(nil),       // 6: rotaloom.scheduling.v1.EqualSpans
-	(*SpanState)(nil),        // 7: rotaloom.scheduling.v1.SpanState
-	(*ShiftsEntered)(nil),    // 8: rotaloom.scheduling.v1.ShiftsEntered
-	(*EnteredShift)(nil),     // 9: rotaloom.scheduling.v1.EnteredShift
-	(*HiddenShift)(nil),      // 10: rotaloom.scheduling.v1.HiddenShift
-	(*LeaveTaken)(nil),       // 11: rotaloom.scheduling.v1.LeaveTaken
-	(*EmployeeLeave)(nil),    // 12: rotaloom.scheduling.v1.EmployeeLeave
-	(*LeaveInterval)(nil),    // 13: rotaloom.scheduling.v1.LeaveInterval
+	(*JobSegment)(nil),    // 0: rotaloom.scheduling.v1.JobSegment
+	(*PatternStored)(nil), // 1: rotaloom.scheduling.v1.PatternStored
+	(*CycleShift)(nil),    // 2: rotaloom.scheduling.v1.CycleShift
+	(*SpansChanged)(nil),  // 3: rotaloom.scheduling.v1.SpansChanged
+	(*EqualSpans)(nil),    // 4: rotaloom.scheduling.v1.EqualSpans
+	(*SpanState)(nil),     // 5: rotaloom.scheduling.v1.SpanState
+	(*ShiftsEntered)(nil), // 6: rotaloom.scheduling.v1.ShiftsEntered
+	(*EnteredShift)(nil),  // 7: rotaloom.scheduling.v1.EnteredShift
+	(*HiddenShift)(nil),   // 8: rotaloom.scheduling.v1.HiddenShift
+	(*LeaveTaken)(nil),    // 9: rotaloom.scheduling.v1.LeaveTaken
+	(*EmployeeLeave)(nil), // 10: rotaloom.scheduling.v1.EmployeeLeave
+	(*LeaveInterval)(nil), // 11: rotaloom.scheduling.v1.LeaveInterval
 }
 var file_rotaloom_scheduling_v1_schedule_event_proto_depIdxs = []int32{
-	3,  // 0: rotaloom.scheduling.v1.PatternStored.shifts:type_name -> rotaloom.scheduling.v1.CycleShift
-	4,  // 1: rotaloom.scheduling.v1.PatternStored.pay_code_edits:type_name -> rotaloom.scheduling.v1.CyclePayCodeEdit
-	0,  // 2: rotaloom.scheduling.v1.CycleShift.segments:type_name -> rotaloom.scheduling.v1.JobSegment
-	1,  // 3: rotaloom.scheduling.v1.CyclePayCodeEdit.amount:type_name -> rotaloom.scheduling.v1.PayCodeAmount
-	6,  // 4: rotaloom.scheduling.v1.SpansChanged.groups:type_name -> rotaloom.scheduling.v1.EqualSpans
-	7,  // 5: rotaloom.scheduling.v1.EqualSpans.spans:type_name -> rotaloom.scheduling.v1.SpanState
-	9,  // 6: rotaloom.scheduling.v1.ShiftsEntered.shifts:type_name -> rotaloom.scheduling.v1.EnteredShift
-	0,  // 7: rotaloom.scheduling.v1.EnteredShift.segments:type_name -> rotaloom.scheduling.v1.JobSegment
-	10, // 8: rotaloom.scheduling.v1.EnteredShift.hides:type_name -> rotaloom.scheduling.v1.HiddenShift
-	1,  // 9: rotaloom.scheduling.v1.EnteredShift.pay_code_edit:type_name -> rotaloom.scheduling.v1.PayCodeAmount
-	12, // 10: rotaloom.scheduling.v1.LeaveTaken.employees:type_name -> rotaloom.scheduling.v1.EmployeeLeave
-	13, // 11: rotaloom.scheduling.v1.EmployeeLeave.intervals:type_name -> rotaloom.scheduling.v1.LeaveInterval
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	2,  // 0: rotaloom.scheduling.v1.PatternStored.shifts:type_name -> rotaloom.scheduling.v1.CycleShift
+	0,  // 1: rotaloom.scheduling.v1.CycleShift.segments:type_name -> rotaloom.scheduling.v1.JobSegment
+	4,  // 2: rotaloom.scheduling.v1.SpansChanged.groups:type_name -> rotaloom.scheduling.v1.EqualSpans
+	5,  // 3: rotaloom.scheduling.v1.EqualSpans.spans:type_name -> rotaloom.scheduling.v1.SpanState
+	7,  // 4: rotaloom.scheduling.v1.ShiftsEntered.shifts:type_name -> rotaloom.scheduling.v1.EnteredShift
+	0,  // 5: rotaloom.scheduling.v1.EnteredShift.segments:type_name -> rotaloom.scheduling.v1.JobSegment
+	8,  // 6: rotaloom.scheduling.v1.EnteredShift.hides:type_name -> rotaloom.scheduling.v1.HiddenShift
+	10, // 7: rotaloom.scheduling.v1.LeaveTaken.employees:type_name -> rotaloom.scheduling.v1.EmployeeLeave
+	11, // 8: rotaloom.scheduling.v1.EmployeeLeave.intervals:type_name -> rotaloom.scheduling.v1.LeaveInterval
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_event_proto_init() }
@@ -1255,14 +1028,14 @@ func file_rotaloom_scheduling_v1_schedule_event_proto_init() {
 	if File_rotaloom_scheduling_v1_schedule_event_proto != nil {
 		return
 	}
-	file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[13].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_event_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

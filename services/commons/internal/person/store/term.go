@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
@@ -55,7 +55,7 @@ func nonZero(id int64) *int64 {
 }
 
 // DeleteTermRequests forgets the requests that timekeeping says are carried out.
-func DeleteTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*timekeepingv1.PersonMemberships) error {
+func DeleteTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*schedulingv1.PersonMemberships) error {
 	var persons, numbers []int64
 	for _, l := range lists {
 		if l.GetTermRequest() > 0 {

@@ -26,7 +26,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/projection"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
@@ -242,12 +242,12 @@ func TestMembershipsArrive(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, b.EnsureStreams(t.Context()))
 	on := func(person, version int64, from, to string) proto.Message {
-		return &timekeepingv1.MembershipsChanged{Persons: []*timekeepingv1.PersonMemberships{{
-			PersonId: person, Version: version, Memberships: []*timekeepingv1.Membership{{EmploymentTermId: 5, From: from, To: to}},
+		return &schedulingv1.MembershipsChanged{Persons: []*schedulingv1.PersonMemberships{{
+			PersonId: person, Version: version, Memberships: []*schedulingv1.Membership{{EmploymentTermId: 5, From: from, To: to}},
 		}}}
 	}
 	for _, event := range []proto.Message{
-		&timekeepingv1.EmploymentTermChanged{Id: 5, Version: 2, Name: "Five"}, &timekeepingv1.EmploymentTermChanged{Id: 5, Version: 1, Name: "Old"},
+		&schedulingv1.EmploymentTermChanged{Id: 5, Version: 2, Name: "Five"}, &schedulingv1.EmploymentTermChanged{Id: 5, Version: 1, Name: "Old"},
 		on(7, 2, "2026-01-01", "2026-02-01"), on(7, 1, "2020-01-01", "3000-01-01"), on(8, 1, "bad", "3000-01-01"), on(9, 1, "2026-01-31", "9999-12-31"),
 	} {
 		bustest.Publish(t, conn, event)

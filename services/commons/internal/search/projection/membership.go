@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	"github.com/rotaloom/rotaloom/pkg/replica"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
 const (
@@ -28,8 +28,8 @@ SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[]) A
 var deleteMemberships = `DELETE FROM membership WHERE tenant_id = $1 AND ` + condition.AnyOf("person_id", "$2::bigint[]")
 
 type (
-	termChange       = replica.Change[*timekeepingv1.EmploymentTermChanged]
-	membershipChange = replica.Change[*timekeepingv1.PersonMemberships]
+	termChange       = replica.Change[*schedulingv1.EmploymentTermChanged]
+	membershipChange = replica.Change[*schedulingv1.PersonMemberships]
 )
 
 func applyTerms(ctx context.Context, tx pgx.Tx, tenantID int64, changes []termChange) error {
@@ -73,7 +73,7 @@ func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, changes []
 	return nil
 }
 
-func membershipDays(m *timekeepingv1.Membership) (civil.Range, error) {
+func membershipDays(m *schedulingv1.Membership) (civil.Range, error) {
 	from, err := civil.ParseDate(m.GetFrom())
 	if err != nil {
 		return civil.Range{}, err

@@ -1,6 +1,6 @@
 // Package projection keeps copies of what other services know, for queries:
 // employment terms and who is on them, and what schedules follow from, which is the
-// shifts and pay code edits of patterns, who follows which pattern from when to when, what people
+// shifts of patterns, who follows which pattern from when to when, what people
 // entered, and leave.
 package projection
 
@@ -15,7 +15,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
 // batch is how many events are applied in one transaction: one can hold a
@@ -35,13 +34,13 @@ const service = "commons"
 
 // Copies are the copies that queries need. Every list of memberships that arrives
 // is shown to observe, in the same transaction.
-func Copies(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*timekeepingv1.PersonMemberships) error) []*replica.Replica {
+func Copies(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*schedulingv1.PersonMemberships) error) []*replica.Replica {
 	return []*replica.Replica{
-		replica.New(pool, replica.Copy[*timekeepingv1.EmploymentTermChanged]{
-			Service: service, Event: &timekeepingv1.EmploymentTermChanged{}, Apply: applyTerms,
+		replica.New(pool, replica.Copy[*schedulingv1.EmploymentTermChanged]{
+			Service: service, Event: &schedulingv1.EmploymentTermChanged{}, Apply: applyTerms,
 		}),
-		replica.New(pool, replica.Copy[*timekeepingv1.PersonMemberships]{
-			Service: service, Event: &timekeepingv1.MembershipsChanged{}, Apply: applyMemberships, Observe: observe,
+		replica.New(pool, replica.Copy[*schedulingv1.PersonMemberships]{
+			Service: service, Event: &schedulingv1.MembershipsChanged{}, Apply: applyMemberships, Observe: observe,
 		}),
 		replica.New(pool, replica.Copy[*schedulingv1.PatternStored]{
 			Service: service, Event: &schedulingv1.PatternStored{}, BatchSize: batch, Apply: applyPatterns,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/replica"
@@ -32,12 +31,6 @@ ON CONFLICT (tenant_id, id) DO UPDATE SET version = excluded.version, person_id 
 
 	deleteSegments = `DELETE FROM entered_shift_segment WHERE tenant_id = $1 AND shift_id = ANY($2)`
 
-	deleteEdits = `DELETE FROM entered_pay_code_edit WHERE tenant_id = $1 AND id = ANY($2)`
-
-	insertEdits = `
-INSERT INTO entered_pay_code_edit (tenant_id, id, person_id, from_day, to_day, amount)
-SELECT $1, unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::date[]), unnest($5::date[]), unnest($6::bytea[])`
-
 	insertSegments = `
 INSERT INTO entered_shift_segment (tenant_id, shift_id, segment, person_id, day, job, start_second, end_second)
 SELECT $1, unnest($2::bigint[]), unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::date[]),
@@ -62,31 +55,12 @@ func (r *shifts) add(s *schedulingv1.EnteredShift) {
 	r.hidesOrdinals = append(r.hidesOrdinals, unless(none, int16(h.GetOrdinal())))
 }
 
-// payCodeEdits are rows of pay code edits that people entered, in columns as the
-// database takes them.
-type payCodeEdits struct {
-	ids, persons []int64
-	from, to     []civil.Date
-	amounts      [][]byte
-}
-
-func (e *payCodeEdits) add(s *schedulingv1.EnteredShift) error {
-	amount, err := proto.Marshal(s.GetPayCodeEdit())
-	if err != nil {
-		return fmt.Errorf("projection: encode a pay code edit: %w", err)
-	}
-	e.ids, e.persons, e.amounts = append(e.ids, s.GetId()), append(e.persons, s.GetEmployeeId()), append(e.amounts, amount)
-	e.from, e.to = append(e.from, civil.Date(s.GetDay())), append(e.to, civil.Date(max(s.GetDay(), s.GetLastDay())+1))
-	return nil
-}
-
-// applyShifts stores shifts and pay code edits, and removes those that are gone.
+// applyShifts stores shifts, and removes those that are gone.
 func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*schedulingv1.EnteredShift]) error {
 	var all, gone, owners, workers []int64
 	var days []civil.Date
 	var rows shifts
 	var placed segments
-	var edits payCodeEdits
 	for _, c := range changes {
 		all = append(all, c.Key)
 		if c.Deleted {
@@ -95,12 +69,6 @@ func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []repli
 		}
 		rows.add(c.State)
 		if c.State.GetEmployeeId() == 0 {
-			continue
-		}
-		if c.State.GetPayCodeEdit() != nil {
-			if err := edits.add(c.State); err != nil {
-				return err
-			}
 			continue
 		}
 		if err := placed.add(c.Event.(*schedulingv1.ShiftsEntered).GetJobs(), c.State.GetSegments()); err != nil {
@@ -115,8 +83,6 @@ func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []repli
 	batch.Queue(upsertShifts, tenantID, rows.ids, rows.versions, rows.persons, rows.hidesPersons, rows.hidesDays, rows.hidesLanes, rows.hidesOrdinals)
 	batch.Queue(deleteSegments, tenantID, all)
 	batch.Queue(insertSegments, tenantID, owners, placed.numbers, workers, days, placed.jobs, placed.starts, placed.ends)
-	batch.Queue(deleteEdits, tenantID, all)
-	batch.Queue(insertEdits, tenantID, edits.ids, edits.persons, edits.from, edits.to, edits.amounts)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("projection: store shifts: %w", err)
 	}

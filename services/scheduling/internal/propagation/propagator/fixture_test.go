@@ -25,6 +25,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
@@ -47,8 +48,6 @@ type fixture struct {
 	backoff time.Duration
 	// patience replaces waitTimeout for what takes seconds, unless it is 0.
 	patience time.Duration
-	// memberWait replaces that of a propagator, unless it is 0.
-	memberWait time.Duration
 }
 
 func newFixture(t testing.TB) *fixture {
@@ -87,8 +86,7 @@ func (w *fixture) count(sql string, args ...any) int {
 // term makes a term that passes patterns on.
 func (w *fixture) term(id int64) {
 	w.t.Helper()
-	w.exec(`INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, deleted, version)
-		VALUES (1, $1, $2, true, false, 1)`, id, fmt.Sprint("Term ", id))
+	w.exec(schedtest.InsertTerm, id, fmt.Sprint("Term ", id), true)
 }
 
 // members puts employees on a term.
@@ -227,7 +225,6 @@ func (w *fixture) run(server *natstest.Server, cfg Config) *process {
 	p, err := New(Options{Pool: pool, Clock: clock.System{}, Bus: b, Wake: relay.Wake, Log: log, Registry: registry, Config: cfg})
 	require.NoError(w.t, err)
 	p.backoff = []time.Duration{w.backoff}
-	p.memberWait = cmp.Or(w.memberWait, p.memberWait)
 
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error, 2)
@@ -291,7 +288,7 @@ func (w *fixture) employees() []int64 {
 func (w *fixture) input(employee int64) (in span.Input) {
 	in.Memberships = collect(w, `
 SELECT employment_term_id, from_date, to_date,
-    (SELECT t.allows_inheritance AND NOT t.deleted FROM employment_term t WHERE t.id = m.employment_term_id)
+    (SELECT t.allows_inheritance FROM employment_term t WHERE t.id = m.employment_term_id)
 FROM membership m WHERE employee_id = $1`, employee, func(row pgx.CollectableRow) (m span.Membership, err error) {
 		var from, to time.Time
 		var inherits *bool

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,20 +12,18 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 const (
 	claimPropagation = `
-SELECT id, employment_term_ids, employee_ids, expected_term_ids, expected_members, extract(epoch FROM clock_timestamp() - accepted_at)::float8
-FROM propagation
+SELECT id, employment_term_ids, employee_ids FROM propagation
 WHERE tenant_id = $1 AND state = 'ACCEPTED' AND id > $2 ORDER BY id LIMIT 1 FOR UPDATE`
 
 	anyAccepted = `SELECT EXISTS (SELECT FROM propagation WHERE tenant_id = $1 AND state = 'ACCEPTED' AND id > $2)`
 
-	// Whoever was on a term at any time. Who has spans from a term and was never on
-	// it, as far as is known, lost the membership since: a propagation of its own
-	// takes the spans away.
+	// The employees who were, are or will be on a term. For an employee who has spans from
+	// a term and no membership, the change of the membership started a propagation of its
+	// own.
 	selectAffected = `SELECT employee_id FROM membership WHERE tenant_id = $1 AND employment_term_id = ANY($2)`
 
 	lastTurn = `SELECT coalesce(max(turn), 0) FROM propagation_batch WHERE tenant_id = $1 AND state = 'REQUESTED'`
@@ -35,15 +32,15 @@ WHERE tenant_id = $1 AND state = 'ACCEPTED' AND id > $2 ORDER BY id LIMIT 1 FOR 
 INSERT INTO propagation_batch (tenant_id, propagation_id, batch, employee_ids, first_employee_id, buckets, turn, part)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
-	// Whoever comes to the same terms meanwhile is concerned by the propagation of
-	// that membership, which is planned later than these. Others may wait for members.
+	// An employee who comes to the same terms meanwhile is concerned by the propagation of
+	// that membership, which is planned later than these.
 	startPropagations = `
 UPDATE propagation p SET employees_total = $5, batches_total = $6, applied_by = $2,
     started_at = clock_timestamp(), moved_at = clock_timestamp(), reminders = 0, error = '',
     state = CASE WHEN $6 = 0 THEN 'FINISHED' ELSE 'RUNNING' END,
     finished_at = CASE WHEN $6 = 0 THEN clock_timestamp() END
 WHERE tenant_id = $1 AND state = 'ACCEPTED' AND (id = $2
-    OR employment_term_ids = $3::bigint[] AND employee_ids = $4::bigint[] AND expected_term_ids = '{}')`
+    OR employment_term_ids = $3::bigint[] AND employee_ids = $4::bigint[])`
 )
 
 // plan divides the employees whom the accepted propagations of a tenant concern
@@ -59,7 +56,7 @@ func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 	defer p.wake()
 	var failures error
 	for after := int64(0); ; {
-		id, mine, wait, err := p.planNext(ctx, tenantID, after)
+		id, mine, err := p.planNext(ctx, tenantID, after)
 		if err != nil {
 			failures = errors.Join(failures, err)
 			if id == 0 || pgerr.Unavailable(err) || ctx.Err() != nil {
@@ -67,10 +64,6 @@ func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 			}
 			failed, after = append(failed, id), id // The others need not wait for it.
 			continue
-		}
-		if wait > 0 {
-			after = id // The others need not wait for its members.
-			p.planIn(tenantID, wait)
 		}
 		if !mine {
 			return failed, failures // Whoever plans looks for more at the end, as below.
@@ -88,30 +81,20 @@ func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 
 // planNext plans the oldest accepted propagation with a larger id, together with
 // those that concern the same terms and employees, and returns its id. It
-// returns false when somebody else plans for the tenant, and how long the
-// propagation has to wait for members of its terms, if they are missing.
-func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id int64, mine bool, wait time.Duration, err error) {
+// returns false when somebody else plans for the tenant.
+func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id int64, mine bool, err error) {
 	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		id, wait = 0, 0
+		id = 0
 		if mine, err = lockPlanning.Try(ctx, tx, tenantID); err != nil || !mine {
 			return err
 		}
-		var terms, given, expectedTerms, expectedCounts []int64
-		var seconds float64
-		err := tx.QueryRow(ctx, claimPropagation, tenantID, after).Scan(&id, &terms, &given, &expectedTerms, &expectedCounts, &seconds)
+		var terms, given []int64
+		err := tx.QueryRow(ctx, claimPropagation, tenantID, after).Scan(&id, &terms, &given)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return p.request(ctx, tx, tenantID) // Perhaps the hint was about batches.
 		}
 		if err != nil {
 			return fmt.Errorf("propagation: claim: %w", err)
-		}
-		members := make([]propagation.Members, len(expectedTerms))
-		for i := range members {
-			members[i] = propagation.Members{TermID: expectedTerms[i], Count: expectedCounts[i]}
-		}
-		wait, err = p.expected(ctx, tx, id, members, time.Duration(seconds*float64(time.Second)))
-		if err != nil || wait > 0 {
-			return err
 		}
 		employees, err := affectedEmployees(ctx, tx, tenantID, terms, given)
 		if err != nil {
@@ -127,7 +110,7 @@ func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id in
 		}
 		return p.request(ctx, tx, tenantID)
 	})
-	return id, mine, wait, err
+	return id, mine, err
 }
 
 // affectedEmployees returns the employees whom a change of terms concerns, together

@@ -66,10 +66,6 @@ type Propagator struct {
 	retention *retention.Retention
 	// scratches are those at which no worker is working.
 	scratches chan *scratch
-	// appointments are when to plan for tenants again.
-	appointments chan appointment
-	// memberWait is how long members are waited for.
-	memberWait time.Duration
 	// backoff replaces the waits between deliveries; tests are in a hurry.
 	backoff []time.Duration
 }
@@ -84,7 +80,7 @@ func New(opts Options) (*Propagator, error) {
 	return &Propagator{
 		pool: opts.Pool, bus: opts.Bus, wake: opts.Wake, log: opts.Log, cfg: cfg, metrics: m,
 		retention: retention.New(opts.Pool, opts.Log, opts.Clock, cfg.KeepHistory),
-		scratches: make(chan *scratch, 2*cfg.Concurrency), appointments: make(chan appointment, 64), memberWait: maxMemberWait,
+		scratches: make(chan *scratch, 2*cfg.Concurrency),
 	}, nil
 }
 
@@ -94,7 +90,6 @@ func (p *Propagator) Run(ctx context.Context) error {
 	group.Go(func() error { return p.bus.Run(ctx, p.Consumers()...) })
 	group.Go(func() error { return p.runSweep(ctx) })
 	group.Go(func() error { return p.retention.Run(ctx) })
-	group.Go(func() error { return p.runAppointments(ctx) })
 	return group.Wait()
 }
 

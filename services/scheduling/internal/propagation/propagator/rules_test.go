@@ -19,6 +19,7 @@ func TestPropagationAppliesAnAssignment(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.term(5)
+	w.term(6)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 3)...)
 	w.members(5, "2026-02-01", "2026-03-01", 4)
 	w.members(6, "2026-01-01", "3000-01-01", 9)

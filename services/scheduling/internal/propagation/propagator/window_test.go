@@ -238,6 +238,7 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 200)...)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
 	for _, sql := range []string{
+		`INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, body) OVERRIDING SYSTEM VALUE SELECT 1, g, 'T' || g, true, '' FROM generate_series(6, 55) g`,
 		`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
 			SELECT 1, g, 6 + g % 50, '2026-01-01', '3000-01-01' FROM generate_series(1000, 100000) g`,
 		`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)

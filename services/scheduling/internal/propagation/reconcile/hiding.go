@@ -24,8 +24,8 @@ const (
 UPDATE schedule_item i SET hidden_lane = u.lane, hidden_ordinal = u.ordinal, withdrawn = u.withdrawn
 FROM unnest($2::bigint[], $3::smallint[], $4::smallint[], $5::boolean[]) AS u (id, lane, ordinal, withdrawn)
 WHERE i.tenant_id = $1 AND i.id = u.id
-RETURNING i.id, i.kind = 'PAY_CODE_EDIT', i.kind = 'SCHEDULE_TAG', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE coalesce(i.employee_id, 0) END,
-    i.from_day, i.to_day, i.body, i.version`
+RETURNING i.id, i.kind = 'SHIFT', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE coalesce(i.employee_id, 0) END,
+    i.from_day, i.body, i.version`
 )
 
 // UpdateHidden finds where the entries stand that people changed or deleted, and whether
@@ -58,9 +58,9 @@ func (c *Changes) UpdateHidden(ctx context.Context, tx pgx.Tx, tenantID int64) (
 		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
 	}
 	var s scheduleevent.Shift
-	var tag bool // Of tags nobody keeps a copy.
-	_, err = pgx.ForEachRow(rows, []any{&s.ID, &s.Edit, &tag, &s.EmployeeID, &s.Day, &s.Last, &s.Body, &s.Version}, func() error {
-		if tag {
+	var shift bool // Nobody keeps copies of other entries.
+	_, err = pgx.ForEachRow(rows, []any{&s.ID, &shift, &s.EmployeeID, &s.Day, &s.Body, &s.Version}, func() error {
+		if !shift {
 			return nil
 		}
 		h := moved[s.ID]

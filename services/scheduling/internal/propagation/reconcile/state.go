@@ -46,7 +46,7 @@ ORDER BY a.employee_id`
 SELECT a.employment_term_id, ` + assignmentColumns + `, NULL::date[], NULL::date[]
 FROM employment_term t
 JOIN pattern_assignment a ON a.tenant_id = $1 AND a.employment_term_id = t.id AND a.believed_until = 'infinity'
-WHERE t.tenant_id = $1 AND t.id = ANY($2) AND t.allows_inheritance AND NOT t.deleted
+WHERE t.tenant_id = $1 AND t.id = ANY($2) AND t.allows_inheritance
 ORDER BY a.employment_term_id`
 
 	readLocks = `

@@ -18,45 +18,61 @@ type expansion struct {
 	query     *request.Query
 	needed    [encoding.Kinds]bool
 	relatedTo map[encoding.Relation]int32
+	// uncut is where shifts are kept as they are before leave takes from them; nil for
+	// nowhere.
+	uncut *[]encoding.Entry
 }
 
 // expand puts together what the rows say of each employee. Rows and persons
 // ascend by employee; patterns[i] belongs to the span i.
 func expand(q *request.Query, persons []encoding.Person, rows Rows, patterns []*encoding.Pattern) (*encoding.Window, error) {
+	e := newExpansion(q, persons)
+	return e.Window, e.add(rows, patterns)
+}
+
+func newExpansion(q *request.Query, persons []encoding.Person) *expansion {
 	e := &expansion{
 		Window: &encoding.Window{Days: q.Days, Persons: persons}, query: q, relatedTo: map[encoding.Relation]int32{},
 	}
 	for k := range encoding.Kinds {
 		e.needed[k] = needsKind(q, k)
 	}
+	return e
+}
+
+// add adds what the rows say of each employee.
+func (e *expansion) add(rows Rows, patterns []*encoding.Pattern) error {
 	e.reserve(rows.spans, patterns)
 	var spanAt, itemAt, hiddenAt, lockAt, leaveAt, lockedLeaveAt int
-	for i := range persons {
-		id := persons[i].ID
+	for i := range e.Persons {
+		id := e.Persons[i].ID
 		hidden := take(rows.hidden, &hiddenAt, func(h *hiddenRow) int64 { return h.employeeID }, id)
 		locks := take(rows.locks, &lockAt, func(l *encoding.Lock) int64 { return l.EmployeeID }, id)
 		spans := take(rows.spans, &spanAt, func(s *spanRow) int64 { return s.employeeID }, id)
 		first := len(e.Entries[encoding.KindShift])
 		for k := range spans {
 			if err := e.span(&spans[k], patterns[spanAt-len(spans)+k], int32(i), hidden, locks); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		items := take(rows.items, &itemAt, func(r *itemRow) int64 { return r.employeeID }, id)
 		if err := e.items(items, int32(i), locks); err != nil {
-			return nil, err
+			return err
+		}
+		if e.uncut != nil {
+			*e.uncut = append(*e.uncut, e.Entries[encoding.KindShift][first:]...)
 		}
 		leave := take(rows.leave, &leaveAt, func(r *leaveRow) int64 { return r.employeeID }, id)
 		lockedLeave := take(rows.lockedLeave, &lockedLeaveAt, func(r *lockedLeaveRow) int64 { return r.employeeID }, id)
 		if err := e.leave(leave, lockedLeave, first, int32(i), locks); err != nil {
-			return nil, err
+			return err
 		}
 		if err := e.timeOff(items, first); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	e.Locks = rows.locks
-	return e.Window, e.openShifts(rows.open)
+	return e.openShifts(rows.open)
 }
 
 // reserve makes room for the entries of spans, so that the lists are not copied

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
@@ -123,8 +124,10 @@ type outlineBuilder struct {
 type shape struct {
 	segments []segment.Segment
 	jobs     []string
-	seconds  int64
-	label    string
+	// refs are the jobs as the segments name them.
+	refs    []*commonv1.Ref
+	seconds int64
+	label   string
 	// generated says that a pattern made the entry, leave taken or not.
 	generated bool
 	posted    bool
@@ -275,11 +278,11 @@ func (s *shape) shift(e *encoding.Entry, text []byte) error {
 	for i, p := range pieces {
 		p.Start, p.End = p.Start-base, p.End-base
 		s.segments = append(s.segments, p)
-		job := ""
+		var job *commonv1.Ref
 		if i < len(shift.GetSegments()) {
-			job = shift.GetSegments()[i].GetOrgJobRef().GetQualifier()
+			job = shift.GetSegments()[i].GetOrgJobRef()
 		}
-		s.jobs = append(s.jobs, job)
+		s.refs, s.jobs = append(s.refs, job), append(s.jobs, job.GetQualifier())
 	}
 	return nil
 }

@@ -30,10 +30,10 @@ func (c *News) Cover(covers bool, employeeID int64) {
 	}
 }
 
-// Put notes an entry as it is now. Open shifts are not published, which never were on
-// anybody's schedule, nor are tags, of which nobody keeps a copy.
+// Put notes an entry as it is now. Others keep copies of shifts only, and not of open ones,
+// which never were on anybody's schedule.
 func (c *News) Put(kind string, r *itemstore.Row) error {
-	if r.EmployeeID == 0 || kind == itemstore.KindScheduleTag {
+	if r.EmployeeID == 0 || kind != itemstore.KindShift {
 		return nil
 	}
 	employeeID := r.EmployeeID
@@ -41,7 +41,7 @@ func (c *News) Put(kind string, r *itemstore.Row) error {
 		employeeID = 0
 	}
 	return c.shifts.Add(scheduleevent.Shift{
-		ID: r.ID, Version: r.Version, Edit: kind == itemstore.KindPayCodeEdit, EmployeeID: employeeID, Day: r.From, Last: r.To, Body: r.Body, Hides: r.Hides.Message(),
+		ID: r.ID, Version: r.Version, EmployeeID: employeeID, Day: r.From, Body: r.Body, Hides: r.Hides.Message(),
 	})
 }
 

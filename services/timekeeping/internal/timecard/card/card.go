@@ -3,7 +3,7 @@ package card
 import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -19,7 +19,7 @@ type Card struct {
 	input  *worktime.Input
 	result *worktime.Result
 	// shifts are those of input.Schedule, and scheduledTimes what stands beside them.
-	shifts         []*commonsv1.EmployeeShift
+	shifts         []*schedulingv1.EmployeeShift
 	scheduledTimes []scheduledTime
 }
 
@@ -51,9 +51,9 @@ func (e *employee) calculate(w Window, s *paysetup.Setup, now int64) *Card {
 // schedule adds the shifts of the schedule, without what leave takes of them.
 func (c *Card) schedule() {
 	cursor := c.zone.Cursor()
-	for _, shift := range c.of.GetShifts() {
+	for _, shift := range c.of.Schedule.GetShifts() {
 		day := civil.Date(shift.GetDay())
-		left := &commonsv1.EmployeeShift{Day: shift.GetDay()}
+		left := &schedulingv1.EmployeeShift{Day: shift.GetDay()}
 		var start, end int32
 		for _, segment := range shift.GetSegments() {
 			c.input.Work = append(c.input.Work, worktime.Interval{Day: day, Start: segment.GetStartSecond(), End: segment.GetEndSecond()})
@@ -78,19 +78,12 @@ func (c *Card) schedule() {
 // payRule returns the pay rule of an employee on a day: that of the employment term,
 // or else the one of the job assignment.
 func (e *employee) payRule(day civil.Date) *commonv1.Ref {
-	for _, span := range e.terms {
-		if !span.days.Contains(day) {
-			continue
-		}
-		for _, v := range span.term.GetVersions().GetEmploymentTermVersion() {
-			from, err := civil.ParseDate(v.GetStartDate())
-			to, errTo := civil.ParseDate(v.GetEndDate())
-			if err == nil && from <= day && (errTo != nil || day < to) && v.GetPayRule() != nil {
-				return v.GetPayRule()
-			}
+	for _, rule := range e.of.Schedule.GetPayRules() {
+		if civil.Date(rule.GetFrom()) <= day && day < civil.Date(rule.GetTo()) {
+			return rule.GetPayRule()
 		}
 	}
-	for _, rule := range e.of.GetPayRules() {
+	for _, rule := range e.of.Pay.GetPayRules() {
 		if civil.Date(rule.GetFrom()) <= day && day < civil.Date(rule.GetTo()) {
 			return &commonv1.Ref{Qualifier: &rule.Text}
 		}
@@ -104,7 +97,7 @@ func (e *employee) job(job string, day civil.Date) string {
 	if job != "" {
 		return job
 	}
-	for _, primary := range e.of.GetPrimaryJobs() {
+	for _, primary := range e.of.Pay.GetPrimaryJobs() {
 		if civil.Date(primary.GetFrom()) <= day && day < civil.Date(primary.GetTo()) {
 			return primary.GetText()
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
@@ -189,7 +189,7 @@ func (c *Card) exception(e worktime.Exception) *timekeepingv1.TimecardException 
 	return out
 }
 
-func (c *Card) scheduleShift(shift *commonsv1.EmployeeShift, planned worktime.Scheduled) *timekeepingv1.TimecardScheduleShift {
+func (c *Card) scheduleShift(shift *schedulingv1.EmployeeShift, planned worktime.Scheduled) *timekeepingv1.TimecardScheduleShift {
 	out := &timekeepingv1.TimecardScheduleShift{}
 	day := civil.Date(shift.GetDay())
 	for _, s := range shift.GetSegments() {

@@ -6,12 +6,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paycodeedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
@@ -37,7 +36,6 @@ type employee struct {
 	zone         *civil.Zone
 	// Through is the last day that is signed off, nil when none is.
 	Through     *civil.Date
-	terms       []termSpan
 	punches     []punch.Punch
 	edits       []*paycodeedit.Edit
 	leave       []leaveedit.Paid
@@ -46,13 +44,8 @@ type employee struct {
 	// worked on these and on the days before.
 	signed map[civil.Date]*timekeepingv1.TimecardDay
 	before map[civil.Date]worktime.Worked
-	// of is what commons knows.
-	of *commonsv1.EmployeeDays
-}
-
-type termSpan struct {
-	days civil.Range
-	term *timekeepingv1.EmploymentTerm
+	// of is what other services know.
+	of employeeday.Days
 }
 
 // Window is what is read, and how.
@@ -75,20 +68,6 @@ SELECT e.ID, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(
        (SELECT max(through) FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.ID)
 FROM unnest($2::bigint[]) AS e (id)
 LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.ID`
-
-	// OFFSET makes the planner look at the rows of each employee, rather than at all.
-	membershipsOf = `
-FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
-    SELECT * FROM membership WHERE tenant_id = $1 AND person_id = e.ID AND from_date < $4 AND to_date > $3 OFFSET 0
-) AS m`
-
-	readTerms = `
-SELECT m.person_id, m.from_date, m.to_date, m.employment_term_id` + membershipsOf + ` ORDER BY 1, 2`
-
-	readTermBodies = `
-SELECT t.id, t.body FROM (SELECT DISTINCT m.employment_term_id AS id` + membershipsOf + `) AS q CROSS JOIN LATERAL (
-    SELECT id, body FROM employment_term WHERE tenant_id = $1 AND id = q.id OFFSET 0
-) AS t`
 
 	// A shift begins after a pause that is longer than any shift.
 	readPunches = `
@@ -115,12 +94,9 @@ ORDER BY e.ID, p.at, p.direction DESC, p.is_transfer, p.id`
 // load reads what is stored of employees.
 func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, maxShift int64) (map[int64]*employee, error) {
 	found := make(map[int64]*employee, len(ids))
-	terms := map[int64]*timekeepingv1.EmploymentTerm{}
 	from, to := w.Days.From-daysBefore, w.Days.To+daysAfter
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(rows pgx.Rows) error { return r.scanEmployees(rows, found) }, readEmployees, tenantID, ids)
-	snapshot.Queue(func(rows pgx.Rows) error { return scanTermBodies(rows, terms) }, readTermBodies, tenantID, ids, from, to)
-	snapshot.Queue(func(rows pgx.Rows) error { return scanTerms(rows, found, terms) }, readTerms, tenantID, ids, from, to)
 	snapshot.Queue(func(rows pgx.Rows) error { return r.scanPunches(rows, found) }, readPunches,
 		tenantID, ids, from.Time(), to.Time(), float64(maxShift), daysBack, w.Bodies, w.Signed, w.Across)
 	snapshot.Queue(func(rows pgx.Rows) error {
@@ -149,35 +125,6 @@ func (r *Reader) scanEmployees(rows pgx.Rows, found map[int64]*employee) error {
 			return err
 		}
 		found[e.ID] = e
-	}
-	return rows.Err()
-}
-
-func scanTermBodies(rows pgx.Rows, terms map[int64]*timekeepingv1.EmploymentTerm) error {
-	for rows.Next() {
-		var id int64
-		var body []byte
-		if err := rows.Scan(&id, &body); err != nil {
-			return err
-		}
-		term := &timekeepingv1.EmploymentTerm{}
-		if err := proto.Unmarshal(body, term); err != nil {
-			return err
-		}
-		terms[id] = term
-	}
-	return rows.Err()
-}
-
-func scanTerms(rows pgx.Rows, found map[int64]*employee, terms map[int64]*timekeepingv1.EmploymentTerm) error {
-	for rows.Next() {
-		var id, term int64
-		var span termSpan
-		if err := rows.Scan(&id, &span.days.From, &span.days.To, &term); err != nil {
-			return err
-		}
-		span.term = terms[term]
-		found[id].terms = append(found[id].terms, span)
 	}
 	return rows.Err()
 }

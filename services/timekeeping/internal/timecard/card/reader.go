@@ -3,7 +3,6 @@ package card
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
@@ -35,19 +34,19 @@ const (
 // Reader calculates timecards.
 type Reader struct {
 	pool  *pg.Pool
-	days  commonsv1.EmployeeDayServiceClient
+	days  employeeday.Source
 	zones civil.Zones
 	now   func() time.Time
 }
 
-// NewReader returns a Reader of the database of the pool. It asks commons for the
-// schedule.
-func NewReader(pool *pg.Pool, days commonsv1.EmployeeDayServiceClient, now func() time.Time) *Reader {
+// NewReader returns a Reader of the database of the pool. It reads the schedule, jobs and
+// wages from the source.
+func NewReader(pool *pg.Pool, days employeeday.Source, now func() time.Time) *Reader {
 	return &Reader{pool: pool, days: days, now: now}
 }
 
 // Read calculates the timecards of employees, in the order of the ids. What is stored
-// is that of one moment, but for the schedule. It calls commons, so that it has no
+// is that of one moment, but for the schedule. It calls other services, so that it has no
 // place in a transaction.
 func (r *Reader) Read(ctx context.Context, tenantID int64, ids []int64, w Window) ([]*Card, error) {
 	known, err := r.ReadEmployeeDays(ctx, ids, w.Days, w.Wages)
@@ -62,23 +61,13 @@ func (r *Reader) Read(ctx context.Context, tenantID int64, ids []int64, w Window
 	return cards, err
 }
 
-// ReadEmployeeDays reads from commons what it knows of employees.
-func (r *Reader) ReadEmployeeDays(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]*commonsv1.EmployeeDays, error) {
-	response, err := r.days.ReadEmployeeDays(ctx, &commonsv1.ReadEmployeeDaysRequest{
-		EmployeeIds: ids, From: int32(days.From - daysBefore), To: int32(days.To + daysAfter), Wages: wages,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the schedule of employees: %w", err)
-	}
-	known := make(map[int64]*commonsv1.EmployeeDays, len(response.GetEmployees()))
-	for _, e := range response.GetEmployees() {
-		known[e.GetEmployeeId()] = e
-	}
-	return known, nil
+// ReadEmployeeDays reads from other services what they know of employees.
+func (r *Reader) ReadEmployeeDays(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]employeeday.Days, error) {
+	return r.days.Read(ctx, ids, civil.Range{From: days.From - daysBefore, To: days.To + daysAfter}, wages)
 }
 
-// ReadIn is Read in a transaction, with what commons knows.
-func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, known map[int64]*commonsv1.EmployeeDays) ([]*Card, error) {
+// ReadIn is Read in a transaction, with what other services know.
+func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, known map[int64]employeeday.Days) ([]*Card, error) {
 	setup, err := paysetup.Load(ctx, tx, tenantID)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (c *Card) book() {
 		e.Day, e.PayCode, e.Job = day, b.payCode, b.job
 		c.scheduledTimes, c.input.Edits = append(c.scheduledTimes, b), append(c.input.Edits, e)
 	}
-	for _, edit := range c.of.GetPayCodeEdits() {
+	for _, edit := range c.of.Schedule.GetPayCodeEdits() {
 		a, day := edit.GetAmount(), civil.Date(edit.GetDay())
 		if !c.Days.Contains(day) {
 			continue

@@ -62,7 +62,7 @@ func (c *Card) monetaryValue(t *timekeepingv1.WorkedTimeTotal) string {
 // wage returns what an hour in a job is paid on a day, nil when that is not known.
 func (e *employee) wage(day civil.Date, job string) *big.Rat {
 	var base *big.Rat
-	for _, w := range e.of.GetWages() {
+	for _, w := range e.of.Pay.GetWages() {
 		if day < civil.Date(w.GetFrom()) || day >= civil.Date(w.GetTo()) {
 			continue
 		}

@@ -18,6 +18,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode/paycodetest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
@@ -36,13 +37,13 @@ func TestReadWorkedTime(t *testing.T) {
 		return int32(d)
 	}
 	cards := timecardtest.New(pool, timecardtest.Known{7: {
-		EmployeeId: 7,
-		PrimaryJobs: []*commonsv1.EmployeeDayText{
-			{From: day("2026-01-01"), To: day("2026-03-04"), Text: "A/Clerk"}, {From: day("2026-03-04"), To: day("3000-01-01"), Text: "A/Cook"},
-		},
-		PayRules: []*commonsv1.EmployeeDayText{{From: day("2026-01-01"), To: day("3000-01-01"), Text: "hourly"}},
-	}}, timecardtest.Noon(t, "2026-04-01"))
-	codes, rules := paycode.New(pool), payrule.New(pool)
+		Pay: &commonsv1.PersonPay{
+			PrimaryJobs: []*commonsv1.PersonDayText{
+				{From: day("2026-01-01"), To: day("2026-03-04"), Text: "A/Clerk"}, {From: day("2026-03-04"), To: day("3000-01-01"), Text: "A/Cook"},
+			},
+			PayRules: []*commonsv1.PersonDayText{{From: day("2026-01-01"), To: day("3000-01-01"), Text: "hourly"}},
+		}}}, timecardtest.Noon(t, "2026-04-01"))
+	codes, rules := paycode.New(pool, paycodetest.Terms{}), payrule.New(pool, paycodetest.Terms{})
 	overtime, err := codes.CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
 	require.NoError(t, err)
 	_, err = rules.CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
@@ -79,28 +80,27 @@ func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	night := civil.Of(2026, time.March, 28) // On which the clock goes forward.
-	shift := func(day civil.Date, taken bool) *commonsv1.EmployeeShift {
-		return &commonsv1.EmployeeShift{Day: int32(day), Segments: []*commonsv1.EmployeeShiftSegment{{StartSecond: 22 * 3600, EndSecond: 30 * 3600, Taken: taken}}}
+	shift := func(day civil.Date, taken bool) *schedulingv1.EmployeeShift {
+		return &schedulingv1.EmployeeShift{Day: int32(day), Segments: []*schedulingv1.EmployeeShiftSegment{{StartSecond: 22 * 3600, EndSecond: 30 * 3600, Taken: taken}}}
 	}
-	edit := func(day civil.Date, a *schedulingv1.PayCodeAmount) *commonsv1.EmployeePayCodeEdit {
-		return &commonsv1.EmployeePayCodeEdit{Day: int32(day), Amount: a}
+	edit := func(day civil.Date, a *schedulingv1.PayCodeAmount) *schedulingv1.EmployeePayCodeEdit {
+		return &schedulingv1.EmployeePayCodeEdit{Day: int32(day), Amount: a}
 	}
 	known := timecardtest.Known{7: {
-		EmployeeId: 7, Shifts: []*commonsv1.EmployeeShift{shift(night, true), shift(night+1, false), shift(night+2, false)},
-		PayRules: []*commonsv1.EmployeeDayText{{From: int32(night - 100), To: int32(night + 100), Text: "Watched"}},
-		PayCodeEdits: []*commonsv1.EmployeePayCodeEdit{
+		Pay: &commonsv1.PersonPay{PayRules: []*commonsv1.PersonDayText{{From: int32(night - 100), To: int32(night + 100), Text: "Watched"}}},
+		Schedule: &schedulingv1.EmployeeDays{Shifts: []*schedulingv1.EmployeeShift{shift(night, true), shift(night+1, false), shift(night+2, false)}, PayCodeEdits: []*schedulingv1.EmployeePayCodeEdit{
 			edit(night-1, &schedulingv1.PayCodeAmount{PayCode: "Off", Seconds: 60}), edit(night, &schedulingv1.PayCodeAmount{PayCode: "off", Halves: 2, Job: "A/B"}),
 			edit(night+1, &schedulingv1.PayCodeAmount{PayCode: "Day", Halves: 1}), edit(night+2, &schedulingv1.PayCodeAmount{PayCode: "Gone", Money: 5, StartSecond: 1}),
-		},
+		}},
 	}}
 	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-04-02"))
 	for i, code := range []*timekeepingv1.PayCode{{Name: "Off"}, {Name: "Day", Unit: "DAY", ExcusedAbsence: proto.Bool(true)}} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
-			_, err := paycode.New(pool).CreatePayCode(ctx, code)
+			_, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, code)
 			require.NoError(t, err)
 		})
 	}
-	_, err := payrule.New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Watched", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+	_, err := payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Watched", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
 		EffectiveDate: "1900-01-01", FlagAbsence: proto.Bool(true),
 	}}})
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 	assert.Equal(t, []string{"2026-03-30"}, absent, "time off takes one, and another is excused")
 
 	cards.SignOff(ctx, t, 7, civil.Through(night, night+1))
-	known[7].PayCodeEdits = nil
+	known[7].Schedule.PayCodeEdits = nil
 	assert.Equal(t, want[:2], cards.Totals(ctx, t, "2026-03-28", "2026-03-31", 7))
 }
 

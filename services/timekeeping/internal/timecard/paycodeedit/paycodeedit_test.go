@@ -19,6 +19,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode/paycodetest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paycodeedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
@@ -39,7 +40,7 @@ func setup(t *testing.T) *paysetup.Setup {
 		{Name: "Bonus", Unit: "MONEY"},
 		{Name: "All", Combined: proto.Bool(true)},
 	} {
-		_, err := paycode.New(pool).CreatePayCode(ctx, code)
+		_, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, code)
 		require.NoError(t, err)
 	}
 	var s *paysetup.Setup

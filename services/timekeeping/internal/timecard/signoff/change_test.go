@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
-	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -20,7 +19,9 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode/paycodetest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
@@ -34,15 +35,15 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // minutes.
 func weekly(t *testing.T, ctx context.Context, pool *pg.Pool, after int32, ids ...int64) timecardtest.Known {
 	t.Helper()
-	code, err := paycode.New(pool).CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
+	code, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
 	require.NoError(t, err)
-	_, err = payrule.New(pool).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Weekly", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+	_, err = payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Weekly", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
 		EffectiveDate: "1900-01-01", WeeklyOvertime: []*timekeepingv1.PayRuleTier{{After: &after, PayCode: &commonv1.Ref{Id: code.Id}}},
 	}}})
 	require.NoError(t, err)
 	known := timecardtest.Known{}
 	for _, id := range ids {
-		known[id] = &commonsv1.EmployeeDays{EmployeeId: id, PayRules: []*commonsv1.EmployeeDayText{{From: int32(civil.Beginning), To: int32(civil.Forever), Text: "Weekly"}}}
+		known[id] = employeeday.Days{Pay: &commonsv1.PersonPay{PersonId: id, PayRules: []*commonsv1.PersonDayText{{From: int32(civil.Beginning), To: int32(civil.Forever), Text: "Weekly"}}}}
 	}
 	return known
 }
@@ -248,15 +249,15 @@ func TestOneImportAsksCommonsOnce(t *testing.T) {
 	}
 }
 
-// requestedRanges notes for how many days commons is asked.
+// requestedRanges notes for how many days others are asked.
 type requestedRanges struct {
 	timecardtest.Known
 	days []int
 }
 
-func (r *requestedRanges) ReadEmployeeDays(ctx context.Context, req *commonsv1.ReadEmployeeDaysRequest, opts ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {
-	r.days = append(r.days, int(req.GetTo()-req.GetFrom()))
-	return r.Known.ReadEmployeeDays(ctx, req, opts...)
+func (r *requestedRanges) Read(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]employeeday.Days, error) {
+	r.days = append(r.days, days.Days())
+	return r.Known.Read(ctx, ids, days, wages)
 }
 
 // A shift that begins before the midnight through which a timecard is signed off stays

@@ -6,22 +6,22 @@ import (
 	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
-// known is what commons said of an employee on some days.
+// known is what other services said of an employee on some days.
 type known struct {
 	id   int64
 	days civil.Range
-	of   map[int64]*commonsv1.EmployeeDays
+	of   map[int64]employeeday.Days
 }
 
-// maxDaysPerCall is how many days one question to commons covers at most, where the days
+// maxDaysPerCall is how many days one question covers at most, where the days
 // of the employees are not the same.
 const maxDaysPerCall = 62
 
-// readInGroups asks commons for what it knows: once for employees whose days lie close
+// readInGroups asks other services for what they know: once for employees whose days lie close
 // together, as those of one import do.
 func (s *Store) readInGroups(ctx context.Context, all []*known) error {
 	left := slices.SortedFunc(slices.Values(all), func(a, b *known) int {
@@ -53,7 +53,7 @@ func (s *Store) readInGroups(ctx context.Context, all []*known) error {
 	return nil
 }
 
-// known asks commons what it knows of an employee on some days.
+// known asks other services what they know of an employee on some days.
 func (s *Store) known(ctx context.Context, id int64, days civil.Range) (*known, error) {
 	of, err := s.cards.ReadEmployeeDays(ctx, []int64{id}, days, false)
 	return &known{id: id, days: days, of: of}, err

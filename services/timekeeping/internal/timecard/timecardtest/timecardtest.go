@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
@@ -22,16 +21,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// Known is what commons knows, by employee.
-type Known map[int64]*commonsv1.EmployeeDays
+// Known is what other services know, by employee.
+type Known map[int64]employeeday.Days
 
-// ReadEmployeeDays returns what commons knows of employees.
-func (k Known) ReadEmployeeDays(_ context.Context, req *commonsv1.ReadEmployeeDaysRequest, _ ...grpc.CallOption) (*commonsv1.ReadEmployeeDaysResponse, error) {
-	out := &commonsv1.ReadEmployeeDaysResponse{}
-	for _, id := range req.GetEmployeeIds() {
-		if k[id] != nil {
-			out.Employees = append(out.Employees, k[id])
-		}
+// Read returns what is known of employees.
+func (k Known) Read(_ context.Context, ids []int64, _ civil.Range, _ bool) (map[int64]employeeday.Days, error) {
+	out := map[int64]employeeday.Days{}
+	for _, id := range ids {
+		out[id] = k[id]
 	}
 	return out, nil
 }
@@ -43,7 +40,7 @@ type Timecards struct {
 }
 
 // New returns the timecards in the database of the pool.
-func New(pool *pg.Pool, days commonsv1.EmployeeDayServiceClient, now func() time.Time) *Timecards {
+func New(pool *pg.Pool, days employeeday.Source, now func() time.Time) *Timecards {
 	cards := card.NewReader(pool, days, now)
 	return &Timecards{Cards: cards, Signoffs: signoff.NewStore(pool, cards)}
 }

@@ -1,0 +1,66 @@
+package personpay
+
+import (
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
+)
+
+const (
+	readPersons = `SELECT id, hire_date, body FROM person WHERE tenant_id = $1 AND id = ANY($2)`
+
+	// Rules without a rate only name a work rule.
+	readWages = `
+SELECT person_id, '' AS job, from_date, to_date, hourly_rate FROM base_wage_rate WHERE tenant_id = $1 AND person_id = ANY($2)
+UNION ALL
+SELECT person_id, organization_path, from_date, to_date, hourly_rate FROM wage_work_rule
+WHERE tenant_id = $1 AND person_id = ANY($2) AND hourly_rate IS NOT NULL
+ORDER BY 1, 2, 3`
+)
+
+// persons returns what is known of a person, for what is to be added.
+type persons func(id int64) *commonsv1.PersonPay
+
+func scanAccrualProfiles(rows pgx.Rows, of persons) error {
+	for rows.Next() {
+		var id int64
+		var hired *civil.Date
+		var body []byte
+		if err := rows.Scan(&id, &hired, &body); err != nil {
+			return err
+		}
+		person := &commonsv1.Person{}
+		if err := proto.Unmarshal(body, person); err != nil {
+			return err
+		}
+		details := person.GetPersonInformation().GetPerson()
+		if details.GetAccrualProfileName() == "" {
+			continue
+		}
+		days := record.RangeOf(details.GetAccrualProfileEffectiveDate(), details.GetAccrualProfileEndDate())
+		if hired != nil {
+			days.From = max(days.From, *hired)
+		}
+		if days.Empty() || days.From <= civil.Beginning {
+			continue
+		}
+		of(id).AccrualProfile = &commonsv1.PersonDayText{From: int32(days.From), To: int32(days.To), Text: details.GetAccrualProfileName()}
+	}
+	return rows.Err()
+}
+
+func scanWages(rows pgx.Rows, of persons) error {
+	for rows.Next() {
+		var id int64
+		wage := &commonsv1.PersonWage{}
+		if err := rows.Scan(&id, &wage.Job, (*civil.Date)(&wage.From), (*civil.Date)(&wage.To), &wage.HourlyRate); err != nil {
+			return err
+		}
+		e := of(id)
+		e.Wages = append(e.Wages, wage)
+	}
+	return rows.Err()
+}

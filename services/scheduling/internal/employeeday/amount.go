@@ -1,0 +1,79 @@
+package employeeday
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
+)
+
+const (
+	// perUnit are the parts in which days and money are given.
+	perUnit = 10_000
+	// maxUnits bounds the days or the money of an edit. An edit of more is worth nothing
+	// to timecards, which have no such amounts.
+	maxUnits = 1_000_000_000
+	// maxPayCode bounds the name of a pay code, in bytes.
+	maxPayCode = 1000
+)
+
+// editAmount returns what an edit is worth on each of its days.
+func editAmount(e *schedulingv1.PayCodeEdit) (*schedulingv1.PayCodeAmount, error) {
+	out := amountOf(e.GetPayCodeRef(), e.GetOrgJobRef())
+	symbolic := e.GetSymbolicValueRef().GetQualifier()
+	switch {
+	case e.MoneyAmount != nil:
+		out.Money = parts(e.GetMoneyAmount())
+	case e.GetMoneyCurrencyAmount() != nil:
+		out.Money = parts(e.GetMoneyCurrencyAmount().GetAmount())
+	case symbolic == coveringedit.FullDay:
+		out.Halves = 2
+	case symbolic == coveringedit.HalfDay:
+		out.Halves = 1
+	case e.GetDurationInTime() != 0:
+		out.Seconds = e.GetDurationInTime()
+	case e.GetDurationInMinutes() != "":
+		hours, minutes, _ := strings.Cut(e.GetDurationInMinutes(), ":")
+		h, _ := strconv.ParseInt(hours, 10, 32)
+		m, err := strconv.ParseInt(minutes, 10, 32)
+		out.Seconds = h*3600 + m*60
+		return out, err
+	case e.GetStartTime() != "" && e.GetEndTime() != "":
+		start, err := civil.ParseTimeOfDay(e.GetStartTime())
+		if err != nil {
+			return nil, err
+		}
+		end, err := civil.ParseTimeOfDay(e.GetEndTime())
+		if err != nil {
+			return nil, err
+		}
+		out.StartSecond, out.EndSecond = int32(start), int32(end)
+		if end <= start {
+			out.EndSecond += civil.SecondsPerDay // It ends on the next day.
+		}
+	default:
+		out.Days = parts(e.GetDurationInDays())
+	}
+	return out, nil
+}
+
+func amountOf(code, job *commonv1.Ref) *schedulingv1.PayCodeAmount {
+	out := &schedulingv1.PayCodeAmount{PayCodeId: code.GetId(), PayCode: code.GetQualifier(), Job: scheduleevent.JobName(job)}
+	if len(out.GetPayCode()) > maxPayCode || strings.ContainsRune(out.GetPayCode(), 0) {
+		out.PayCode = ""
+	}
+	return out
+}
+
+// parts returns an amount in parts; 0 for one that is out of bounds.
+func parts(amount float64) int64 {
+	if !(math.Abs(amount) <= maxUnits) { // This way round for NaN.
+		return 0
+	}
+	return int64(math.Round(amount * perUnit))
+}

@@ -1,0 +1,111 @@
+// Package employeeday serves to timekeeping what stands on the days of employees: shifts, pay
+// code edits, and the pay rules of employment terms.
+package employeeday
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
+)
+
+// The bounds of one call.
+const (
+	maxEmployees = 500
+	maxDays      = 400
+)
+
+// Handler serves EmployeeDayService.
+type Handler struct {
+	schedulingv1.UnsafeEmployeeDayServiceServer
+	pool   *pg.Pool
+	reader *reading.Reader
+}
+
+var _ schedulingv1.EmployeeDayServiceServer = (*Handler)(nil)
+
+// New returns a Handler that reads the database of the pool.
+func New(pool *pg.Pool, reader *reading.Reader) *Handler {
+	return &Handler{pool: pool, reader: reader}
+}
+
+// ReadEmployeeDays returns what stands on some days of employees.
+func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEmployeeDaysRequest) (*schedulingv1.ReadEmployeeDaysResponse, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	days := civil.Range{From: civil.Date(req.GetFrom()), To: civil.Date(req.GetTo())}
+	if n := len(req.GetEmployeeIds()); n > maxEmployees || days.Empty() || days.Days() > maxDays {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d, or none.", n, days.Days(), maxEmployees, maxDays))
+	}
+	found, err := h.reader.DaysOf(ctx, tenantID, req.GetEmployeeIds(), days)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64]*schedulingv1.EmployeeDays, len(found))
+	for id, d := range found {
+		out[id] = &schedulingv1.EmployeeDays{EmployeeId: id, Shifts: shifts(d.Shifts)}
+		if out[id].PayCodeEdits, err = payCodeEdits(d.Edits, days); err != nil {
+			return nil, err
+		}
+	}
+	if err := h.addPayRules(ctx, tenantID, req.GetEmployeeIds(), days, out); err != nil {
+		return nil, err
+	}
+	response := &schedulingv1.ReadEmployeeDaysResponse{}
+	for _, id := range slices.Sorted(maps.Keys(out)) {
+		response.Employees = append(response.Employees, out[id])
+	}
+	return response, nil
+}
+
+// shifts are shifts in the order of their days and starts.
+func shifts(list []reading.DayShift) []*schedulingv1.EmployeeShift {
+	slices.SortFunc(list, func(a, b reading.DayShift) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Work[0].Start, b.Work[0].Start), cmp.Compare(a.ID, b.ID))
+	})
+	out := make([]*schedulingv1.EmployeeShift, len(list))
+	for i, s := range list {
+		out[i] = &schedulingv1.EmployeeShift{Day: int32(s.Day)}
+		for _, w := range s.Work {
+			out[i].Segments = append(out[i].Segments, &schedulingv1.EmployeeShiftSegment{
+				StartSecond: w.Start, EndSecond: w.End, Job: scheduleevent.JobName(w.Job), Taken: w.Taken,
+			})
+		}
+	}
+	return out
+}
+
+// payCodeEdits are pay code edits on each of their days that are among some days, in the
+// order of these.
+func payCodeEdits(list []reading.DayEdit, days civil.Range) ([]*schedulingv1.EmployeePayCodeEdit, error) {
+	slices.SortFunc(list, func(a, b reading.DayEdit) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.ID, b.ID)) })
+	var out []*schedulingv1.EmployeePayCodeEdit
+	for _, e := range list {
+		amount, err := editAmount(e.Edit)
+		if err != nil {
+			return nil, fmt.Errorf("pay code edit %d: %w", e.ID, err)
+		}
+		last := e.Last
+		if amount.GetEndSecond() > civil.SecondsPerDay && last == e.First+1 {
+			last = e.First // One night, which ends on the day after it began.
+		}
+		for day := max(e.First, days.From); day <= min(last, days.To-1); day++ {
+			out = append(out, &schedulingv1.EmployeePayCodeEdit{Day: int32(day), Amount: proto.CloneOf(amount)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *schedulingv1.EmployeePayCodeEdit) int { return cmp.Compare(a.GetDay(), b.GetDay()) })
+	return out, nil
+}

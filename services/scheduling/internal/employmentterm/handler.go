@@ -1,0 +1,206 @@
+package employmentterm
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+)
+
+// maxListed bounds the response of a list without criteria.
+const maxListed = 5000
+
+// Handler serves EmploymentTermService. The interceptors in front of it see to
+// it that the context has a tenant.
+type Handler struct {
+	schedulingv1.UnsafeEmploymentTermServiceServer
+	pool *pg.Pool
+	// wake notifies the relay that there are events to publish.
+	wake func()
+}
+
+// New makes a Handler; wake is called after a commit that left events in the
+// outbox.
+func New(pool *pg.Pool, wake func()) *Handler {
+	return &Handler{pool: pool, wake: wake}
+}
+
+// GetEmploymentTerm returns the term with the id in the path.
+func (h *Handler) GetEmploymentTerm(ctx context.Context, req *schedulingv1.GetEmploymentTermRequest) (*schedulingv1.EmploymentTerm, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := get(ctx, h.pool, tenantID, req.GetId(), false)
+	if err != nil {
+		return nil, err
+	}
+	return found.term, rpc.SetVersion(ctx, found.version)
+}
+
+// CreateEmploymentTerm stores a new term.
+func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *schedulingv1.EmploymentTerm) (*schedulingv1.EmploymentTerm, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	term, err := prepareNew(req)
+	if err != nil {
+		return nil, err
+	}
+	return h.change(ctx, tenantID, false, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
+		term.Id = 0
+		written, err := insert(ctx, tx, tenantID, term)
+		return written, term.GetAllowsInheritance(), err
+	})
+}
+
+// UpdateEmploymentTerm replaces the term with the id in the path. What the
+// request leaves out stays.
+func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *schedulingv1.UpdateEmploymentTermRequest) (*schedulingv1.EmploymentTerm, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h.change(ctx, tenantID, false, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
+		old, err := get(ctx, tx, tenantID, req.GetId(), true)
+		if err != nil {
+			return row{}, false, err
+		}
+		if err := old.check(ctx); err != nil {
+			return row{}, false, err
+		}
+		term, err := prepareChange(req.GetId(), old.term, req.GetEmploymentTerm())
+		if err != nil {
+			return row{}, false, err
+		}
+		written, err := update(ctx, tx, tenantID, req.GetId(), term)
+		return written, term.GetAllowsInheritance() != old.term.GetAllowsInheritance(), err
+	})
+}
+
+// DeleteEmploymentTerm removes the term with the id in the path. A term that
+// persons are assigned to stays.
+func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *schedulingv1.DeleteEmploymentTermRequest) (*emptypb.Empty, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = h.change(ctx, tenantID, true, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
+		old, err := get(ctx, tx, tenantID, req.GetId(), true)
+		if err != nil {
+			return row{}, false, err
+		}
+		if err := old.check(ctx); err != nil {
+			return row{}, false, err
+		}
+		removed, err := remove(ctx, tx, tenantID, req.GetId())
+		return removed, err == nil && removed.term.GetAllowsInheritance(), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// change runs one write and puts its event into the outbox beside it. When the write
+// reports that the term begins or ceases to pass patterns on, it starts the propagation in
+// the same transaction, and names it.
+func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, write func(context.Context, pgx.Tx) (written row, turns bool, err error)) (*schedulingv1.EmploymentTerm, error) {
+	var written row
+	var propagationID int64
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		var turns bool
+		if written, turns, err = write(ctx, tx); err != nil {
+			return err
+		}
+		propagationID = 0
+		if turns {
+			propagationID, err = propagation.Start(ctx, tx, propagation.Request{Cause: propagation.CauseInheritance, TermIDs: []int64{written.id}})
+			if err != nil {
+				return err
+			}
+		}
+		return outbox.Append(ctx, tx, tenantID, written.changed(deletes))
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.wake()
+	if err := propagation.Name(ctx, propagationID); err != nil {
+		return nil, err
+	}
+	if deletes {
+		return nil, nil
+	}
+	return written.term, rpc.SetVersion(ctx, written.version)
+}
+
+// ListEmploymentTerms returns the term with an id or a name, or all terms in
+// the order of their names.
+func (h *Handler) ListEmploymentTerms(ctx context.Context, req *schedulingv1.ListEmploymentTermsRequest) (*schedulingv1.EmploymentTermList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.listed(ctx, tenantID, req)
+	if err != nil {
+		return nil, err
+	}
+	out := &schedulingv1.EmploymentTermList{EmploymentTerms: make([]*schedulingv1.EmploymentTerm, 0, len(found))}
+	for _, r := range found {
+		if req.AllDetails != nil && !req.GetAllDetails() {
+			short(r.term)
+		}
+		out.EmploymentTerms = append(out.EmploymentTerms, r.term)
+	}
+	return out, nil
+}
+
+func (h *Handler) listed(ctx context.Context, tenantID int64, req *schedulingv1.ListEmploymentTermsRequest) ([]row, error) {
+	switch {
+	case req.Id != nil:
+		found, err := byIDs(ctx, h.pool, tenantID, []int64{req.GetId()})
+		if err != nil {
+			return nil, err
+		}
+		r, ok := found[req.GetId()]
+		if !ok {
+			return nil, fault.Invalid(CodeUnknownID, fmt.Sprintf("There is no employment term with id %d.", req.GetId()))
+		}
+		return []row{r}, nil
+	case req.GetQualifier() != "":
+		found, err := byNames(ctx, h.pool, tenantID, []string{req.GetQualifier()})
+		if err != nil {
+			return nil, err
+		}
+		r, ok := found[req.GetQualifier()]
+		if !ok {
+			return nil, unknownName(req.GetQualifier())
+		}
+		return []row{r}, nil
+	}
+	found, err := list(ctx, h.pool, tenantID, maxListed+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > maxListed {
+		return nil, fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("There are more than %d employment terms. Ask for some of them by multi_read.", maxListed))
+	}
+	return found, nil
+}
+
+func unknownName(name string) *fault.Error {
+	return fault.Invalid(CodeUnknownName, fmt.Sprintf("There is no employment term with the name %q.", name))
+}

@@ -1,0 +1,210 @@
+package employmentterm
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// maxRead bounds how many terms one request names.
+var maxRead = policy.Max[*schedulingv1.EmploymentTermRefList]("employment terms")
+
+// termRef is one term that a request names.
+type termRef struct {
+	id           int64
+	name         string
+	persistentID string
+}
+
+// MultiReadEmploymentTerms returns the terms asked for, in that order. An
+// unknown name refuses the request; other unknown terms fail by themselves.
+func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermsRequest) (*schedulingv1.EmploymentTermList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	where := req.GetWhere()
+	list, err := requestedTerms(where.GetEmploymentTerms())
+	if err != nil {
+		return nil, err
+	}
+	window, err := versionWindow(where)
+	if err != nil {
+		return nil, err
+	}
+	find, err := h.finder(ctx, tenantID, list)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*commonv1.Ref, *schedulingv1.EmploymentTerm]{}
+	for _, w := range list {
+		r, err := find(w)
+		if fault.HasCode(err, CodeUnknownName) {
+			return nil, err
+		}
+		if err != nil {
+			out.Fail(w.ref(), fault.FromError(err))
+			continue
+		}
+		filterVersions(r.term, window)
+		if where.AllDetails != nil && !where.GetAllDetails() {
+			short(r.term)
+		}
+		out.Succeed(w.ref(), r.term)
+	}
+	return response(ctx, out)
+}
+
+// response gives the outcome under the umbrella code of employment terms.
+func response(ctx context.Context, out *bulk.Outcome[*commonv1.Ref, *schedulingv1.EmploymentTerm]) (*schedulingv1.EmploymentTermList, error) {
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, CodeSome)
+	if fault.HasCode(err, fault.CodeBulkFailed) {
+		all := fault.FromError(err)
+		return nil, fault.Invalid(CodeSome, all.Message).WithDetails(all.Details)
+	}
+	return &schedulingv1.EmploymentTermList{EmploymentTerms: done, Failure: failure}, err
+}
+
+func (w termRef) ref() *commonv1.Ref {
+	switch {
+	case w.id != 0:
+		return &commonv1.Ref{Id: &w.id}
+	case w.name != "":
+		return &commonv1.Ref{Qualifier: &w.name}
+	}
+	return &commonv1.Ref{Qualifier: &w.persistentID}
+}
+
+// requestedTerms reads the one list that a request must use.
+func requestedTerms(list *schedulingv1.EmploymentTermRefList) ([]termRef, error) {
+	var out []termRef
+	lists := 0
+	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetPersistentIds()), len(list.GetRefs())} {
+		if n > 0 {
+			lists++
+		}
+		if n > maxRead {
+			return nil, fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
+				fmt.Sprintf("Number of employment terms %d is more than the allowed %d.", n, maxRead)).WithLimits(int64(n), int64(maxRead))
+		}
+	}
+	switch {
+	case lists == 0:
+		return nil, fault.Invalid(CodeNothing, "Name the employment terms by ids, qualifiers, persistentIds or refs.")
+	case lists > 1:
+		return nil, fault.Invalid(CodeSeveral, "Name the employment terms by only one of ids, qualifiers, persistentIds and refs.")
+	}
+	for _, id := range list.GetIds() {
+		out = append(out, termRef{id: id})
+	}
+	for _, name := range list.GetQualifiers() {
+		out = append(out, termRef{name: name})
+	}
+	for _, id := range list.GetPersistentIds() {
+		out = append(out, termRef{persistentID: id})
+	}
+	for _, ref := range list.GetRefs() {
+		switch {
+		case ref.Id != nil:
+			out = append(out, termRef{id: ref.GetId()})
+		case ref.GetQualifier() != "":
+			out = append(out, termRef{name: ref.GetQualifier()})
+		default:
+			return nil, fault.Invalid(CodeNothing, "A ref needs an id or a qualifier.")
+		}
+	}
+	return out, nil
+}
+
+// versionWindow returns the days whose versions are shown; all days when the
+// request has no dates.
+func versionWindow(where *schedulingv1.EmploymentTermWhere) (civil.Range, error) {
+	window := civil.Range{From: civil.Beginning, To: civil.Forever}
+	if text := where.GetStartDate(); text != "" {
+		day, err := civil.ParseDate(text)
+		if err != nil {
+			return window, fault.Invalid(fault.CodeDate, "startDate: "+err.Error())
+		}
+		window.From = day.Clamp()
+	}
+	if text := where.GetEndDate(); text != "" {
+		day, err := civil.ParseDate(text)
+		if err != nil {
+			return window, fault.Invalid(fault.CodeDate, "endDate: "+err.Error())
+		}
+		window.To = day.Clamp().AddDays(1)
+	}
+	if window.Empty() {
+		return window, fault.Invalid(fault.CodeInput, "endDate lies before startDate.")
+	}
+	return window, nil
+}
+
+// finder loads what the list names and returns how to find each of it.
+func (h *Handler) finder(ctx context.Context, tenantID int64, list []termRef) (func(termRef) (row, error), error) {
+	var ids []int64
+	var names, persistent []string
+	for _, w := range list {
+		switch {
+		case w.name != "":
+			names = append(names, w.name)
+		case w.persistentID != "":
+			persistent = append(persistent, w.persistentID)
+		default:
+			ids = append(ids, w.id)
+		}
+	}
+	var idRows map[int64]row
+	var nameRows, persistentRows map[string]row
+	load := func(ctx context.Context, db pg.Querier) (err error) {
+		if len(ids) > 0 {
+			idRows, err = byIDs(ctx, db, tenantID, ids)
+		}
+		if err == nil && len(names) > 0 {
+			nameRows, err = byNames(ctx, db, tenantID, names)
+		}
+		if err == nil && len(persistent) > 0 {
+			persistentRows, err = byPersistentIDs(ctx, db, tenantID, persistent)
+		}
+		return err
+	}
+	var err error
+	if len(ids) > 0 && len(names) > 0 { // Only refs name terms in two ways.
+		err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error { return load(ctx, tx) })
+	} else {
+		err = load(ctx, h.pool)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func(w termRef) (row, error) {
+		switch {
+		case w.name != "":
+			if r, ok := nameRows[w.name]; ok {
+				return r, nil
+			}
+			return row{}, unknownName(w.name)
+		case w.persistentID != "":
+			if r, ok := persistentRows[w.persistentID]; ok {
+				return r, nil
+			}
+			return row{}, fault.Invalid(CodeItemUnknownPersistentID, fmt.Sprintf("There is no employment term with the persistentId %q.", w.persistentID))
+		}
+		if r, ok := idRows[w.id]; ok {
+			return r, nil
+		}
+		return row{}, fault.Invalid(CodeItemUnknownID, fmt.Sprintf("There is no employment term with id %d.", w.id))
+	}, nil
+}

@@ -1,0 +1,45 @@
+package employmentterm
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+func TestUsesLooksWhereverATermRefers(t *testing.T) {
+	t.Parallel()
+	named, byID := &commonv1.Ref{Qualifier: proto.String("Sick")}, &commonv1.Ref{Id: proto.Int64(7), Qualifier: proto.String("Other")}
+	term := func(v *schedulingv1.EmploymentTermVersion) *schedulingv1.EmploymentTerm {
+		return &schedulingv1.EmploymentTerm{Name: "T", Versions: &schedulingv1.EmploymentTermVersions{EmploymentTermVersion: []*schedulingv1.EmploymentTermVersion{{}, v}}}
+	}
+	tests := []struct {
+		name     string
+		term     *schedulingv1.EmploymentTerm
+		property property
+		want     bool
+	}{
+		{"nothing", term(&schedulingv1.EmploymentTermVersion{}), "pay_code", false},
+		{"the minimum wage", term(&schedulingv1.EmploymentTermVersion{MinimumWage: &schedulingv1.MinimumWage{ContributingPayCodes: named}}), "pay_code", true},
+		{"a day's pay code, by id", term(&schedulingv1.EmploymentTermVersion{DayPaycodes: &schedulingv1.TermDayPaycodes{
+			TermDayPaycode: []*schedulingv1.TermDayPaycode{{}, {PayCode: byID}},
+		}}), "pay_code", true},
+		{"a work rule of that name", term(&schedulingv1.EmploymentTermVersion{DurationPaycodes: &schedulingv1.TermDurationPaycodes{
+			TermDurationPaycode: []*schedulingv1.TermDurationPaycode{{WorkRule: named}},
+		}}), "pay_code", false},
+		{"that work rule", term(&schedulingv1.EmploymentTermVersion{DurationPaycodes: &schedulingv1.TermDurationPaycodes{
+			TermDurationPaycode: []*schedulingv1.TermDurationPaycode{{WorkRule: named}},
+		}}), "work_rule", true},
+		{"a pay rule of that name", term(&schedulingv1.EmploymentTermVersion{PayRule: named}), "pay_code", false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, test.want, uses(test.term.ProtoReflect(), test.property, 7, "SICK"))
+		})
+	}
+	assert.False(t, uses(tests[2].term.ProtoReflect(), "pay_code", 8, "Other"), "the id wins")
+}

@@ -1,0 +1,138 @@
+package membership
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+)
+
+// Directory finds persons. It may ask commons, so that it has no place in a transaction.
+type Directory interface {
+	// EachEmployee returns for each ref the employee whom it names, or at the same position
+	// why there is none whom the caller may see.
+	EachEmployee(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, []*fault.Error, error)
+	// Identify asks commons for persons whom the caller names by more than an id or a
+	// person number.
+	Identify(ctx context.Context, req *commonsv1.IdentifyPersonsRequest) ([]*commonsv1.IdentifiedPerson, error)
+}
+
+// Handler serves EmploymentTermAssignmentService. The interceptors in front of
+// it see to it that the context has a tenant.
+type Handler struct {
+	schedulingv1.UnsafeEmploymentTermAssignmentServiceServer
+	pool    *pg.Pool
+	persons Directory
+	// wake notifies the relay that there are events to publish.
+	wake func()
+}
+
+// New makes a Handler; wake is called after a commit that may have left events
+// in the outbox.
+func New(pool *pg.Pool, persons Directory, wake func()) *Handler {
+	return &Handler{pool: pool, persons: persons, wake: wake}
+}
+
+// GetEmploymentTermAssignments returns the assignments of the person with the
+// id in the path.
+func (h *Handler) GetEmploymentTermAssignments(ctx context.Context, req *schedulingv1.GetEmploymentTermAssignmentsRequest) (*schedulingv1.PersonEmploymentTerms, error) {
+	out, err := h.one(ctx, personKey{id: req.GetPersonId()})
+	if fault.HasCode(err, CodeUnknown) {
+		return nil, fault.NotFound(CodeUnknown, fault.FromError(err).Message)
+	}
+	return out, err
+}
+
+// FindEmploymentTermAssignments returns the assignments of the person with a
+// person number.
+func (h *Handler) FindEmploymentTermAssignments(ctx context.Context, req *schedulingv1.FindEmploymentTermAssignmentsRequest) (*schedulingv1.PersonEmploymentTerms, error) {
+	if req.GetPersonNumber() == "" {
+		return nil, fault.Invalid(CodeNoIdentity, "Name the person by the parameter person_number.")
+	}
+	return h.one(ctx, personKey{number: req.GetPersonNumber()})
+}
+
+func (h *Handler) one(ctx context.Context, key personKey) (*schedulingv1.PersonEmploymentTerms, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, missing, err := h.findPersons(ctx, []personKey{key})
+	if err != nil {
+		return nil, err
+	}
+	if refused := missing[key]; refused != nil {
+		return nil, refused
+	}
+	who := found[key]
+	have, err := readAssignments(ctx, h.pool, tenantID, []int64{who.ID})
+	if err != nil {
+		return nil, err
+	}
+	return toProto(who, have[who.ID]), nil
+}
+
+// MultiReadEmploymentTermAssignments returns the assignments of the persons
+// asked for, in that order. Unknown persons fail by themselves.
+func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermAssignmentsRequest) (*schedulingv1.PersonEmploymentTermsList, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := h.criterion(ctx, req.GetWhere())
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]personKey, 0, len(asked))
+	for _, a := range asked {
+		if a.err == nil {
+			keys = append(keys, a.key)
+		}
+	}
+	found, missing, err := h.findPersons(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, 0, len(found))
+	for _, who := range found {
+		ids = append(ids, who.ID)
+	}
+	have, err := readAssignments(ctx, h.pool, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := &bulk.Outcome[*schedulingv1.PersonEmploymentTerms, *schedulingv1.PersonEmploymentTerms]{}
+	for _, a := range asked {
+		who := found[a.key]
+		switch refused := missing[a.key]; {
+		case a.err != nil:
+			out.Fail(&schedulingv1.PersonEmploymentTerms{PersonIdentity: a.identity}, a.err)
+		case refused != nil:
+			out.Fail(&schedulingv1.PersonEmploymentTerms{PersonIdentity: a.identity}, refused)
+		default:
+			out.Succeed(nil, toProto(who, have[who.ID]))
+		}
+	}
+	return response(ctx, out)
+}
+
+// response gives the outcome of an operation on several persons.
+func response(ctx context.Context, out *bulk.Outcome[*schedulingv1.PersonEmploymentTerms, *schedulingv1.PersonEmploymentTerms]) (*schedulingv1.PersonEmploymentTermsList, error) {
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	return &schedulingv1.PersonEmploymentTermsList{Persons: done, Failure: failure}, err
+}
+
+// toProto is the response for one person.
+func toProto(who projection.Employee, assignments []*schedulingv1.EmploymentTermAssignment) *schedulingv1.PersonEmploymentTerms {
+	return &schedulingv1.PersonEmploymentTerms{
+		PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &who.ID, PersonNumber: &who.PersonNumber},
+		Assignments:    assignments,
+	}
+}

@@ -1,0 +1,198 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/condition"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+)
+
+// personAssignments is what a person has: all assignments, in the order of their days.
+type personAssignments struct {
+	version int64
+	list    []membership
+	// request is the number of the newest term request that was carried out.
+	request int64
+}
+
+// anyPerson is the condition that a row is of one of the persons.
+var anyPerson = condition.AnyOf("employee_id", "$2::bigint[]")
+
+// storeVersions stores versions of persons whose heads are there. It is an upsert since
+// that looks for each head in the index: an update with a list compares all with all as
+// long as the database has no statistics of the table.
+const storeVersions = `INSERT INTO membership_head (tenant_id, employee_id, version)
+	SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[]) AS q
+	ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version`
+
+// lock returns what the persons have, and keeps others from changing it, or their
+// schedules, until the transaction ends: the history of a schedule has one order.
+func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64]*personAssignments, error) {
+	batch := &pgx.Batch{}
+	employeelock.Queue(batch, tenantID, persons)
+	batch.Queue(`INSERT INTO membership_head (tenant_id, employee_id)
+		SELECT $1, q.id FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
+		ON CONFLICT DO NOTHING`, tenantID, persons)
+	// Statements of their own: they see what the holders of the locks committed.
+	batch.Queue(`SELECT employee_id, version, term_request FROM membership_head
+		WHERE tenant_id = $1 AND `+anyPerson, tenantID, persons)
+	batch.Queue(`SELECT employee_id, employment_term_id, from_date, to_date FROM membership
+		WHERE tenant_id = $1 AND `+anyPerson+` ORDER BY employee_id, from_date`, tenantID, persons)
+	results := tx.SendBatch(ctx, batch)
+	out, err := readLocked(results, len(persons))
+	if closeErr := results.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock assignments: %w", err)
+	}
+	return out, nil
+}
+
+func readLocked(results pgx.BatchResults, n int) (map[int64]*personAssignments, error) {
+	out := make(map[int64]*personAssignments, n)
+	for range 2 { // The lock, and the heads that were missing.
+		if _, err := results.Exec(); err != nil {
+			return nil, err
+		}
+	}
+	heads, err := results.Query()
+	if err != nil {
+		return nil, err
+	}
+	var id, version, request int64
+	if _, err := pgx.ForEachRow(heads, []any{&id, &version, &request}, func() error {
+		out[id] = &personAssignments{version: version, request: request}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return nil, err
+	}
+	var term int64
+	var from, to civil.Date
+	_, err = pgx.ForEachRow(rows, []any{&id, &term, &from, &to}, func() error {
+		out[id].list = append(out[id].list, membership{term, civil.Range{From: from, To: to}})
+		return nil
+	})
+	return out, err
+}
+
+// store writes what changed of persons, who are locked, and starts the propagation that
+// applies it to their schedules. It returns the id of the propagation, or 0.
+func store(ctx context.Context, tx pgx.Tx, tenantID int64, changed map[int64]*personAssignments) (int64, error) {
+	if len(changed) == 0 {
+		return 0, nil
+	}
+	if err := replace(ctx, tx, tenantID, changed); err != nil {
+		return 0, err
+	}
+	return propagation.Start(ctx, tx, propagation.Request{
+		Cause: propagation.CauseMembership, EmployeeIDs: slices.Sorted(maps.Keys(changed)),
+	})
+}
+
+// replace writes what the persons, who are locked, now have.
+func replace(ctx context.Context, tx pgx.Tx, tenantID int64, now map[int64]*personAssignments) error {
+	var persons, versions, owners, terms []int64
+	var from, to []civil.Date
+	for id, h := range now {
+		persons = append(persons, id)
+		versions = append(versions, h.version)
+		for _, m := range h.list {
+			owners, terms = append(owners, id), append(terms, m.term)
+			from, to = append(from, m.days.From), append(to, m.days.To)
+		}
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(`DELETE FROM membership WHERE tenant_id = $1 AND `+anyPerson, tenantID, persons)
+	batch.Queue(`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
+		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[]) AS q`,
+		tenantID, owners, terms, from, to)
+	batch.Queue(storeVersions, tenantID, persons, versions)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("write assignments: %w", err)
+	}
+	return nil
+}
+
+// term is what assignments need of an employment term.
+type term struct {
+	id   int64
+	name string
+}
+
+// terms finds the employment terms with the given ids and names, and keeps
+// them from being deleted until the transaction ends. Names are compared
+// without case and returned as they were asked for.
+func terms(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, names []string) (map[int64]term, map[string]term, error) {
+	byID, byName := map[int64]term{}, map[string]term{}
+	rows, err := tx.Query(ctx, `SELECT coalesce(q.text, ''), t.id, t.name
+		FROM employment_term t
+		LEFT JOIN unnest($3::text[]) AS q (text) ON lower(q.text) = lower(t.name)
+		WHERE t.tenant_id = $1
+		  AND (t.id = ANY($2) OR lower(t.name) = ANY(SELECT lower(n.text) FROM unnest($3::text[]) AS n (text)))
+		ORDER BY t.id FOR KEY SHARE OF t`, tenantID, ids, names)
+	if err != nil {
+		return nil, nil, err
+	}
+	var asked string
+	var t term
+	_, err = pgx.ForEachRow(rows, []any{&asked, &t.id, &t.name}, func() error {
+		byID[t.id] = t
+		if asked != "" {
+			byName[asked] = t
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("find employment terms: %w", err)
+	}
+	return byID, byName, nil
+}
+
+// readAssignments returns the assignments of persons, with the names of the
+// terms, for callers from outside.
+func readAssignments(ctx context.Context, db pg.Querier, tenantID int64, persons []int64) (map[int64][]*schedulingv1.EmploymentTermAssignment, error) {
+	rows, err := db.Query(ctx, `SELECT m.employee_id, t.id, t.name, m.from_date, m.to_date
+		FROM membership m
+		JOIN employment_term t ON t.tenant_id = m.tenant_id AND t.id = m.employment_term_id
+		WHERE m.tenant_id = $1 AND `+condition.AnyOf("m.employee_id", "$2::bigint[]")+` ORDER BY m.employee_id, m.from_date`, tenantID, persons)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64][]*schedulingv1.EmploymentTermAssignment, len(persons))
+	var id int64
+	var t term
+	var from, to civil.Date
+	_, err = pgx.ForEachRow(rows, []any{&id, &t.id, &t.name, &from, &to}, func() error {
+		days := civil.Range{From: from, To: to}
+		out[id] = append(out[id], t.assignment(days))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read assignments: %w", err)
+	}
+	return out, nil
+}
+
+// assignment is the wire form of days on the term.
+func (t term) assignment(days civil.Range) *schedulingv1.EmploymentTermAssignment {
+	return &schedulingv1.EmploymentTermAssignment{
+		EmploymentTerm: &commonv1.Ref{Id: &t.id, Qualifier: &t.name},
+		EffectiveDate:  days.From.String(),
+		ExpirationDate: days.To.String(),
+	}
+}

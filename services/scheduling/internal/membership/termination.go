@@ -1,0 +1,130 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/condition"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// CodeTerminated (400): the person's employment is terminated on some of the
+// days of an assignment.
+const CodeTerminated = "WRL-20001"
+
+// Terminate takes persons off their terms on the days on which commons says that they are
+// terminated, which may lie ahead, and off all terms when they are deleted. It is called
+// after the states are stored, and goes by what is stored: states that are not the newest
+// change nothing.
+func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error {
+	var persons []int64
+	for _, s := range states {
+		if s.GetDeleted() || len(s.GetTerminated()) > 0 {
+			persons = append(persons, s.GetPersonId())
+		}
+	}
+	if len(persons) == 0 {
+		return nil
+	}
+	slices.Sort(persons)
+	persons = slices.Compact(persons)
+	var changed map[int64]*personAssignments
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		now, err := lock(ctx, tx, tenantID, persons)
+		if err != nil {
+			return err
+		}
+		ends, err := terminations(ctx, tx, tenantID, persons)
+		if err != nil {
+			return err
+		}
+		if changed = removeTerminated(now, ends); len(changed) == 0 {
+			return nil
+		}
+		if _, err := store(ctx, tx, tenantID, changed); err != nil {
+			return err
+		}
+		return outbox.Append(ctx, tx, tenantID, changedEvent(changed))
+	})
+	if err != nil {
+		return fmt.Errorf("end assignments of terminated persons: %w", err)
+	}
+	if len(changed) > 0 {
+		h.wake()
+	}
+	return nil
+}
+
+// terminations returns the days on which persons, who are locked, are terminated.
+func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64][]civil.Range, error) {
+	rows, err := tx.Query(ctx, `SELECT e.id, d.from_date, d.to_date
+		FROM employee e CROSS JOIN LATERAL unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_date)
+		WHERE e.tenant_id = $1 AND `+condition.AnyOf("e.id", "$2::bigint[]")+` ORDER BY e.id, d.from_date`, tenantID, persons)
+	if err != nil {
+		return nil, fmt.Errorf("read terminations: %w", err)
+	}
+	out := map[int64][]civil.Range{}
+	var id int64
+	var days civil.Range
+	if _, err := pgx.ForEachRow(rows, []any{&id, &days.From, &days.To}, func() error {
+		out[id] = append(out[id], days)
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read terminations: %w", err)
+	}
+	return out, nil
+}
+
+// removeTerminated takes the terminated days out of what persons have, and returns those
+// for whom that makes a difference, each with their next version.
+func removeTerminated(now map[int64]*personAssignments, ends map[int64][]civil.Range) map[int64]*personAssignments {
+	changed := map[int64]*personAssignments{}
+	for id, h := range now {
+		after := h.list
+		for _, days := range ends[id] {
+			after = rewrite(after, days, nil)
+		}
+		if !slices.Equal(h.list, after) {
+			changed[id] = &personAssignments{version: h.version + 1, list: after, request: h.request}
+		}
+	}
+	return changed
+}
+
+// refuseTerminated fails the items that put somebody, who is locked, on a term
+// on days on which they are terminated.
+func refuseTerminated(ctx context.Context, tx pgx.Tx, tenantID int64, items []*item) error {
+	ends, err := terminations(ctx, tx, tenantID, personIDs(items))
+	if err != nil || len(ends) == 0 {
+		return err
+	}
+	for _, it := range items {
+		if it.effect == remove || it.err != nil {
+			continue // Nothing is put on a term.
+		}
+		if day, ends := firstEnded(it.fresh, ends[it.who.ID]); ends {
+			it.err = fault.Invalid(CodeTerminated, fmt.Sprintf("The employment of person %q is terminated on %s, so no assignment may hold then. "+
+				"End it before, or change the employmentStatusList first.", it.who.PersonNumber, day))
+		}
+	}
+	return nil
+}
+
+// firstEnded returns the first day of assignments on which an employment is terminated.
+func firstEnded(fresh []membership, ended []civil.Range) (first civil.Date, found bool) {
+	for _, m := range fresh {
+		for _, days := range ended {
+			if on := m.days.Intersect(days); !on.Empty() && (!found || on.From < first) {
+				first, found = on.From, true
+			}
+		}
+	}
+	return first, found
+}

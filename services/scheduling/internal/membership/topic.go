@@ -1,0 +1,57 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/replica"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Topic is who is on which term, for those who keep copies of it.
+func Topic() replica.Topic {
+	return replica.Topic{
+		Event: &schedulingv1.MembershipsChanged{}, Tenants: replica.TenantsOf("membership_head"),
+		Marks: `SELECT employee_id AS key, version AS mark FROM membership_head
+			WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3 AND version > 0`,
+		States: states,
+	}
+}
+
+// personsPerEvent is how many persons an event holds, each with all assignments.
+const personsPerEvent = 100
+
+func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
+	now, err := lock(ctx, tx, tenantID, replica.Keys(wanted))
+	if err != nil {
+		return nil, err
+	}
+	var raised, versions []int64
+	lists := make([]*schedulingv1.PersonMemberships, len(wanted))
+	for i, w := range wanted {
+		h := now[w.Key]
+		if h.version == 0 { // Nobody ever put the person on a term.
+			lists[i] = &schedulingv1.PersonMemberships{PersonId: w.Key, Version: w.Version + 1, Deleted: true}
+			continue
+		}
+		if version := w.NextVersion(h.version); version != h.version {
+			h.version = version
+			raised, versions = append(raised, w.Key), append(versions, version)
+		}
+		lists[i] = h.state(w.Key)
+	}
+	if len(raised) > 0 {
+		if _, err := tx.Exec(ctx, storeVersions, tenantID, raised, versions); err != nil {
+			return nil, fmt.Errorf("raise versions of assignments: %w", err)
+		}
+	}
+	var events []proto.Message
+	for part := range slices.Chunk(lists, personsPerEvent) {
+		events = append(events, &schedulingv1.MembershipsChanged{Persons: part})
+	}
+	return events, nil
+}

@@ -1,0 +1,194 @@
+package reading
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+)
+
+// Days are what stands on days of an employee.
+type Days struct {
+	// Shifts are those that belong to the days, also what leave and time off take of them.
+	Shifts []DayShift
+	// Edits are the pay code edits that touch the days.
+	Edits []DayEdit
+}
+
+// DayShift is the work of a shift.
+type DayShift struct {
+	ID  int64
+	Day civil.Date
+	// Work has at least one part.
+	Work []DayWork
+}
+
+// DayWork is work on one job that is done, or taken by leave or time off, as a whole.
+type DayWork struct {
+	// Start and End are seconds on the clock after the midnight that begins the day.
+	Start, End int32
+	// Job is as the schedule names it, nil for the primary job.
+	Job   *commonv1.Ref
+	Taken bool
+}
+
+// DayEdit is a pay code edit on each of its days.
+type DayEdit struct {
+	ID          int64
+	First, Last civil.Date
+	// Edit is shared by edits of the same template; its dates are those of the template.
+	Edit *schedulingv1.PayCodeEdit
+}
+
+// DaysOf returns what stands on the days of employees, by employee. Employees who are
+// unknown here are left out. It does not ask who may see them.
+func (r *Reader) DaysOf(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*Days, error) {
+	q := &request.Query{Selected: request.SelectShifts | request.SelectPayCodeEdits, Days: days, ExcludeOvernight: true}
+	persons, err := r.zonedPersons(ctx, tenantID, slices.Compact(slices.Sorted(slices.Values(ids))), days)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := r.Rows(ctx, tenantID, q, encoding.IDsOf(persons), false)
+	if err != nil {
+		return nil, err
+	}
+	patterns, err := r.patternsOf(ctx, tenantID, stored.spans, false)
+	if err != nil {
+		return nil, err
+	}
+	e := newExpansion(q, persons)
+	var uncut []encoding.Entry
+	e.uncut = &uncut
+	if err := e.add(stored, patterns); err != nil {
+		return nil, err
+	}
+	b := &dayBuilder{
+		outlineBuilder: outlineBuilder{Window: e.Window, shapes: map[*encoding.Template]*shape{}},
+		out:            make(map[int64]*Days, len(persons)), edits: map[*encoding.Template]*schedulingv1.PayCodeEdit{},
+	}
+	if err := b.shifts(uncut); err != nil {
+		return nil, err
+	}
+	return b.out, b.payCodeEdits()
+}
+
+// dayBuilder makes days of employees. Entries of the same template share what was found out
+// of it.
+type dayBuilder struct {
+	outlineBuilder
+	out   map[int64]*Days
+	edits map[*encoding.Template]*schedulingv1.PayCodeEdit
+}
+
+func (b *dayBuilder) of(e *encoding.Entry) *Days {
+	id := b.Persons[e.Employee].ID
+	if b.out[id] == nil {
+		b.out[id] = &Days{}
+	}
+	return b.out[id]
+}
+
+// shifts adds shifts, which are as they were before leave and time off took from them.
+func (b *dayBuilder) shifts(uncut []encoding.Entry) error {
+	left := make(map[int64]*encoding.Entry, len(uncut))
+	for i := range b.Entries[encoding.KindShift] {
+		left[b.Entries[encoding.KindShift][i].ID] = &b.Entries[encoding.KindShift][i]
+	}
+	for i := range uncut {
+		e := &uncut[i]
+		if !b.Days.Contains(e.Day) {
+			continue
+		}
+		work, err := b.work(e, left[e.ID])
+		if err != nil {
+			return fmt.Errorf("schedule: shift %d: %w", e.ID, err)
+		}
+		if len(work) > 0 {
+			days := b.of(e)
+			days.Shifts = append(days.Shifts, DayShift{ID: e.ID, Day: e.Day, Work: work})
+		}
+	}
+	return nil
+}
+
+// work returns the work of a shift, of which an entry is left, or nothing when that is nil.
+func (b *dayBuilder) work(e, left *encoding.Entry) ([]DayWork, error) {
+	s, err := b.shapeOf(e)
+	if err != nil {
+		return nil, err
+	}
+	segments := s.segments
+	cut := left != nil && left.Template != e.Template
+	var kept []segment.Segment
+	if cut {
+		// The times of what is left are moved where a clock change skips them, and so are these.
+		zone := b.Persons[e.Employee].Zone
+		segments, _ = zone.Forward(e.Day, int64(e.Template.Start), int64(e.Template.End), segments)
+		rest, err := b.shapeOf(left)
+		if err != nil {
+			return nil, err
+		}
+		kept = rest.segments
+	}
+	var out []DayWork
+	for i, p := range segments {
+		if p.Kind == segment.Break {
+			continue
+		}
+		add := func(from, to int64, taken bool) {
+			if from < to {
+				out = append(out, DayWork{Start: int32(from), End: int32(to), Job: s.refs[i], Taken: taken})
+			}
+		}
+		if !cut {
+			add(p.Start, p.End, left == nil)
+			continue
+		}
+		at := p.Start
+		for _, k := range kept {
+			from, to := max(at, k.Start), min(p.End, k.End)
+			if k.Kind == segment.Break || from >= to {
+				continue
+			}
+			add(at, from, true)
+			add(from, to, false)
+			at = to
+		}
+		add(at, p.End, true)
+	}
+	return out, nil
+}
+
+// payCodeEdits adds the pay code edits.
+func (b *dayBuilder) payCodeEdits() error {
+	for i := range b.Entries[encoding.KindPayCodeEdit] {
+		e := &b.Entries[encoding.KindPayCodeEdit][i]
+		edit := b.edits[e.Template]
+		if edit == nil {
+			edit = &schedulingv1.PayCodeEdit{}
+			if err := proto.Unmarshal(e.Template.Text(), edit); err != nil {
+				return fmt.Errorf("schedule: pay code edit %d: %w", e.ID, err)
+			}
+			b.edits[e.Template] = edit
+		}
+		first, err := civil.ParseDate(edit.GetStartDate())
+		if err != nil {
+			return fmt.Errorf("schedule: pay code edit %d: %w", e.ID, err)
+		}
+		last, err := civil.ParseDate(edit.GetEndDate())
+		if err != nil {
+			return fmt.Errorf("schedule: pay code edit %d: %w", e.ID, err)
+		}
+		days := b.of(e)
+		days.Edits = append(days.Edits, DayEdit{ID: e.ID, First: e.Day, Last: e.Day + last - first, Edit: edit})
+	}
+	return nil
+}

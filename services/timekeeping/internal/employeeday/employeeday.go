@@ -1,0 +1,74 @@
+// Package employeeday reads from other services what timecards follow from: from scheduling
+// what stands on the days of employees, and from commons jobs, pay rules and wages.
+package employeeday
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Days are what others know of an employee on some days. The zero value is of an employee of
+// whom nothing is known.
+type Days struct {
+	Pay      *commonsv1.PersonPay
+	Schedule *schedulingv1.EmployeeDays
+}
+
+// Source reads the days of employees.
+type Source interface {
+	// Read returns the days of employees, by employee; wages says whether they come with the
+	// wages. It has no place in a transaction.
+	Read(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]Days, error)
+}
+
+// Reader reads the days of employees from the services that own them.
+type Reader struct {
+	pay      commonsv1.PersonPayServiceClient
+	schedule schedulingv1.EmployeeDayServiceClient
+}
+
+var _ Source = (*Reader)(nil)
+
+// NewReader returns a Reader that asks these services.
+func NewReader(pay commonsv1.PersonPayServiceClient, schedule schedulingv1.EmployeeDayServiceClient) *Reader {
+	return &Reader{pay: pay, schedule: schedule}
+}
+
+// Read asks both services at once.
+func (r *Reader) Read(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]Days, error) {
+	from, to := int32(days.From), int32(days.To)
+	var pay *commonsv1.ReadPersonPayResponse
+	var schedule *schedulingv1.ReadEmployeeDaysResponse
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		pay, err = r.pay.ReadPersonPay(ctx, &commonsv1.ReadPersonPayRequest{PersonIds: ids, From: from, To: to, Wages: wages})
+		if err != nil {
+			return fmt.Errorf("read the pay of employees: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() (err error) {
+		schedule, err = r.schedule.ReadEmployeeDays(ctx, &schedulingv1.ReadEmployeeDaysRequest{EmployeeIds: ids, From: from, To: to})
+		if err != nil {
+			return fmt.Errorf("read the schedule of employees: %w", err)
+		}
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	out := make(map[int64]Days, len(ids))
+	for _, p := range pay.GetPersons() {
+		out[p.GetPersonId()] = Days{Pay: p}
+	}
+	for _, e := range schedule.GetEmployees() {
+		out[e.GetEmployeeId()] = Days{Pay: out[e.GetEmployeeId()].Pay, Schedule: e}
+	}
+	return out, nil
+}

@@ -1,0 +1,27 @@
+// Package paycodetest helps tests of what pay codes, work rules and pay rules are used by.
+package paycodetest
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Terms is scheduling with an employment term of a name that refers to the object with an
+// id; without an id it refers to nothing.
+type Terms struct {
+	Property schedulingv1.EmploymentTermProperty
+	ID       int64
+	Name     string
+}
+
+// FindEmploymentTermUse returns the term if it refers to the object.
+func (t Terms) FindEmploymentTermUse(_ context.Context, req *schedulingv1.FindEmploymentTermUseRequest, _ ...grpc.CallOption) (*schedulingv1.FindEmploymentTermUseResponse, error) {
+	out := &schedulingv1.FindEmploymentTermUseResponse{}
+	if t.ID != 0 && t.ID == req.GetId() && t.Property == req.GetProperty() {
+		out.EmploymentTerm = t.Name
+	}
+	return out, nil
+}
