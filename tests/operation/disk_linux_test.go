@@ -73,7 +73,7 @@ func TestAFullDiskOfTheBrokerOnlyDelays(t *testing.T) {
 	w := newWorkplace(t, func(state string) {
 		streams = filepath.Join(state, "nats")
 		require.NoError(t, os.MkdirAll(state, 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(state, "VERSION"), []byte("rotaloom-state 1\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(state, "VERSION"), []byte("rotaloom-state 2\n"), 0o600))
 		mountTmpfs(t, streams, "20")
 	})
 	stop := w.start()

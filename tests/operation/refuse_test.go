@@ -26,11 +26,11 @@ func TestRefusesToStartInOneLine(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { listener.Close() })
 	old := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(old, "VERSION"), []byte("rotaloom-state 0\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(old, "VERSION"), []byte("rotaloom-state 1\n"), 0o600))
 	foreign := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(foreign, "thesis.txt"), nil, 0o600))
 	otherDatabase := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(otherDatabase, "VERSION"), []byte("rotaloom-state 1\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(otherDatabase, "VERSION"), []byte("rotaloom-state 2\n"), 0o600))
 	data := filepath.Join(otherDatabase, "postgresql", "data")
 	require.NoError(t, os.MkdirAll(data, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(data, "PG_VERSION"), []byte("14\n"), 0o600))
@@ -45,7 +45,7 @@ func TestRefusesToStartInOneLine(t *testing.T) {
 	}{
 		"the port is in use":             {nil, []string{"--listen", listener.Addr().String()}, []string{listener.Addr().String(), "address already in use"}},
 		"no PostgreSQL where it is said": {[]string{"PATH="}, []string{"--database-bin-dir", empty}, []string{"PostgreSQL", empty}},
-		"a folder of another version":    {nil, []string{"--state-dir", old}, []string{old, "rotaloom-state 0", "another version"}},
+		"a folder of another version":    {nil, []string{"--state-dir", old}, []string{old, "rotaloom-state 1", "another version", "CHANGELOG.md"}},
 		"a folder of somebody else's":    {nil, []string{"--state-dir", foreign}, []string{foreign, "thesis.txt"}},
 		"data of another PostgreSQL":     {nil, []string{"--state-dir", otherDatabase}, []string{data, "made by PostgreSQL 14", "pg_upgrade"}},
 		"a file instead of a folder":     {nil, []string{"--state-dir", file}, []string{file}},

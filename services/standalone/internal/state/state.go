@@ -15,9 +15,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/filelock"
 )
 
-// layout is the version of the folder's layout. A program reads the folder of
-// its own layout only.
-const layout = "rotaloom-state 1"
+// layout is the version of the folder's layout, and of the schemas of its databases. A
+// program reads the folder of its own layout only. 2: scheduling owns employment terms.
+const layout = "rotaloom-state 2"
 
 // Folder is an open state folder. One process has it at a time.
 type Folder struct {
@@ -90,7 +90,7 @@ func (f *Folder) checkLayout() error {
 
 func checkVersion(dir string, data []byte) error {
 	if found := strings.TrimSpace(string(data)); found != layout {
-		return fmt.Errorf("the state folder %s is of another version (%q, this program reads %q): use another folder", dir, found, layout)
+		return fmt.Errorf("the state folder %s is of another version (%q, this program reads %q): use an empty folder, and move the data through the API as CHANGELOG.md says", dir, found, layout)
 	}
 	return nil
 }
