@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 )
 
 // Directory finds the employees that requests name, as
@@ -128,6 +129,10 @@ func lockDays(ctx context.Context, tx pgx.Tx, tenantID int64, employees []projec
 		ids[i] = employees[i].ID
 	}
 	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
+		return nil, err
+	}
+	// Days keep what is stored when they are locked, so that goes by what callers know.
+	if err := reconcile.Apply(ctx, tx, tenantID, ids); err != nil {
 		return nil, err
 	}
 	existing, err := meeting(ctx, tx, tenantID, ids, days)
