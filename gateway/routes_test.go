@@ -164,7 +164,7 @@ func TestRouting(t *testing.T) {
 	}{
 		{"a literal path is not an id", "GET", patterns + "/builder", 500, "/rotaloom.scheduling.v1.EmploymentTermSchedulePatternService/GetPatternBuilder", ""},
 		{"an id is an id", "GET", patterns + "/12", 500, "/rotaloom.scheduling.v1.EmploymentTermSchedulePatternService/GetEmploymentTermSchedulePattern", ""},
-		{"a literal path of another service is not an id", "GET", "/v1/commons/persons/employment_terms?person_number=1", 500, "/rotaloom.timekeeping.v1.EmploymentTermAssignmentService/FindEmploymentTermAssignments", ""},
+		{"a literal path of another service is not an id", "GET", "/v1/commons/persons/employment_terms?person_number=1", 500, "/rotaloom.scheduling.v1.EmploymentTermAssignmentService/FindEmploymentTermAssignments", ""},
 		{"a word where an id may stand has a method of its own", "GET", "/v1/commons/persons/employee?person_number=1", 500, "/rotaloom.commons.v1.PersonService/GetPersonExtension", ""},
 		{"a word is not changed by the query", "GET", "/v1/commons/persons/employee?extension_type=device", 500, "/rotaloom.commons.v1.PersonService/GetPersonExtension", ""},
 		{"a negative id is looked up", "GET", patterns + "/-3", 500, "/rotaloom.scheduling.v1.EmploymentTermSchedulePatternService/GetEmploymentTermSchedulePattern", ""},

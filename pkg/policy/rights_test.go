@@ -97,7 +97,6 @@ var soundsLikeAWage = regexp.MustCompile(`wage|salary|money|amount|(^|_)rate\d*$
 // noWages are fields, by a part of their full names, whose names sound as if they held one.
 var noWages = map[string]string{
 	"CurrencyAmount.amount":                               "money that somebody entered for a day, and no wage",
-	"CyclePayCodeEdit.amount":                             "what is entered, of which money is a part",
 	"EmployeePayCodeEdit.amount":                          "what is entered, of which money is a part",
 	"GrantedLeaveType.amount":                             "hours",
 	"LeaseRateResponse.rate":                              "requests a second",
@@ -108,7 +107,7 @@ var noWages = map[string]string{
 	"PersonWageWorkRules.effective_dated_wage_work_rules": "wages stand in it",
 	"RateAllowance.rate":                                  "requests a second",
 	"RateLimit.rate":                                      "requests a second",
-	"ReadEmployeeDaysRequest.wages":                       "whether wages are asked for",
+	"ReadPersonPayRequest.wages":                          "whether wages are asked for",
 	"TermDayPaycode.amount":                               "a rule of an employment term, for everybody",
 	"WorkHourDefinition.amount":                           "a rule of an employment term, for everybody",
 	"WorkedTimeTotal.money":                               "money that somebody entered for a day, and no wage",
