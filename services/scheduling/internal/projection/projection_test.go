@@ -53,23 +53,6 @@ func (w *fixture) persons(states ...*commonsv1.PersonState) {
 	})
 }
 
-// propagation is what was started.
-type started struct {
-	Cause        string
-	Terms, Staff []int64
-}
-
-// started returns the propagations that were started, oldest first.
-func (w *fixture) started() []started {
-	w.t.Helper()
-	rows, err := w.pool.Query(w.ctx, `
-SELECT cause, employment_term_ids, employee_ids FROM propagation WHERE tenant_id = 1 ORDER BY id`)
-	require.NoError(w.t, err)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[started])
-	require.NoError(w.t, err)
-	return list
-}
-
 func person(id, version int64, number string) *commonsv1.PersonState {
 	return &commonsv1.PersonState{
 		PersonId: id, Version: version, PersonNumber: number, FullName: "Name of " + number, TimeZone: "Europe/Zurich",

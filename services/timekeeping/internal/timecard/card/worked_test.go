@@ -36,13 +36,13 @@ func TestReadWorkedTime(t *testing.T) {
 		require.NoError(t, err)
 		return int32(d)
 	}
-	cards := timecardtest.New(pool, timecardtest.Known{7: {
-		Pay: &commonsv1.PersonPay{
-			PrimaryJobs: []*commonsv1.PersonDayText{
-				{From: day("2026-01-01"), To: day("2026-03-04"), Text: "A/Clerk"}, {From: day("2026-03-04"), To: day("3000-01-01"), Text: "A/Cook"},
-			},
-			PayRules: []*commonsv1.PersonDayText{{From: day("2026-01-01"), To: day("3000-01-01"), Text: "hourly"}},
-		}}}, timecardtest.Noon(t, "2026-04-01"))
+	pay := &commonsv1.PersonPay{
+		PrimaryJobs: []*commonsv1.PersonDayText{
+			{From: day("2026-01-01"), To: day("2026-03-04"), Text: "A/Clerk"}, {From: day("2026-03-04"), To: day("3000-01-01"), Text: "A/Cook"},
+		},
+		PayRules: []*commonsv1.PersonDayText{{From: day("2026-01-01"), To: day("3000-01-01"), Text: "hourly"}},
+	}
+	cards := timecardtest.New(pool, timecardtest.Known{7: {Pay: pay}}, timecardtest.Noon(t, "2026-04-01"))
 	codes, rules := paycode.New(pool, paycodetest.Terms{}), payrule.New(pool, paycodetest.Terms{})
 	overtime, err := codes.CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
 	require.NoError(t, err)
