@@ -25,6 +25,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/leave"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/membership"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -81,6 +82,7 @@ type Service struct {
 	terms        *employmentterm.Handler
 	memberships  *membership.Handler
 	employeeDays *employeeday.Handler
+	leave        *leave.Handler
 
 	shiftTemplates   *shifttemplate.Handler
 	patternTemplates *schedulepatterntemplate.Handler
@@ -146,6 +148,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		terms:            employmentterm.New(deps.Pool, core.Wake),
 		memberships:      memberships,
 		employeeDays:     employeeday.New(deps.Pool, reader),
+		leave:            leave.New(deps.Pool, core.Wake),
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, patterndefinition.NewRules(cfg.Patterns), resolver),
 		patternTemplates: schedulepatterntemplate.New(deps.Pool, patternTemplates, definitions),
 		termPatterns: employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
@@ -184,6 +187,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterEmploymentTermServiceServer(server, s.terms)
 	schedulingv1.RegisterEmploymentTermAssignmentServiceServer(server, s.memberships)
 	schedulingv1.RegisterEmployeeDayServiceServer(server, s.employeeDays)
+	schedulingv1.RegisterLeaveServiceServer(server, s.leave)
 	schedulingv1.RegisterShiftTemplateServiceServer(server, s.shiftTemplates)
 	schedulingv1.RegisterSchedulePatternTemplateServiceServer(server, s.patternTemplates)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(server, s.termPatterns)

@@ -3,11 +3,11 @@ package timekeeping_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -101,6 +101,38 @@ func (nobodyPaid) ReadPersonPay(context.Context, *commonsv1.ReadPersonPayRequest
 	return &commonsv1.ReadPersonPayResponse{}, nil
 }
 
+// scheduledLeave stands for scheduling: it keeps the states of leave that come.
+type scheduledLeave struct {
+	schedulingv1.UnimplementedLeaveServiceServer
+	mu     sync.Mutex
+	states []*schedulingv1.EmployeeLeaveState
+	err    error
+}
+
+func (s *scheduledLeave) PutLeave(_ context.Context, req *schedulingv1.PutLeaveRequest) (*schedulingv1.PutLeaveResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil, s.err
+	}
+	s.states = append(s.states, req.GetEmployees()...)
+	return &schedulingv1.PutLeaveResponse{}, nil
+}
+
+// fail lets calls fail from now on, or succeed when err is nil.
+func (s *scheduledLeave) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+// taken returns the states that came, oldest first.
+func (s *scheduledLeave) taken() []*schedulingv1.EmployeeLeaveState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.states)
+}
+
 // fixture is the service with everything around it but a network.
 type fixture struct {
 	pool       *pg.Pool
@@ -118,11 +150,13 @@ func newFixture(t *testing.T) *fixture {
 	sets, err := timekeeping.Migrations()
 	require.NoError(t, err)
 	b := &fixture{pool: pgtest.New(t, sets...), nats: natstest.New(t), commons: &persons{}}
+	b.leave = &scheduledLeave{}
 	b.days = &employeeDays{shifts: map[int64][]*schedulingv1.EmployeeShift{}}
 	commons, scheduling, local := rpctest.Local(t), rpctest.Local(t), rpctest.Local(t)
 	commonsv1.RegisterPersonServiceServer(commons, b.commons)
 	commonsv1.RegisterPersonPayServiceServer(commons, nobodyPaid{})
 	schedulingv1.RegisterEmployeeDayServiceServer(scheduling, b.days)
+	schedulingv1.RegisterLeaveServiceServer(scheduling, b.leave)
 	b.service, err = timekeeping.New(t.Context(), timekeeping.Config{}, timekeeping.Deps{
 		Backends: serve.Backends{
 			Pool: b.pool, NATS: b.nats.Conn(), Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
@@ -138,24 +172,6 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func inTenant(t *testing.T, id int64) context.Context { return tenant.With(t.Context(), id) }
-
-// events returns those of one kind that the outbox holds, oldest first.
-func events[T proto.Message](t *testing.T, b *fixture) []T {
-	t.Helper()
-	var kind T
-	rows, err := b.pool.Query(tenant.All(t.Context()), `SELECT payload FROM outbox WHERE event = $1 ORDER BY id`,
-		string(kind.ProtoReflect().Descriptor().FullName()))
-	require.NoError(t, err)
-	payloads, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
-	require.NoError(t, err)
-	var out []T
-	for _, payload := range payloads {
-		event := kind.ProtoReflect().New().Interface().(T)
-		require.NoError(t, proto.Unmarshal(payload, event))
-		out = append(out, event)
-	}
-	return out
-}
 
 func assertCode(t *testing.T, err error, status int, code string) {
 	t.Helper()

@@ -2,8 +2,10 @@ package timekeeping_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -148,13 +150,13 @@ func TestLeaveCaseLife(t *testing.T) {
 	_, err = b.leaveCases.DeleteLeaveCase(ctx, del)
 	assertCode(t, err, 400, "WFL-100029")
 
-	published := events[*timekeepingv1.LeaveEditsChanged](t, b)
-	require.Len(t, published, 4, "made, closed, submitted, deleted")
-	for i, event := range published {
-		assert.Equal(t, int64(i+1), event.GetEmployees()[0].GetVersion())
+	states := b.leave.taken()
+	require.Len(t, states, 4, "made, closed, submitted, deleted")
+	for i, state := range states {
+		assert.Equal(t, int64(i+1), state.GetVersion())
 	}
-	assert.EqualValues(t, 2, published[1].GetEmployees()[0].GetEdits()[0].GetLeaveCaseStatusId(), "closed")
-	assert.Len(t, published[3].GetEmployees()[0].GetDeletedIds(), 2)
+	assert.EqualValues(t, 2, states[1].GetLeaveEdits()[0].GetLeaveCaseStatus(), "closed")
+	assert.Empty(t, states[3].GetLeaveEdits())
 }
 
 func TestLeaveEditTimes(t *testing.T) {
@@ -289,9 +291,9 @@ func TestLeaveEditLife(t *testing.T) {
 	require.Len(t, left, 1)
 	assert.Equal(t, made[2].GetId(), left[0].GetId())
 
-	published := events[*timekeepingv1.LeaveEditsChanged](t, b)
-	require.Len(t, published, 4)
-	assert.Len(t, published[3].GetEmployees()[0].GetDeletedIds(), 2)
+	states := b.leave.taken()
+	require.Len(t, states, 4)
+	assert.Len(t, states[3].GetLeaveEdits(), 1)
 }
 
 // The largest request is served, whether or not commons is asked for everybody.
@@ -317,21 +319,26 @@ func TestLeaveOfAsManyEmployeesAsMayBe(t *testing.T) {
 	assertCode(t, err, 400, "WFL-100199")
 }
 
-// A request of many edits becomes steps that fit into events.
-func TestManyLeaveEditsArePublishedInSteps(t *testing.T) {
+// Leave that scheduling does not get while its request waits is stored, and handed over as
+// soon as scheduling responds.
+func TestLeaveFollowsWhenSchedulingResponds(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
+	b.run(t)
 	ctx := inTenant(t, 1)
 	c := b.createCase(t, ctx)
-	edits := make([]*timekeepingv1.LeaveEdit, 1000)
-	for i := range edits {
-		edits[i] = newEdit("2026-03-02", 1)
-	}
-	_, err := b.take(ctx, c, "08:00", edits...)
-	require.NoError(t, err)
-	published := events[*timekeepingv1.LeaveEditsChanged](t, b)
-	require.Len(t, published, 10)
-	for i, event := range published {
-		assert.Equal(t, int64(i+1), event.GetEmployees()[0].GetVersion())
-	}
+	b.leave.fail(errors.New("down"))
+	_, err := b.take(ctx, c, "08:00", newEdit("2026-03-02", 8))
+	assertCode(t, err, 503, "WRL-20950")
+	assert.Empty(t, b.leave.taken())
+	b.leave.fail(nil)
+	require.Eventually(t, func() bool { return len(b.leave.taken()) > 0 }, 30*time.Second, 20*time.Millisecond)
+	state := b.leave.taken()[0]
+	assert.Equal(t, int64(1), state.GetEmployeeId())
+	assert.Len(t, state.GetLeaveEdits(), 1)
+	require.Eventually(t, func() bool {
+		var waiting int
+		require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM leave_report`).Scan(&waiting))
+		return waiting == 0
+	}, 10*time.Second, 20*time.Millisecond)
 }

@@ -68,10 +68,11 @@ type Service struct {
 	// what they keep of it.
 	Replicator *replica.Replicator
 
-	leaveCases *leavecase.Handler
-	leaveEdits *leaveedit.Handler
-	leaveNotes *leavenote.Handler
-	leaveSetup *leavesetup.Handler
+	leaveCases    *leavecase.Handler
+	leaveEdits    *leaveedit.Handler
+	leaveReporter *leaveedit.Reporter
+	leaveNotes    *leavenote.Handler
+	leaveSetup    *leavesetup.Handler
 
 	leaveCertifications *leavecertification.Handler
 
@@ -128,7 +129,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	rules := rowvisibility.FromCommons(deps.Clock, deps.Commons, deps.Log)
 	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rules)
-	replicator, err := core.Replicator(cfg.Replica, Copies(deps.Pool), Topics())
+	replicator, err := core.Replicator(cfg.Replica, Copies(deps.Pool), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +140,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	finder := requested.New(persons, commonsClients{periods, commonsv1.NewHyperfindServiceClient(deps.Commons)})
 	signoffs := signoff.NewStore(deps.Pool, cards)
 	leaveDays := leavecase.Ranges{Periods: periods}
+	reporter := leaveedit.NewReporter(deps.Pool, schedulingv1.NewLeaveServiceClient(deps.Scheduling), deps.Log)
 	workedTime := timecard.NewWorkedTime(cards)
 	payroll := payrollstaging.Deps{
 		Pool: deps.Pool, Persons: persons, Commons: commonsv1.NewPersonServiceClient(deps.Commons),
@@ -149,9 +151,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	return &Service{
-		Core: core, Replicator: replicator,
-		leaveCases: leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, core.Wake),
-		leaveEdits: leaveedit.New(deps.Pool, persons, employeeDays, leaveDays, core.Wake),
+		Core: core, Replicator: replicator, leaveReporter: reporter,
+		leaveCases: leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, reporter.Report),
+		leaveEdits: leaveedit.New(deps.Pool, persons, employeeDays, leaveDays, reporter),
 		leaveNotes: leavenote.New(deps.Pool, persons, deps.Clock.Now),
 		leaveSetup: leavesetup.New(),
 
@@ -161,7 +163,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		leaveRules:       leavepolicy.NewRules(deps.Pool),
 		leaveFields:      leavepolicy.NewFields(deps.Pool),
 		leaveProfiles:    leavepolicy.NewProfiles(deps.Pool),
-		leaveCaseRules:   leavecasepolicy.NewCaseRules(deps.Pool, persons, leaveedit.OfCases{}, core.Wake),
+		leaveCaseRules:   leavecasepolicy.NewCaseRules(deps.Pool, persons, leaveedit.OfCases{}, reporter.Report),
 		leaveCaseFields:  leavecasepolicy.NewCaseFields(deps.Pool, persons),
 		leaveGrants:      leavecasepolicy.NewGrants(deps.Pool, persons),
 		leaveAssignments: leavecasepolicy.NewAssignments(deps.Pool, persons),
@@ -240,6 +242,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Replicator.Run(ctx) })
 	group.Go(func() error { return s.payrollWorker.Run(ctx, s.log) })
+	group.Go(func() error { return s.leaveReporter.Run(ctx) })
 	group.Go(func() error { return s.Events.Run(ctx, s.Consumers()...) })
 	return group.Wait()
 }

@@ -6,8 +6,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
 
 // service is what the contracts call this one.
@@ -15,23 +13,19 @@ const service = "scheduling"
 
 // Copies are what scheduling keeps of other domains.
 type Copies struct {
-	persons, leaveEdits, holidays *replica.Replica
+	persons, holidays *replica.Replica
 }
 
 // AfterPersons is called with every state of persons that comes, when it is stored.
 type AfterPersons func(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error
 
-// NewCopies makes the copies in the database of the pool. The history of an employee has one
-// order, whatever changes: so leave is changed under the lock of the employees. What the
-// copies change starts propagations in the same transaction; wake notifies the outbox relay
-// of those. After is nil where nothing follows from states of persons.
+// NewCopies makes the copies in the database of the pool. What the copies
+// change starts propagations in the same transaction; wake notifies the outbox relay of
+// those. After is nil where nothing follows from states of persons.
 func NewCopies(pool *pg.Pool, wake func(), after AfterPersons) *Copies {
 	return &Copies{
 		persons: replica.New(pool, replica.Copy[*commonsv1.PersonState]{
 			Service: service, Event: &commonsv1.PersonsChanged{}, Apply: applyPersons, After: after, Wake: wake,
-		}),
-		leaveEdits: replica.New(pool, replica.Copy[*timekeepingv1.EmployeeLeaveEdits]{
-			Service: service, Event: &timekeepingv1.LeaveEditsChanged{}, Lock: employeelock.Lock, Apply: applyLeaveEdits, Wake: wake,
 		}),
 		holidays: replica.New(pool, replica.Copy[*commonsv1.HolidayChanged]{
 			Service: service, Event: &commonsv1.HolidayChanged{}, Apply: applyHolidays,
@@ -41,11 +35,10 @@ func NewCopies(pool *pg.Pool, wake func(), after AfterPersons) *Copies {
 
 // All are the copies one by one.
 func (c *Copies) All() []*replica.Replica {
-	return []*replica.Replica{c.persons, c.leaveEdits, c.holidays}
+	return []*replica.Replica{c.persons, c.holidays}
 }
 
 type (
-	personChange    = replica.Change[*commonsv1.PersonState]
-	holidayChange   = replica.Change[*commonsv1.HolidayChanged]
-	leaveStepChange = replica.Change[*timekeepingv1.EmployeeLeaveEdits]
+	personChange  = replica.Change[*commonsv1.PersonState]
+	holidayChange = replica.Change[*commonsv1.HolidayChanged]
 )

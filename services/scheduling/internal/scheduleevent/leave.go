@@ -22,7 +22,7 @@ WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_day, i
 // How far the histories are from which leave follows: leave edits, and time off.
 const leaveVersions = `
 SELECT key, sum(version)::bigint FROM (
-    SELECT key, version FROM replica_head WHERE tenant_id = $1 AND topic = 'leave_edits' AND key = ANY($2) AND NOT deleted
+    SELECT employee_id AS key, version FROM leave_head WHERE tenant_id = $1 AND employee_id = ANY($2)
     UNION ALL SELECT employee_id, version FROM time_off_head WHERE tenant_id = $1 AND employee_id = ANY($2)
 ) AS heads GROUP BY key`
 

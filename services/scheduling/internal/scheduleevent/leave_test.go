@@ -44,7 +44,7 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 	add(7, day+4, timed(day+4, "22:00:00", day+5, "02:00:00"))
 	add(7, day+5, timed(day+5, "02:00:00", day+5, "06:00:00"))
 	add(7, day+5, timed(day+5, "08:00:00", day+5, "09:00:00"))
-	env.Exec(t, `INSERT INTO replica_head VALUES (1, 'leave_edits', 7, 5, 5, false)`)
+	env.Exec(t, `INSERT INTO leave_head VALUES (1, 7, 5)`)
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		return scheduleevent.PublishLeave(ctx, tx, tenant.Default, []int64{8, 7})
 	}))

@@ -65,7 +65,7 @@ FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND employee_id IS NOT 
 	// As leaveVersions.
 	leaveMarks = `
 SELECT key, sum(version)::bigint AS mark FROM (
-    SELECT key, version FROM replica_head WHERE tenant_id = $1 AND topic = 'leave_edits' AND key > $2 AND key <= $3 AND NOT deleted
+    SELECT employee_id AS key, version FROM leave_head WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3
     UNION ALL SELECT employee_id, version FROM time_off_head WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3
 ) AS heads GROUP BY key`
 )
@@ -181,15 +181,12 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 	return published.Events(revision), nil
 }
 
-// leaveStates returns the leave of employees. Who has none is locked as well: their
-// first leave may be on its way, with a smaller revision.
+// leaveStates returns the leave of employees, under the locks of their schedules: an employee
+// without leave is locked as well, since the first leave may be on its way, with a smaller
+// revision.
 func leaveStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 	ids := replica.Keys(wanted)
-	// In the order of those who bring leave.
 	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
-		return nil, err
-	}
-	if err := replica.Lock(ctx, tx, tenantID, "leave_edits", ids); err != nil {
 		return nil, err
 	}
 	revision, err := revisionAbove(ctx, tx, replica.Largest(wanted))

@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
@@ -129,7 +130,7 @@ func TestShiftsArePublishedOneByOne(t *testing.T) {
 }
 
 // Leave that is being written while it is published is not taken back by what is published:
-// both lock the head.
+// both lock the employee.
 func TestLeaveBesideABackfill(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
@@ -137,8 +138,9 @@ func TestLeaveBesideABackfill(t *testing.T) {
 	require.NoError(t, err)
 	second := make(chan error, 1)
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, live pgx.Tx) error {
+		require.NoError(t, employeelock.Lock(ctx, live, 1, []int64{7}))
 		batch := &pgx.Batch{}
-		batch.Queue(`INSERT INTO replica_head VALUES (1, 'leave_edits', 7, 1, 1, false)`)
+		batch.Queue(`INSERT INTO leave_head VALUES (1, 7, 1)`)
 		batch.Queue(`INSERT INTO leave_edit VALUES (1, 1, 7, '2025-03-03', '2025-03-03', 1, $1)`, body)
 		require.NoError(t, live.SendBatch(ctx, batch).Close())
 		require.NoError(t, scheduleevent.PublishLeave(ctx, live, 1, []int64{7}))

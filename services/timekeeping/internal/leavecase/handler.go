@@ -24,9 +24,8 @@ import (
 type Edits interface {
 	// Days returns those that the edits of a case touch, empty without edits.
 	Days(ctx context.Context, db pg.Querier, tenantID, caseID int64) (civil.Range, error)
-	// PublishEdits publishes the edits of a case again, which show some
-	// of what the case says.
-	PublishEdits(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case) error
+	// Touch stores the edits of a case anew: schedules show some of what the case says.
+	Touch(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case) error
 	// DeleteAll deletes the edits of cases.
 	DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases []*Case) error
 }
@@ -39,14 +38,15 @@ type Handler struct {
 	persons *person.Directory
 	edits   Edits
 	periods Ranges
-	// wake notifies the relay that there are events to publish.
-	wake func()
+	report  Report
 }
 
-// New makes a Handler; wake is called after a commit that may have left events
-// in the outbox.
-func New(pool *pg.Pool, persons *person.Directory, edits Edits, periods Ranges, wake func()) *Handler {
-	return &Handler{pool: pool, persons: persons, edits: edits, periods: periods, wake: wake}
+// Report hands the leave of employees, whose changes are committed, over to scheduling.
+type Report func(ctx context.Context, employees ...int64) error
+
+// New makes a Handler; report is called after a commit that may have changed leave edits.
+func New(pool *pg.Pool, persons *person.Directory, edits Edits, periods Ranges, report Report) *Handler {
+	return &Handler{pool: pool, persons: persons, edits: edits, periods: periods, report: report}
 }
 
 // GetLeaveCase returns the case with the id in the path.
@@ -179,7 +179,9 @@ func (h *Handler) UpdateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveC
 	if err != nil {
 		return nil, err
 	}
-	h.wake()
+	if err := h.report(ctx, after.EmployeeID); err != nil {
+		return nil, err
+	}
 	return after.toProto(), nil
 }
 
@@ -209,7 +211,7 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, tenantID int64, old *Ca
 	if after.Code() == old.Code() && after.StatusID() == old.StatusID() && after.FrequencyID() == old.FrequencyID() {
 		return after, nil
 	}
-	return after, h.edits.PublishEdits(ctx, tx, tenantID, after)
+	return after, h.edits.Touch(ctx, tx, tenantID, after)
 }
 
 // Open opens a submitted case, which is locked, and returns it as it is now.
@@ -224,7 +226,7 @@ func Open(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case, edits Edits) 
 	if err := update(ctx, tx, tenantID, c.ID, &draft{body: now.body, days: c.Days}); err != nil {
 		return nil, err
 	}
-	return &now, edits.PublishEdits(ctx, tx, tenantID, &now)
+	return &now, edits.Touch(ctx, tx, tenantID, &now)
 }
 
 // sameEmployee returns the employee of a case, who must be the one that the
@@ -280,14 +282,16 @@ func (h *Handler) delete(ctx context.Context, refs []*commonv1.Ref, withEdits bo
 	if err != nil {
 		return nil, err
 	}
+	var employees []int64
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		cases, err := Find(ctx, tx, tenantID, visible, refs, true)
 		if err != nil {
 			return err
 		}
 		ids := make([]int64, len(cases))
+		employees = make([]int64, len(cases))
 		for i, c := range cases {
-			ids[i] = c.ID
+			ids[i], employees[i] = c.ID, c.EmployeeID
 			if withEdits {
 				continue
 			}
@@ -309,7 +313,9 @@ func (h *Handler) delete(ctx context.Context, refs []*commonv1.Ref, withEdits bo
 	if err != nil {
 		return nil, err
 	}
-	h.wake()
+	if err := h.report(ctx, employees...); err != nil {
+		return nil, err
+	}
 	return &emptypb.Empty{}, nil
 }
 

@@ -48,13 +48,13 @@ type CaseRules struct {
 	pool    *pg.Pool
 	persons *person.Directory
 	edits   leavecase.Edits
-	wake    func()
+	report  leavecase.Report
 }
 
-// NewCaseRules returns the rules of the cases in the database of the pool; wake is
-// called after a commit that may have left events in the outbox.
-func NewCaseRules(pool *pg.Pool, persons *person.Directory, edits leavecase.Edits, wake func()) *CaseRules {
-	return &CaseRules{pool: pool, persons: persons, edits: edits, wake: wake}
+// NewCaseRules returns the rules of the cases in the database of the pool; report is called
+// after a commit that may have changed leave edits.
+func NewCaseRules(pool *pg.Pool, persons *person.Directory, edits leavecase.Edits, report leavecase.Report) *CaseRules {
+	return &CaseRules{pool: pool, persons: persons, edits: edits, report: report}
 }
 
 // caseRule is a stored rule of a case.
@@ -148,7 +148,9 @@ func (h *CaseRules) CreateLeaveCaseRule(ctx context.Context, req *timekeepingv1.
 
 func (h *CaseRules) save(ctx context.Context, ref *commonv1.Ref, write func(context.Context, pgx.Tx, int64, *leavecase.Case) (caseRule, *timekeepingv1.LeaveRule, error)) (*timekeepingv1.LeaveCaseRule, error) {
 	var out *timekeepingv1.LeaveCaseRule
+	var employeeID int64
 	err := changeCase(ctx, h.pool, h.persons, ref, func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
+		employeeID = c.EmployeeID
 		c, err := leavecase.Open(ctx, tx, tenantID, c, h.edits)
 		if err != nil {
 			return err
@@ -163,7 +165,9 @@ func (h *CaseRules) save(ctx context.Context, ref *commonv1.Ref, write func(cont
 	if err != nil {
 		return nil, err
 	}
-	h.wake()
+	if err := h.report(ctx, employeeID); err != nil {
+		return nil, err
+	}
 	return out, nil
 }
 

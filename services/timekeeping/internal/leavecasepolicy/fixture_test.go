@@ -87,9 +87,9 @@ func newFixture(t *testing.T) (context.Context, *fixture) {
 		fields: leavecasepolicy.NewCaseFields(pool, persons), grants: leavecasepolicy.NewGrants(pool, persons),
 		assignments: leavecasepolicy.NewAssignments(pool, persons),
 	}
-	wake := func() {}
-	w.cases = leavecase.New(pool, persons, leaveedit.OfCases{}, leavecase.Ranges{}, wake)
-	w.rules = leavecasepolicy.NewCaseRules(pool, persons, leaveedit.OfCases{}, wake)
+	report := func(context.Context, ...int64) error { return nil }
+	w.cases = leavecase.New(pool, persons, leaveedit.OfCases{}, leavecase.Ranges{}, report)
+	w.rules = leavecasepolicy.NewCaseRules(pool, persons, leaveedit.OfCases{}, report)
 	return ctx, w
 }
 

@@ -3,111 +3,67 @@ package leaveedit
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
-)
-
-// How many edits, and deleted ids, one step holds: an event has bounds.
-const (
-	editsInStep = 100
-	idsInStep   = 5000
 )
 
 // MaxOfCase bounds the edits of one case.
 const MaxOfCase = 10_000
 
-// changes are what happens to the edits of one employee in a transaction, who
-// is locked.
-type changes struct {
-	employeeID, version int64
-	events              []proto.Message
-}
+const (
+	raiseVersion = `UPDATE leave_edit_head SET version = version + 1 WHERE tenant_id = $1 AND employee_id = $2 RETURNING version`
 
-// step begins the next step of the employee's history.
-func (c *changes) step() *timekeepingv1.EmployeeLeaveEdits {
-	c.version++
-	step := &timekeepingv1.EmployeeLeaveEdits{EmployeeId: c.employeeID, Version: c.version}
-	c.events = append(c.events, &timekeepingv1.LeaveEditsChanged{Employees: []*timekeepingv1.EmployeeLeaveEdits{step}})
-	return step
-}
+	noteReport = `
+INSERT INTO leave_report (tenant_id, employee_id, version) VALUES ($1, $2, $3)
+ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version, changed_at = clock_timestamp()`
+)
 
-// written publishes the rows of a case as they are now, and gives them their
-// versions.
-func (c *changes) written(rows []row, of *leavecase.Case) {
-	for first := 0; first < len(rows); first += editsInStep {
-		step := c.step()
-		for i := first; i < min(first+editsInStep, len(rows)); i++ {
-			rows[i].version = c.version
-			step.Edits = append(step.Edits, rows[i].state(of))
-		}
+// begin locks an employee whose leave is about to change, returns the version that it has
+// then, and notes that scheduling is to get it.
+func begin(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) (version int64, err error) {
+	if _, err := lockHeads(ctx, tx, tenantID, []int64{employeeID}); err != nil {
+		return 0, err
 	}
-}
-
-// deleted publishes that edits are no more.
-func (c *changes) deleted(ids []int64) {
-	for part := range slices.Chunk(ids, idsInStep) {
-		c.step().DeletedIds = part
+	if err := tx.QueryRow(ctx, raiseVersion, tenantID, employeeID).Scan(&version); err != nil {
+		return 0, fmt.Errorf("raise the version of leave edits: %w", err)
 	}
-}
-
-// finish stores the employee's version and the events, whose order is that of
-// the steps.
-func (c *changes) finish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
-	_, err := tx.Exec(ctx, `UPDATE leave_edit_head SET version = $3 WHERE tenant_id = $1 AND employee_id = $2`,
-		tenantID, c.employeeID, c.version)
-	if err != nil {
-		return fmt.Errorf("store the version of leave edits: %w", err)
+	if _, err := tx.Exec(ctx, noteReport, tenantID, employeeID, version); err != nil {
+		return 0, fmt.Errorf("note that leave edits changed: %w", err)
 	}
-	return outbox.Append(ctx, tx, tenantID, c.events...)
+	return version, nil
 }
 
-// begin locks an employee.
-func begin(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) (*changes, error) {
-	versions, err := lockHeads(ctx, tx, tenantID, []int64{employeeID})
-	if err != nil {
-		return nil, err
-	}
-	return &changes{employeeID: employeeID, version: versions[employeeID]}, nil
-}
-
-// put stores rows of a case, which is locked, and publishes them.
+// put stores rows of a case, which is locked.
 func put(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, rows []row) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	changed, err := begin(ctx, tx, tenantID, c.EmployeeID)
+	version, err := begin(ctx, tx, tenantID, c.EmployeeID)
 	if err != nil {
 		return err
 	}
-	changed.written(rows, c)
-	if err := write(ctx, tx, tenantID, rows); err != nil {
-		return err
+	for i := range rows {
+		rows[i].version = version
 	}
-	return changed.finish(ctx, tx, tenantID)
+	return write(ctx, tx, tenantID, rows)
 }
 
-// remove deletes edits of a case, which is locked, and publishes it.
+// remove deletes edits of a case, which is locked.
 func remove(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	changed, err := begin(ctx, tx, tenantID, c.EmployeeID)
-	if err != nil {
+	if _, err := begin(ctx, tx, tenantID, c.EmployeeID); err != nil {
 		return err
 	}
-	changed.deleted(ids)
 	if _, err := tx.Exec(ctx, `DELETE FROM leave_edit WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids); err != nil {
 		return fmt.Errorf("delete leave edits: %w", err)
 	}
-	return changed.finish(ctx, tx, tenantID)
+	return nil
 }
 
 // OfCases are the edits as their cases see them; see [leavecase.Edits].
@@ -129,8 +85,8 @@ SELECT min(from_day), max(to_day) FROM leave_edit WHERE tenant_id = $1 AND leave
 	return civil.Range{From: *first, To: *last + 1}, nil
 }
 
-// PublishEdits publishes the edits of a case again.
-func (OfCases) PublishEdits(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
+// Touch stores the edits of a case anew: scheduling shows some of what the case says.
+func (OfCases) Touch(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
 	rows, err := ofCases(ctx, tx, tenantID, []int64{c.ID}, MaxOfCase)
 	if err != nil {
 		return err

@@ -30,14 +30,13 @@ type Handler struct {
 	days    schedulingv1.EmployeeDayServiceClient
 	zones   civil.Zones
 	periods leavecase.Ranges
-	// wake notifies the relay that there are events to publish.
-	wake func()
+	report  *Reporter
 }
 
-// New makes a Handler; days knows the shifts of employees, and wake is called after a
-// commit that left events in the outbox.
-func New(pool *pg.Pool, persons *person.Directory, days schedulingv1.EmployeeDayServiceClient, periods leavecase.Ranges, wake func()) *Handler {
-	return &Handler{pool: pool, persons: persons, days: days, periods: periods, wake: wake}
+// New makes a Handler; days knows the shifts of employees, and the reporter hands leave over to
+// scheduling.
+func New(pool *pg.Pool, persons *person.Directory, days schedulingv1.EmployeeDayServiceClient, periods leavecase.Ranges, report *Reporter) *Handler {
+	return &Handler{pool: pool, persons: persons, days: days, periods: periods, report: report}
 }
 
 // CreateLeaveEdits stores edits of one case, all or none.
@@ -103,6 +102,7 @@ func (h *Handler) inCase(ctx context.Context, tenantID int64, ref *commonv1.Ref,
 	if err != nil {
 		return err
 	}
+	var employeeID int64
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		found, err := leavecase.Find(ctx, tx, tenantID, visible, []*commonv1.Ref{ref}, true)
 		if err != nil {
@@ -111,12 +111,13 @@ func (h *Handler) inCase(ctx context.Context, tenantID int64, ref *commonv1.Ref,
 		if err := found[0].CheckOpen(); err != nil {
 			return err
 		}
+		employeeID = found[0].EmployeeID
 		return change(ctx, tx, found[0])
 	})
-	if err == nil {
-		h.wake()
+	if err != nil {
+		return err
 	}
-	return err
+	return h.report.Report(ctx, employeeID)
 }
 
 // rows checks edits of a case, which is locked, and makes rows of them.

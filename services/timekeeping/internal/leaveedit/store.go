@@ -153,17 +153,6 @@ func lockHeads(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64
 	return versions, nil
 }
 
-// state is what other domains keep of an edit.
-func (r row) state(c *leavecase.Case) *timekeepingv1.LeaveEditState {
-	return &timekeepingv1.LeaveEditState{
-		Id: r.id, Version: r.version, LeaveCaseId: c.ID, LeaveCaseCode: c.Code(),
-		LeaveCaseStatusId: c.Body().GetStatus().GetId(), Continuous: isContinuous(c),
-		Date: r.body.GetDate(), StartDateTime: r.body.GetStartDateTime(), EndDateTime: r.body.GetEndDateTime(),
-		PaidSegment: r.body.GetPaidSegment(), TrackingSegment: r.body.GetTrackingSegment(),
-		OverrideSegments: r.body.GetOverrideSegments(),
-	}
-}
-
 // toProto is the edit as responses show it.
 func (r row) toProto(c *leavecase.Case) *timekeepingv1.LeaveEdit {
 	out := r.body

@@ -1133,277 +1133,6 @@ func (x *LeaveOverrideSegment) GetPayCode() *v1.Ref {
 	return nil
 }
 
-// LeaveEditsChanged is published when leave edits of employees were created,
-// changed or deleted, or what they show of their case.
-type LeaveEditsChanged struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employees     []*EmployeeLeaveEdits  `protobuf:"bytes,1,rep,name=employees,proto3" json:"employees,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LeaveEditsChanged) Reset() {
-	*x = LeaveEditsChanged{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LeaveEditsChanged) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LeaveEditsChanged) ProtoMessage() {}
-
-func (x *LeaveEditsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LeaveEditsChanged.ProtoReflect.Descriptor instead.
-func (*LeaveEditsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *LeaveEditsChanged) GetEmployees() []*EmployeeLeaveEdits {
-	if x != nil {
-		return x.Employees
-	}
-	return nil
-}
-
-// EmployeeLeaveEdits is one step in the history of an employee's leave edits.
-// Who holds the version before it has the version after it by applying the
-// step; who holds an older one has missed a step, and asks for a complete one.
-type EmployeeLeaveEdits struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeId int64                  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
-	// Grows by one with each step.
-	Version int64 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	// Whether edits is everything that the employee has, rather than what differs.
-	Complete   bool              `protobuf:"varint,3,opt,name=complete,proto3" json:"complete,omitempty"`
-	Edits      []*LeaveEditState `protobuf:"bytes,4,rep,name=edits,proto3" json:"edits,omitempty"`
-	DeletedIds []int64           `protobuf:"varint,5,rep,packed,name=deleted_ids,json=deletedIds,proto3" json:"deleted_ids,omitempty"`
-	// Whether there is no history of the employee at all.
-	Deleted       bool `protobuf:"varint,6,opt,name=deleted,proto3" json:"deleted,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *EmployeeLeaveEdits) Reset() {
-	*x = EmployeeLeaveEdits{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *EmployeeLeaveEdits) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*EmployeeLeaveEdits) ProtoMessage() {}
-
-func (x *EmployeeLeaveEdits) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use EmployeeLeaveEdits.ProtoReflect.Descriptor instead.
-func (*EmployeeLeaveEdits) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *EmployeeLeaveEdits) GetEmployeeId() int64 {
-	if x != nil {
-		return x.EmployeeId
-	}
-	return 0
-}
-
-func (x *EmployeeLeaveEdits) GetVersion() int64 {
-	if x != nil {
-		return x.Version
-	}
-	return 0
-}
-
-func (x *EmployeeLeaveEdits) GetComplete() bool {
-	if x != nil {
-		return x.Complete
-	}
-	return false
-}
-
-func (x *EmployeeLeaveEdits) GetEdits() []*LeaveEditState {
-	if x != nil {
-		return x.Edits
-	}
-	return nil
-}
-
-func (x *EmployeeLeaveEdits) GetDeletedIds() []int64 {
-	if x != nil {
-		return x.DeletedIds
-	}
-	return nil
-}
-
-func (x *EmployeeLeaveEdits) GetDeleted() bool {
-	if x != nil {
-		return x.Deleted
-	}
-	return false
-}
-
-// LeaveEditState is what other domains keep of a leave edit.
-type LeaveEditState struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The employee's version since which the edit is like this.
-	Version       int64  `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	LeaveCaseId   int64  `protobuf:"varint,3,opt,name=leave_case_id,json=leaveCaseId,proto3" json:"leave_case_id,omitempty"`
-	LeaveCaseCode string `protobuf:"bytes,4,opt,name=leave_case_code,json=leaveCaseCode,proto3" json:"leave_case_code,omitempty"`
-	Continuous    bool   `protobuf:"varint,6,opt,name=continuous,proto3" json:"continuous,omitempty"`
-	Date          string `protobuf:"bytes,7,opt,name=date,proto3" json:"date,omitempty"`
-	// Local to the employee; both empty when the time follows from the shift.
-	StartDateTime     string                  `protobuf:"bytes,8,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime       string                  `protobuf:"bytes,9,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	PaidSegment       *LeaveSegment           `protobuf:"bytes,10,opt,name=paid_segment,json=paidSegment,proto3" json:"paid_segment,omitempty"`
-	TrackingSegment   *LeaveSegment           `protobuf:"bytes,11,opt,name=tracking_segment,json=trackingSegment,proto3" json:"tracking_segment,omitempty"`
-	OverrideSegments  []*LeaveOverrideSegment `protobuf:"bytes,12,rep,name=override_segments,json=overrideSegments,proto3" json:"override_segments,omitempty"`
-	LeaveCaseStatusId int64                   `protobuf:"varint,13,opt,name=leave_case_status_id,json=leaveCaseStatusId,proto3" json:"leave_case_status_id,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
-}
-
-func (x *LeaveEditState) Reset() {
-	*x = LeaveEditState{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LeaveEditState) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LeaveEditState) ProtoMessage() {}
-
-func (x *LeaveEditState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LeaveEditState.ProtoReflect.Descriptor instead.
-func (*LeaveEditState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *LeaveEditState) GetId() int64 {
-	if x != nil {
-		return x.Id
-	}
-	return 0
-}
-
-func (x *LeaveEditState) GetVersion() int64 {
-	if x != nil {
-		return x.Version
-	}
-	return 0
-}
-
-func (x *LeaveEditState) GetLeaveCaseId() int64 {
-	if x != nil {
-		return x.LeaveCaseId
-	}
-	return 0
-}
-
-func (x *LeaveEditState) GetLeaveCaseCode() string {
-	if x != nil {
-		return x.LeaveCaseCode
-	}
-	return ""
-}
-
-func (x *LeaveEditState) GetContinuous() bool {
-	if x != nil {
-		return x.Continuous
-	}
-	return false
-}
-
-func (x *LeaveEditState) GetDate() string {
-	if x != nil {
-		return x.Date
-	}
-	return ""
-}
-
-func (x *LeaveEditState) GetStartDateTime() string {
-	if x != nil {
-		return x.StartDateTime
-	}
-	return ""
-}
-
-func (x *LeaveEditState) GetEndDateTime() string {
-	if x != nil {
-		return x.EndDateTime
-	}
-	return ""
-}
-
-func (x *LeaveEditState) GetPaidSegment() *LeaveSegment {
-	if x != nil {
-		return x.PaidSegment
-	}
-	return nil
-}
-
-func (x *LeaveEditState) GetTrackingSegment() *LeaveSegment {
-	if x != nil {
-		return x.TrackingSegment
-	}
-	return nil
-}
-
-func (x *LeaveEditState) GetOverrideSegments() []*LeaveOverrideSegment {
-	if x != nil {
-		return x.OverrideSegments
-	}
-	return nil
-}
-
-func (x *LeaveEditState) GetLeaveCaseStatusId() int64 {
-	if x != nil {
-		return x.LeaveCaseStatusId
-	}
-	return 0
-}
-
 // LeaveTaking is time that an edit takes of a leave type.
 type LeaveTaking struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
@@ -1417,7 +1146,7 @@ type LeaveTaking struct {
 
 func (x *LeaveTaking) Reset() {
 	*x = LeaveTaking{}
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1429,7 +1158,7 @@ func (x *LeaveTaking) String() string {
 func (*LeaveTaking) ProtoMessage() {}
 
 func (x *LeaveTaking) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19]
+	mi := &file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1442,7 +1171,7 @@ func (x *LeaveTaking) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveTaking.ProtoReflect.Descriptor instead.
 func (*LeaveTaking) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LeaveTaking) GetAccrualCode() *v1.Ref {
@@ -1597,37 +1326,7 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x11amount_in_seconds\x18\x02 \x01(\x03H\x01R\x0famountInSeconds\x88\x01\x01\x122\n" +
 	"\bpay_code\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCodeB\x05\n" +
 	"\x03_idB\x14\n" +
-	"\x12_amount_in_seconds\"\xeb\x01\n" +
-	"\x11LeaveEditsChanged\x12I\n" +
-	"\temployees\x18\x01 \x03(\v2+.rotaloom.timekeeping.v1.EmployeeLeaveEditsR\temployees:\x8a\x01\xaa\xbb\x18\x85\x01\n" +
-	"'rotaloom.timekeeping.leave_edit.changed\x12\n" +
-	"scheduling\x1aN\n" +
-	"\vtimekeeping\x12\vleave_edits\x1a\temployees\"\vemployee_id*\aversion2\adeleted:\bcomplete\"\xe5\x01\n" +
-	"\x12EmployeeLeaveEdits\x12\x1f\n" +
-	"\vemployee_id\x18\x01 \x01(\x03R\n" +
-	"employeeId\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\x03R\aversion\x12\x1a\n" +
-	"\bcomplete\x18\x03 \x01(\bR\bcomplete\x12=\n" +
-	"\x05edits\x18\x04 \x03(\v2'.rotaloom.timekeeping.v1.LeaveEditStateR\x05edits\x12\x1f\n" +
-	"\vdeleted_ids\x18\x05 \x03(\x03R\n" +
-	"deletedIds\x12\x18\n" +
-	"\adeleted\x18\x06 \x01(\bR\adeleted\"\xb5\x04\n" +
-	"\x0eLeaveEditState\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\x03R\aversion\x12\"\n" +
-	"\rleave_case_id\x18\x03 \x01(\x03R\vleaveCaseId\x12&\n" +
-	"\x0fleave_case_code\x18\x04 \x01(\tR\rleaveCaseCode\x12\x1e\n" +
-	"\n" +
-	"continuous\x18\x06 \x01(\bR\n" +
-	"continuous\x12\x12\n" +
-	"\x04date\x18\a \x01(\tR\x04date\x12&\n" +
-	"\x0fstart_date_time\x18\b \x01(\tR\rstartDateTime\x12\"\n" +
-	"\rend_date_time\x18\t \x01(\tR\vendDateTime\x12H\n" +
-	"\fpaid_segment\x18\n" +
-	" \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\vpaidSegment\x12P\n" +
-	"\x10tracking_segment\x18\v \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\x0ftrackingSegment\x12Z\n" +
-	"\x11override_segments\x18\f \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments\x12/\n" +
-	"\x14leave_case_status_id\x18\r \x01(\x03R\x11leaveCaseStatusIdJ\x04\b\x05\x10\x06\"\xe6\x01\n" +
+	"\x12_amount_in_seconds\"\xe6\x01\n" +
 	"\vLeaveTaking\x12:\n" +
 	"\faccrual_code\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vaccrualCode\x122\n" +
 	"\bpay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x12/\n" +
@@ -1667,7 +1366,7 @@ func file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_leave_edit_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_rotaloom_timekeeping_v1_leave_edit_proto_goTypes = []any{
 	(*CreateLeaveEditsRequest)(nil),      // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest
 	(*GetLeaveEditRequest)(nil),          // 1: rotaloom.timekeeping.v1.GetLeaveEditRequest
@@ -1685,72 +1384,64 @@ var file_rotaloom_timekeeping_v1_leave_edit_proto_goTypes = []any{
 	(*LeaveEdit)(nil),                    // 13: rotaloom.timekeeping.v1.LeaveEdit
 	(*LeaveSegment)(nil),                 // 14: rotaloom.timekeeping.v1.LeaveSegment
 	(*LeaveOverrideSegment)(nil),         // 15: rotaloom.timekeeping.v1.LeaveOverrideSegment
-	(*LeaveEditsChanged)(nil),            // 16: rotaloom.timekeeping.v1.LeaveEditsChanged
-	(*EmployeeLeaveEdits)(nil),           // 17: rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	(*LeaveEditState)(nil),               // 18: rotaloom.timekeeping.v1.LeaveEditState
-	(*LeaveTaking)(nil),                  // 19: rotaloom.timekeeping.v1.LeaveTaking
-	(*v1.Ref)(nil),                       // 20: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                   // 21: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                 // 22: rotaloom.common.v1.DateRange
-	(*LeaveTypeTotal)(nil),               // 23: rotaloom.timekeeping.v1.LeaveTypeTotal
-	(*LeaveEmployee)(nil),                // 24: rotaloom.timekeeping.v1.LeaveEmployee
-	(*structpb.Struct)(nil),              // 25: google.protobuf.Struct
-	(*emptypb.Empty)(nil),                // 26: google.protobuf.Empty
+	(*LeaveTaking)(nil),                  // 16: rotaloom.timekeeping.v1.LeaveTaking
+	(*v1.Ref)(nil),                       // 17: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                   // 18: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                 // 19: rotaloom.common.v1.DateRange
+	(*LeaveTypeTotal)(nil),               // 20: rotaloom.timekeeping.v1.LeaveTypeTotal
+	(*LeaveEmployee)(nil),                // 21: rotaloom.timekeeping.v1.LeaveEmployee
+	(*structpb.Struct)(nil),              // 22: google.protobuf.Struct
+	(*emptypb.Empty)(nil),                // 23: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_leave_edit_proto_depIdxs = []int32{
-	20, // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
+	17, // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
 	13, // 1: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
 	13, // 2: rotaloom.timekeeping.v1.UpdateLeaveEditRequest.leave_edit:type_name -> rotaloom.timekeeping.v1.LeaveEdit
-	21, // 3: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.employees:type_name -> rotaloom.common.v1.RefList
-	22, // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.date_range:type_name -> rotaloom.common.v1.DateRange
-	20, // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
+	18, // 3: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.employees:type_name -> rotaloom.common.v1.RefList
+	19, // 4: rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest.date_range:type_name -> rotaloom.common.v1.DateRange
+	17, // 5: rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
 	13, // 6: rotaloom.timekeeping.v1.LeaveEditList.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEdit
 	8,  // 7: rotaloom.timekeeping.v1.LeaveEditsRead.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
 	10, // 8: rotaloom.timekeeping.v1.LeaveEditsRead.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotalsList
 	6,  // 9: rotaloom.timekeeping.v1.LeaveEditsRead.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEditList
 	12, // 10: rotaloom.timekeeping.v1.LeaveEditsRead.metadata:type_name -> rotaloom.timekeeping.v1.LeaveEditsMetadata
 	9,  // 11: rotaloom.timekeeping.v1.LeaveTotals.leave_type_totals:type_name -> rotaloom.timekeeping.v1.LeaveTypeTotals
-	23, // 12: rotaloom.timekeeping.v1.LeaveTypeTotals.items:type_name -> rotaloom.timekeeping.v1.LeaveTypeTotal
+	20, // 12: rotaloom.timekeeping.v1.LeaveTypeTotals.items:type_name -> rotaloom.timekeeping.v1.LeaveTypeTotal
 	11, // 13: rotaloom.timekeeping.v1.LeaveCaseTotalsList.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotals
-	20, // 14: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
+	17, // 14: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
 	8,  // 15: rotaloom.timekeeping.v1.LeaveCaseTotals.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
-	20, // 16: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
-	24, // 17: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
+	17, // 16: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
+	21, // 17: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
 	14, // 18: rotaloom.timekeeping.v1.LeaveEdit.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
 	14, // 19: rotaloom.timekeeping.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
 	15, // 20: rotaloom.timekeeping.v1.LeaveEdit.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
-	20, // 21: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
-	20, // 22: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
-	20, // 23: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
-	25, // 24: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
-	20, // 25: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
-	25, // 26: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
-	19, // 27: rotaloom.timekeeping.v1.LeaveEdit.takings:type_name -> rotaloom.timekeeping.v1.LeaveTaking
-	20, // 28: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
-	17, // 29: rotaloom.timekeeping.v1.LeaveEditsChanged.employees:type_name -> rotaloom.timekeeping.v1.EmployeeLeaveEdits
-	18, // 30: rotaloom.timekeeping.v1.EmployeeLeaveEdits.edits:type_name -> rotaloom.timekeeping.v1.LeaveEditState
-	14, // 31: rotaloom.timekeeping.v1.LeaveEditState.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	14, // 32: rotaloom.timekeeping.v1.LeaveEditState.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	15, // 33: rotaloom.timekeeping.v1.LeaveEditState.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
-	20, // 34: rotaloom.timekeeping.v1.LeaveTaking.accrual_code:type_name -> rotaloom.common.v1.Ref
-	20, // 35: rotaloom.timekeeping.v1.LeaveTaking.pay_code:type_name -> rotaloom.common.v1.Ref
-	0,  // 36: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
-	1,  // 37: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
-	2,  // 38: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
-	3,  // 39: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
-	4,  // 40: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
-	5,  // 41: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
-	6,  // 42: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
-	13, // 43: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	13, // 44: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	26, // 45: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
-	7,  // 46: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
-	26, // 47: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
-	42, // [42:48] is the sub-list for method output_type
-	36, // [36:42] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	17, // 21: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
+	17, // 22: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
+	17, // 23: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
+	22, // 24: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
+	17, // 25: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
+	22, // 26: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
+	16, // 27: rotaloom.timekeeping.v1.LeaveEdit.takings:type_name -> rotaloom.timekeeping.v1.LeaveTaking
+	17, // 28: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
+	17, // 29: rotaloom.timekeeping.v1.LeaveTaking.accrual_code:type_name -> rotaloom.common.v1.Ref
+	17, // 30: rotaloom.timekeeping.v1.LeaveTaking.pay_code:type_name -> rotaloom.common.v1.Ref
+	0,  // 31: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
+	1,  // 32: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
+	2,  // 33: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
+	3,  // 34: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
+	4,  // 35: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
+	5,  // 36: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
+	6,  // 37: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
+	13, // 38: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	13, // 39: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	23, // 40: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
+	7,  // 41: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
+	23, // 42: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
+	37, // [37:43] is the sub-list for method output_type
+	31, // [31:37] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_leave_edit_proto_init() }
@@ -1764,14 +1455,14 @@ func file_rotaloom_timekeeping_v1_leave_edit_proto_init() {
 	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[13].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[14].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[15].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[19].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_leave_edit_proto_msgTypes[16].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc), len(file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

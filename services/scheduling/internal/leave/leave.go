@@ -1,0 +1,250 @@
+// Package leave keeps the leave that stands on the days of employees. Timekeeping decides
+// about it, and hands over what an employee has; nothing is decided here.
+package leave
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
+)
+
+// maxEmployees bounds the employees of one call.
+const maxEmployees = 100
+
+const (
+	readHeads = `SELECT employee_id, version FROM leave_head WHERE tenant_id = $1 AND employee_id = ANY($2)`
+
+	writeHeads = `
+INSERT INTO leave_head (tenant_id, employee_id, version) SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[]) AS u
+ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version`
+
+	readEdits = `SELECT id, employee_id, from_day, to_day, version, body FROM leave_edit WHERE tenant_id = $1 AND employee_id = ANY($2)`
+
+	deleteEdits = `DELETE FROM leave_edit WHERE tenant_id = $1 AND id = ANY($2)`
+
+	upsertEdits = `
+INSERT INTO leave_edit (tenant_id, id, employee_id, from_day, to_day, version, body)
+SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[], $6::bigint[], $7::bytea[]) AS u
+ON CONFLICT (tenant_id, id) DO UPDATE
+SET employee_id = excluded.employee_id, from_day = excluded.from_day, to_day = excluded.to_day,
+    version = excluded.version, body = excluded.body`
+)
+
+// Handler serves LeaveService.
+type Handler struct {
+	schedulingv1.UnsafeLeaveServiceServer
+	pool *pg.Pool
+	// wake notifies the relay that there are events to publish.
+	wake func()
+}
+
+var _ schedulingv1.LeaveServiceServer = (*Handler)(nil)
+
+// New returns a Handler; wake is called after a commit that left events in the outbox.
+func New(pool *pg.Pool, wake func()) *Handler { return &Handler{pool: pool, wake: wake} }
+
+// row is a row of leave_edit.
+type row struct {
+	id, employeeID, version int64
+	first, last             civil.Date
+	body                    []byte
+}
+
+func (r row) equal(other row) bool {
+	return r.employeeID == other.employeeID && r.version == other.version && r.first == other.first && r.last == other.last && bytes.Equal(r.body, other.body)
+}
+
+// PutLeave replaces the leave of employees by newer states. It changes leave under the locks
+// of the employees' schedules, as all that shapes schedules is changed: a lock of days that
+// follows sees it.
+func (h *Handler) PutLeave(ctx context.Context, req *schedulingv1.PutLeaveRequest) (*schedulingv1.PutLeaveResponse, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(req.GetEmployees()); n > maxEmployees {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees are more than the allowed %d.", n, maxEmployees))
+	}
+	wanted := map[int64][]row{}
+	versions := map[int64]int64{}
+	for _, e := range req.GetEmployees() {
+		if e.GetVersion() <= versions[e.GetEmployeeId()] {
+			continue
+		}
+		rows, err := rowsOf(e)
+		if err != nil {
+			return nil, err
+		}
+		wanted[e.GetEmployeeId()], versions[e.GetEmployeeId()] = rows, e.GetVersion()
+	}
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return put(ctx, tx, tenantID, maps.Clone(versions), wanted)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("put leave: %w", err)
+	}
+	h.wake()
+	return &schedulingv1.PutLeaveResponse{}, nil
+}
+
+// rowsOf returns the rows of all leave of an employee.
+func rowsOf(e *schedulingv1.EmployeeLeaveState) ([]row, error) {
+	rows := make([]row, len(e.GetLeaveEdits()))
+	for i, edit := range e.GetLeaveEdits() {
+		r, err := rowOf(e.GetEmployeeId(), edit)
+		if err != nil {
+			return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("leave edit %d: %s.", edit.GetId(), err))
+		}
+		rows[i] = r
+	}
+	return rows, nil
+}
+
+func rowOf(employeeID int64, edit *schedulingv1.LeaveEdit) (row, error) {
+	r := row{id: edit.GetId(), employeeID: employeeID, version: edit.GetVersion()}
+	var err error
+	if r.first, err = civil.ParseDate(edit.GetStartDate()); err != nil {
+		return r, err
+	}
+	r.last = r.first
+	if edit.GetStartTime() != "" {
+		end, err := civil.ParseDateTime(edit.GetEndDate() + "T" + edit.GetEndTime())
+		if err != nil {
+			return r, err
+		}
+		lastMoment, _ := civil.DateTime{Date: end.Date, Seconds: end.Seconds - 1}.Clock()
+		r.last = max(r.first, lastMoment)
+	}
+	stored := proto.CloneOf(edit)
+	stored.Id, stored.Version, stored.Employee = nil, nil, nil
+	r.body, err = proto.MarshalOptions{Deterministic: true}.Marshal(stored)
+	return r, err
+}
+
+// put stores the states that are newer than what is known.
+func put(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int64]int64, wanted map[int64][]row) error {
+	employees := slices.Sorted(maps.Keys(versions))
+	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
+		return err
+	}
+	known, err := knownVersions(ctx, tx, tenantID, employees)
+	if err != nil {
+		return err
+	}
+	employees = slices.DeleteFunc(employees, func(id int64) bool { return versions[id] <= known[id] })
+	if len(employees) == 0 {
+		return nil
+	}
+	c := change{}
+	stored, err := storedRows(ctx, tx, tenantID, employees)
+	if err != nil {
+		return err
+	}
+	heads := make([]int64, len(employees))
+	for i, id := range employees {
+		heads[i] = versions[id]
+		for _, r := range wanted[id] {
+			before, there := stored[r.id]
+			delete(stored, r.id)
+			if there && before.equal(r) {
+				continue
+			}
+			if there {
+				c.note(before)
+			}
+			c.note(r)
+			c.write(r)
+		}
+	}
+	for _, gone := range stored {
+		c.note(gone)
+		c.deleted = append(c.deleted, gone.id)
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(writeHeads, tenantID, employees, heads)
+	batch.Queue(deleteEdits, tenantID, c.deleted)
+	batch.Queue(upsertEdits, tenantID, c.ids, c.owners, c.first, c.last, c.versions, c.bodies)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return err
+	}
+	// Also of those of whom nothing has changed but the version.
+	if err := scheduleevent.PublishLeave(ctx, tx, tenantID, employees); err != nil {
+		return err
+	}
+	if len(c.changed) == 0 {
+		return nil
+	}
+	slices.Sort(c.changed)
+	return outbox.Append(ctx, tx, tenantID, &schedulingv1.ScheduleChanged{
+		EmployeeIds: slices.Compact(c.changed), From: c.from.String(), To: c.to.String(),
+	})
+}
+
+func knownVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]int64, error) {
+	rows, err := tx.Query(ctx, readHeads, tenantID, employees)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]int64{}
+	var id, version int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+		out[id] = version
+		return nil
+	})
+	return out, err
+}
+
+func storedRows(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]row, error) {
+	rows, err := tx.Query(ctx, readEdits, tenantID, employees)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]row{}
+	for rows.Next() {
+		var r row
+		if err := rows.Scan(&r.id, &r.employeeID, &r.first, &r.last, &r.version, &r.body); err != nil {
+			return nil, err
+		}
+		out[r.id] = r
+	}
+	return out, rows.Err()
+}
+
+// change is what differs, in columns as the database takes them.
+type change struct {
+	deleted               []int64
+	ids, owners, versions []int64
+	first, last           []civil.Date
+	bodies                [][]byte
+
+	changed  []int64 // employees
+	from, to civil.Date
+}
+
+func (c *change) write(r row) {
+	c.ids, c.owners, c.versions = append(c.ids, r.id), append(c.owners, r.employeeID), append(c.versions, r.version)
+	c.first, c.last, c.bodies = append(c.first, r.first), append(c.last, r.last), append(c.bodies, r.body)
+}
+
+// note notes the days, the last one included, on which leave changes.
+func (c *change) note(r row) {
+	if len(c.changed) == 0 {
+		c.from, c.to = r.first, r.last
+	}
+	c.changed = append(c.changed, r.employeeID)
+	c.from, c.to = min(c.from, r.first), max(c.to, r.last)
+}

@@ -1,0 +1,112 @@
+package leave_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/leave"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func edit(id, version int64, date string) *schedulingv1.LeaveEdit {
+	return &schedulingv1.LeaveEdit{
+		Id: proto.Int64(id), Version: proto.Int64(version), StartDate: date, EndDate: date, DurationInTime: proto.Int64(3600),
+	}
+}
+
+func state(employee, version int64, edits ...*schedulingv1.LeaveEdit) *schedulingv1.EmployeeLeaveState {
+	return &schedulingv1.EmployeeLeaveState{EmployeeId: employee, Version: version, LeaveEdits: edits}
+}
+
+func put(ctx context.Context, h *leave.Handler, states ...*schedulingv1.EmployeeLeaveState) error {
+	_, err := h.PutLeave(ctx, &schedulingv1.PutLeaveRequest{Employees: states})
+	return err
+}
+
+// stored returns the edits of an employee, as "id date".
+func stored(t *testing.T, env *schedtest.Env, employee int64) []string {
+	t.Helper()
+	out := []string{}
+	rows, err := env.Pool.Query(env.Ctx, `SELECT id || ' ' || from_day || ' ' || to_day FROM leave_edit WHERE tenant_id = 1 AND employee_id = $1 ORDER BY id`, employee)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		require.NoError(t, rows.Scan(&text))
+		out = append(out, text)
+	}
+	require.NoError(t, rows.Err())
+	return out
+}
+
+// The newest state wins, whatever the order and however often states come.
+func TestNewerStatesReplaceLeave(t *testing.T) {
+	t.Parallel()
+	env := schedtest.New(t)
+	wakes := 0
+	h := leave.New(env.Pool, func() { wakes++ })
+	night := edit(72, 2, "2026-01-07")
+	night.StartTime, night.EndDate, night.EndTime = "22:00:00", "2026-01-08", "06:00:00"
+	require.NoError(t, put(env.Ctx, h, state(7, 2, edit(70, 1, "2026-01-05"), night), state(8, 1, edit(80, 1, "2026-01-05"))))
+	want := []string{"70 2026-01-05 2026-01-05", "72 2026-01-07 2026-01-08"}
+	assert.Equal(t, want, stored(t, env, 7))
+	events := env.Rows(t, "outbox")["outbox"]
+
+	require.NoError(t, put(env.Ctx, h, state(7, 2, edit(70, 1, "2026-01-05"), night)), "the same again")
+	require.NoError(t, put(env.Ctx, h, state(7, 1, edit(70, 1, "2026-02-05"))), "an older one")
+	assert.Equal(t, want, stored(t, env, 7))
+	assert.Equal(t, events, env.Rows(t, "outbox")["outbox"], "nothing is published of what is known")
+
+	require.NoError(t, put(env.Ctx, h, state(7, 5, edit(70, 3, "2026-01-06"))))
+	assert.Equal(t, []string{"70 2026-01-06 2026-01-06"}, stored(t, env, 7))
+	require.NoError(t, put(env.Ctx, h, state(7, 6)))
+	assert.Empty(t, stored(t, env, 7))
+	assert.Len(t, stored(t, env, 8), 1, "another employee")
+	assert.Equal(t, 5, wakes)
+	assert.Empty(t, stored(t, &schedtest.Env{Pool: env.Pool, Ctx: tenant.With(t.Context(), 2)}, 8))
+}
+
+func TestBadLeaveIsRefused(t *testing.T) {
+	t.Parallel()
+	env := schedtest.New(t)
+	h := leave.New(env.Pool, func() {})
+	err := put(env.Ctx, h, state(7, 1, edit(70, 1, "soon")))
+	assert.True(t, fault.HasStatus(err, 400), err)
+	err = put(env.Ctx, h, make([]*schedulingv1.EmployeeLeaveState, 101)...)
+	assert.True(t, fault.HasStatus(err, 400), err)
+}
+
+// Leave changes a schedule like people and propagations do: one after the other, under the
+// employee's lock. So a lock of days that was asked for before it does not see it, and one
+// that is asked for after it does.
+func TestLeaveWaitsForTheEmployee(t *testing.T) {
+	t.Parallel()
+	env := schedtest.New(t)
+	h := leave.New(env.Pool, func() {})
+	held, err := env.Pool.Begin(env.Ctx)
+	require.NoError(t, err)
+	defer func() { _ = held.Rollback(env.Ctx) }() // It is committed below.
+	require.NoError(t, employeelock.Lock(env.Ctx, held, tenant.Default, []int64{7}))
+	done := make(chan error, 1)
+	go func() { done <- put(env.Ctx, h, state(7, 1, edit(70, 1, "2026-01-05"))) }()
+	require.Eventually(t, func() bool {
+		var waits bool
+		err := held.QueryRow(env.Ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits)
+		return assert.NoError(t, err) && waits
+	}, 10*time.Second, time.Millisecond)
+	require.NoError(t, held.Commit(env.Ctx))
+	require.NoError(t, <-done)
+}

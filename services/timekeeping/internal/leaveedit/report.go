@@ -1,0 +1,179 @@
+package leaveedit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+)
+
+// CodeNotScheduled (503): the leave is stored, and does not stand on the schedule yet. Read the leave edits before you send the request again: the schedule follows by itself.
+const CodeNotScheduled = "WRL-20950"
+
+const (
+	// employeesPerCall bounds the employees whose leave one call hands over.
+	employeesPerCall = 100
+	// sweepEvery is how often leave that was not handed over is looked for, and sweepAfter
+	// how old it is then: the request that changed it has its turn first.
+	sweepEvery = 2 * time.Second
+	sweepAfter = 5 * time.Second
+	sweepLimit = 1000
+)
+
+const (
+	readReported = `
+SELECT h.employee_id, h.version FROM leave_edit_head h
+WHERE h.tenant_id = $1 AND h.employee_id = ANY($2) AND EXISTS (
+    SELECT FROM leave_report r WHERE r.tenant_id = $1 AND r.employee_id = h.employee_id)
+ORDER BY h.employee_id`
+
+	// A change that came meanwhile is reported by its own request.
+	deleteReported = `
+DELETE FROM leave_report r USING unnest($2::bigint[], $3::bigint[]) AS u (employee_id, version)
+WHERE r.tenant_id = $1 AND r.employee_id = u.employee_id AND r.version <= u.version`
+
+	readUnreported = `
+SELECT tenant_id, employee_id FROM leave_report WHERE changed_at < clock_timestamp() - make_interval(secs => $1) ORDER BY changed_at LIMIT $2`
+)
+
+const confirmed pg.Unaudited = "scheduling has what was changed and audited before"
+
+// Reporter hands the leave of employees over to scheduling. What it sends is all leave of an
+// employee, with a version that grows: repeated and late calls do no harm. A change leaves a
+// row in its transaction, which goes when scheduling has confirmed it, so that a process that
+// dies in between loses nothing.
+type Reporter struct {
+	pool     *pg.Pool
+	schedule schedulingv1.LeaveServiceClient
+	log      *slog.Logger
+}
+
+// NewReporter returns a Reporter of the database of the pool.
+func NewReporter(pool *pg.Pool, schedule schedulingv1.LeaveServiceClient, log *slog.Logger) *Reporter {
+	return &Reporter{pool: pool, schedule: schedule, log: log}
+}
+
+// Report hands over the leave of employees whose changes are committed, before the response
+// says that they are. It has no place in a transaction.
+func (r *Reporter) Report(ctx context.Context, employees ...int64) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.report(ctx, tenantID, employees); err != nil {
+		return fault.New(CodeNotScheduled, http.StatusServiceUnavailable,
+			"The leave is stored, and does not stand on the schedule yet. It follows as soon as the scheduling service responds.").WithCause(err)
+	}
+	return nil
+}
+
+func (r *Reporter) report(ctx context.Context, tenantID int64, employees []int64) error {
+	employees = slices.Compact(slices.Sorted(slices.Values(employees)))
+	for part := range slices.Chunk(employees, employeesPerCall) {
+		states, err := r.states(ctx, tenantID, part)
+		if err != nil || len(states) == 0 {
+			return err
+		}
+		if _, err := r.schedule.PutLeave(ctx, &schedulingv1.PutLeaveRequest{Employees: states}); err != nil {
+			return fmt.Errorf("hand leave over to scheduling: %w", err)
+		}
+		ids, versions := make([]int64, len(states)), make([]int64, len(states))
+		for i, s := range states {
+			ids[i], versions[i] = s.GetEmployeeId(), s.GetVersion()
+		}
+		if _, err := confirmed.Exec(ctx, r.pool, deleteReported, tenantID, ids, versions); err != nil {
+			return fmt.Errorf("note that scheduling has leave: %w", err)
+		}
+	}
+	return nil
+}
+
+// states returns all leave of those of the employees whose changes are not handed over.
+func (r *Reporter) states(ctx context.Context, tenantID int64, employees []int64) ([]*schedulingv1.EmployeeLeaveState, error) {
+	var states []*schedulingv1.EmployeeLeaveState
+	err := pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
+		states = nil
+		byID := map[int64]*schedulingv1.EmployeeLeaveState{}
+		rows, err := tx.Query(ctx, readReported, tenantID, employees)
+		if err != nil {
+			return err
+		}
+		var changed []int64
+		var id, version int64
+		if _, err := pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+			byID[id] = &schedulingv1.EmployeeLeaveState{EmployeeId: id, Version: version}
+			states, changed = append(states, byID[id]), append(changed, id)
+			return nil
+		}); err != nil || len(changed) == 0 {
+			return err
+		}
+		edits, err := collect(ctx, tx, `e.employee_id = ANY($2) ORDER BY e.employee_id, e.id`, tenantID, changed)
+		if err != nil {
+			return err
+		}
+		cases, err := leavecase.ByIDs(ctx, tx, tenantID, casesOf(edits))
+		if err != nil {
+			return err
+		}
+		for _, e := range edits {
+			edit, err := e.scheduled(cases[e.caseID])
+			if err != nil {
+				return fmt.Errorf("leave edit %d: %w", e.id, err)
+			}
+			byID[e.employeeID].LeaveEdits = append(byID[e.employeeID].LeaveEdits, edit)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the leave of employees: %w", err)
+	}
+	return states, nil
+}
+
+// Run hands over what requests could not, until ctx ends.
+func (r *Reporter) Run(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
+				r.log.WarnContext(ctx, "leave could not be handed over to scheduling, and is tried again", "error", err)
+			}
+		}
+	}
+}
+
+// sweep hands over the leave of the employees of all tenants that waits for it.
+func (r *Reporter) sweep(ctx context.Context) error {
+	rows, err := r.pool.Query(tenant.All(ctx), readUnreported, sweepAfter.Seconds(), sweepLimit)
+	if err != nil {
+		return fmt.Errorf("look for leave to hand over: %w", err)
+	}
+	waiting := map[int64][]int64{}
+	var tenantID, employeeID int64
+	if _, err := pgx.ForEachRow(rows, []any{&tenantID, &employeeID}, func() error {
+		waiting[tenantID] = append(waiting[tenantID], employeeID)
+		return nil
+	}); err != nil {
+		return fmt.Errorf("look for leave to hand over: %w", err)
+	}
+	var failed error
+	for tenantID, employees := range waiting {
+		failed = errors.Join(failed, r.report(tenant.With(ctx, tenantID), tenantID, employees))
+	}
+	return failed
+}

@@ -1,0 +1,17 @@
+-- +goose Up
+-- Employees whose leave changed, with the version of the change, until scheduling has their
+-- leave. The row is written with the change, and goes when scheduling has confirmed the
+-- version.
+CREATE TABLE leave_report (
+    tenant_id   bigint      NOT NULL,
+    employee_id bigint      NOT NULL,
+    version     bigint      NOT NULL,
+    changed_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (tenant_id, employee_id)
+);
+CREATE INDEX leave_report_changed ON leave_report (changed_at);
+ALTER TABLE leave_report ENABLE ROW LEVEL SECURITY;
+ALTER TABLE leave_report FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON leave_report USING
+    (tenant_id = (SELECT nullif(nullif(current_setting('rotaloom.tenant_id', true), ''), '*')::bigint));
+CREATE POLICY sweep ON leave_report FOR SELECT USING (current_setting('rotaloom.tenant_id', true) = '*');
