@@ -16,7 +16,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/leave"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/membership"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
@@ -63,6 +65,17 @@ func CompareCopies(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slo
 		found = append(found, CopyDifference{c.Service(), c.Contract().Topic, keys})
 	}
 	return found, nil
+}
+
+// EmployeesWithLeave returns the employees of a tenant who have leave on their schedules.
+func EmployeesWithLeave(ctx context.Context, db pg.Querier, tenantID int64) ([]int64, error) {
+	return leave.Employees(ctx, db, tenantID)
+}
+
+// CountLeaveDifferences counts the employees whose leave on the schedule is not what a state
+// says.
+func CountLeaveDifferences(ctx context.Context, db pg.Querier, tenantID int64, states []*schedulingv1.EmployeeLeaveState) (int, error) {
+	return leave.CountDifferences(ctx, db, tenantID, states)
 }
 
 // ReplayCommand sets a failed propagation going again.

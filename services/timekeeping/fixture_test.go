@@ -139,6 +139,7 @@ type fixture struct {
 	nats       *natstest.Server
 	commons    *persons
 	days       *employeeDays
+	leave      *scheduledLeave
 	service    *timekeeping.Service
 	leaveCases timekeepingv1.LeaveCaseServiceClient
 	leaveEdits timekeepingv1.LeaveEditServiceClient

@@ -1,10 +1,29 @@
 package timekeeping
 
 import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
 // Copies are what timekeeping keeps of other domains.
 func Copies(pool *pg.Pool) []*replica.Replica { return []*replica.Replica{person.NewCopy(pool)} }
+
+// LeaveStates returns the leave of up to limit employees of a tenant whose ids are above
+// after, by id, as scheduling should have it.
+func LeaveStates(ctx context.Context, pool *pg.Pool, tenantID, after int64, limit int) ([]*schedulingv1.EmployeeLeaveState, error) {
+	return leaveedit.States(ctx, pool, tenantID, after, limit)
+}
+
+// HandOverAgain notes, in a transaction that may write rows of the tenant, that scheduling
+// gets everything that timekeeping decides about schedules again: one of both databases was
+// restored. Scheduled are the employees of whom scheduling has leave.
+func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled []int64) error {
+	return leaveedit.HandOverAgain(ctx, tx, tenantID, scheduled)
+}

@@ -37,7 +37,6 @@ var downwards = map[string]string{
 	"rotaloom.scheduling.v1.PatternStored":         "hyperfinds of commons ask for who is scheduled",
 	"rotaloom.scheduling.v1.ShiftsEntered":         "hyperfinds of commons ask for who is scheduled",
 	"rotaloom.scheduling.v1.SpansChanged":          "hyperfinds of commons ask for who is scheduled",
-	"rotaloom.timekeeping.v1.LeaveEditsChanged":    "goes when timekeeping hands leave over by a call",
 }
 
 // Services call those below them, and learn of changes of those below them.

@@ -42,7 +42,7 @@ func TestServicesKeepWithinTheirPermissions(t *testing.T) {
 		"commons":     {"rotaloom.scheduling.spans.changed", "$KV.REVOCATIONS.s.x", "$JS.API.STREAM.DELETE.COMMONS", "$JS.API.STREAM.PURGE.COMMONS", "$JS.API.STREAM.UPDATE.SCHEDULING"},
 		"timekeeping": {"rotaloom.commons.person.changed", "$JS.API.CONSUMER.CREATE.SCHEDULING.mine", "$JS.API.CONSUMER.DELETE.SCHEDULING.commons-spans-changed"},
 		"scheduling":  {"rotaloom.commons.person.changed", "$JS.API.CONSUMER.CREATE.COMMONS.timekeeping-person-changed.rotaloom.commons.person.changed", "$JS.API.STREAM.UPDATE.KV_REVOCATIONS"},
-		"propagator":  {"rotaloom.timekeeping.leave_edit.changed", "rotaloom_replica.timekeeping.leave_edits.backfill"},
+		"propagator":  {"rotaloom.commons.person.changed", "rotaloom_replica.commons.persons.backfill"},
 		"platform":    {"rotaloom.commons.person.changed", "$KV.REVOCATIONS.s.x", "$JS.API.STREAM.INFO.COMMONS"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,4 +1,7 @@
 -- +goose Up
+-- Versions of the leave of an employee grow, also across a restore of this database.
+CREATE SEQUENCE leave_version;
+
 -- Employees whose leave changed, with the version of the change, until scheduling has their
 -- leave. The row is written with the change, and goes when scheduling has confirmed the
 -- version.

@@ -208,8 +208,8 @@ func knownVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employees []i
 	return out, err
 }
 
-func storedRows(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]row, error) {
-	rows, err := tx.Query(ctx, readEdits, tenantID, employees)
+func storedRows(ctx context.Context, db pg.Querier, tenantID int64, employees []int64) (map[int64]row, error) {
+	rows, err := db.Query(ctx, readEdits, tenantID, employees)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/restore"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth"
 )
 
@@ -85,13 +87,8 @@ func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 	}
 	report := &strings.Builder{}
 	done.table(report)
-	for _, d := range concerned {
-		err := restore.Finish(ctx, d, report.String(), func(ctx context.Context, tx pgx.Tx) error {
-			return record(ctx, tx, d.Service, tenants)
-		})
-		if err != nil {
-			return fmt.Errorf("finish the restore of %s: %w", d.Service, err)
-		}
+	if err := finishAll(ctx, pools, concerned, report.String(), tenants); err != nil {
+		return err
 	}
 	// Tokens of the second in which all tokens ended are refused, too.
 	if err := backoff.Sleep(ctx, time.Second); err != nil {
@@ -102,6 +99,41 @@ func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 	}
 	_, err = fmt.Fprintln(out, "finished: writes are accepted again within seconds, and all users log in again")
 	return err
+}
+
+// finishAll has the restored databases take writes again. What timekeeping decides about
+// schedules is handed over again when scheduling or timekeeping was restored: before
+// scheduling takes writes, or with the raised sequences of timekeeping.
+func finishAll(ctx context.Context, pools map[string]*pg.Pool, concerned []*restore.Database, report string, tenants []int64) error {
+	scheduled, err := leaveOf(ctx, pools["scheduling"], tenants)
+	if err != nil {
+		return err
+	}
+	restored := map[string]bool{}
+	for _, d := range concerned {
+		restored[d.Service] = true
+	}
+	if restored["scheduling"] && !restored["timekeeping"] {
+		if err := handedOver.InTx(tenant.All(ctx), pools["timekeeping"], func(ctx context.Context, tx pgx.Tx) error {
+			return handOver(ctx, tx, scheduled)
+		}); err != nil {
+			return err
+		}
+	}
+	for _, d := range concerned {
+		err := restore.Finish(ctx, d, report, func(ctx context.Context, tx pgx.Tx) error {
+			if d.Service == "timekeeping" {
+				if err := handOver(ctx, tx, scheduled); err != nil {
+					return err
+				}
+			}
+			return record(ctx, tx, d.Service, tenants)
+		})
+		if err != nil {
+			return fmt.Errorf("finish the restore of %s: %w", d.Service, err)
+		}
+	}
+	return nil
 }
 
 // lostIDs counts the ids that were given after the state that was restored.

@@ -101,5 +101,6 @@ func (v *Verify) compareCopies(ctx context.Context, log *slog.Logger, tenantID i
 		}
 		found = append(found, scheduling.CopyDifference{Service: c.Service(), Topic: topic, Keys: keys})
 	}
-	return found, nil
+	leave, err := v.compareLeave(ctx, log, tenantID)
+	return append(found, leave), err
 }

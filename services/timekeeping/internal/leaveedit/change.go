@@ -15,15 +15,16 @@ import (
 const MaxOfCase = 10_000
 
 const (
-	raiseVersion = `UPDATE leave_edit_head SET version = version + 1 WHERE tenant_id = $1 AND employee_id = $2 RETURNING version`
+	raiseVersion = `UPDATE leave_edit_head SET version = nextval('leave_version') WHERE tenant_id = $1 AND employee_id = $2 RETURNING version`
 
 	noteReport = `
 INSERT INTO leave_report (tenant_id, employee_id, version) VALUES ($1, $2, $3)
 ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version, changed_at = clock_timestamp()`
 )
 
-// begin locks an employee whose leave is about to change, returns the version that it has
-// then, and notes that scheduling is to get it.
+// begin locks an employee whose leave is about to change, gives it a new version, and notes
+// that scheduling gets it. Versions come from a sequence, which a restore of the database
+// raises, so that no version is ever given twice.
 func begin(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) (version int64, err error) {
 	if _, err := lockHeads(ctx, tx, tenantID, []int64{employeeID}); err != nil {
 		return 0, err

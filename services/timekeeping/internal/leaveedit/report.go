@@ -15,7 +15,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
 
 // CodeNotScheduled (503): the leave is stored, and does not stand on the schedule yet. Read the leave edits before you send the request again: the schedule follows by itself.
@@ -81,7 +80,7 @@ func (r *Reporter) Report(ctx context.Context, employees ...int64) error {
 func (r *Reporter) report(ctx context.Context, tenantID int64, employees []int64) error {
 	employees = slices.Compact(slices.Sorted(slices.Values(employees)))
 	for part := range slices.Chunk(employees, employeesPerCall) {
-		states, err := r.states(ctx, tenantID, part)
+		states, err := statesOf(ctx, r.pool, tenantID, readReported, tenantID, part)
 		if err != nil || len(states) == 0 {
 			return err
 		}
@@ -97,48 +96,6 @@ func (r *Reporter) report(ctx context.Context, tenantID int64, employees []int64
 		}
 	}
 	return nil
-}
-
-// states returns all leave of those of the employees whose changes are not handed over.
-func (r *Reporter) states(ctx context.Context, tenantID int64, employees []int64) ([]*schedulingv1.EmployeeLeaveState, error) {
-	var states []*schedulingv1.EmployeeLeaveState
-	err := pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
-		states = nil
-		byID := map[int64]*schedulingv1.EmployeeLeaveState{}
-		rows, err := tx.Query(ctx, readReported, tenantID, employees)
-		if err != nil {
-			return err
-		}
-		var changed []int64
-		var id, version int64
-		if _, err := pgx.ForEachRow(rows, []any{&id, &version}, func() error {
-			byID[id] = &schedulingv1.EmployeeLeaveState{EmployeeId: id, Version: version}
-			states, changed = append(states, byID[id]), append(changed, id)
-			return nil
-		}); err != nil || len(changed) == 0 {
-			return err
-		}
-		edits, err := collect(ctx, tx, `e.employee_id = ANY($2) ORDER BY e.employee_id, e.id`, tenantID, changed)
-		if err != nil {
-			return err
-		}
-		cases, err := leavecase.ByIDs(ctx, tx, tenantID, casesOf(edits))
-		if err != nil {
-			return err
-		}
-		for _, e := range edits {
-			edit, err := e.scheduled(cases[e.caseID])
-			if err != nil {
-				return fmt.Errorf("leave edit %d: %w", e.id, err)
-			}
-			byID[e.employeeID].LeaveEdits = append(byID[e.employeeID].LeaveEdits, edit)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the leave of employees: %w", err)
-	}
-	return states, nil
 }
 
 // Run hands over what requests could not, until ctx ends.

@@ -1,0 +1,55 @@
+package leave
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Employees returns the employees of a tenant of whom there is leave, by id.
+func Employees(ctx context.Context, db pg.Querier, tenantID int64) ([]int64, error) {
+	rows, err := db.Query(ctx, `SELECT DISTINCT employee_id FROM leave_edit WHERE tenant_id = $1 ORDER BY employee_id`, tenantID)
+	if err != nil {
+		return nil, fmt.Errorf("read employees with leave: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("read employees with leave: %w", err)
+	}
+	return ids, nil
+}
+
+// CountDifferences counts the employees whose leave is not as a state says.
+func CountDifferences(ctx context.Context, db pg.Querier, tenantID int64, states []*schedulingv1.EmployeeLeaveState) (int, error) {
+	employees := make([]int64, len(states))
+	for i, s := range states {
+		employees[i] = s.GetEmployeeId()
+	}
+	stored, err := storedRows(ctx, db, tenantID, employees)
+	if err != nil {
+		return 0, fmt.Errorf("read leave: %w", err)
+	}
+	count := map[int64]int{}
+	for _, r := range stored {
+		count[r.employeeID]++
+	}
+	differ := 0
+	for _, s := range states {
+		wanted, err := rowsOf(s)
+		if err != nil {
+			return 0, err
+		}
+		same := len(wanted) == count[s.GetEmployeeId()]
+		for _, r := range wanted {
+			same = same && stored[r.id].equal(r)
+		}
+		if !same {
+			differ++
+		}
+	}
+	return differ, nil
+}

@@ -1,0 +1,82 @@
+package standalone
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/rotaloom/rotaloom/pkg/backoff"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/scheduling"
+	"github.com/rotaloom/rotaloom/services/timekeeping"
+)
+
+// How many employees are compared at once, and how often a comparison that finds differences
+// is repeated: leave may be on its way.
+const (
+	leavePage         = 100
+	leaveCompareEvery = 500 * time.Millisecond
+)
+
+// compareLeave compares the leave on the schedules of a tenant with what timekeeping has
+// decided.
+func (v *Verify) compareLeave(ctx context.Context, log *slog.Logger, tenantID int64) (scheduling.CopyDifference, error) {
+	found := scheduling.CopyDifference{Service: "scheduling", Topic: "leave_edits"}
+	var pools [2]*pg.Pool
+	for i, service := range []string{"timekeeping", "scheduling"} {
+		database, err := v.database(ctx, log, service)
+		if err != nil {
+			return found, err
+		}
+		if pools[i], err = pg.Open(ctx, database, log); err != nil {
+			return found, err
+		}
+		defer pools[i].Close()
+	}
+	ctx = tenant.With(ctx, tenantID)
+	for waited := clock.Start(); ; {
+		var err error
+		if found.Keys, err = countLeaveDifferences(ctx, pools[0], pools[1], tenantID); err != nil {
+			return found, err
+		}
+		if found.Keys == 0 || waited.Elapsed() > scheduling.Settle {
+			return found, nil
+		}
+		if err := backoff.Sleep(ctx, leaveCompareEvery); err != nil {
+			return found, err
+		}
+	}
+}
+
+// countLeaveDifferences counts the employees whose leave differs between both databases.
+func countLeaveDifferences(ctx context.Context, owner, schedules *pg.Pool, tenantID int64) (int, error) {
+	scheduled, err := scheduling.EmployeesWithLeave(ctx, schedules, tenantID)
+	if err != nil {
+		return 0, err
+	}
+	unknown := make(map[int64]bool, len(scheduled))
+	for _, id := range scheduled {
+		unknown[id] = true
+	}
+	differ, after := 0, int64(0)
+	for {
+		states, err := timekeeping.LeaveStates(ctx, owner, tenantID, after, leavePage)
+		if err != nil {
+			return 0, err
+		}
+		if len(states) == 0 {
+			return differ + len(unknown), nil
+		}
+		n, err := scheduling.CountLeaveDifferences(ctx, schedules, tenantID, states)
+		if err != nil {
+			return 0, err
+		}
+		differ += n
+		for _, s := range states {
+			delete(unknown, s.GetEmployeeId())
+			after = s.GetEmployeeId()
+		}
+	}
+}
