@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -30,6 +31,65 @@ func TestDayLocksFreezeAcknowledgedMoves(t *testing.T) {
 	w.put(from.TermID, from.Persons)
 	w.verify()
 	w.requireShifts(second, from.Persons)
+}
+
+// Days that are locked right after acknowledged leave show what it takes of the shifts, with
+// and without the broker, also when the leave is deleted afterwards.
+func TestDayLocksFreezeAcknowledgedLeave(t *testing.T) {
+	w := newFixture(t)
+	rounds := shortOrLong(10, 60)
+	crew, _ := w.working(2*rounds, first)
+	frozen := map[int64][]scenario.Object{}
+	enter := func(persons []int64) {
+		for _, person := range persons {
+			free := w.shiftsOf(person)
+			edit := w.enterLeave(person)
+			w.lock(person)
+			frozen[person] = w.shiftsOf(person)
+			require.NotEqual(t, free, frozen[person], "leave takes a shift")
+			_, err := w.api.Call(w.ctx, http.MethodDelete, fmt.Sprint(leaveEdits, "/", edit), nil, nil)
+			require.NoError(t, err)
+			require.Equal(t, frozen[person], w.shiftsOf(person))
+		}
+	}
+	enter(crew.Persons[:rounds])
+	w.StopNATS()
+	enter(crew.Persons[rounds:])
+	w.StartNATS(t)
+	w.verify()
+	for person, shifts := range frozen {
+		require.Equal(t, shifts, w.shiftsOf(person))
+	}
+}
+
+const leaveEdits = "/v1/leave/leave_edits"
+
+// enterLeave gives a person a day of leave, and returns the id of the edit.
+func (w *fixture) enterLeave(person int64) int64 {
+	w.t.Helper()
+	var opened struct{ ID int64 }
+	_, err := w.api.Call(w.ctx, http.MethodPost, leaveCases, medicalLeave(person), &opened)
+	require.NoError(w.t, err)
+	segment := scenario.Object{"amountInSeconds": 8 * 3600}
+	var made []struct{ ID int64 }
+	_, err = w.api.Call(w.ctx, http.MethodPost, leaveEdits, scenario.Object{
+		"leaveCase":  scenario.Object{"id": opened.ID},
+		"leaveEdits": []scenario.Object{{"date": lookFrom, "paidSegment": segment, "trackingSegment": segment}},
+	}, &made)
+	require.NoError(w.t, err)
+	require.Len(w.t, made, 1)
+	return made[0].ID
+}
+
+// shiftsOf returns the shifts that the schedule of a person shows.
+func (w *fixture) shiftsOf(person int64) []scenario.Object {
+	w.t.Helper()
+	request := scenario.ReadRequest([]int64{person}, lookFrom, lookTo)
+	request["select"] = []string{"SHIFTS"}
+	var shown struct{ Shifts []scenario.Object }
+	_, err := w.api.Call(w.ctx, http.MethodPost, "/v1/scheduling/schedule/multi_read", request, &shown)
+	require.NoError(w.t, err)
+	return shown.Shifts
 }
 
 // lock locks the days that are looked at.
