@@ -88,7 +88,7 @@ func newFixture(t *testing.T, s *shared, seed uint64, client int) *fixture {
 	t.Helper()
 	w := &fixture{
 		t: t, shared: s, kills: client == 0, random: rand.New(rand.NewPCG(seed, uint64(client))),
-		terms: []int64{0}, ids: map[int64]shown{}, counts: map[string]int{},
+		terms: []int64{0}, company: company{silent: map[int]bool{}}, ids: map[int64]shown{}, counts: map[string]int{},
 	}
 	w.logIn()
 	for range 2 {
@@ -97,7 +97,7 @@ func newFixture(t *testing.T, s *shared, seed uint64, client int) *fixture {
 		w.terms = append(w.terms, crew.TermID)
 		for _, id := range crew.Persons {
 			e := &employee{
-				id: id, terms: map[day]int{}, terminated: map[day]bool{}, leave: map[day]int64{},
+				id: id, terms: map[day]int{}, terminated: map[day]bool{}, leave: map[day]int64{}, timeOff: map[day]int64{},
 				frozen: map[day][]layer{}, frozenLeave: map[day]bool{},
 			}
 			for d := earliest; d < latest; d++ {
@@ -127,9 +127,12 @@ func (w *fixture) round() {
 		w.logIn()
 	}
 	for range 1 + w.random.IntN(4) {
-		if w.chance(25) {
+		switch n := w.random.IntN(100); {
+		case n < 25:
 			w.did("moves", w.move())
-		} else {
+		case n < 29:
+			w.did("inheritance", w.inherit())
+		default:
 			w.did("changes", w.planner())
 		}
 		if w.kills && w.chance(12) {
@@ -138,7 +141,7 @@ func (w *fixture) round() {
 	}
 	w.compare()
 	for range w.random.IntN(4) {
-		switch n := w.random.IntN(14); {
+		switch n := w.random.IntN(16); {
 		case n == 0:
 			w.did("locks", w.freeze())
 		case n == 1 && len(w.locks) > 0:
@@ -151,6 +154,10 @@ func (w *fixture) round() {
 			w.did("leave", w.endLeave())
 		case n == 5:
 			w.did("employments", w.employ())
+		case n == 6:
+			w.did("time off", w.grantTimeOff())
+		case n == 7:
+			w.did("time off", w.cancelTimeOff())
 		default:
 			w.did("edits", w.touch())
 		}
@@ -250,7 +257,7 @@ func lines(list []string) (out string) {
 func (w *fixture) differences(want []shown, got seen) (out string) {
 	count := map[shown]int{}
 	plain := func(s shown) shown {
-		if s.generated {
+		if s.generated || s.payCode {
 			s.id = 0
 		}
 		return s

@@ -256,6 +256,9 @@ func (w *fixture) touch() string {
 		return ""
 	}
 	s := w.last[w.random.IntN(len(w.last))]
+	if s.payCode && !s.generated {
+		return "" // It belongs to a request for time off.
+	}
 	refused := s.locked
 	if s.payCode || w.chance(50) {
 		base := shifts

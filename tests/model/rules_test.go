@@ -97,16 +97,17 @@ type employee struct {
 	terminated  map[day]bool  // the days without an employment
 	leave       map[day]int64 // the ids of edits of leave that take the whole day
 	leaveCase   int64         // 0 while there is none
+	timeOff     map[day]int64 // the ids of approved requests that take the whole day
 	frozen      map[day][]layer
-	frozenLeave map[day]bool // whether leave took a locked day
+	frozenLeave map[day]bool // whether leave or time off took a locked day
 }
 
-// covered reports whether leave takes the shifts of a day.
+// covered reports whether leave or time off takes the shifts of a day.
 func (e *employee) covered(d day) bool {
 	if e.locked(d) {
 		return e.frozenLeave[d]
 	}
-	return e.leave[d] != 0
+	return e.leave[d] != 0 || e.timeOff[d] != 0
 }
 
 func (e *employee) locked(d day) bool { _, locked := e.frozen[d]; return locked }
@@ -115,6 +116,7 @@ func (e *employee) locked(d day) bool { _, locked := e.frozen[d]; return locked 
 type company struct {
 	employees   []*employee
 	assignments []*assignment
+	silent      map[int]bool // the terms that pass no patterns on
 	touched     []*touched
 	entered     []*entered
 	orders      int
@@ -128,7 +130,7 @@ func (c *company) layers(e *employee, d day) []layer {
 	}
 	var here []*assignment
 	for _, a := range c.assignments {
-		if a.on(d) && (a.of == e && !e.terminated[d] || a.of == nil && a.term == e.terms[d]) {
+		if a.on(d) && (a.of == e && !e.terminated[d] || a.of == nil && a.term == e.terms[d] && !c.silent[a.term]) {
 			here = append(here, a)
 		}
 	}
@@ -303,6 +305,13 @@ func (c *company) schedule() []shown {
 						list = append(list, shown{i, d, en.payCode, en.label, en.start, en.end, true, e.locked(d), l.assignment, 0})
 					}
 				}
+			}
+		}
+	}
+	for i, e := range c.employees {
+		for d := range e.timeOff {
+			if d >= 0 && d < window {
+				list = append(list, shown{i, d, true, timeOffCode, 0, 1440, false, e.locked(d), 0, 0})
 			}
 		}
 	}
