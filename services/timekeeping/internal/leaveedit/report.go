@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -23,6 +24,8 @@ const CodeNotScheduled = "WRL-20950"
 const (
 	// employeesPerCall bounds the employees whose leave one call hands over.
 	employeesPerCall = 100
+	// putTimeout bounds one call.
+	putTimeout = 5 * time.Second
 	// sweepEvery is how often leave that was not handed over is looked for, and sweepAfter
 	// how old it is then: the request that changed it has its turn first.
 	sweepEvery = 2 * time.Second
@@ -84,8 +87,8 @@ func (r *Reporter) report(ctx context.Context, tenantID int64, employees []int64
 		if err != nil || len(states) == 0 {
 			return err
 		}
-		if _, err := r.schedule.PutLeave(ctx, &schedulingv1.PutLeaveRequest{Employees: states}); err != nil {
-			return fmt.Errorf("hand leave over to scheduling: %w", err)
+		if err := r.put(ctx, states); err != nil {
+			return err
 		}
 		ids, versions := make([]int64, len(states)), make([]int64, len(states))
 		for i, s := range states {
@@ -94,6 +97,17 @@ func (r *Reporter) report(ctx context.Context, tenantID int64, employees []int64
 		if _, err := confirmed.Exec(ctx, r.pool, deleteReported, tenantID, ids, versions); err != nil {
 			return fmt.Errorf("note that scheduling has leave: %w", err)
 		}
+	}
+	return nil
+}
+
+// put waits for a scheduling service that restarts: the leave is stored already, and a
+// response of success is better than one of an error.
+func (r *Reporter) put(ctx context.Context, states []*schedulingv1.EmployeeLeaveState) error {
+	ctx, cancel := context.WithTimeout(ctx, putTimeout)
+	defer cancel()
+	if _, err := r.schedule.PutLeave(ctx, &schedulingv1.PutLeaveRequest{Employees: states}, grpc.WaitForReady(true)); err != nil {
+		return fmt.Errorf("hand leave over to scheduling: %w", err)
 	}
 	return nil
 }
