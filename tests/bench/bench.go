@@ -25,7 +25,7 @@ import (
 // groups are in the order of the table.
 var groups = slices.Concat(
 	[]harness.Group{
-		{Names: []string{changes.ApplyLarge, changes.ApplySmall, changes.Window, reads.ReadStandalone, reads.ReadProcessor, reads.ReadTransport}, Run: standalone},
+		{Names: []string{changes.ApplyLarge, changes.MembershipLarge, changes.ApplySmall, changes.Window, reads.ReadStandalone, reads.ReadProcessor, reads.ReadTransport}, Run: standalone},
 		{Names: []string{reads.ReadDeployed, reads.GetDeployed}, Run: deployed},
 	},
 	reads.Groups, components.Groups, commons.Groups, changes.Groups, footprint.Groups,
@@ -81,6 +81,11 @@ func standalone(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 				return nil, err
 			}
 			figures = append(figures, schedules...)
+		}
+	}
+	if o.Wants(changes.MembershipLarge) {
+		if err := add(changes.MembershipFigure(h, o, api)); err != nil {
+			return nil, err
 		}
 	}
 	if o.Wants(changes.ApplySmall) {
