@@ -178,7 +178,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			Pool: deps.Pool, RuleSets: ruleSets, Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
 			Worked: timekeepingv1.NewWorkedShiftServiceClient(deps.Timekeeping), Clock: deps.Clock,
 		}),
-		data: dataprovider.NewServer(deps.Pool, reader, datav1.NewDataRowServiceClient(deps.Commons), timekeepingv1.NewPayCodeServiceClient(deps.Timekeeping)),
+		data: dataprovider.NewServer(deps.Pool, reader, datav1.NewDataRowServiceClient(deps.Commons)),
 	}, nil
 }
 

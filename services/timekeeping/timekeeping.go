@@ -192,7 +192,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		brazilGroups:    brazil.NewGroups(deps.Pool),
 		brazilCompanies: brazil.NewCompanies(deps.Pool),
 
-		data: dataprovider.NewServer(deps.Pool, cards, periods),
+		data: dataprovider.NewServer(deps.Pool, cards, periods, datav1.NewDataProviderServiceClient(deps.Scheduling)),
 	}, nil
 }
 

@@ -64,6 +64,8 @@ type Table[R any] struct {
 	// Load returns what is known of the rows with the ids, in their order; nil
 	// where nothing is known. Needs is what the elements need, joined.
 	Load func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*R, error)
+	// LoadPeriods is instead of Load where what is loaded depends on the periods.
+	LoadPeriods func(ctx context.Context, ids []int64, periods []civil.Range, needs uint64) ([]*R, error)
 }
 
 // Describe returns what there is to say of the provider.
@@ -97,7 +99,12 @@ func (t *Table[R]) Read(ctx context.Context, req *datav1.ReadDataElementsRequest
 		return nil, err
 	}
 	wages := seesWages(ctx)
-	rows, err := t.Load(ctx, req.GetRowIds(), days, needs)
+	var rows []*R
+	if t.LoadPeriods != nil {
+		rows, err = t.LoadPeriods(ctx, req.GetRowIds(), periods, needs)
+	} else {
+		rows, err = t.Load(ctx, req.GetRowIds(), days, needs)
+	}
 	if err != nil {
 		return nil, err
 	}

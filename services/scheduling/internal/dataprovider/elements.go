@@ -7,7 +7,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
@@ -313,10 +312,6 @@ func editElements() []entry {
 			func(e *reading.Outline) value { return dataelement.Text(e.Transfer) }),
 		edit("CORE_PAYCODE", "Pay code", "The pay code of the first pay code edit.", dataelement.String,
 			func(e *reading.Outline) value { return dataelement.Text(e.Label) }),
-		ofPayCode("CORE_PAYCODE_TYPE", "Pay code type", "The type of the pay code of the first pay code edit, when it is set up.", dataelement.String,
-			func(p *timekeepingv1.PayCode) value { return dataelement.Text(p.GetType()) }),
-		ofPayCode("CORE_PAYCODE_IS_COMBINED", "Combined pay code", "Whether the pay code of the first pay code edit sums up others, when it is set up.", dataelement.Boolean,
-			func(p *timekeepingv1.PayCode) value { return dataelement.Bool(p.GetCombined()) }),
 		counted("SCH_LEAVE_COUNT", "Leave on the schedule", "How many leave edits stand on the schedule.", reading.OutlineLeaveEdit),
 		added("SCH_LEAVE_HOURS", "Leave hours on the schedule", "The hours of the leave edits that say how long they are.", reading.OutlineLeaveEdit),
 	}

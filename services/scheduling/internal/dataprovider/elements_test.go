@@ -8,7 +8,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
@@ -35,8 +34,7 @@ func adas(monday civil.Date) *plan {
 				Jobs: []reading.JobSeconds{{Path: "Acme/A", Seconds: 6 * hour}},
 			},
 		},
-		payCodes: map[string]*timekeepingv1.PayCode{"sick": {Name: "SICK", Type: "CASCADE", Combined: new(true)}},
-		locked:   []civil.Range{{From: monday - 3, To: monday + 2}, {From: monday + 1, To: monday + 3}},
+		locked: []civil.Range{{From: monday - 3, To: monday + 2}, {From: monday + 1, To: monday + 3}},
 	}
 }
 
@@ -55,9 +53,9 @@ func TestEveryElement(t *testing.T) {
 		"SCH_JOB_HOURS": number(6), "SCH_JOB_SHIFT_COUNT": whole(1), "SCH_JOBS": text("Acme/A, Acme/B/Till"), "SCH_JOB_COUNT": whole(2),
 		"CORE_ORGJOB_PATH": text("Acme/B/Till"), "CORE_ORGJOB": text("Till"), "SCH_PCE_COUNT": whole(1), "SCH_PCE_HOURS": number(3),
 		"SCH_PCE_START_DATE": day(monday + 1), "SCH_PCE_START_TIME": dataelement.Clock(9 * hour), "SCH_PCE_END_TIME": dataelement.Clock(12 * hour), "SCH_PCE_END_DATE": day(monday + 1),
-		"SCH_PCE_IS_GENERATED": dataelement.Bool(true), "CORE_PAYCODE": text("Sick"), "CORE_PAYCODE_TYPE": text("CASCADE"), "CORE_PAYCODE_IS_COMBINED": dataelement.Bool(true), "SCH_PCE_IS_POSTED": dataelement.Bool(true), "SCH_PCE_TRANSFER_STRING": text("Acme/A;"), "SCH_LEAVE_COUNT": whole(1), "SCH_LEAVE_HOURS": number(4),
+		"SCH_PCE_IS_GENERATED": dataelement.Bool(true), "CORE_PAYCODE": text("Sick"), "SCH_PCE_IS_POSTED": dataelement.Bool(true), "SCH_PCE_TRANSFER_STRING": text("Acme/A;"), "SCH_LEAVE_COUNT": whole(1), "SCH_LEAVE_HOURS": number(4),
 	}
-	table := newTable(nil, nil)
+	table := newTable(nil)
 	require.Empty(t, table.Problems())
 	for _, e := range table.Entries {
 		got := e.Value(adas(monday), at{Days: civil.Range{From: monday, To: monday + 7}, Properties: map[string]string{"JOB": "Acme/B"}})

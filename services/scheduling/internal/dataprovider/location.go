@@ -30,16 +30,12 @@ var ofEmployeesOnly = []string{"SCH_LOCKED_DAYS"}
 
 // newLocationTable is the provider of locations: the schedule of a location is
 // that of everybody who has the primary job there or below on the last day.
-func newLocationTable(reader *reading.Reader, source Locations, payCodes PayCodes) *dataelement.Table[plan] {
-	of := newTable(reader, payCodes)
+func newLocationTable(reader *reading.Reader, source Locations) *dataelement.Table[plan] {
+	of := newTable(reader)
 	of.Kind, of.MaxRowDays = datav1.RowKind_ROW_KIND_LOCATION, maxLocationDays
 	of.Entries = slices.DeleteFunc(of.Entries, func(e entry) bool { return slices.Contains(ofEmployeesOnly, e.Key) })
-	of.Load = func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*plan, error) {
-		plans, err := loadLocations(ctx, reader, source, ids, days)
-		if err != nil {
-			return nil, err
-		}
-		return plans, addPayCodes(ctx, payCodes, plans, needs)
+	of.Load = func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
+		return loadLocations(ctx, reader, source, ids, days)
 	}
 	return of
 }

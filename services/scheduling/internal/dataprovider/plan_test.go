@@ -17,7 +17,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
@@ -33,31 +32,6 @@ func (e allVisible) ListLocationEmployees(_ context.Context, req *datav1.ListLoc
 		out.Locations = append(out.Locations, &datav1.LocationEmployees{EmployeeIds: e.employees})
 	}
 	return out, nil
-}
-
-// noPayCodes is a timekeeping without pay codes. It counts what it is asked.
-type noPayCodes struct{ requests *[][]string }
-
-func (n noPayCodes) ResolvePayCodes(_ context.Context, req *timekeepingv1.ResolvePayCodesRequest, _ ...grpc.CallOption) (*timekeepingv1.ResolvePayCodesResponse, error) {
-	if n.requests != nil {
-		*n.requests = append(*n.requests, req.GetNames())
-	}
-	return &timekeepingv1.ResolvePayCodesResponse{}, nil
-}
-
-// TestPayCodesAreAskedForOnce holds pay codes to be asked for by one call for all
-// employees, and only when an element needs them.
-func TestPayCodesAreAskedForOnce(t *testing.T) {
-	t.Parallel()
-	var asked [][]string
-	plans := []*plan{
-		{entries: []reading.Outline{{Kind: reading.OutlinePayCodeEdit, Label: "Sick"}, {Kind: reading.OutlineShift, Label: "Early"}, {Kind: reading.OutlinePayCodeEdit}}},
-		{entries: []reading.Outline{{Kind: reading.OutlinePayCodeEdit, Label: "SICK"}, {Kind: reading.OutlinePayCodeEdit, Label: "Bonus"}}},
-	}
-	require.NoError(t, addPayCodes(t.Context(), noPayCodes{&asked}, plans, 0))
-	assert.Empty(t, asked, "nothing needs them")
-	require.NoError(t, addPayCodes(t.Context(), noPayCodes{&asked}, plans, needsPayCodes))
-	assert.Equal(t, [][]string{{"bonus", "sick"}}, asked)
 }
 
 // TestNoElementReadsAWholeTable reads all elements of the most employees of a
@@ -90,7 +64,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 	for i := range ids {
 		ids[i] = int64(100*i + 1)
 	}
-	server := NewServer(recorded, reading.NewReader(recorded, nil), allVisible{ids}, noPayCodes{})
+	server := NewServer(recorded, reading.NewReader(recorded, nil), allVisible{ids})
 	described, err := server.DescribeDataElements(ctx, nil)
 	require.NoError(t, err)
 	require.Len(t, described.GetProviders(), 3)
@@ -120,7 +94,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 // locations: their employees, times the days.
 func TestTheEmployeesOfLocationsCount(t *testing.T) {
 	t.Parallel()
-	server := NewServer(nil, nil, allVisible{make([]int64, 560)}, noPayCodes{})
+	server := NewServer(nil, nil, allVisible{make([]int64, 560)})
 	_, err := server.ReadDataElements(tenant.With(t.Context(), 1), &datav1.ReadDataElementsRequest{
 		Provider: "SCH", RowKind: datav1.RowKind_ROW_KIND_LOCATION, RowIds: []int64{1, 2}, Bounds: []int32{20500, 20551},
 		Elements: []*datav1.DataSelection{{Key: "SCH_SHIFT_COUNT"}},

@@ -11,7 +11,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
@@ -22,22 +21,20 @@ var maxEmployeeDays = int64(reading.MaxEmployeeDays)
 type plan struct {
 	entries []reading.Outline
 	locked  []civil.Range
-	// payCodes are those of the entries that timekeeping keeps, by their names in
-	// small letters; only when an element needs them.
-	payCodes map[string]*timekeepingv1.PayCode
 }
 
 // NewServer makes the service of the providers: of employees, and of locations,
-// whose employees the source knows. What pay codes are is asked of payCodes.
-func NewServer(pool *pg.Pool, reader *reading.Reader, source Locations, payCodes PayCodes) *dataelement.Server {
-	return dataelement.NewServer(newTable(reader, payCodes), newLocationTable(reader, source, payCodes), newTermTable(pool))
+// whose employees the source knows. Timekeeping has the elements of SCH that show what pay codes
+// are.
+func NewServer(pool *pg.Pool, reader *reading.Reader, source Locations) *dataelement.Server {
+	return dataelement.NewServer(newTable(reader), newLocationTable(reader, source), newTermTable(pool))
 }
 
-func newTable(reader *reading.Reader, payCodes PayCodes) *dataelement.Table[plan] {
+func newTable(reader *reading.Reader) *dataelement.Table[plan] {
 	return &dataelement.Table[plan]{
 		Name: "SCH", Permission: "scheduling.schedule.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
 		MaxRowDays: maxEmployeeDays, Entries: elements(),
-		Load: func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*plan, error) {
+		Load: func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
 			tenantID, err := tenant.Of(ctx)
 			if err != nil {
 				return nil, err
@@ -50,7 +47,7 @@ func newTable(reader *reading.Reader, payCodes PayCodes) *dataelement.Table[plan
 			for i, id := range ids {
 				out[i] = &plan{entries: entries[id], locked: locked[id]}
 			}
-			return out, addPayCodes(ctx, payCodes, out, needs)
+			return out, nil
 		},
 	}
 }

@@ -1,10 +1,11 @@
-// Package dataprovider serves the data elements of leave and of timecards to
-// information access: the providers LEAVE and TIMECARD.
+// Package dataprovider serves the data elements of leave, of timecards and of scheduled pay
+// codes to information access: the providers LEAVE and TIMECARD, and a part of SCH.
 package dataprovider
 
 import (
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
@@ -18,6 +19,7 @@ type (
 )
 
 // NewServer makes the service of the providers.
-func NewServer(pool *pg.Pool, cards *card.Reader, periods Periods) *dataelement.Server {
-	return dataelement.NewServer(newLeave(pool), newTimecards(cards, periods))
+func NewServer(pool *pg.Pool, cards *card.Reader, periods Periods, source Schedules) *dataelement.Server {
+	return dataelement.NewServer(newLeave(pool), newTimecards(cards, periods),
+		newScheduledPayCodes(pool, source, datav1.RowKind_ROW_KIND_EMPLOYEE), newScheduledPayCodes(pool, source, datav1.RowKind_ROW_KIND_LOCATION))
 }

@@ -57,7 +57,8 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 		})
 	}
 	recorded, statements := pgtest.Recorded(t, pool)
-	server := NewServer(recorded, card.NewReader(recorded, nothingKnown{}, time.Now), nothingKnown{})
+	names := &scheduledNames{column: &datav1.DataColumn{Present: []byte{1}, Texts: []string{"Sick"}}}
+	server := NewServer(recorded, card.NewReader(recorded, nothingKnown{}, time.Now), nothingKnown{}, names)
 	ids := make([]int64, 500)
 	for i := range ids {
 		ids[i] = int64(100*i + 1)
@@ -65,7 +66,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 	described, err := server.DescribeDataElements(ctx, nil)
 	require.NoError(t, err)
 	for _, p := range described.GetProviders() {
-		req := &datav1.ReadDataElementsRequest{Provider: p.GetName(), RowIds: ids, Bounds: []int32{20500, 20530}}
+		req := &datav1.ReadDataElementsRequest{Provider: p.GetName(), RowKind: p.GetRowKind(), RowIds: ids, Bounds: []int32{20500, 20530}}
 		for _, e := range p.GetElements() {
 			req.Elements = append(req.Elements, &datav1.DataSelection{Key: e.GetKey()})
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -91,21 +90,4 @@ func (h *Handler) DeletePayCode(ctx context.Context, req *timekeepingv1.DeletePa
 		return nil, err
 	}
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
-}
-
-// maxResolved bounds the pay codes that another service asks for at once.
-const maxResolved = 1000
-
-// ResolvePayCodes returns the pay codes with names, compared without case. Those that
-// nobody has set up are left out.
-func (h *Handler) ResolvePayCodes(ctx context.Context, req *timekeepingv1.ResolvePayCodesRequest) (*timekeepingv1.ResolvePayCodesResponse, error) {
-	if len(req.GetNames()) > maxResolved {
-		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d pay codes can be asked for at once.", maxResolved))
-	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list, err := h.resource.Store.Find(ctx, h.resource.Pool, tenantID, nil, req.GetNames())
-	return &timekeepingv1.ResolvePayCodesResponse{PayCodes: list}, err
 }

@@ -225,7 +225,7 @@ func (x *DescribeDataElementsResponse) GetProviders() []*DataProvider {
 
 type DataProvider struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// PEOPLE, LOCATION, TK, LEAVE, SCH.
+	// PEOPLE, LOCATION, TK, LEAVE, SCH, TIMECARD. Several services may have a part of one.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// What callers need to read its elements.
 	Permission    string         `protobuf:"bytes,2,opt,name=permission,proto3" json:"permission,omitempty"`
@@ -1214,10 +1214,10 @@ const file_rotaloom_data_v1_data_provider_proto_rawDesc = "" +
 	"\aRowKind\x12\x18\n" +
 	"\x14ROW_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11ROW_KIND_EMPLOYEE\x10\x01\x12\x15\n" +
-	"\x11ROW_KIND_LOCATION\x10\x022\xa0\x02\n" +
+	"\x11ROW_KIND_LOCATION\x10\x022\xae\x02\n" +
 	"\x13DataProviderService\x12\x89\x01\n" +
-	"\x14DescribeDataElements\x12-.rotaloom.data.v1.DescribeDataElementsRequest\x1a..rotaloom.data.v1.DescribeDataElementsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12}\n" +
-	"\x10ReadDataElements\x12).rotaloom.data.v1.ReadDataElementsRequest\x1a*.rotaloom.data.v1.ReadDataElementsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform2\x91\x04\n" +
+	"\x14DescribeDataElements\x12-.rotaloom.data.v1.DescribeDataElementsRequest\x1a..rotaloom.data.v1.DescribeDataElementsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12\x8a\x01\n" +
+	"\x10ReadDataElements\x12).rotaloom.data.v1.ReadDataElementsRequest\x1a*.rotaloom.data.v1.ReadDataElementsResponse\"\x1f\xa2\xbb\x18\x1b\x18\x010\x01Z\bplatformZ\vtimekeeping2\x91\x04\n" +
 	"\x0eDataRowService\x12q\n" +
 	"\fFindDataRows\x12%.rotaloom.data.v1.FindDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12u\n" +
 	"\x0eRollUpDataRows\x12'.rotaloom.data.v1.RollUpDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12\x83\x01\n" +

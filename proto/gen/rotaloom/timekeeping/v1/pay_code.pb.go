@@ -478,96 +478,6 @@ func (x *PayCode) GetCodeNumber() int64 {
 	return 0
 }
 
-type ResolvePayCodesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Compared without case.
-	Names         []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolvePayCodesRequest) Reset() {
-	*x = ResolvePayCodesRequest{}
-	mi := &file_rotaloom_timekeeping_v1_pay_code_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolvePayCodesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolvePayCodesRequest) ProtoMessage() {}
-
-func (x *ResolvePayCodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_code_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolvePayCodesRequest.ProtoReflect.Descriptor instead.
-func (*ResolvePayCodesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_code_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *ResolvePayCodesRequest) GetNames() []string {
-	if x != nil {
-		return x.Names
-	}
-	return nil
-}
-
-type ResolvePayCodesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Those that there are.
-	PayCodes      []*PayCode `protobuf:"bytes,1,rep,name=pay_codes,json=payCodes,proto3" json:"pay_codes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolvePayCodesResponse) Reset() {
-	*x = ResolvePayCodesResponse{}
-	mi := &file_rotaloom_timekeeping_v1_pay_code_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolvePayCodesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolvePayCodesResponse) ProtoMessage() {}
-
-func (x *ResolvePayCodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_code_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolvePayCodesResponse.ProtoReflect.Descriptor instead.
-func (*ResolvePayCodesResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_code_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *ResolvePayCodesResponse) GetPayCodes() []*PayCode {
-	if x != nil {
-		return x.PayCodes
-	}
-	return nil
-}
-
 var File_rotaloom_timekeeping_v1_pay_code_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc = "" +
@@ -631,11 +541,7 @@ const file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc = "" +
 	"\x10_visible_to_userB\x15\n" +
 	"\x13_visible_to_reportsB\x15\n" +
 	"\x13_check_availabilityB\x0e\n" +
-	"\f_code_numberJ\x04\b\x14\x10\x15\".\n" +
-	"\x16ResolvePayCodesRequest\x12\x14\n" +
-	"\x05names\x18\x01 \x03(\tR\x05names\"X\n" +
-	"\x17ResolvePayCodesResponse\x12=\n" +
-	"\tpay_codes\x18\x01 \x03(\v2 .rotaloom.timekeeping.v1.PayCodeR\bpayCodes2\xd4\b\n" +
+	"\f_code_numberJ\x04\b\x14\x10\x152\xc7\a\n" +
 	"\x0ePayCodeService\x12\xcf\x01\n" +
 	"\fListPayCodes\x12,.rotaloom.timekeeping.v1.ListPayCodesRequest\x1a$.rotaloom.timekeeping.v1.PayCodeList\"k\xa2\xbb\x18\x1d\n" +
 	"\x19timekeeping.pay_code.read\x18\x01\x82\xd3\xe4\x93\x02DZ!\x12\x1f/v2/timekeeping/setup/pay_codes\x12\x1f/v1/timekeeping/setup/pay_codes\x12\xd3\x01\n" +
@@ -647,9 +553,7 @@ const file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc = "" +
 	"\rUpdatePayCode\x12-.rotaloom.timekeeping.v1.UpdatePayCodeRequest\x1a .rotaloom.timekeeping.v1.PayCode\"V\xa2\xbb\x18 \n" +
 	"\x1atimekeeping.pay_code.write\x18\x03h\x01\x82\xd3\xe4\x93\x02,:\x04body\x1a$/v1/timekeeping/setup/pay_codes/{id}\x12\xab\x01\n" +
 	"\rDeletePayCode\x12-.rotaloom.timekeeping.v1.DeletePayCodeRequest\x1a\x16.google.protobuf.Empty\"S\xa2\xbb\x18#\n" +
-	"\x1atimekeeping.pay_code.write\x18\x03 \xcc\x01h\x01\x82\xd3\xe4\x93\x02&*$/v1/timekeeping/setup/pay_codes/{id}\x12\x8a\x01\n" +
-	"\x0fResolvePayCodes\x12/.rotaloom.timekeeping.v1.ResolvePayCodesRequest\x1a0.rotaloom.timekeeping.v1.ResolvePayCodesResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
-	"schedulingB\xf7\x01\n" +
+	"\x1atimekeeping.pay_code.write\x18\x03 \xcc\x01h\x01\x82\xd3\xe4\x93\x02&*$/v1/timekeeping/setup/pay_codes/{id}B\xf7\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\fPayCodeProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (
@@ -664,39 +568,34 @@ func file_rotaloom_timekeeping_v1_pay_code_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_pay_code_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_pay_code_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_rotaloom_timekeeping_v1_pay_code_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_rotaloom_timekeeping_v1_pay_code_proto_goTypes = []any{
-	(*ListPayCodesRequest)(nil),     // 0: rotaloom.timekeeping.v1.ListPayCodesRequest
-	(*GetPayCodeRequest)(nil),       // 1: rotaloom.timekeeping.v1.GetPayCodeRequest
-	(*UpdatePayCodeRequest)(nil),    // 2: rotaloom.timekeeping.v1.UpdatePayCodeRequest
-	(*DeletePayCodeRequest)(nil),    // 3: rotaloom.timekeeping.v1.DeletePayCodeRequest
-	(*PayCodeList)(nil),             // 4: rotaloom.timekeeping.v1.PayCodeList
-	(*PayCode)(nil),                 // 5: rotaloom.timekeeping.v1.PayCode
-	(*ResolvePayCodesRequest)(nil),  // 6: rotaloom.timekeeping.v1.ResolvePayCodesRequest
-	(*ResolvePayCodesResponse)(nil), // 7: rotaloom.timekeeping.v1.ResolvePayCodesResponse
-	(*emptypb.Empty)(nil),           // 8: google.protobuf.Empty
+	(*ListPayCodesRequest)(nil),  // 0: rotaloom.timekeeping.v1.ListPayCodesRequest
+	(*GetPayCodeRequest)(nil),    // 1: rotaloom.timekeeping.v1.GetPayCodeRequest
+	(*UpdatePayCodeRequest)(nil), // 2: rotaloom.timekeeping.v1.UpdatePayCodeRequest
+	(*DeletePayCodeRequest)(nil), // 3: rotaloom.timekeeping.v1.DeletePayCodeRequest
+	(*PayCodeList)(nil),          // 4: rotaloom.timekeeping.v1.PayCodeList
+	(*PayCode)(nil),              // 5: rotaloom.timekeeping.v1.PayCode
+	(*emptypb.Empty)(nil),        // 6: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_pay_code_proto_depIdxs = []int32{
 	5, // 0: rotaloom.timekeeping.v1.UpdatePayCodeRequest.body:type_name -> rotaloom.timekeeping.v1.PayCode
 	5, // 1: rotaloom.timekeeping.v1.PayCodeList.items:type_name -> rotaloom.timekeeping.v1.PayCode
-	5, // 2: rotaloom.timekeeping.v1.ResolvePayCodesResponse.pay_codes:type_name -> rotaloom.timekeeping.v1.PayCode
-	0, // 3: rotaloom.timekeeping.v1.PayCodeService.ListPayCodes:input_type -> rotaloom.timekeeping.v1.ListPayCodesRequest
-	1, // 4: rotaloom.timekeeping.v1.PayCodeService.GetPayCode:input_type -> rotaloom.timekeeping.v1.GetPayCodeRequest
-	5, // 5: rotaloom.timekeeping.v1.PayCodeService.CreatePayCode:input_type -> rotaloom.timekeeping.v1.PayCode
-	2, // 6: rotaloom.timekeeping.v1.PayCodeService.UpdatePayCode:input_type -> rotaloom.timekeeping.v1.UpdatePayCodeRequest
-	3, // 7: rotaloom.timekeeping.v1.PayCodeService.DeletePayCode:input_type -> rotaloom.timekeeping.v1.DeletePayCodeRequest
-	6, // 8: rotaloom.timekeeping.v1.PayCodeService.ResolvePayCodes:input_type -> rotaloom.timekeeping.v1.ResolvePayCodesRequest
-	4, // 9: rotaloom.timekeeping.v1.PayCodeService.ListPayCodes:output_type -> rotaloom.timekeeping.v1.PayCodeList
-	5, // 10: rotaloom.timekeeping.v1.PayCodeService.GetPayCode:output_type -> rotaloom.timekeeping.v1.PayCode
-	5, // 11: rotaloom.timekeeping.v1.PayCodeService.CreatePayCode:output_type -> rotaloom.timekeeping.v1.PayCode
-	5, // 12: rotaloom.timekeeping.v1.PayCodeService.UpdatePayCode:output_type -> rotaloom.timekeeping.v1.PayCode
-	8, // 13: rotaloom.timekeeping.v1.PayCodeService.DeletePayCode:output_type -> google.protobuf.Empty
-	7, // 14: rotaloom.timekeeping.v1.PayCodeService.ResolvePayCodes:output_type -> rotaloom.timekeeping.v1.ResolvePayCodesResponse
-	9, // [9:15] is the sub-list for method output_type
-	3, // [3:9] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	0, // 2: rotaloom.timekeeping.v1.PayCodeService.ListPayCodes:input_type -> rotaloom.timekeeping.v1.ListPayCodesRequest
+	1, // 3: rotaloom.timekeeping.v1.PayCodeService.GetPayCode:input_type -> rotaloom.timekeeping.v1.GetPayCodeRequest
+	5, // 4: rotaloom.timekeeping.v1.PayCodeService.CreatePayCode:input_type -> rotaloom.timekeeping.v1.PayCode
+	2, // 5: rotaloom.timekeeping.v1.PayCodeService.UpdatePayCode:input_type -> rotaloom.timekeeping.v1.UpdatePayCodeRequest
+	3, // 6: rotaloom.timekeeping.v1.PayCodeService.DeletePayCode:input_type -> rotaloom.timekeeping.v1.DeletePayCodeRequest
+	4, // 7: rotaloom.timekeeping.v1.PayCodeService.ListPayCodes:output_type -> rotaloom.timekeeping.v1.PayCodeList
+	5, // 8: rotaloom.timekeeping.v1.PayCodeService.GetPayCode:output_type -> rotaloom.timekeeping.v1.PayCode
+	5, // 9: rotaloom.timekeeping.v1.PayCodeService.CreatePayCode:output_type -> rotaloom.timekeeping.v1.PayCode
+	5, // 10: rotaloom.timekeeping.v1.PayCodeService.UpdatePayCode:output_type -> rotaloom.timekeeping.v1.PayCode
+	6, // 11: rotaloom.timekeeping.v1.PayCodeService.DeletePayCode:output_type -> google.protobuf.Empty
+	7, // [7:12] is the sub-list for method output_type
+	2, // [2:7] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_pay_code_proto_init() }
@@ -713,7 +612,7 @@ func file_rotaloom_timekeeping_v1_pay_code_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc), len(file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

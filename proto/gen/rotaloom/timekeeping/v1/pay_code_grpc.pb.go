@@ -22,12 +22,11 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PayCodeService_ListPayCodes_FullMethodName    = "/rotaloom.timekeeping.v1.PayCodeService/ListPayCodes"
-	PayCodeService_GetPayCode_FullMethodName      = "/rotaloom.timekeeping.v1.PayCodeService/GetPayCode"
-	PayCodeService_CreatePayCode_FullMethodName   = "/rotaloom.timekeeping.v1.PayCodeService/CreatePayCode"
-	PayCodeService_UpdatePayCode_FullMethodName   = "/rotaloom.timekeeping.v1.PayCodeService/UpdatePayCode"
-	PayCodeService_DeletePayCode_FullMethodName   = "/rotaloom.timekeeping.v1.PayCodeService/DeletePayCode"
-	PayCodeService_ResolvePayCodes_FullMethodName = "/rotaloom.timekeeping.v1.PayCodeService/ResolvePayCodes"
+	PayCodeService_ListPayCodes_FullMethodName  = "/rotaloom.timekeeping.v1.PayCodeService/ListPayCodes"
+	PayCodeService_GetPayCode_FullMethodName    = "/rotaloom.timekeeping.v1.PayCodeService/GetPayCode"
+	PayCodeService_CreatePayCode_FullMethodName = "/rotaloom.timekeeping.v1.PayCodeService/CreatePayCode"
+	PayCodeService_UpdatePayCode_FullMethodName = "/rotaloom.timekeeping.v1.PayCodeService/UpdatePayCode"
+	PayCodeService_DeletePayCode_FullMethodName = "/rotaloom.timekeeping.v1.PayCodeService/DeletePayCode"
 )
 
 // PayCodeServiceClient is the client API for PayCodeService service.
@@ -46,8 +45,6 @@ type PayCodeServiceClient interface {
 	UpdatePayCode(ctx context.Context, in *UpdatePayCodeRequest, opts ...grpc.CallOption) (*PayCode, error)
 	// Deletes a pay code that no employment term refers to.
 	DeletePayCode(ctx context.Context, in *DeletePayCodeRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Finds pay codes by name for another service, up to 1,000 at once.
-	ResolvePayCodes(ctx context.Context, in *ResolvePayCodesRequest, opts ...grpc.CallOption) (*ResolvePayCodesResponse, error)
 }
 
 type payCodeServiceClient struct {
@@ -108,16 +105,6 @@ func (c *payCodeServiceClient) DeletePayCode(ctx context.Context, in *DeletePayC
 	return out, nil
 }
 
-func (c *payCodeServiceClient) ResolvePayCodes(ctx context.Context, in *ResolvePayCodesRequest, opts ...grpc.CallOption) (*ResolvePayCodesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ResolvePayCodesResponse)
-	err := c.cc.Invoke(ctx, PayCodeService_ResolvePayCodes_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // PayCodeServiceServer is the server API for PayCodeService service.
 // All implementations must embed UnimplementedPayCodeServiceServer
 // for forward compatibility.
@@ -134,8 +121,6 @@ type PayCodeServiceServer interface {
 	UpdatePayCode(context.Context, *UpdatePayCodeRequest) (*PayCode, error)
 	// Deletes a pay code that no employment term refers to.
 	DeletePayCode(context.Context, *DeletePayCodeRequest) (*emptypb.Empty, error)
-	// Finds pay codes by name for another service, up to 1,000 at once.
-	ResolvePayCodes(context.Context, *ResolvePayCodesRequest) (*ResolvePayCodesResponse, error)
 	mustEmbedUnimplementedPayCodeServiceServer()
 }
 
@@ -160,9 +145,6 @@ func (UnimplementedPayCodeServiceServer) UpdatePayCode(context.Context, *UpdateP
 }
 func (UnimplementedPayCodeServiceServer) DeletePayCode(context.Context, *DeletePayCodeRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeletePayCode not implemented")
-}
-func (UnimplementedPayCodeServiceServer) ResolvePayCodes(context.Context, *ResolvePayCodesRequest) (*ResolvePayCodesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ResolvePayCodes not implemented")
 }
 func (UnimplementedPayCodeServiceServer) mustEmbedUnimplementedPayCodeServiceServer() {}
 func (UnimplementedPayCodeServiceServer) testEmbeddedByValue()                        {}
@@ -275,24 +257,6 @@ func _PayCodeService_DeletePayCode_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PayCodeService_ResolvePayCodes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ResolvePayCodesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PayCodeServiceServer).ResolvePayCodes(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PayCodeService_ResolvePayCodes_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PayCodeServiceServer).ResolvePayCodes(ctx, req.(*ResolvePayCodesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // PayCodeService_ServiceDesc is the grpc.ServiceDesc for PayCodeService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -319,10 +283,6 @@ var PayCodeService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeletePayCode",
 			Handler:    _PayCodeService_DeletePayCode_Handler,
-		},
-		{
-			MethodName: "ResolvePayCodes",
-			Handler:    _PayCodeService_ResolvePayCodes_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,133 @@
+package dataprovider
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+)
+
+const (
+	// schedules is the provider of schedules, which scheduling serves. Elements of
+	// scheduled pay codes belong to it too.
+	schedules = "SCH"
+	// scheduledPayCode is its element for the pay code of the first pay code edit.
+	scheduledPayCode = "CORE_PAYCODE"
+)
+
+// Schedules reads data elements of schedules, as scheduling does.
+type Schedules interface {
+	ReadDataElements(context.Context, *datav1.ReadDataElementsRequest, ...grpc.CallOption) (*datav1.ReadDataElementsResponse, error)
+}
+
+// scheduledPayCodes are the pay codes of the first pay code edits that the schedule of a row
+// has in periods; only those that are set up.
+type scheduledPayCodes map[civil.Range]*timekeepingv1.PayCode
+
+// newScheduledPayCodes returns the part of the provider SCH that shows what pay codes are.
+func newScheduledPayCodes(pool *pg.Pool, source Schedules, kind datav1.RowKind) *dataelement.Table[scheduledPayCodes] {
+	store := paycode.NewStore()
+	return &dataelement.Table[scheduledPayCodes]{
+		Name: schedules, Permission: "scheduling.schedule.read", Kind: kind,
+		MaxRowDays: math.MaxInt64, // scheduling bounds what it is asked for.
+		Entries:    scheduledPayCodeElements(),
+		LoadPeriods: func(ctx context.Context, ids []int64, periods []civil.Range, _ uint64) ([]*scheduledPayCodes, error) {
+			tenantID, err := tenant.Of(ctx)
+			if err != nil {
+				return nil, err
+			}
+			names, err := readScheduledNames(ctx, source, kind, ids, periods)
+			if err != nil {
+				return nil, err
+			}
+			wanted := map[string]bool{}
+			for _, name := range names {
+				if name != "" {
+					wanted[strings.ToLower(name)] = true
+				}
+			}
+			found, err := store.Find(ctx, pool, tenantID, nil, slices.Sorted(maps.Keys(wanted)))
+			if err != nil {
+				return nil, err
+			}
+			return spreadPayCodes(names, found, len(ids), periods), nil
+		},
+	}
+}
+
+// readScheduledNames returns the pay codes of the first pay code edits, row by row and period
+// by period in it; "" where there is no edit.
+func readScheduledNames(ctx context.Context, source Schedules, kind datav1.RowKind, ids []int64, periods []civil.Range) ([]string, error) {
+	bounds := []int32{int32(periods[0].From)}
+	for _, p := range periods {
+		bounds = append(bounds, int32(p.To))
+	}
+	response, err := source.ReadDataElements(ctx, &datav1.ReadDataElementsRequest{
+		Provider: schedules, RowKind: kind, RowIds: ids, Bounds: bounds, Elements: []*datav1.DataSelection{{Key: scheduledPayCode}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n := len(response.GetColumns()); n != 1 {
+		return nil, fmt.Errorf("scheduling returned %d columns of pay codes instead of 1", n)
+	}
+	out := make([]string, len(ids)*len(periods))
+	texts := response.GetColumns()[0].GetTexts()
+	for i := range out {
+		if len(texts) > 0 && dataelement.Present(response.GetColumns()[0], i) {
+			out[i], texts = texts[0], texts[1:]
+		}
+	}
+	return out, nil
+}
+
+// spreadPayCodes returns of each row the pay codes that names name, without case.
+func spreadPayCodes(names []string, found []*timekeepingv1.PayCode, rows int, periods []civil.Range) []*scheduledPayCodes {
+	known := make(map[string]*timekeepingv1.PayCode, len(found))
+	for _, code := range found {
+		known[strings.ToLower(code.GetName())] = code
+	}
+	out := make([]*scheduledPayCodes, rows)
+	for row := range out {
+		of := scheduledPayCodes{}
+		for i, period := range periods {
+			if code := known[strings.ToLower(names[row*len(periods)+i])]; code != nil {
+				of[period] = code
+			}
+		}
+		out[row] = &of
+	}
+	return out
+}
+
+func scheduledPayCodeElements() []dataelement.Entry[scheduledPayCodes] {
+	entry := func(key, label, doc string, kind dataelement.Type, of func(*timekeepingv1.PayCode) value) dataelement.Entry[scheduledPayCodes] {
+		return dataelement.Entry[scheduledPayCodes]{
+			Key: key, Label: label, Doc: doc, Type: kind, Categories: []string{"SCHEDULING"}, Series: true,
+			Value: func(codes *scheduledPayCodes, at at) value {
+				if code := (*codes)[at.Days]; code != nil {
+					return of(code)
+				}
+				return value{}
+			},
+		}
+	}
+	return []dataelement.Entry[scheduledPayCodes]{
+		entry("CORE_PAYCODE_TYPE", "Pay code type", "The type of the pay code of the first pay code edit, when it is set up.", dataelement.String,
+			func(p *timekeepingv1.PayCode) value { return dataelement.Text(p.GetType()) }),
+		entry("CORE_PAYCODE_IS_COMBINED", "Combined pay code", "Whether the pay code of the first pay code edit sums up others, when it is set up.", dataelement.Boolean,
+			func(p *timekeepingv1.PayCode) value { return dataelement.Bool(p.GetCombined()) }),
+	}
+}
