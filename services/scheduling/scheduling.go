@@ -176,7 +176,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		ruleAssignments: rulesetassignment.New(deps.Pool, ruleSets, resolver),
 		ruleViolations: ruleviolation.New(ruleviolation.Deps{
 			Pool: deps.Pool, RuleSets: ruleSets, Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
-			Worked: timekeepingv1.NewWorkedShiftServiceClient(deps.Timekeeping), Clock: deps.Clock,
+			Clock: deps.Clock,
 		}),
 		data: dataprovider.NewServer(deps.Pool, reader, datav1.NewDataRowServiceClient(deps.Commons)),
 	}, nil

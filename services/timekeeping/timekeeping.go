@@ -20,6 +20,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/actualhours"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/brazil"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
@@ -89,11 +90,11 @@ type Service struct {
 	workRules *workrule.Handler
 	payRules  *payrule.Handler
 
-	punches   *timecard.Punches
-	timecards *timecard.Timecards
-	shifts    *timecard.WorkedShifts
-	signoffs  *signoff.Handler
-	approvals *approval.Handler
+	punches       *timecard.Punches
+	timecards     *timecard.Timecards
+	scheduleRules *actualhours.Handler
+	signoffs      *signoff.Handler
+	approvals     *approval.Handler
 
 	payrollEarnings *payrollearning.Handler
 	payrollStaging  *payrollstaging.Handler
@@ -172,11 +173,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		workRules: workrule.New(deps.Pool, terms),
 		payRules:  payrule.New(deps.Pool, terms),
 
-		punches:   timecard.NewPunches(deps.Pool, signoffs, persons, deps.Clock.Now),
-		timecards: timecard.NewTimecards(deps.Pool, cards, finder, signoffs),
-		shifts:    timecard.NewWorkedShifts(cards),
-		signoffs:  signoff.New(signoffs, finder),
-		approvals: approval.New(deps.Pool, cards, finder),
+		punches:       timecard.NewPunches(deps.Pool, signoffs, persons, deps.Clock.Now),
+		timecards:     timecard.NewTimecards(deps.Pool, cards, finder, signoffs),
+		scheduleRules: actualhours.New(schedulingv1.NewScheduleRuleEvaluationServiceClient(deps.Scheduling), cards),
+		signoffs:      signoff.New(signoffs, finder),
+		approvals:     approval.New(deps.Pool, cards, finder),
 
 		payrollEarnings: payrollearning.New(deps.Pool, persons, deps.Clock),
 		payrollStaging:  payrollstaging.New(payroll),
@@ -219,7 +220,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterPayRuleServiceServer(server, s.payRules)
 	timekeepingv1.RegisterPunchServiceServer(server, s.punches)
 	timekeepingv1.RegisterTimecardServiceServer(server, s.timecards)
-	timekeepingv1.RegisterWorkedShiftServiceServer(server, s.shifts)
+	timekeepingv1.RegisterScheduleRuleEvaluationServiceServer(server, s.scheduleRules)
 	timekeepingv1.RegisterTimecardApprovalServiceServer(server, s.approvals)
 	timekeepingv1.RegisterTimecardSignoffServiceServer(server, s.signoffs)
 	timekeepingv1.RegisterAccrualCodeServiceServer(server, s.accrualCodes)

@@ -25,7 +25,6 @@ var owners = map[string]string{"audit": "auth", "data": "commons", "propagator":
 // upwards are the calls against the order, with what they wait for.
 var upwards = map[string]string{
 	"rotaloom.timekeeping.v1.AccrualBalanceService.ReadAccrualBalances": "goes when timekeeping keeps requests for time off",
-	"rotaloom.timekeeping.v1.WorkedShiftService.ReadWorkedShifts":       "goes when rules are evaluated on actual hours by timekeeping",
 }
 
 // downwards are the events against the order, with what their consumer keeps of them.

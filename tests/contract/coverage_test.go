@@ -42,7 +42,7 @@ func TestEveryOperationHasCases(t *testing.T) {
 var setupServices = []string{
 	"commons.v1.HolidayService",
 	"scheduling.v1.RequestSubtypeService", "scheduling.v1.ScheduleGroupService", "scheduling.v1.ScheduleRuleService",
-	"scheduling.v1.ScheduleRuleSetService", "scheduling.v1.ScheduleRuleSetAssignmentService", "scheduling.v1.ScheduleRuleEvaluationService",
+	"scheduling.v1.ScheduleRuleSetService", "scheduling.v1.ScheduleRuleSetAssignmentService", "timekeeping.v1.ScheduleRuleEvaluationService",
 	"scheduling.v1.TagDefinitionService",
 	"timekeeping.v1.BrazilCompanyService", "timekeeping.v1.BrazilDeviceGroupService", "timekeeping.v1.BrazilDeviceService",
 	"timekeeping.v1.PayCodeService", "timekeeping.v1.WorkRuleService", "timekeeping.v1.PayRuleService",

@@ -90,7 +90,7 @@ func showsVersion(d protoreflect.MessageDescriptor) bool {
 func readsOfSetup(operations []*contract.Operation) map[string]bool {
 	table := policy.NewTable(nil)
 	services := map[string]bool{
-		"rotaloom.scheduling.v1.ScheduleRuleService": true, "rotaloom.scheduling.v1.ScheduleRuleEvaluationService": true,
+		"rotaloom.scheduling.v1.ScheduleRuleService": true, "rotaloom.timekeeping.v1.ScheduleRuleEvaluationService": true,
 	}
 	for _, o := range operations {
 		if m, err := table.Method(o.Name); err == nil && m.Versioned && showsVersion(m.Output) && !slices.Contains(dated, serviceOf(o.Name)) {

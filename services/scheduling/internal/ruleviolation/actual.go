@@ -1,30 +1,14 @@
 package ruleviolation
 
 import (
-	"context"
-	"fmt"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleevaluation"
-)
-
-// readTimecards is the permission that whoever learns of actual hours needs, beside that of
-// the operation.
-const readTimecards = "timekeeping.timecard.read"
-
-// What timekeeping is asked for at once.
-const (
-	maxWorkedEmployees    = 500
-	maxWorkedDays         = 366
-	maxWorkedEmployeeDays = 15_000
 )
 
 // daysAround is how many days before the first one a shift can begin that reaches into it,
@@ -40,67 +24,55 @@ type actual struct {
 	worked map[int64][]ruleevaluation.Worked
 }
 
-// actualOf returns what employees worked, when a rule set of a plan uses it.
-func (h *Handler) actualOf(ctx context.Context, p *plan, days civil.Range, employees []projection.Employee) (*actual, error) {
+// neededShifts returns which worked shifts the rule sets of a plan measure; nil when no rule
+// set uses actual hours.
+func neededShifts(p *plan, days civil.Range, employees []projection.Employee, now time.Time) *schedulingv1.WorkedShiftsNeeded {
 	var window civil.Range
-	using := ""
+	out := &schedulingv1.WorkedShiftsNeeded{}
 	for i := range p.sets {
 		s := &p.sets[i]
 		if !s.actual || len(s.rules) == 0 {
 			continue
 		}
 		need := s.calendar.Window(days, s.rules)
-		if using == "" {
-			window, using = need, s.ref.GetQualifier()
+		if out.GetRuleSet() == "" {
+			window, out.RuleSet = need, s.ref.GetQualifier()
 		}
 		window = civil.Range{From: min(window.From, need.From), To: max(window.To, need.To)}
 	}
-	if using == "" {
-		return nil, nil
+	if out.GetRuleSet() == "" {
+		return nil
 	}
-	if caller, ok := authn.From(ctx); ok && !caller.IsService() && !caller.Has(readTimecards) {
-		return nil, fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf("The rule set %.100q uses actual hours: it needs the permission %s. "+
-			"Ask an administrator for it, or name other rule sets.", using, readTimecards))
-	}
-	out := &actual{today: make(map[int64]int64, len(employees)), worked: map[int64][]ruleevaluation.Worked{}}
-	now := h.Clock.Now()
 	last := civil.Beginning
 	for i := range employees {
-		e := &employees[i]
-		day := e.Zone.At(now).Date
-		last = max(last, day)
-		out.today[e.ID] = e.Zone.Unix(day.At(0))
+		last = max(last, employees[i].Zone.At(now).Date)
+		out.EmployeeIds = append(out.EmployeeIds, employees[i].ID)
 	}
-	window = civil.Range{From: max(window.From-daysAround, civil.Beginning), To: min(window.To, last) + daysAround}
-	return out, h.readWorked(ctx, out, window, employees)
+	out.From, out.To = int32(max(window.From-daysAround, civil.Beginning)), int32(min(window.To, last)+daysAround)
+	return out
 }
 
-// readWorked asks timekeeping for what employees worked, in bounded calls.
-func (h *Handler) readWorked(ctx context.Context, out *actual, window civil.Range, employees []projection.Employee) error {
-	for from := window.From; from < window.To; from += maxWorkedDays {
-		days := civil.Range{From: from, To: min(from+maxWorkedDays, window.To)}
-		atOnce := min(maxWorkedEmployees, maxWorkedEmployeeDays/days.Days())
-		for first := 0; first < len(employees); first += atOnce {
-			part := employees[first:min(first+atOnce, len(employees))]
-			req := &timekeepingv1.ReadWorkedShiftsRequest{From: int32(days.From), To: int32(days.To), EmployeeIds: make([]int64, len(part))}
-			for i := range part {
-				req.EmployeeIds[i] = part[i].ID
-			}
-			response, err := h.Worked.ReadWorkedShifts(ctx, req)
-			if err != nil {
-				return fmt.Errorf("read what was worked: %w", err)
-			}
-			for _, e := range response.GetEmployees() {
-				for _, s := range e.GetShifts() {
-					out.worked[e.GetEmployeeId()] = append(out.worked[e.GetEmployeeId()], workedShift(s))
-				}
-			}
+// covers reports whether a request states the worked shifts that are needed.
+func covers(given *schedulingv1.WorkedShifts, need *schedulingv1.WorkedShiftsNeeded) bool {
+	return given != nil && (need.GetFrom() >= need.GetTo() || given.GetFrom() <= need.GetFrom() && given.GetTo() >= need.GetTo())
+}
+
+// newActual returns what employees worked before today.
+func newActual(given *schedulingv1.WorkedShifts, employees []projection.Employee, now time.Time) *actual {
+	out := &actual{today: make(map[int64]int64, len(employees)), worked: make(map[int64][]ruleevaluation.Worked, len(given.GetEmployees()))}
+	for i := range employees {
+		e := &employees[i]
+		out.today[e.ID] = e.Zone.Unix(e.Zone.At(now).Date.At(0))
+	}
+	for _, e := range given.GetEmployees() {
+		for _, s := range e.GetShifts() {
+			out.worked[e.GetEmployeeId()] = append(out.worked[e.GetEmployeeId()], workedShift(s))
 		}
 	}
-	return nil
+	return out
 }
 
-func workedShift(s *timekeepingv1.ActualShift) ruleevaluation.Worked {
+func workedShift(s *schedulingv1.WorkedShift) ruleevaluation.Worked {
 	out := ruleevaluation.Worked{
 		Shift: ruleevaluation.Shift{
 			ID: s.GetStartPunchId(), Worked: true, Interval: ruleevaluation.Interval{Start: s.GetStart(), End: s.GetEnd()},

@@ -1,39 +1,20 @@
 package ruleviolation
 
 import (
-	"context"
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleevaluation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
-
-// timekeeping keeps what it is asked, or fails.
-type timekeeping struct {
-	requests []*timekeepingv1.ReadWorkedShiftsRequest
-	err      error
-}
-
-func (k *timekeeping) ReadWorkedShifts(_ context.Context, req *timekeepingv1.ReadWorkedShiftsRequest, _ ...grpc.CallOption) (*timekeepingv1.ReadWorkedShiftsResponse, error) {
-	k.requests = append(k.requests, req)
-	return &timekeepingv1.ReadWorkedShiftsResponse{}, k.err
-}
 
 func usingActualHours(actual bool, rules ...ruleevaluation.Rule) *plan {
 	return &plan{forAllEmployees: 1, sets: []set{{ref: &commonv1.Ref{Id: proto.Int64(1), Qualifier: proto.String("Real")}, rules: rules, actual: actual}}}
@@ -50,62 +31,77 @@ func employeesIn(t *testing.T, zone string, count int) []projection.Employee {
 	return out
 }
 
-func TestTimekeepingIsAskedInBoundedCalls(t *testing.T) {
+func TestWorkedShiftsAreNeededUpToToday(t *testing.T) {
 	t.Parallel()
 	// It is the third on Kiritimati, and the second elsewhere.
 	now := time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
-	rule := ruleevaluation.Rule{ID: schedulerule.MaxHoursDay, Limit: 8}
+	hours := ruleevaluation.Rule{ID: schedulerule.MaxHoursDay, Limit: 8}
+	inRow := ruleevaluation.Rule{ID: schedulerule.MaxDaysInRow, Limit: 6}
 	day := func(month time.Month, day int) civil.Date { return civil.Of(2026, month, day) }
+	planned := usingActualHours(false, inRow)
+	planned.sets = append(planned.sets, usingActualHours(true, hours).sets...)
 	for name, c := range map[string]struct {
-		plan      *plan
-		employees int
-		days      civil.Range
-		calls     int
-		from, to  civil.Date // of all calls
+		plan     *plan
+		days     civil.Range
+		from, to civil.Date
+		ruleSet  string
 	}{
-		"past days":                  {usingActualHours(true, rule), 3, civil.Range{From: day(2, 1), To: day(2, 8)}, 1, day(1, 30), day(2, 10)},
-		"up to today":                {usingActualHours(true, rule), 3, civil.Range{From: day(3, 1), To: day(4, 1)}, 1, day(2, 27), day(3, 5)},
-		"none of the future":         {usingActualHours(true, rule), 3, civil.Range{From: day(5, 1), To: day(5, 8)}, 0, 0, 0},
-		"none for what is planned":   {usingActualHours(false, rule), 3, civil.Range{From: day(2, 1), To: day(2, 8)}, 0, 0, 0},
-		"none without rules":         {usingActualHours(true), 3, civil.Range{From: day(2, 1), To: day(2, 8)}, 0, 0, 0},
-		"many employees":             {usingActualHours(true, rule), 1000, civil.Range{From: day(2, 1), To: day(2, 2)}, 2, day(1, 30), day(2, 4)},
-		"many employees and days":    {usingActualHours(true, rule), 1000, civil.Range{From: day(2, 1), To: day(3, 1)}, 3, day(1, 30), day(3, 3)},
-		"years, at most a year each": {usingActualHours(true, rule), 2, civil.Range{From: civil.Of(2020, time.January, 1), To: day(2, 8)}, 7, civil.Of(2019, time.December, 30), day(2, 10)},
+		"past days":                      {usingActualHours(true, hours), civil.Range{From: day(2, 1), To: day(2, 8)}, day(1, 30), day(2, 10), "Real"},
+		"up to today":                    {usingActualHours(true, hours), civil.Range{From: day(3, 1), To: day(4, 1)}, day(2, 27), day(3, 5), "Real"},
+		"a row of days":                  {usingActualHours(true, hours, inRow), civil.Range{From: day(2, 1), To: day(2, 8)}, day(2, 1) - 33, day(2, 10), "Real"},
+		"no days of the future":          {usingActualHours(true, hours), civil.Range{From: day(5, 1), To: day(5, 8)}, day(4, 29), day(3, 5), "Real"},
+		"days of sets on actual hours":   {planned, civil.Range{From: day(2, 1), To: day(2, 8)}, day(1, 30), day(2, 10), "Real"},
+		"nothing for what is planned":    {usingActualHours(false, hours), civil.Range{From: day(2, 1), To: day(2, 8)}, 0, 0, ""},
+		"nothing without rules":          {usingActualHours(true), civil.Range{From: day(2, 1), To: day(2, 8)}, 0, 0, ""},
+		"nothing before the first day":   {usingActualHours(true, hours), civil.Range{From: civil.Beginning + 1, To: civil.Beginning + 2}, civil.Beginning, civil.Beginning + 4, "Real"},
+		"all days of a year as one need": {usingActualHours(true, hours), civil.Range{From: civil.Of(2020, time.January, 1), To: day(2, 8)}, civil.Of(2019, time.December, 30), day(2, 10), "Real"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			known := &timekeeping{}
-			h := New(Deps{Worked: known, Clock: clock.NewFake(now)})
-			_, err := h.actualOf(t.Context(), c.plan, c.days, employeesIn(t, "Pacific/Kiritimati", c.employees))
-			require.NoError(t, err)
-			require.Len(t, known.requests, c.calls)
-			employeeDays := 0
-			for _, req := range known.requests {
-				length := int(req.GetTo() - req.GetFrom())
-				assert.LessOrEqual(t, len(req.GetEmployeeIds()), maxWorkedEmployees)
-				assert.LessOrEqual(t, length, maxWorkedDays)
-				assert.LessOrEqual(t, len(req.GetEmployeeIds())*length, maxWorkedEmployeeDays)
-				employeeDays += len(req.GetEmployeeIds()) * length
+			need := neededShifts(c.plan, c.days, employeesIn(t, "Pacific/Kiritimati", 3), now)
+			if c.ruleSet == "" {
+				require.Nil(t, need)
+				return
 			}
-			if c.calls > 0 {
-				assert.Equal(t, c.from, civil.Date(known.requests[0].GetFrom()))
-				assert.Equal(t, c.to, civil.Date(known.requests[c.calls-1].GetTo()))
-				assert.Equal(t, c.employees*int(c.to-c.from), employeeDays, "each employee and day once")
-			}
+			want := &schedulingv1.WorkedShiftsNeeded{From: int32(c.from), To: int32(c.to), EmployeeIds: []int64{1, 2, 3}, RuleSet: c.ruleSet}
+			assert.True(t, proto.Equal(want, need), "%v\n%v", want, need)
 		})
 	}
 }
 
-func TestActualHoursNeedTimekeeping(t *testing.T) {
+// What a request states is used only if it has all days that are needed.
+func TestWorkedShiftsCoverWhatIsNeeded(t *testing.T) {
 	t.Parallel()
-	days := civil.Range{From: civil.Of(2026, time.February, 1), To: civil.Of(2026, time.February, 8)}
-	actual := usingActualHours(true, ruleevaluation.Rule{ID: schedulerule.MaxHoursDay, Limit: 8})
-	deps := Deps{Worked: &timekeeping{err: status.Error(codes.Unavailable, "away")}, Clock: clock.NewFake(time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC))}
-	_, err := New(deps).actualOf(t.Context(), actual, days, employeesIn(t, "UTC", 1))
-	assert.Equal(t, http.StatusServiceUnavailable, fault.FromError(err).Status)
+	need, future := &schedulingv1.WorkedShiftsNeeded{From: 10, To: 20}, &schedulingv1.WorkedShiftsNeeded{From: 30, To: 20}
+	of := func(from, to int32) *schedulingv1.WorkedShifts { return &schedulingv1.WorkedShifts{From: from, To: to} }
+	assert.True(t, covers(of(10, 20), need))
+	assert.True(t, covers(of(9, 21), need))
+	assert.True(t, covers(of(30, 20), future))
+	for name, given := range map[string]*schedulingv1.WorkedShifts{"nothing": nil, "a later first day": of(11, 20), "an earlier last day": of(10, 19)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.False(t, covers(given, need))
+		})
+	}
+	assert.False(t, covers(nil, future))
+}
 
-	reader := authn.With(t.Context(), &authn.Principal{Subject: "planner", Permissions: []string{"scheduling.schedule.read"}}, "")
-	_, err = New(deps).actualOf(reader, actual, days, employeesIn(t, "UTC", 1))
-	assert.Equal(t, fault.CodeNoAccess, fault.FromError(err).Code, "and the permission to read timecards")
-	assert.Contains(t, err.Error(), readTimecards)
+// Employees have their own today, and what the request states of them.
+func TestActualHoursAreThoseOfTheRequest(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
+	employees := employeesIn(t, "Pacific/Kiritimati", 2)
+	begin := employees[0].Zone.Unix(civil.Of(2026, time.March, 3).At(0))
+	worked := newActual(&schedulingv1.WorkedShifts{Employees: []*schedulingv1.EmployeeWorkedShifts{{EmployeeId: 2, Shifts: []*schedulingv1.WorkedShift{
+		{StartPunchId: 7, Start: begin - 9000, End: begin + 100, Work: []int64{begin - 9000, begin - 5000, begin - 4000, begin + 100}, ScheduledStart: proto.Int64(begin - 9100)},
+		{Start: begin, End: begin + 3600, Work: []int64{begin, begin + 3600}},
+	}}}}, employees, now)
+	scheduled := []ruleevaluation.Shift{
+		{ID: 1, Interval: ruleevaluation.Interval{Start: begin - 9100, End: begin}}, {ID: 2, Interval: ruleevaluation.Interval{Start: begin + 7200, End: begin + 9000}},
+	}
+	assert.Equal(t, []ruleevaluation.Shift{
+		{ID: 7, Worked: true, Interval: ruleevaluation.Interval{Start: begin - 9000, End: begin + 100}, Work: []ruleevaluation.Interval{{Start: begin - 9000, End: begin - 5000}, {Start: begin - 4000, End: begin + 100}}},
+		scheduled[1],
+	}, worked.shifts(2, scheduled))
+	assert.Equal(t, scheduled[1:], worked.shifts(1, scheduled), "of somebody who worked nothing")
 }

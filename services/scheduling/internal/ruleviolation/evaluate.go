@@ -69,8 +69,10 @@ func newSet(s *schedulingv1.ScheduleRuleSet, severity int64) (set, error) {
 
 // evaluation evaluates the rule sets of a plan.
 type evaluation struct {
-	plan       *plan
-	days       civil.Range
+	plan *plan
+	days civil.Range
+	// most is how many violations there may be.
+	most       int
 	evaluators map[evaluated]*ruleevaluation.Evaluator
 	// list is what is scheduled of the employee, and worked what rules on actual hours
 	// measure.
@@ -85,14 +87,17 @@ type evaluated struct {
 	days civil.Range
 }
 
-// evaluate returns the violations of employees.
-func evaluate(ctx context.Context, p *plan, days civil.Range, employees []projection.Employee, births map[int64]*civil.Date,
+func newEvaluation(p *plan, days civil.Range, most int) *evaluation {
+	return &evaluation{plan: p, days: days, most: most, evaluators: map[evaluated]*ruleevaluation.Evaluator{}, out: &schedulingv1.ScheduleRuleViolations{}}
+}
+
+// addAll adds the violations of employees.
+func (e *evaluation) addAll(ctx context.Context, employees []projection.Employee, births map[int64]*civil.Date,
 	shifts map[int64][]reading.TimedShift, worked *actual,
-) (*schedulingv1.ScheduleRuleViolations, error) {
-	e := &evaluation{plan: p, days: days, evaluators: map[evaluated]*ruleevaluation.Evaluator{}, out: &schedulingv1.ScheduleRuleViolations{}}
+) error {
 	for i := range employees {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		employee := &employees[i]
 		e.list = e.list[:0]
@@ -102,16 +107,16 @@ func evaluate(ctx context.Context, p *plan, days civil.Range, employees []projec
 		if worked != nil {
 			e.worked = worked.shifts(employee.ID, e.list)
 		}
-		for k := range p.forAllEmployees {
-			if err := e.add(employee, births[employee.ID], k, days, nil); err != nil {
-				return nil, err
+		for k := range e.plan.forAllEmployees {
+			if err := e.add(employee, births[employee.ID], k, e.days, nil); err != nil {
+				return err
 			}
 		}
 		if err := e.addAssigned(employee, births[employee.ID]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return e.out, nil
+	return nil
 }
 
 // addAssigned adds the violations of what is assigned to an employee. What two intervals
@@ -144,7 +149,7 @@ func (e *evaluation) add(employee *projection.Employee, birth *civil.Date, set i
 		evaluator = ruleevaluation.New(employee.Zone, s.calendar, s.rules, days)
 		e.evaluators[key] = evaluator
 	}
-	left := maxViolations - len(e.out.GetViolations())
+	left := e.most - len(e.out.GetViolations())
 	evaluator.Max = max(left, 1)
 	list := e.list
 	if s.actual {

@@ -15,7 +15,6 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rulesetassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -42,9 +41,8 @@ type Deps struct {
 	RuleSets  *namedstore.Store[*schedulingv1.ScheduleRuleSet]
 	Reader    *reading.Reader
 	Directory Directory
-	// Persons says when persons were born, and Worked what they worked.
+	// Persons says when persons were born.
 	Persons commonsv1.PersonServiceClient
-	Worked  timekeepingv1.WorkedShiftServiceClient
 	Clock   clock.Clock
 }
 
@@ -59,41 +57,29 @@ var _ schedulingv1.ScheduleRuleEvaluationServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(deps Deps) *Handler { return &Handler{Deps: deps} }
 
-// EvaluateScheduleRules says where the schedules of employees break rules.
-func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.EvaluateScheduleRulesRequest) (*schedulingv1.ScheduleRuleViolations, error) {
+// EvaluateRules says where the schedules of employees break rules, or which worked shifts it
+// needs for that.
+func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateRulesRequest) (*schedulingv1.EvaluateRulesResponse, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}
-	where := req.GetWhere()
+	where := req.GetEvaluation().GetWhere()
 	days, err := daysOf(where.GetDateRange())
 	if err != nil {
 		return nil, err
 	}
-	named := where.GetEmployees()
-	if len(named.GetIds())+len(named.GetQualifiers())+len(named.GetRefs()) == 0 {
-		return nil, fault.Invalid(CodeMissing, "where.employees is missing.")
-	}
-	severity, err := severityOf(where.GetMinimumSeverity())
+	p, employees, err := h.resolve(ctx, tenantID, where, days)
 	if err != nil {
 		return nil, err
 	}
-	assigned, err := contextOf(where)
-	if err != nil {
-		return nil, err
-	}
-	p, err := h.planOf(ctx, tenantID, where.GetRuleSets(), severity)
-	if err != nil {
-		return nil, err
-	}
-	employees, err := h.Directory.EmployeesByList(ctx, named)
-	if err != nil {
-		return nil, err
-	}
-	if refsOf(where.GetRuleSets()) == nil {
-		if err := h.addAssigned(ctx, tenantID, p, assigned, days, employees, severity); err != nil {
-			return nil, err
+	var worked *actual
+	now := h.Clock.Now()
+	if need := neededShifts(p, days, employees, now); need != nil {
+		if !covers(req.GetWorked(), need) {
+			return &schedulingv1.EvaluateRulesResponse{Needed: need}, nil
 		}
+		worked = newActual(req.GetWorked(), employees, now)
 	}
 	births, err := h.birthsOf(ctx, p.sets, employees)
 	if err != nil {
@@ -104,15 +90,43 @@ func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.E
 		need := p.sets[i].calendar.Window(days, p.sets[i].rules)
 		window = civil.Range{From: min(window.From, need.From), To: max(window.To, need.To)}
 	}
-	worked, err := h.actualOf(ctx, p, days, employees)
-	if err != nil {
-		return nil, err
-	}
 	shifts, err := h.Reader.TimedShiftsOf(ctx, tenantID, employees, window)
 	if err != nil {
 		return nil, err
 	}
-	return evaluate(ctx, p, days, employees, births, shifts, worked)
+	e := newEvaluation(p, days, maxViolations-int(req.GetViolationsBefore()))
+	if err := e.addAll(ctx, employees, births, shifts, worked); err != nil {
+		return nil, err
+	}
+	return &schedulingv1.EvaluateRulesResponse{Result: e.out}, nil
+}
+
+// resolve returns which rule sets a request evaluates, and of whom.
+func (h *Handler) resolve(ctx context.Context, tenantID int64, where *schedulingv1.ScheduleRuleEvaluationWhere, days civil.Range) (*plan, []projection.Employee, error) {
+	named := where.GetEmployees()
+	if len(named.GetIds())+len(named.GetQualifiers())+len(named.GetRefs()) == 0 {
+		return nil, nil, fault.Invalid(CodeMissing, "where.employees is missing.")
+	}
+	severity, err := severityOf(where.GetMinimumSeverity())
+	if err != nil {
+		return nil, nil, err
+	}
+	assigned, err := contextOf(where)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := h.planOf(ctx, tenantID, where.GetRuleSets(), severity)
+	if err != nil {
+		return nil, nil, err
+	}
+	employees, err := h.Directory.EmployeesByList(ctx, named)
+	if err != nil {
+		return nil, nil, err
+	}
+	if refsOf(where.GetRuleSets()) == nil {
+		err = h.addAssigned(ctx, tenantID, p, assigned, days, employees, severity)
+	}
+	return p, employees, err
 }
 
 // contextOf returns the context whose assignments hold.

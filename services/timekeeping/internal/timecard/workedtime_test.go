@@ -22,7 +22,7 @@ import (
 )
 
 // actualShifts describes worked shifts by the clock of Berlin.
-func actualShifts(t *testing.T, list []*timekeepingv1.ActualShift) [][]string {
+func actualShifts(t *testing.T, list []*schedulingv1.WorkedShift) [][]string {
 	t.Helper()
 	zone, err := civil.LoadZone("Europe/Berlin")
 	require.NoError(t, err)
@@ -36,9 +36,6 @@ func actualShifts(t *testing.T, list []*timekeepingv1.ActualShift) [][]string {
 		if s.ScheduledStart != nil {
 			line = append(line, "of "+local(s.GetScheduledStart()))
 		}
-		if s.GetRunning() {
-			line = append(line, "running")
-		}
 		for _, at := range s.GetWork() {
 			line = append(line, local(at))
 		}
@@ -49,7 +46,7 @@ func actualShifts(t *testing.T, list []*timekeepingv1.ActualShift) [][]string {
 
 // What was worked is what timecards show, also of days that are signed off, and of nobody
 // else.
-func TestReadWorkedShifts(t *testing.T) {
+func TestWorkedShifts(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
@@ -75,32 +72,32 @@ func TestReadWorkedShifts(t *testing.T) {
 	cards.SignOff(ctx, t, 7, civil.Range{From: march(1), To: march(6)})
 
 	read := func(from, to civil.Date) [][]string {
-		response, err := NewWorkedShifts(cards.Cards).ReadWorkedShifts(ctx, &timekeepingv1.ReadWorkedShiftsRequest{EmployeeIds: []int64{8, 7}, From: int32(from), To: int32(to)})
+		found, err := cards.Cards.WorkedShifts(ctx, 1, []int64{8, 7}, civil.Range{From: from, To: to})
 		require.NoError(t, err)
-		require.LessOrEqual(t, len(response.GetEmployees()), 1)
-		if len(response.GetEmployees()) == 0 {
+		require.LessOrEqual(t, len(found), 1)
+		if len(found) == 0 {
 			return nil
 		}
-		assert.Equal(t, int64(7), response.GetEmployees()[0].GetEmployeeId())
-		return actualShifts(t, response.GetEmployees()[0].GetShifts())
+		assert.Equal(t, int64(7), found[0].GetEmployeeId())
+		return actualShifts(t, found[0].GetShifts())
 	}
 	monday := []string{"03-02T07:55", "03-02T16:10", "of 03-02T08:00", "03-02T07:55", "03-02T13:55", "03-02T14:25", "03-02T16:10"}
 	night := []string{"03-05T22:00", "03-06T04:00", "03-05T22:00", "03-06T01:00", "03-06T01:30", "03-06T04:00"}
-	now := []string{"03-12T06:00", "03-12T15:00", "of 03-12T06:00", "running", "03-12T06:00", "03-12T15:00"}
+	now := []string{"03-12T06:00", "03-12T15:00", "of 03-12T06:00", "03-12T06:00", "03-12T15:00"}
 	assert.Equal(t, [][]string{monday, night, now}, read(march(1), march(31)), "of signed days and open ones")
 	assert.Equal(t, [][]string{night}, read(march(4), march(6)), "which begin on the days")
 	assert.Nil(t, read(march(6), march(12)), "and not those that reach into them")
 }
 
-func TestReadWorkedShiftsIsBounded(t *testing.T) {
+func TestWorkedShiftsAreBounded(t *testing.T) {
 	t.Parallel()
-	h := NewWorkedShifts(card.NewReader(nil, nil, nil))
+	cards := card.NewReader(nil, nil, nil)
 	for name, c := range map[string]struct{ employees, days int }{
 		"employees": {501, 1}, "days": {1, 367}, "no days": {1, 0}, "employees and days": {301, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := h.ReadWorkedShifts(tenant.With(t.Context(), 1), &timekeepingv1.ReadWorkedShiftsRequest{EmployeeIds: make([]int64, c.employees), To: int32(c.days)})
+			_, err := cards.WorkedShifts(t.Context(), 1, make([]int64, c.employees), civil.Range{To: civil.Date(c.days)})
 			assert.Equal(t, fault.CodeBadRequest, fault.FromError(err).Code)
 		})
 	}

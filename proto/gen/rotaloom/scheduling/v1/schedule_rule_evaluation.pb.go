@@ -11,7 +11,6 @@ package schedulingv1
 import (
 	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
-	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -26,6 +25,393 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type EvaluateRulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The request of the client. With worked shifts it may name a part of the employees, so
+	// that no message is too large.
+	Evaluation *EvaluateScheduleRulesRequest `protobuf:"bytes,1,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
+	// What was worked; absent before the caller knows that it is needed.
+	Worked *WorkedShifts `protobuf:"bytes,2,opt,name=worked,proto3" json:"worked,omitempty"`
+	// How many violations the parts before this one have.
+	ViolationsBefore int32 `protobuf:"varint,3,opt,name=violations_before,json=violationsBefore,proto3" json:"violations_before,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *EvaluateRulesRequest) Reset() {
+	*x = EvaluateRulesRequest{}
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EvaluateRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EvaluateRulesRequest) ProtoMessage() {}
+
+func (x *EvaluateRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EvaluateRulesRequest.ProtoReflect.Descriptor instead.
+func (*EvaluateRulesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *EvaluateRulesRequest) GetEvaluation() *EvaluateScheduleRulesRequest {
+	if x != nil {
+		return x.Evaluation
+	}
+	return nil
+}
+
+func (x *EvaluateRulesRequest) GetWorked() *WorkedShifts {
+	if x != nil {
+		return x.Worked
+	}
+	return nil
+}
+
+func (x *EvaluateRulesRequest) GetViolationsBefore() int32 {
+	if x != nil {
+		return x.ViolationsBefore
+	}
+	return 0
+}
+
+type EvaluateRulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The violations; absent if worked shifts are needed.
+	Result *ScheduleRuleViolations `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
+	// What rule sets need that use actual hours.
+	Needed        *WorkedShiftsNeeded `protobuf:"bytes,2,opt,name=needed,proto3" json:"needed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EvaluateRulesResponse) Reset() {
+	*x = EvaluateRulesResponse{}
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EvaluateRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EvaluateRulesResponse) ProtoMessage() {}
+
+func (x *EvaluateRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EvaluateRulesResponse.ProtoReflect.Descriptor instead.
+func (*EvaluateRulesResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *EvaluateRulesResponse) GetResult() *ScheduleRuleViolations {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *EvaluateRulesResponse) GetNeeded() *WorkedShiftsNeeded {
+	if x != nil {
+		return x.Needed
+	}
+	return nil
+}
+
+// WorkedShiftsNeeded says of which days and employees worked shifts are needed.
+type WorkedShiftsNeeded struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Days since 1970-01-01 on which shifts begin: the first, and the day after the last.
+	// There are none if all days are to come.
+	From int32 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To   int32 `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	// All employees of the request, in its order.
+	EmployeeIds []int64 `protobuf:"varint,3,rep,packed,name=employee_ids,json=employeeIds,proto3" json:"employee_ids,omitempty"`
+	// The name of a rule set that uses actual hours.
+	RuleSet       string `protobuf:"bytes,4,opt,name=rule_set,json=ruleSet,proto3" json:"rule_set,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkedShiftsNeeded) Reset() {
+	*x = WorkedShiftsNeeded{}
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkedShiftsNeeded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkedShiftsNeeded) ProtoMessage() {}
+
+func (x *WorkedShiftsNeeded) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkedShiftsNeeded.ProtoReflect.Descriptor instead.
+func (*WorkedShiftsNeeded) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *WorkedShiftsNeeded) GetFrom() int32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *WorkedShiftsNeeded) GetTo() int32 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *WorkedShiftsNeeded) GetEmployeeIds() []int64 {
+	if x != nil {
+		return x.EmployeeIds
+	}
+	return nil
+}
+
+func (x *WorkedShiftsNeeded) GetRuleSet() string {
+	if x != nil {
+		return x.RuleSet
+	}
+	return ""
+}
+
+// WorkedShifts are all shifts that employees worked on some days.
+type WorkedShifts struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in WorkedShiftsNeeded.
+	From int32 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To   int32 `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	// Those with a shift.
+	Employees     []*EmployeeWorkedShifts `protobuf:"bytes,3,rep,name=employees,proto3" json:"employees,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkedShifts) Reset() {
+	*x = WorkedShifts{}
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkedShifts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkedShifts) ProtoMessage() {}
+
+func (x *WorkedShifts) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkedShifts.ProtoReflect.Descriptor instead.
+func (*WorkedShifts) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *WorkedShifts) GetFrom() int32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *WorkedShifts) GetTo() int32 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *WorkedShifts) GetEmployees() []*EmployeeWorkedShifts {
+	if x != nil {
+		return x.Employees
+	}
+	return nil
+}
+
+type EmployeeWorkedShifts struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeId int64                  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
+	// By start.
+	Shifts        []*WorkedShift `protobuf:"bytes,2,rep,name=shifts,proto3" json:"shifts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EmployeeWorkedShifts) Reset() {
+	*x = EmployeeWorkedShifts{}
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmployeeWorkedShifts) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmployeeWorkedShifts) ProtoMessage() {}
+
+func (x *EmployeeWorkedShifts) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmployeeWorkedShifts.ProtoReflect.Descriptor instead.
+func (*EmployeeWorkedShifts) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *EmployeeWorkedShifts) GetEmployeeId() int64 {
+	if x != nil {
+		return x.EmployeeId
+	}
+	return 0
+}
+
+func (x *EmployeeWorkedShifts) GetShifts() []*WorkedShift {
+	if x != nil {
+		return x.Shifts
+	}
+	return nil
+}
+
+// WorkedShift is a shift as it was worked. All instants are Unix seconds.
+type WorkedShift struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of the first punch; 0 when that is missing.
+	StartPunchId int64 `protobuf:"varint,1,opt,name=start_punch_id,json=startPunchId,proto3" json:"start_punch_id,omitempty"`
+	Start        int64 `protobuf:"varint,2,opt,name=start,proto3" json:"start,omitempty"`
+	End          int64 `protobuf:"varint,3,opt,name=end,proto3" json:"end,omitempty"`
+	// What is work of it, ascending: start, end, start, end, and so on.
+	Work []int64 `protobuf:"varint,4,rep,packed,name=work,proto3" json:"work,omitempty"`
+	// When the scheduled shift begins that this one is matched with; absent without one.
+	ScheduledStart *int64 `protobuf:"varint,5,opt,name=scheduled_start,json=scheduledStart,proto3,oneof" json:"scheduled_start,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *WorkedShift) Reset() {
+	*x = WorkedShift{}
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkedShift) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkedShift) ProtoMessage() {}
+
+func (x *WorkedShift) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkedShift.ProtoReflect.Descriptor instead.
+func (*WorkedShift) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *WorkedShift) GetStartPunchId() int64 {
+	if x != nil {
+		return x.StartPunchId
+	}
+	return 0
+}
+
+func (x *WorkedShift) GetStart() int64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *WorkedShift) GetEnd() int64 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *WorkedShift) GetWork() []int64 {
+	if x != nil {
+		return x.Work
+	}
+	return nil
+}
+
+func (x *WorkedShift) GetScheduledStart() int64 {
+	if x != nil && x.ScheduledStart != nil {
+		return *x.ScheduledStart
+	}
+	return 0
+}
+
 type EvaluateScheduleRulesRequest struct {
 	state         protoimpl.MessageState       `protogen:"open.v1"`
 	Where         *ScheduleRuleEvaluationWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
@@ -35,7 +421,7 @@ type EvaluateScheduleRulesRequest struct {
 
 func (x *EvaluateScheduleRulesRequest) Reset() {
 	*x = EvaluateScheduleRulesRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -47,7 +433,7 @@ func (x *EvaluateScheduleRulesRequest) String() string {
 func (*EvaluateScheduleRulesRequest) ProtoMessage() {}
 
 func (x *EvaluateScheduleRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -60,7 +446,7 @@ func (x *EvaluateScheduleRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EvaluateScheduleRulesRequest.ProtoReflect.Descriptor instead.
 func (*EvaluateScheduleRulesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *EvaluateScheduleRulesRequest) GetWhere() *ScheduleRuleEvaluationWhere {
@@ -93,7 +479,7 @@ type ScheduleRuleEvaluationWhere struct {
 
 func (x *ScheduleRuleEvaluationWhere) Reset() {
 	*x = ScheduleRuleEvaluationWhere{}
-	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -105,7 +491,7 @@ func (x *ScheduleRuleEvaluationWhere) String() string {
 func (*ScheduleRuleEvaluationWhere) ProtoMessage() {}
 
 func (x *ScheduleRuleEvaluationWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -118,7 +504,7 @@ func (x *ScheduleRuleEvaluationWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleRuleEvaluationWhere.ProtoReflect.Descriptor instead.
 func (*ScheduleRuleEvaluationWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ScheduleRuleEvaluationWhere) GetEmployees() *v1.RefList {
@@ -167,7 +553,7 @@ type ScheduleRuleViolations struct {
 
 func (x *ScheduleRuleViolations) Reset() {
 	*x = ScheduleRuleViolations{}
-	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -179,7 +565,7 @@ func (x *ScheduleRuleViolations) String() string {
 func (*ScheduleRuleViolations) ProtoMessage() {}
 
 func (x *ScheduleRuleViolations) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -192,7 +578,7 @@ func (x *ScheduleRuleViolations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleRuleViolations.ProtoReflect.Descriptor instead.
 func (*ScheduleRuleViolations) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ScheduleRuleViolations) GetViolations() []*ScheduleRuleViolation {
@@ -229,7 +615,7 @@ type ScheduleRuleViolation struct {
 
 func (x *ScheduleRuleViolation) Reset() {
 	*x = ScheduleRuleViolation{}
-	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -241,7 +627,7 @@ func (x *ScheduleRuleViolation) String() string {
 func (*ScheduleRuleViolation) ProtoMessage() {}
 
 func (x *ScheduleRuleViolation) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -254,7 +640,7 @@ func (x *ScheduleRuleViolation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleRuleViolation.ProtoReflect.Descriptor instead.
 func (*ScheduleRuleViolation) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ScheduleRuleViolation) GetEmployee() *v1.Ref {
@@ -348,7 +734,7 @@ type ScheduleRuleWorkedShift struct {
 
 func (x *ScheduleRuleWorkedShift) Reset() {
 	*x = ScheduleRuleWorkedShift{}
-	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -360,7 +746,7 @@ func (x *ScheduleRuleWorkedShift) String() string {
 func (*ScheduleRuleWorkedShift) ProtoMessage() {}
 
 func (x *ScheduleRuleWorkedShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -373,7 +759,7 @@ func (x *ScheduleRuleWorkedShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleRuleWorkedShift.ProtoReflect.Descriptor instead.
 func (*ScheduleRuleWorkedShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ScheduleRuleWorkedShift) GetStartPunchId() int64 {
@@ -401,7 +787,36 @@ var File_rotaloom_scheduling_v1_schedule_rule_evaluation_proto protoreflect.File
 
 const file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc = "" +
 	"\n" +
-	"5rotaloom/scheduling/v1/schedule_rule_evaluation.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a*rotaloom/scheduling/v1/schedule_rule.proto\"i\n" +
+	"5rotaloom/scheduling/v1/schedule_rule_evaluation.proto\x12\x16rotaloom.scheduling.v1\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a*rotaloom/scheduling/v1/schedule_rule.proto\"\xd7\x01\n" +
+	"\x14EvaluateRulesRequest\x12T\n" +
+	"\n" +
+	"evaluation\x18\x01 \x01(\v24.rotaloom.scheduling.v1.EvaluateScheduleRulesRequestR\n" +
+	"evaluation\x12<\n" +
+	"\x06worked\x18\x02 \x01(\v2$.rotaloom.scheduling.v1.WorkedShiftsR\x06worked\x12+\n" +
+	"\x11violations_before\x18\x03 \x01(\x05R\x10violationsBefore\"\xa3\x01\n" +
+	"\x15EvaluateRulesResponse\x12F\n" +
+	"\x06result\x18\x01 \x01(\v2..rotaloom.scheduling.v1.ScheduleRuleViolationsR\x06result\x12B\n" +
+	"\x06needed\x18\x02 \x01(\v2*.rotaloom.scheduling.v1.WorkedShiftsNeededR\x06needed\"v\n" +
+	"\x12WorkedShiftsNeeded\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x05R\x02to\x12!\n" +
+	"\femployee_ids\x18\x03 \x03(\x03R\vemployeeIds\x12\x19\n" +
+	"\brule_set\x18\x04 \x01(\tR\aruleSet\"~\n" +
+	"\fWorkedShifts\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x05R\x02to\x12J\n" +
+	"\temployees\x18\x03 \x03(\v2,.rotaloom.scheduling.v1.EmployeeWorkedShiftsR\temployees\"t\n" +
+	"\x14EmployeeWorkedShifts\x12\x1f\n" +
+	"\vemployee_id\x18\x01 \x01(\x03R\n" +
+	"employeeId\x12;\n" +
+	"\x06shifts\x18\x02 \x03(\v2#.rotaloom.scheduling.v1.WorkedShiftR\x06shifts\"\xb1\x01\n" +
+	"\vWorkedShift\x12$\n" +
+	"\x0estart_punch_id\x18\x01 \x01(\x03R\fstartPunchId\x12\x14\n" +
+	"\x05start\x18\x02 \x01(\x03R\x05start\x12\x10\n" +
+	"\x03end\x18\x03 \x01(\x03R\x03end\x12\x12\n" +
+	"\x04work\x18\x04 \x03(\x03R\x04work\x12,\n" +
+	"\x0fscheduled_start\x18\x05 \x01(\x03H\x00R\x0escheduledStart\x88\x01\x01B\x12\n" +
+	"\x10_scheduled_start\"i\n" +
 	"\x1cEvaluateScheduleRulesRequest\x12I\n" +
 	"\x05where\x18\x01 \x01(\v23.rotaloom.scheduling.v1.ScheduleRuleEvaluationWhereR\x05where\"\xd0\x03\n" +
 	"\x1bScheduleRuleEvaluationWhere\x12Q\n" +
@@ -438,10 +853,9 @@ const file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc = "" +
 	"\x0estart_punch_id\x18\x01 \x01(\x03H\x00R\fstartPunchId\x88\x01\x01\x12.\n" +
 	"\x0fstart_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
 	"\rend_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTimeB\x11\n" +
-	"\x0f_start_punch_id2\xf4\x01\n" +
-	"\x1dScheduleRuleEvaluationService\x12\xd2\x01\n" +
-	"\x15EvaluateScheduleRules\x124.rotaloom.scheduling.v1.EvaluateScheduleRulesRequest\x1a..rotaloom.scheduling.v1.ScheduleRuleViolations\"S\xa2\xbb\x18\x1e\n" +
-	"\x18scheduling.schedule.read\x18\x02`\x01\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/scheduling/schedule/rules/evaluateB\xff\x01\n" +
+	"\x0f_start_punch_id2\xa5\x01\n" +
+	"\x1dScheduleRuleEvaluationService\x12\x83\x01\n" +
+	"\rEvaluateRules\x12,.rotaloom.scheduling.v1.EvaluateRulesRequest\x1a-.rotaloom.scheduling.v1.EvaluateRulesResponse\"\x15\xa2\xbb\x18\x11\x18\x020\x01Z\vtimekeepingB\xff\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x1bScheduleRuleEvaluationProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
@@ -456,39 +870,51 @@ func file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescGZIP() []
 	return file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_goTypes = []any{
-	(*EvaluateScheduleRulesRequest)(nil), // 0: rotaloom.scheduling.v1.EvaluateScheduleRulesRequest
-	(*ScheduleRuleEvaluationWhere)(nil),  // 1: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere
-	(*ScheduleRuleViolations)(nil),       // 2: rotaloom.scheduling.v1.ScheduleRuleViolations
-	(*ScheduleRuleViolation)(nil),        // 3: rotaloom.scheduling.v1.ScheduleRuleViolation
-	(*ScheduleRuleWorkedShift)(nil),      // 4: rotaloom.scheduling.v1.ScheduleRuleWorkedShift
-	(*v1.RefList)(nil),                   // 5: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                 // 6: rotaloom.common.v1.DateRange
-	(*ScheduleRuleProperty)(nil),         // 7: rotaloom.scheduling.v1.ScheduleRuleProperty
-	(*v1.Ref)(nil),                       // 8: rotaloom.common.v1.Ref
+	(*EvaluateRulesRequest)(nil),         // 0: rotaloom.scheduling.v1.EvaluateRulesRequest
+	(*EvaluateRulesResponse)(nil),        // 1: rotaloom.scheduling.v1.EvaluateRulesResponse
+	(*WorkedShiftsNeeded)(nil),           // 2: rotaloom.scheduling.v1.WorkedShiftsNeeded
+	(*WorkedShifts)(nil),                 // 3: rotaloom.scheduling.v1.WorkedShifts
+	(*EmployeeWorkedShifts)(nil),         // 4: rotaloom.scheduling.v1.EmployeeWorkedShifts
+	(*WorkedShift)(nil),                  // 5: rotaloom.scheduling.v1.WorkedShift
+	(*EvaluateScheduleRulesRequest)(nil), // 6: rotaloom.scheduling.v1.EvaluateScheduleRulesRequest
+	(*ScheduleRuleEvaluationWhere)(nil),  // 7: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere
+	(*ScheduleRuleViolations)(nil),       // 8: rotaloom.scheduling.v1.ScheduleRuleViolations
+	(*ScheduleRuleViolation)(nil),        // 9: rotaloom.scheduling.v1.ScheduleRuleViolation
+	(*ScheduleRuleWorkedShift)(nil),      // 10: rotaloom.scheduling.v1.ScheduleRuleWorkedShift
+	(*v1.RefList)(nil),                   // 11: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                 // 12: rotaloom.common.v1.DateRange
+	(*ScheduleRuleProperty)(nil),         // 13: rotaloom.scheduling.v1.ScheduleRuleProperty
+	(*v1.Ref)(nil),                       // 14: rotaloom.common.v1.Ref
 }
 var file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_depIdxs = []int32{
-	1,  // 0: rotaloom.scheduling.v1.EvaluateScheduleRulesRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere
-	5,  // 1: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.employees:type_name -> rotaloom.common.v1.RefList
-	6,  // 2: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.date_range:type_name -> rotaloom.common.v1.DateRange
-	5,  // 3: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.rule_sets:type_name -> rotaloom.common.v1.RefList
-	7,  // 4: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.minimum_severity:type_name -> rotaloom.scheduling.v1.ScheduleRuleProperty
-	8,  // 5: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.context:type_name -> rotaloom.common.v1.Ref
-	3,  // 6: rotaloom.scheduling.v1.ScheduleRuleViolations.violations:type_name -> rotaloom.scheduling.v1.ScheduleRuleViolation
-	8,  // 7: rotaloom.scheduling.v1.ScheduleRuleViolation.employee:type_name -> rotaloom.common.v1.Ref
-	8,  // 8: rotaloom.scheduling.v1.ScheduleRuleViolation.rule_set:type_name -> rotaloom.common.v1.Ref
-	8,  // 9: rotaloom.scheduling.v1.ScheduleRuleViolation.rule:type_name -> rotaloom.common.v1.Ref
-	7,  // 10: rotaloom.scheduling.v1.ScheduleRuleViolation.severity:type_name -> rotaloom.scheduling.v1.ScheduleRuleProperty
-	8,  // 11: rotaloom.scheduling.v1.ScheduleRuleViolation.shifts:type_name -> rotaloom.common.v1.Ref
-	4,  // 12: rotaloom.scheduling.v1.ScheduleRuleViolation.worked_shifts:type_name -> rotaloom.scheduling.v1.ScheduleRuleWorkedShift
-	0,  // 13: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateScheduleRules:input_type -> rotaloom.scheduling.v1.EvaluateScheduleRulesRequest
-	2,  // 14: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateScheduleRules:output_type -> rotaloom.scheduling.v1.ScheduleRuleViolations
-	14, // [14:15] is the sub-list for method output_type
-	13, // [13:14] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	6,  // 0: rotaloom.scheduling.v1.EvaluateRulesRequest.evaluation:type_name -> rotaloom.scheduling.v1.EvaluateScheduleRulesRequest
+	3,  // 1: rotaloom.scheduling.v1.EvaluateRulesRequest.worked:type_name -> rotaloom.scheduling.v1.WorkedShifts
+	8,  // 2: rotaloom.scheduling.v1.EvaluateRulesResponse.result:type_name -> rotaloom.scheduling.v1.ScheduleRuleViolations
+	2,  // 3: rotaloom.scheduling.v1.EvaluateRulesResponse.needed:type_name -> rotaloom.scheduling.v1.WorkedShiftsNeeded
+	4,  // 4: rotaloom.scheduling.v1.WorkedShifts.employees:type_name -> rotaloom.scheduling.v1.EmployeeWorkedShifts
+	5,  // 5: rotaloom.scheduling.v1.EmployeeWorkedShifts.shifts:type_name -> rotaloom.scheduling.v1.WorkedShift
+	7,  // 6: rotaloom.scheduling.v1.EvaluateScheduleRulesRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere
+	11, // 7: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.employees:type_name -> rotaloom.common.v1.RefList
+	12, // 8: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.date_range:type_name -> rotaloom.common.v1.DateRange
+	11, // 9: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.rule_sets:type_name -> rotaloom.common.v1.RefList
+	13, // 10: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.minimum_severity:type_name -> rotaloom.scheduling.v1.ScheduleRuleProperty
+	14, // 11: rotaloom.scheduling.v1.ScheduleRuleEvaluationWhere.context:type_name -> rotaloom.common.v1.Ref
+	9,  // 12: rotaloom.scheduling.v1.ScheduleRuleViolations.violations:type_name -> rotaloom.scheduling.v1.ScheduleRuleViolation
+	14, // 13: rotaloom.scheduling.v1.ScheduleRuleViolation.employee:type_name -> rotaloom.common.v1.Ref
+	14, // 14: rotaloom.scheduling.v1.ScheduleRuleViolation.rule_set:type_name -> rotaloom.common.v1.Ref
+	14, // 15: rotaloom.scheduling.v1.ScheduleRuleViolation.rule:type_name -> rotaloom.common.v1.Ref
+	13, // 16: rotaloom.scheduling.v1.ScheduleRuleViolation.severity:type_name -> rotaloom.scheduling.v1.ScheduleRuleProperty
+	14, // 17: rotaloom.scheduling.v1.ScheduleRuleViolation.shifts:type_name -> rotaloom.common.v1.Ref
+	10, // 18: rotaloom.scheduling.v1.ScheduleRuleViolation.worked_shifts:type_name -> rotaloom.scheduling.v1.ScheduleRuleWorkedShift
+	0,  // 19: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateRules:input_type -> rotaloom.scheduling.v1.EvaluateRulesRequest
+	1,  // 20: rotaloom.scheduling.v1.ScheduleRuleEvaluationService.EvaluateRules:output_type -> rotaloom.scheduling.v1.EvaluateRulesResponse
+	20, // [20:21] is the sub-list for method output_type
+	19, // [19:20] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_init() }
@@ -497,15 +923,16 @@ func file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_init() {
 		return
 	}
 	file_rotaloom_scheduling_v1_schedule_rule_proto_init()
-	file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[3].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[4].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[9].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,20 +21,20 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ScheduleRuleEvaluationService_EvaluateScheduleRules_FullMethodName = "/rotaloom.scheduling.v1.ScheduleRuleEvaluationService/EvaluateScheduleRules"
+	ScheduleRuleEvaluationService_EvaluateRules_FullMethodName = "/rotaloom.scheduling.v1.ScheduleRuleEvaluationService/EvaluateRules"
 )
 
 // ScheduleRuleEvaluationServiceClient is the client API for ScheduleRuleEvaluationService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ScheduleRuleEvaluationService evaluates rules.
+// ScheduleRuleEvaluationService evaluates rules for timekeeping, which knows what was
+// worked.
 type ScheduleRuleEvaluationServiceClient interface {
-	// Says where the schedules of employees break rules on days. Everything is
-	// measured by instants: a night in which the clock is set forward is shorter. Rule sets
-	// that use actual hours are evaluated on what was worked on days that are over, which
-	// needs the permission timekeeping.timecard.read as well.
-	EvaluateScheduleRules(ctx context.Context, in *EvaluateScheduleRulesRequest, opts ...grpc.CallOption) (*ScheduleRuleViolations, error)
+	// Returns the violations of a client's request or, if rule sets use actual hours and the
+	// request states no worked shifts for the days that they measure, which days of which
+	// employees are needed. The caller checks whether the client may read timecards.
+	EvaluateRules(ctx context.Context, in *EvaluateRulesRequest, opts ...grpc.CallOption) (*EvaluateRulesResponse, error)
 }
 
 type scheduleRuleEvaluationServiceClient struct {
@@ -45,10 +45,10 @@ func NewScheduleRuleEvaluationServiceClient(cc grpc.ClientConnInterface) Schedul
 	return &scheduleRuleEvaluationServiceClient{cc}
 }
 
-func (c *scheduleRuleEvaluationServiceClient) EvaluateScheduleRules(ctx context.Context, in *EvaluateScheduleRulesRequest, opts ...grpc.CallOption) (*ScheduleRuleViolations, error) {
+func (c *scheduleRuleEvaluationServiceClient) EvaluateRules(ctx context.Context, in *EvaluateRulesRequest, opts ...grpc.CallOption) (*EvaluateRulesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ScheduleRuleViolations)
-	err := c.cc.Invoke(ctx, ScheduleRuleEvaluationService_EvaluateScheduleRules_FullMethodName, in, out, cOpts...)
+	out := new(EvaluateRulesResponse)
+	err := c.cc.Invoke(ctx, ScheduleRuleEvaluationService_EvaluateRules_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -59,13 +59,13 @@ func (c *scheduleRuleEvaluationServiceClient) EvaluateScheduleRules(ctx context.
 // All implementations must embed UnimplementedScheduleRuleEvaluationServiceServer
 // for forward compatibility.
 //
-// ScheduleRuleEvaluationService evaluates rules.
+// ScheduleRuleEvaluationService evaluates rules for timekeeping, which knows what was
+// worked.
 type ScheduleRuleEvaluationServiceServer interface {
-	// Says where the schedules of employees break rules on days. Everything is
-	// measured by instants: a night in which the clock is set forward is shorter. Rule sets
-	// that use actual hours are evaluated on what was worked on days that are over, which
-	// needs the permission timekeeping.timecard.read as well.
-	EvaluateScheduleRules(context.Context, *EvaluateScheduleRulesRequest) (*ScheduleRuleViolations, error)
+	// Returns the violations of a client's request or, if rule sets use actual hours and the
+	// request states no worked shifts for the days that they measure, which days of which
+	// employees are needed. The caller checks whether the client may read timecards.
+	EvaluateRules(context.Context, *EvaluateRulesRequest) (*EvaluateRulesResponse, error)
 	mustEmbedUnimplementedScheduleRuleEvaluationServiceServer()
 }
 
@@ -76,8 +76,8 @@ type ScheduleRuleEvaluationServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedScheduleRuleEvaluationServiceServer struct{}
 
-func (UnimplementedScheduleRuleEvaluationServiceServer) EvaluateScheduleRules(context.Context, *EvaluateScheduleRulesRequest) (*ScheduleRuleViolations, error) {
-	return nil, status.Error(codes.Unimplemented, "method EvaluateScheduleRules not implemented")
+func (UnimplementedScheduleRuleEvaluationServiceServer) EvaluateRules(context.Context, *EvaluateRulesRequest) (*EvaluateRulesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method EvaluateRules not implemented")
 }
 func (UnimplementedScheduleRuleEvaluationServiceServer) mustEmbedUnimplementedScheduleRuleEvaluationServiceServer() {
 }
@@ -101,20 +101,20 @@ func RegisterScheduleRuleEvaluationServiceServer(s grpc.ServiceRegistrar, srv Sc
 	s.RegisterService(&ScheduleRuleEvaluationService_ServiceDesc, srv)
 }
 
-func _ScheduleRuleEvaluationService_EvaluateScheduleRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(EvaluateScheduleRulesRequest)
+func _ScheduleRuleEvaluationService_EvaluateRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(EvaluateRulesRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
 	if interceptor == nil {
-		return srv.(ScheduleRuleEvaluationServiceServer).EvaluateScheduleRules(ctx, in)
+		return srv.(ScheduleRuleEvaluationServiceServer).EvaluateRules(ctx, in)
 	}
 	info := &grpc.UnaryServerInfo{
 		Server:     srv,
-		FullMethod: ScheduleRuleEvaluationService_EvaluateScheduleRules_FullMethodName,
+		FullMethod: ScheduleRuleEvaluationService_EvaluateRules_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(ScheduleRuleEvaluationServiceServer).EvaluateScheduleRules(ctx, req.(*EvaluateScheduleRulesRequest))
+		return srv.(ScheduleRuleEvaluationServiceServer).EvaluateRules(ctx, req.(*EvaluateRulesRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -127,8 +127,8 @@ var ScheduleRuleEvaluationService_ServiceDesc = grpc.ServiceDesc{
 	HandlerType: (*ScheduleRuleEvaluationServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
 		{
-			MethodName: "EvaluateScheduleRules",
-			Handler:    _ScheduleRuleEvaluationService_EvaluateScheduleRules_Handler,
+			MethodName: "EvaluateRules",
+			Handler:    _ScheduleRuleEvaluationService_EvaluateRules_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,178 @@
+// Package actualhours evaluates schedule rules on what was worked: it adds worked shifts to
+// the requests of clients, which scheduling evaluates.
+package actualhours
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+)
+
+// readTimecards is the permission that callers need who learn of actual hours, beside that
+// of the operation.
+const readTimecards = "timekeeping.timecard.read"
+
+const (
+	// maxEmployeeDays bounds what is read at once, and sent in one call.
+	maxEmployeeDays = 15_000
+	// maxPartBytes bounds the worked shifts of one call. It is half of the largest request.
+	maxPartBytes = 4 << 20
+	// attempts bounds how often an evaluation begins again because rule sets changed.
+	attempts = 3
+)
+
+// Source reads what employees worked, as [card.Reader] does.
+type Source interface {
+	WorkedShifts(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*schedulingv1.EmployeeWorkedShifts, error)
+}
+
+var _ Source = (*card.Reader)(nil)
+
+// Handler serves ScheduleRuleEvaluationService.
+type Handler struct {
+	timekeepingv1.UnsafeScheduleRuleEvaluationServiceServer
+	rules  schedulingv1.ScheduleRuleEvaluationServiceClient
+	worked Source
+}
+
+var _ timekeepingv1.ScheduleRuleEvaluationServiceServer = (*Handler)(nil)
+
+// New returns a Handler that lets scheduling evaluate the rules.
+func New(rules schedulingv1.ScheduleRuleEvaluationServiceClient, worked Source) *Handler {
+	return &Handler{rules: rules, worked: worked}
+}
+
+// EvaluateScheduleRules says where the schedules of employees break rules.
+func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.EvaluateScheduleRulesRequest) (*schedulingv1.ScheduleRuleViolations, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for range attempts {
+		response, err := h.rules.EvaluateRules(ctx, &schedulingv1.EvaluateRulesRequest{Evaluation: req})
+		if err != nil || response.GetNeeded() == nil {
+			return response.GetResult(), err
+		}
+		if err := checkPermission(ctx, response.GetNeeded().GetRuleSet()); err != nil {
+			return nil, err
+		}
+		result, err := h.evaluateWorked(ctx, tenantID, req, response.GetNeeded())
+		if err != nil || result != nil {
+			return result, err
+		}
+	}
+	return nil, fault.Unavailable("Rule sets changed while they were evaluated. Send the request again.", time.Second)
+}
+
+// checkPermission refuses callers who may not read timecards.
+func checkPermission(ctx context.Context, ruleSet string) error {
+	caller, ok := authn.From(ctx)
+	if !ok || caller.IsService() || caller.Has(readTimecards) {
+		return nil
+	}
+	return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf("The rule set %.100q uses actual hours: it needs the permission %s. "+
+		"Ask an administrator for it, or name other rule sets.", ruleSet, readTimecards))
+}
+
+// evaluateWorked evaluates a request with worked shifts, a part of the employees at a time.
+// It returns nil when rule sets need more days than they did.
+func (h *Handler) evaluateWorked(ctx context.Context, tenantID int64, req *schedulingv1.EvaluateScheduleRulesRequest, need *schedulingv1.WorkedShiftsNeeded) (*schedulingv1.ScheduleRuleViolations, error) {
+	days := civil.Range{From: civil.Date(need.GetFrom()), To: civil.Date(need.GetTo())}
+	out := &schedulingv1.ScheduleRuleViolations{}
+	for ids := range slices.Chunk(need.GetEmployeeIds(), employeesAtOnce(days)) {
+		worked, err := h.read(ctx, tenantID, ids, days)
+		if err != nil {
+			return nil, err
+		}
+		parts, err := divide(ids, worked)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range parts {
+			response, err := h.rules.EvaluateRules(ctx, &schedulingv1.EvaluateRulesRequest{
+				Evaluation:       ofEmployees(req, p.ids),
+				Worked:           &schedulingv1.WorkedShifts{From: need.GetFrom(), To: need.GetTo(), Employees: p.worked},
+				ViolationsBefore: int32(len(out.GetViolations())),
+			})
+			if err != nil || response.GetNeeded() != nil {
+				return nil, err
+			}
+			out.Violations = append(out.Violations, response.GetResult().GetViolations()...)
+		}
+	}
+	return out, nil
+}
+
+// employeesAtOnce returns of how many employees days are read at once.
+func employeesAtOnce(days civil.Range) int {
+	return min(card.MaxEmployees, max(1, maxEmployeeDays/max(1, days.Days())))
+}
+
+// read returns what employees worked on days, by employee.
+func (h *Handler) read(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*schedulingv1.EmployeeWorkedShifts, error) {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	out := make(map[int64]*schedulingv1.EmployeeWorkedShifts, len(ids))
+	for from := days.From; from < days.To; from += card.MaxDays {
+		found, err := h.worked.WorkedShifts(ctx, tenantID, ids, civil.Range{From: from, To: min(from+card.MaxDays, days.To)})
+		if err != nil {
+			return nil, fmt.Errorf("read what was worked: %w", err)
+		}
+		for _, e := range found {
+			if known := out[e.GetEmployeeId()]; known != nil {
+				known.Shifts = append(known.Shifts, e.GetShifts()...)
+			} else {
+				out[e.GetEmployeeId()] = e
+			}
+		}
+	}
+	return out, nil
+}
+
+// part is what one call evaluates.
+type part struct {
+	ids    []int64
+	worked []*schedulingv1.EmployeeWorkedShifts
+}
+
+// divide divides employees, in their order, into parts whose worked shifts fit into a call.
+func divide(ids []int64, worked map[int64]*schedulingv1.EmployeeWorkedShifts) ([]part, error) {
+	var out []part
+	size := maxPartBytes + 1
+	for _, id := range ids {
+		of := worked[id]
+		bytes := proto.Size(of)
+		if bytes > maxPartBytes {
+			return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("The employee %d has more worked shifts on these days than can be evaluated at once. Name fewer days.", id))
+		}
+		if size+bytes > maxPartBytes {
+			out, size = append(out, part{}), 0
+		}
+		last := &out[len(out)-1]
+		last.ids, size = append(last.ids, id), size+bytes
+		if of != nil {
+			last.worked = append(last.worked, of)
+		}
+	}
+	return out, nil
+}
+
+// ofEmployees returns a request for some of its employees.
+func ofEmployees(req *schedulingv1.EvaluateScheduleRulesRequest, ids []int64) *schedulingv1.EvaluateScheduleRulesRequest {
+	where := req.GetWhere()
+	return &schedulingv1.EvaluateScheduleRulesRequest{Where: &schedulingv1.ScheduleRuleEvaluationWhere{
+		Employees: &commonv1.RefList{Ids: ids}, DateRange: where.GetDateRange(), RuleSets: where.GetRuleSets(),
+		MinimumSeverity: where.GetMinimumSeverity(), Context: where.GetContext(),
+	}}
+}
