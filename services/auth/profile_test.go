@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
 
 // as returns a context for what commons does in the name of a user.
@@ -37,6 +40,34 @@ func TestEveryTenantHasTheProfiles(t *testing.T) {
 			assert.Equal(t, []string{"Employee", "Integration", "Manager", "Payroll", "Scheduler", "Super", "Timekeeper"}, names)
 		})
 	}
+}
+
+// Each grant of a stock profile covers a permission of the contracts, and payroll clerks may
+// run payroll.
+func TestStockProfilesGrantPermissions(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	all := policy.NewTable(nil).Permissions()
+	rows, err := b.pool.Query(tenant.With(t.Context(), tenant.Default), `SELECT name, permissions FROM access_profile`)
+	require.NoError(t, err)
+	granted := map[string][]string{}
+	var name string
+	var grants []string
+	_, err = pgx.ForEachRow(rows, []any{&name, &grants}, func() error {
+		granted[name] = grants
+		return nil
+	})
+	require.NoError(t, err)
+	for name, grants := range granted {
+		t.Run(name, func(t *testing.T) {
+			for _, grant := range grants {
+				assert.NotEmpty(t, profile.Expand([]string{grant}, all), grant)
+			}
+		})
+	}
+	assert.Subset(t, profile.Expand(granted["Payroll"], all), []string{
+		"timekeeping.payroll.write", "timekeeping.payroll_earning.write", "commons.wage_work_rule.read",
+	})
 }
 
 func TestNobodyGivesMoreThanTheyHave(t *testing.T) {
