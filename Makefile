@@ -81,6 +81,10 @@ contract: postgres pgbouncer ## Run the contract cases, in one process, in separ
 faults: postgres ## Kill, stop and restart things while changes are applied; the long form.
 	$(tmp) ROTALOOM_FAULTS=long go test -count=1 -timeout 30m ./tests/faults/... ./tests/overload/...
 
+.PHONY: own-writes
+own-writes: postgres ## Read schedules, timecards and balances right after writes, of 1,000 employees or ROTALOOM_OWN_WRITES=<number>.
+	$(tmp) ROTALOOM_OWN_WRITES=$${ROTALOOM_OWN_WRITES:-1000} go test -count=1 -timeout 30m -v -run '^TestClientsReadTheirOwnWrites$$' ./tests/faults
+
 .PHONY: model
 model: postgres ## Compare the product with a day-by-day model, for an hour or ROTALOOM_MODEL=<duration>.
 	ROTALOOM_MODEL=$${ROTALOOM_MODEL:-1h} go test -count=1 -timeout 25h -v ./tests/model/...

@@ -4,5 +4,6 @@
 //
 // The short form runs with all other tests. ROTALOOM_FAULTS=long makes the
 // tests larger and repeats them more often, and ROTALOOM_FAULTS=ci those of kills
-// alone: CI has time for these.
+// alone: CI has time for these. ROTALOOM_OWN_WRITES=1000 makes clients read their own writes for
+// so many employees.
 package faults
