@@ -144,6 +144,7 @@ type fixture struct {
 	leaveCases timekeepingv1.LeaveCaseServiceClient
 	leaveEdits timekeepingv1.LeaveEditServiceClient
 	staging    timekeepingv1.PayrollStagingServiceClient
+	punches    timekeepingv1.PunchServiceClient
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -168,6 +169,7 @@ func newFixture(t *testing.T) *fixture {
 	b.service.Register(local)
 	b.leaveCases = timekeepingv1.NewLeaveCaseServiceClient(local.Conn("test", nil))
 	b.leaveEdits = timekeepingv1.NewLeaveEditServiceClient(local.Conn("test", nil))
+	b.punches = timekeepingv1.NewPunchServiceClient(local.Conn("test", nil))
 	b.staging = timekeepingv1.NewPayrollStagingServiceClient(local.Conn("test", nil))
 	return b
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -34,9 +35,12 @@ type Person struct {
 	TimeZone string
 	// HireDate is nil when commons knows none.
 	HireDate *civil.Date
+	// Terminated are the days on which the person is not employed after a termination,
+	// ascending. The clock of the days is that of TimeZone.
+	Terminated []civil.Range
 	// Refused says why the operation may not write for the person: it is the caller's
 	// own record. Operations that read have none.
-	Refused *fault.Error `db:"-"`
+	Refused *fault.Error
 }
 
 // Key names a person: by id, or by person number when the id is 0.
@@ -170,10 +174,10 @@ func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key,
 // Each person is a search of its own in an index: OFFSET 0 keeps it so before there are
 // statistics.
 const findPersons = `
-SELECT p.id, p.person_number, p.full_name, p.time_zone, p.hire_date FROM unnest($2::bigint[]) AS u (id)
+SELECT p.id, p.person_number, p.full_name, p.time_zone, p.hire_date, p.terminated FROM unnest($2::bigint[]) AS u (id)
 CROSS JOIN LATERAL (SELECT * FROM person WHERE tenant_id = $1 AND id = u.id OFFSET 0) AS p
 UNION
-SELECT p.id, p.person_number, p.full_name, p.time_zone, p.hire_date FROM unnest($3::text[]) AS u (number)
+SELECT p.id, p.person_number, p.full_name, p.time_zone, p.hire_date, p.terminated FROM unnest($3::text[]) AS u (number)
 CROSS JOIN LATERAL (SELECT * FROM person WHERE tenant_id = $1 AND person_number = u.number OFFSET 0) AS p`
 
 func (d *Directory) fromProjection(ctx context.Context, tenantID int64, keys []Key, found map[Key]Person) error {
@@ -190,7 +194,7 @@ func (d *Directory) fromProjection(ctx context.Context, tenantID int64, keys []K
 	if err != nil {
 		return err
 	}
-	persons, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Person])
+	persons, err := pgx.CollectRows(rows, scanPerson)
 	if err != nil {
 		return fmt.Errorf("read persons: %w", err)
 	}
@@ -200,13 +204,23 @@ func (d *Directory) fromProjection(ctx context.Context, tenantID int64, keys []K
 	return nil
 }
 
+func scanPerson(row pgx.CollectableRow) (Person, error) {
+	var p Person
+	var terminated pgtype.Multirange[pgtype.Range[civil.Date]]
+	err := row.Scan(&p.ID, &p.Number, &p.FullName, &p.TimeZone, &p.HireDate, &terminated)
+	for _, days := range terminated {
+		p.Terminated = append(p.Terminated, civil.Range{From: days.Lower, To: days.Upper})
+	}
+	return p, err
+}
+
 // defaultZone is the zone of a person for whom commons knows none.
 const defaultZone = "UTC"
 
 func fromState(s *commonsv1.PersonState) Person {
 	p := Person{
 		ID: s.GetPersonId(), Number: s.GetPersonNumber(), FullName: s.GetFullName(),
-		TimeZone: cmp.Or(s.GetTimeZone(), defaultZone),
+		TimeZone: cmp.Or(s.GetTimeZone(), defaultZone), Terminated: terminatedDays(s),
 	}
 	if day, err := civil.ParseDate(s.GetHireDate()); err == nil {
 		p.HireDate = &day
@@ -260,7 +274,7 @@ func apply(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Cha
 		p := fromState(c.State)
 		ids, numbers = append(ids, p.ID), append(numbers, p.Number)
 		names, zones, hired = append(names, p.FullName), append(zones, p.TimeZone), append(hired, p.HireDate)
-		for _, days := range terminatedDays(c.State) {
+		for _, days := range p.Terminated {
 			owners, from, to = append(owners, p.ID), append(from, days.From), append(to, days.To)
 		}
 	}

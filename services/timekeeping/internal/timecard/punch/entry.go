@@ -36,11 +36,29 @@ func (e *Entry) CheckTime(now time.Time) error {
 	if time.Unix(e.At, 0).After(now.Add(aheadMost)) {
 		return fault.Invalid(timecardfault.CodeNotYet, e.Local(e.At).String()+" lies in the future. Correct the time of the punch, or the clock that made it.")
 	}
-	if day, hired := e.Local(e.At).Date, e.Employee.HireDate; hired != nil && day < *hired {
+	day := e.Local(e.At).Date
+	if hired := e.Employee.HireDate; hired != nil && day < *hired {
 		return fault.Invalid(timecardfault.CodeNotEmployed,
 			fmt.Sprintf("The employee was not employed on %s, and was hired on %s. Correct the time of the punch, or the hire date.", day, hired))
 	}
+	for _, terminated := range e.Employee.Terminated {
+		if terminated.Contains(day) && !e.endsLastShift(terminated) {
+			return fault.Invalid(timecardfault.CodeNotEmployed,
+				fmt.Sprintf("The employment was terminated from %s on. Correct the time of the punch, or the employment status.", terminated.From))
+		}
+	}
 	return nil
+}
+
+// lastShiftEnds is until when, on the first day without an employment, a punch may end the
+// night shift that began on the last day of the employment.
+const lastShiftEnds = 12 * 3600
+
+// endsLastShift reports whether a punch may end a shift that began before the employment was
+// terminated.
+func (e *Entry) endsLastShift(terminated civil.Range) bool {
+	at := e.Local(e.At)
+	return at.Date == terminated.From && at.Seconds <= lastShiftEnds && e.Direction != worktime.In
 }
 
 // Parse checks a punch of an employee, and makes an entry of it.

@@ -90,22 +90,33 @@ func TestPunchesOfNoTimeOfEmployment(t *testing.T) {
 	t.Parallel()
 	hired := civil.Of(2026, time.March, 2)
 	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	left := []civil.Range{civil.Through(civil.Of(2026, time.March, 5), civil.Of(2026, time.March, 6))}
+	out, in := named("Out Punch"), named("In Punch")
 	for _, c := range []struct {
-		at, code string
-		hired    *civil.Date
+		at, code   string
+		hired      *civil.Date
+		direction  *commonv1.Ref
+		terminated []civil.Range
 	}{
-		{"2026-03-01T23:59:59", timecardfault.CodeNotEmployed, &hired},
-		{"2026-03-02T00:00:00", "", &hired},
-		{"2000-01-01T08:00:00", timecardfault.CodeNotEmployed, &hired},
-		{"2000-01-01T08:00:00", "", nil},
-		{"2026-03-11T12:59:59", "", &hired},
-		{"2026-03-11T13:00:01", timecardfault.CodeNotYet, &hired},
-		{"2063-01-01T08:00:00", timecardfault.CodeNotYet, nil},
+		{at: "2026-03-01T23:59:59", hired: &hired, code: timecardfault.CodeNotEmployed},
+		{at: "2026-03-02T00:00:00", hired: &hired},
+		{at: "2000-01-01T08:00:00", hired: &hired, code: timecardfault.CodeNotEmployed},
+		{at: "2000-01-01T08:00:00"},
+		{at: "2026-03-11T12:59:59", hired: &hired},
+		{at: "2026-03-11T13:00:01", hired: &hired, code: timecardfault.CodeNotYet},
+		{at: "2063-01-01T08:00:00", code: timecardfault.CodeNotYet},
+		{at: "2026-03-04T23:59:59", terminated: left},
+		{at: "2026-03-05T06:00:00", terminated: left},
+		{at: "2026-03-05T06:00:01", terminated: left, direction: out},
+		{at: "2026-03-05T06:00:02", terminated: left, direction: in, code: timecardfault.CodeNotEmployed},
+		{at: "2026-03-05T12:00:01", terminated: left, direction: out, code: timecardfault.CodeNotEmployed},
+		{at: "2026-03-06T06:00:00", terminated: left, code: timecardfault.CodeNotEmployed},
+		{at: "2026-03-07T00:00:00", terminated: left},
 	} {
 		t.Run(c.at, func(t *testing.T) {
 			t.Parallel()
-			who := person.Person{ID: 7, TimeZone: "Europe/Berlin", HireDate: c.hired}
-			e, err := punch.Parse(&civil.Zones{}, &timekeepingv1.Punch{PunchDtm: c.at}, who)
+			who := person.Person{ID: 7, TimeZone: "Europe/Berlin", HireDate: c.hired, Terminated: c.terminated}
+			e, err := punch.Parse(&civil.Zones{}, &timekeepingv1.Punch{PunchDtm: c.at, TypeOverride: c.direction}, who)
 			require.NoError(t, err)
 			if err = e.CheckTime(now); c.code == "" {
 				require.NoError(t, err)

@@ -49,8 +49,8 @@ const (
 	CodeNotApproved = "WRL-20706"
 	// CodeOwn (400): the operation is for the timecards of others, or for one's own.
 	CodeOwn = "WRL-20707"
-	// CodeNotEmployed (400): the punch was made before the employee was hired. Correct the
-	// punch, or the hire date.
+	// CodeNotEmployed (400): the punch was made before the employee was hired, or after the
+	// employment was terminated. Correct the punch, the hire date or the employment status.
 	CodeNotEmployed = "WRL-20708"
 	// CodeNotYet (400): the punch lies in the future. Correct its time, or the clock that
 	// made it.
