@@ -10,7 +10,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Employees returns the employees of a tenant of whom there is leave, by id.
+// Employees returns the ids of the employees of a tenant who have leave, ascending.
 func Employees(ctx context.Context, db pg.Querier, tenantID int64) ([]int64, error) {
 	rows, err := db.Query(ctx, `SELECT DISTINCT employee_id FROM leave_edit WHERE tenant_id = $1 ORDER BY employee_id`, tenantID)
 	if err != nil {
@@ -23,7 +23,7 @@ func Employees(ctx context.Context, db pg.Querier, tenantID int64) ([]int64, err
 	return ids, nil
 }
 
-// CountDifferences counts the employees whose leave is not as a state says.
+// CountDifferences counts the employees whose stored leave differs from their state.
 func CountDifferences(ctx context.Context, db pg.Querier, tenantID int64, states []*schedulingv1.EmployeeLeaveState) (int, error) {
 	employees := make([]int64, len(states))
 	for i, s := range states {

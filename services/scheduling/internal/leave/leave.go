@@ -1,5 +1,5 @@
-// Package leave keeps the leave that stands on the days of employees. Timekeeping decides
-// about it, and hands over what an employee has; nothing is decided here.
+// Package leave stores the leave on the days of employees. Timekeeping decides about leave
+// and hands over the whole state of an employee.
 package leave
 
 import (
@@ -68,9 +68,8 @@ func (r row) equal(other row) bool {
 	return r.employeeID == other.employeeID && r.version == other.version && r.first == other.first && r.last == other.last && bytes.Equal(r.body, other.body)
 }
 
-// PutLeave replaces the leave of employees by newer states. It changes leave under the locks
-// of the employees' schedules, as all that shapes schedules is changed: a lock of days that
-// follows sees it.
+// PutLeave replaces the leave of employees by newer states. It holds the locks of the
+// employees' schedules, so a day lock that follows sees the leave.
 func (h *Handler) PutLeave(ctx context.Context, req *schedulingv1.PutLeaveRequest) (*schedulingv1.PutLeaveResponse, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -135,7 +134,7 @@ func rowOf(employeeID int64, edit *schedulingv1.LeaveEdit) (row, error) {
 	return r, err
 }
 
-// put stores the states that are newer than what is known.
+// put stores the states that are newer than the stored ones.
 func put(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int64]int64, wanted map[int64][]row) error {
 	employees := slices.Sorted(maps.Keys(versions))
 	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
@@ -181,7 +180,7 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int64]int6
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
-	// Also of those of whom nothing has changed but the version.
+	// The event also has employees whose version alone has changed.
 	if err := scheduleevent.PublishLeave(ctx, tx, tenantID, employees); err != nil {
 		return err
 	}
@@ -224,7 +223,7 @@ func storedRows(ctx context.Context, db pg.Querier, tenantID int64, employees []
 	return out, rows.Err()
 }
 
-// change is what differs, in columns as the database takes them.
+// change collects the differences, as columns for the database.
 type change struct {
 	deleted               []int64
 	ids, owners, versions []int64
@@ -240,7 +239,7 @@ func (c *change) write(r row) {
 	c.first, c.last, c.bodies = append(c.first, r.first), append(c.last, r.last), append(c.bodies, r.body)
 }
 
-// note notes the days, the last one included, on which leave changes.
+// note records the days on which leave changes, including the last one.
 func (c *change) note(r row) {
 	if len(c.changed) == 0 {
 		c.from, c.to = r.first, r.last

@@ -22,12 +22,12 @@ import (
 const CodeNotScheduled = "WRL-20950"
 
 const (
-	// employeesPerCall bounds the employees whose leave one call hands over.
+	// employeesPerCall bounds the employees in one call.
 	employeesPerCall = 100
 	// putTimeout bounds one call.
 	putTimeout = 5 * time.Second
-	// sweepEvery is how often leave that was not handed over is looked for, and sweepAfter
-	// how old it is then: the request that changed it has its turn first.
+	// The sweep runs every sweepEvery and takes changes that are older than sweepAfter: the
+	// request that made a change hands it over first.
 	sweepEvery = 2 * time.Second
 	sweepAfter = 5 * time.Second
 	sweepLimit = 1000
@@ -40,7 +40,7 @@ WHERE h.tenant_id = $1 AND h.employee_id = ANY($2) AND EXISTS (
     SELECT FROM leave_report r WHERE r.tenant_id = $1 AND r.employee_id = h.employee_id)
 ORDER BY h.employee_id`
 
-	// A change that came meanwhile is reported by its own request.
+	// A later change is handed over by its own request.
 	deleteReported = `
 DELETE FROM leave_report r USING unnest($2::bigint[], $3::bigint[]) AS u (employee_id, version)
 WHERE r.tenant_id = $1 AND r.employee_id = u.employee_id AND r.version <= u.version`
@@ -51,10 +51,10 @@ SELECT tenant_id, employee_id FROM leave_report WHERE changed_at < clock_timesta
 
 const confirmed pg.Unaudited = "scheduling has what was changed and audited before"
 
-// Reporter hands the leave of employees over to scheduling. What it sends is all leave of an
-// employee, with a version that grows: repeated and late calls do no harm. A change leaves a
-// row in its transaction, which goes when scheduling has confirmed it, so that a process that
-// dies in between loses nothing.
+// Reporter hands the leave of employees over to scheduling. A call has all leave of an
+// employee and a version that grows, so repeated and late calls do no harm. A change writes
+// a row of leave_report in its transaction. The Reporter deletes the row when scheduling has
+// confirmed the version, so a process that dies in between loses nothing.
 type Reporter struct {
 	pool     *pg.Pool
 	schedule schedulingv1.LeaveServiceClient
@@ -66,8 +66,8 @@ func NewReporter(pool *pg.Pool, schedule schedulingv1.LeaveServiceClient, log *s
 	return &Reporter{pool: pool, schedule: schedule, log: log}
 }
 
-// Report hands over the leave of employees whose changes are committed, before the response
-// says that they are. It has no place in a transaction.
+// Report hands over the leave of employees after their changes are committed and before the
+// response. Do not call it in a transaction.
 func (r *Reporter) Report(ctx context.Context, employees ...int64) error {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
@@ -101,8 +101,8 @@ func (r *Reporter) report(ctx context.Context, tenantID int64, employees []int64
 	return nil
 }
 
-// put waits for a scheduling service that restarts: the leave is stored already, and a
-// response of success is better than one of an error.
+// put waits for a scheduling service that restarts: the leave is stored, so a late success
+// is better than an error.
 func (r *Reporter) put(ctx context.Context, states []*schedulingv1.EmployeeLeaveState) error {
 	ctx, cancel := context.WithTimeout(ctx, putTimeout)
 	defer cancel()
@@ -112,7 +112,7 @@ func (r *Reporter) put(ctx context.Context, states []*schedulingv1.EmployeeLeave
 	return nil
 }
 
-// Run hands over what requests could not, until ctx ends.
+// Run hands over the leave that requests could not hand over, until ctx ends.
 func (r *Reporter) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -128,7 +128,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 	}
 }
 
-// sweep hands over the leave of the employees of all tenants that waits for it.
+// sweep hands over the waiting leave of all tenants.
 func (r *Reporter) sweep(ctx context.Context) error {
 	rows, err := r.pool.Query(tenant.All(ctx), readUnreported, sweepAfter.Seconds(), sweepLimit)
 	if err != nil {

@@ -30,10 +30,10 @@ func States(ctx context.Context, pool *pg.Pool, tenantID, after int64, limit int
 	return statesOf(ctx, pool, tenantID, readAfter, tenantID, after, limit)
 }
 
-// HandOverAgain notes, in tx, that scheduling gets the leave of all employees of a tenant
-// again, above every version that it was given. It is for databases that were restored.
-// Scheduled are the employees of whom scheduling has leave: what timekeeping has lost of
-// theirs goes from the schedule too.
+// HandOverAgain has the sweep hand over the leave of all employees of a tenant again, with
+// versions above every earlier one. Call it after a restore, in tx. Scheduled are the
+// employees who have leave on their schedules: leave that timekeeping has lost is removed
+// from the schedule.
 func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled []int64) error {
 	if _, err := tx.Exec(ctx, addHeads, tenantID, scheduled); err != nil {
 		return fmt.Errorf("note employees whose leave was lost: %w", err)
@@ -44,7 +44,7 @@ func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled []i
 	return nil
 }
 
-// statesOf returns all leave of the employees whose ids and versions a statement returns.
+// statesOf returns the leave of the employees whose ids and versions a statement returns.
 func statesOf(ctx context.Context, pool *pg.Pool, tenantID int64, statement string, args ...any) ([]*schedulingv1.EmployeeLeaveState, error) {
 	var states []*schedulingv1.EmployeeLeaveState
 	err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
