@@ -15,6 +15,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 )
 
 // personAssignments is what a person has: all assignments, in the order of their days.
@@ -90,8 +91,8 @@ func readLocked(results pgx.BatchResults, n int) (map[int64]*personAssignments, 
 	return out, err
 }
 
-// store writes what changed of persons, who are locked, and starts the propagation that
-// applies it to their schedules. It returns the id of the propagation, or 0.
+// store writes the changed memberships of persons, who are locked, and applies them to their
+// schedules. It returns the id of the propagation, or 0.
 func store(ctx context.Context, tx pgx.Tx, tenantID int64, changed map[int64]*personAssignments) (int64, error) {
 	if len(changed) == 0 {
 		return 0, nil
@@ -99,9 +100,7 @@ func store(ctx context.Context, tx pgx.Tx, tenantID int64, changed map[int64]*pe
 	if err := replace(ctx, tx, tenantID, changed); err != nil {
 		return 0, err
 	}
-	return propagation.Start(ctx, tx, propagation.Request{
-		Cause: propagation.CauseMembership, EmployeeIDs: slices.Sorted(maps.Keys(changed)),
-	})
+	return reconcile.Finish(ctx, tx, tenantID, propagation.CauseMembership, slices.Sorted(maps.Keys(changed)))
 }
 
 // replace writes what the persons, who are locked, now have.

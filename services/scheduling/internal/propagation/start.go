@@ -52,24 +52,58 @@ INSERT INTO propagation (tenant_id, cause, employment_term_ids, employee_ids, re
 VALUES ($1, $2, coalesce($3::bigint[], '{}'), coalesce($4::bigint[], '{}'), coalesce($5::text[], '{}'))
 RETURNING id`
 
-// Start stores a propagation in the transaction of the change that it applies,
-// and returns its id. It works for the tenant of ctx, and notes the requests that
-// caused what is done in it. Wake the outbox relay
-// after the commit.
-func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
+// Insert stores an accepted propagation in the transaction of the change that it applies,
+// and returns its id. It works for the tenant of ctx, and records the requests that caused
+// the change.
+func Insert(ctx context.Context, tx pgx.Tx, req Request) (id int64, err error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var id int64
 	err = tx.QueryRow(ctx, insertPropagation, tenantID, string(req.Cause), req.TermIDs, req.EmployeeIDs, bus.RequestIDs(ctx)).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("propagation: insert: %w", err)
+	}
+	return id, nil
+}
+
+// Start is Insert with an event that asks the propagators to apply the change. Wake the
+// outbox relay after the commit.
+func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
+	id, err := Insert(ctx, tx, req)
+	if err != nil {
+		return 0, err
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, err
 	}
 	if err := outbox.Append(ctx, tx, tenantID, &schedulingv1.PropagationRequested{PropagationId: id}); err != nil {
 		return 0, fmt.Errorf("propagation: request: %w", err)
 	}
 	return id, nil
+}
+
+// Progress counts what was done for the employees of a propagation.
+type Progress struct {
+	Employees, Spans, Locked, Detached int
+}
+
+const finishPropagation = `
+UPDATE propagation SET state = 'FINISHED', applied_by = id, employees_total = $3, employees_done = $3, spans_written = $4,
+    skipped_locked = $5, skipped_cut_loose = $6, started_at = accepted_at, moved_at = clock_timestamp(), finished_at = clock_timestamp()
+WHERE tenant_id = $1 AND id = $2`
+
+// Finish ends a propagation whose change the transaction has applied to all its employees.
+func Finish(ctx context.Context, tx pgx.Tx, id int64, done Progress) error {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, finishPropagation, tenantID, id, done.Employees, done.Spans, done.Locked, done.Detached); err != nil {
+		return fmt.Errorf("propagation: finish: %w", err)
+	}
+	return nil
 }
 
 // Name names in the response, as Content-Location, the propagation that a request has

@@ -2,48 +2,102 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// Apply brings employees, who are locked, up to date with all that was committed, and
-// publishes what that changes. Propagations of these changes that are on their way find
-// nothing left to do. The transaction reads what was committed while it waited for the lock.
+// Apply brings employees, who are locked, up to date with all committed changes, and
+// publishes the difference. Propagations of these changes that are on their way then find
+// nothing left to do. The transaction must read what was committed while it waited for the
+// lock.
 func Apply(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
-	employees := slices.Clone(employeeIDs)
-	slices.Sort(employees)
-	employees = slices.Compact(employees)
+	const noPropagation = 0
+	_, err := apply(ctx, tx, tenantID, noPropagation, ascending(employeeIDs))
+	return err
+}
+
+// appliedAtOnce is how many employees a change may have that is applied in its own
+// transaction: as many as one request may name.
+const appliedAtOnce = 100
+
+// Finish applies a change of employees, who are locked, in the transaction of the change,
+// and stores a propagation that has finished: callers read the schedule as their change has
+// it. When the change has too many employees, or one of them cannot be brought up to date,
+// Finish starts a propagation, which leaves nobody else behind. It returns the id of the
+// propagation. Wake the outbox relay after the commit.
+func Finish(ctx context.Context, tx pgx.Tx, tenantID int64, cause propagation.Cause, employeeIDs []int64) (int64, error) {
+	request := propagation.Request{Cause: cause, EmployeeIDs: ascending(employeeIDs)}
+	if len(request.EmployeeIDs) > appliedAtOnce {
+		return propagation.Start(ctx, tx, request)
+	}
+	id, err := finish(ctx, tx, tenantID, request)
+	if err == nil || ctx.Err() != nil {
+		return id, err
+	}
+	return propagation.Start(ctx, tx, request)
+}
+
+// finish is Finish within a savepoint: an error leaves nothing behind.
+func finish(ctx context.Context, tx pgx.Tx, tenantID int64, request propagation.Request) (id int64, err error) {
+	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+		if id, err = propagation.Insert(ctx, tx, request); err != nil {
+			return err
+		}
+		changes, err := apply(ctx, tx, tenantID, id, request.EmployeeIDs)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(changes.Failures...); err != nil {
+			return err
+		}
+		return propagation.Finish(ctx, tx, id, propagation.Progress{
+			Employees: len(request.EmployeeIDs), Spans: len(changes.AddedEmployees()), Locked: len(changes.Locked), Detached: len(changes.Detached),
+		})
+	})
+	return id, err
+}
+
+// apply brings employees up to date, and returns the changes.
+func apply(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, employees []int64) (*Changes, error) {
 	var state State
 	var changes Changes
 	var series SeriesBlock
 	if err := tx.QueryRow(ctx, scheduleevent.NextRevision).Scan(&state.Revision); err != nil {
-		return fmt.Errorf("propagation: number a change: %w", err)
+		return nil, fmt.Errorf("propagation: number a change: %w", err)
 	}
 	if err := state.Load(ctx, tx, tenantID, employees); err != nil {
-		return err
+		return nil, err
 	}
 	take := func(count int32) (int64, error) { return series.Take(ctx, tx, count) }
 	if err := changes.Compute(&state, employees, take); err != nil {
-		return err
+		return nil, err
 	}
 	shifts, err := changes.UpdateHidden(ctx, tx, tenantID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	const ofNone = 0 // No propagation wrote the spans.
 	batch := &pgx.Batch{}
-	changes.QueueSpans(batch, tenantID, ofNone)
-	events := append(changes.Events(ofNone, state.Revision), shifts.Events(state.Revision)...)
+	changes.QueueSpans(batch, tenantID, propagationID)
+	events := append(changes.Events(propagationID, state.Revision), shifts.Events(state.Revision)...)
 	if err := outbox.Queue(ctx, batch, tenantID, events...); err != nil {
-		return fmt.Errorf("propagation: publish changes: %w", err)
+		return nil, fmt.Errorf("propagation: publish changes: %w", err)
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("propagation: write: %w", err)
+		return nil, fmt.Errorf("propagation: write: %w", err)
 	}
-	return nil
+	return &changes, nil
+}
+
+// ascending returns the distinct ids in ascending order.
+func ascending(ids []int64) []int64 {
+	sorted := slices.Clone(ids)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
 }
