@@ -26,9 +26,8 @@ const (
 )
 
 // Clients that put an employee on a term, enter leave or grant time off read it immediately in
-// the schedule, the timecard and the accrual balance, while others write and read. Only the
-// move to another term is awaited, by its propagation. ROTALOOM_OWN_WRITES says how many
-// employees there are.
+// the schedule, the timecard and the accrual balance, while others write and read. They wait for
+// nothing, and repeat nothing. ROTALOOM_OWN_WRITES says how many employees there are.
 func TestClientsReadTheirOwnWrites(t *testing.T) {
 	rounds := 40
 	if text := os.Getenv("ROTALOOM_OWN_WRITES"); text != "" {
@@ -100,7 +99,7 @@ func newOwnWrites(t *testing.T, size int) *ownWrites {
 		require.NoError(t, err)
 	}
 	for part := range slices.Chunk(w.persons, 100) {
-		require.NoError(t, w.putOnTerm(w.before, part))
+		require.NoError(t, scenario.PutOnTerm(w.ctx, w.api, w.before.TermID, part, hired, forever))
 	}
 	return w
 }
@@ -128,24 +127,6 @@ func (w *ownWrites) hire(size int) {
 	require.Len(w.t, w.persons, size)
 }
 
-// putOnTerm puts employees on a crew's term, and waits until the propagation has finished that
-// the response names.
-func (w *ownWrites) putOnTerm(crew *scenario.Crew, persons []int64) error {
-	var items []scenario.Object
-	for _, id := range persons {
-		items = append(items, scenario.Object{
-			"personIdentity": scenario.Object{"personKey": id}, "assignmentSpan": scenario.Object{"start": hired, "end": forever},
-			"assignments": []scenario.Object{{"employmentTerm": scenario.Object{"id": crew.TermID}, "effectiveDate": hired, "expirationDate": forever}},
-		})
-	}
-	header, err := w.api.Call(w.ctx, http.MethodPost, "/v1/commons/persons/employment_terms/multi_upsert", items, nil)
-	if err != nil {
-		return err
-	}
-	_, err = scenario.Finish(w.ctx, w.api, header.Get("Content-Location"))
-	return err
-}
-
 // known is what a client knows of an employee because it has written it.
 type known struct {
 	label       string
@@ -158,7 +139,7 @@ func (w *ownWrites) round(person int64) error {
 	if err := w.read("before all writes", person, now); err != nil {
 		return err
 	}
-	if err := w.putOnTerm(w.after, []int64{person}); err != nil {
+	if err := scenario.PutOnTerm(w.ctx, w.api, w.after.TermID, []int64{person}, hired, forever); err != nil {
 		return err
 	}
 	now.label = "A"
