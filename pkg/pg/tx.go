@@ -22,8 +22,10 @@ const txAttempts = 5
 // transaction is rolled back and run again, a bounded number of times. So fn
 // must be safe to run more than once: it sets, and does not add to, what it
 // captured, and does nothing that a rollback would not undo. It makes no calls
-// to other services, publishes nothing and does not sleep. A TxHook in the context
-// is taken along.
+// to other services, publishes nothing and does not sleep; a call that may be repeated, and
+// of which a claim was committed before, is the one exception
+// (docs/decisions/0133-time-off-belongs-to-timekeeping.md). A TxHook in the context is taken
+// along.
 func InTx(ctx context.Context, pool *Pool, fn func(ctx context.Context, tx pgx.Tx) error) error {
 	return InTxWith(ctx, pool, pgx.TxOptions{}, fn)
 }

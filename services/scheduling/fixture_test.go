@@ -80,7 +80,7 @@ func newFixture(t *testing.T) *fixture {
 		Backends: serve.Backends{
 			Pool: b.pool, NATS: b.nats.Conn(), Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 		},
-		Commons: commons.Conn("scheduling", nil), Timekeeping: rpctest.Local(t).Conn("scheduling", nil),
+		Commons: commons.Conn("scheduling", nil),
 	})
 	require.NoError(t, err)
 	b.service.Register(local)

@@ -23,6 +23,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/timeoffedit"
 )
 
 // CopyDifference is how many keys of a topic the copy of a service lacks, or has otherwise
@@ -70,6 +71,12 @@ func CompareCopies(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slo
 // EmployeesWithLeave returns the employees of a tenant who have leave on their schedules.
 func EmployeesWithLeave(ctx context.Context, db pg.Querier, tenantID int64) ([]int64, error) {
 	return leave.Employees(ctx, db, tenantID)
+}
+
+// RequestsWithTimeOff returns the requests of a tenant that have time off on schedules, with
+// their employees.
+func RequestsWithTimeOff(ctx context.Context, db pg.Querier, tenantID int64) (map[int64]int64, error) {
+	return timeoffedit.Requests(ctx, db, tenantID)
 }
 
 // CountLeaveDifferences counts the employees whose leave on the schedule is not what a state

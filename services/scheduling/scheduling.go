@@ -17,7 +17,6 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeeday"
@@ -31,7 +30,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/requestsubtype"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rulesetassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleviolation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
@@ -44,7 +42,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleruleset"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/timeoff"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/timeoffedit"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
 
@@ -62,9 +60,8 @@ type Config struct {
 // Deps are what the service works with.
 type Deps struct {
 	serve.Backends
-	// Commons and Timekeeping lead to those services, which trust this one.
-	Commons     grpc.ClientConnInterface
-	Timekeeping grpc.ClientConnInterface
+	// Commons leads to that service, which trusts this one.
+	Commons grpc.ClientConnInterface
 }
 
 // Service is the scheduling service.
@@ -97,11 +94,9 @@ type Service struct {
 	scheduleEdits    *scheduleitem.ScheduleEdits
 	dayLocks         *daylock.Handler
 	propagations     *propagation.Handler
-	requestSubtypes  *requestsubtype.Handler
 	scheduleGroups   *schedulegroup.Handler
 	tagDefinitions   *tagdefinition.Handler
-	timeOff          *timeoff.Manager
-	employeeTimeOff  *timeoff.Employee
+	timeOffEdits     *timeoffedit.Handler
 	rules            *schedulerule.Handler
 	ruleSets         *scheduleruleset.Handler
 	ruleAssignments  *rulesetassignment.Handler
@@ -136,11 +131,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		Wake: core.Wake, Settings: cfg.Items,
 	}
 	commons := schedule.NewCommons(deps.Commons)
-	payCodeEdits, subtypes := scheduleitem.NewPayCodeEdits(items), requestsubtype.New(deps.Pool)
-	requests := timeoff.Deps{
-		Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits, Subtypes: subtypes, Commons: commons,
-		Accruals: timekeepingv1.NewAccrualBalanceServiceClient(deps.Timekeeping), Clock: deps.Clock, Wake: core.Wake,
-	}
+	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
 	ruleSets := scheduleruleset.NewStore()
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator,
@@ -166,11 +157,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		scheduleEdits:   scheduleitem.NewScheduleEdits(items),
 		dayLocks:        daylock.New(deps.Pool, resolver, core.Wake),
 		propagations:    propagation.NewHandler(deps.Pool, resolver.Visible),
-		requestSubtypes: subtypes,
 		scheduleGroups:  schedulegroup.New(deps.Pool),
 		tagDefinitions:  tagdefinition.New(deps.Pool, tagDefinitions),
-		timeOff:         timeoff.NewManager(requests),
-		employeeTimeOff: timeoff.NewEmployee(requests),
+		timeOffEdits:    timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits, Wake: core.Wake}),
 		rules:           &schedulerule.Handler{},
 		ruleSets:        scheduleruleset.New(deps.Pool, ruleSets),
 		ruleAssignments: rulesetassignment.New(deps.Pool, ruleSets, resolver),
@@ -201,11 +190,9 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	schedulingv1.RegisterScheduleEditServiceServer(server, s.scheduleEdits)
 	schedulingv1.RegisterDayLockServiceServer(server, s.dayLocks)
 	schedulingv1.RegisterPropagationServiceServer(server, s.propagations)
-	schedulingv1.RegisterRequestSubtypeServiceServer(server, s.requestSubtypes)
 	schedulingv1.RegisterScheduleGroupServiceServer(server, s.scheduleGroups)
 	schedulingv1.RegisterTagDefinitionServiceServer(server, s.tagDefinitions)
-	schedulingv1.RegisterTimeOffServiceServer(server, s.timeOff)
-	schedulingv1.RegisterEmployeeTimeOffServiceServer(server, s.employeeTimeOff)
+	schedulingv1.RegisterTimeOffEditServiceServer(server, s.timeOffEdits)
 	schedulingv1.RegisterScheduleRuleServiceServer(server, s.rules)
 	schedulingv1.RegisterScheduleRuleSetServiceServer(server, s.ruleSets)
 	schedulingv1.RegisterScheduleRuleSetAssignmentServiceServer(server, s.ruleAssignments)

@@ -10,6 +10,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff"
 )
 
 // Copies are what timekeeping keeps of other domains.
@@ -23,7 +24,11 @@ func LeaveStates(ctx context.Context, pool *pg.Pool, tenantID, after int64, limi
 
 // HandOverAgain notes, in a transaction that may write rows of the tenant, that scheduling
 // gets everything that timekeeping decides about schedules again: one of both databases was
-// restored. Scheduled are the employees of whom scheduling has leave.
-func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled []int64) error {
-	return leaveedit.HandOverAgain(ctx, tx, tenantID, scheduled)
+// restored. Leave are the employees of whom scheduling has leave, and timeOff the requests of
+// which it has time off, with their employees.
+func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, leave []int64, timeOff map[int64]int64) error {
+	if err := leaveedit.HandOverAgain(ctx, tx, tenantID, leave); err != nil {
+		return err
+	}
+	return timeoff.HandOverAgain(ctx, tx, tenantID, timeOff)
 }

@@ -1,5 +1,5 @@
-// Package timekeeping is the service that knows what employees worked, and when they are on
-// leave: punches, timecards, leave, accruals and payroll.
+// Package timekeeping is the service that knows what employees worked, and when they are
+// away: punches, timecards, leave, time off, accruals and payroll.
 package timekeeping
 
 import (
@@ -36,11 +36,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrollstaging"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/requestsubtype"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff/handover"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/workrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
@@ -104,7 +107,11 @@ type Service struct {
 
 	accrualCodes    *accrual.CodeHandler
 	accrualProfiles *accrual.ProfileHandler
-	accrualBalances *accrual.Balances
+
+	timeOff         *timeoff.Manager
+	employeeTimeOff *timeoff.Employee
+	timeOffHandover *handover.Handover
+	requestSubtypes *requestsubtype.Handler
 
 	brazilDevices   *brazil.Devices
 	brazilGroups    *brazil.Groups
@@ -138,7 +145,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	terms := schedulingv1.NewEmploymentTermServiceClient(deps.Scheduling)
 	cards := card.NewReader(deps.Pool, employeeday.NewReader(pay, employeeDays), deps.Clock.Now)
 	periods := commonsv1.NewSymbolicPeriodServiceClient(deps.Commons)
-	finder := requested.New(persons, commonsClients{periods, commonsv1.NewHyperfindServiceClient(deps.Commons)})
+	hyperfinds := commonsv1.NewHyperfindServiceClient(deps.Commons)
+	finder := requested.New(persons, commonsClients{periods, hyperfinds})
 	signoffs := signoff.NewStore(deps.Pool, cards)
 	leaveDays := leavecase.Ranges{Periods: periods}
 	reporter := leaveedit.NewReporter(deps.Pool, schedulingv1.NewLeaveServiceClient(deps.Scheduling), deps.Log)
@@ -146,6 +154,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	payroll := payrollstaging.Deps{
 		Pool: deps.Pool, Persons: persons, Commons: commonsv1.NewPersonServiceClient(deps.Commons),
 		Source: payrollstaging.FromTimecards(workedTime), CSV: cfg.CSV, Wake: core.Wake,
+	}
+	subtypes, timeOffEdits := requestsubtype.New(deps.Pool), schedulingv1.NewTimeOffEditServiceClient(deps.Scheduling)
+	timeOff := timeoff.Deps{
+		Pool: deps.Pool, Persons: persons, Schedule: timeOffEdits, Handover: handover.New(deps.Pool, timeOffEdits, timeoff.StoredEdits, deps.Log),
+		Subtypes: subtypes, Commons: hyperfinds, Accruals: accrual.NewReader(deps.Pool, cards, pay), Clock: deps.Clock,
 	}
 	payrollWorker, err := payrollstaging.NewWorker(payroll, deps.Registry)
 	if err != nil {
@@ -187,7 +200,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 
 		accrualCodes:    accrual.NewCodes(deps.Pool),
 		accrualProfiles: accrual.NewProfiles(deps.Pool),
-		accrualBalances: accrual.NewBalances(deps.Pool, cards, pay),
+
+		timeOff:         timeoff.NewManager(timeOff),
+		employeeTimeOff: timeoff.NewEmployee(timeOff),
+		timeOffHandover: timeOff.Handover,
+		requestSubtypes: subtypes,
 
 		brazilDevices:   brazil.NewDevices(deps.Pool, rules),
 		brazilGroups:    brazil.NewGroups(deps.Pool),
@@ -225,7 +242,9 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	timekeepingv1.RegisterTimecardSignoffServiceServer(server, s.signoffs)
 	timekeepingv1.RegisterAccrualCodeServiceServer(server, s.accrualCodes)
 	timekeepingv1.RegisterAccrualProfileServiceServer(server, s.accrualProfiles)
-	timekeepingv1.RegisterAccrualBalanceServiceServer(server, s.accrualBalances)
+	timekeepingv1.RegisterTimeOffServiceServer(server, s.timeOff)
+	timekeepingv1.RegisterEmployeeTimeOffServiceServer(server, s.employeeTimeOff)
+	timekeepingv1.RegisterRequestSubtypeServiceServer(server, s.requestSubtypes)
 	timekeepingv1.RegisterBrazilDeviceServiceServer(server, s.brazilDevices)
 	timekeepingv1.RegisterBrazilDeviceGroupServiceServer(server, s.brazilGroups)
 	timekeepingv1.RegisterBrazilCompanyServiceServer(server, s.brazilCompanies)
@@ -243,6 +262,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Replicator.Run(ctx) })
 	group.Go(func() error { return s.payrollWorker.Run(ctx, s.log) })
+	group.Go(func() error { return s.timeOffHandover.Run(ctx) })
 	group.Go(func() error { return s.leaveReporter.Run(ctx) })
 	group.Go(func() error { return s.Events.Run(ctx, s.Consumers()...) })
 	return group.Wait()

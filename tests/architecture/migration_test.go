@@ -25,8 +25,8 @@ var atOnce = map[string]int{
 	"services/auth/migrations":        16,
 	"services/commons/migrations":     30,
 	"services/platform/migrations":    6,
-	"services/scheduling/migrations":  33,
-	"services/timekeeping/migrations": 25,
+	"services/scheduling/migrations":  35,
+	"services/timekeeping/migrations": 27,
 }
 
 // Migrations run while the programs of the release before go on working, on tables that

@@ -41,7 +41,7 @@ func TestEveryOperationHasCases(t *testing.T) {
 // setupServices keep what a client of the reference product sets up.
 var setupServices = []string{
 	"commons.v1.HolidayService",
-	"scheduling.v1.RequestSubtypeService", "scheduling.v1.ScheduleGroupService", "scheduling.v1.ScheduleRuleService",
+	"timekeeping.v1.RequestSubtypeService", "scheduling.v1.ScheduleGroupService", "scheduling.v1.ScheduleRuleService",
 	"scheduling.v1.ScheduleRuleSetService", "scheduling.v1.ScheduleRuleSetAssignmentService", "timekeeping.v1.ScheduleRuleEvaluationService",
 	"scheduling.v1.TagDefinitionService",
 	"timekeeping.v1.BrazilCompanyService", "timekeeping.v1.BrazilDeviceGroupService", "timekeeping.v1.BrazilDeviceService",

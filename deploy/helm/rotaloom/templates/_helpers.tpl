@@ -11,8 +11,8 @@ certificates, access lists and NetworkPolicies follow from it.
 {{- define "rotaloom.programs" -}}
 auth: {database: auth, nats: true, serves: true, edge: true, calls: [], callers: [commons, timekeeping, scheduling, platform]}
 commons: {streams: true, database: commons, nats: true, serves: true, edge: false, calls: [auth], callers: [timekeeping, scheduling, platform]}
-timekeeping: {streams: true, database: timekeeping, nats: true, serves: true, edge: false, calls: [auth, commons, scheduling], callers: [scheduling, platform]}
-scheduling: {streams: true, database: scheduling, nats: true, serves: true, edge: false, calls: [auth, commons, timekeeping], callers: [timekeeping, platform]}
+timekeeping: {streams: true, database: timekeeping, nats: true, serves: true, edge: false, calls: [auth, commons, scheduling], callers: [platform]}
+scheduling: {streams: true, database: scheduling, nats: true, serves: true, edge: false, calls: [auth, commons], callers: [timekeeping, platform]}
 platform: {database: platform, nats: true, serves: true, edge: true, calls: [auth, commons, timekeeping, scheduling], callers: []}
 propagator: {streams: true, database: scheduling, nats: true, serves: false, edge: false, calls: [], callers: []}
 gateway: {database: "", nats: false, serves: true, edge: false, calls: [auth, commons, timekeeping, scheduling, platform], callers: []}

@@ -18,7 +18,6 @@ type settings struct {
 	scheduling.Config `envprefix:"ROTALOOM_"`
 
 	targets.Commons
-	targets.Timekeeping
 
 	Propagate bool `default:"true" negatable:"" help:"Apply changes to schedules in this process."`
 }
@@ -53,9 +52,5 @@ func (s *settings) service(ctx context.Context, program *serve.Program, backends
 	if err != nil {
 		return nil, err
 	}
-	timekeeping, err := program.Dial(s.TimekeepingTarget)
-	if err != nil {
-		return nil, err
-	}
-	return scheduling.New(ctx, s.Config, scheduling.Deps{Backends: backends, Commons: commons, Timekeeping: timekeeping})
+	return scheduling.New(ctx, s.Config, scheduling.Deps{Backends: backends, Commons: commons})
 }

@@ -4,45 +4,11 @@ package coveringedit
 
 import (
 	"fmt"
-	"strings"
-
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
-
-// The symbolic values that an edit may have instead of a duration.
-const (
-	FullDay = "FULL_DAY"
-	HalfDay = "HALF_DAY"
-)
-
-// Symbolics are the symbolic values by their ids.
-func Symbolics() map[int64]string { return map[int64]string{-1: FullDay, -2: HalfDay} }
-
-// Symbolic returns how responses name a symbolic value; nil for none.
-func Symbolic(name string) *commonv1.Ref {
-	for id, known := range Symbolics() {
-		if known == name {
-			return &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name)}
-		}
-	}
-	return nil
-}
-
-// Named returns the id and the name of the symbolic value that a ref names, if it is one.
-// The id wins; names are compared without case, and may have spaces.
-func Named(given *commonv1.Ref) (int64, string, bool) {
-	text := strings.ReplaceAll(given.GetQualifier(), " ", "_")
-	for id, name := range Symbolics() {
-		if given.Id != nil && given.GetId() == id || given.Id == nil && strings.EqualFold(text, name) {
-			return id, name, true
-		}
-	}
-	return 0, "", false
-}
 
 // Taken is what an edit takes of the shifts that start on each of its days.
 type Taken struct {
@@ -59,9 +25,9 @@ type Taken struct {
 // Of returns what an edit takes.
 func Of(edit *schedulingv1.PayCodeEdit) (Taken, error) {
 	switch edit.GetSymbolicValueRef().GetQualifier() {
-	case FullDay:
+	case symbolicamount.FullDay:
 		return Taken{Full: true}, nil
-	case HalfDay:
+	case symbolicamount.HalfDay:
 		return Taken{Half: true}, nil
 	}
 	seconds := edit.GetDurationInTime()

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
@@ -31,9 +31,9 @@ func editAmount(e *schedulingv1.PayCodeEdit) (*schedulingv1.PayCodeAmount, error
 		out.Money = parts(e.GetMoneyAmount())
 	case e.GetMoneyCurrencyAmount() != nil:
 		out.Money = parts(e.GetMoneyCurrencyAmount().GetAmount())
-	case symbolic == coveringedit.FullDay:
+	case symbolic == symbolicamount.FullDay:
 		out.Halves = 2
-	case symbolic == coveringedit.HalfDay:
+	case symbolic == symbolicamount.HalfDay:
 		out.Halves = 1
 	case e.GetDurationInTime() != 0:
 		out.Seconds = e.GetDurationInTime()

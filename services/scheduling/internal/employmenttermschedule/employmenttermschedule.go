@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/employeesearch"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -190,7 +191,7 @@ func (h *Handler) named(ctx context.Context, where *schedulingv1.EmploymentTermS
 	} else if !patterndefinition.Named(hyperfind) {
 		return nil, nil, patterndefinition.Missing("where.hyperfind.hyperfind")
 	}
-	found, err := schedule.FindEmployees(ctx, h.deps.Commons, hyperfind, locations, days)
+	found, err := employeesearch.Find(ctx, h.deps.Commons, hyperfind, locations, days)
 	if err != nil {
 		return nil, nil, err
 	}

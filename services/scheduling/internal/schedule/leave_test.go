@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
 )
 
 // leaveEdit stores leave as the projection does; times are "HH:MM", none without.
@@ -16,7 +16,7 @@ func (f *fixture) leaveEdit(id, employee int64, from, start, to, end string, amo
 	f.t.Helper()
 	edit := &schedulingv1.LeaveEdit{
 		StartDate: from, EndDate: to, DurationInTime: proto.Int64(amount), LeaveCase: ref(4, "C4"), LeaveCaseCode: "C4",
-		PaidSegment: &schedulingv1.LeaveEditSegment{Id: proto.Int64(1), DurationInTime: proto.Int64(amount), SymbolicValue: coveringedit.Symbolic(symbolic)},
+		PaidSegment: &schedulingv1.LeaveEditSegment{Id: proto.Int64(1), DurationInTime: proto.Int64(amount), SymbolicValue: symbolicamount.Ref(symbolic)},
 		Locked:      proto.Bool(false), Deleted: proto.Bool(false),
 	}
 	if start != "" {

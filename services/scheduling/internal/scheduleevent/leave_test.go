@@ -10,11 +10,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
@@ -31,7 +31,7 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 		env.Exec(t, `INSERT INTO leave_edit SELECT $1, count(*), $2, $3, $3, 1, $4 FROM leave_edit`, tenant.Default, employee, on.Time(), body)
 	}
 	symbolic := func(value string) *schedulingv1.LeaveEdit {
-		return &schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: coveringedit.Symbolic(value)}}
+		return &schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: symbolicamount.Ref(value)}}
 	}
 	timed := func(on civil.Date, from string, to civil.Date, until string) *schedulingv1.LeaveEdit {
 		return &schedulingv1.LeaveEdit{StartDate: on.String(), StartTime: from, EndDate: to.String(), EndTime: until}
@@ -75,7 +75,7 @@ func TestLeaveOnLockedDaysIsPublished(t *testing.T) {
 		require.NoError(t, err)
 		return out
 	}
-	full := body(&schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: coveringedit.Symbolic(coveringedit.FullDay)}})
+	full := body(&schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: symbolicamount.Ref(symbolicamount.FullDay)}})
 	timed := body(&schedulingv1.LeaveEdit{StartDate: (day + 20).String(), StartTime: "22:00:00", EndDate: (day + 21).String(), EndTime: "02:00:00"})
 	batch := &pgx.Batch{}
 	for id, on := range []civil.Date{day, day + 1, day + 3} {

@@ -12,11 +12,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
@@ -134,7 +134,7 @@ func TestShiftsArePublishedOneByOne(t *testing.T) {
 func TestLeaveBesideABackfill(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
-	body, err := proto.Marshal(&schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: coveringedit.Symbolic(coveringedit.FullDay)}})
+	body, err := proto.Marshal(&schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: symbolicamount.Ref(symbolicamount.FullDay)}})
 	require.NoError(t, err)
 	second := make(chan error, 1)
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, live pgx.Tx) error {

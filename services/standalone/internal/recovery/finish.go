@@ -105,7 +105,7 @@ func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 // schedules is handed over again when scheduling or timekeeping was restored: before
 // scheduling takes writes, or with the raised sequences of timekeeping.
 func finishAll(ctx context.Context, pools map[string]*pg.Pool, concerned []*restore.Database, report string, tenants []int64) error {
-	scheduled, err := leaveOf(ctx, pools["scheduling"], tenants)
+	found, err := readScheduled(ctx, pools["scheduling"], tenants)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func finishAll(ctx context.Context, pools map[string]*pg.Pool, concerned []*rest
 	}
 	if restored["scheduling"] && !restored["timekeeping"] {
 		if err := handedOver.InTx(tenant.All(ctx), pools["timekeeping"], func(ctx context.Context, tx pgx.Tx) error {
-			return handOver(ctx, tx, scheduled)
+			return handOver(ctx, tx, found)
 		}); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func finishAll(ctx context.Context, pools map[string]*pg.Pool, concerned []*rest
 	for _, d := range concerned {
 		err := restore.Finish(ctx, d, report, func(ctx context.Context, tx pgx.Tx) error {
 			if d.Service == "timekeeping" {
-				if err := handOver(ctx, tx, scheduled); err != nil {
+				if err := handOver(ctx, tx, found); err != nil {
 					return err
 				}
 			}

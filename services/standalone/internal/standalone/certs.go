@@ -28,7 +28,7 @@ var callers = []struct {
 }{
 	{"auth", []string{"gateway", "commons", "timekeeping", "scheduling", "platform"}},
 	{"commons", []string{"gateway", "timekeeping", "scheduling", "platform"}},
-	{"timekeeping", []string{"gateway", "scheduling", "platform"}},
+	{"timekeeping", []string{"gateway", "platform"}},
 	{"scheduling", []string{"gateway", "timekeeping", "platform"}},
 	{"platform", []string{"gateway"}},
 }

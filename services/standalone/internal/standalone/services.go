@@ -3,8 +3,6 @@ package standalone
 import (
 	"context"
 
-	"google.golang.org/grpc"
-
 	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
@@ -57,8 +55,7 @@ func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state
 	if err != nil {
 		return conns, err
 	}
-	upwards := &lateConn{}
-	schedulingService, err := h.startScheduling(ctx, commonsService, upwards)
+	schedulingService, err := h.startScheduling(ctx, commonsService)
 	if err != nil {
 		return conns, err
 	}
@@ -66,7 +63,6 @@ func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state
 	if err != nil {
 		return conns, err
 	}
-	upwards.ClientConnInterface = timekeepingService.Conn("scheduling", nil)
 	platformService, err := h.startPlatform(ctx, authService, commonsService, timekeepingService, schedulingService)
 	if err != nil {
 		return conns, err
@@ -207,10 +203,7 @@ func (h *process) startTimekeeping(ctx context.Context, commonsService, scheduli
 	return h.open("timekeeping", e, service)
 }
 
-// lateConn leads to a service that starts later.
-type lateConn struct{ grpc.ClientConnInterface }
-
-func (h *process) startScheduling(ctx context.Context, commonsService *rpc.Local, upwards *lateConn) (*rpc.Local, error) {
+func (h *process) startScheduling(ctx context.Context, commonsService *rpc.Local) (*rpc.Local, error) {
 	sets, err := scheduling.Migrations()
 	if err != nil {
 		return nil, err
@@ -219,9 +212,7 @@ func (h *process) startScheduling(ctx context.Context, commonsService *rpc.Local
 	if err != nil {
 		return nil, err
 	}
-	service, err := scheduling.New(ctx, h.cfg.Scheduling, scheduling.Deps{
-		Backends: e, Commons: commonsService.Conn("scheduling", nil), Timekeeping: upwards,
-	})
+	service, err := scheduling.New(ctx, h.cfg.Scheduling, scheduling.Deps{Backends: e, Commons: commonsService.Conn("scheduling", nil)})
 	if err != nil {
 		return nil, err
 	}

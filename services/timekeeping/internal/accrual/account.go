@@ -121,14 +121,14 @@ func (a *account) balance(first, last civil.Date, totals map[civil.Date][]*timek
 }
 
 // shown returns a balance as it is shown: in days, and in seconds to the nearest one.
-func (a *account) shown(balance *big.Rat) *timekeepingv1.AccruedBalance {
+func (a *account) shown(balance *big.Rat) Balance {
 	days, hours := new(big.Rat).Set(balance), new(big.Rat).Set(balance)
 	if a.inDays {
 		hours.Mul(hours, a.hours)
 	} else {
 		days.Quo(days, a.hours)
 	}
-	out := &timekeepingv1.AccruedBalance{PayCodes: a.code.GetPayCodes(), InDays: a.inDays}
+	out := Balance{PayCodes: a.code.GetPayCodes()}
 	out.Days, _ = days.Float64()
 	seconds := hours.Mul(hours, big.NewRat(3600, 1)).FloatString(0)
 	out.Seconds, _ = strconv.ParseInt(seconds, 10, 64)

@@ -77,9 +77,8 @@ func TestBalance(t *testing.T) {
 			t.Parallel()
 			a := opened(t, c.policy, c.unit)
 			got := a.shown(a.balance(first, c.last, c.taken))
-			assert.InDelta(t, c.days, got.GetDays(), 1e-12)
-			assert.Equal(t, c.wantSeconds, got.GetSeconds())
-			assert.Equal(t, c.unit == unitDay, got.GetInDays())
+			assert.InDelta(t, c.days, got.Days, 1e-12)
+			assert.Equal(t, c.wantSeconds, got.Seconds)
 		})
 	}
 }

@@ -28,60 +28,66 @@ type Timecards interface {
 	WorkedTime(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*timekeepingv1.EmployeeWorkedTime, error)
 }
 
-// Balances serves AccrualBalanceService.
-type Balances struct {
-	timekeepingv1.UnsafeAccrualBalanceServiceServer
+// Balance is what an employee has left under an accrual code.
+type Balance struct {
+	AccrualCode *commonv1.Ref
+	// PayCodes take from it.
+	PayCodes []*commonv1.Ref
+	// Days and Seconds are the same, by the hours of a day of the accrual code. They are less
+	// than 0 when more was taken than granted.
+	Days    float64
+	Seconds int64
+}
+
+// Reader reads the balances of employees.
+type Reader struct {
 	pool  *pg.Pool
 	cards Timecards
 	pay   commonsv1.PersonPayServiceClient
 }
 
-var _ timekeepingv1.AccrualBalanceServiceServer = (*Balances)(nil)
-
-// NewBalances returns a Balances of the setup in the database of the pool. It asks
-// commons for the profiles of persons.
-func NewBalances(pool *pg.Pool, cards Timecards, pay commonsv1.PersonPayServiceClient) *Balances {
-	return &Balances{pool: pool, cards: cards, pay: pay}
+// NewReader returns a Reader of the setup in the database of the pool. It asks commons for
+// the profiles of persons.
+func NewReader(pool *pg.Pool, cards Timecards, pay commonsv1.PersonPayServiceClient) *Reader {
+	return &Reader{pool: pool, cards: cards, pay: pay}
 }
 
-// ReadAccrualBalances returns what an employee has left at the end of a day.
-func (h *Balances) ReadAccrualBalances(ctx context.Context, req *timekeepingv1.ReadAccrualBalancesRequest) (*timekeepingv1.ReadAccrualBalancesResponse, error) {
+// Balances returns what an employee has left at the end of a day, by the name of the accrual
+// code: what was granted until then without what timecards and schedules take until then.
+// There are none without an accrual profile on the day.
+func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date) ([]Balance, error) {
 	tenantID, err := tenant.Of(ctx)
 	if err != nil {
 		return nil, err
 	}
-	day, err := civil.ParseDate(req.GetDate())
-	if err != nil {
-		return nil, fault.Invalid(fault.CodeDate, "date: "+err.Error()+".")
-	}
-	profile, days, err := h.profile(ctx, req.GetEmployeeId(), day)
+	profile, days, err := h.profile(ctx, employeeID, day)
 	if err != nil || profile == "" {
-		return &timekeepingv1.ReadAccrualBalancesResponse{}, err
+		return nil, err
 	}
 	accounts, err := h.accounts(ctx, tenantID, profile)
 	if err != nil || len(accounts) == 0 {
-		return &timekeepingv1.ReadAccrualBalancesResponse{}, err
+		return nil, err
 	}
 	if y, _, _ := days.From.Civil(); civil.Of(y+maxYears, 12, 31) < day {
 		return nil, fault.Invalid(CodeTooLong, fmt.Sprintf("The accrual profile holds since %s; balances are counted over at most %d years.", days.From, maxYears))
 	}
-	totals, err := h.totals(ctx, tenantID, req.GetEmployeeId(), civil.Through(days.From, day))
+	totals, err := h.totals(ctx, tenantID, employeeID, civil.Through(days.From, day))
 	if err != nil {
 		return nil, err
 	}
-	out := &timekeepingv1.ReadAccrualBalancesResponse{}
+	var out []Balance
 	for _, a := range accounts {
 		shown := a.shown(a.balance(days.From, day, totals))
 		shown.AccrualCode = &commonv1.Ref{}
 		name(shown.AccrualCode, a.code)
-		out.Balances = append(out.Balances, shown)
+		out = append(out, shown)
 	}
 	return out, nil
 }
 
 // profile returns the name of the accrual profile that an employee has on a day, and the
 // days of it; "" for none.
-func (h *Balances) profile(ctx context.Context, employeeID int64, day civil.Date) (string, civil.Range, error) {
+func (h *Reader) profile(ctx context.Context, employeeID int64, day civil.Date) (string, civil.Range, error) {
 	response, err := h.pay.ReadPersonPay(ctx, &commonsv1.ReadPersonPayRequest{
 		PersonIds: []int64{employeeID}, From: int32(day), To: int32(day + 1), AccrualProfile: true,
 	})
@@ -100,7 +106,7 @@ func (h *Balances) profile(ctx context.Context, employeeID int64, day civil.Date
 
 // accounts returns the accounts that a profile opens, by the name of the accrual code;
 // none when there is no such profile.
-func (h *Balances) accounts(ctx context.Context, tenantID int64, profile string) ([]*account, error) {
+func (h *Reader) accounts(ctx context.Context, tenantID int64, profile string) ([]*account, error) {
 	var out []*account
 	err := pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		found, err := accrualProfiles().Find(ctx, tx, tenantID, nil, []string{profile})
@@ -130,7 +136,7 @@ func (h *Balances) accounts(ctx context.Context, tenantID int64, profile string)
 }
 
 // totals returns what the timecard of an employee adds up to, by day.
-func (h *Balances) totals(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date][]*timekeepingv1.WorkedTimeTotal, error) {
+func (h *Reader) totals(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date][]*timekeepingv1.WorkedTimeTotal, error) {
 	out := map[civil.Date][]*timekeepingv1.WorkedTimeTotal{}
 	for from := days.From; from < days.To; from += daysAtOnce {
 		worked, err := h.cards.WorkedTime(ctx, tenantID, []int64{employeeID}, civil.Range{From: from, To: min(from+daysAtOnce, days.To)})

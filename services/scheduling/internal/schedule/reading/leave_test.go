@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
@@ -72,8 +72,8 @@ func TestLeaveIsSplitByTimes(t *testing.T) {
 		leaveOn(t, day, &schedulingv1.LeaveEdit{StartDate: "2026-03-10", StartTime: "22:00:00", EndDate: "2026-03-11", EndTime: "06:00:00"}),
 		leaveOn(t, day, &schedulingv1.LeaveEdit{DurationInTime: proto.Int64(3600)}),
 		leaveOn(t, day, &schedulingv1.LeaveEdit{DurationInTime: proto.Int64(1800)}),
-		leaveOn(t, day, &schedulingv1.LeaveEdit{TrackingSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: coveringedit.Symbolic(coveringedit.HalfDay)}}),
-		leaveOn(t, day+1, &schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: coveringedit.Symbolic(coveringedit.FullDay)}, DurationInTime: proto.Int64(60)}),
+		leaveOn(t, day, &schedulingv1.LeaveEdit{TrackingSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: symbolicamount.Ref(symbolicamount.HalfDay)}}),
+		leaveOn(t, day+1, &schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: symbolicamount.Ref(symbolicamount.FullDay)}, DurationInTime: proto.Int64(60)}),
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []segment.Interval{{Start: segment.Seconds(day.At(22 * 3600)), End: segment.Seconds((day + 1).At(6 * 3600))}}, timed)

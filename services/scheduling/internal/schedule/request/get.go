@@ -1,8 +1,6 @@
 package request
 
 import (
-	"fmt"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -60,11 +58,3 @@ func ParseGetDays(period *commonv1.Ref, start, end string) (civil.Range, *common
 
 // given reports whether a ref names something.
 func given(ref *commonv1.Ref) bool { return ref.Id != nil || ref.GetQualifier() != "" }
-
-// Describe names what a ref points to, for messages.
-func Describe(ref *commonv1.Ref) string {
-	if ref.Id != nil {
-		return fmt.Sprintf("id %d", ref.GetId())
-	}
-	return fmt.Sprintf("%.100q", ref.GetQualifier())
-}

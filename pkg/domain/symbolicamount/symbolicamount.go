@@ -1,0 +1,42 @@
+// Package symbolicamount holds the symbolic values that pay code edits and periods of time
+// off may have instead of a duration.
+package symbolicamount
+
+import (
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+)
+
+// The symbolic values.
+const (
+	FullDay = "FULL_DAY"
+	HalfDay = "HALF_DAY"
+)
+
+// All returns the symbolic values by their ids.
+func All() map[int64]string { return map[int64]string{-1: FullDay, -2: HalfDay} }
+
+// Ref returns how responses name a symbolic value; nil for none.
+func Ref(name string) *commonv1.Ref {
+	for id, known := range All() {
+		if known == name {
+			return &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name)}
+		}
+	}
+	return nil
+}
+
+// Find returns the id and the name of the symbolic value that a ref names, if it is one.
+// The id wins; names are compared without case, and may have spaces.
+func Find(given *commonv1.Ref) (int64, string, bool) {
+	text := strings.ReplaceAll(given.GetQualifier(), " ", "_")
+	for id, name := range All() {
+		if given.Id != nil && given.GetId() == id || given.Id == nil && strings.EqualFold(text, name) {
+			return id, name, true
+		}
+	}
+	return 0, "", false
+}

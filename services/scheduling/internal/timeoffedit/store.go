@@ -1,0 +1,92 @@
+package timeoffedit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
+
+const (
+	readRow = `SELECT employee_id, version, item_ids, digest FROM time_off_edit WHERE tenant_id = $1 AND request_id = $2`
+
+	writeRow = `
+INSERT INTO time_off_edit (tenant_id, request_id, employee_id, version, item_ids, digest) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (tenant_id, request_id) DO UPDATE SET version = excluded.version, item_ids = excluded.item_ids, digest = excluded.digest`
+
+	readRequests = `
+SELECT request_id, employee_id FROM time_off_edit WHERE tenant_id = $1 AND cardinality(item_ids) > 0`
+
+	selectLocks = `
+SELECT from_date, to_date FROM day_lock WHERE tenant_id = $1 AND employee_id = $2 AND from_date < $4 AND to_date > $3 ORDER BY from_date`
+)
+
+// row is a row of time_off_edit; the zero row is of a request that never was on a schedule.
+type row struct {
+	employeeID, version int64
+	items               []int64
+	digest              []byte
+}
+
+// read returns what a request has on the schedule, which the transaction has locked.
+func read(ctx context.Context, tx pgx.Tx, tenantID, requestID int64) (row, error) {
+	var r row
+	err := tx.QueryRow(ctx, readRow, tenantID, requestID).Scan(&r.employeeID, &r.version, &r.items, &r.digest)
+	if errors.Is(err, pgx.ErrNoRows) {
+		sum, err := digest(nil)
+		return row{digest: sum}, err
+	}
+	if err != nil {
+		return r, fmt.Errorf("timeoffedit: read: %w", err)
+	}
+	return r, nil
+}
+
+func write(ctx context.Context, tx pgx.Tx, tenantID, requestID int64, r row) error {
+	_, err := tx.Exec(ctx, writeRow, tenantID, requestID, r.employeeID, r.version, append([]int64{}, r.items...), r.digest)
+	if err != nil {
+		return fmt.Errorf("timeoffedit: write: %w", err)
+	}
+	return nil
+}
+
+// Requests returns the requests of a tenant that have time off on schedules, with their
+// employees.
+func Requests(ctx context.Context, db pg.Querier, tenantID int64) (map[int64]int64, error) {
+	rows, err := db.Query(ctx, readRequests, tenantID)
+	if err != nil {
+		return nil, fmt.Errorf("timeoffedit: read requests: %w", err)
+	}
+	out := map[int64]int64{}
+	var request, employee int64
+	_, err = pgx.ForEachRow(rows, []any{&request, &employee}, func() error {
+		out[request] = employee
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("timeoffedit: read requests: %w", err)
+	}
+	return out, nil
+}
+
+// readLocks returns the locked days of an employee that meet some days.
+func readLocks(ctx context.Context, db pg.Querier, tenantID, employeeID int64, days civil.Range) ([]civil.Range, error) {
+	rows, err := db.Query(ctx, selectLocks, tenantID, employeeID, days.From, days.To)
+	if err != nil {
+		return nil, fmt.Errorf("timeoffedit: read locks: %w", err)
+	}
+	var out []civil.Range
+	var r civil.Range
+	_, err = pgx.ForEachRow(rows, []any{&r.From, &r.To}, func() error {
+		out = append(out, r)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("timeoffedit: read locks: %w", err)
+	}
+	return out, nil
+}

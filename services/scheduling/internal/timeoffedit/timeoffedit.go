@@ -1,0 +1,158 @@
+// Package timeoffedit puts the time off on schedules that timekeeping has decided about, and
+// takes it off again. It keeps which pay code edits a request has, and of which version they
+// are.
+package timeoffedit
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+)
+
+// The bounds of one call.
+const (
+	maxEdits = 366
+	maxDays  = 400
+)
+
+// Directory finds employees, as [projection.Resolver] does.
+type Directory interface {
+	// EmployeeByID returns an employee, whoever the caller may see.
+	EmployeeByID(ctx context.Context, id int64) (*projection.Employee, error)
+}
+
+// Schedules put pay code edits that take shifts on schedules, and take them off again, in a
+// transaction of the caller.
+type Schedules interface {
+	Cover(ctx context.Context, tx pgx.Tx, tenantID int64, employee *projection.Employee, edits []*schedulingv1.PayCodeEdit) ([]int64, error)
+	Uncover(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error
+}
+
+// Deps is what the handler works with.
+type Deps struct {
+	Pool      *pg.Pool
+	Directory Directory
+	Schedules Schedules
+	// Wake is called after a change was committed that has an event.
+	Wake func()
+}
+
+// Handler serves TimeOffEditService.
+type Handler struct {
+	schedulingv1.UnsafeTimeOffEditServiceServer
+	deps Deps
+}
+
+var _ schedulingv1.TimeOffEditServiceServer = (*Handler)(nil)
+
+// New returns the handler of TimeOffEditService.
+func New(deps Deps) *Handler { return &Handler{deps: deps} }
+
+// PutTimeOff replaces what a request for time off has on the schedule. All is done under the
+// lock of the employee's schedule, as every other change of it.
+func (h *Handler) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRequest) (*schedulingv1.PutTimeOffResponse, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(req.GetPayCodeEdits()); n > maxEdits || req.GetRequestId() <= 0 || req.GetVersion() <= 0 {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The call needs a request id, a version, and at most %d pay code edits; it has %d.", maxEdits, n))
+	}
+	employee, err := h.deps.Directory.EmployeeByID(ctx, req.GetEmployeeId())
+	if err != nil {
+		return nil, err
+	}
+	sum, err := digest(req.GetPayCodeEdits())
+	if err != nil {
+		return nil, err
+	}
+	holds := req.GetVersion()
+	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := employeelock.Lock(ctx, tx, tenantID, []int64{employee.ID}); err != nil {
+			return err
+		}
+		now, err := read(ctx, tx, tenantID, req.GetRequestId())
+		if err != nil {
+			return err
+		}
+		switch {
+		case now.version >= req.GetVersion():
+			holds = now.version
+			return nil
+		case now.version > 0 && now.employeeID != employee.ID:
+			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The request %d is of the employee %d.", req.GetRequestId(), now.employeeID))
+		}
+		next := row{employeeID: employee.ID, version: req.GetVersion(), items: now.items, digest: sum}
+		if !(req.GetRepeats() && bytes.Equal(now.digest, sum)) {
+			if next.items, err = h.replace(ctx, tx, tenantID, employee, now.items, req.GetPayCodeEdits()); err != nil {
+				return err
+			}
+		}
+		holds = next.version
+		return write(ctx, tx, tenantID, req.GetRequestId(), next)
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.deps.Wake()
+	return &schedulingv1.PutTimeOffResponse{Version: holds}, nil
+}
+
+// replace takes items off the schedule of an employee, puts pay code edits on it, and returns
+// the ids of these.
+func (h *Handler) replace(
+	ctx context.Context, tx pgx.Tx, tenantID int64, employee *projection.Employee, items []int64, edits []*schedulingv1.PayCodeEdit,
+) ([]int64, error) {
+	if len(items) > 0 {
+		if err := h.deps.Schedules.Uncover(ctx, tx, tenantID, items); err != nil {
+			return nil, err
+		}
+	}
+	if len(edits) == 0 {
+		return nil, nil
+	}
+	return h.deps.Schedules.Cover(ctx, tx, tenantID, employee, edits)
+}
+
+// ReadLockedDays returns which days of an employee are locked.
+func (h *Handler) ReadLockedDays(ctx context.Context, req *schedulingv1.ReadLockedDaysRequest) (*schedulingv1.ReadLockedDaysResponse, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	days := civil.Range{From: civil.Date(req.GetFrom()), To: civil.Date(req.GetTo())}
+	if days.Empty() || days.Days() > maxDays {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d days are more than the allowed %d, or none.", days.Days(), maxDays))
+	}
+	locked, err := readLocks(ctx, h.deps.Pool, tenantID, req.GetEmployeeId(), days)
+	if err != nil {
+		return nil, err
+	}
+	out := &schedulingv1.ReadLockedDaysResponse{}
+	for _, r := range locked {
+		out.LockedDays = append(out.LockedDays, &schedulingv1.LockedDays{From: int32(r.From), To: int32(r.To)})
+	}
+	return out, nil
+}
+
+// digest returns what tells whether the same pay code edits come again.
+func digest(edits []*schedulingv1.PayCodeEdit) ([]byte, error) {
+	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(&schedulingv1.PutTimeOffRequest{PayCodeEdits: edits})
+	if err != nil {
+		return nil, fmt.Errorf("timeoffedit: encode: %w", err)
+	}
+	sum := sha256.Sum256(body)
+	return sum[:], nil
+}

@@ -1,0 +1,57 @@
+package person
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	countEverybody = `SELECT count(*) FROM person WHERE tenant_id = $1`
+
+	readEverybody = `SELECT id, person_number, full_name, time_zone, hire_date, terminated FROM person WHERE tenant_id = $1 ORDER BY id`
+
+	readVisible = `SELECT id, person_number, full_name, time_zone, hire_date, terminated FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`
+)
+
+// CountEverybody returns how many persons the caller may see.
+func (d *Directory) CountEverybody(ctx context.Context, tenantID int64) (int, error) {
+	visible, err := d.rows.Visible(ctx)
+	if err != nil || !visible.All() {
+		return len(visible.IDs()), err
+	}
+	var count int
+	if err := d.pool.QueryRow(ctx, countEverybody, tenantID).Scan(&count); err != nil {
+		return 0, fmt.Errorf("count persons: %w", err)
+	}
+	return count, nil
+}
+
+// Everybody returns the persons whom the caller may see, by id. An operation that must not
+// write to the caller's own record leaves it out.
+func (d *Directory) Everybody(ctx context.Context, tenantID int64) ([]Person, error) {
+	visible, err := d.rows.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sql, args := readEverybody, []any{tenantID}
+	if !visible.All() {
+		sql, args = readVisible, append(args, visible.IDs())
+	}
+	rows, err := d.pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read persons: %w", err)
+	}
+	persons, err := pgx.CollectRows(rows, scanPerson)
+	if err != nil {
+		return nil, fmt.Errorf("read persons: %w", err)
+	}
+	kept := persons[:0]
+	for _, p := range persons {
+		if visible.RefuseOwn(p.ID) == nil {
+			kept = append(kept, p)
+		}
+	}
+	return kept, nil
+}

@@ -1,0 +1,228 @@
+package requestsubtype
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
+)
+
+// Handler serves RequestSubtypeService.
+type Handler struct {
+	timekeepingv1.UnsafeRequestSubtypeServiceServer
+
+	pool  *pg.Pool
+	store *namedstore.Store[*stored]
+}
+
+var _ timekeepingv1.RequestSubtypeServiceServer = (*Handler)(nil)
+
+// New returns a Handler that keeps subtypes in the database of the pool.
+func New(pool *pg.Pool) *Handler { return &Handler{pool: pool, store: newStore()} }
+
+// ready returns the tenant of a call, which has what tenants begin with.
+func (h *Handler) ready(ctx context.Context) (int64, error) {
+	id, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return id, ensureSeeded(ctx, h.pool, id)
+}
+
+// GetRequestSubtype returns one subtype, or 404.
+func (h *Handler) GetRequestSubtype(ctx context.Context, req *timekeepingv1.GetRequestSubtypeRequest) (*timekeepingv1.RequestSubtype, error) {
+	found, err := h.byID(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return response(ctx, found)
+}
+
+// FindRequestSubtype returns the subtype with a name, or 404.
+func (h *Handler) FindRequestSubtype(ctx context.Context, req *timekeepingv1.FindRequestSubtypeRequest) (*timekeepingv1.RequestSubtype, error) {
+	if req.GetName() == "" {
+		return nil, timeofffault.Missing("name")
+	}
+	found, err := h.find(ctx, nil, []string{req.GetName()})
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, fault.NotFound(CodeUnknownName, fmt.Sprintf("There is no request subtype with the name %q.", req.GetName()))
+	}
+	return response(ctx, found)
+}
+
+func (h *Handler) byID(ctx context.Context, id int64) (*stored, error) {
+	found, err := h.find(ctx, []int64{id}, nil)
+	if err == nil && found == nil {
+		err = unknownID(id)
+	}
+	return found, err
+}
+
+func unknownID(id int64) error {
+	return fault.NotFound(CodeUnknownID, fmt.Sprintf("There is no request subtype with the id %d.", id))
+}
+
+// find returns the subtype with an id or a name, or nil.
+func (h *Handler) find(ctx context.Context, ids []int64, names []string) (*stored, error) {
+	tenantID, err := h.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.store.Find(ctx, h.pool, tenantID, ids, names)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// response is a subtype as the caller gets it, in their language.
+func response(ctx context.Context, s *stored) (*timekeepingv1.RequestSubtype, error) {
+	tag := localize(acceptlanguage.From(ctx), s.GetSubtype())
+	return s.GetSubtype(), acceptlanguage.SetContentLanguage(ctx, tag)
+}
+
+// MultiReadRequestSubtypes returns the subtypes of the request types that are
+// named, each kind by name; those of all types when none is.
+func (h *Handler) MultiReadRequestSubtypes(ctx context.Context, req *timekeepingv1.MultiReadRequestSubtypesRequest) (*timekeepingv1.RequestSubtypeLists, error) {
+	wanted, err := typesOf(req.GetWhere().GetRequestTypes())
+	if err != nil {
+		return nil, err
+	}
+	tenantID, err := h.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.store.All(ctx, h.pool, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	var found []*timekeepingv1.RequestSubtype
+	for _, s := range list {
+		if _, t := inner(s.GetSubtype()); slices.Contains(wanted, t.id) {
+			found = append(found, s.GetSubtype())
+		}
+	}
+	tag := localize(acceptlanguage.From(ctx), found...)
+	out := &timekeepingv1.RequestSubtypeLists{}
+	for _, w := range found {
+		add(out, w)
+	}
+	return out, acceptlanguage.SetContentLanguage(ctx, tag)
+}
+
+// typesOf returns the ids of the request types that are named, of all when there
+// is no criterion.
+func typesOf(refs *timekeepingv1.RequestTypeRefs) ([]int64, error) {
+	all := requestTypes()
+	var ids []int64
+	if refs == nil {
+		for _, t := range all {
+			ids = append(ids, t.id)
+		}
+		return ids, nil
+	}
+	if (len(refs.GetIds()) > 0) == (len(refs.GetQualifiers()) > 0) {
+		return nil, fault.Invalid(CodeOneList, "where.requestTypes needs exactly one of ids and qualifiers.")
+	}
+	for _, id := range refs.GetIds() {
+		if !slices.ContainsFunc(all, func(t requestType) bool { return t.id == id }) {
+			return nil, fault.Invalid(CodeUnknownTypeID, fmt.Sprintf("There is no request type with the id %d. There are %s.", id, typeNames()))
+		}
+		ids = append(ids, id)
+	}
+	for _, text := range refs.GetQualifiers() {
+		i := slices.IndexFunc(all, func(t requestType) bool { return t.is(text) })
+		if i < 0 {
+			return nil, fault.Invalid(CodeUnknownType, fmt.Sprintf("There is no request type %q. There are %s.", text, typeNames()))
+		}
+		ids = append(ids, all[i].id)
+	}
+	return ids, nil
+}
+
+func typeNames() string {
+	var names []string
+	for _, t := range requestTypes() {
+		names = append(names, fmt.Sprintf("%d %q", t.id, t.name))
+	}
+	return strings.Join(names, ", ")
+}
+
+// CreateRequestSubtype stores a new subtype. An id or a version in the body is
+// ignored.
+func (h *Handler) CreateRequestSubtype(ctx context.Context, given *timekeepingv1.RequestSubtype) (*timekeepingv1.RequestSubtype, error) {
+	s, _, err := prepare(given)
+	if err != nil {
+		return nil, err
+	}
+	tenantID, err := h.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = h.store.CreateOne(ctx, h.pool, tenantID, s); err != nil {
+		return nil, err
+	}
+	return response(ctx, s)
+}
+
+// UpdateRequestSubtype replaces a subtype by one of the same kind. A version in
+// the body must be the one that is stored.
+func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *timekeepingv1.UpdateRequestSubtypeRequest) (*timekeepingv1.RequestSubtype, error) {
+	s, t, err := prepare(req.GetRequestSubtype())
+	if err != nil {
+		return nil, err
+	}
+	held, _ := inner(s.GetSubtype())
+	if id := held.GetId(); id != 0 {
+		if err := timeofffault.Codes().CheckID(req.GetId(), &id); err != nil {
+			return nil, err
+		}
+	}
+	version, err := timeofffault.Codes().Version(kindName(t), held.GetVersion())
+	if err != nil {
+		return nil, err
+	}
+	now, err := h.byID(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if _, is := inner(now.GetSubtype()); is != t {
+		return nil, fault.Invalid(CodeKind, fmt.Sprintf("The request subtype %d is a %s, and stays one.", req.GetId(), kindName(is)))
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = h.store.Replace(ctx, h.pool, tenantID, req.GetId(), s, version); err != nil {
+		return nil, err
+	}
+	return response(ctx, s)
+}
+
+// DeleteRequestSubtype deletes a subtype, or returns 404.
+func (h *Handler) DeleteRequestSubtype(ctx context.Context, req *timekeepingv1.DeleteRequestSubtypeRequest) (*emptypb.Empty, error) {
+	tenantID, err := h.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.store.Delete(ctx, h.pool, tenantID, req.GetId(), req.Version); err != nil {
+		if fault.FromError(err).Code == timeofffault.CodeUnknown {
+			err = unknownID(req.GetId())
+		}
+		return nil, err
+	}
+	return &emptypb.Empty{}, nil
+}

@@ -1,0 +1,126 @@
+package requestsubtype
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
+)
+
+// Codes of the reference product.
+const (
+	// CodeUnknownID (404): there is no subtype with the id.
+	CodeUnknownID = "WFS-126501"
+	// CodeUnknownName (404): there is no subtype with the name.
+	CodeUnknownName = "WFS-126502"
+	// CodeUnknownTypeID (400): there is no request type with the id.
+	CodeUnknownTypeID = "WFS-126505"
+	// CodeUnknownType (400): there is no request type with the name.
+	CodeUnknownType = "WFS-126506"
+	// CodeOneList (400): not exactly one of ids and qualifiers is given.
+	CodeOneList = "WFS-111207"
+)
+
+// Codes of ours, with status 400.
+const (
+	// CodeKind: the body does not hold a subtype, or one of another kind.
+	CodeKind = "WRL-30701"
+	// CodeTranslation: a translation has no language, or one that comes twice.
+	CodeTranslation = "WRL-30702"
+)
+
+const maxTranslations = 50
+
+// prepare checks a subtype and returns it as it is stored.
+func prepare(given *timekeepingv1.RequestSubtype) (*stored, requestType, error) {
+	out := proto.CloneOf(given)
+	if out == nil {
+		out = &timekeepingv1.RequestSubtype{}
+	}
+	held, t := inner(out)
+	if held == nil {
+		return nil, t, fault.Invalid(CodeKind, "The body needs exactly one request subtype, under the name of its kind: "+kinds()+".")
+	}
+	path := kindName(t)
+	if err := timeofffault.Codes().CheckName(path, held.GetName()); err != nil {
+		return nil, t, err
+	}
+	if err := checkTranslations(path, held.GetTranslations()); err != nil {
+		return nil, t, err
+	}
+	if err := checkSettings(out); err != nil {
+		return nil, t, err
+	}
+	return &stored{Name: held.GetName(), Subtype: out}, t, nil
+}
+
+// checkTranslations checks the texts in further languages, and writes their tags
+// in the canonical form.
+func checkTranslations(path string, list []*timekeepingv1.RequestSubtypeTranslation) error {
+	if len(list) > maxTranslations {
+		return timeofffault.Invalid(path+".translations", "must have at most %d entries", maxTranslations)
+	}
+	seen := map[string]bool{}
+	for i, translation := range list {
+		at := fmt.Sprintf("%s.translations[%d]", path, i)
+		tag, ok := acceptlanguage.Parse(translation.GetLanguage())
+		if !ok {
+			return fault.Invalid(CodeTranslation, fmt.Sprintf("%s.language %q is no language tag; \"de\" and \"fr-CA\" are such.", at, translation.GetLanguage()))
+		}
+		if seen[tag] {
+			return fault.Invalid(CodeTranslation, fmt.Sprintf("%s.language %q comes twice.", at, tag))
+		}
+		if err := timeofffault.Codes().CheckName(at, translation.GetName()); err != nil {
+			return err
+		}
+		seen[tag] = true
+		translation.Language = tag
+	}
+	return nil
+}
+
+// kindName is the property that holds subtypes of a type: "timeOffRequest".
+func kindName(t requestType) string {
+	return (&timekeepingv1.RequestSubtype{}).ProtoReflect().Descriptor().Fields().ByName(t.field).JSONName()
+}
+
+func kinds() string {
+	var names []string
+	for _, t := range requestTypes() {
+		names = append(names, kindName(t))
+	}
+	return strings.Join(names, ", ")
+}
+
+// localize sets the localized texts of subtypes and returns the language of the
+// first that has one: that in which the response is, or "".
+func localize(preferences acceptlanguage.Preferences, list ...*timekeepingv1.RequestSubtype) string {
+	language := ""
+	for _, w := range list {
+		held, _ := inner(w)
+		name, description, tag := held.GetName(), held.GetDescription(), ""
+		var languages []string
+		for _, translation := range held.GetTranslations() {
+			languages = append(languages, translation.GetLanguage())
+		}
+		if i := preferences.Choose(languages); i >= 0 {
+			translation := held.GetTranslations()[i]
+			name, tag = translation.GetName(), translation.GetLanguage()
+			if translation.GetDescription() != "" {
+				description = translation.GetDescription()
+			}
+		}
+		set(held.ProtoReflect(), "localized_name", protoreflect.ValueOfString(name))
+		set(held.ProtoReflect(), "localized_description", protoreflect.ValueOfString(description))
+		if language == "" {
+			language = tag
+		}
+	}
+	return language
+}

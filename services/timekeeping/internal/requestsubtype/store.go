@@ -1,0 +1,78 @@
+package requestsubtype
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
+)
+
+type stored = timekeepingv1.StoredRequestSubtype
+
+// newStore returns the store of subtypes. What it returns has the id, the
+// version and the type of the request; texts are as they were given.
+func newStore() *namedstore.Store[*stored] {
+	return namedstore.NewStore(namedstore.Kind[*stored]{
+		Codes: timeofffault.Codes(),
+		What:  "request subtype",
+		Table: "request_subtype",
+		Strip: func(s *stored) {
+			if held, _ := inner(s.GetSubtype()); held != nil {
+				clearFields(held.ProtoReflect(), "id", "version", "localized_name", "localized_description", "request_type")
+			}
+		},
+		Fill: func(s *stored, version int64) {
+			held, t := inner(s.GetSubtype())
+			if held == nil {
+				return
+			}
+			m := held.ProtoReflect()
+			set(m, "id", protoreflect.ValueOfInt64(s.GetId()))
+			set(m, "version", protoreflect.ValueOfString(strconv.FormatInt(version, 10)))
+			set(m, "request_type", protoreflect.ValueOfMessage(t.message().ProtoReflect()))
+		},
+	})
+}
+
+// seed gives a tenant the subtypes that it begins with, once. What it deletes of
+// them does not come back.
+const seed = `
+WITH first AS (
+    INSERT INTO request_subtype_seed (tenant_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING tenant_id
+)
+INSERT INTO request_subtype (tenant_id, id, name, body)
+SELECT first.tenant_id, given.id, given.name, given.body
+FROM first, unnest($2::bigint[], $3::text[], $4::bytea[]) AS given (id, name, body)`
+
+const seeded = `SELECT EXISTS (SELECT FROM request_subtype_seed WHERE tenant_id = $1)`
+
+const seeds pg.Unaudited = "what every tenant begins with is there before anybody acts"
+
+// ensureSeeded makes sure that the tenant has got what it begins with.
+func ensureSeeded(ctx context.Context, pool *pg.Pool, tenantID int64) error {
+	var done bool
+	if err := pool.QueryRow(ctx, seeded, tenantID).Scan(&done); err != nil || done {
+		return err
+	}
+	var ids []int64
+	var names []string
+	var bodies [][]byte
+	for _, t := range requestTypes() {
+		body, err := proto.Marshal(&stored{Name: t.subtype, Subtype: t.first()})
+		if err != nil {
+			return fmt.Errorf("request_subtype: encode: %w", err)
+		}
+		ids, names, bodies = append(ids, t.id), append(names, t.subtype), append(bodies, body)
+	}
+	if _, err := seeds.Exec(ctx, pool, seed, tenantID, ids, names, bodies); err != nil {
+		return fmt.Errorf("request_subtype: seed: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package requestsubtype
+
+import (
+	"context"
+
+	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
+)
+
+// Codes of the reference product for the subtypes that requests name.
+const (
+	// CodeNotFound (400): a request names a subtype that does not exist.
+	CodeNotFound = "WFS-101927"
+	// CodeOtherKind (400): a request names a subtype of another kind of requests.
+	CodeOtherKind = "WFS-101933"
+)
+
+// TimeOff returns the subtype of time off with an id or, without one, a name.
+func (h *Handler) TimeOff(ctx context.Context, id *int64, name string) (*timekeepingv1.TimeOffRequestSubtype, error) {
+	var ids []int64
+	var names []string
+	switch {
+	case id != nil:
+		ids = []int64{*id}
+	case name != "":
+		names = []string{name}
+	default:
+		return nil, timeofffault.Missing("requestSubType")
+	}
+	found, err := h.find(ctx, ids, names)
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, fault.Invalid(CodeNotFound, "There is no such request subtype. See request_subtypes for those that there are.")
+	}
+	if found.GetSubtype().GetTimeOffRequest() == nil {
+		return nil, fault.Invalid(CodeOtherKind, "The request subtype is not one of time off. See request_subtypes for those that are.")
+	}
+	return found.GetSubtype().GetTimeOffRequest(), nil
+}
+
+// AllTimeOff returns the subtypes of time off by name, in the language of the caller.
+func (h *Handler) AllTimeOff(ctx context.Context) ([]*timekeepingv1.TimeOffRequestSubtype, error) {
+	tenantID, err := h.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.store.All(ctx, h.pool, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	var found []*timekeepingv1.RequestSubtype
+	for _, s := range list {
+		if s.GetSubtype().GetTimeOffRequest() != nil {
+			found = append(found, s.GetSubtype())
+		}
+	}
+	tag := localize(acceptlanguage.From(ctx), found...)
+	out := make([]*timekeepingv1.TimeOffRequestSubtype, len(found))
+	for i, s := range found {
+		out[i] = s.GetTimeOffRequest()
+	}
+	return out, acceptlanguage.SetContentLanguage(ctx, tag)
+}

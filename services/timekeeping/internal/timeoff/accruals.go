@@ -1,0 +1,102 @@
+package timeoff
+
+import (
+	"context"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
+)
+
+// accruals are the pay codes of a subtype, or of all, with what an employee has left of
+// the accrual codes that they take from at the end of a day: today without one. A
+// subtype without a pay code has all that the employee may take.
+func (h *requests) accruals(ctx context.Context, employee *employee, id *int64, name, date string) (*timekeepingv1.TimeOffAccrualList, error) {
+	day, err := h.dayOf(employee, date)
+	if err != nil {
+		return nil, err
+	}
+	subtypes, err := h.named(ctx, id, name)
+	if err != nil {
+		return nil, err
+	}
+	balances, err := h.Accruals.Balances(ctx, employee.ID, day)
+	if err != nil {
+		return nil, err
+	}
+	var codes []*commonv1.Ref
+	for _, s := range subtypes {
+		if timeofffault.Named(s.GetDefaultPayCode()) {
+			codes = append(codes, s.GetDefaultPayCode())
+			continue
+		}
+		for _, b := range balances {
+			codes = append(codes, b.PayCodes...)
+		}
+	}
+	out := &timekeepingv1.TimeOffAccrualList{}
+	for i, code := range codes {
+		if containsCode(codes[:i], code) {
+			continue
+		}
+		entry := &timekeepingv1.TimeOffAccrual{PayCode: code, Balances: &timekeepingv1.AccrualBalanceList{}}
+		for _, b := range balances {
+			if containsCode(b.PayCodes, code) {
+				entry.Balances.Balances = append(entry.Balances.Balances, &timekeepingv1.AccrualBalance{AccrualCode: b.AccrualCode, DayBalances: []*timekeepingv1.DayBalance{{
+					BalanceDate: day.String(), AvailableBalanceInDays: proto.Float64(b.Days), AvailableBalanceInSeconds: proto.Int64(b.Seconds),
+				}}})
+			}
+		}
+		out.Items = append(out.Items, entry)
+	}
+	return out, nil
+}
+
+// named returns the subtype that is asked for, all without one.
+func (h *requests) named(ctx context.Context, id *int64, name string) ([]*timekeepingv1.TimeOffRequestSubtype, error) {
+	if id == nil && name == "" {
+		return h.Subtypes.AllTimeOff(ctx)
+	}
+	subtype, err := h.Subtypes.TimeOff(ctx, id, name)
+	if err != nil {
+		return nil, err
+	}
+	return []*timekeepingv1.TimeOffRequestSubtype{subtype}, nil
+}
+
+// dayOf reads a day: that of the employee's clock without one.
+func (h *requests) dayOf(employee *employee, date string) (civil.Date, error) {
+	if date == "" {
+		return employee.Zone.At(h.Clock.Now()).Date, nil
+	}
+	day, err := civil.ParseDate(date)
+	if err != nil {
+		return 0, fault.Invalid(fault.CodeDate, "date: "+err.Error()+".")
+	}
+	if day < civil.Beginning || day >= civil.Forever {
+		return 0, invalid("date", "must be from %s and before %s", civil.Beginning, civil.Forever)
+	}
+	return day, nil
+}
+
+// containsCode reports whether a pay code is one of some. Refs with an id on both sides are
+// compared by it, all others by name without case.
+func containsCode(list []*commonv1.Ref, code *commonv1.Ref) bool {
+	for _, other := range list {
+		if other.Id != nil && code.Id != nil {
+			if other.GetId() == code.GetId() {
+				return true
+			}
+			continue
+		}
+		if code.GetQualifier() != "" && strings.EqualFold(other.GetQualifier(), code.GetQualifier()) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,149 @@
+package timeoff
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/employeesearch"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
+)
+
+// Codes of the specified API for employees who are named.
+const (
+	// codeEmployeeUnknown (400): there is no such employee, or the caller does not see them.
+	codeEmployeeUnknown = "WFS-103401"
+	// codeEmployeeMissing (400): an employee is not named.
+	codeEmployeeMissing = "WFS-103407"
+)
+
+// employee is an employee whose time off it is.
+type employee struct {
+	ID           int64
+	PersonNumber string
+	// Zone is where the employee's wall-clock times are.
+	Zone *civil.Zone
+}
+
+// Persons finds persons, as [person.Directory] does.
+type Persons interface {
+	Find(ctx context.Context, tenantID int64, keys []person.Key) (map[person.Key]person.Person, error)
+	Visible(ctx context.Context) (rowvisibility.Set, error)
+	CountEverybody(ctx context.Context, tenantID int64) (int, error)
+	Everybody(ctx context.Context, tenantID int64) ([]person.Person, error)
+}
+
+// directory finds the employees that requests name. It has no place in a transaction.
+type directory struct {
+	persons Persons
+	zones   civil.Zones
+}
+
+// employees returns the employees that refs name, in the same order; the qualifier of an
+// employee is the person number. A ref that names nobody whom the caller may see is the error
+// WFS-103401, one without id and qualifier WFS-103407.
+func (d *directory) employees(ctx context.Context, refs []*commonv1.Ref) ([]employee, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]person.Key, len(refs))
+	for i, ref := range refs {
+		if !timeofffault.Named(ref) {
+			return nil, fault.Invalid(codeEmployeeMissing, "An employee is named by neither id nor qualifier.")
+		}
+		keys[i] = person.Key{ID: ref.GetId()}
+		if ref.Id == nil {
+			keys[i].Number = ref.GetQualifier()
+		}
+	}
+	found, err := d.persons.Find(ctx, tenantID, keys)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]employee, len(refs))
+	var refused *fault.Error
+	for i, key := range keys {
+		p, ok := found[key]
+		if !ok {
+			return nil, fault.Newf(codeEmployeeUnknown, http.StatusBadRequest, "Employee not found: %s.", employeesearch.Describe(refs[i]))
+		}
+		if refused == nil {
+			refused = p.Refused
+		}
+		if out[i], err = d.employeeOf(p); err != nil {
+			return nil, err
+		}
+	}
+	if refused != nil {
+		return nil, refused
+	}
+	return out, nil
+}
+
+// listed returns the employees that a list names, in its order, and for an empty list
+// everybody whom the caller may see. More than one list in it is the error WFS-111207.
+func (d *directory) listed(ctx context.Context, list *commonv1.RefList) ([]employee, error) {
+	refs := list.GetRefs()
+	given := 0
+	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(refs)} {
+		if n > 0 {
+			given++
+		}
+	}
+	switch given {
+	case 0:
+		return d.everybody(ctx)
+	case 1:
+	default:
+		return nil, fault.Invalid(timeofffault.CodeOnlyOne, "Give exactly one of ids, qualifiers and refs.")
+	}
+	for _, id := range list.GetIds() {
+		refs = append(refs, &commonv1.Ref{Id: &id})
+	}
+	for _, number := range list.GetQualifiers() {
+		refs = append(refs, &commonv1.Ref{Qualifier: &number})
+	}
+	return d.employees(ctx, refs)
+}
+
+func (d *directory) everybody(ctx context.Context) ([]employee, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	persons, err := d.persons.Everybody(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]employee, len(persons))
+	for i, p := range persons {
+		if out[i], err = d.employeeOf(p); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// count returns how many employees an empty list stands for.
+func (d *directory) count(ctx context.Context) (int, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return d.persons.CountEverybody(ctx, tenantID)
+}
+
+func (d *directory) employeeOf(p person.Person) (employee, error) {
+	zone, err := d.zones.Get(p.TimeZone)
+	if err != nil {
+		return employee{}, fmt.Errorf("timeoff: the time zone of person %d: %w", p.ID, err)
+	}
+	return employee{ID: p.ID, PersonNumber: p.Number, Zone: zone}, nil
+}

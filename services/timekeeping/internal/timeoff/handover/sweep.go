@@ -1,0 +1,121 @@
+package handover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+const (
+	// sweepEvery is how often claims that stay are looked for, and sweepAfter how old they are
+	// then: the change that made it has its turn first.
+	sweepEvery = 2 * time.Second
+	sweepAfter = 5 * time.Second
+	// sweepLimit bounds the claims of one sweep. The next one goes on.
+	sweepLimit = 1000
+)
+
+const (
+	insertClaim = `INSERT INTO time_off_claim (tenant_id, request_id, employee_id) VALUES ($1, $2, $3) RETURNING id`
+
+	deleteClaim = `DELETE FROM time_off_claim WHERE tenant_id = $1 AND id = $2`
+
+	postponeClaim = `UPDATE time_off_claim SET claimed_at = clock_timestamp() WHERE tenant_id = $1 AND id = $2`
+
+	// A time that has not come yet was written while the clock was ahead, and says nothing.
+	readClaims = `
+SELECT tenant_id, id, request_id, employee_id FROM time_off_claim
+WHERE claimed_at < clock_timestamp() - make_interval(secs => $1) OR claimed_at > clock_timestamp() ORDER BY claimed_at LIMIT $2`
+
+	claimEach = `
+INSERT INTO time_off_claim (tenant_id, request_id, employee_id) SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[]) AS u`
+)
+
+// claim is a claim that stays.
+type claim struct {
+	Tenant, ID          int64
+	RequestID, Employee int64
+}
+
+// takeClaim deletes a claim, and returns false when it is gone.
+func takeClaim(ctx context.Context, tx pgx.Tx, tenantID, id int64) (bool, error) {
+	done, err := tx.Exec(ctx, deleteClaim, tenantID, id)
+	if err != nil {
+		return false, fmt.Errorf("take the claim of a request for time off: %w", err)
+	}
+	return done.RowsAffected() == 1, nil
+}
+
+// Run settles claims that stay, until ctx ends. Any number of processes may do so.
+func (h *Handover) Run(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			if err := h.Sweep(ctx, sweepAfter); err != nil && ctx.Err() == nil {
+				h.log.WarnContext(ctx, "changes of time off that were broken off could not be settled, and are tried again", "error", err)
+			}
+		}
+	}
+}
+
+// Sweep settles the claims of all tenants that are older than after.
+func (h *Handover) Sweep(ctx context.Context, after time.Duration) error {
+	rows, err := h.pool.Query(tenant.All(ctx), readClaims, after.Seconds(), sweepLimit)
+	if err != nil {
+		return fmt.Errorf("look for claims of time off: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[claim])
+	if err != nil {
+		return fmt.Errorf("look for claims of time off: %w", err)
+	}
+	var failed error
+	for _, c := range found {
+		ctx := tenant.With(ctx, c.Tenant)
+		if err := h.settle(ctx, c); err != nil {
+			// The others come first the next time: one that scheduling refuses, because its
+			// days were locked meanwhile, holds nobody up.
+			_, later := claims.Exec(ctx, h.pool, postponeClaim, c.Tenant, c.ID)
+			failed = errors.Join(failed, fmt.Errorf("request %d of tenant %d: %w", c.RequestID, c.Tenant, err), later)
+		}
+	}
+	return failed
+}
+
+// settle tells scheduling what the database has of a request.
+func (h *Handover) settle(ctx context.Context, c claim) error {
+	return claims.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := lock.WaitEach(ctx, tx, c.Tenant, []int64{c.Employee}); err != nil {
+			return err
+		}
+		if there, err := takeClaim(ctx, tx, c.Tenant, c.ID); err != nil || !there {
+			return err
+		}
+		edits, err := h.stored(ctx, tx, c.Tenant, c.RequestID)
+		if err != nil {
+			return err
+		}
+		return h.call(ctx, tx, Request{ID: c.RequestID, EmployeeID: c.Employee}, edits, true)
+	})
+}
+
+// Repeat claims requests in a transaction, so that the sweep tells scheduling again what they
+// have on schedules.
+func Repeat(ctx context.Context, tx pgx.Tx, tenantID int64, requests []Request) error {
+	ids, employees := make([]int64, len(requests)), make([]int64, len(requests))
+	for i, r := range requests {
+		ids[i], employees[i] = r.ID, r.EmployeeID
+	}
+	if _, err := tx.Exec(ctx, claimEach, tenantID, ids, employees); err != nil {
+		return fmt.Errorf("claim requests for time off: %w", err)
+	}
+	return nil
+}

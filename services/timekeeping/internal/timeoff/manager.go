@@ -1,0 +1,175 @@
+package timeoff
+
+import (
+	"context"
+	"net/http"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/employeesearch"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
+)
+
+// maxEmployeeDays bounds one reading: employees multiplied by days.
+var maxEmployeeDays = policy.Max[*timekeepingv1.TimeOffOfEmployees]("employees * days")
+
+// Manager serves TimeOffService.
+type Manager struct {
+	timekeepingv1.UnsafeTimeOffServiceServer
+	requests requests
+}
+
+var _ timekeepingv1.TimeOffServiceServer = (*Manager)(nil)
+
+// NewManager returns the handler of TimeOffService.
+func NewManager(deps Deps) *Manager { return &Manager{requests: newRequests(deps, managerSide)} }
+
+// CreateTimeOff grants an employee time off.
+func (h *Manager) CreateTimeOff(ctx context.Context, in *timekeepingv1.CreateTimeOffRequest) (*timekeepingv1.TimeOffRequest, error) {
+	req, err := requestOf(in)
+	if err != nil {
+		return nil, err
+	}
+	if req.GetEmployee() == nil {
+		return nil, missing("employee")
+	}
+	employees, err := h.requests.directory.employees(ctx, []*commonv1.Ref{req.GetEmployee()})
+	if err != nil {
+		return nil, err
+	}
+	subtype, err := h.requests.subtype(ctx, req.GetRequestSubType())
+	if err != nil {
+		return nil, err
+	}
+	return h.requests.create(ctx, &employees[0], req, subtype, approved)
+}
+
+// requestOf returns the request in a body, which is that or has it in timeOffRequest.
+func requestOf(in *timekeepingv1.CreateTimeOffRequest) (*timekeepingv1.TimeOffRequest, error) {
+	req := &timekeepingv1.TimeOffRequest{
+		Employee: in.GetEmployee(), RequestSubType: in.GetRequestSubType(), Periods: in.GetPeriods(), CommentNotes: in.GetCommentNotes(),
+		Position: in.GetPosition(), CreateOpenShiftsExcludedOn: in.GetCreateOpenShiftsExcludedOn(),
+	}
+	if in.GetTimeOffRequest() == nil {
+		return req, nil
+	}
+	if !proto.Equal(req, &timekeepingv1.TimeOffRequest{}) {
+		return nil, invalid("timeOffRequest", "has all of the request, and nothing of it may stand beside")
+	}
+	return in.GetTimeOffRequest(), nil
+}
+
+// GetTimeOff returns one request, or 404.
+func (h *Manager) GetTimeOff(ctx context.Context, req *timekeepingv1.GetTimeOffRequest) (*timekeepingv1.TimeOffRequest, error) {
+	return h.requests.get(ctx, req.GetId())
+}
+
+// MultiReadTimeOff returns requests by their ids, or those of employees by the first
+// day.
+func (h *Manager) MultiReadTimeOff(ctx context.Context, req *timekeepingv1.MultiReadTimeOffRequest) (*timekeepingv1.TimeOffRequestList, error) {
+	where := req.GetWhere()
+	given := 0
+	for _, is := range []bool{where.GetEmployees() != nil, where.GetHyperfind() != nil, where.GetIds() != nil, where.GetStates() != nil} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, fault.Invalid(timeofffault.CodeOnlyOne, "where needs exactly one of employees, hyperfind, ids and states.")
+	}
+	switch {
+	case where.GetIds() != nil:
+		return h.requests.withIDs(ctx, where.GetIds().GetTimeOffRequestIds())
+	case where.GetHyperfind() != nil:
+		return h.ofHyperfind(ctx, where.GetHyperfind())
+	case where.GetStates() != nil:
+		statuses, err := completion(where.GetStates().GetCompletionState())
+		if err != nil {
+			return nil, err
+		}
+		return h.ofEmployees(ctx, "where.states", where.GetStates(), statuses)
+	}
+	if where.GetEmployees().GetCompletionState() != "" {
+		return nil, invalid("where.employees.completionState", "stands in where.states")
+	}
+	return h.ofEmployees(ctx, "where.employees", where.GetEmployees(), nil)
+}
+
+func (h *Manager) ofEmployees(ctx context.Context, path string, named *timekeepingv1.TimeOffOfEmployees, statuses []status) (*timekeepingv1.TimeOffRequestList, error) {
+	days, err := daysOf(path, named.GetStartDate(), named.GetEndDate())
+	if err != nil {
+		return nil, err
+	}
+	return h.ofList(ctx, named.GetEmployeeRefs(), days, statuses)
+}
+
+// ofList returns the requests of the employees in a list; of everybody whom the
+// caller may see when it names nobody.
+func (h *Manager) ofList(ctx context.Context, list *commonv1.RefList, days civil.Range, statuses []status) (*timekeepingv1.TimeOffRequestList, error) {
+	count := len(list.GetIds()) + len(list.GetQualifiers()) + len(list.GetRefs())
+	if count == 0 {
+		var err error
+		if count, err = h.requests.directory.count(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if actual := count * days.Days(); actual > maxEmployeeDays {
+		return nil, fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
+			"Service limits are exceeded: employees * days in the request: %d, allowed: %d. Split the request into several.",
+			actual, maxEmployeeDays).WithLimits(int64(actual), int64(maxEmployeeDays))
+	}
+	employees, err := h.requests.directory.listed(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	return h.requests.of(ctx, employees, days, statuses)
+}
+
+func (h *Manager) ofHyperfind(ctx context.Context, named *timekeepingv1.TimeOffOfHyperfind) (*timekeepingv1.TimeOffRequestList, error) {
+	const path = "where.hyperfind"
+	days, err := daysOf(path, named.GetStartDate(), named.GetEndDate())
+	if err != nil {
+		return nil, err
+	}
+	if !timeofffault.Named(named.GetHyperfindRef()) {
+		return nil, missing(path + ".hyperfindRef")
+	}
+	list, err := employeesearch.Find(ctx, h.requests.Commons, named.GetHyperfindRef(), nil, days)
+	if err != nil {
+		return nil, err
+	}
+	if len(list.GetIds()) == 0 {
+		return &timekeepingv1.TimeOffRequestList{}, nil
+	}
+	return h.ofList(ctx, list, days, nil)
+}
+
+// ApplyUpdateTimeOff changes the status of a request.
+func (h *Manager) ApplyUpdateTimeOff(ctx context.Context, req *timekeepingv1.ApplyUpdateTimeOffRequest) (*timekeepingv1.TimeOffRequest, error) {
+	return h.requests.change(ctx, req)
+}
+
+// ListTimeOffSubtypes returns the request subtypes of time off. They are the same for
+// all employees; one that is named must be known.
+func (h *Manager) ListTimeOffSubtypes(ctx context.Context, req *timekeepingv1.ListTimeOffSubtypesRequest) (*timekeepingv1.TimeOffSubtypeList, error) {
+	if req.EmployeeId != nil || req.PersonNumber != nil {
+		if _, err := h.requests.directory.employees(ctx, []*commonv1.Ref{{Id: req.EmployeeId, Qualifier: req.PersonNumber}}); err != nil {
+			return nil, err
+		}
+	}
+	return h.requests.subtypes(ctx)
+}
+
+// ReadTimeOffAccruals returns what an employee has accrued.
+func (h *Manager) ReadTimeOffAccruals(ctx context.Context, req *timekeepingv1.ReadTimeOffAccrualsRequest) (*timekeepingv1.TimeOffAccrualList, error) {
+	employees, err := h.requests.directory.employees(ctx, []*commonv1.Ref{{Id: req.EmployeeId, Qualifier: req.PersonNumber}})
+	if err != nil {
+		return nil, err
+	}
+	return h.requests.accruals(ctx, &employees[0], req.SubtypeId, req.GetSubtypeName(), req.GetDate())
+}

@@ -1,0 +1,204 @@
+package timeoff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+)
+
+// row is a row of time_off_request.
+type row struct {
+	id, employeeID int64
+	version        int64
+	status         status
+	first, last    civil.Date
+	subtypeID      int64
+	request        *timekeepingv1.TimeOffRequest
+}
+
+// maxRead bounds the requests of one response.
+const maxRead = 10_000
+
+const (
+	columns = `
+SELECT id, version, employee_id, status, from_day, to_day, subtype_id, body FROM time_off_request
+WHERE tenant_id = $1 AND `
+
+	readByID = columns + `id = ANY($2) ORDER BY id`
+
+	lockByID = columns + `id = $2 FOR UPDATE`
+
+	readByEmployee = columns + `employee_id = ANY($2) AND status = ANY($3) AND from_day <= $5 AND to_day >= $4 ORDER BY from_day, id LIMIT $6`
+
+	selectCovering = `SELECT id, employee_id FROM time_off_request WHERE tenant_id = $1 AND status = ANY($2)`
+
+	insertRow = `
+INSERT INTO time_off_request (tenant_id, id, employee_id, status, from_day, to_day, subtype_id, body)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING version`
+
+	updateRow = `
+UPDATE time_off_request SET status = $3, body = $4, version = version + 1, updated_at = now()
+WHERE tenant_id = $1 AND id = $2`
+
+	replaceRow = `
+UPDATE time_off_request SET from_day = $3, to_day = $4, subtype_id = $5, body = $6, version = version + 1, updated_at = now()
+WHERE tenant_id = $1 AND id = $2`
+)
+
+// newID returns the id of a new request.
+func newID(ctx context.Context, db pg.Querier) (int64, error) {
+	var id int64
+	if err := db.QueryRow(ctx, `SELECT nextval('time_off_request_id')`).Scan(&id); err != nil {
+		return 0, fmt.Errorf("timeoff: number a request: %w", err)
+	}
+	return id, nil
+}
+
+// byID returns the requests with the ids, by id.
+func byID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*row, error) {
+	found, err := db.Query(ctx, readByID, tenantID, ids)
+	list, err := collect(found, err)
+	out := make(map[int64]*row, len(list))
+	for _, r := range list {
+		out[r.id] = r
+	}
+	return out, err
+}
+
+// readCovering returns the requests that stand on schedules, with their employees.
+func readCovering(ctx context.Context, tx pgx.Tx, tenantID int64) (map[int64]int64, error) {
+	rows, err := tx.Query(ctx, selectCovering, tenantID, []status{approved, cancelSubmitted})
+	if err != nil {
+		return nil, fmt.Errorf("timeoff: read approved requests: %w", err)
+	}
+	out := map[int64]int64{}
+	var id, employeeID int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &employeeID}, func() error {
+		out[id] = employeeID
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("timeoff: read approved requests: %w", err)
+	}
+	return out, nil
+}
+
+// forUpdate returns a request, or nil, and keeps others from changing it until the
+// transaction ends.
+func forUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int64) (*row, error) {
+	found, err := tx.Query(ctx, lockByID, tenantID, id)
+	list, err := collect(found, err)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// byEmployee returns the requests of employees that have one of the statuses, and
+// whose first and last day touch some days: one more than maxRead at most.
+func byEmployee(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, statuses []status, days civil.Range) ([]*row, error) {
+	found, err := db.Query(ctx, readByEmployee, tenantID, employees, statuses, days.From, days.To-1, maxRead+1)
+	list, err := collect(found, err)
+	if err != nil {
+		return nil, err
+	}
+	kept := list[:0]
+	for _, r := range list {
+		touches, err := r.overlaps(days)
+		if err != nil {
+			return nil, err
+		}
+		if touches {
+			kept = append(kept, r)
+		}
+	}
+	return kept, nil
+}
+
+// overlaps reports whether a period has one of the days.
+func (r *row) overlaps(days civil.Range) (bool, error) {
+	for _, p := range r.request.GetPeriods() {
+		of, err := daysOf("periods", p.GetStartDate(), p.GetEndDate())
+		if err != nil {
+			return false, fmt.Errorf("timeoff: request %d: %w", r.id, err)
+		}
+		if of.Overlaps(days) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func collect(rows pgx.Rows, err error) ([]*row, error) {
+	if err != nil {
+		return nil, fmt.Errorf("timeoff: read: %w", err)
+	}
+	var out []*row
+	var r row
+	var body []byte
+	_, err = pgx.ForEachRow(rows, []any{&r.id, &r.version, &r.employeeID, &r.status, &r.first, &r.last, &r.subtypeID, &body}, func() error {
+		kept := r
+		kept.request = &timekeepingv1.TimeOffRequest{}
+		out = append(out, &kept)
+		return proto.Unmarshal(body, kept.request)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("timeoff: read: %w", err)
+	}
+	return out, nil
+}
+
+// insert stores a new request, which has its id.
+func insert(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
+	body, err := proto.Marshal(r.request)
+	if err != nil {
+		return fmt.Errorf("timeoff: encode: %w", err)
+	}
+	err = tx.QueryRow(ctx, insertRow, tenantID, r.id, r.employeeID, r.status, r.first, r.last, r.subtypeID, body).Scan(&r.version)
+	if err != nil {
+		return fmt.Errorf("timeoff: insert: %w", err)
+	}
+	return nil
+}
+
+var errGone = errors.New("timeoff: the request is gone")
+
+// update stores what has become of a request.
+func update(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
+	body, err := proto.Marshal(r.request)
+	if err != nil {
+		return fmt.Errorf("timeoff: encode: %w", err)
+	}
+	tag, err := tx.Exec(ctx, updateRow, tenantID, r.id, r.status, body)
+	if err == nil && tag.RowsAffected() != 1 {
+		err = errGone
+	}
+	if err != nil {
+		return fmt.Errorf("timeoff: update: %w", err)
+	}
+	return nil
+}
+
+// replace stores what a request asks for anew.
+func replace(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
+	body, err := proto.Marshal(r.request)
+	if err != nil {
+		return fmt.Errorf("timeoff: encode: %w", err)
+	}
+	tag, err := tx.Exec(ctx, replaceRow, tenantID, r.id, r.first, r.last, r.subtypeID, body)
+	if err == nil && tag.RowsAffected() != 1 {
+		err = errGone
+	}
+	if err != nil {
+		return fmt.Errorf("timeoff: replace: %w", err)
+	}
+	r.version++
+	return nil
+}

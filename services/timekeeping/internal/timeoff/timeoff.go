@@ -1,0 +1,337 @@
+// Package timeoff keeps requests for time off: employees submit and retract them,
+// managers decide on them. What is approved stands on the schedule as pay code edits
+// that cover the shifts of their days, until it is cancelled.
+package timeoff
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/employeesearch"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff/handover"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
+)
+
+// Subtypes are the request subtypes of time off.
+type Subtypes interface {
+	// TimeOff returns the one with an id or, without one, a name.
+	TimeOff(ctx context.Context, id *int64, name string) (*timekeepingv1.TimeOffRequestSubtype, error)
+	// AllTimeOff returns all by name, in the language of the caller.
+	AllTimeOff(ctx context.Context) ([]*timekeepingv1.TimeOffRequestSubtype, error)
+}
+
+// Accruals returns what employees have left of what they were granted.
+type Accruals interface {
+	Balances(ctx context.Context, employeeID int64, day civil.Date) ([]accrual.Balance, error)
+}
+
+// Deps is what the handlers work with.
+type Deps struct {
+	Pool     *pg.Pool
+	Persons  Persons
+	Schedule schedulingv1.TimeOffEditServiceClient
+	// Handover changes requests together with the schedule.
+	Handover *handover.Handover
+	Subtypes Subtypes
+	Commons  employeesearch.Commons
+	Accruals Accruals
+	Clock    clock.Clock
+}
+
+// requests is what both sides have in common.
+type requests struct {
+	Deps
+	directory *directory
+	by        side
+}
+
+func newRequests(deps Deps, by side) requests {
+	return requests{Deps: deps, directory: &directory{persons: deps.Persons}, by: by}
+}
+
+// create stores a request of an employee with a status.
+func (h *requests) create(ctx context.Context, employee *employee, given *timekeepingv1.TimeOffRequest, subtype *timekeepingv1.TimeOffRequestSubtype, as status) (*timekeepingv1.TimeOffRequest, error) {
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request, days, err := prepare(given, subtype)
+	if err != nil {
+		return nil, err
+	}
+	request.Creator = h.creator(ctx, employee)
+	request.CreateDateTime = employee.Zone.At(h.Clock.Now()).String()
+	request.RequestStatusChanges = []*timekeepingv1.RequestStatusChange{h.changed(ctx, employee, 0, submitted)}
+	if as != submitted {
+		request.RequestStatusChanges = append(request.RequestStatusChanges, h.changed(ctx, employee, submitted, as))
+	}
+	made := &row{employeeID: employee.ID, status: as, subtypeID: subtype.GetId(), request: request}
+	made.first, made.last = extent(days)
+	if as.covers() {
+		request.ApprovalPeriods = request.GetPeriods()
+	}
+	if made.id, err = newID(ctx, h.Pool); err != nil {
+		return nil, err
+	}
+	of := handover.Request{ID: made.id, EmployeeID: employee.ID}
+	err = h.Handover.Change(ctx, tenantID, of, as.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
+		if err := refuseOverlaps(ctx, tx, tenantID, made, days); err != nil {
+			return err
+		}
+		if err := insert(ctx, tx, tenantID, made); err != nil || !as.covers() {
+			return err
+		}
+		return putOnSchedule(ctx, tx, made, put)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.present(ctx, made, employee), rpc.SetVersion(ctx, made.version)
+}
+
+// refuseOverlaps refuses a request when the employee has another one on one of its days, and
+// one of both takes all of the day.
+func refuseOverlaps(ctx context.Context, tx pgx.Tx, tenantID int64, made *row, days []civil.Range) error {
+	others, err := byEmployee(ctx, tx, tenantID, []int64{made.employeeID}, active, civil.Through(made.first, made.last))
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if other.id == made.id {
+			continue
+		}
+		for _, p := range other.request.GetPeriods() {
+			of, err := daysOf("periods", p.GetStartDate(), p.GetEndDate())
+			if err != nil {
+				return err
+			}
+			for i, d := range days {
+				if d.Overlaps(of) && (whole(p) || whole(made.request.Periods[i])) {
+					return fault.Invalid(CodeInconsistent, fmt.Sprintf("The employee has the request %d for time off from %s to %s already.", other.id, p.GetStartDate(), p.GetEndDate()))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// putOnSchedule puts on the schedule what a request has there by its status. It is the last
+// thing that a change does: scheduling may refuse it.
+func putOnSchedule(ctx context.Context, tx pgx.Tx, r *row, put handover.Put) error {
+	list, err := r.edits()
+	if err != nil {
+		return err
+	}
+	return put(ctx, tx, list)
+}
+
+// edits returns the pay code edits that a request has on the schedule.
+func (r *row) edits() ([]*schedulingv1.PayCodeEdit, error) {
+	if !r.status.covers() {
+		return nil, nil
+	}
+	return edits(r.request)
+}
+
+// StoredEdits returns the pay code edits that a request has on the schedule, as the database
+// has it; none for a request that is not there.
+func StoredEdits(ctx context.Context, db pg.Querier, tenantID, requestID int64) ([]*schedulingv1.PayCodeEdit, error) {
+	found, err := byID(ctx, db, tenantID, []int64{requestID})
+	if err != nil || found[requestID] == nil {
+		return nil, err
+	}
+	return found[requestID].edits()
+}
+
+// HandOverAgain has the sweep tell scheduling again what requests have on schedules: those
+// that are approved, and those of which scheduling has something, with their employees.
+func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled map[int64]int64) error {
+	requests, err := readCovering(ctx, tx, tenantID)
+	if err != nil {
+		return err
+	}
+	maps.Copy(requests, scheduled)
+	var list []handover.Request
+	for id, employeeID := range requests {
+		list = append(list, handover.Request{ID: id, EmployeeID: employeeID})
+	}
+	return handover.Repeat(ctx, tx, tenantID, list)
+}
+
+// change changes the status of a request.
+func (h *requests) change(ctx context.Context, req *timekeepingv1.ApplyUpdateTimeOffRequest) (*timekeepingv1.TimeOffRequest, error) {
+	do, where := req.GetChangeState().GetDo(), req.GetChangeState().GetWhere()
+	if do.GetToStatus() == nil {
+		return nil, missing("changeState.do.toStatus")
+	}
+	if where.GetTimeOffRequestId() == 0 {
+		return nil, missing("changeState.where.timeOffRequestId")
+	}
+	to, err := statusOf(do.GetToStatus())
+	if err != nil {
+		return nil, err
+	}
+	tenantID, err := tenant.Of(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen, employee, err := h.find(ctx, tenantID, where.GetTimeOffRequestId(), http.StatusBadRequest)
+	if err != nil {
+		return nil, err
+	}
+	cancelsItself := false
+	if subtype, err := h.Subtypes.TimeOff(ctx, &seen.subtypeID, ""); err == nil {
+		cancelsItself = subtype.GetAutomaticApprovalForCancellation()
+	}
+	var changed *row
+	of := handover.Request{ID: seen.id, EmployeeID: seen.employeeID}
+	after, _ := next(h.by, seen.status, to, cancelsItself) // What is refused changes nothing.
+	err = h.Handover.Change(ctx, tenantID, of, seen.status.covers() != after.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
+		r, err := forUpdate(ctx, tx, tenantID, seen.id)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			return unknown(http.StatusBadRequest, seen.id)
+		}
+		before := r.status
+		if r.status, err = next(h.by, before, to, cancelsItself); err != nil {
+			return err
+		}
+		r.request.CommentNotes = append(r.request.CommentNotes, do.GetCommentNotes()...)
+		r.request.RequestStatusChanges = append(r.request.RequestStatusChanges, h.changed(ctx, employee, before, r.status))
+		if size := proto.Size(r.request); size > 2*maxBytes {
+			return invalid("changeState.do.commentNotes", "must be shorter: the request would have %d bytes", size)
+		}
+		switch {
+		case r.status.covers() && !before.covers():
+			r.request.ApprovalPeriods = r.request.GetPeriods()
+		case before.covers() && !r.status.covers():
+			r.request.ApprovalPeriods = nil
+		}
+		changed = r
+		if err := update(ctx, tx, tenantID, r); err != nil || r.status.covers() == before.covers() {
+			return err
+		}
+		return putOnSchedule(ctx, tx, r, put)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.present(ctx, changed, employee), nil
+}
+
+// find returns a request that the caller may see, with its employee, or an error of
+// the status.
+func (h *requests) find(ctx context.Context, tenantID, id int64, missing int) (*row, *employee, error) {
+	visible, err := h.visible(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := byID(ctx, h.Pool, tenantID, []int64{id})
+	if err != nil {
+		return nil, nil, err
+	}
+	r := found[id]
+	if r == nil || !visible.Has(r.employeeID) {
+		if r != nil {
+			authn.NoteNotVisible(ctx)
+		}
+		return nil, nil, unknown(missing, id)
+	}
+	if refused := visible.RefuseOwn(r.employeeID); refused != nil {
+		return nil, nil, refused
+	}
+	employees, err := h.directory.employees(ctx, []*commonv1.Ref{{Id: proto.Int64(r.employeeID)}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, &employees[0], nil
+}
+
+// visible returns whose requests the caller may see on this side.
+func (h *requests) visible(ctx context.Context) (rowvisibility.Set, error) {
+	if h.by == managerSide {
+		return h.Persons.Visible(ctx)
+	}
+	if p, ok := authn.From(ctx); ok && p.PersonID > 0 {
+		return rowvisibility.Persons(p.PersonID), nil
+	}
+	return rowvisibility.Set{}, nil
+}
+
+func unknown(status int, id int64) error {
+	return fault.Newf(timeofffault.CodeUnknown, status, "There is no request for time off with the id %d.", id)
+}
+
+func isCaller(ctx context.Context, employeeID int64) bool {
+	p, ok := authn.From(ctx)
+	return ok && p.PersonID == employeeID
+}
+
+// changed is the note of a change that the caller makes now.
+func (h *requests) changed(ctx context.Context, employee *employee, from, to status) *timekeepingv1.RequestStatusChange {
+	out := &timekeepingv1.RequestStatusChange{
+		ChangeDateTime: employee.Zone.At(h.Clock.Now()).String(), ToStatus: to.message(),
+	}
+	if from != 0 {
+		out.FromStatus = from.message()
+	}
+	if p, ok := authn.From(ctx); ok {
+		out.PersonName = p.Subject
+	}
+	return out
+}
+
+// creator is how responses name who makes a request: a person by their number, where
+// it is known here, and otherwise by the user name.
+func (h *requests) creator(ctx context.Context, employee *employee) *commonv1.Ref {
+	p, ok := authn.From(ctx)
+	switch {
+	case !ok:
+		return nil
+	case p.PersonID == employee.ID:
+		return refOf(employee)
+	case p.PersonID > 0:
+		ref := &commonv1.Ref{Id: proto.Int64(p.PersonID)}
+		if persons, err := h.directory.employees(authn.WithoutOwnRecord(ctx), []*commonv1.Ref{ref}); err == nil {
+			return refOf(&persons[0])
+		}
+		ref.Qualifier = proto.String(p.Subject)
+		return ref
+	}
+	return &commonv1.Ref{Qualifier: proto.String(p.Subject)}
+}
+
+func refOf(e *employee) *commonv1.Ref {
+	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)}
+}
+
+// present returns a request as responses show it.
+func (h *requests) present(ctx context.Context, r *row, employee *employee) *timekeepingv1.TimeOffRequest {
+	out := proto.CloneOf(r.request)
+	out.Id, out.Employee = proto.Int64(r.id), refOf(employee)
+	out.CurrentStatus = r.status.message()
+	if h.by == employeeSide || !isCaller(ctx, r.employeeID) {
+		out.NextValidStatuses = messages(steps[h.by][r.status])
+	}
+	out.Historical = proto.Bool(r.last < employee.Zone.At(h.Clock.Now()).Date)
+	return out
+}

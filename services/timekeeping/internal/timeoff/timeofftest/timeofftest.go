@@ -1,0 +1,126 @@
+// Package timeofftest stands for scheduling in tests of time off.
+package timeofftest
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+)
+
+// Schedules keep the time off of employees as scheduling does: newer versions replace older
+// ones, and locked days are refused.
+type Schedules struct {
+	// Refusal is the error for locked days.
+	Refusal error
+	// After is called after each call that was carried out; its error is returned in the place
+	// of the response. It may be nil.
+	After func(*schedulingv1.PutTimeOffRequest) error
+
+	mu       sync.Mutex
+	requests map[int64]*schedulingv1.PutTimeOffRequest
+	locked   []civil.Date
+	calls    int
+}
+
+var _ schedulingv1.TimeOffEditServiceClient = (*Schedules)(nil)
+
+// Lock locks days.
+func (s *Schedules) Lock(days ...civil.Date) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.locked = append(s.locked, days...)
+}
+
+// Unlock unlocks all days.
+func (s *Schedules) Unlock() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.locked = nil
+}
+
+// Restore replaces everything by one state, as a restore to an older state does.
+func (s *Schedules) Restore(state *schedulingv1.PutTimeOffRequest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = map[int64]*schedulingv1.PutTimeOffRequest{state.GetRequestId(): state}
+}
+
+// Days returns the days that requests have, ascending.
+func (s *Schedules) Days() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []string{}
+	for _, r := range s.requests {
+		out = append(out, daysOf(r)...)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Calls returns how many calls there were that changed something.
+func (s *Schedules) Calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls
+}
+
+// PutTimeOff replaces what a request has.
+func (s *Schedules) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRequest, _ ...grpc.CallOption) (*schedulingv1.PutTimeOffResponse, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	version, err := s.put(req)
+	if err == nil && s.After != nil {
+		err = s.After(req)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &schedulingv1.PutTimeOffResponse{Version: version}, nil
+}
+
+func (s *Schedules) put(req *schedulingv1.PutTimeOffRequest) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.requests[req.GetRequestId()]
+	if now.GetVersion() >= req.GetVersion() {
+		return now.GetVersion(), nil
+	}
+	if same := slices.Equal(daysOf(now), daysOf(req)); !(same && req.GetRepeats()) {
+		for _, day := range append(daysOf(now), daysOf(req)...) {
+			if slices.ContainsFunc(s.locked, func(d civil.Date) bool { return d.String() == day }) {
+				return 0, s.Refusal
+			}
+		}
+	}
+	if s.requests == nil {
+		s.requests = map[int64]*schedulingv1.PutTimeOffRequest{}
+	}
+	s.requests[req.GetRequestId()] = req
+	s.calls++
+	return req.GetVersion(), nil
+}
+
+// ReadLockedDays returns the locked days, whenever they are.
+func (s *Schedules) ReadLockedDays(context.Context, *schedulingv1.ReadLockedDaysRequest, ...grpc.CallOption) (*schedulingv1.ReadLockedDaysResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := &schedulingv1.ReadLockedDaysResponse{}
+	for _, day := range s.locked {
+		out.LockedDays = append(out.LockedDays, &schedulingv1.LockedDays{From: int32(day), To: int32(day) + 1})
+	}
+	return out, nil
+}
+
+func daysOf(r *schedulingv1.PutTimeOffRequest) []string {
+	var out []string
+	for _, edit := range r.GetPayCodeEdits() {
+		out = append(out, edit.GetStartDate())
+	}
+	return out
+}
