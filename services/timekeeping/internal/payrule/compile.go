@@ -75,12 +75,12 @@ func compile(v *timekeepingv1.PayRuleVersion, payCode func(*commonv1.Ref) workti
 	}
 	rule := worktime.Rule{
 		Regular: paid, MaxShift: seconds(v.GetLongestShift()), ShiftGap: seconds(v.GetLongestBreak()),
-		RepeatWithin: repeatWithin(v),
-		In:           worktime.Rounding{Interval: seconds(v.GetInRounding().GetInterval()), Grace: seconds(v.GetInRounding().GetGrace())},
-		Out:          worktime.Rounding{Interval: seconds(v.GetOutRounding().GetInterval()), Grace: seconds(v.GetOutRounding().GetGrace())},
-		Snap:         worktime.Snap{EarlyIn: seconds(snap.GetEarlyIn()), LateIn: seconds(snap.GetLateIn()), EarlyOut: seconds(snap.GetEarlyOut()), LateOut: seconds(snap.GetLateOut())},
-		WeekStart:    weekday(v.GetWeekStart()),
-		Tolerance:    worktime.Tolerance{EarlyIn: tolerated(limits.EarlyIn), LateIn: tolerated(limits.LateIn), EarlyOut: tolerated(limits.EarlyOut), LateOut: tolerated(limits.LateOut)},
+		RepeatWithin: repeatWithin(v), CutSeconds: v.GetCutSeconds(), LongShift: seconds(v.GetLongShift()),
+		In:        worktime.Rounding{Interval: seconds(v.GetInRounding().GetInterval()), Grace: seconds(v.GetInRounding().GetGrace())},
+		Out:       worktime.Rounding{Interval: seconds(v.GetOutRounding().GetInterval()), Grace: seconds(v.GetOutRounding().GetGrace())},
+		Snap:      worktime.Snap{EarlyIn: seconds(snap.GetEarlyIn()), LateIn: seconds(snap.GetLateIn()), EarlyOut: seconds(snap.GetEarlyOut()), LateOut: seconds(snap.GetLateOut())},
+		WeekStart: weekday(v.GetWeekStart()),
+		Tolerance: worktime.Tolerance{EarlyIn: tolerated(limits.EarlyIn), LateIn: tolerated(limits.LateIn), EarlyOut: tolerated(limits.EarlyOut), LateOut: tolerated(limits.LateOut)},
 
 		FlagUnscheduled: v.GetFlagUnscheduled(), FlagAbsence: v.GetFlagAbsence(),
 	}

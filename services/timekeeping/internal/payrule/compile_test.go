@@ -110,6 +110,8 @@ func TestWhatVersionsMean(t *testing.T) {
 		{"another week", &dated{WeekStart: "Saturday"}, with(func(r *worktime.Rule) { r.WeekStart = time.Saturday })},
 		{"other flags", &dated{FlagAbsence: proto.Bool(false), FlagUnscheduled: proto.Bool(true)}, with(func(r *worktime.Rule) { r.FlagAbsence, r.FlagUnscheduled = false, true })},
 		{"every touch counts", &dated{RepeatedPunchSeconds: proto.Int32(0)}, with(func(r *worktime.Rule) { r.RepeatWithin = 0 })},
+		{"cut seconds", &dated{CutSeconds: proto.Bool(true)}, with(func(r *worktime.Rule) { r.CutSeconds = true })},
+		{"long shifts", &dated{LongShift: minutes(600)}, with(func(r *worktime.Rule) { r.LongShift = 36000 })},
 		{"rounding", &dated{InRounding: &rounding{Interval: minutes(15), Grace: minutes(7)}, OutRounding: &rounding{Interval: minutes(6)}}, with(func(r *worktime.Rule) {
 			r.In, r.Out = worktime.Rounding{Interval: 900, Grace: 420}, worktime.Rounding{Interval: 360}
 		})},

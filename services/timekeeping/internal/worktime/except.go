@@ -15,6 +15,7 @@ func (c *calculation) except() {
 	for i := range c.out.Shifts {
 		shift := &c.out.Shifts[i]
 		c.missed(shift)
+		c.long(shift)
 		if n := len(shift.Scheduled); n > 0 {
 			c.compare(shift, first[shift.Scheduled[0]] == i, last[shift.Scheduled[n-1]] == i)
 		} else if c.in.Rule(shift.Day).FlagUnscheduled {
@@ -40,6 +41,14 @@ func (c *calculation) missed(shift *Shift) {
 		c.add(shift, MissedIn, last.Out, 0)
 	case last.Out < 0 && !shift.Running:
 		c.add(shift, MissedOut, last.In, 0)
+	}
+}
+
+// long reports a shift that is at least as long as the rule of its day says.
+func (c *calculation) long(shift *Shift) {
+	limit, last := c.in.Rule(shift.Day).LongShift, shift.Spans[len(shift.Spans)-1]
+	if length := last.RawEnd - shift.Spans[0].RawStart; limit > 0 && length >= limit {
+		c.add(shift, LongShift, max(last.In, last.Out), length-limit)
 	}
 }
 

@@ -22,16 +22,17 @@ func (c *calculation) round(shift *Shift) {
 	var after int64
 	for i := range shift.Spans {
 		span := &shift.Spans[i]
+		c.cutSeconds(rule, span)
 		start, end := span.RawStart, span.RawEnd
 		if span.In >= 0 {
-			start = rule.In.apply(&c.in.Punches[span.In])
+			start = rule.In.apply(&c.in.Punches[span.In], start)
 		}
 		if span.Out >= 0 {
 			rounding := rule.Out
 			if c.transferred(shift, i) {
 				rounding = rule.In
 			}
-			end = rounding.apply(&c.in.Punches[span.Out])
+			end = rounding.apply(&c.in.Punches[span.Out], end)
 		}
 		if span.In >= 0 && (i == 0 || !c.transferred(shift, i-1)) {
 			start = snapToNearest(span.RawStart, start, starts, rule.Snap.EarlyIn, rule.Snap.LateIn)
@@ -58,6 +59,19 @@ func (c *calculation) round(shift *Shift) {
 	shift.Day = first.Local(shift.Spans[0].Start).Date
 }
 
+// cutSeconds removes the seconds that the clocks of the punches showed, if the rule says so.
+func (c *calculation) cutSeconds(rule *Rule, span *Span) {
+	if !rule.CutSeconds {
+		return
+	}
+	if span.In >= 0 {
+		span.RawStart -= int64(c.in.Punches[span.In].Local(span.RawStart).Seconds % 60)
+	}
+	if span.Out >= 0 {
+		span.RawEnd -= int64(c.in.Punches[span.Out].Local(span.RawEnd).Seconds % 60)
+	}
+}
+
 // transferred says whether a span ends with the punch that begins the next one.
 func (c *calculation) transferred(shift *Shift, i int) bool {
 	return i+1 < len(shift.Spans) && shift.Spans[i].Out == shift.Spans[i+1].In
@@ -69,23 +83,23 @@ func near(at, planned, early, late int64) bool {
 	return early+late > 0 && planned-at <= early && at-planned <= late
 }
 
-// apply rounds the time of a punch by the clock where it was made. What the clock is
-// moved by is real time: 01:55 can become 01:00 when the clock goes back at two.
-func (r Rounding) apply(p *Punch) int64 {
+// apply rounds an instant of a punch by the clock where the punch was made. The result
+// differs by real time: 01:55 can become 01:00 when the clock goes back at two.
+func (r Rounding) apply(p *Punch, at int64) int64 {
 	if r.Interval <= 0 {
-		return p.At
+		return at
 	}
-	local := p.Local(p.At)
+	local := p.Local(at)
 	past := (int64(local.Date)*civil.SecondsPerDay + int64(local.Seconds)) % r.Interval
 	if past < 0 {
 		past += r.Interval
 	}
 	switch {
 	case past == 0:
-		return p.At
+		return at
 	case past <= r.Grace:
-		return p.At - past
+		return at - past
 	default:
-		return p.At + r.Interval - past
+		return at + r.Interval - past
 	}
 }

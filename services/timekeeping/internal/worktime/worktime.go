@@ -88,8 +88,12 @@ type Rule struct {
 	MaxShift, ShiftGap int64
 	// RepeatWithin is how long after a punch another one that says the same is ignored.
 	RepeatWithin int64
-	In, Out      Rounding
-	Snap         Snap
+	// CutSeconds removes the seconds of punches before they are rounded, compared and paid.
+	CutSeconds bool
+	// LongShift is the length from which on a shift is an exception, 0 for never.
+	LongShift int64
+	In, Out   Rounding
+	Snap      Snap
 	// Breaks, Daily and Weekly ascend by After.
 	Breaks        []Break
 	Daily, Weekly []Tier
@@ -129,7 +133,8 @@ type Input struct {
 
 // Span is a part of a shift in one job, between two punches.
 type Span struct {
-	// Start and End are rounded; the others are the times of the punches.
+	// Start and End are rounded. RawStart and RawEnd are the times of the punches, without
+	// seconds if the rule cuts them.
 	Start, End, RawStart, RawEnd int64
 	// In and Out are positions in Input.Punches; -1 when there is none.
 	In, Out int
@@ -172,6 +177,7 @@ const (
 	EarlyOut    Fault = "EARLY_OUT"
 	LateOut     Fault = "LATE_OUT"
 	Unscheduled Fault = "UNSCHEDULED"
+	LongShift   Fault = "LONG_SHIFT"
 	Absent      Fault = "UNEXCUSED_ABSENCE"
 )
 
@@ -181,7 +187,7 @@ type Exception struct {
 	Fault Fault
 	// Punch is a position in Input.Punches, -1 when no punch is concerned.
 	Punch int
-	// Amount is by how much a punch differs from the schedule.
+	// Amount is by how much a punch differs from the schedule, or a shift exceeds the limit.
 	Amount int64
 }
 

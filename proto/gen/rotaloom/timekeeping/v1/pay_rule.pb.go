@@ -386,8 +386,14 @@ type PayRuleVersion struct {
 	// For how many seconds after a punch another one is ignored that says the same, as
 	// when somebody touches the clock twice: 0 to 600, 60 unless it is given.
 	RepeatedPunchSeconds *int32 `protobuf:"varint,15,opt,name=repeated_punch_seconds,json=repeatedPunchSeconds,proto3,oneof" json:"repeated_punch_seconds,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Removes the seconds of punches before rounding, comparison with the schedule and pay:
+	// 08:07:30 counts as 08:07. False by default.
+	CutSeconds *bool `protobuf:"varint,16,opt,name=cut_seconds,json=cutSeconds,proto3,oneof" json:"cut_seconds,omitempty"`
+	// From which length on a shift has the exception LONG_SHIFT, from its first punch to its
+	// last punch, breaks included. Without it, no shift has one.
+	LongShift     *int32 `protobuf:"varint,17,opt,name=long_shift,json=longShift,proto3,oneof" json:"long_shift,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PayRuleVersion) Reset() {
@@ -521,6 +527,20 @@ func (x *PayRuleVersion) GetFlagAbsence() bool {
 func (x *PayRuleVersion) GetRepeatedPunchSeconds() int32 {
 	if x != nil && x.RepeatedPunchSeconds != nil {
 		return *x.RepeatedPunchSeconds
+	}
+	return 0
+}
+
+func (x *PayRuleVersion) GetCutSeconds() bool {
+	if x != nil && x.CutSeconds != nil {
+		return *x.CutSeconds
+	}
+	return false
+}
+
+func (x *PayRuleVersion) GetLongShift() int32 {
+	if x != nil && x.LongShift != nil {
+		return *x.LongShift
 	}
 	return 0
 }
@@ -794,7 +814,7 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\x1c\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\bversionsR\x11effectiveVersionsB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
-	"\b_version\"\xec\b\n" +
+	"\b_version\"\xfa\t\n" +
 	"\x0ePayRuleVersion\x12-\n" +
 	"\x0eeffective_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12A\n" +
 	"\x10regular_pay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x0eregularPayCode\x12M\n" +
@@ -815,12 +835,18 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"exceptions\x12.\n" +
 	"\x10flag_unscheduled\x18\r \x01(\bH\x02R\x0fflagUnscheduled\x88\x01\x01\x12&\n" +
 	"\fflag_absence\x18\x0e \x01(\bH\x03R\vflagAbsence\x88\x01\x01\x12^\n" +
-	"\x16repeated_punch_seconds\x18\x0f \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\xc0\x82@\x1a\tWRL-20501H\x04R\x14repeatedPunchSeconds\x88\x01\x01B\x10\n" +
+	"\x16repeated_punch_seconds\x18\x0f \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\xc0\x82@\x1a\tWRL-20501H\x04R\x14repeatedPunchSeconds\x88\x01\x01\x12$\n" +
+	"\vcut_seconds\x18\x10 \x01(\bH\x05R\n" +
+	"cutSeconds\x88\x01\x01\x12G\n" +
+	"\n" +
+	"long_shift\x18\x11 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00N@\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-20501H\x06R\tlongShift\x88\x01\x01B\x10\n" +
 	"\x0e_longest_shiftB\x10\n" +
 	"\x0e_longest_breakB\x13\n" +
 	"\x11_flag_unscheduledB\x0f\n" +
 	"\r_flag_absenceB\x19\n" +
-	"\x17_repeated_punch_seconds\"d\n" +
+	"\x17_repeated_punch_secondsB\x0e\n" +
+	"\f_cut_secondsB\r\n" +
+	"\v_long_shift\"d\n" +
 	"\x0fPayRuleRounding\x12\x1f\n" +
 	"\binterval\x18\x01 \x01(\x05H\x00R\binterval\x88\x01\x01\x12\x19\n" +
 	"\x05grace\x18\x02 \x01(\x05H\x01R\x05grace\x88\x01\x01B\v\n" +

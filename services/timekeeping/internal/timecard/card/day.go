@@ -167,6 +167,7 @@ var faults = []struct {
 	{worktime.LateOut, "Late Out"},
 	{worktime.Unscheduled, "Unscheduled"},
 	{worktime.Absent, "Unexcused Absence"},
+	{worktime.LongShift, "Long Shift"},
 }
 
 func exceptionType(fault worktime.Fault) *timekeepingv1.TimecardExceptionType {
