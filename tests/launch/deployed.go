@@ -28,8 +28,8 @@ type program struct{ name, command string }
 var programs = []program{
 	{"auth", "services/auth/cmd/auth"},
 	{"commons", "services/commons/cmd/commons"},
-	{"timekeeping", "services/timekeeping/cmd/timekeeping"},
 	{"scheduling", "services/scheduling/cmd/scheduling"},
+	{"timekeeping", "services/timekeeping/cmd/timekeeping"},
 	{"platform", "services/platform/cmd/platform"},
 }
 
