@@ -43,7 +43,7 @@ type Person struct {
 	Refused *fault.Error
 }
 
-// Key names a person: by id, or by person number when the id is 0.
+// Key names a person: by id, or by person number when the id is 0. The zero Key names nobody.
 type Key struct {
 	ID     int64
 	Number string
@@ -104,6 +104,8 @@ func (d *Directory) Visible(ctx context.Context) (rowvisibility.Set, error) {
 
 // find is Find of everybody.
 func (d *Directory) find(ctx context.Context, tenantID int64, keys []Key) (map[Key]Person, error) {
+	// A person who was deleted has no number: the empty key names nobody.
+	keys = slices.DeleteFunc(slices.Clone(keys), func(key Key) bool { return key == Key{} })
 	found := make(map[Key]Person, len(keys))
 	if err := d.fromProjection(ctx, tenantID, keys, found); err != nil {
 		return nil, err
@@ -251,10 +253,12 @@ func terminatedDays(s *commonsv1.PersonState) []civil.Range {
 	return out
 }
 
-// add makes a person findable by both kinds of key.
+// add makes a person findable by both kinds of key. A person who was deleted has no number.
 func add(found map[Key]Person, p Person) {
 	found[Key{ID: p.ID}] = p
-	found[Key{Number: p.Number}] = p
+	if p.Number != "" {
+		found[Key{Number: p.Number}] = p
+	}
 }
 
 // NewCopy makes the copy of persons in the database of the pool.

@@ -58,10 +58,7 @@ func (d *directory) employees(ctx context.Context, refs []*commonv1.Ref) ([]empl
 		if !timeofffault.Named(ref) {
 			return nil, fault.Invalid(codeEmployeeMissing, "An employee is named by neither id nor qualifier.")
 		}
-		keys[i] = person.Key{ID: ref.GetId()}
-		if ref.Id == nil {
-			keys[i].Number = ref.GetQualifier()
-		}
+		keys[i] = keyOf(ref)
 	}
 	found, err := d.persons.Find(ctx, tenantID, keys)
 	if err != nil {
@@ -69,10 +66,10 @@ func (d *directory) employees(ctx context.Context, refs []*commonv1.Ref) ([]empl
 	}
 	out := make([]employee, len(refs))
 	var refused *fault.Error
-	for i, key := range keys {
-		p, ok := found[key]
+	for i, ref := range refs {
+		p, ok := found[keyOf(ref)]
 		if !ok {
-			return nil, fault.Newf(codeEmployeeUnknown, http.StatusBadRequest, "Employee not found: %s.", employeesearch.Describe(refs[i]))
+			return nil, fault.Newf(codeEmployeeUnknown, http.StatusBadRequest, "Employee not found: %s.", employeesearch.Describe(ref))
 		}
 		if refused == nil {
 			refused = p.Refused
@@ -85,6 +82,14 @@ func (d *directory) employees(ctx context.Context, refs []*commonv1.Ref) ([]empl
 		return nil, refused
 	}
 	return out, nil
+}
+
+// keyOf returns whom a ref names. The id wins.
+func keyOf(ref *commonv1.Ref) person.Key {
+	if ref.Id != nil {
+		return person.Key{ID: ref.GetId()}
+	}
+	return person.Key{Number: ref.GetQualifier()}
 }
 
 // listed returns the employees that a list names, in its order, and for an empty list

@@ -203,6 +203,7 @@ func TestEmployeesWhoseRequestsAreRead(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	made := w.asked("2031-03-03", "2031-03-03")
+	w.exec(`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 8, '', '', 'UTC')`) // Who is deleted has no number.
 	asOwn := as(t.Context(), 9, rowvisibility.Own)
 	for _, c := range []struct {
 		name string
@@ -218,6 +219,7 @@ func TestEmployeesWhoseRequestsAreRead(t *testing.T) {
 		{"by ref", w.asManager, &commonv1.RefList{Refs: []*commonv1.Ref{{Id: proto.Int64(1), Qualifier: proto.String("P9")}}}, "", 1},
 		{"in two ways", w.asManager, &commonv1.RefList{Ids: []int64{1}, Qualifiers: []string{"P1"}}, "WFS-111207", 0},
 		{"who is unknown", w.asManager, &commonv1.RefList{Ids: []int64{1, 5}}, "WFS-103401", 0},
+		{"who has no id", w.asManager, &commonv1.RefList{Ids: []int64{8, 0}}, "WFS-103401", 0},
 		{"whom the caller does not see", asOwn, &commonv1.RefList{Ids: []int64{1}}, "WFS-103401", 0},
 		{"who is not named", w.asManager, &commonv1.RefList{Refs: []*commonv1.Ref{{}}}, "WFS-103407", 0},
 	} {
