@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -108,6 +109,24 @@ func TestCallsWithoutAResponse(t *testing.T) {
 	require.Error(t, w.sweep(), "scheduling is still away")
 	assert.Equal(t, 1, w.count("time_off_claim"))
 	w.schedules.After = nil
+	require.NoError(t, w.sweep())
+	assert.Empty(t, w.schedules.Days())
+	assert.Zero(t, w.count("time_off_claim"))
+}
+
+// A scheduling service that does not respond makes the change fail, as one that is away does.
+func TestSchedulingThatDoesNotRespond(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.schedules.Before = func(ctx context.Context) error {
+		<-ctx.Done()
+		return status.FromContextError(ctx.Err()).Err()
+	}
+	_, err := w.grant(w.asManager, "2031-03-03", "2031-03-03")
+	faulttest.Require(t, err, fault.CodeUnavailable, 503)
+	assert.Zero(t, w.count("time_off_request"))
+	assert.Equal(t, 1, w.count("time_off_claim"))
+	w.schedules.Before = nil
 	require.NoError(t, w.sweep())
 	assert.Empty(t, w.schedules.Days())
 	assert.Zero(t, w.count("time_off_claim"))

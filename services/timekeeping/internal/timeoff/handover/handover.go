@@ -150,11 +150,14 @@ func (h *Handover) call(ctx context.Context, tx pgx.Tx, r Request, edits []*sche
 	if err := tx.QueryRow(ctx, `SELECT nextval('time_off_version')`).Scan(&version); err != nil {
 		return fmt.Errorf("number the time off of a request: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	limited, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	response, err := h.schedule.PutTimeOff(ctx, &schedulingv1.PutTimeOffRequest{
+	response, err := h.schedule.PutTimeOff(limited, &schedulingv1.PutTimeOffRequest{
 		RequestId: r.ID, Version: version, EmployeeId: r.EmployeeID, PayCodeEdits: edits, Repeats: repeats,
 	}, grpc.WaitForReady(true))
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = fault.Unavailable("The scheduling service does not respond. Nothing was changed. Send the request again.", callTimeout).WithCause(err)
+	}
 	if err != nil {
 		return fmt.Errorf("put time off on the schedule: %w", err)
 	}

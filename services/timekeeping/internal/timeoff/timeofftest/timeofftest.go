@@ -17,6 +17,9 @@ import (
 type Schedules struct {
 	// Refusal is the error for locked days.
 	Refusal error
+	// Before is called before each call is carried out, and its error is returned instead. It
+	// may be nil.
+	Before func(ctx context.Context) error
 	// After is called after each call that was carried out; its error is returned in the place
 	// of the response. It may be nil.
 	After func(*schedulingv1.PutTimeOffRequest) error
@@ -73,6 +76,11 @@ func (s *Schedules) Calls() int {
 func (s *Schedules) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRequest, _ ...grpc.CallOption) (*schedulingv1.PutTimeOffResponse, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if s.Before != nil {
+		if err := s.Before(ctx); err != nil {
+			return nil, err
+		}
 	}
 	version, err := s.put(req)
 	if err == nil && s.After != nil {
