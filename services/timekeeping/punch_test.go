@@ -29,8 +29,12 @@ func TestPunchesEndWithTheEmployment(t *testing.T) {
 	}, 10*time.Second, 5*time.Millisecond)
 	request, want := &timekeepingv1.ImportPunchesRequest{}, []string{}
 	for _, p := range [][2]string{
-		{"2026-03-04T22:00:00", ""}, {"2026-03-05T06:00:00", ""}, {"2026-03-05T14:00:00", "WRL-20708"}, {"2026-03-07T08:00:00", "WRL-20708"},
-		{"2026-03-08T08:00:00", ""}, {"2026-06-02T08:00:00", "WRL-20708"},
+		{"2026-03-04T22:00:00", ""},
+		{"2026-03-05T06:00:00", ""},
+		{"2026-03-05T14:00:00", "WRL-20708"},
+		{"2026-03-07T08:00:00", "WRL-20708"},
+		{"2026-03-08T08:00:00", ""},
+		{"2026-06-02T08:00:00", "WRL-20708"},
 	} {
 		request.Punches = append(request.Punches, &timekeepingv1.Punch{Employee: ref("LEFT"), PunchDtm: p[0]})
 		want = append(want, p[1])
