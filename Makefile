@@ -87,7 +87,7 @@ own-writes: postgres ## Read schedules, timecards and balances right after write
 
 .PHONY: model
 model: postgres ## Compare the product with a day-by-day model, for an hour or ROTALOOM_MODEL=<duration>.
-	ROTALOOM_MODEL=$${ROTALOOM_MODEL:-1h} go test -count=1 -timeout 25h -v ./tests/model/...
+	ROTALOOM_MODEL=$${ROTALOOM_MODEL:-1h} go test -count=1 -parallel 3 -timeout 25h -v ./tests/model/...
 
 .PHONY: attack
 attack: postgres ## Attack the running product; the long form.
