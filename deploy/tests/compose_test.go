@@ -29,7 +29,7 @@ func TestCompose(t *testing.T) {
 	}
 	for program, want := range map[string]string{
 		"auth": "gateway,commons,timekeeping,scheduling,platform", "commons": "gateway,timekeeping,scheduling,platform",
-		"timekeeping": "gateway,scheduling,platform", "scheduling": "gateway,timekeeping,platform", "platform": "gateway",
+		"timekeeping": "gateway,platform", "scheduling": "gateway,timekeeping,platform", "platform": "gateway",
 	} {
 		t.Run(program, func(t *testing.T) {
 			require.NotNil(t, project.Services[program].Environment["ROTALOOM_RPC_CLIENTS"], program)
