@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
@@ -46,7 +45,8 @@ func TestStandbyIsPromoted(t *testing.T) {
 	launch.Await(t, waitTimeout, "the change is applied", func() bool { return w.populatedThrough(assigned.ID) == forever })
 	w.awaitShifts(second, append(sample(crew.Persons, 50), joining.Persons...))
 	w.verify()
-	require.True(t, launch.LoginWorks(t, w.Client, w.Ready))
+	// Each service compares the new database before it goes on, auth too.
+	launch.Await(t, waitTimeout, "users log in", func() bool { return launch.LoginWorks(t, w.Client, w.Ready) })
 }
 
 // terms are employment terms that are created one after the other.
