@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/rotaloom/rotaloom/tests/scenario"
@@ -39,7 +40,10 @@ func TestServicesAreKilledAfterAcceptedChanges(t *testing.T) {
 // hire on.
 func (w *fixture) put(term int64, persons []int64) {
 	w.t.Helper()
-	w.retry("persons are put on a term", func() error {
-		return scenario.PutOnTerm(w.ctx, w.api, term, persons, hired, forever)
-	})
+	const most = 100 // of one request
+	for some := range slices.Chunk(persons, most) {
+		w.retry("persons are put on a term", func() error {
+			return scenario.PutOnTerm(w.ctx, w.api, term, some, hired, forever)
+		})
+	}
 }
