@@ -106,8 +106,9 @@ func (f *Finder) employees(ctx context.Context, asked []*datav1.DataRow) (*findR
 	ids, numbers := names(asked)
 	rows, err := f.pool.Query(ctx, `
 		SELECT id, person_number, person_number FROM person WHERE tenant_id = $1 AND id = ANY($2)
-		UNION SELECT p.id, p.person_number, u.number FROM unnest($3::text[]) AS u (number)
-		JOIN person p ON p.tenant_id = $1 AND p.id = person_by_number($1, u.number)`, tenantID, ids, numbers)
+		UNION SELECT p.id, p.person_number, u.number
+		FROM (SELECT number, person_by_number($1, number) AS id FROM unnest($3::text[]) AS named (number) OFFSET 0) AS u
+		JOIN person p ON p.tenant_id = $1 AND p.id = u.id`, tenantID, ids, numbers)
 	if err != nil {
 		return nil, err
 	}

@@ -48,14 +48,16 @@ func (h *Handler) resolve(ctx context.Context, tenantID int64, d *delegation, re
 	return nil
 }
 
+// The subquery is evaluated once, also by a plan that scans the table.
+const selectPerson = `SELECT id, person_number, full_name FROM person
+	WHERE tenant_id = $1 AND id = (SELECT CASE WHEN $2::bigint <> 0 THEN $2 ELSE person_by_number($1, $3) END)`
+
 // find returns a person by id, or by person number without one.
 func (h *Handler) find(ctx context.Context, tenantID int64, name string, who *commonsv1.DelegationPerson, visible rowvisibility.Set) (id int64, number, fullName string, err error) {
 	if who.GetId() == 0 && who.GetQualifier() == "" {
 		return 0, "", "", fault.Invalid(CodeInvalid, name+" needs an id, or a qualifier, which is the person number.")
 	}
-	err = h.pool.QueryRow(ctx, `SELECT id, person_number, full_name FROM person
-		WHERE tenant_id = $1 AND id = CASE WHEN $2::bigint <> 0 THEN $2 ELSE person_by_number($1, $3) END`,
-		tenantID, who.GetId(), who.GetQualifier()).Scan(&id, &number, &fullName)
+	err = h.pool.QueryRow(ctx, selectPerson, tenantID, who.GetId(), who.GetQualifier()).Scan(&id, &number, &fullName)
 	switch {
 	case err != nil && !errors.Is(err, pgx.ErrNoRows):
 		return 0, "", "", fmt.Errorf("find person: %w", err)

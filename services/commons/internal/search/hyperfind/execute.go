@@ -210,7 +210,9 @@ func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowv
 	}
 	there, err := structure.Resolve(refs, func(ids []int64, numbers []string) (pgx.Rows, error) {
 		return h.pool.Query(ctx, `SELECT id, NULL FROM person WHERE tenant_id = $1 AND id = ANY($2)
-			UNION ALL SELECT p.id, u.number FROM unnest($3::text[]) AS u (number) JOIN person p ON p.tenant_id = $1 AND p.id = person_by_number($1, u.number)`,
+			UNION ALL SELECT p.id, u.number
+			FROM (SELECT number, person_by_number($1, number) AS id FROM unnest($3::text[]) AS named (number) OFFSET 0) AS u
+			JOIN person p ON p.tenant_id = $1 AND p.id = u.id`,
 			tenantID, ids, numbers)
 	}, unknown)
 	if err != nil {
