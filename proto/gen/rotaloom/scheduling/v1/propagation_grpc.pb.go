@@ -30,13 +30,12 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PropagationService shows how far a propagation has come. Responses that start
-// one name it in Content-Location; those of other services name the list of
-// those that the request has started.
+// PropagationService shows how far a propagation has come. The response of a request that
+// starts a propagation names it in Content-Location.
 type PropagationServiceClient interface {
-	// Retrieves the propagations that one request has started, newest first: of
-	// changes of who is on which term, which arrive a moment after their response.
-	// The list is empty until then, and when there was nothing to apply.
+	// Retrieves the propagations that one request has started, newest first. Propagations of
+	// employment terms that came with a person start a moment after the response. The list is
+	// empty until then, and when no schedule is concerned.
 	ListPropagations(ctx context.Context, in *ListPropagationsRequest, opts ...grpc.CallOption) (*PropagationPage, error)
 	// Retrieves propagations, newest first, in pages. All conditions must hold;
 	// what is left out does not narrow.
@@ -87,13 +86,12 @@ func (c *propagationServiceClient) GetPropagation(ctx context.Context, in *GetPr
 // All implementations must embed UnimplementedPropagationServiceServer
 // for forward compatibility.
 //
-// PropagationService shows how far a propagation has come. Responses that start
-// one name it in Content-Location; those of other services name the list of
-// those that the request has started.
+// PropagationService shows how far a propagation has come. The response of a request that
+// starts a propagation names it in Content-Location.
 type PropagationServiceServer interface {
-	// Retrieves the propagations that one request has started, newest first: of
-	// changes of who is on which term, which arrive a moment after their response.
-	// The list is empty until then, and when there was nothing to apply.
+	// Retrieves the propagations that one request has started, newest first. Propagations of
+	// employment terms that came with a person start a moment after the response. The list is
+	// empty until then, and when no schedule is concerned.
 	ListPropagations(context.Context, *ListPropagationsRequest) (*PropagationPage, error)
 	// Retrieves propagations, newest first, in pages. All conditions must hold;
 	// what is left out does not narrow.
