@@ -7,12 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
 func ref(qualifier string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &qualifier} }
@@ -341,4 +344,30 @@ func TestLeaveFollowsWhenSchedulingResponds(t *testing.T) {
 		require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM leave_report`).Scan(&waiting))
 		return waiting == 0
 	}, 10*time.Second, 20*time.Millisecond)
+}
+
+// After a restore, scheduling gets the leave of all employees again, above every version that
+// it was given. Leave that timekeeping has lost goes from the schedule.
+func TestLeaveIsHandedOverAgain(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.run(t)
+	ctx := inTenant(t, 1)
+	c := b.createCase(t, ctx)
+	_, err := b.take(ctx, c, "08:00", newEdit("2026-03-02", 8))
+	require.NoError(t, err)
+	before := b.leave.taken()
+	require.NotEmpty(t, before)
+	newest := before[len(before)-1].GetVersion()
+	const lost = 9
+	require.NoError(t, pg.Unaudited("a restore").InTx(ctx, b.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return timekeeping.HandOverAgain(ctx, tx, 1, []int64{1, lost}, nil)
+	}))
+	require.Eventually(t, func() bool { return len(b.leave.taken()) >= len(before)+2 }, 30*time.Second, 20*time.Millisecond)
+	edits := map[int64]int{}
+	for _, state := range b.leave.taken()[len(before):] {
+		assert.Greater(t, state.GetVersion(), newest)
+		edits[state.GetEmployeeId()] = len(state.GetLeaveEdits())
+	}
+	assert.Equal(t, map[int64]int{1: 1, lost: 0}, edits)
 }

@@ -68,6 +68,15 @@ func TestVerifyFindsWhatDiffers(t *testing.T) {
 	require.Contains(t, out, "copy of persons in scheduling: 0 keys")
 
 	conn := openDatabase(t, server, "rotaloom_scheduling")
+	_, err = conn.Exec(t.Context(), `INSERT INTO leave_edit (tenant_id, id, employee_id, from_day, to_day, version, body)
+		VALUES (1, 999, $1, '2026-03-02', '2026-03-02', 1, '')`, crew.Persons[4])
+	require.NoError(t, err)
+	out, _, code = o.try("verify", "--state-dir", server.StateDir)
+	require.Equal(t, 3, code)
+	require.Contains(t, out, "copy of leave_edits in scheduling: 1 keys", "timekeeping knows no such leave")
+	_, err = conn.Exec(t.Context(), "DELETE FROM leave_edit WHERE tenant_id = 1 AND id = 999")
+	require.NoError(t, err)
+
 	done, err := conn.Exec(t.Context(), "DELETE FROM span WHERE tenant_id = 1 AND employee_id = $1", crew.Persons[3])
 	require.NoError(t, err)
 	require.EqualValues(t, 1, done.RowsAffected())

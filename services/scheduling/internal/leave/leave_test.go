@@ -78,6 +78,33 @@ func TestNewerStatesReplaceLeave(t *testing.T) {
 	assert.Empty(t, stored(t, &schedtest.Env{Pool: env.Pool, Ctx: tenant.With(t.Context(), 2)}, 8))
 }
 
+func TestDifferencesAreCounted(t *testing.T) {
+	t.Parallel()
+	env := schedtest.New(t)
+	h := leave.New(env.Pool, func() {})
+	require.NoError(t, put(env.Ctx, h, state(7, 1, edit(70, 1, "2026-01-05")), state(8, 2, edit(80, 2, "2026-01-05"))))
+	same, none := state(7, 1, edit(70, 1, "2026-01-05")), state(9, 3)
+	for name, c := range map[string]struct {
+		states []*schedulingv1.EmployeeLeaveState
+		want   int
+	}{
+		"the same":        {[]*schedulingv1.EmployeeLeaveState{same, none}, 0},
+		"another day":     {[]*schedulingv1.EmployeeLeaveState{state(7, 1, edit(70, 1, "2026-01-06")), none}, 1},
+		"another version": {[]*schedulingv1.EmployeeLeaveState{state(7, 1, edit(70, 3, "2026-01-05"))}, 1},
+		"one is missing":  {[]*schedulingv1.EmployeeLeaveState{same, state(8, 2, edit(80, 2, "2026-01-05"), edit(81, 2, "2026-01-06"))}, 1},
+		"one too many":    {[]*schedulingv1.EmployeeLeaveState{same, state(8, 2)}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n, err := leave.CountDifferences(env.Ctx, env.Pool, tenant.Default, c.states)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, n)
+		})
+	}
+	employees, err := leave.Employees(env.Ctx, env.Pool, tenant.Default)
+	require.NoError(t, err)
+	assert.Equal(t, []int64{7, 8}, employees)
+}
+
 func TestBadLeaveIsRefused(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
