@@ -91,7 +91,7 @@ func (h *Handler) PutLeave(ctx context.Context, req *schedulingv1.PutLeaveReques
 		wanted[e.GetEmployeeId()], versions[e.GetEmployeeId()] = rows, e.GetVersion()
 	}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return put(ctx, tx, tenantID, maps.Clone(versions), wanted)
+		return storeNewer(ctx, tx, tenantID, maps.Clone(versions), wanted)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("put leave: %w", err)
@@ -134,8 +134,8 @@ func rowOf(employeeID int64, edit *schedulingv1.LeaveEdit) (row, error) {
 	return r, err
 }
 
-// put stores the states that are newer than the stored ones.
-func put(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int64]int64, wanted map[int64][]row) error {
+// storeNewer stores the states that are newer than the stored ones.
+func storeNewer(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int64]int64, wanted map[int64][]row) error {
 	employees := slices.Sorted(maps.Keys(versions))
 	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
 		return err

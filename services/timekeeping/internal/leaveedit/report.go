@@ -87,7 +87,7 @@ func (r *Reporter) report(ctx context.Context, tenantID int64, employees []int64
 		if err != nil || len(states) == 0 {
 			return err
 		}
-		if err := r.put(ctx, states); err != nil {
+		if err := r.sendStates(ctx, states); err != nil {
 			return err
 		}
 		ids, versions := make([]int64, len(states)), make([]int64, len(states))
@@ -101,9 +101,9 @@ func (r *Reporter) report(ctx context.Context, tenantID int64, employees []int64
 	return nil
 }
 
-// put waits for a scheduling service that restarts: the leave is stored, so a late success
+// sendStates waits for a scheduling service that restarts: the leave is stored, so a late success
 // is better than an error.
-func (r *Reporter) put(ctx context.Context, states []*schedulingv1.EmployeeLeaveState) error {
+func (r *Reporter) sendStates(ctx context.Context, states []*schedulingv1.EmployeeLeaveState) error {
 	ctx, cancel := context.WithTimeout(ctx, putTimeout)
 	defer cancel()
 	if _, err := r.schedule.PutLeave(ctx, &schedulingv1.PutLeaveRequest{Employees: states}, grpc.WaitForReady(true)); err != nil {

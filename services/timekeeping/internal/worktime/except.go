@@ -15,7 +15,7 @@ func (c *calculation) except() {
 	for i := range c.out.Shifts {
 		shift := &c.out.Shifts[i]
 		c.missed(shift)
-		c.long(shift)
+		c.reportLongShift(shift)
 		if n := len(shift.Scheduled); n > 0 {
 			c.compare(shift, first[shift.Scheduled[0]] == i, last[shift.Scheduled[n-1]] == i)
 		} else if c.in.Rule(shift.Day).FlagUnscheduled {
@@ -44,8 +44,8 @@ func (c *calculation) missed(shift *Shift) {
 	}
 }
 
-// long reports a shift that is at least as long as the rule of its day says.
-func (c *calculation) long(shift *Shift) {
+// reportLongShift reports a shift that is at least as long as the rule of its day says.
+func (c *calculation) reportLongShift(shift *Shift) {
 	limit, last := c.in.Rule(shift.Day).LongShift, shift.Spans[len(shift.Spans)-1]
 	if length := last.RawEnd - shift.Spans[0].RawStart; limit > 0 && length >= limit {
 		c.add(shift, LongShift, max(last.In, last.Out), length-limit)
