@@ -72,10 +72,7 @@ func (s *Store[T]) SetNames(ctx context.Context, db pg.Querier, refs ...*commonv
 	if len(refs) == 0 {
 		return nil
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	ids := make([]int64, len(refs))
 	for i, ref := range refs {
 		ids[i] = ref.GetId()

@@ -42,11 +42,9 @@ type Resource[T Versioned] struct {
 // List returns all resources by name, or the one with an id or a name, if there is
 // such a one. The id wins.
 func (r *Resource[T]) List(ctx context.Context, id *int64, name *string) ([]T, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	var list []T
+	var err error
 	if id != nil {
 		list, err = r.Store.Find(ctx, r.Pool, tenantID, []int64{*id}, nil)
 	} else {
@@ -60,12 +58,8 @@ func (r *Resource[T]) List(ctx context.Context, id *int64, name *string) ([]T, e
 
 // Get returns the resource with an id, or 404.
 func (r *Resource[T]) Get(ctx context.Context, id int64) (T, error) {
-	var out T
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return out, err
-	}
-	if out, err = r.Store.Get(ctx, r.Pool, tenantID, id); err == nil && r.Show != nil {
+	out, err := r.Store.Get(ctx, r.Pool, tenant.Of(ctx), id)
+	if err == nil && r.Show != nil {
 		err = r.Show(ctx, out)
 	}
 	return out, err
@@ -81,12 +75,9 @@ func (r *Resource[T]) prepare(given T) (T, error) {
 // Create stores a new resource. An id and a version in it are ignored.
 func (r *Resource[T]) Create(ctx context.Context, given T) (T, error) {
 	var out T
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return out, err
-	}
-	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		var taken error
+	tenantID := tenant.Of(ctx)
+	err := pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		var taken, err error
 		if out, taken, err = r.insertIn(ctx, tx, tenantID, given); err != nil {
 			return err
 		}
@@ -119,11 +110,8 @@ func (r *Resource[T]) insertIn(ctx context.Context, tx pgx.Tx, tenantID int64, g
 // version must be the one that is stored.
 func (r *Resource[T]) Update(ctx context.Context, id int64, given T) (T, error) {
 	var out T
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return out, err
-	}
-	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
+	tenantID := tenant.Of(ctx)
+	err := pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		out, err = r.updateIn(ctx, tx, tenantID, id, given)
 		return err
 	})
@@ -171,11 +159,8 @@ func (r *Resource[T]) stored(ctx context.Context, tx pgx.Tx, tenantID int64, giv
 // Delete removes the resource with an id, or returns 404. With a version, the resource
 // must still have it.
 func (r *Resource[T]) Delete(ctx context.Context, id int64, version *int64) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
+	tenantID := tenant.Of(ctx)
+	err := pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if r.Unused != nil {
 			resource, err := r.Store.GetForUpdate(ctx, tx, tenantID, id)
 			if err != nil {

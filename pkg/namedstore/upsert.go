@@ -14,12 +14,9 @@ import (
 // others. Without partial either all are stored or none, and the first error is
 // returned.
 func (r *Resource[T]) Upsert(ctx context.Context, list []T, partial bool) (*bulk.Outcome[T, T], error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	var outcome *bulk.Outcome[T, T]
-	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+	err := pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		outcome, err = bulk.Run(list, partial, func(_ int, given T) (stored T, err error) {
 			// What fails is undone alone, where the others are to stay.
 			err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {

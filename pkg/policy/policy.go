@@ -30,6 +30,8 @@ type Method struct {
 	Authenticated bool
 	// Internal says that only other services may call it.
 	Internal bool
+	// WithoutTenant says that services may call it without a tenant.
+	WithoutTenant bool
 	// Edge says that an edge may call it for itself, too. It is Internal then.
 	Edge bool
 	// Callers are the services that may call it without a user's permission.
@@ -133,6 +135,7 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		m.Public = opts.GetPublic()
 		m.Authenticated = opts.GetAuthenticated()
 		m.Internal = opts.GetInternal()
+		m.WithoutTenant = opts.GetWithoutTenant()
 		m.Edge = opts.GetEdge()
 		m.Callers = opts.GetCallers()
 		m.Throttle = opts.GetThrottle()

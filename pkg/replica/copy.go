@@ -125,10 +125,7 @@ func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 
 // handle stores what events say, in one transaction.
 func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states []state) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	var all []S
 	if c.Observe != nil || c.After != nil {
 		all = make([]S, len(states))
@@ -136,7 +133,7 @@ func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states 
 			all[i] = s.message.Interface().(S)
 		}
 	}
-	err = pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err := pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := r.put(ctx, tx, tenantID, states); err != nil {
 			return err
 		}

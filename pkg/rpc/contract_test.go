@@ -53,7 +53,7 @@ service {
   method { name: "Inside" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
     options { [rotaloom.options.v1.method] { internal: true callers: "scheduling" } } }
   method { name: "Edge" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
-    options { [rotaloom.options.v1.method] { internal: true edge: true } } }
+    options { [rotaloom.options.v1.method] { internal: true edge: true without_tenant: true } } }
   method { name: "Write" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask"
     options { [rotaloom.options.v1.method] { permission: "test.thing.write" callers: "scheduling" } } }
   method { name: "Forgotten" input_type: ".rotaloom.rpctest.v1.Ask" output_type: ".rotaloom.rpctest.v1.Ask" }

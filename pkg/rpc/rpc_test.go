@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -74,9 +75,9 @@ func TestCalls(t *testing.T) {
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
-				ctx, conn := f.user(t.Context()), f.edge
-				if c.anybody {
-					ctx = t.Context()
+				ctx, conn := tenant.With(t.Context(), 3), f.edge
+				if !c.anybody {
+					ctx = f.user(ctx)
 				}
 				if c.trusted {
 					conn = f.trusted
@@ -149,6 +150,7 @@ func TestIdentityTravels(t *testing.T) {
 	}
 	eachTransport(t, rpc.Config{}, func(t *testing.T, f *fixture) {
 		work := obs.WithRequest(context.WithValue(t.Context(), leakKey{}, "secret"), obs.Request{ID: "request-1", Traceparent: trace})
+		noTenant := work
 		work = tenant.With(work, 3)
 		cases := []struct {
 			name string
@@ -170,6 +172,8 @@ func TestIdentityTravels(t *testing.T) {
 				assert.Equal(t, c.want, words(reply), c.name)
 			})
 		}
+		_, err := f.ask(t, noTenant, f.trusted, insideMethod, `mode: "who"`)
+		assert.Equal(t, http.StatusBadRequest, fault.FromError(err).Status, "a service without a tenant: %v", err)
 		// What the caller set itself is kept, and an odd id is not believed.
 		ctx := metadata.AppendToOutgoingContext(work, client.HeaderAuthorization, f.token, client.HeaderRequestID, "odd id")
 		reply, err := f.ask(t, ctx, f.edge, askMethod, `mode: "who"`)

@@ -53,6 +53,8 @@ func (ch *Chain) authenticate(next handler) handler {
 		ctx = authn.With(ctx, p, token)
 		if p.Tenant > 0 {
 			ctx = tenant.With(ctx, p.Tenant)
+		} else if !c.policy.WithoutTenant {
+			return nil, tenant.Missing()
 		}
 		return next(ctx, c, req)
 	}

@@ -29,16 +29,18 @@ func With(ctx context.Context, id int64) context.Context {
 	return context.WithValue(ctx, key{}, scope{id: max(id, 0)})
 }
 
-// errNone (400) is for calls between services, where a token of a user need not be.
-var errNone = fault.Invalid(fault.CodeBadRequest, "The call has no tenant. Send the tenant, or the token of a user.")
+// Missing returns the fault (400) of a call between services that needs a tenant and
+// has none. Tokens of users always have one.
+func Missing() error {
+	return fault.Invalid(fault.CodeBadRequest, "The call has no tenant. Send the tenant, or the token of a user.")
+}
 
-// Of returns the tenant of the context, for work that is of one tenant: a context
-// that has none, or that stands for all of them, is an error (400).
-func Of(ctx context.Context) (int64, error) {
-	if id, ok := From(ctx); ok {
-		return id, nil
-	}
-	return 0, errNone
+// Of returns the tenant of the context. pkg/rpc refuses calls without a tenant, and
+// pkg/bus and background work take tenants one by one; in a context that has no tenant,
+// or that stands for all of them, Of returns 0, which has no rows and may not write any.
+func Of(ctx context.Context) int64 {
+	id, _ := From(ctx)
+	return id
 }
 
 // From returns the tenant of the context, for work that can be done without one. It

@@ -45,10 +45,7 @@ func New(deps Deps) *Handler { return &Handler{Deps: deps} }
 
 // ListClients returns the tenant's clients by id, without their secrets.
 func (h *Handler) ListClients(ctx context.Context, _ *authv1.ListClientsRequest) (*authv1.ClientList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found, err := find(ctx, h.Pool, `WHERE tenant_id = $1 ORDER BY client_id`, tenantID)
 	if err != nil {
 		return nil, err
@@ -62,10 +59,7 @@ func (h *Handler) ListClients(ctx context.Context, _ *authv1.ListClientsRequest)
 
 // GetClient returns one client, without its secret.
 func (h *Handler) GetClient(ctx context.Context, req *authv1.GetClientRequest) (*authv1.Client, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	s, err := one(ctx, h.Pool, tenantID, req.GetClientId(), "")
 	if err != nil {
 		return nil, err
@@ -76,10 +70,7 @@ func (h *Handler) GetClient(ctx context.Context, req *authv1.GetClientRequest) (
 // CreateClient adds a client, whose own work, and whose tokens, may do no more than the
 // caller's token.
 func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1.Client, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	id := req.GetClientId()
 	if id == "" {
 		id = rand.Text()
@@ -178,10 +169,7 @@ func (h *Handler) RotateClientSecret(ctx context.Context, req *authv1.RotateClie
 // change runs do on a client as it is now, provided that its own work and its tokens may
 // do no more than the caller's token, neither as it is nor as it becomes.
 func (h *Handler) change(ctx context.Context, id string, becomes *settings, do func(context.Context, pgx.Tx, int64, settings) error) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	before, err := one(ctx, h.Pool, tenantID, id, "")
 	if err != nil {
 		return err

@@ -56,10 +56,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 
 // ListIdentityProviders returns the providers of the caller's tenant.
 func (h *Handler) ListIdentityProviders(ctx context.Context, _ *authv1.ListIdentityProvidersRequest) (*authv1.IdentityProviderList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found, err := ofTenant(ctx, h.Pool, tenantID, 0)
 	if err != nil {
 		return nil, err
@@ -73,10 +70,7 @@ func (h *Handler) ListIdentityProviders(ctx context.Context, _ *authv1.ListIdent
 
 // GetIdentityProvider returns one provider.
 func (h *Handler) GetIdentityProvider(ctx context.Context, req *authv1.GetIdentityProviderRequest) (*authv1.IdentityProvider, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if req.GetId() < 1 {
 		return nil, notFound()
 	}
@@ -93,10 +87,7 @@ func (h *Handler) GetIdentityProvider(ctx context.Context, req *authv1.GetIdenti
 // CreateIdentityProvider adds a provider to the caller's tenant.
 func (h *Handler) CreateIdentityProvider(ctx context.Context, req *authv1.IdentityProvider) (*authv1.IdentityProvider, error) {
 	return h.write(ctx, req, func(ctx context.Context, tx pgx.Tx, p *provider) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		stored, err := insert(ctx, tx, tenantID, p, h.Clock.Now())
 		if err == nil && !stored {
 			err = fault.Conflict(fault.CodeConflict, "The tenant has as many identity providers as it may have. Delete one first.")
@@ -109,10 +100,7 @@ func (h *Handler) CreateIdentityProvider(ctx context.Context, req *authv1.Identi
 // UpdateIdentityProvider replaces a provider.
 func (h *Handler) UpdateIdentityProvider(ctx context.Context, req *authv1.UpdateIdentityProviderRequest) (*authv1.IdentityProvider, error) {
 	return h.write(ctx, req.GetProvider(), func(ctx context.Context, tx pgx.Tx, p *provider) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		p.id = req.GetId()
 		found, err := update(ctx, tx, tenantID, p, h.Clock.Now())
 		if err == nil && !found {
@@ -128,10 +116,7 @@ func (h *Handler) DeleteIdentityProvider(ctx context.Context, req *authv1.Delete
 		return nil, err
 	}
 	err := pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		found, err := remove(ctx, tx, tenantID, req.GetId())
 		if err == nil && !found {
 			err = notFound()
@@ -146,10 +131,7 @@ func (h *Handler) DeleteIdentityProvider(ctx context.Context, req *authv1.Delete
 
 // write stores what a request describes, by store.
 func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store func(context.Context, pgx.Tx, *provider) error) (*authv1.IdentityProvider, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if err := h.refuseLesser(ctx); err != nil {
 		return nil, err
 	}
@@ -182,10 +164,7 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 // a second audience could make tokens mean nobody, those with both. Operators name the
 // issuers that serve several tenants.
 func (h *Handler) refuseForeignIssuer(ctx context.Context, tx pgx.Tx, issuer string) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	if slices.Contains(h.cfg.SharedIssuers, issuer) {
 		return nil
 	}

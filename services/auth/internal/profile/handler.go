@@ -39,10 +39,7 @@ func NewHandler(pool *pg.Pool, clk clock.Clock, store *revoked.Store, permission
 
 // ListAccessProfiles returns the tenant's profiles by name.
 func (h *Handler) ListAccessProfiles(ctx context.Context, _ *authv1.ListAccessProfilesRequest) (*authv1.AccessProfileList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found, err := query(ctx, h.pool, `WHERE tenant_id = $1 ORDER BY name`, tenantID)
 	if err != nil {
 		return nil, err
@@ -56,10 +53,7 @@ func (h *Handler) ListAccessProfiles(ctx context.Context, _ *authv1.ListAccessPr
 
 // GetAccessProfile returns one profile.
 func (h *Handler) GetAccessProfile(ctx context.Context, req *authv1.GetAccessProfileRequest) (*authv1.AccessProfile, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	p, err := one(ctx, h.pool, tenantID, req.GetName(), "")
 	if err != nil {
 		return nil, err
@@ -82,10 +76,7 @@ func one(ctx context.Context, db pg.Querier, tenantID int64, name, lock string) 
 // CreateAccessProfile adds a profile, which permits no more than the caller may
 // do.
 func (h *Handler) CreateAccessProfile(ctx context.Context, req *authv1.AccessProfile) (*authv1.AccessProfile, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	p, err := read(req.GetName(), req, h.permissions, h.actions)
 	if err != nil {
 		return nil, err
@@ -147,10 +138,7 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, p *Profile) erro
 // UpdateAccessProfile replaces what a profile permits. Nobody changes one that
 // permits more than they may do, neither before nor after.
 func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAccessProfileRequest) (*authv1.AccessProfile, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	sent := req.GetAccessProfile()
 	if sent.GetName() != "" && sent.GetName() != req.GetName() {
 		return nil, fault.Invalid(fault.CodeBadRequest, "name is not the one in the path. Profiles are not renamed.")
@@ -187,11 +175,8 @@ func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAcc
 
 // DeleteAccessProfile removes a profile that nobody has.
 func (h *Handler) DeleteAccessProfile(ctx context.Context, req *authv1.DeleteAccessProfileRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = h.change(ctx, tenantID, req.GetName(), func(ctx context.Context, tx pgx.Tx, p Profile, _ Bounds) error {
+	tenantID := tenant.Of(ctx)
+	err := h.change(ctx, tenantID, req.GetName(), func(ctx context.Context, tx pgx.Tx, p Profile, _ Bounds) error {
 		if slices.Contains(startedWith, p.Name) {
 			return fault.Conflict(fault.CodeConflict, "Every tenant has this access profile. It cannot be deleted.")
 		}

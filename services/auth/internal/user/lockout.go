@@ -30,10 +30,7 @@ const (
 // whether the initiator may; here it is refused once more, with
 // details.error-offsets, to lock out the last administrator.
 func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if n := len(req.GetUsers()); n > maxUsers {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d users are more than the allowed %d.", n, maxUsers))
 	}
@@ -51,7 +48,7 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 		}
 	}
 	audited(ctx, req.GetInitiator(), persons)
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		last, err := h.checkAdministratorsRemain(ctx, tx, tenantID, ending)
 		if err == nil {
 			err = refuseLast(persons, last)

@@ -15,10 +15,7 @@ import (
 
 // ListUserRights returns what persons may do now. See UserService.
 func (h *Handler) ListUserRights(ctx context.Context, req *authv1.ListUserRightsRequest) (*authv1.ListUserRightsResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if n := len(req.GetQueries()); n > maxUsers {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d queries are more than the allowed %d.", n, maxUsers))
 	}

@@ -67,10 +67,7 @@ func New(d Deps) *Handler {
 // must log in again. When user names belong to others, or are there twice, and
 // when profiles are refused, the error's details.error-offsets say which.
 func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	users := req.GetUsers()
 	if err := check(users); err != nil {
 		return nil, err
@@ -123,10 +120,7 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 // they, and nobody removes the last administrator; details.error-offsets say which
 // those are.
 func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	persons := req.GetPersonIds()
 	users := make([]*authv1.User, len(persons))
 	for i, id := range persons {
@@ -136,7 +130,7 @@ func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersReques
 		return nil, err
 	}
 	audited(ctx, req.GetInitiator(), persons)
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		last, err := h.checkAdministratorsRemain(ctx, tx, tenantID, persons)
 		if err == nil {
 			err = refuseLast(persons, last)

@@ -95,10 +95,7 @@ func names(asked []*datav1.DataRow) (ids []int64, qualifiers []string) {
 }
 
 func (f *Finder) employees(ctx context.Context, asked []*datav1.DataRow) (*findResult, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := f.rules.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -116,10 +113,7 @@ func (f *Finder) employees(ctx context.Context, asked []*datav1.DataRow) (*findR
 }
 
 func (f *Finder) locations(ctx context.Context, asked []*datav1.DataRow, day civil.Date) (*findResult, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	ids, paths := names(asked)
 	rows, err := f.pool.Query(ctx, `
 		SELECT l.id, coalesce(`+locationpath.PathSQL("$1", "l.id", "$4::date")+`, ''), '' FROM location l WHERE l.tenant_id = $1 AND l.id = ANY($2)

@@ -105,10 +105,7 @@ type locationLoader struct {
 }
 
 func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*location, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found := make(map[int64]*location, len(ids))
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(read pgx.Rows) error { return scanVersions(read, found) },

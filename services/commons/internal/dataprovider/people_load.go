@@ -112,10 +112,7 @@ const manyPeople = 100
 type personLoader struct{ pool *pg.Pool }
 
 func (l personLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*person, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	c := newPersonBatch(ids)
 	snapshots := []*pg.Snapshot{{}, {}}
 	if len(ids) < manyPeople {
@@ -131,6 +128,7 @@ func (l personLoader) load(ctx context.Context, ids []int64, days civil.Range, n
 		}
 	}
 
+	var err error
 	if len(ids) < manyPeople {
 		err = snapshots[0].Read(ctx, l.pool)
 	} else {

@@ -36,10 +36,7 @@ func New(pool *pg.Pool, running *Running, rules *rowvisibility.Rules) *Handler {
 // ListCurrentUserDelegations returns the delegations from and to the caller that
 // have not ended; none for a user who is no person.
 func (h *Handler) ListCurrentUserDelegations(ctx context.Context, _ *commonsv1.ListCurrentUserDelegationsRequest) (*commonsv1.DelegationList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	today := h.running.today()
 	found, err := involving(ctx, h.pool, tenantID, callerOf(ctx).PersonID, today)
 	if err != nil {
@@ -54,10 +51,7 @@ func (h *Handler) ListCurrentUserDelegations(ctx context.Context, _ *commonsv1.L
 
 // ListRunningDelegations returns the delegations to a person that run now.
 func (h *Handler) ListRunningDelegations(ctx context.Context, req *commonsv1.ListRunningDelegationsRequest) (*commonsv1.ListRunningDelegationsResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found, err := h.running.to(ctx, tenantID, req.GetPersonId())
 	if err != nil {
 		return nil, err
@@ -74,10 +68,7 @@ func (h *Handler) ListRunningDelegations(ctx context.Context, req *commonsv1.Lis
 // CreateDelegation delegates what somebody may see: the caller, or whom a caller
 // names who sees everybody.
 func (h *Handler) CreateDelegation(ctx context.Context, req *commonsv1.Delegation) (*commonsv1.Delegation, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	today := h.running.today()
 	d, err := parse(req, today)
 	if err != nil {
@@ -130,13 +121,10 @@ func (h *Handler) checkRights(ctx context.Context, d delegation) error {
 // DeleteDelegation ends a delegation, or returns 404 when there is none that the
 // caller may end.
 func (h *Handler) DeleteDelegation(ctx context.Context, req *commonsv1.DeleteDelegationRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	caller := callerOf(ctx)
 	anybodys := administers(caller) && caller.Has(writePermission)
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		gone, err := remove(ctx, tx, tenantID, req.GetId(), caller.PersonID, anybodys)
 		if err == nil && !gone {
 			err = fault.NotFound(CodeUnknown, fmt.Sprintf("There is no delegation with the id %d that you may end.", req.GetId()))

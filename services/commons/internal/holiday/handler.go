@@ -43,10 +43,7 @@ func (h *Handler) ListHolidays(ctx context.Context, req *commonsv1.ListHolidaysR
 			return nil, err
 		}
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	all, err := h.store.All(ctx, h.pool, tenantID)
 	if err != nil {
 		return nil, err
@@ -84,10 +81,7 @@ func datesInYear(h *commonsv1.Holiday, year *int32) []*commonsv1.HolidayDate {
 
 // GetHoliday returns one holiday, or 404.
 func (h *Handler) GetHoliday(ctx context.Context, req *commonsv1.GetHolidayRequest) (*commonsv1.Holiday, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	holiday, err := h.store.Get(ctx, h.pool, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
@@ -98,11 +92,8 @@ func (h *Handler) GetHoliday(ctx context.Context, req *commonsv1.GetHolidayReque
 
 // DeleteHoliday deletes a holiday, or returns 404.
 func (h *Handler) DeleteHoliday(ctx context.Context, req *commonsv1.DeleteHolidayRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	tenantID := tenant.Of(ctx)
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		version, err := h.store.DeleteIn(ctx, tx, tenantID, req.GetId(), req.Version)
 		if err != nil {
 			return err

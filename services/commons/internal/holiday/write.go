@@ -33,11 +33,8 @@ type change struct {
 
 // change runs work in a transaction, and sends others what it stored.
 func (h *Handler) change(ctx context.Context, work func(ctx context.Context, c *change) error) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	tenantID := tenant.Of(ctx)
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		list, err := h.store.AllForUpdate(ctx, tx, tenantID)
 		if err != nil {
 			return err

@@ -41,10 +41,7 @@ func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
 // FindJob returns the job that has a name on a date, or 404.
 func (h *Handler) FindJob(ctx context.Context, req *commonsv1.FindJobRequest) (*commonsv1.Job, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	id, day, err := find(ctx, h.pool, req)
 	if err != nil {
 		return nil, err
@@ -69,10 +66,7 @@ func (h *Handler) CreateJob(ctx context.Context, given *commonsv1.Job) (*commons
 	}
 	var created *commonsv1.Job
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		id, err := insert(ctx, tx, tenantID, given.GetPersistentId())
 		if err != nil {
 			return err
@@ -106,10 +100,7 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 	}
 	var changed *commonsv1.Job
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		versions, err := history(ctx, tx, tenantID, req.GetJobId())
 		if err != nil {
 			return err
@@ -133,10 +124,7 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 
 // GetJob returns a job as it is on a date.
 func (h *Handler) GetJob(ctx context.Context, req *commonsv1.GetJobRequest) (*commonsv1.Job, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	day, err := structure.DayOr("date", req.GetDate(), h.today())
 	if err != nil {
 		return nil, err
@@ -146,10 +134,7 @@ func (h *Handler) GetJob(ctx context.Context, req *commonsv1.GetJobRequest) (*co
 
 // DeleteJob deletes a job with all its days. One that a location has stays.
 func (h *Handler) DeleteJob(ctx context.Context, req *commonsv1.DeleteJobRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if err := remove(ctx, h.pool, tenantID, req.GetJobId()); err != nil {
 		return nil, err
 	}
@@ -168,10 +153,7 @@ func (h *Handler) DeleteJobByName(ctx context.Context, req *commonsv1.FindJobReq
 // ReadLocationJob returns the job of a location on a date; none when the
 // location has none.
 func (h *Handler) ReadLocationJob(ctx context.Context, req *commonsv1.ReadLocationJobRequest) (*commonsv1.LocationJob, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	asked := req.GetForLocation()
 	if asked == nil {
 		return nil, structure.Missing("forLocation")

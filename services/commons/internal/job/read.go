@@ -24,10 +24,7 @@ const maxJobs = 5000
 // MultiReadJobs returns the jobs that hold on a day, or every revision that
 // holds on a day of a span, by name and then by date.
 func (h *Handler) MultiReadJobs(ctx context.Context, req *commonsv1.MultiReadJobsRequest) (*commonsv1.JobList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	asked, err := criterion(req.GetWhere())
 	if err != nil {
 		return nil, err
@@ -136,10 +133,7 @@ func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day
 
 // GetJobByExternalId returns the job that has an external id on a date, or 404.
 func (h *Handler) GetJobByExternalId(ctx context.Context, req *commonsv1.GetJobByExternalIdRequest) (*commonv1.Ref, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	day, err := structure.DayOr("date", req.GetDate(), h.today())
 	if err != nil {
 		return nil, err
@@ -157,10 +151,7 @@ func (h *Handler) GetJobByExternalId(ctx context.Context, req *commonsv1.GetJobB
 // MultiReadJobExternalIds returns the jobs that have external ids on a date, in
 // the order asked for.
 func (h *Handler) MultiReadJobExternalIds(ctx context.Context, req *commonsv1.MultiReadJobExternalIdsRequest) (*commonsv1.JobExternalIdMappings, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	day, err := structure.Day("where.date", req.GetWhere().GetDate())
 	if err != nil {
 		return nil, err

@@ -68,10 +68,7 @@ func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) 
 
 // find returns the id of the job that a request names.
 func find(ctx context.Context, db pg.Querier, req *commonsv1.FindJobRequest) (int64, civil.Date, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
+	tenantID := tenant.Of(ctx)
 	if req.GetName() == "" {
 		return 0, 0, structure.Missing("name")
 	}

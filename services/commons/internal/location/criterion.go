@@ -153,13 +153,10 @@ func (h *Handler) readDuring(ctx context.Context, path string, kind kind, of *co
 }
 
 func (h *Handler) readSet(ctx context.Context, of *commonsv1.LocationsOfSet) (question, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return question{}, err
-	}
+	tenantID := tenant.Of(ctx)
 	const path = "where.locationSet"
 	q := question{kind: ofSet}
-	err = checkContext(path+".context", of.GetContext())
+	err := checkContext(path+".context", of.GetContext())
 	if err != nil {
 		return q, err
 	}
@@ -210,10 +207,7 @@ func (h *Handler) readSpan(ctx context.Context, span *commonsv1.LocationsSpan) (
 
 // start returns the locations that a criterion starts from.
 func (h *Handler) start(ctx context.Context, path string, one *commonv1.Ref, several *commonv1.RefList, day civil.Date) ([]int64, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	refs, err := structure.OneOrMore(path+".location", one, several)
 	if err != nil {
 		return nil, err
@@ -223,10 +217,7 @@ func (h *Handler) start(ctx context.Context, path string, one *commonv1.Ref, sev
 
 // types returns the ids of location types; nil without a list.
 func (h *Handler) types(ctx context.Context, path string, list *commonv1.RefList) ([]int64, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if cmp.Or(len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())) == 0 {
 		return nil, nil
 	}

@@ -40,10 +40,7 @@ func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
 // FindLocation returns the location that has a path on a date, or 404.
 func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationRequest) (*commonsv1.Location, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if err := checkContext("context", req.GetContext()); err != nil {
 		return nil, err
 	}
@@ -66,10 +63,7 @@ func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationR
 
 // GetLocation returns a location as it is on a date.
 func (h *Handler) GetLocation(ctx context.Context, req *commonsv1.GetLocationRequest) (*commonsv1.Location, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if req.GetContext() != "" {
 		if err := checkContext("context", req.GetContext()); err != nil {
 			return nil, err
@@ -111,11 +105,8 @@ func (h *Handler) write(ctx context.Context, given []*commonsv1.Location, partia
 	}
 	var outcome *bulk.Outcome[*commonsv1.Location, *commonsv1.Location]
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
-		err = lock(ctx, tx, tenantID)
+		tenantID := tenant.Of(ctx)
+		err := lock(ctx, tx, tenantID)
 		if err != nil {
 			return err
 		}
@@ -175,10 +166,7 @@ func (h *Handler) inTree(ctx context.Context, path string, destination *commonv1
 	fn func(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, parent *int64) error,
 ) error {
 	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		if err := lock(ctx, tx, tenantID); err != nil {
 			return err
 		}
@@ -211,10 +199,7 @@ func (h *Handler) MultiDeleteLocations(ctx context.Context, req *commonsv1.Multi
 		names = h.today()
 	}
 	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		if err := lock(ctx, tx, tenantID); err != nil {
 			return err
 		}

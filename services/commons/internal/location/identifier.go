@@ -21,10 +21,7 @@ import (
 // MultiReadLocationExternalIds returns the locations that have external ids on a
 // date, in the order asked for.
 func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commonsv1.MultiReadLocationExternalIdsRequest) (*commonsv1.LocationExternalIdMappings, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if req.GetWhere().GetContext() != "" {
 		if err := checkContext("where.context", req.GetWhere().GetContext()); err != nil {
 			return nil, err

@@ -25,10 +25,7 @@ func (h *Handler) ResolveLocations(ctx context.Context, req *commonsv1.ResolveLo
 	if len(req.GetPaths())+len(req.GetIds()) > maxResolved {
 		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d locations can be asked for at once.", maxResolved))
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	day, err := structure.Day("day", req.GetDay())
 	if err != nil {
 		return nil, err

@@ -65,10 +65,7 @@ func (h *Handler) CreateLocationSet(ctx context.Context, req *commonsv1.CreateLo
 	}
 	var created *commonsv1.LocationSet
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		id, err := insert(ctx, tx, tenantID, &commonsv1.LocationSetChange{
 			Name: given.GetName(), TypeId: given.TypeId, Description: &given.Description, IncludeAllEnabled: given.IncludeAllEnabled,
 		}, given.GetPersistentId())
@@ -89,10 +86,7 @@ func (h *Handler) CreateLocationSet(ctx context.Context, req *commonsv1.CreateLo
 
 // change adds and removes locations of a set.
 func (h *Handler) change(ctx context.Context, tx pgx.Tx, id int64, add, remove []*commonv1.Ref, day civil.Date) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	for i, refs := range [][]*commonv1.Ref{remove, add} {
 		for k, ref := range refs {
 			if err := structure.CheckRef(fmt.Sprintf("location %d of the set", k+1), ref); err != nil {
@@ -125,11 +119,8 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, id int64, add, remove [
 
 // DeleteLocationSet deletes a set, or returns 404.
 func (h *Handler) DeleteLocationSet(ctx context.Context, req *commonsv1.DeleteLocationSetRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	tenantID := tenant.Of(ctx)
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := precondition.CheckRow(ctx, tx, fmt.Sprintf("location set %d", req.GetId()), notFound(req.GetId()),
 			`SELECT version FROM location_set WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, tenantID, req.GetId()); err != nil {
 			return err
@@ -150,10 +141,7 @@ func (h *Handler) MultiDeleteLocationSets(ctx context.Context, req *commonsv1.Mu
 		return nil, err
 	}
 	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		for _, ref := range refs {
 			tag, err := tx.Exec(ctx, `DELETE FROM location_set WHERE tenant_id = $1
 				AND (id = $2 OR $2 IS NULL AND name = $3)`, tenantID, ref.Id, ref.GetQualifier())
@@ -195,10 +183,7 @@ func (h *Handler) UpsertLocationSets(ctx context.Context, req *commonsv1.Locatio
 }
 
 func (h *Handler) upsert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSetChange) (*commonsv1.LocationSet, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	day, err := structure.DayOr("effectiveOnDate", c.GetEffectiveOnDate(), h.today())
 	if err != nil {
 		return nil, err

@@ -50,10 +50,7 @@ func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocation
 	}
 	var set *commonsv1.LocationSet
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		set, err = get(ctx, tx, tenantID, req.GetId(), day)
 		return err
 	})
@@ -189,10 +186,7 @@ func (h *Handler) response(ctx context.Context, q question, skip, count int) (li
 }
 
 func response(ctx context.Context, db pg.Querier, q question, skip, count int) ([]*commonsv1.LocationSet, int, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
+	tenantID := tenant.Of(ctx)
 	const where = ` FROM location_set WHERE tenant_id = $1
 		AND (NOT $2 OR id = ANY($3) OR name = ANY($4) OR persistent_id = ANY($5))
 		AND ($6::smallint[] IS NULL OR type_id = ANY($6)) AND lower(left(name, length($7))) = lower($7)`

@@ -29,10 +29,7 @@ func (h *Handler) ReadTypeOfLocation(ctx context.Context, req *commonsv1.ReadTyp
 	}
 	out := &commonsv1.ReadTypeOfLocationResponse{}
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		ids, err := locationpath.Resolve(ctx, tx, tenantID, []*commonv1.Ref{ref}, day)
 		if err != nil {
 			return err

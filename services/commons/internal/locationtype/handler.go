@@ -93,10 +93,7 @@ func isInEffect(t *commonsv1.LocationType, days civil.Range) bool {
 // that are in effect on a day, or all; in the order of their levels, then in their
 // display order.
 func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	switch req.GetContext() {
 	case "", "ORG", "FORECAST":
 	default:
@@ -128,10 +125,7 @@ func onDay(text string) (civil.Range, error) {
 // GetLocationType returns one type, or 404; 400 when it is not in effect on the day
 // that is given.
 func (h *Handler) GetLocationType(ctx context.Context, req *commonsv1.GetLocationTypeRequest) (*commonsv1.LocationType, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	rows, err := h.pool.Query(ctx, `SELECT `+columns+`, version FROM location_type WHERE tenant_id = $1 AND id = $2`,
 		tenantID, req.GetId())
 	if err != nil {
@@ -166,10 +160,7 @@ func notFound(id int64) *fault.Error {
 
 // CreateLocationType stores a new type.
 func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.LocationType) (*commonsv1.LocationType, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if given.Id != nil {
 		return nil, fault.Invalid(structure.CodeIDGiven, "id must not be sent with a new location type.")
 	}
@@ -207,10 +198,7 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 
 // UpdateLocationType changes what is sent of a type.
 func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateLocationTypeRequest) (*commonsv1.LocationType, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	given := req.GetLocationType()
 	if given == nil {
 		given = &commonsv1.LocationType{}
@@ -284,11 +272,8 @@ func daysSent(given *commonsv1.LocationType) (from, to *civil.Date, err error) {
 // DeleteLocationType deletes a type, or returns 404; 400 when a location has it
 // on any day.
 func (h *Handler) DeleteLocationType(ctx context.Context, req *commonsv1.DeleteLocationTypeRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	tenantID := tenant.Of(ctx)
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := checkVersion(ctx, tx, tenantID, req.GetId()); err != nil {
 			return err
 		}

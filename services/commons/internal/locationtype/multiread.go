@@ -21,10 +21,7 @@ import (
 // the order of lists. Types that are in effect on no day of the span are left out,
 // and with a time since, those that were not changed since.
 func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.MultiReadLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	refs, days, err := criterion(req.GetWhere())
 	if err != nil {
 		return nil, err

@@ -179,10 +179,7 @@ LEFT JOIN LATERAL (SELECT status FROM user_account_status
 ORDER BY p.id`
 
 func (h *Handler) page(ctx context.Context, q pageQuery, seen []int64) ([]*commonsv1.PersonRecord, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	rows, err := h.pool.Query(ctx, readPage,
 		tenantID, q.day, q.employment, q.account, notApplicable, q.withoutAoid,
 		q.changedFrom, q.changedTo, seen, q.limit, q.offset)

@@ -15,10 +15,7 @@ import (
 // ReadBirthDates returns when persons were born. Those of whom it is not known are
 // left out.
 func (h *Handler) ReadBirthDates(ctx context.Context, req *commonsv1.ReadBirthDatesRequest) (*commonsv1.ReadBirthDatesResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if n := len(req.GetPersonIds()); n > maxResolved {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
 	}

@@ -13,10 +13,7 @@ import (
 // ReadCustomFields returns custom texts and dates of persons by their names, and which
 // of the names nobody in the tenant has.
 func (h *Handler) ReadCustomFields(ctx context.Context, req *commonsv1.ReadCustomFieldsRequest) (*commonsv1.ReadCustomFieldsResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	out := &commonsv1.ReadCustomFieldsResponse{}
 	unknown, err := h.pool.Query(ctx, `SELECT n FROM unnest($2::text[]) AS n
 		WHERE NOT EXISTS (SELECT FROM custom_data d WHERE d.tenant_id = $1 AND d.type_name = n)

@@ -89,10 +89,7 @@ func (h *Handler) Run(ctx context.Context) error { return h.writer.Run(ctx) }
 
 // GetPerson returns the person with the id in the path.
 func (h *Handler) GetPerson(ctx context.Context, req *commonsv1.GetPersonRequest) (*commonsv1.Person, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if err := h.reader.CheckVisible(ctx, req.GetPersonId()); err != nil {
 		return nil, err
 	}

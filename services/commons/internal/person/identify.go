@@ -29,10 +29,7 @@ func (h *Handler) IdentifyPersons(ctx context.Context, req *commonsv1.IdentifyPe
 }
 
 func (h *Handler) identify(ctx context.Context, identities []*commonsv1.PersonIdentity) (*commonsv1.IdentifyPersonsResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if n := len(identities); n > maxIdentified {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxIdentified))
 	}

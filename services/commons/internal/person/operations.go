@@ -50,10 +50,7 @@ func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonR
 // Responses name persons by several properties: sent back, they are no mistake as
 // long as each of them names that person.
 func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdentity, id int64) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	parts := reader.SplitIdentity(asked)
 	keys := make([]store.Key, len(parts))
 	for i, part := range parts {

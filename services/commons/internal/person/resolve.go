@@ -17,10 +17,7 @@ const maxResolved = 10000
 // ResolvePersons returns what other domains keep of persons. Unknown ones are
 // left out.
 func (h *Handler) ResolvePersons(ctx context.Context, req *commonsv1.ResolvePersonsRequest) (*commonsv1.ResolvePersonsResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if n := len(req.GetIds()) + len(req.GetPersonNumbers()); n > maxResolved {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
 	}

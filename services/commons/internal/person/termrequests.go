@@ -23,10 +23,7 @@ func (h *Handler) TermRequests() *TermRequests { return &TermRequests{pool: h.po
 
 // ListTermRequests returns what is to be carried out for persons, in order.
 func (t *TermRequests) ListTermRequests(ctx context.Context, req *commonsv1.ListTermRequestsRequest) (*commonsv1.ListTermRequestsResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if n := len(req.GetPersonIds()); n > maxResolved {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
 	}

@@ -44,10 +44,7 @@ WHERE tenant_id = $1 AND person_id = ANY($2) AND from_date < $4 AND to_date > $3
 
 // ReadPersonPay returns what holds of persons on some days.
 func (h *Handler) ReadPersonPay(ctx context.Context, req *commonsv1.ReadPersonPayRequest) (*commonsv1.ReadPersonPayResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	days := civil.Range{From: civil.Date(req.GetFrom()), To: civil.Date(req.GetTo())}
 	if n := len(req.GetPersonIds()); n > maxPersons || days.Empty() || days.Days() > maxDays {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons on %d days are more than the allowed %d on %d, or none.", n, days.Days(), maxPersons, maxDays))

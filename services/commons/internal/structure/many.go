@@ -50,10 +50,7 @@ func OneOrMore(path string, one *commonv1.Ref, several *commonv1.RefList) ([]*co
 // the order asked for: with 207 when some are unknown, and an error with the
 // code when all are. The table is a name of ours, never of a caller.
 func PersistentIDs(ctx context.Context, pool *pg.Pool, table string, asked []string, code string) (*commonsv1.PersistentIdMappings, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if len(asked) == 0 {
 		return nil, Missing("where.persistentIds")
 	}

@@ -246,10 +246,7 @@ func (q question) response(c Calendar, today civil.Date) (*commonsv1.SymbolicPer
 
 // today returns the day that it is for the subject of where.
 func (h *Handler) today(ctx context.Context, where *commonsv1.SymbolicPeriodWhere) (civil.Date, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, err
-	}
+	tenantID := tenant.Of(ctx)
 	given := 0
 	for _, is := range []bool{where.GetCurrentUser(), where.GetCurrentTenant(), where.GetEmployeeId() != 0, where.GetLocationId() != 0, where.GetPersonNumber() != ""} {
 		if is {
@@ -313,16 +310,13 @@ func (h *Handler) personsToday(ctx context.Context, where *commonsv1.SymbolicPer
 // person returns the id and the time zone of a person, by id, or by number when
 // the id is 0; the id is 0 when there is none.
 func (h *Handler) person(ctx context.Context, id int64, number string) (int64, *time.Location, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	var name string
 	key, value := "id", any(id)
 	if id == 0 {
 		key, value = "person_number", number
 	}
-	err = h.pool.QueryRow(ctx, `SELECT id, time_zone FROM person WHERE tenant_id = $1 AND `+key+` = $2`,
+	err := h.pool.QueryRow(ctx, `SELECT id, time_zone FROM person WHERE tenant_id = $1 AND `+key+` = $2`,
 		tenantID, value).Scan(&id, &name)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, h.zone, nil

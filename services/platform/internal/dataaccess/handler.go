@@ -267,10 +267,7 @@ func digestOf(m proto.Message) ([32]byte, error) {
 
 // keyOf is the key of a tag of the caller, who sees some persons.
 func keyOf(ctx context.Context, visible rowvisibility.Set, tag, further string) (cacheKey, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return cacheKey{}, err
-	}
+	tenantID := tenant.Of(ctx)
 	key := cacheKey{tenant: tenantID, visibility: visible.Digest(), tag: tag, further: further}
 	if caller, ok := authn.From(ctx); ok {
 		key.subject = caller.Subject

@@ -103,10 +103,7 @@ func (h *Handler) MultiReadGenericNotifications(ctx context.Context, req *platfo
 	if err != nil {
 		return nil, err
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	outcome := &bulk.Outcome[*commonv1.Ref, *notification]{}
 	list, err := h.resource.Store.Find(ctx, h.resource.Pool, tenantID, idsOf(refs), namesOf(refs))
 	if err != nil {
@@ -135,10 +132,7 @@ func (h *Handler) MultiDeleteGenericNotifications(ctx context.Context, req *plat
 	if err != nil {
 		return nil, err
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	err = pg.InTx(ctx, h.resource.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		list, err := h.resource.Store.Find(ctx, tx, tenantID, idsOf(refs), namesOf(refs))
 		if err != nil {

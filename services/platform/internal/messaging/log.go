@@ -26,10 +26,7 @@ var states = []string{delivery.Pending, delivery.Delivered, delivery.Failed, del
 // MultiReadDeliveries returns a page of the log: of persons whom the caller sees, and
 // for who sees everybody also what went to addresses and webhooks.
 func (h *Handler) MultiReadDeliveries(ctx context.Context, req *platformv1.MultiReadDeliveriesRequest) (*platformv1.DeliveryPage, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	q, err := queryOf(req)
 	if err != nil {
 		return nil, err
@@ -82,10 +79,7 @@ func queryOf(req *platformv1.MultiReadDeliveriesRequest) (delivery.Query, error)
 
 // GetDelivery returns one delivery with its attempts, or 404.
 func (h *Handler) GetDelivery(ctx context.Context, req *platformv1.GetDeliveryRequest) (*platformv1.Delivery, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := h.deps.Rules.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -113,10 +107,7 @@ func (h *Handler) GetDelivery(ctx context.Context, req *platformv1.GetDeliveryRe
 // ReplayDeliveries sends deliveries again: all or none. Those that wait are tried at
 // once by themselves, and stay as they are.
 func (h *Handler) ReplayDeliveries(ctx context.Context, req *platformv1.ReplayDeliveriesRequest) (*platformv1.DeliveryPage, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if len(req.GetIds()) == 0 {
 		return nil, fault.Invalid(CodeMissing, "ids is missing: the deliveries to send again.")
 	}

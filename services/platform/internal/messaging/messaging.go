@@ -71,10 +71,7 @@ func New(deps Deps) *Handler {
 // ListMessagingNotifications returns all generic notifications by name, or the one
 // with a name, if there is such a one.
 func (h *Handler) ListMessagingNotifications(ctx context.Context, req *platformv1.ListMessagingNotificationsRequest) (*platformv1.MessagingNotificationList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	list, err := h.notifications.List(ctx, h.deps.Pool, tenantID, req.Name)
 	if err != nil {
 		return nil, err
@@ -99,10 +96,7 @@ func (h *Handler) GetMessagingNotification(ctx context.Context, req *platformv1.
 }
 
 func (h *Handler) notification(ctx context.Context, id int64) (*platformv1.GenericNotification, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	n, err := h.notifications.Get(ctx, h.deps.Pool, tenantID, id)
 	if fault.HasCode(err, genericnotification.CodeUnknown) {
 		return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no generic notification with the id %d.", id))

@@ -45,10 +45,7 @@ func (h *Handler) Notify(ctx context.Context, req *platformv1.NotifyRequest) (*p
 	if req.GetDomain() == "" || req.GetEvent() == "" {
 		return nil, fault.Invalid(CodeMissing, "domain and event are needed: they say which generic notifications are sent.")
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	list, err := genericnotification.OfEvent(ctx, h.deps.Pool, tenantID, req.GetDomain(), req.GetEvent(), maxEvent+1)
 	switch {
 	case err != nil:
@@ -63,10 +60,7 @@ func (h *Handler) Notify(ctx context.Context, req *platformv1.NotifyRequest) (*p
 
 // notify stores what is to be sent, all or nothing.
 func (h *Handler) notify(ctx context.Context, list []*platformv1.GenericNotification, to recipients, data ...*structpb.Struct) (*platformv1.NotifyResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	values, err := valuesOf(data)
 	if err != nil {
 		return nil, err

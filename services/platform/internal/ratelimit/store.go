@@ -179,10 +179,7 @@ func (s *Store) remove(ctx context.Context, tenantID int64, k key) (bool, error)
 
 // Remaining returns how many requests a caller has left of each class.
 func (s *Store) Remaining(ctx context.Context, caller string, policies map[optionsv1.Throttle]ratelimit.Policy) (map[optionsv1.Throttle]int64, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	classes := make([]int16, 0, len(policies))
 	left := make(map[optionsv1.Throttle]int64, len(policies))
 	for class, p := range policies {

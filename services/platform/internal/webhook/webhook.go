@@ -227,20 +227,17 @@ func (h *Handler) RotateWebhookSecret(ctx context.Context, req *platformv1.Rotat
 	if err := h.requireEverybody(ctx); err != nil {
 		return nil, err
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	secret := newSecret()
 	var w *platformv1.Webhook
-	err = pg.InTx(ctx, h.resource.Pool, func(ctx context.Context, tx pgx.Tx) error {
+	err := pg.InTx(ctx, h.resource.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if w, err = h.resource.Store.GetForUpdate(ctx, tx, tenantID, req.GetId()); err != nil {
 			return err
 		}
 		if err := precondition.Check(ctx, fmt.Sprintf("webhook %d", req.GetId()), w.GetVersion()); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE webhook SET former_secret = secret, former_until = $4, secret = $3, version = version + 1 WHERE tenant_id = $1 AND id = $2`,
+		_, err = tx.Exec(ctx, `UPDATE webhook SET former_secret = secret, former_until = $4, secret = $3, version = version + 1 WHERE tenant_id = $1 AND id = $2`,
 			tenantID, req.GetId(), secret, h.clock.Now().Add(formerFor))
 		return err
 	})

@@ -41,10 +41,7 @@ func newLocationTable(reader *reading.Reader, source Locations) *dataelement.Tab
 }
 
 func loadLocations(ctx context.Context, reader *reading.Reader, source Locations, ids []int64, days civil.Range) ([]*plan, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	length := int64(days.Days())
 	known, err := source.ListLocationEmployees(ctx, &datav1.ListLocationEmployeesRequest{
 		LocationIds: ids, Day: (days.To - 1).String(), Most: maxEmployeeDays / length,

@@ -35,10 +35,7 @@ func newTable(reader *reading.Reader) *dataelement.Table[plan] {
 		Name: "SCH", Permission: "scheduling.schedule.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
 		MaxRowDays: maxEmployeeDays, Entries: elements(),
 		Load: func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
-			tenantID, err := tenant.Of(ctx)
-			if err != nil {
-				return nil, err
-			}
+			tenantID := tenant.Of(ctx)
 			entries, locked, err := reader.OutlinesOf(ctx, tenantID, ids, days)
 			if err != nil {
 				return nil, err

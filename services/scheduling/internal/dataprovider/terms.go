@@ -78,10 +78,7 @@ CROSS JOIN LATERAL (SELECT * FROM employee WHERE tenant_id = $1 AND id = e.emplo
 CROSS JOIN LATERAL unnest(t.terminated_from, t.terminated_to) AS r (from_date, to_date) ORDER BY t.id, 2`
 
 func loadTerms(ctx context.Context, pool *pg.Pool, ids []int64) ([]*terms, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found := make(map[int64]*terms, len(ids))
 	out := make([]*terms, len(ids))
 	for i, id := range ids {

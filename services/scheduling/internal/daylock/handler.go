@@ -48,10 +48,7 @@ func New(pool *pg.Pool, directory Directory, wake func()) *Handler {
 // days becomes one with them; the response holds one lock for each employee, in
 // the order of the request, which covers the days that were asked for.
 func (h *Handler) ApplyCreateDayLocks(ctx context.Context, req *schedulingv1.ApplyCreateDayLocksRequest) (*schedulingv1.ApplyCreateDayLocksResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	employees, days, err := h.read(ctx, "forEmployees.where", req.GetForEmployees().GetWhere())
 	if err != nil {
 		return nil, err
@@ -84,10 +81,7 @@ func (h *Handler) read(ctx context.Context, path string, where *schedulingv1.Day
 
 // MultiDeleteDayLocks unlocks days of employees. What is left of a lock stays.
 func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.MultiDeleteDayLocksRequest) (*schedulingv1.DayLockList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	employees, days, err := h.read(ctx, "where.employees", req.GetWhere().GetEmployees())
 	if err != nil {
 		return nil, err

@@ -37,10 +37,7 @@ func New(pool *pg.Pool, wake func()) *Handler {
 
 // GetEmploymentTerm returns the term with the id in the path.
 func (h *Handler) GetEmploymentTerm(ctx context.Context, req *schedulingv1.GetEmploymentTermRequest) (*schedulingv1.EmploymentTerm, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found, err := get(ctx, h.pool, tenantID, req.GetId(), false)
 	if err != nil {
 		return nil, err
@@ -50,10 +47,7 @@ func (h *Handler) GetEmploymentTerm(ctx context.Context, req *schedulingv1.GetEm
 
 // CreateEmploymentTerm stores a new term.
 func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *schedulingv1.EmploymentTerm) (*schedulingv1.EmploymentTerm, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	term, err := prepareNew(req)
 	if err != nil {
 		return nil, err
@@ -68,10 +62,7 @@ func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *schedulingv1.Em
 // UpdateEmploymentTerm replaces the term with the id in the path. What the
 // request leaves out stays.
 func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *schedulingv1.UpdateEmploymentTermRequest) (*schedulingv1.EmploymentTerm, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	return h.change(ctx, tenantID, false, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
 		old, err := get(ctx, tx, tenantID, req.GetId(), true)
 		if err != nil {
@@ -92,11 +83,8 @@ func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *schedulingv1.Up
 // DeleteEmploymentTerm removes the term with the id in the path. A term that
 // persons are assigned to stays.
 func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *schedulingv1.DeleteEmploymentTermRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	_, err = h.change(ctx, tenantID, true, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
+	tenantID := tenant.Of(ctx)
+	_, err := h.change(ctx, tenantID, true, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
 		old, err := get(ctx, tx, tenantID, req.GetId(), true)
 		if err != nil {
 			return row{}, false, err
@@ -149,10 +137,7 @@ func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, writ
 // ListEmploymentTerms returns the term with an id or a name, or all terms in
 // the order of their names.
 func (h *Handler) ListEmploymentTerms(ctx context.Context, req *schedulingv1.ListEmploymentTermsRequest) (*schedulingv1.EmploymentTermList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found, err := h.listed(ctx, tenantID, req)
 	if err != nil {
 		return nil, err

@@ -41,10 +41,7 @@ JOIN employment_term t ON t.tenant_id = $1 AND lower(t.name) = lower(u.name)`
 // Terms returns the terms that refs name, in the same order. The id of a ref wins, and names
 // are compared without case. A ref that names no term is the error WFS-106607.
 func (l *Lookup) Terms(ctx context.Context, refs []*commonv1.Ref) ([]Term, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	var ids []int64
 	var names []string
 	var idPositions, namePositions []int32

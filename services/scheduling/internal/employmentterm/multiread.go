@@ -31,10 +31,7 @@ type termRef struct {
 // MultiReadEmploymentTerms returns the terms asked for, in that order. An
 // unknown name refuses the request; other unknown terms fail by themselves.
 func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermsRequest) (*schedulingv1.EmploymentTermList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	where := req.GetWhere()
 	list, err := requestedTerms(where.GetEmploymentTerms())
 	if err != nil {

@@ -25,10 +25,7 @@ var properties = map[schedulingv1.EmploymentTermProperty]property{
 // FindEmploymentTermUse returns the name of a term that refers to an object of another
 // service, or "" when none does.
 func (h *Handler) FindEmploymentTermUse(ctx context.Context, req *schedulingv1.FindEmploymentTermUseRequest) (*schedulingv1.FindEmploymentTermUseResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	of, known := properties[req.GetProperty()]
 	if !known {
 		return nil, fault.Invalid(fault.CodeBadRequest, "property is missing, or unknown.")

@@ -30,10 +30,7 @@ type edit struct {
 // UpsertEmploymentTermVersions changes versions of terms and adds others, all or
 // none, and returns the terms in the order in which they are first named.
 func (h *Handler) UpsertEmploymentTermVersions(ctx context.Context, req *schedulingv1.UpsertEmploymentTermVersionsRequest) (*schedulingv1.EmploymentTermList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	edits, err := editsOf(req.GetChanges())
 	if err != nil {
 		return nil, err

@@ -91,10 +91,7 @@ func readSelect(names []string) (selection, error) {
 // MultiReadEmploymentTermSchedules returns what is selected of terms: those that are
 // named, or those that employees are on.
 func (h *Handler) MultiReadEmploymentTermSchedules(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermSchedulesRequest) (*schedulingv1.EmploymentTermSchedules, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	selected, err := readSelect(req.GetSelect())
 	if err != nil {
 		return nil, err

@@ -71,10 +71,7 @@ func (r row) equal(other row) bool {
 // PutLeave replaces the leave of employees by newer states. It holds the locks of the
 // employees' schedules, so a day lock that follows sees the leave.
 func (h *Handler) PutLeave(ctx context.Context, req *schedulingv1.PutLeaveRequest) (*schedulingv1.PutLeaveResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if n := len(req.GetEmployees()); n > maxEmployees {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees are more than the allowed %d.", n, maxEmployees))
 	}
@@ -90,7 +87,7 @@ func (h *Handler) PutLeave(ctx context.Context, req *schedulingv1.PutLeaveReques
 		}
 		wanted[e.GetEmployeeId()], versions[e.GetEmployeeId()] = rows, e.GetVersion()
 	}
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		return storeNewer(ctx, tx, tenantID, maps.Clone(versions), wanted)
 	})
 	if err != nil {

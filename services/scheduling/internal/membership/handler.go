@@ -60,10 +60,7 @@ func (h *Handler) FindEmploymentTermAssignments(ctx context.Context, req *schedu
 }
 
 func (h *Handler) one(ctx context.Context, key personKey) (*schedulingv1.PersonEmploymentTerms, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found, missing, err := h.findPersons(ctx, []personKey{key})
 	if err != nil {
 		return nil, err
@@ -82,10 +79,7 @@ func (h *Handler) one(ctx context.Context, key personKey) (*schedulingv1.PersonE
 // MultiReadEmploymentTermAssignments returns the assignments of the persons
 // asked for, in that order. Unknown persons fail by themselves.
 func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermAssignmentsRequest) (*schedulingv1.PersonEmploymentTermsList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	asked, err := h.criterion(ctx, req.GetWhere())
 	if err != nil {
 		return nil, err

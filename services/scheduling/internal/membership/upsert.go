@@ -40,10 +40,7 @@ func (h *Handler) MultiUpsertEmploymentTermAssignments(ctx context.Context, req 
 
 // write does with the assignments of each item what the effect says.
 func (h *Handler) write(ctx context.Context, persons []*schedulingv1.PersonEmploymentTerms, does effect) (*schedulingv1.PersonEmploymentTermsList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	items := make([]*item, len(persons))
 	for i, in := range persons {
 		items[i] = &item{effect: does}

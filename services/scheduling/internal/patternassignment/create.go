@@ -84,10 +84,7 @@ func (k *Kind) readAssignment(path string, g *schedulingv1.GroupSchedulePattern)
 // complete finds the owners and the templates that the creates name. Without
 // partial the first error ends it.
 func (s *Assignments) complete(ctx context.Context, list []creation, partial bool) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	if err := firstError(list, partial); err != nil {
 		return err
 	}
@@ -141,11 +138,8 @@ func firstError(list []creation, partial bool) error {
 func (s *Assignments) create(ctx context.Context, list []creation, partial bool) (*CreateOutcome, int64, error) {
 	var outcome *CreateOutcome
 	var propagationID int64
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	err = pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
+	tenantID := tenant.Of(ctx)
+	err := pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		now, edits, errs, at, err := s.insertIntoLayers(ctx, tx, tenantID, list)
 		if err != nil {
 			return err

@@ -19,10 +19,7 @@ import (
 
 // Get returns one assignment, or 404.
 func (s *Assignments) Get(ctx context.Context, id int64) (*schedulingv1.GroupSchedulePattern, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := s.deps.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -70,10 +67,7 @@ func (s *Assignments) Read(ctx context.Context, selected Selection, options Read
 	var list []assignment
 	var histories []*schedulingv1.GroupSchedulePatternHistory
 	err = pg.InSnapshot(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		if selected.Current {
 			if list, err = s.kind.current(ctx, tx, tenantID, ids, window); err != nil {
 				return err
@@ -94,10 +88,7 @@ func (s *Assignments) Read(ctx context.Context, selected Selection, options Read
 
 // messages are assignments as callers see them.
 func (s *Assignments) messages(ctx context.Context, list []assignment) ([]*schedulingv1.GroupSchedulePattern, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	ids := make([]int64, len(list))
 	for i := range list {
 		ids[i] = list[i].patternID

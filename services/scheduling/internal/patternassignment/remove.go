@@ -20,10 +20,7 @@ type ByOwnerOutcome = bulk.Outcome[*commonv1.Ref, *schedulingv1.GroupSchedulePat
 // removeByOwners takes the days of u away from every assignment of the owners
 // that it names. One that is named twice has its results once.
 func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial bool) (*ByOwnerOutcome, int64, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
+	tenantID := tenant.Of(ctx)
 	owners, errs, err := s.FindOwners(ctx, u.refs, partial)
 	if err != nil {
 		return nil, 0, err

@@ -73,10 +73,7 @@ type ByIDOutcome = bulk.Outcome[*commonv1.Ref, *schedulingv1.GroupSchedulePatter
 
 // update edits the assignments that u names.
 func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByIDOutcome, int64, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
+	tenantID := tenant.Of(ctx)
 	r, err := s.replacement(ctx, u)
 	if err != nil {
 		return nil, 0, err
@@ -128,10 +125,7 @@ type requestPatterns struct {
 // replacement finds the pattern and the owner that u brings; nil when it brings
 // none.
 func (s *Assignments) replacement(ctx context.Context, u *update) (*requestPatterns, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if u.given == nil {
 		return nil, nil
 	}

@@ -89,10 +89,7 @@ func (r *Resolver) EmployeesByList(ctx context.Context, list *commonv1.RefList) 
 
 // CountEmployees returns how many employees an empty list stands for.
 func (r *Resolver) CountEmployees(ctx context.Context) (int, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := r.rules.Visible(ctx)
 	if err != nil || !visible.All() {
 		return len(visible.IDs()), err
@@ -111,10 +108,7 @@ func (r *Resolver) Visible(ctx context.Context) (rowvisibility.Set, error) {
 }
 
 func (r *Resolver) allEmployees(ctx context.Context) ([]Employee, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := r.rules.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -208,10 +202,7 @@ func (r *Resolver) refuseOwn(ctx context.Context, employees []Employee) error {
 
 // find returns the wanted employees at their positions, and those who are unknown.
 func (r *Resolver) find(ctx context.Context, want lookupKeys, count int) ([]Employee, lookupKeys, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, lookupKeys{}, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := r.rules.Visible(ctx)
 	if err != nil {
 		return nil, lookupKeys{}, err
@@ -223,10 +214,7 @@ func (r *Resolver) find(ctx context.Context, want lookupKeys, count int) ([]Empl
 // services have found out whom the caller sees before they call. An unknown one is the error
 // WFS-103401.
 func (r *Resolver) EmployeeByID(ctx context.Context, id int64) (*Employee, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	var want lookupKeys
 	want.addID(id, 0)
 	employees, missing, err := r.findAmong(ctx, tenantID, rowvisibility.AllPersons(), want, 1)

@@ -43,10 +43,7 @@ const selectPropagation = `SELECT ` + columns + ` FROM propagation WHERE tenant_
 // GetPropagation returns a propagation of the caller's tenant. An unknown id is
 // a 404.
 func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropagationRequest) (*schedulingv1.Propagation, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	rows, err := h.pool.Query(ctx, selectPropagation, tenantID, req.GetId())
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)

@@ -47,10 +47,7 @@ ORDER BY 1, 2`
 // Pending returns the propagations that have still to reach employees, oldest
 // first; employees without any are absent. It works for the tenant of ctx.
 func Pending(ctx context.Context, db pg.Querier, employeeIDs []int64) (map[int64][]Open, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	rows, err := db.Query(ctx, selectPending, tenantID, employeeIDs)
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read pending: %w", err)

@@ -56,10 +56,7 @@ RETURNING id`
 // and returns its id. It works for the tenant of ctx, and records the requests that caused
 // the change.
 func Insert(ctx context.Context, tx pgx.Tx, req Request) (id int64, err error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, err
-	}
+	tenantID := tenant.Of(ctx)
 	err = tx.QueryRow(ctx, insertPropagation, tenantID, string(req.Cause), req.TermIDs, req.EmployeeIDs, bus.RequestIDs(ctx)).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("propagation: insert: %w", err)
@@ -74,10 +71,7 @@ func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, err
-	}
+	tenantID := tenant.Of(ctx)
 	if err := outbox.Append(ctx, tx, tenantID, &schedulingv1.PropagationRequested{PropagationId: id}); err != nil {
 		return 0, fmt.Errorf("propagation: request: %w", err)
 	}
@@ -96,10 +90,7 @@ WHERE tenant_id = $1 AND id = $2`
 
 // Finish ends a propagation whose change the transaction has applied to all its employees.
 func Finish(ctx context.Context, tx pgx.Tx, id int64, done Progress) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	if _, err := tx.Exec(ctx, finishPropagation, tenantID, id, done.Employees, done.Spans, done.Locked, done.Detached); err != nil {
 		return fmt.Errorf("propagation: finish: %w", err)
 	}

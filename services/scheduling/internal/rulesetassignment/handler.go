@@ -98,12 +98,10 @@ func refOf(identity *schedulingv1.SchedulingPersonIdentity) *commonv1.Ref {
 }
 
 func (h *Handler) list(ctx context.Context, refs []*commonv1.Ref, contextPath string, named *commonv1.Ref, datePath, date string, partial bool) (*schedulingv1.PersonScheduleRuleSetsList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	var inContext int64
 	if named != nil {
+		var err error
 		if inContext, err = ContextOf(contextPath, named); err != nil {
 			return nil, err
 		}

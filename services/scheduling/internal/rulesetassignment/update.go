@@ -93,10 +93,7 @@ func (h *Handler) MultiUpsertScheduleRuleSetAssignments(ctx context.Context, req
 
 // write carries items out, all or none, and returns what each person then has.
 func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.PersonScheduleRuleSets, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	ids := make([]int64, len(items))
 	for i, it := range items {
 		ids[i] = it.employee.ID
@@ -105,7 +102,7 @@ func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.Per
 	ids = slices.Compact(ids)
 	var have map[int64][]assignment
 	var counted map[int64]int64
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if counted, err = lock(ctx, tx, tenantID, ids); err != nil {
 			return err
 		}

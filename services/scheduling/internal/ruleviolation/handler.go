@@ -60,10 +60,7 @@ func New(deps Deps) *Handler { return &Handler{Deps: deps} }
 // EvaluateRules says where the schedules of employees break rules, or which worked shifts it
 // needs for that.
 func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateRulesRequest) (*schedulingv1.EvaluateRulesResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	where := req.GetEvaluation().GetWhere()
 	days, err := daysOf(where.GetDateRange())
 	if err != nil {

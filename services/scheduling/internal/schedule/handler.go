@@ -64,10 +64,7 @@ func (h *Handler) GetSchedule(ctx context.Context, req *schedulingv1.GetSchedule
 }
 
 func (h *Handler) respond(ctx context.Context, q *request.Query) (*schedulingv1.Schedule, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if err := h.resolve(ctx, q); err != nil {
 		return nil, err
 	}

@@ -118,10 +118,7 @@ func (h *Handler) MultiReadScheduleGroups(ctx context.Context, req *schedulingv1
 	if given > 1 {
 		return nil, fault.Invalid(CodeSeveral, "where.scheduleGroups takes only one of ids, qualifiers, persistentIds and refs.")
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	refs := named.GetRefs()
 	for _, id := range named.GetIds() {
 		refs = append(refs, &commonv1.Ref{Id: &id})

@@ -190,10 +190,7 @@ func (h *Shifts) fromPattern(ctx context.Context, path string, do *schedulingv1.
 			Segments: []*schedulingv1.ShiftSegment{{StartDateTime: day.At(start).String(), EndDateTime: day.At(end).String()}},
 		}, nil
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found, err := h.templates.Find(ctx, h.shifts.Pool, tenantID, nil, []string{do.GetPattern()})
 	if err != nil {
 		return nil, err

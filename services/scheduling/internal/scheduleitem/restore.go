@@ -54,12 +54,9 @@ type Restored struct {
 // Restore takes away what people made of the entries that the employees' own patterns
 // generate on some days, all or nothing. What they entered beside them stays.
 func (d Deps) Restore(ctx context.Context, employeeIDs []int64, days civil.Range) (map[int64]*Restored, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	var out map[int64]*Restored
-	err = pg.InTx(ctx, d.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+	err := pg.InTx(ctx, d.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if err := employeelock.Lock(ctx, tx, tenantID, slices.Clone(employeeIDs)); err != nil {
 			return err
 		}

@@ -37,10 +37,7 @@ func New(pool *pg.Pool, store *Store, definitions *patterndefinition.Definitions
 
 // GetSchedulePatternTemplate returns one template, or 404.
 func (h *Handler) GetSchedulePatternTemplate(ctx context.Context, req *schedulingv1.GetSchedulePatternTemplateRequest) (*schedulingv1.SchedulePattern, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found, version, err := h.store.GetWithVersion(ctx, h.pool, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
@@ -51,10 +48,7 @@ func (h *Handler) GetSchedulePatternTemplate(ctx context.Context, req *schedulin
 // UpdateSchedulePatternTemplate replaces the template with the id in the path,
 // or, without one, with the name in the query.
 func (h *Handler) UpdateSchedulePatternTemplate(ctx context.Context, req *schedulingv1.UpdateSchedulePatternTemplateRequest) (*schedulingv1.SchedulePattern, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	id, err := h.find(ctx, req.GetId(), req.Name)
 	if err != nil {
 		return nil, err
@@ -80,10 +74,7 @@ func (h *Handler) UpdateSchedulePatternTemplate(ctx context.Context, req *schedu
 // DeleteSchedulePatternTemplate deletes the template with the id in the path,
 // or, without one, with the name in the query.
 func (h *Handler) DeleteSchedulePatternTemplate(ctx context.Context, req *schedulingv1.DeleteSchedulePatternTemplateRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	id, err := h.find(ctx, req.GetId(), req.Name)
 	if err != nil {
 		return nil, err
@@ -97,10 +88,7 @@ func (h *Handler) DeleteSchedulePatternTemplate(ctx context.Context, req *schedu
 // find returns the id of the template that is meant. A path with an id returns
 // 404 when it names nothing, which the store does; a name is a parameter.
 func (h *Handler) find(ctx context.Context, id int64, name *string) (int64, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, err
-	}
+	tenantID := tenant.Of(ctx)
 	if id != 0 {
 		return id, nil
 	}
@@ -120,10 +108,7 @@ func (h *Handler) find(ctx context.Context, id int64, name *string) (int64, erro
 // ListSchedulePatternTemplates returns all templates, or the one with the given
 // name in a list of one; the list is empty when there is none.
 func (h *Handler) ListSchedulePatternTemplates(ctx context.Context, req *schedulingv1.ListSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	list, err := h.store.List(ctx, h.pool, tenantID, req.Name)
 	if err != nil {
 		return nil, err
@@ -140,10 +125,7 @@ func (h *Handler) ListSchedulePatternTemplates(ctx context.Context, req *schedul
 // CreateSchedulePatternTemplate stores a new template. An id in the body is
 // ignored.
 func (h *Handler) CreateSchedulePatternTemplate(ctx context.Context, given *schedulingv1.SchedulePattern) (*schedulingv1.SchedulePattern, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	list, err := h.prepare(ctx, []*schedulingv1.SchedulePattern{given}, []string{path})
 	if err != nil {
 		return nil, err
@@ -161,10 +143,7 @@ func (h *Handler) CreateSchedulePatternTemplate(ctx context.Context, given *sche
 // MultiCreateSchedulePatternTemplates stores new templates, all or, with
 // partial success, those that can be.
 func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiCreateSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	given := req.GetBody().GetSchedulePatterns()
 	if len(given) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one schedule pattern is needed.")
@@ -184,10 +163,7 @@ func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *
 // MultiUpdateSchedulePatternTemplates replaces templates, all or, with partial
 // success, those that can be.
 func (h *Handler) MultiUpdateSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiUpdateSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	given := req.GetBody().GetSchedulePatterns()
 	if len(given) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one schedule pattern is needed.")
@@ -212,10 +188,7 @@ func (h *Handler) MultiUpdateSchedulePatternTemplates(ctx context.Context, req *
 // MultiDeleteSchedulePatternTemplates deletes the templates that are named, all
 // or none.
 func (h *Handler) MultiDeleteSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiDeleteSchedulePatternTemplatesRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if len(req.GetRefs()) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one ref of a schedule pattern template is needed.")
 	}
@@ -234,10 +207,7 @@ func pathsOf(given []*schedulingv1.SchedulePattern) []string {
 // MultiReadSchedulePatternTemplates returns the templates that are named, in
 // the order of the names; all when none are.
 func (h *Handler) MultiReadSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiReadSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	list, err := h.store.Read(ctx, h.pool, tenantID, "refs", req.GetRefs())
 	if err != nil {
 		return nil, err
@@ -247,10 +217,7 @@ func (h *Handler) MultiReadSchedulePatternTemplates(ctx context.Context, req *sc
 
 // prepare checks templates: each has a name, and could be assigned as it is.
 func (h *Handler) prepare(ctx context.Context, given []*schedulingv1.SchedulePattern, paths []string) ([]namedstore.New[*schedulingv1.SchedulePattern], error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	asked := make([]patterndefinition.Request, len(given))
 	for i, p := range given {
 		asked[i] = patterndefinition.Request{Path: paths[i], Pattern: p}

@@ -150,10 +150,7 @@ func (h *Handler) MultiReadScheduleRuleSets(ctx context.Context, req *scheduling
 	if err != nil {
 		return nil, err
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	all, err := h.resource.Store.All(ctx, h.resource.Pool, tenantID)
 	if err != nil {
 		return nil, err

@@ -21,10 +21,7 @@ const wherePath = "where.equivalent.shiftTemplate"
 // but for their names and descriptions, by name. When there is none the given one
 // is created.
 func (h *Handler) ApplyReadShiftTemplates(ctx context.Context, req *schedulingv1.ApplyReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	given := req.GetWhere().GetEquivalent().GetShiftTemplate()
 	if given == nil {
 		return nil, patterndefinition.Missing(wherePath)
@@ -34,6 +31,7 @@ func (h *Handler) ApplyReadShiftTemplates(ctx context.Context, req *schedulingv1
 		return nil, err
 	}
 	if wanted.GetName() == "" {
+		var err error
 		if wanted.Name, err = nameOf(wanted); err != nil {
 			return nil, err
 		}

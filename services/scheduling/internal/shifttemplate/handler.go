@@ -52,20 +52,14 @@ func New(pool *pg.Pool, store *Store, rules patterndefinition.Rules, directory D
 
 // GetShiftTemplate returns one template, or 404.
 func (h *Handler) GetShiftTemplate(ctx context.Context, req *schedulingv1.GetShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	return h.store.Get(ctx, h.pool, tenantID, req.GetId())
 }
 
 // UpdateShiftTemplate replaces a template. A version in the body must be the
 // one that is stored; without a version whatever is stored is replaced.
 func (h *Handler) UpdateShiftTemplate(ctx context.Context, req *schedulingv1.UpdateShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	given := req.GetShiftTemplate()
 	if given == nil {
 		given = &schedulingv1.ShiftTemplate{}
@@ -87,10 +81,7 @@ func (h *Handler) UpdateShiftTemplate(ctx context.Context, req *schedulingv1.Upd
 // DeleteShiftTemplate deletes a template, which must have the version in the request
 // when there is one, or returns 404.
 func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.DeleteShiftTemplateRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if err := h.store.Delete(ctx, h.pool, tenantID, req.GetId(), req.Version); err != nil {
 		return nil, err
 	}
@@ -100,10 +91,7 @@ func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.Del
 // ListShiftTemplates returns all templates, or the one with the given name in
 // a list of one, or 404 when there is none.
 func (h *Handler) ListShiftTemplates(ctx context.Context, req *schedulingv1.ListShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	list, err := h.store.List(ctx, h.pool, tenantID, req.Name)
 	if err == nil && req.Name != nil && len(list) == 0 {
 		err = fault.NotFound(patterndefinition.CodeUnknown, fmt.Sprintf("There is no shift template with the name %.100q.", req.GetName()))
@@ -117,10 +105,7 @@ func (h *Handler) ListShiftTemplates(ctx context.Context, req *schedulingv1.List
 // CreateShiftTemplate stores a new template. An id or a version in the body is
 // ignored.
 func (h *Handler) CreateShiftTemplate(ctx context.Context, given *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	template, err := prepare(h.rules, path, given)
 	if err != nil {
 		return nil, err
@@ -131,10 +116,7 @@ func (h *Handler) CreateShiftTemplate(ctx context.Context, given *schedulingv1.S
 // MultiCreateShiftTemplates stores new templates, all or, with partial success,
 // those that can be.
 func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *schedulingv1.MultiCreateShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	given := req.GetBody().GetShiftTemplates()
 	if len(given) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one shift template is needed.")
@@ -155,10 +137,7 @@ func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *scheduling
 // MultiUpdateShiftTemplates replaces templates, all or, with partial success,
 // those that can be. A version in a template must be the one that is stored.
 func (h *Handler) MultiUpdateShiftTemplates(ctx context.Context, req *schedulingv1.MultiUpdateShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	given := req.GetBody().GetShiftTemplates()
 	if len(given) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one shift template is needed.")
@@ -181,10 +160,7 @@ func (h *Handler) MultiUpdateShiftTemplates(ctx context.Context, req *scheduling
 
 // MultiDeleteShiftTemplates deletes the templates that are named, all or none.
 func (h *Handler) MultiDeleteShiftTemplates(ctx context.Context, req *schedulingv1.MultiDeleteShiftTemplatesRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	refs, err := oneList(req.GetWhere().GetRefs().GetTemplateRefs())
 	if err != nil {
 		return nil, err
@@ -198,10 +174,7 @@ func (h *Handler) MultiDeleteShiftTemplates(ctx context.Context, req *scheduling
 // MultiReadShiftTemplates returns the templates that are named, in the order of
 // the names; all when none are. All are open to every employee.
 func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1.MultiReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if employee := req.GetWhere().GetEmployee(); employee != nil {
 		if req.GetWhere().GetRefs() != nil {
 			return nil, fault.Invalid(patterndefinition.CodeOnlyOne, "where takes only one of refs and employee.")

@@ -70,10 +70,7 @@ func (h *Handler) DeleteTagDefinition(ctx context.Context, req *schedulingv1.Del
 // MultiReadTagDefinitions returns the definitions that are named, in that order, or those of a
 // context by name; all when neither is given.
 func (h *Handler) MultiReadTagDefinitions(ctx context.Context, req *schedulingv1.MultiReadTagDefinitionsRequest) (*schedulingv1.TagDefinitionList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	where := req.GetWhere()
 	refs, err := refsOf(where.GetTagDefinitions())
 	if err != nil {

@@ -63,10 +63,7 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 // PutTimeOff replaces what a request for time off has on the schedule. All is done under the
 // lock of the employee's schedule, as every other change of it.
 func (h *Handler) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRequest) (*schedulingv1.PutTimeOffResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if n := len(req.GetPayCodeEdits()); n > maxEdits || req.GetRequestId() <= 0 || req.GetVersion() <= 0 {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The call needs a request id, a version, and at most %d pay code edits; it has %d.", maxEdits, n))
 	}
@@ -128,10 +125,7 @@ func (h *Handler) replace(
 
 // ReadLockedDays returns which days of an employee are locked.
 func (h *Handler) ReadLockedDays(ctx context.Context, req *schedulingv1.ReadLockedDaysRequest) (*schedulingv1.ReadLockedDaysResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	days := civil.Range{From: civil.Date(req.GetFrom()), To: civil.Date(req.GetTo())}
 	if days.Empty() || days.Days() > maxDays {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d days are more than the allowed %d, or none.", days.Days(), maxDays))

@@ -56,10 +56,7 @@ func NewReader(pool *pg.Pool, cards Timecards, pay commonsv1.PersonPayServiceCli
 // code: what was granted until then without what timecards and schedules take until then.
 // There are none without an accrual profile on the day.
 func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date) ([]Balance, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	profile, days, err := h.profile(ctx, employeeID, day)
 	if err != nil || profile == "" {
 		return nil, err

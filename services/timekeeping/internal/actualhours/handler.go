@@ -56,10 +56,7 @@ func New(rules schedulingv1.ScheduleRuleEvaluationServiceClient, worked Source) 
 
 // EvaluateScheduleRules says where the schedules of employees break rules.
 func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.EvaluateScheduleRulesRequest) (*schedulingv1.ScheduleRuleViolations, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	for range attempts {
 		response, err := h.rules.EvaluateRules(ctx, &schedulingv1.EvaluateRulesRequest{Evaluation: req})
 		if err != nil || response.GetNeeded() == nil {

@@ -92,10 +92,7 @@ func refsOf(ctx context.Context, db interface {
 // showRefs reads what things refer to by a statement as that of refsOf, and has set write
 // the references of each thing that has some.
 func showRefs[T interface{ GetId() int64 }](ctx context.Context, pool *pg.Pool, sql string, list []T, set func(thing T, refs []*commonv1.Ref)) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	ids := make([]int64, len(list))
 	for i, thing := range list {
 		ids[i] = thing.GetId()

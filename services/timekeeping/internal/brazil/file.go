@@ -55,10 +55,7 @@ func (h *Devices) UploadBrazilAfdFile(ctx context.Context, req *timekeepingv1.Up
 	if err != nil {
 		return nil, fmt.Errorf("brazil: encode a file: %w", err)
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	digest := sha256.Sum256(content)
 	err = pg.InTx(ctx, h.resource.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockDevice, tenantID, device.GetId()); err != nil {
@@ -107,10 +104,7 @@ func fileOf(row pgx.Row) (*timekeepingv1.BrazilAfdFile, error) {
 // GetBrazilAfdFile returns what a file that is kept holds, or 404: also for callers who do
 // not see everybody, since nobody knows whose punches a file has.
 func (h *Devices) GetBrazilAfdFile(ctx context.Context, req *timekeepingv1.GetBrazilAfdFileRequest) (*timekeepingv1.BrazilAfdFile, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := h.rows.Visible(ctx)
 	if err != nil {
 		return nil, err

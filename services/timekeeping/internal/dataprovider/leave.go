@@ -64,10 +64,7 @@ FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
 ) AS l ORDER BY employee_id, from_day, id`
 
 func loadLeave(ctx context.Context, pool *pg.Pool, ids []int64, days civil.Range, needs uint64) ([]*leave, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found := make(map[int64]*leave, len(ids))
 	out := make([]*leave, len(ids))
 	for i, id := range ids {

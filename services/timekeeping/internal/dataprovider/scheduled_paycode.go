@@ -44,10 +44,7 @@ func newScheduledPayCodes(pool *pg.Pool, source Schedules, kind datav1.RowKind) 
 		MaxRowDays: math.MaxInt64, // scheduling bounds what it is asked for.
 		Entries:    scheduledPayCodeElements(),
 		LoadPeriods: func(ctx context.Context, ids []int64, periods []civil.Range, _ uint64) ([]*scheduledPayCodes, error) {
-			tenantID, err := tenant.Of(ctx)
-			if err != nil {
-				return nil, err
-			}
+			tenantID := tenant.Of(ctx)
 			names, err := readScheduledNames(ctx, source, kind, ids, periods)
 			if err != nil {
 				return nil, err

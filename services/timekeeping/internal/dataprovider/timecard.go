@@ -41,12 +41,10 @@ func newTimecards(reader *card.Reader, periods Periods) *dataelement.Table[sheet
 
 // loadTimecards reads what elements need, each timecard once, in the order of the ids.
 func loadTimecards(ctx context.Context, reader *card.Reader, periods Periods, ids []int64, days civil.Range, needs uint64) ([]*sheet, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	var payPeriods []civil.Range
 	if needs&needPayPeriods != 0 {
+		var err error
 		if payPeriods, err = readPayPeriods(ctx, periods); err != nil {
 			return nil, err
 		}

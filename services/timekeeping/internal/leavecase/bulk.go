@@ -24,10 +24,7 @@ var MaxRead = policy.Max[*timekeepingv1.MultiReadLeaveCasesRequest]("Leave Cases
 
 // MultiCreateLeaveCases stores new cases: all or none, or those that are good.
 func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.MultiCreateLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	inputs := req.GetBody().GetLeaveCases()
 	if len(inputs) == 0 {
 		return nil, fault.Invalid(CodeEmptyBody, "The body is empty.")
@@ -80,10 +77,7 @@ func (h *Handler) employeesOf(ctx context.Context, tenantID int64, inputs []*tim
 // MultiReadLeaveCases returns the cases that refs name, in their order, or
 // those of employees that touch a range of days.
 func (h *Handler) MultiReadLeaveCases(ctx context.Context, req *timekeepingv1.MultiReadLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	status, err := statusFilter(req.GetCaseStatus())
 	if err != nil {
 		return nil, err

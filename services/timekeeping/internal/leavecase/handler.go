@@ -63,10 +63,7 @@ func (h *Handler) GetLeaveCase(ctx context.Context, req *timekeepingv1.GetLeaveC
 
 // FindLeaveCase returns the case with an id, or with a code.
 func (h *Handler) FindLeaveCase(ctx context.Context, req *timekeepingv1.FindLeaveCaseRequest) (*timekeepingv1.LeaveCase, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -80,10 +77,7 @@ func (h *Handler) FindLeaveCase(ctx context.Context, req *timekeepingv1.FindLeav
 
 // CreateLeaveCase stores a new case.
 func (h *Handler) CreateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveCase) (*timekeepingv1.LeaveCase, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	d, who, err := h.draft(ctx, tenantID, req, nil)
 	if err != nil {
 		return nil, err
@@ -144,10 +138,7 @@ func (h *Handler) draft(ctx context.Context, tenantID int64, in *timekeepingv1.L
 // UpdateLeaveCase changes the case with the id in the body. What is left out
 // stays, and so does the employee.
 func (h *Handler) UpdateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveCase) (*timekeepingv1.LeaveCase, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if proto.Equal(req, &timekeepingv1.LeaveCase{}) {
 		return nil, fault.Invalid(CodeEmptyBody, "The body is empty.")
 	}
@@ -274,10 +265,7 @@ func (h *Handler) MultiDeleteLeaveCases(ctx context.Context, req *timekeepingv1.
 }
 
 func (h *Handler) delete(ctx context.Context, refs []*commonv1.Ref, withEdits bool) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err

@@ -270,10 +270,7 @@ func One(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibili
 // OfCaller returns the case that a ref names, for the caller. It has no place in a
 // transaction.
 func OfCaller(ctx context.Context, pool *pg.Pool, persons *person.Directory, ref *commonv1.Ref) (*Case, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := persons.Visible(ctx)
 	if err != nil {
 		return nil, err

@@ -31,10 +31,7 @@ func NewAssignments(pool *pg.Pool, persons *person.Directory) *Assignments {
 
 // who finds a person, with the status that unknown ones have.
 func (h *Assignments) who(ctx context.Context, key person.Key, unknown func(code, message string) *fault.Error) (int64, person.Person, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, person.Person{}, err
-	}
+	tenantID := tenant.Of(ctx)
 	if key == (person.Key{}) {
 		return 0, person.Person{}, fault.Invalid(leavepolicy.CodeMissing, "person_number is missing.")
 	}

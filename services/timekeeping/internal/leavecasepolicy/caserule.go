@@ -102,10 +102,7 @@ func inCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, id *i
 		return err
 	}
 	return pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		c, err := leavecase.OneBy(ctx, tx, tenantID, visible, id, code)
 		if err != nil {
 			return err
@@ -124,10 +121,7 @@ func changeCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, r
 		return err
 	}
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		found, err := leavecase.Find(ctx, tx, tenantID, visible, []*commonv1.Ref{ref}, true)
 		if err != nil {
 			return err
@@ -256,10 +250,7 @@ func (h *CaseRules) one(ctx context.Context, db pg.Querier, tenantID, id int64, 
 
 // find is one, outside of a transaction.
 func (h *CaseRules) find(ctx context.Context, id int64) (int64, caseRule, *leavecase.Case, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, caseRule{}, nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return 0, caseRule{}, nil, err

@@ -50,10 +50,7 @@ func (h *Handler) ListLeaveCertifications(ctx context.Context, req *timekeepingv
 	}
 	out := &timekeepingv1.LeaveCertificationList{}
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		c, err := leavecase.OneBy(ctx, tx, tenantID, visible, req.LeaveCaseId, req.GetCode())
 		if err == nil {
 			out.LeaveCertifications, err = list(ctx, tx, tenantID, c)
@@ -85,10 +82,7 @@ func (h *Handler) SaveLeaveCertification(ctx context.Context, req *timekeepingv1
 	}
 	var saved *timekeepingv1.LeaveCertification
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		saved, err = save(ctx, tx, tenantID, c, req.GetId(), first, proto.CloneOf(body), by)
 		return err
 	})

@@ -45,10 +45,7 @@ func (h *Handler) MultiDeleteLeaveEdits(ctx context.Context, req *timekeepingv1.
 	case given > 1:
 		return nil, fault.Invalid(fault.CodeInput, "Give exactly one of leaveEditIds, dates and startDate.")
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	return h.delete(ctx, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) ([]int64, error) {
 		if ids := req.GetLeaveEditIds(); len(ids) > 0 {
 			_, err := h.own(ctx, tx, tenantID, c, ids)
@@ -91,10 +88,7 @@ func chosen(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r
 
 // MultiReadLeaveEdits returns the edits of employees, with totals.
 func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.MultiReadLeaveEditsRequest) (*timekeepingv1.LeaveEditsRead, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if err := oneOf("leaveCaseSearchType", req.GetLeaveCaseSearchType(), byCaseDates, byRetrievalDates); err != nil {
 		return nil, err
 	}

@@ -60,10 +60,7 @@ func (h *Handler) CreateLeaveEdits(ctx context.Context, req *timekeepingv1.Creat
 
 // store writes edits of a case, new ones and changed ones.
 func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekeepingv1.LeaveEdit, clock *civil.TimeOfDay) (*timekeepingv1.LeaveEditList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	edits, work, err := h.planned(ctx, tenantID, ref, edits)
 	if err != nil {
 		return nil, err
@@ -235,10 +232,7 @@ func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase
 
 // GetLeaveEdit returns the edit with the id in the path.
 func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveEditRequest) (*timekeepingv1.LeaveEdit, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	r, c, err := h.find(ctx, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
@@ -266,10 +260,7 @@ func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveE
 
 // UpdateLeaveEdit replaces the edit with the id in the path.
 func (h *Handler) UpdateLeaveEdit(ctx context.Context, req *timekeepingv1.UpdateLeaveEditRequest) (*timekeepingv1.LeaveEdit, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	_, c, err := h.find(ctx, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
@@ -291,10 +282,7 @@ func (h *Handler) UpdateLeaveEdit(ctx context.Context, req *timekeepingv1.Update
 
 // DeleteLeaveEdit deletes the edit with the id in the path.
 func (h *Handler) DeleteLeaveEdit(ctx context.Context, req *timekeepingv1.DeleteLeaveEditRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	_, c, err := h.find(ctx, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
@@ -307,11 +295,8 @@ func (h *Handler) DeleteLeaveEdit(ctx context.Context, req *timekeepingv1.Delete
 
 // delete deletes the edits of a case that choose returns.
 func (h *Handler) delete(ctx context.Context, ref *commonv1.Ref, choose func(context.Context, pgx.Tx, *leavecase.Case) ([]int64, error)) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
+	tenantID := tenant.Of(ctx)
+	err := h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
 		ids, err := choose(ctx, tx, c)
 		if err != nil {
 			return err

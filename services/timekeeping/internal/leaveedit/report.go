@@ -69,10 +69,7 @@ func NewReporter(pool *pg.Pool, schedule schedulingv1.LeaveServiceClient, log *s
 // Report hands over the leave of employees after their changes are committed and before the
 // response. Do not call it in a transaction.
 func (r *Reporter) Report(ctx context.Context, employees ...int64) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	if err := r.report(ctx, tenantID, employees); err != nil {
 		return fault.New(CodeNotScheduled, http.StatusServiceUnavailable,
 			"The leave is stored, and does not stand on the schedule yet. It follows as soon as the scheduling service responds.").WithCause(err)

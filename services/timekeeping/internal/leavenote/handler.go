@@ -53,10 +53,7 @@ func (h *Handler) ListLeaveNotes(ctx context.Context, req *timekeepingv1.ListLea
 	var c *leavecase.Case
 	var notes []*note
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		if c, err = leavecase.OneBy(ctx, tx, tenantID, visible, req.LeaveCaseId, req.GetCode()); err == nil {
 			notes, err = list(ctx, tx, tenantID, c.ID)
 		}
@@ -145,10 +142,7 @@ func (h *Handler) DeleteLeaveNote(ctx context.Context, req *timekeepingv1.Delete
 // is kept.
 func (h *Handler) write(ctx context.Context, n *note, do func(context.Context, pg.Querier, int64, *note) error) error {
 	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		return do(ctx, tx, tenantID, n)
 	})
 }
@@ -162,10 +156,7 @@ func (h *Handler) one(ctx context.Context, id int64) (*note, *leavecase.Case, er
 	var n *note
 	var c *leavecase.Case
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		tenantID, err := tenant.Of(ctx)
-		if err != nil {
-			return err
-		}
+		tenantID := tenant.Of(ctx)
 		if n, err = get(ctx, tx, tenantID, id); err == nil {
 			c, err = leavecase.One(ctx, tx, tenantID, visible, &commonv1.Ref{Id: &n.caseID})
 		}

@@ -59,10 +59,7 @@ var errRolledBack = errors.New("an earning keeps the others back")
 
 // ImportPayrollEarnings stores earnings. See PayrollEarningService for the statuses.
 func (h *Handler) ImportPayrollEarnings(ctx context.Context, req *timekeepingv1.ImportPayrollEarningsRequest) (*timekeepingv1.PayrollEarningImport, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	given := req.GetBody().GetEarnings()
 	if len(given) == 0 {
 		return nil, invalid("earnings needs at least one earning.")
@@ -226,10 +223,7 @@ func (h *Handler) GetPayrollEarning(ctx context.Context, req *timekeepingv1.GetP
 
 // find returns an earning of an employee whom the caller sees.
 func (h *Handler) find(ctx context.Context, ref string) (*earning, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -271,10 +265,7 @@ func (h *Handler) DeletePayrollEarning(ctx context.Context, req *timekeepingv1.D
 	if err != nil {
 		return nil, err
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		e, err := read(ctx, tx, tenantID, found.ID, "FOR UPDATE")
 		switch {

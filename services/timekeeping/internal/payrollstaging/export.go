@@ -149,10 +149,7 @@ func (e export) message() *timekeepingv1.PayrollExport {
 
 // ListPayrollExports returns the exports of the tenant that have not expired.
 func (h *Exports) ListPayrollExports(ctx context.Context, _ *timekeepingv1.ListPayrollExportsRequest) (*timekeepingv1.PayrollExportList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	rows, err := h.deps.Pool.Query(ctx, readExport+`ORDER BY x.id DESC LIMIT $2`, tenantID, maxListed)
 	if err != nil {
 		return nil, fmt.Errorf("read exports: %w", err)
@@ -192,10 +189,7 @@ func (h *Exports) GetPayrollExportStatus(ctx context.Context, req *timekeepingv1
 }
 
 func (h *Exports) find(ctx context.Context, text string) (int64, *export, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	id, err := uuid.Parse(text)
 	if err != nil {
 		return 0, nil, unknownExport(text)

@@ -37,10 +37,7 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 // StagePayroll begins a run: it finds the employees now, by whom the caller may see,
 // and leaves their time to workers.
 func (h *Handler) StagePayroll(ctx context.Context, req *timekeepingv1.PayrollStagingRequest) (*timekeepingv1.PayrollStagingStatus, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	r, err := parse(req)
 	if err != nil {
 		return nil, err
@@ -156,10 +153,7 @@ func (h *Handler) GetPayrollStagingStatus(ctx context.Context, req *timekeepingv
 }
 
 func (h *Handler) find(ctx context.Context, text string) (int64, *run, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	id, err := uuid.Parse(text)
 	if err != nil {
 		return 0, nil, unknown(text)

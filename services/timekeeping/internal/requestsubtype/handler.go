@@ -32,10 +32,7 @@ func New(pool *pg.Pool) *Handler { return &Handler{pool: pool, store: newStore()
 
 // ready returns the tenant of a call, which has what tenants begin with.
 func (h *Handler) ready(ctx context.Context) (int64, error) {
-	id, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, err
-	}
+	id := tenant.Of(ctx)
 	return id, ensureSeeded(ctx, h.pool, id)
 }
 
@@ -202,10 +199,7 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *timekeepingv1.U
 	if _, is := inner(now.GetSubtype()); is != t {
 		return nil, fault.Invalid(CodeKind, fmt.Sprintf("The request subtype %d is a %s, and stays one.", req.GetId(), kindName(is)))
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if s, err = h.store.Replace(ctx, h.pool, tenantID, req.GetId(), s, version); err != nil {
 		return nil, err
 	}

@@ -22,10 +22,7 @@ const maxPunchTime = time.Hour
 // ApplyReadPunches returns a page of employees with the punches that they made between
 // two times.
 func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.ApplyReadPunchesRequest) (*timekeepingv1.PunchPage, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	first, last, err := punchTimes(req.GetWhere().GetDateRange())
 	if err != nil {
 		return nil, err

@@ -76,10 +76,7 @@ func setOf(where *timekeepingv1.TimecardsWhere) (*timekeepingv1.TimecardEmployee
 
 // read reads the timecards that a request names, with wages if they are wanted.
 func (h *Timecards) read(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet, wages bool) ([]*card.Card, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	ids, days, err := h.finder.Set(ctx, path, set)
 	if err != nil || len(ids) == 0 {
 		return nil, err

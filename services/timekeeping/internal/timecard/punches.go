@@ -39,10 +39,7 @@ func NewPunches(pool *pg.Pool, signoffs *signoff.Store, persons *person.Director
 
 // ImportPunches stores punches, each by itself.
 func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPunchesRequest) (*timekeepingv1.ImportPunchesResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if len(req.GetPunches()) == 0 {
 		return nil, timecardfault.Missing("punches")
 	}

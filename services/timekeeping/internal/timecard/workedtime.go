@@ -18,10 +18,7 @@ func NewWorkedTime(reader *card.Reader) *WorkedTime { return &WorkedTime{reader:
 
 // ReadWorkedTime returns what the timecards of employees add up to.
 func (h *WorkedTime) ReadWorkedTime(ctx context.Context, req *timekeepingv1.ReadWorkedTimeRequest) (*timekeepingv1.ReadWorkedTimeResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	from, err := civil.ParseDate(req.GetStartDate())
 	if err != nil {
 		return nil, fault.Invalid(fault.CodeDate, "startDate: "+err.Error()+".")

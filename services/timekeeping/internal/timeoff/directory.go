@@ -49,10 +49,7 @@ type directory struct {
 // employee is the person number. A ref that names nobody whom the caller may see is the error
 // WFS-103401, one without id and qualifier WFS-103407.
 func (d *directory) employees(ctx context.Context, refs []*commonv1.Ref) ([]employee, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	keys := make([]person.Key, len(refs))
 	for i, ref := range refs {
 		if !timeofffault.Named(ref) {
@@ -119,10 +116,7 @@ func (d *directory) listed(ctx context.Context, list *commonv1.RefList) ([]emplo
 }
 
 func (d *directory) everybody(ctx context.Context) ([]employee, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	persons, err := d.persons.Everybody(ctx, tenantID)
 	if err != nil {
 		return nil, err
@@ -138,10 +132,7 @@ func (d *directory) everybody(ctx context.Context) ([]employee, error) {
 
 // count returns how many employees an empty list stands for.
 func (d *directory) count(ctx context.Context) (int, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, err
-	}
+	tenantID := tenant.Of(ctx)
 	return d.persons.CountEverybody(ctx, tenantID)
 }
 

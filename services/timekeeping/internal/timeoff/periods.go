@@ -97,10 +97,7 @@ func (h *requests) periods(ctx context.Context, employee *employee, first, last 
 	if days.Days() > maxDays {
 		return nil, invalid("end_date", "must be less than %d days after start_date", maxDays)
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	taken, err := h.taken(ctx, h.Pool, tenantID, employee.ID, days)
 	if err != nil {
 		return nil, err

@@ -19,10 +19,7 @@ import (
 
 // get returns one request, or 404.
 func (h *requests) get(ctx context.Context, id int64) (*timekeepingv1.TimeOffRequest, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	r, employee, err := h.find(ctx, tenantID, id, http.StatusNotFound)
 	if err != nil {
 		return nil, err
@@ -35,10 +32,7 @@ func (h *requests) withIDs(ctx context.Context, ids []int64) (*timekeepingv1.Tim
 	if len(ids) == 0 {
 		return nil, missing("where.ids.timeOffRequestIds")
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := h.visible(ctx)
 	if err != nil {
 		return nil, err
@@ -64,10 +58,7 @@ func (h *requests) withIDs(ctx context.Context, ids []int64) (*timekeepingv1.Tim
 // of returns the requests of employees that touch some days and have one of the
 // statuses; nil for any.
 func (h *requests) of(ctx context.Context, employees []employee, days civil.Range, statuses []status) (*timekeepingv1.TimeOffRequestList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if statuses == nil {
 		for s := range names {
 			statuses = append(statuses, s)

@@ -68,10 +68,7 @@ func newRequests(deps Deps, by side) requests {
 
 // create stores a request of an employee with a status.
 func (h *requests) create(ctx context.Context, employee *employee, given *timekeepingv1.TimeOffRequest, subtype *timekeepingv1.TimeOffRequestSubtype, as status) (*timekeepingv1.TimeOffRequest, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	request, days, err := prepare(given, subtype)
 	if err != nil {
 		return nil, err
@@ -188,10 +185,7 @@ func (h *requests) change(ctx context.Context, req *timekeepingv1.ApplyUpdateTim
 	if err != nil {
 		return nil, err
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	seen, employee, err := h.find(ctx, tenantID, where.GetTimeOffRequestId(), http.StatusBadRequest)
 	if err != nil {
 		return nil, err

@@ -25,10 +25,7 @@ func (h *Manager) UpdateTimeOff(ctx context.Context, req *timekeepingv1.UpdateTi
 	if id := given.GetId(); id != 0 && id != req.GetId() {
 		return nil, fault.Invalid(timeofffault.CodeOtherID, "The id in the body must be the one in the path.")
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	seen, employee, err := h.requests.find(ctx, tenantID, req.GetId(), http.StatusNotFound)
 	if err != nil {
 		return nil, err

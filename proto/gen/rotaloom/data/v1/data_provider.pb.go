@@ -1214,9 +1214,9 @@ const file_rotaloom_data_v1_data_provider_proto_rawDesc = "" +
 	"\aRowKind\x12\x18\n" +
 	"\x14ROW_KIND_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11ROW_KIND_EMPLOYEE\x10\x01\x12\x15\n" +
-	"\x11ROW_KIND_LOCATION\x10\x022\xae\x02\n" +
-	"\x13DataProviderService\x12\x89\x01\n" +
-	"\x14DescribeDataElements\x12-.rotaloom.data.v1.DescribeDataElementsRequest\x1a..rotaloom.data.v1.DescribeDataElementsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12\x8a\x01\n" +
+	"\x11ROW_KIND_LOCATION\x10\x022\xb1\x02\n" +
+	"\x13DataProviderService\x12\x8c\x01\n" +
+	"\x14DescribeDataElements\x12-.rotaloom.data.v1.DescribeDataElementsRequest\x1a..rotaloom.data.v1.DescribeDataElementsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\bplatform\xa0\x01\x01\x12\x8a\x01\n" +
 	"\x10ReadDataElements\x12).rotaloom.data.v1.ReadDataElementsRequest\x1a*.rotaloom.data.v1.ReadDataElementsResponse\"\x1f\xa2\xbb\x18\x1b\x18\x010\x01Z\bplatformZ\vtimekeeping2\x91\x04\n" +
 	"\x0eDataRowService\x12q\n" +
 	"\fFindDataRows\x12%.rotaloom.data.v1.FindDataRowsRequest\x1a&.rotaloom.data.v1.FindDataRowsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatform\x12u\n" +

@@ -202,7 +202,9 @@ type Method struct {
 	// How the operation treats the record of its own caller, if it writes for employees.
 	OwnRecord *OwnRecord `protobuf:"bytes,18,opt,name=own_record,json=ownRecord,proto3" json:"own_record,omitempty"`
 	// What the operation has to do with wages, beside the fields that hold some.
-	Wages         *Wages `protobuf:"bytes,19,opt,name=wages,proto3" json:"wages,omitempty"`
+	Wages *Wages `protobuf:"bytes,19,opt,name=wages,proto3" json:"wages,omitempty"`
+	// Whether services may call the method without a tenant. They send one to all others.
+	WithoutTenant bool `protobuf:"varint,20,opt,name=without_tenant,json=withoutTenant,proto3" json:"without_tenant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -361,6 +363,13 @@ func (x *Method) GetWages() *Wages {
 		return x.Wages
 	}
 	return nil
+}
+
+func (x *Method) GetWithoutTenant() bool {
+	if x != nil {
+		return x.WithoutTenant
+	}
+	return false
 }
 
 // Wages says what an operation has to do with wages. Fields that hold wages say so
@@ -1263,7 +1272,7 @@ var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\x85\x05\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xac\x05\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -1286,7 +1295,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x10outcome_statuses\x18\x11 \x03(\x05R\x0foutcomeStatuses\x12=\n" +
 	"\n" +
 	"own_record\x18\x12 \x01(\v2\x1e.rotaloom.options.v1.OwnRecordR\townRecord\x120\n" +
-	"\x05wages\x18\x13 \x01(\v2\x1a.rotaloom.options.v1.WagesR\x05wages\"R\n" +
+	"\x05wages\x18\x13 \x01(\v2\x1a.rotaloom.options.v1.WagesR\x05wages\x12%\n" +
+	"\x0ewithout_tenant\x18\x14 \x01(\bR\rwithoutTenant\"R\n" +
 	"\x05Wages\x12\x16\n" +
 	"\x06needed\x18\x01 \x01(\bR\x06needed\x12\x17\n" +
 	"\aby_item\x18\x02 \x01(\bR\x06byItem\x12\x18\n" +

@@ -570,10 +570,9 @@ const file_rotaloom_platform_v1_rate_limit_proto_rawDesc = "" +
 	"\x05burst\x18\x04 \x01(\x03R\x05burst\x12\x16\n" +
 	"\x06origin\x18\x05 \x01(\tR\x06originB\f\n" +
 	"\n" +
-	"_client_id2\xc9\x06\n" +
-	"\x10RateLimitService\x12h\n" +
-	"\tLeaseRate\x12&.rotaloom.platform.v1.LeaseRateRequest\x1a'.rotaloom.platform.v1.LeaseRateResponse\"\n" +
-	"\xa2\xbb\x18\x06\x18\x030\x01P\x01\x12\xa6\x01\n" +
+	"_client_id2\xcc\x06\n" +
+	"\x10RateLimitService\x12k\n" +
+	"\tLeaseRate\x12&.rotaloom.platform.v1.LeaseRateRequest\x1a'.rotaloom.platform.v1.LeaseRateResponse\"\r\xa2\xbb\x18\t\x18\x030\x01P\x01\xa0\x01\x01\x12\xa6\x01\n" +
 	"\x0eListRateLimits\x12+.rotaloom.platform.v1.ListRateLimitsRequest\x1a#.rotaloom.platform.v1.RateLimitList\"B\xa2\xbb\x18\x1e\n" +
 	"\x18platform.rate_limit.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/platform/rate_limits\x12\xaf\x01\n" +
 	"\fGetRateLimit\x12).rotaloom.platform.v1.GetRateLimitRequest\x1a\x1f.rotaloom.platform.v1.RateLimit\"S\xa2\xbb\x18\x1e\n" +

@@ -127,10 +127,7 @@ func onDay[M record.Dated](list []M, day civil.Date) []M {
 
 // findManagers finds the managers of persons by their numbers.
 func (e Extensions) findManagers(ctx context.Context, views []*view) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	var keys []store.Key
 	for _, v := range views {
 		if number := record.JobDetailsOrEmpty(v.Record).GetSupervisorPersonNumber(); number != "" {

@@ -16,10 +16,7 @@ import (
 
 // Get returns an extension of one person today, or all of them.
 func (e Extensions) Get(ctx context.Context, req *commonsv1.GetPersonExtensionRequest) (*commonsv1.PersonExtension, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	kind, err := readExtension("extensionType", req.GetExtensionType())
 	if err != nil {
 		return nil, err

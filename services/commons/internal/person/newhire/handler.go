@@ -140,10 +140,7 @@ func (n *Handler) number(ctx context.Context, persons []*commonsv1.Person) error
 
 // GetNewHire returns what the hiring of the person with the id in the path stated.
 func (n *Handler) GetNewHire(ctx context.Context, req *commonsv1.GetNewHireRequest) (*commonsv1.NewHire, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	id := req.GetPersonId()
 	if err := n.reader.CheckVisible(ctx, id); err != nil {
 		return nil, err
@@ -151,7 +148,7 @@ func (n *Handler) GetNewHire(ctx context.Context, req *commonsv1.GetNewHireReque
 	var body []byte
 	var number string
 	var resident, work *int64
-	err = n.pool.QueryRow(ctx, `SELECT p.person_number, n.resident_state_allowances, n.work_state_allowances, n.body
+	err := n.pool.QueryRow(ctx, `SELECT p.person_number, n.resident_state_allowances, n.work_state_allowances, n.body
 		FROM new_hire n JOIN person p ON p.tenant_id = n.tenant_id AND p.id = n.person_id
 		WHERE n.tenant_id = $1 AND n.person_id = $2`, tenantID, id).Scan(&number, &resident, &work, &body)
 	if errors.Is(err, pgx.ErrNoRows) {

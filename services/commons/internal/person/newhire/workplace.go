@@ -134,10 +134,7 @@ ORDER BY asked.n, step.depth DESC`
 
 // workplaces returns where each of some new hires works.
 func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([]workplace, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	out := make([]workplace, len(hires))
 	paths, codes, days := make([]string, len(hires)), make([]string, len(hires)), make([]civil.Date, len(hires))
 	wanted := false

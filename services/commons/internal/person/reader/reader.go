@@ -98,9 +98,7 @@ func (r *Reader) Today() civil.Date { return civil.FromTime(r.clock.Now()).Clamp
 
 // requestedPersons returns the persons that a criterion names, and the snapshot date.
 func (r *Reader) requestedPersons(ctx context.Context, where *commonsv1.PersonWhere) (tenantID int64, day civil.Date, keys []store.Key, err error) {
-	if tenantID, err = tenant.Of(ctx); err != nil {
-		return 0, 0, nil, err
-	}
+	tenantID = tenant.Of(ctx)
 	if day, err = r.snapshotDate(where); err != nil {
 		return 0, 0, nil, err
 	}

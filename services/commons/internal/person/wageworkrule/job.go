@@ -21,10 +21,7 @@ import (
 // persons with one that is unknown, or a location that is no job. A path may
 // come before its location, as everywhere.
 func (w *Handler) findJobs(ctx context.Context, wages [][]*commonsv1.WageWorkRule, failed []error) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	var owners []int
 	var found []*commonsv1.WageWorkRule
 	var ids []int64
@@ -71,10 +68,7 @@ func (w *Handler) findJobs(ctx context.Context, wages [][]*commonsv1.WageWorkRul
 
 // fillJobs fills in the ids of the jobs whose paths name a location today.
 func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageWorkRules) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	var paths []string
 	for _, p := range persons {
 		for _, days := range p.GetEffectiveDatedWageWorkRules() {

@@ -21,10 +21,7 @@ import (
 // asked first whether the caller may remove their users. The intent to remove their accounts is noted with the deletion, so an account
 // outlives its person at most until the sweep.
 func (w *Writer) Delete(ctx context.Context, keys []store.Key) (map[store.Key]error, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	known, err := w.reader.Load(ctx, tenantID, keys)
 	if err != nil {
 		return nil, err

@@ -87,10 +87,7 @@ func mayAssignTerms(ctx context.Context) bool {
 // findTerms returns the terms with the names, which are compared without case.
 // It waits a moment for those that are not there.
 func (w *Writer) findTerms(ctx context.Context, names []string) (map[string]record.TermAssignment, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if len(names) == 0 {
 		return nil, nil
 	}

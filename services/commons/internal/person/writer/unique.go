@@ -40,10 +40,7 @@ func notUnique(number string) *fault.Error {
 // refuseTaken fails items whose person number belongs to somebody else. What
 // others store from now on is found when the items are stored.
 func (w *Writer) refuseTaken(ctx context.Context, items []*store.Item) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	var numbers []string
 	for _, it := range store.Valid(items) {
 		if it.Old == nil || it.Old.Number() != it.Number() {
@@ -75,10 +72,7 @@ type badgeUse struct {
 // refuseBadges fails items with a badge that somebody else carries on some of
 // the days, in the database or before them in the request.
 func (w *Writer) refuseBadges(ctx context.Context, items []*store.Item) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	var badges []badgeUse
 	for _, it := range store.Valid(items) {
 		for _, b := range it.Message.GetPersonInformation().GetBadgeAssignments() {

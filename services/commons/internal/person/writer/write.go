@@ -111,10 +111,7 @@ func (w *Writer) WriteWith(ctx context.Context, persons []*commonsv1.Person, m M
 }
 
 func (w *Writer) attempt(ctx context.Context, persons []*commonsv1.Person, m Mode, with Related) ([]*store.Item, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	items, err := w.prepare(ctx, tenantID, persons, m, with.WageRules)
 	if err != nil {
 		return nil, err

@@ -22,10 +22,7 @@ func NewHandler(groups *Groups) *Handler { return &Handler{groups: groups, page:
 
 // ListEmployeeGroupMembers returns a page of the members of a person's group.
 func (h *Handler) ListEmployeeGroupMembers(ctx context.Context, req *commonsv1.ListEmployeeGroupMembersRequest) (*commonsv1.ListEmployeeGroupMembersResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	limit := h.page + 1
 	ids, err := h.groups.members(ctx, tenantID, req.GetPersonId(), req.GetAfterPersonId(), &limit)
 	if err != nil {

@@ -13,10 +13,7 @@ import (
 // Among returns which of some persons are found by a stored query that the
 // caller may use, on the days of a range; of today when there is none.
 func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.DateRange, persons []int64) (map[int64]bool, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	if given == nil {
 		given = &commonv1.DateRange{SymbolicPeriod: &commonv1.Ref{Qualifier: proto.String("Today")}}
 	}

@@ -73,10 +73,7 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 }
 
 func (h *Handler) response(ctx context.Context, root *query.Node, days civil.Range, visible rowvisibility.Set, limit int) (*commonsv1.HyperfindResponse, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	var only []int64
 	if !visible.All() {
 		only = append([]int64{}, visible.IDs()...)
@@ -155,10 +152,7 @@ func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindR
 }
 
 func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*query.Node, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	q, err := find(ctx, h.pool, tenantID, req.GetHyperfind(), query.Caller(ctx))
 	if err != nil {
 		return nil, err
@@ -170,10 +164,7 @@ func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindReq
 // some day, but for those whose employment has ended by the last day, or, when
 // the request asks for those as well, by the first.
 func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*query.Node, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	for i, ref := range req.GetLocations() {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeUnknownLocations, fmt.Sprintf("locations[%d] needs an id or a qualifier.", i))
@@ -196,10 +187,7 @@ func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfi
 // listed returns the persons of a list. One whom the caller may not see is
 // unknown.
 func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowvisibility.Set) (*query.Node, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	for i, ref := range refs {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeUnknownPersons, fmt.Sprintf("persons[%d] needs an id or a qualifier.", i))

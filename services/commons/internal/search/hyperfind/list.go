@@ -18,10 +18,7 @@ import (
 
 // ListHyperfindQueries returns the queries that the caller may use.
 func (h *Handler) ListHyperfindQueries(ctx context.Context, req *commonsv1.ListHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	usage, err := usageType(req.GetUsageType(), "")
 	if err != nil {
 		return nil, err
@@ -33,10 +30,7 @@ func (h *Handler) ListHyperfindQueries(ctx context.Context, req *commonsv1.ListH
 
 // ListPublicHyperfindQueries returns the public queries.
 func (h *Handler) ListPublicHyperfindQueries(ctx context.Context, req *commonsv1.ListPublicHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	found, err := list(ctx, h.pool, tenantID, nil)
 	return toList(found, "", req.GetAllDetails()), err
 }
@@ -67,10 +61,7 @@ func (q *storedQuery) isOf(usage string) bool {
 
 // GetHyperfindQuery returns one query, or 404.
 func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	usage, err := usageType(req.GetUsageType(), usageHome)
 	if err != nil {
 		return nil, err
@@ -88,10 +79,7 @@ func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyper
 // MultiReadHyperfindQueries returns queries in the order asked for: with 207
 // when some are unknown, or not for the caller.
 func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.MultiReadHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	where := req.GetWhere()
 	usage, err := usageType(where.GetUsageType(), usageHome)
 	if err != nil {

@@ -79,20 +79,14 @@ func profiles(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (
 
 // ListHyperfindProfiles returns all profiles.
 func (p *Profiles) ListHyperfindProfiles(ctx context.Context, _ *commonsv1.ListHyperfindProfilesRequest) (*commonsv1.HyperfindProfileList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	list, err := profiles(ctx, p.pool, tenantID, nil)
 	return &commonsv1.HyperfindProfileList{Profiles: list}, err
 }
 
 // GetHyperfindProfile returns one profile, or 404.
 func (p *Profiles) GetHyperfindProfile(ctx context.Context, req *commonsv1.GetHyperfindProfileRequest) (*commonsv1.HyperfindProfile, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	return profile(ctx, p.pool, tenantID, req.GetId())
 }
 
@@ -114,10 +108,7 @@ func noProfile(id int64) error {
 // MultiReadHyperfindProfiles returns profiles in the order asked for: with 207
 // when some are unknown.
 func (p *Profiles) MultiReadHyperfindProfiles(ctx context.Context, req *commonsv1.MultiReadHyperfindProfilesRequest) (*commonsv1.HyperfindProfileList, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	refs, err := structure.Refs("where", req.GetWhere())
 	if err != nil {
 		return nil, err
@@ -158,12 +149,9 @@ func (p *Profiles) CreateHyperfindProfile(ctx context.Context, given *commonsv1.
 	if err := checkProfile(given); err != nil {
 		return nil, err
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	var created *commonsv1.HyperfindProfile
-	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lock(ctx, tx, tenantID); err != nil {
 			return err
 		}
@@ -197,12 +185,9 @@ func (p *Profiles) UpdateHyperfindProfile(ctx context.Context, req *commonsv1.Up
 	if err := checkProfile(given); err != nil {
 		return nil, err
 	}
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	var updated *commonsv1.HyperfindProfile
-	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lock(ctx, tx, tenantID); err != nil {
 			return err
 		}
@@ -225,11 +210,8 @@ func (p *Profiles) UpdateHyperfindProfile(ctx context.Context, req *commonsv1.Up
 
 // DeleteHyperfindProfile deletes a profile, or returns 404.
 func (p *Profiles) DeleteHyperfindProfile(ctx context.Context, req *commonsv1.DeleteHyperfindProfileRequest) (*emptypb.Empty, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = pg.ExecOne(ctx, p.pool, `DELETE FROM hyperfind_profile WHERE tenant_id = $1 AND id = $2`, tenantID, req.GetId())
+	tenantID := tenant.Of(ctx)
+	err := pg.ExecOne(ctx, p.pool, `DELETE FROM hyperfind_profile WHERE tenant_id = $1 AND id = $2`, tenantID, req.GetId())
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = noProfile(req.GetId())
 	}

@@ -91,11 +91,8 @@ func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, er
 
 // leaveWindow asks for the tenant's next batch while the broker waits before it repeats this one.
 func (p *Propagator) leaveWindow(ctx context.Context, key batchKey) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
-	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
+	tenantID := tenant.Of(ctx)
+	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
 			return err
 		}
@@ -134,11 +131,8 @@ func (p *Propagator) giveUp(ctx context.Context, key batchKey, cause error) erro
 // storeFailures notes the employees of a batch that failed, and lets the propagation show
 // it. When nobody else is left in the batch, it has failed, and the tenant's others go on.
 func (p *Propagator) storeFailures(ctx context.Context, key batchKey, failedOf func(employees []int64) failures) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
-	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
+	tenantID := tenant.Of(ctx)
+	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
 			return err
 		}

@@ -64,10 +64,7 @@ type isolation struct {
 // who alone are left in it and named by the propagation. The cause is why the batch as a
 // whole could not be done.
 func (p *Propagator) isolate(ctx context.Context, key batchKey, cause error) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	s, err := p.startIsolation(ctx, tenantID, key)
 	if err != nil || s == nil {
 		return err

@@ -49,10 +49,7 @@ WHERE tenant_id = $1 AND state = 'ACCEPTED' AND (id = $2
 // those of others. With an error it returns the propagations that could not be
 // planned.
 func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	defer p.wake()
 	var failures error
 	for after := int64(0); ; {

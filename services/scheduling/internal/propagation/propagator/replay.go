@@ -32,10 +32,7 @@ UPDATE propagation_batch SET state = 'WAITING' WHERE tenant_id = $1 AND propagat
 // Replay sets a failed propagation of the tenant in ctx going again, with what
 // it has not done. One that has not failed is an error.
 func Replay(ctx context.Context, pool *pg.Pool, id int64, now time.Time) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
 			return fmt.Errorf("propagation: replay: %w", err)

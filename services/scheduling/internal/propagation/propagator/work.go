@@ -66,17 +66,14 @@ type part struct {
 // what is done for their employees. It returns the employees whose spans cannot be
 // computed, or [errBatchDone].
 func (p *Propagator) attempt(ctx context.Context, key batchKey, only *part) (failures, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	d := p.getScratch()
 	defer p.putScratch(d)
 	took, done := clock.Start(), false
 	// Whatever the database's default is: each statement must see what was
 	// committed while the lock was waited for.
 	fresh := pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
-	err = pg.InTxWith(ctx, p.pool, fresh, func(ctx context.Context, tx pgx.Tx) (err error) {
+	err := pg.InTxWith(ctx, p.pool, fresh, func(ctx context.Context, tx pgx.Tx) (err error) {
 		defer panics.ToError(&err) // What ends the process holds up every tenant.
 		if done, err = d.begin(ctx, tx, tenantID, key, only); err != nil || !done {
 			return err

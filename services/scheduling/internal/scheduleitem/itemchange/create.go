@@ -21,10 +21,7 @@ import (
 
 // Create stores new entries: all or none, or, with partial, those that can be.
 func (f *Family[M]) Create(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	failed := make([]error, len(sent))
 	employees := f.employeesNamed(ctx, sent, failed)
 	drafts, err := f.drafts(ctx, tenantID, sent, employees, failed, partial)

@@ -88,10 +88,7 @@ func (f *Family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, v
 
 // read returns the entries of the ids, by id. What does not exist is absent.
 func (f *Family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
 		return nil, err

@@ -15,10 +15,7 @@ import (
 // generated entry itself, becomes a tombstone. An id that names nothing is an
 // error with the given status. Each entry must have the version, if one is given.
 func (f *Family[M]) Remove(ctx context.Context, ids []int64, version *int64, unknown int) error {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
 		return err

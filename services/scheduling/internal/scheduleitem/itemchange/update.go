@@ -28,10 +28,7 @@ import (
 // that it has.
 func (f *Family[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 	var none M
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return none, err
-	}
+	tenantID := tenant.Of(ctx)
 	if inBody := sent.GetId(); inBody != 0 && inBody != id {
 		return none, fault.Newf(itemfault.CodeOtherID, http.StatusBadRequest, "The id in the body, %d, is not the one in the path, %d.", inBody, id)
 	}

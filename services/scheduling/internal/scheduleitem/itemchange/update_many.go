@@ -19,10 +19,7 @@ import (
 // UpdateMany replaces the entries with the ids of those that were sent: all or
 // none, or, with partial, those that can be. Each is as update would do it.
 func (f *Family[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, err
-	}
+	tenantID := tenant.Of(ctx)
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
 		return nil, err

@@ -22,10 +22,7 @@ import (
 // Set returns the ids of the employees of a set, which stands at a place of the request,
 // and the days.
 func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet) ([]int64, civil.Range, error) {
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return nil, civil.Range{}, err
-	}
+	tenantID := tenant.Of(ctx)
 	days, err := f.Days(ctx, InRange(path+".dateRange", set.GetDateRange()))
 	if err != nil {
 		return nil, days, err

@@ -41,10 +41,7 @@ func New(persons *person.Directory, commons Commons) *Finder {
 // Employee finds an employee whom the caller sees.
 func (f *Finder) Employee(ctx context.Context, ref *commonv1.Ref) (int64, person.Person, error) {
 	var none person.Person
-	tenantID, err := tenant.Of(ctx)
-	if err != nil {
-		return 0, none, err
-	}
+	tenantID := tenant.Of(ctx)
 	key, err := KeyOf(ref)
 	if err != nil {
 		return 0, none, err
