@@ -5,6 +5,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -31,9 +32,11 @@ var groups = slices.Concat(
 	reads.Groups, components.Groups, commons.Groups, changes.Groups, footprint.Groups,
 )
 
-// Run measures, prints the table and reports whether every target is met.
+// Run measures, prints the table and reports whether every target is met. A group that
+// fails leaves its figures out of the table; its error is returned afterwards.
 func Run(ctx context.Context, out io.Writer, o harness.Options) (bool, error) {
 	var figures []harness.Figure
+	var failures []error
 	for _, g := range groups {
 		if !slices.ContainsFunc(g.Names, o.Wants) {
 			continue
@@ -45,10 +48,14 @@ func Run(ctx context.Context, out io.Writer, o harness.Options) (bool, error) {
 			return err
 		})
 		if err != nil {
-			return false, fmt.Errorf("%s: %w", strings.Join(g.Names, ", "), err)
+			failures = append(failures, fmt.Errorf("%s: %w", strings.Join(g.Names, ", "), err))
+			if ctx.Err() != nil {
+				break
+			}
 		}
 	}
-	return harness.WriteTable(out, figures)
+	met, err := harness.WriteTable(out, figures)
+	return met, errors.Join(append(failures, err)...)
 }
 
 // standalone measures on the standalone process.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/localpg"
@@ -34,6 +36,8 @@ type companyServer struct {
 	postgres func(database string) string
 	// dataStatements are those that the services run for a reading of data.
 	dataStatements []*statement
+	// hyperfindSQL is the statement that finds the persons of a hyperfind.
+	hyperfindSQL string
 }
 
 // companyFigures measures what is done with a company.
@@ -111,7 +115,22 @@ func (p *companyServer) populate(h *harness.Host, recorder *queryRecorder) (err 
 	if err == nil && len(p.dataStatements) == 0 {
 		err = errors.New("a reading of data runs no statements")
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	found, err := recorder.statements(func() error {
+		_, _, err := p.api.Bytes(h.Context(), "POST", HyperfindPath, ActivePersonsRequest())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(found, func(s *statement) bool { return strings.Contains(s.sql, "FROM person p WHERE") })
+	if i < 0 {
+		return errors.New("a hyperfind runs no statement that finds persons")
+	}
+	p.hyperfindSQL = found[i].sql
+	return nil
 }
 
 func (p *companyServer) dataRequest() scenario.Object {

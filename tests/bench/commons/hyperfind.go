@@ -8,8 +8,6 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 	"github.com/rotaloom/rotaloom/tests/bench/fixture"
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
@@ -53,10 +51,7 @@ func hyperfindFigure(h *harness.Host, o harness.Options, p *companyServer) (harn
 		return f, fmt.Errorf("a hyperfind finds %d persons and returns %d refs and %d persons instead of %d of each",
 			found.Count, len(found.Result.Refs), len(found.Result.BasePersons), ActivePersons)
 	}
-	baseline, err := newPsql(h.Context(), p.postgres(fixture.CommonsDatabase), p.company)
-	if err != nil {
-		return f, err
-	}
+	baseline := newPsql(p.postgres(fixture.CommonsDatabase), p.company, p.hyperfindSQL)
 	if lines, err := baseline.run(h.Context(), true); err != nil || lines != ActivePersons {
 		return f, fmt.Errorf("psql prints %d persons instead of %d: %w", lines, ActivePersons, err)
 	}
@@ -72,21 +67,8 @@ func hyperfindFigure(h *harness.Host, o harness.Options, p *companyServer) (harn
 // psql runs the statement of the hyperfind.
 type psql struct{ args []string }
 
-// newPsql takes over the statement that commons ran last to find persons, with
-// the role and the settings that it ran with.
-func newPsql(ctx context.Context, url string, c *fixture.Company) (*psql, error) {
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close(ctx)
-	var sql string
-	err = conn.QueryRow(ctx, `SELECT query FROM pg_stat_activity
-		WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%FROM person p WHERE%ORDER BY p.id LIMIT%'
-		ORDER BY query_start DESC LIMIT 1`).Scan(&sql)
-	if err != nil {
-		return nil, fmt.Errorf("the statement of a hyperfind: %w", err)
-	}
+// newPsql prepares to run a statement with the role and the settings that commons has.
+func newPsql(url string, c *fixture.Company, sql string) *psql {
 	p := &psql{args: []string{"--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set", "ON_ERROR_STOP=1", url}}
 	for _, command := range []string{
 		"SET ROLE " + localpg.Role,
@@ -98,7 +80,7 @@ func newPsql(ctx context.Context, url string, c *fixture.Company) (*psql, error)
 	} {
 		p.args = append(p.args, "--command", command)
 	}
-	return p, nil
+	return p
 }
 
 // run runs psql. It counts the lines when it is asked to; otherwise they go
