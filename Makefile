@@ -183,6 +183,7 @@ kustomize: ## Render the base of deploy/kustomize from the chart, and write the 
 .PHONY: reference
 reference: ## Write the pages of docs/ that are made from the programs.
 	go test -count=1 ./tests/reference -update
+	go test -count=1 ./tests/truth -run Page -update
 
 .PHONY: fmt
 fmt: ## Format Go and protobuf sources.

@@ -1,0 +1,206 @@
+// Package truth compares the product with worked examples that others published. It knows
+// nothing but the public API. The examples are data in testdata, and docs/truth.md lists
+// them with their results.
+package truth
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed testdata
+var testdata embed.FS
+
+// Results of a case.
+const (
+	Hit          = "hit"
+	Miss         = "miss"
+	NotSupported = "not supported"
+)
+
+// Case is one published example. It has exactly one kind of input, unless the product does
+// not support it.
+type Case struct {
+	Name string `yaml:"name"`
+	// Source says who published the example, and Statement what the example says.
+	Source    string `yaml:"source"`
+	Statement string `yaml:"statement"`
+	// Result is Hit, Miss or NotSupported. The last two need a reason.
+	Result string `yaml:"result"`
+	Reason string `yaml:"reason"`
+	// Got is what the product returns in a miss.
+	Got string `yaml:"got"`
+
+	Work     *Work     `yaml:"work"`
+	Rounding *Rounding `yaml:"rounding"`
+	Rotation *Rotation `yaml:"rotation"`
+	Rest     *Rest     `yaml:"rest"`
+	Holiday  *Holiday  `yaml:"holiday"`
+	AFD      *AFD      `yaml:"afd"`
+}
+
+// Work is the work of one employee, and what it is paid as.
+type Work struct {
+	// Zone is the employee's time zone, UTC by default.
+	Zone string `yaml:"zone"`
+	// Wage is what an hour is paid, and Wages what it is paid in jobs.
+	Wage  float64            `yaml:"wage"`
+	Wages map[string]float64 `yaml:"wages"`
+	// Rule is a version of a pay rule, as the API takes it.
+	Rule map[string]any `yaml:"rule"`
+	// Shifts are written as "2026-03-02 08:00-12:00", with a job behind it if there is one. A
+	// shift that ends earlier than it begins ends on the next day.
+	Shifts []string `yaml:"shifts"`
+	// Money are amounts by pay code, which the employee gets on the first day.
+	Money map[string]float64 `yaml:"money"`
+	// Holidays are days on which there is a holiday.
+	Holidays []string `yaml:"holidays"`
+	// From and To are the days that are read. By default they are those of the shifts.
+	From string `yaml:"from"`
+	To   string `yaml:"to"`
+
+	Expect struct {
+		// Hours are those of each pay code, and Days the same by day.
+		Hours map[string]float64            `yaml:"hours"`
+		Days  map[string]map[string]float64 `yaml:"days"`
+		// Pay is the sum of all wages, and HourPay the wage of an hour under each pay code.
+		Pay     *float64           `yaml:"pay"`
+		HourPay map[string]float64 `yaml:"hourPay"`
+	} `yaml:"expect"`
+}
+
+// Rounding is a property: of punches at each minute of an interval, as many minutes are paid
+// as were worked.
+type Rounding struct {
+	Interval int `yaml:"interval"`
+	Grace    int `yaml:"grace"`
+}
+
+// Rotation is a pattern of shifts for several teams.
+type Rotation struct {
+	// Shifts are written as "07:00-19:00", by letter, and Cycle as "N4 -3 D3": a letter, or "-"
+	// for days off, and for how many days.
+	Shifts map[string]string `yaml:"shifts"`
+	Cycle  string            `yaml:"cycle"`
+	From   string            `yaml:"from"`
+	// Teams are the days by which the rotation of each team began earlier.
+	Teams  []int `yaml:"teams"`
+	Expect struct {
+		Days  int     `yaml:"days"`
+		Hours float64 `yaml:"hours"`
+		// Week is the average of hours a week, with two decimals.
+		Week float64 `yaml:"week"`
+		// Daily is how many teams have each shift on each day; nothing if the source does not
+		// say it.
+		Daily map[string]int `yaml:"daily"`
+	} `yaml:"expect"`
+}
+
+// Rest is a schedule that rules of rest and of hours are evaluated on.
+type Rest struct {
+	Zone string `yaml:"zone"`
+	// Rules are limits by the name of the rule.
+	Rules map[string]float64 `yaml:"rules"`
+	// Shifts are written as those of Work.
+	Shifts []string `yaml:"shifts"`
+	From   string   `yaml:"from"`
+	To     string   `yaml:"to"`
+	// Violations are written as "ERULE_MIN_REST_SHIFTS 2026-03-29 10".
+	Violations []string `yaml:"violations"`
+}
+
+// Holiday is a public holiday of a region in a year.
+type Holiday struct {
+	Region string `yaml:"region"`
+	Year   int    `yaml:"year"`
+	// Observed asks for observed dates or for dates of the calendar; without it, the default
+	// of the product holds.
+	Observed *bool `yaml:"observed"`
+	// Dates are those that must be among the holidays, and Without those that must not.
+	Dates   []string `yaml:"dates"`
+	Without []string `yaml:"without"`
+}
+
+// AFD is a file of a Brazilian time clock.
+type AFD struct {
+	// Clock is REP-C, REP-A or REP-P.
+	Clock string `yaml:"clock"`
+	// CRC is the variant that the clock writes: KERMIT or MODBUS.
+	CRC string `yaml:"crc"`
+	// Check is the checksum of "123456789" by that variant.
+	Check string `yaml:"check"`
+	// Employer and CPF are fields as the clock writes them, 15 and 12 characters.
+	Employer string `yaml:"employer"`
+	CPF      string `yaml:"cpf"`
+	// Signature is the last line; nothing if there is none.
+	Signature string `yaml:"signature"`
+	// Swap exchanges the two punches of the file.
+	Swap   bool `yaml:"swap"`
+	Expect struct {
+		Accepted bool `yaml:"accepted"`
+		// CPF is the employee that the punches are of.
+		CPF string `yaml:"cpf"`
+	} `yaml:"expect"`
+}
+
+// Load reads the cases, file by file.
+func Load() ([]Case, error) {
+	names, err := fs.Glob(testdata, "testdata/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var all []Case
+	seen := map[string]bool{}
+	for _, name := range names {
+		data, err := testdata.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		var list []Case
+		decoder := yaml.NewDecoder(bytes.NewReader(data))
+		decoder.KnownFields(true)
+		if err := decoder.Decode(&list); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, c := range list {
+			if err := c.check(); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", name, c.Name, err)
+			}
+			if seen[c.Name] {
+				return nil, fmt.Errorf("%s: the name %s is used twice", name, c.Name)
+			}
+			seen[c.Name] = true
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+func (c *Case) check() error {
+	inputs := 0
+	for _, given := range []bool{c.Work != nil, c.Rounding != nil, c.Rotation != nil, c.Rest != nil, c.Holiday != nil, c.AFD != nil} {
+		if given {
+			inputs++
+		}
+	}
+	switch {
+	case c.Name == "" || c.Source == "" || c.Statement == "":
+		return fmt.Errorf("it needs a name, a source and a statement")
+	case strings.ContainsAny(c.Source+c.Statement+c.Reason+c.Got, "|\n"):
+		return fmt.Errorf("its texts must be one line without a bar")
+	case c.Result == Hit && (inputs != 1 || c.Reason != "" || c.Got != ""):
+		return fmt.Errorf("a hit has one input and no reason")
+	case c.Result == Miss && (inputs != 1 || c.Reason == "" || c.Got == ""):
+		return fmt.Errorf("a miss has one input, a reason and what the product returns")
+	case c.Result == NotSupported && (inputs != 0 || c.Reason == "" || c.Got != ""):
+		return fmt.Errorf("a case that is not supported has a reason only")
+	case c.Result != Hit && c.Result != Miss && c.Result != NotSupported:
+		return fmt.Errorf("its result must be %s, %s or %s", Hit, Miss, NotSupported)
+	}
+	return nil
+}
