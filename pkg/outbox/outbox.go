@@ -41,14 +41,18 @@ const insert = `INSERT INTO outbox (tenant_id, stream, subject, event, payload, 
 SELECT $1, e.stream, e.subject, e.event, e.payload, $6, $7
 FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[]) AS e (stream, subject, event, payload)`
 
+// Appended is the signal of transactions that appended events. The relay listens for it on its
+// pool, and publishes the events as soon as they are committed.
+const Appended pg.Signal = "outbox: events appended"
+
 // Append writes events of one tenant, in one statement however many they are.
 // Given the transaction that writes what the events hold, they are published if
-// and only if that commits. The request in the context becomes the cause of the
-// events. Call Relay.Wake after the commit.
+// and only if that commits, and without delay. The request in the context becomes
+// the cause of the events.
 //
 // The tenant must be the one that the connection works for. Messages that are
 // no events, or larger than MaxEvent, are errors.
-func Append(ctx context.Context, db pg.Querier, tenantID int64, events ...proto.Message) error {
+func Append(ctx context.Context, tx pgx.Tx, tenantID int64, events ...proto.Message) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -56,15 +60,15 @@ func Append(ctx context.Context, db pg.Querier, tenantID int64, events ...proto.
 	if err != nil {
 		return err
 	}
-	if _, err := db.Exec(ctx, insert, args...); err != nil {
+	if _, err := tx.Exec(ctx, insert, args...); err != nil {
 		return fmt.Errorf("outbox: append: %w", err)
 	}
-	return nil
+	return raise(tx)
 }
 
-// Queue is Append as part of a batch, which the database runs as one transaction
-// in one round trip when it is sent to a pool. The statement has no result.
-func Queue(ctx context.Context, batch *pgx.Batch, tenantID int64, events ...proto.Message) error {
+// Queue is Append as part of a batch, which the caller sends to the transaction. The statement
+// has no result.
+func Queue(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, tenantID int64, events ...proto.Message) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -73,6 +77,14 @@ func Queue(ctx context.Context, batch *pgx.Batch, tenantID int64, events ...prot
 		return err
 	}
 	batch.Queue(insert, args...)
+	return raise(tx)
+}
+
+// raise has the relay woken when the transaction commits.
+func raise(tx pgx.Tx) error {
+	if err := pg.RaiseOnCommit(tx, Appended); err != nil {
+		return fmt.Errorf("outbox: append: %w", err)
+	}
 	return nil
 }
 

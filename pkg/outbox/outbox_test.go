@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -33,16 +34,60 @@ func TestEventsAreTheTransactions(t *testing.T) {
 	require.ErrorIs(t, err, never)
 	assert.Zero(t, b.count("true"))
 
-	var batch pgx.Batch
-	require.NoError(t, outbox.Queue(ctx, &batch, 1, b.event("a"), b.event("b")))
-	batch.Queue("SELECT 1/0")
-	require.Error(t, b.pool.SendBatch(ctx, &batch).Close())
-	assert.Zero(t, b.count("true"), "a batch is one transaction")
-
 	b.append(1, "a", "b")
 	assert.Equal(t, 2, b.count("sent_at IS NULL"))
-	require.NoError(t, outbox.Append(ctx, b.pool, 1))
+	b.append(1)
 	assert.Equal(t, 2, b.count("true"))
+}
+
+func TestACommitThatAppendedEventsSignalsItOnce(t *testing.T) {
+	t.Parallel()
+	never := errors.New("never mind")
+	queue := func(ctx context.Context, tx pgx.Tx, events ...proto.Message) error {
+		var batch pgx.Batch
+		return errors.Join(outbox.Queue(ctx, tx, &batch, 1, events...), tx.SendBatch(ctx, &batch).Close())
+	}
+	for name, c := range map[string]struct {
+		work             func(ctx context.Context, tx pgx.Tx, event proto.Message) error
+		signals, written int
+	}{
+		"append": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error {
+			return outbox.Append(ctx, tx, 1, event)
+		}, 1, 1},
+		"append twice": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error {
+			return errors.Join(outbox.Append(ctx, tx, 1, event), outbox.Append(ctx, tx, 1, event))
+		}, 1, 2},
+		"queue": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error { return queue(ctx, tx, event, event) }, 1, 2},
+		"no events": {func(ctx context.Context, tx pgx.Tx, _ proto.Message) error {
+			return errors.Join(outbox.Append(ctx, tx, 1), queue(ctx, tx))
+		}, 0, 0},
+		"rollback": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error {
+			return errors.Join(outbox.Append(ctx, tx, 1, event), never)
+		}, 0, 0},
+		"savepoint": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error {
+			return pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return outbox.Append(ctx, tx, 1, event) })
+		}, 1, 1},
+		"savepoint that is rolled back": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error {
+			assert.ErrorIs(t, pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+				return errors.Join(outbox.Append(ctx, tx, 1, event), never)
+			}), never)
+			return nil
+		}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, signals := newBundle(t), 0
+			b.pool.Listen(outbox.Appended, func() { signals++ })
+			err := pg.InTx(tenant.With(t.Context(), 1), b.pool, func(ctx context.Context, tx pgx.Tx) error {
+				return c.work(ctx, tx, b.event("a"))
+			})
+			if !errors.Is(err, never) {
+				require.NoError(t, err)
+			}
+			assert.Equal(t, c.signals, signals)
+			assert.Equal(t, c.written, b.count("true"))
+		})
+	}
 }
 
 func TestAppendRefusesWhatCouldNotLeave(t *testing.T) {
@@ -50,10 +95,25 @@ func TestAppendRefusesWhatCouldNotLeave(t *testing.T) {
 	b := newBundle(t)
 	ctx := tenant.With(t.Context(), 1)
 
-	assert.ErrorContains(t, outbox.Append(ctx, b.pool, 1, testevent.New(t, b.events, testevent.Plain, "a")), "is not an event")
-	assert.ErrorContains(t, outbox.Append(ctx, b.pool, 1, b.event(strings.Repeat("x", outbox.MaxEvent))), "at most")
-	assert.ErrorContains(t, outbox.Append(ctx, b.pool, 2, b.event("a")), "row-level security", "of another tenant")
-	assert.ErrorContains(t, outbox.Append(t.Context(), b.pool, 1, b.event("a")), "row-level security", "of no tenant")
+	for _, c := range []struct {
+		name     string
+		ctx      context.Context
+		tenantID int64
+		event    proto.Message
+		want     string
+	}{
+		{"no event", ctx, 1, testevent.New(t, b.events, testevent.Plain, "a"), "is not an event"},
+		{"too large", ctx, 1, b.event(strings.Repeat("x", outbox.MaxEvent)), "at most"},
+		{"of another tenant", ctx, 2, b.event("a"), "row-level security"},
+		{"of no tenant", t.Context(), 1, b.event("a"), "row-level security"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := pg.InTx(c.ctx, b.pool, func(ctx context.Context, tx pgx.Tx) error {
+				return outbox.Append(ctx, tx, c.tenantID, c.event)
+			})
+			assert.ErrorContains(t, err, c.want)
+		})
+	}
 	assert.Zero(t, b.count("true"))
 }
 
@@ -81,7 +141,9 @@ func TestRelayPublishesWithHeaders(t *testing.T) {
 	b := newBundle(t)
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	ctx := obs.WithRequest(tenant.With(t.Context(), 7), obs.Request{ID: "request-1", Traceparent: trace})
-	require.NoError(t, outbox.Append(ctx, b.pool, 7, b.event("a"), b.event("")))
+	require.NoError(t, pg.InTx(ctx, b.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return outbox.Append(ctx, tx, 7, b.event("a"), b.event(""))
+	}))
 	b.relay(quick())
 	b.allSent()
 

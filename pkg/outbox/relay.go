@@ -68,21 +68,24 @@ type Relay struct {
 	wakeSubject string
 }
 
-// NewRelay returns a relay, which works while Run runs.
+// NewRelay returns a relay, which works while Run runs. Transactions of its pool that append
+// events wake it.
 func NewRelay(opts Options) (*Relay, error) {
 	metrics, err := newMetrics(opts.Registry)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: register metrics: %w", err)
 	}
-	return &Relay{
+	r := &Relay{
 		opts: opts.withDefaults(), metrics: metrics,
 		wake:        make(chan struct{}, 1),
 		wakeSubject: "rotaloom_wake." + opts.Pool.Database(),
-	}, nil
+	}
+	opts.Pool.Listen(Appended, r.notify)
+	return r, nil
 }
 
-// Wake notifies the relay that events were committed. It never waits.
-func (r *Relay) Wake() {
+// notify tells the relay that events were committed. It never waits.
+func (r *Relay) notify() {
 	select {
 	case r.wake <- struct{}{}:
 	default: // It will look soon anyway.
@@ -196,7 +199,7 @@ func (r *Relay) newSession(conn *pgx.Conn) (*leaderSession, error) {
 	if err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
-	wake, err := broker.Subscribe(r.wakeSubject, func(*nats.Msg) { r.Wake() })
+	wake, err := broker.Subscribe(r.wakeSubject, func(*nats.Msg) { r.notify() })
 	if err != nil {
 		return nil, fmt.Errorf("outbox: listen for wake-ups: %w", err)
 	}

@@ -3,6 +3,7 @@ package pg
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,9 @@ type Pool struct {
 	cfg   Config
 	// check looks at each new connection, once there is one.
 	check *atomic.Pointer[ConnCheck]
+
+	listening sync.RWMutex
+	listeners []listener
 }
 
 // ConnCheck looks at a new connection before anybody else uses it. When it returns an error
@@ -133,7 +137,11 @@ func (p *Pool) Begin(ctx context.Context) (pgx.Tx, error) { return p.BeginTx(ctx
 
 // BeginTx begins a transaction.
 func (p *Pool) BeginTx(ctx context.Context, opts pgx.TxOptions) (pgx.Tx, error) {
-	return p.conns.BeginTx(ctx, p.withTenant(ctx, opts))
+	tx, err := p.conns.BeginTx(ctx, p.withTenant(ctx, opts))
+	if err != nil {
+		return nil, err
+	}
+	return &poolTx{Tx: tx, pool: p}, nil
 }
 
 // Exec executes a statement in a transaction of its own.

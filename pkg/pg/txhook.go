@@ -51,10 +51,11 @@ func once(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(pgx.Tx) e
 		return err
 	}
 	defer conn.Release()
-	tx, err := conn.BeginTx(ctx, pool.withTenant(ctx, opts))
+	begun, err := conn.BeginTx(ctx, pool.withTenant(ctx, opts))
 	if err != nil {
 		return err
 	}
+	tx := &poolTx{Tx: begun, pool: pool}
 	committed := false
 	defer func() {
 		if !committed {
@@ -70,6 +71,7 @@ func once(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(pgx.Tx) e
 	}
 	committed = true
 	hook.Committed()
+	tx.committed()
 	return nil
 }
 

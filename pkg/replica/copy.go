@@ -56,8 +56,6 @@ type Copy[S proto.Message] struct {
 	// After sees every state that comes, when it is stored. An error has the event
 	// delivered again.
 	After func(ctx context.Context, tenantID int64, states []S) error
-	// Wake is called when Apply may have left events in the outbox.
-	Wake func()
 	// BatchSize is the most events that are applied in one transaction; 0 means
 	// 100.
 	BatchSize int
@@ -144,9 +142,6 @@ func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states 
 	})
 	if err != nil {
 		return err
-	}
-	if c.Wake != nil {
-		c.Wake()
 	}
 	if c.After != nil {
 		return c.After(ctx, tenantID, all)

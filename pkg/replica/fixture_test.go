@@ -260,7 +260,7 @@ func (w *fixture) run(fn func(context.Context) error) (stop func()) {
 func (w *fixture) serve(every time.Duration) {
 	w.t.Helper()
 	r, err := replica.NewReplicator(replica.Options{
-		Pool: w.pool, Bus: w.bus, Wake: w.relay.Wake, Log: pgtest.Log(w.t), Registry: w.reg,
+		Pool: w.pool, Bus: w.bus, Log: pgtest.Log(w.t), Registry: w.reg,
 		Config: replica.Config{CompareEvery: every, Settle: 50 * time.Millisecond},
 	}, []*replica.Replica{w.copied}, []replica.Topic{topicOf()})
 	require.NoError(w.t, err)
@@ -287,7 +287,6 @@ func (w *fixture) change(tenantID int64, lost bool, ids ...int64) {
 		}
 		return outbox.Append(ctx, tx, tenantID, announce(things, published...))
 	}))
-	w.relay.Wake()
 }
 
 func (w *fixture) exec(sql string, args ...any) {

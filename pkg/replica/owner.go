@@ -89,7 +89,6 @@ type owner struct {
 	Topic
 	contract *Contract
 	pool     *pg.Pool
-	wake     func()
 	log      *slog.Logger
 }
 
@@ -216,6 +215,5 @@ func (o *owner) backfill(ctx context.Context, payload []byte) (proto.Message, er
 		o.log.WarnContext(ctx, "states could not be published once more", "topic", o.contract.Topic, "tenant", request.GetTenantId(), "error", err)
 		return &replicationv1.BackfillResponse{Error: "the owner could not publish them; its log says why"}, nil
 	}
-	o.wake()
 	return &replicationv1.BackfillResponse{}, nil
 }

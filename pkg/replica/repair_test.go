@@ -128,7 +128,7 @@ func TestGapsThatTheOwnerDoesNotFillStay(t *testing.T) {
 			_, err = w.pool.Exec(tenant.With(t.Context(), 1), `DELETE FROM replica_gap WHERE key = 0`) // Not a comparison too.
 			require.NoError(t, err)
 			r, err := replica.NewReplicator(replica.Options{
-				Pool: w.pool, Bus: w.bus, Wake: func() {}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
+				Pool: w.pool, Bus: w.bus, Log: pgtest.Log(t), Registry: prometheus.NewRegistry(),
 			}, []*replica.Replica{w.copied}, nil)
 			require.NoError(t, err)
 			w.run(r.Run)

@@ -30,10 +30,8 @@ type Config struct {
 
 // Options is what a Replicator is made of. All fields are required but Config.
 type Options struct {
-	Pool *pg.Pool
-	Bus  *bus.Bus
-	// Wake notifies the outbox relay that there are events.
-	Wake     func()
+	Pool     *pg.Pool
+	Bus      *bus.Bus
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 	Config   Config
@@ -62,7 +60,7 @@ func NewReplicator(opts Options, copies []*Replica, topics []Topic) (*Replicator
 		if err != nil {
 			return nil, err
 		}
-		r.owners = append(r.owners, &owner{Topic: topic, contract: contract, pool: opts.Pool, wake: opts.Wake, log: opts.Log})
+		r.owners = append(r.owners, &owner{Topic: topic, contract: contract, pool: opts.Pool, log: opts.Log})
 	}
 	return r, nil
 }

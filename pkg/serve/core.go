@@ -76,7 +76,7 @@ func NewCore(e Backends, streams bus.Limits, sets []pg.Migrations) (*Core, error
 // and the topics that it owns.
 func (c *Core) Replicator(cfg replica.Config, copies []*replica.Replica, topics []replica.Topic) (*replica.Replicator, error) {
 	return replica.NewReplicator(replica.Options{
-		Pool: c.backends.Pool, Bus: c.Events, Wake: c.Wake, Log: c.backends.Log, Registry: c.backends.Registry, Config: cfg,
+		Pool: c.backends.Pool, Bus: c.Events, Log: c.backends.Log, Registry: c.backends.Registry, Config: cfg,
 	}, copies, topics)
 }
 
@@ -85,9 +85,6 @@ func (c *Core) Replicator(cfg replica.Config, copies []*replica.Replica, topics 
 func transient(err error) bool {
 	return pgerr.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable)
 }
-
-// Wake notifies the outbox that events were committed.
-func (c *Core) Wake() { c.relay.Wake() }
 
 // Relay publishes what the service leaves in its outbox, until ctx ends. It is
 // the last to stop.

@@ -114,7 +114,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		person.Deps{
 			Pool: deps.Pool, Users: users,
 			Rows: rules, Groups: groups, Hyperfinds: queries,
-			Log: deps.Log, Clock: deps.Clock, Wake: core.Wake,
+			Log: deps.Log, Clock: deps.Clock,
 		})
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 
 		search:          queries,
 		symbolicPeriods: periods,
-		holidays:        holiday.New(deps.Pool, core.Wake),
+		holidays:        holiday.New(deps.Pool),
 		delegations:     delegation.New(deps.Pool, delegations, rules),
 		personPay:       personpay.New(deps.Pool),
 

@@ -46,7 +46,7 @@ SELECT max(at) FROM (SELECT 'epoch'::timestamptz + last_value * interval '1 micr
 
 // Copies are what scheduling keeps of other domains.
 func Copies(pool *pg.Pool) []*replica.Replica {
-	return projection.NewCopies(pool, func() {}, nil).All()
+	return projection.NewCopies(pool, nil).All()
 }
 
 // CompareCopies compares what scheduling keeps of other services for a tenant with what

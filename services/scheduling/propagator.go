@@ -28,7 +28,7 @@ func NewPropagator(cfg Config, backends serve.Backends) (*Propagator, error) {
 		return nil, err
 	}
 	worker, err := propagator.New(propagator.Options{
-		Pool: backends.Pool, Bus: core.Events, Wake: core.Wake, Log: backends.Log, Registry: backends.Registry,
+		Pool: backends.Pool, Bus: core.Events, Log: backends.Log, Registry: backends.Registry,
 		Config: cfg.Propagation, Clock: backends.Clock,
 	})
 	if err != nil {

@@ -29,7 +29,7 @@ func TestTermsOfOthersAreThoseOfNobody(t *testing.T) {
 	sets, err := scheduling.Migrations()
 	require.NoError(t, err)
 	pool := pgtest.New(t, sets...)
-	handler := membership.New(pool, projection.NewResolver(pool, schedtest.NoPersons{}, nil), func() {})
+	handler := membership.New(pool, projection.NewResolver(pool, schedtest.NoPersons{}, nil))
 	ctx := inTenant(t, tenant.Default)
 	require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, scheduling.Copies(pool)[0], tenant.Default, []*commonsv1.PersonState{

@@ -117,8 +117,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	core := propagator.Core
 	resolver := projection.NewResolver(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rowvisibility.FromCommons(deps.Clock, deps.Commons, deps.Log))
-	terms, memberships := employmentterm.NewLookup(deps.Pool), membership.New(deps.Pool, resolver, core.Wake)
-	replicator, err := core.Replicator(cfg.Replica, projection.NewCopies(deps.Pool, core.Wake, memberships.Terminate).All(), Topics())
+	terms, memberships := employmentterm.NewLookup(deps.Pool), membership.New(deps.Pool, resolver)
+	replicator, err := core.Replicator(cfg.Replica, projection.NewCopies(deps.Pool, memberships.Terminate).All(), Topics())
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	reader := reading.NewReader(deps.Pool, definitions)
 	items := scheduleitem.Deps{
 		Pool: deps.Pool, Directory: resolver, Reader: reader, Templates: shiftTemplates, TagDefinitions: tagDefinitions,
-		Wake: core.Wake, Settings: cfg.Items,
+		Settings: cfg.Items,
 	}
 	commons := schedule.NewCommons(deps.Commons)
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
@@ -136,18 +136,18 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator,
 		termRequests:     commonsv1.NewTermRequestServiceClient(deps.Commons),
-		terms:            employmentterm.New(deps.Pool, core.Wake),
+		terms:            employmentterm.New(deps.Pool),
 		memberships:      memberships,
 		employeeDays:     employeeday.New(deps.Pool, reader),
-		leave:            leave.New(deps.Pool, core.Wake),
+		leave:            leave.New(deps.Pool),
 		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, patterndefinition.NewRules(cfg.Patterns), resolver),
 		patternTemplates: schedulepatterntemplate.New(deps.Pool, patternTemplates, definitions),
 		termPatterns: employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
-			Pool: deps.Pool, Definitions: definitions, Terms: terms, Wake: core.Wake,
+			Pool: deps.Pool, Definitions: definitions, Terms: terms,
 		}),
 		termSchedules: employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Terms: terms, Directory: resolver, Commons: commons}),
 		employeePatterns: employeeschedulepattern.New(employeeschedulepattern.Deps{
-			Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Wake: core.Wake,
+			Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(),
 		}),
 		schedules:       schedule.New(deps.Pool, reader, resolver, commons),
 		scheduleChanges: schedulechange.New(schedulechange.Deps{Reader: reader, Directory: resolver, KeepHistory: cfg.Propagation.HistoryRetention()}),
@@ -155,11 +155,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		payCodeEdits:    payCodeEdits,
 		scheduleTags:    scheduleitem.NewScheduleTags(items),
 		scheduleEdits:   scheduleitem.NewScheduleEdits(items),
-		dayLocks:        daylock.New(deps.Pool, resolver, core.Wake),
+		dayLocks:        daylock.New(deps.Pool, resolver),
 		propagations:    propagation.NewHandler(deps.Pool, resolver.Visible),
 		scheduleGroups:  schedulegroup.New(deps.Pool),
 		tagDefinitions:  tagdefinition.New(deps.Pool, tagDefinitions),
-		timeOffEdits:    timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits, Wake: core.Wake}),
+		timeOffEdits:    timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits}),
 		rules:           &schedulerule.Handler{},
 		ruleSets:        scheduleruleset.New(deps.Pool, ruleSets),
 		ruleAssignments: rulesetassignment.New(deps.Pool, ruleSets, resolver),

@@ -153,7 +153,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	workedTime := timecard.NewWorkedTime(cards)
 	payroll := payrollstaging.Deps{
 		Pool: deps.Pool, Persons: persons, Commons: commonsv1.NewPersonServiceClient(deps.Commons),
-		Source: payrollstaging.FromTimecards(workedTime), CSV: cfg.CSV, Wake: core.Wake,
+		Source: payrollstaging.FromTimecards(workedTime), CSV: cfg.CSV,
 	}
 	subtypes, timeOffEdits := requestsubtype.New(deps.Pool), schedulingv1.NewTimeOffEditServiceClient(deps.Scheduling)
 	timeOff := timeoff.Deps{

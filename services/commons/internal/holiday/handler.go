@@ -23,16 +23,13 @@ type Handler struct {
 
 	pool  *pg.Pool
 	store *namedstore.Store[*commonsv1.Holiday]
-	// wake notifies the relay that there are events to publish.
-	wake func()
 }
 
 var _ commonsv1.HolidayServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps holidays in the database of the pool; wake is
-// called after a commit that left events in the outbox.
-func New(pool *pg.Pool, wake func()) *Handler {
-	return &Handler{pool: pool, store: newStore(), wake: wake}
+// New returns a Handler that keeps holidays in the database of the pool.
+func New(pool *pg.Pool) *Handler {
+	return &Handler{pool: pool, store: newStore()}
 }
 
 // ListHolidays returns the holidays of the tenant by name: all of them, those of
@@ -103,7 +100,6 @@ func (h *Handler) DeleteHoliday(ctx context.Context, req *commonsv1.DeleteHolida
 	if err != nil {
 		return nil, err
 	}
-	h.wake()
 	return &emptypb.Empty{}, nil
 }
 

@@ -34,7 +34,7 @@ type change struct {
 // change runs work in a transaction, and sends others what it stored.
 func (h *Handler) change(ctx context.Context, work func(ctx context.Context, c *change) error) error {
 	tenantID := tenant.Of(ctx)
-	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		list, err := h.store.AllForUpdate(ctx, tx, tenantID)
 		if err != nil {
 			return err
@@ -45,10 +45,6 @@ func (h *Handler) change(ctx context.Context, work func(ctx context.Context, c *
 		}
 		return work(ctx, c)
 	})
-	if err == nil {
-		h.wake()
-	}
-	return err
 }
 
 func (c *change) record(before, now *commonsv1.Holiday) {

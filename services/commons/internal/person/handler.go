@@ -45,8 +45,6 @@ type Deps struct {
 	Hyperfinds reader.Hyperfinds
 	Log        *slog.Logger
 	Clock      clock.Clock
-	// Wake notifies the relay that there are events to publish.
-	Wake func()
 }
 
 // Handler serves PersonService. The interceptors in front of it see to it that
@@ -78,7 +76,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	return &Handler{
 		pool: deps.Pool, reader: reader, clock: deps.Clock, defaultZone: cfg.DefaultTimeZone, cache: cache.New[cacheKey](deps.Clock, cache.Config[cached]{Entries: maxCached}), extensions: extension.Extensions{Reader: reader, DefaultCurrency: code.String()},
 		writer: writer.New(writer.Deps{
-			Pool: deps.Pool, Users: deps.Users, Groups: deps.Groups, Log: deps.Log, Wake: deps.Wake,
+			Pool: deps.Pool, Users: deps.Users, Groups: deps.Groups, Log: deps.Log,
 			Rules: rules.New(zones, cfg.DefaultTimeZone), Zones: zones,
 		}, reader),
 	}, nil

@@ -45,7 +45,7 @@ func TestNobodyIsFoundByScanning(t *testing.T) {
 	recorded, statements := pgtest.Recorded(t, pool)
 	now := clock.NewFake(time.Date(2026, time.March, 15, 12, 0, 0, 0, time.UTC))
 	h, err := New(Config{DefaultTimeZone: "UTC", DefaultCurrency: "USD"}, Deps{
-		Pool: recorded, Rows: rowvisibility.New(now), Groups: search.NewGroups(recorded, now, time.UTC), Log: pgtest.Log(t), Clock: now, Wake: func() {},
+		Pool: recorded, Rows: rowvisibility.New(now), Groups: search.NewGroups(recorded, now, time.UTC), Log: pgtest.Log(t), Clock: now,
 	})
 	require.NoError(t, err)
 	everyOperation(t, ctx, h)

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
@@ -29,7 +30,8 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	f := &fixture{Env: env, t: t, locks: schedulingv1.NewDayLockServiceClient(env.Conn())}
-	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil), func() { f.wakes++ })
+	handler := daylock.New(env.Pool, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil))
+	env.Pool.Listen(outbox.Appended, func() { f.wakes++ })
 	schedulingv1.RegisterDayLockServiceServer(env.Local, handler)
 	env.Exec(t, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'UTC', 1), (1, 2, 'P2', 'Two', 'UTC', 1)")
 	return f

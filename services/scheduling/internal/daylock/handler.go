@@ -33,15 +33,13 @@ type Handler struct {
 
 	pool      *pg.Pool
 	directory Directory
-	wake      func()
 }
 
 var _ schedulingv1.DayLockServiceServer = (*Handler)(nil)
 
-// New returns the handler of DayLockService. It calls wake after a change was
-// committed.
-func New(pool *pg.Pool, directory Directory, wake func()) *Handler {
-	return &Handler{pool: pool, directory: directory, wake: wake}
+// New returns the handler of DayLockService.
+func New(pool *pg.Pool, directory Directory) *Handler {
+	return &Handler{pool: pool, directory: directory}
 }
 
 // ApplyCreateDayLocks locks days of employees. A lock that meets or touches the
@@ -61,7 +59,6 @@ func (h *Handler) ApplyCreateDayLocks(ctx context.Context, req *schedulingv1.App
 	if err != nil {
 		return nil, err
 	}
-	h.wake()
 	return response(employees, plans), nil
 }
 
@@ -105,7 +102,6 @@ func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.Mul
 	if err != nil {
 		return nil, err
 	}
-	h.wake()
 	out := &schedulingv1.DayLockList{}
 	for _, u := range unlocked {
 		gone := message(0, refs[u.EmployeeID], u.Days)

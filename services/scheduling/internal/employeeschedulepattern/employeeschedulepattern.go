@@ -36,9 +36,6 @@ type Deps struct {
 	Schedules   Schedules
 	// Builder is the configuration that is shown.
 	Builder *schedulingv1.PatternBuilder
-	// Wake notifies the outbox relay that there is something to publish. It is
-	// called after the commit.
-	Wake func()
 }
 
 // Handler serves EmployeeSchedulePatternService.
@@ -55,7 +52,7 @@ var _ schedulingv1.EmployeeSchedulePatternServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(deps Deps) *Handler {
 	return &Handler{builder: deps.Builder, schedules: deps.Schedules, assignments: patternassignment.New(patternassignment.Employees(), patternassignment.Deps{
-		Pool: deps.Pool, Definitions: deps.Definitions, Visible: deps.Directory.Visible, Wake: deps.Wake,
+		Pool: deps.Pool, Definitions: deps.Definitions, Visible: deps.Directory.Visible,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			employees, err := deps.Directory.Employees(ctx, refs)
 			owners := make([]patternassignment.Owner, len(employees))

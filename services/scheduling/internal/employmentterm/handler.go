@@ -25,15 +25,10 @@ const maxListed = 5000
 type Handler struct {
 	schedulingv1.UnsafeEmploymentTermServiceServer
 	pool *pg.Pool
-	// wake notifies the relay that there are events to publish.
-	wake func()
 }
 
-// New makes a Handler; wake is called after a commit that left events in the
-// outbox.
-func New(pool *pg.Pool, wake func()) *Handler {
-	return &Handler{pool: pool, wake: wake}
-}
+// New makes a Handler.
+func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 // GetEmploymentTerm returns the term with the id in the path.
 func (h *Handler) GetEmploymentTerm(ctx context.Context, req *schedulingv1.GetEmploymentTermRequest) (*schedulingv1.EmploymentTerm, error) {
@@ -124,7 +119,6 @@ func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, writ
 	if err != nil {
 		return nil, err
 	}
-	h.wake()
 	if err := propagation.Name(ctx, propagationID); err != nil {
 		return nil, err
 	}

@@ -43,7 +43,6 @@ func (h *Handler) UpsertEmploymentTermVersions(ctx context.Context, req *schedul
 	if err != nil {
 		return nil, err
 	}
-	h.wake()
 	return out, nil
 }
 

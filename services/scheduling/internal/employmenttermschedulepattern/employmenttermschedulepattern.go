@@ -49,9 +49,6 @@ type Deps struct {
 	Pool        *pg.Pool
 	Definitions *patterndefinition.Definitions
 	Terms       Terms
-	// Wake notifies the outbox relay that there is something to publish. It is
-	// called after the commit.
-	Wake func()
 }
 
 // Handler serves EmploymentTermSchedulePatternService.
@@ -67,7 +64,7 @@ var _ schedulingv1.EmploymentTermSchedulePatternServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(settings Settings, deps Deps) *Handler {
 	return &Handler{settings: settings, assignments: patternassignment.New(patternassignment.Terms(), patternassignment.Deps{
-		Pool: deps.Pool, Definitions: deps.Definitions, Wake: deps.Wake,
+		Pool: deps.Pool, Definitions: deps.Definitions,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			terms, err := deps.Terms.Terms(ctx, refs)
 			owners := make([]patternassignment.Owner, len(terms))

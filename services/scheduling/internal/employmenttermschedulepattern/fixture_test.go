@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
@@ -43,12 +44,12 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	w := &fixture{Env: schedtest.New(t)}
+	w.Pool.Listen(outbox.Appended, func() { w.wakes.Add(1) })
 	shifts, patterns := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
 	handler := employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
 		Pool:        w.Pool,
 		Definitions: patterndefinition.New(patterndefinition.Settings{}, shifts, patterns),
 		Terms:       employmentterm.NewLookup(w.Pool),
-		Wake:        func() { w.wakes.Add(1) },
 	})
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(w.Local, handler)
 	w.client = schedulingv1.NewEmploymentTermSchedulePatternServiceClient(w.Conn())

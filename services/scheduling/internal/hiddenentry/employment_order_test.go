@@ -223,10 +223,10 @@ func newCareers(t *testing.T) *careers {
 	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.NewStore(), schedulepatterntemplate.NewStore())
 	resolver := projection.NewResolver(w.Pool, nil, nil)
 	schedulingv1.RegisterEmployeeSchedulePatternServiceServer(w.Local, employeeschedulepattern.New(employeeschedulepattern.Deps{
-		Pool: w.Pool, Definitions: definitions, Directory: resolver, Wake: w.wake,
+		Pool: w.Pool, Definitions: definitions, Directory: resolver,
 	}))
 	c := &careers{fixture: w, patterns: schedulingv1.NewEmployeeSchedulePatternServiceClient(w.Conn())}
-	for _, r := range projection.NewCopies(w.Pool, w.wake, nil).All() {
+	for _, r := range projection.NewCopies(w.Pool, nil).All() {
 		if r.Contract().Topic == "persons" {
 			c.persons = r
 		}
@@ -251,7 +251,6 @@ func (w *careers) put(states ...*commonsv1.PersonState) {
 	require.NoError(w.t, pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, w.persons, tenant.Default, states)
 	}))
-	w.wake()
 }
 
 // own puts a pattern on an employee and returns the assignment's id.

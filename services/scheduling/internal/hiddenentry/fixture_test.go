@@ -52,7 +52,6 @@ type fixture struct {
 	shifts   schedulingv1.ShiftServiceClient
 	edits    schedulingv1.PayCodeEditServiceClient
 	schedule schedulingv1.ScheduleServiceClient
-	wake     func()
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -65,14 +64,14 @@ func newFixture(t *testing.T) *fixture {
 		edits:    schedulingv1.NewPayCodeEditServiceClient(env.Conn()),
 		schedule: schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
-	w.wake = propagationtest.Run(t, env.Pool, clock.System{})
+	propagationtest.Run(t, env.Pool, clock.System{})
 	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.NewStore(), schedulepatterntemplate.NewStore())
 	resolver := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil)
 	reader := reading.NewReader(env.Pool, definitions)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
-		Pool: env.Pool, Definitions: definitions, Terms: employmentterm.NewLookup(env.Pool), Wake: w.wake,
+		Pool: env.Pool, Definitions: definitions, Terms: employmentterm.NewLookup(env.Pool),
 	}))
-	deps := scheduleitem.Deps{Pool: env.Pool, Directory: resolver, Reader: reader, Wake: w.wake}
+	deps := scheduleitem.Deps{Pool: env.Pool, Directory: resolver, Reader: reader}
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))
 	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, scheduleitem.NewPayCodeEdits(deps))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, resolver, nil))
@@ -200,7 +199,6 @@ func (w *fixture) setMember(employee int64, list ...string) {
 		_, err := propagation.Start(ctx, tx, propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{employee}})
 		return err
 	}))
-	w.wake()
 }
 
 func (w *fixture) read(employee int64, date string) *schedulingv1.Schedule {

@@ -76,13 +76,13 @@ func newFixture(t *testing.T) *fixture {
 	for _, start := range []string{"06", "08", "14"} {
 		w.patterns = append(w.patterns, w.pattern(start))
 	}
-	wake := propagationtest.Run(t, env.Pool, clock.System{})
+	propagationtest.Run(t, env.Pool, clock.System{})
 	directory := projection.NewResolver(env.Pool, nil, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	w.reader = reader
-	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: wake}))
+	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader}))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, directory, nil))
-	schedulingv1.RegisterDayLockServiceServer(env.Local, daylock.New(env.Pool, directory, wake))
+	schedulingv1.RegisterDayLockServiceServer(env.Local, daylock.New(env.Pool, directory))
 	return w
 }
 

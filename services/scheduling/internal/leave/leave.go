@@ -48,14 +48,12 @@ SET employee_id = excluded.employee_id, from_day = excluded.from_day, to_day = e
 type Handler struct {
 	schedulingv1.UnsafeLeaveServiceServer
 	pool *pg.Pool
-	// wake notifies the relay that there are events to publish.
-	wake func()
 }
 
 var _ schedulingv1.LeaveServiceServer = (*Handler)(nil)
 
-// New returns a Handler; wake is called after a commit that left events in the outbox.
-func New(pool *pg.Pool, wake func()) *Handler { return &Handler{pool: pool, wake: wake} }
+// New returns a Handler.
+func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 // row is a row of leave_edit.
 type row struct {
@@ -93,7 +91,6 @@ func (h *Handler) PutLeave(ctx context.Context, req *schedulingv1.PutLeaveReques
 	if err != nil {
 		return nil, fmt.Errorf("put leave: %w", err)
 	}
-	h.wake()
 	return &schedulingv1.PutLeaveResponse{}, nil
 }
 

@@ -30,14 +30,11 @@ type Handler struct {
 	schedulingv1.UnsafeEmploymentTermAssignmentServiceServer
 	pool    *pg.Pool
 	persons Directory
-	// wake notifies the relay that there are events to publish.
-	wake func()
 }
 
-// New makes a Handler; wake is called after a commit that may have left events
-// in the outbox.
-func New(pool *pg.Pool, persons Directory, wake func()) *Handler {
-	return &Handler{pool: pool, persons: persons, wake: wake}
+// New makes a Handler.
+func New(pool *pg.Pool, persons Directory) *Handler {
+	return &Handler{pool: pool, persons: persons}
 }
 
 // GetEmploymentTermAssignments returns the assignments of the person with the

@@ -74,7 +74,6 @@ func (h *Handler) handleRequests(ctx context.Context, tenantID int64, requests [
 	if err != nil {
 		return fmt.Errorf("carry out term requests: %w", err)
 	}
-	h.wake()
 	return nil
 }
 

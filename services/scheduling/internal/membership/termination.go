@@ -35,7 +35,6 @@ func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commo
 	}
 	slices.Sort(persons)
 	persons = slices.Compact(persons)
-	var changed map[int64]*personAssignments
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		now, err := lock(ctx, tx, tenantID, persons)
 		if err != nil {
@@ -45,7 +44,8 @@ func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commo
 		if err != nil {
 			return err
 		}
-		if changed = removeTerminated(now, ends); len(changed) == 0 {
+		changed := removeTerminated(now, ends)
+		if len(changed) == 0 {
 			return nil
 		}
 		if _, err := store(ctx, tx, tenantID, changed); err != nil {
@@ -55,9 +55,6 @@ func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commo
 	})
 	if err != nil {
 		return fmt.Errorf("end assignments of terminated persons: %w", err)
-	}
-	if len(changed) > 0 {
-		h.wake()
 	}
 	return nil
 }

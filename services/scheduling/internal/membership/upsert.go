@@ -59,7 +59,6 @@ func (h *Handler) write(ctx context.Context, persons []*schedulingv1.PersonEmplo
 	if err != nil {
 		return nil, err
 	}
-	h.wake()
 	if err := propagation.Name(ctx, propagationID); err != nil {
 		return nil, err
 	}

@@ -40,9 +40,6 @@ type Deps struct {
 	// Visible returns the owners whose assignments the caller may see. It is not
 	// called in a transaction.
 	Visible func(ctx context.Context) (rowvisibility.Set, error)
-	// Wake notifies the outbox relay that there is something to publish. It is called
-	// after the commit.
-	Wake func()
 }
 
 // Assignments are those of one kind of owners.

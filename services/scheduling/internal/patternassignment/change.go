@@ -135,16 +135,6 @@ func (k *Kind) store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Tim
 	return propagationID, k.insert(ctx, tx, tenantID, propagationID, at, parts)
 }
 
-// announce says to the caller where to watch a propagation, and the relay that
-// there is something to publish. It is called after the commit.
-func (s *Assignments) announce(ctx context.Context, propagationID int64) error {
-	if propagationID == 0 {
-		return nil
-	}
-	s.deps.Wake()
-	return propagation.Name(ctx, propagationID)
-}
-
 // describe returns the result of each edit of what holds now.
 func (s *Assignments) describe(ctx context.Context, db pg.Querier, tenantID int64, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
 	var patternIDs []int64

@@ -15,6 +15,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // creation is one create of a request on its way into the database.
@@ -40,7 +41,7 @@ func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSc
 	if err != nil {
 		return nil, err
 	}
-	return outcome, s.announce(ctx, propagationID)
+	return outcome, propagation.Name(ctx, propagationID)
 }
 
 // CreateOutcome has a result for each assignment that was to be made.

@@ -17,6 +17,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 const resourceName = "schedule pattern assignment"
@@ -50,7 +51,7 @@ func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdate
 	if err != nil {
 		return UpdateOutcome{}, err
 	}
-	return outcome, s.announce(ctx, propagationID)
+	return outcome, propagation.Name(ctx, propagationID)
 }
 
 // Delete removes an assignment, or returns 404.
@@ -65,7 +66,7 @@ func (s *Assignments) Delete(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	return s.announce(ctx, propagationID)
+	return propagation.Name(ctx, propagationID)
 }
 
 // ByIDOutcome is that of a request that names assignments by id.

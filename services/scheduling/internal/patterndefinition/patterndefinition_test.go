@@ -178,6 +178,15 @@ func TestValidateFillsInWhatMayBeLeftOut(t *testing.T) {
 	requireRefused(t, errs[2], patterndefinition.CodeMissing, "c.dayCount")
 }
 
+// put stores definitions in a transaction.
+func (w *fixture) put(definitions []*patterndefinition.Definition) (ids []int64, err error) {
+	err = pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		ids, err = w.Put(ctx, tx, tenant.Default, definitions)
+		return err
+	})
+	return ids, err
+}
+
 func TestPutStoresEqualPatternsOnce(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -189,11 +198,11 @@ func TestPutStoresEqualPatternsOnce(t *testing.T) {
 		require.NoError(t, r.Err)
 		definitions[i] = r.Definition
 	}
-	first, err := w.Put(w.Ctx, w.Pool, tenant.Default, definitions)
+	first, err := w.put(definitions)
 	require.NoError(t, err)
 	assert.Equal(t, first[0], first[2])
 	assert.NotEqual(t, first[0], first[1])
-	again, err := w.Put(w.Ctx, w.Pool, tenant.Default, definitions[1:])
+	again, err := w.put(definitions[1:])
 	require.NoError(t, err)
 	assert.Equal(t, first[1:], again)
 	assert.Equal(t, map[string]int{"schedule_pattern": 2, "outbox": 2}, w.Rows(t, "schedule_pattern", "outbox"), "each is published once")

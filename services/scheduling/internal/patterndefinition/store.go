@@ -41,16 +41,16 @@ SELECT id, digest, false FROM known UNION ALL SELECT id, digest, true FROM added
 const putRounds = 3
 
 // Put stores definitions, equal ones once, and returns the pattern id of each,
-// in order. The ids are good when the transaction of db has committed. What was
+// in order. The ids are good when the transaction has committed. What was
 // not there before is published to those who keep a copy.
-func (d *Definitions) Put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Definition) ([]int64, error) {
+func (d *Definitions) Put(ctx context.Context, tx pgx.Tx, tenantID int64, definitions []*Definition) ([]int64, error) {
 	ids := make(map[[sha256.Size]byte]int64, len(definitions))
 	for range putRounds {
 		missing := withoutID(definitions, ids)
 		if len(missing) == 0 {
 			break
 		}
-		if err := put(ctx, db, tenantID, missing, ids); err != nil {
+		if err := put(ctx, tx, tenantID, missing, ids); err != nil {
 			return nil, fmt.Errorf("patterndefinition: store patterns: %w", err)
 		}
 	}
@@ -78,13 +78,13 @@ func withoutID(definitions []*Definition, ids map[[sha256.Size]byte]int64) []*De
 	return slices.CompactFunc(missing, func(a, b *Definition) bool { return a.digest == b.digest })
 }
 
-func put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Definition, ids map[[sha256.Size]byte]int64) error {
+func put(ctx context.Context, tx pgx.Tx, tenantID int64, definitions []*Definition, ids map[[sha256.Size]byte]int64) error {
 	digests, bodies := make([][]byte, len(definitions)), make([][]byte, len(definitions))
 	dayCounts := make([]int32, len(definitions))
 	for i, definition := range definitions {
 		digests[i], dayCounts[i], bodies[i] = definition.digest[:], definition.DayCount, definition.body
 	}
-	rows, err := db.Query(ctx, putPatterns, tenantID, digests, dayCounts, bodies)
+	rows, err := tx.Query(ctx, putPatterns, tenantID, digests, dayCounts, bodies)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func put(ctx context.Context, db pg.Querier, tenantID int64, definitions []*Defi
 	}); err != nil {
 		return err
 	}
-	return outbox.Append(ctx, db, tenantID, events...)
+	return outbox.Append(ctx, tx, tenantID, events...)
 }
 
 const loadPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2)`

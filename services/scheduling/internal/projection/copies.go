@@ -20,12 +20,11 @@ type Copies struct {
 type AfterPersons func(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error
 
 // NewCopies makes the copies in the database of the pool. What the copies
-// change starts propagations in the same transaction; wake notifies the outbox relay of
-// those. After is nil where nothing follows from states of persons.
-func NewCopies(pool *pg.Pool, wake func(), after AfterPersons) *Copies {
+// change starts propagations in the same transaction. After is nil where nothing follows from states of persons.
+func NewCopies(pool *pg.Pool, after AfterPersons) *Copies {
 	return &Copies{
 		persons: replica.New(pool, replica.Copy[*commonsv1.PersonState]{
-			Service: service, Event: &commonsv1.PersonsChanged{}, Apply: applyPersons, After: after, Wake: wake,
+			Service: service, Event: &commonsv1.PersonsChanged{}, Apply: applyPersons, After: after,
 		}),
 		holidays: replica.New(pool, replica.Copy[*commonsv1.HolidayChanged]{
 			Service: service, Event: &commonsv1.HolidayChanged{}, Apply: applyHolidays,

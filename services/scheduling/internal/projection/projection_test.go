@@ -35,7 +35,7 @@ func newFixture(t *testing.T) *fixture {
 	pool := schedtest.NewPool(t)
 	w := &fixture{
 		t: t, ctx: tenant.With(t.Context(), tenant.Default), pool: pool,
-		copies: NewCopies(pool, func() {}, nil), commons: &fakeCommons{},
+		copies: NewCopies(pool, nil), commons: &fakeCommons{},
 	}
 	w.Resolver = NewResolver(pool, w.commons, nil)
 	return w

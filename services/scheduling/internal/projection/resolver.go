@@ -77,7 +77,7 @@ type Resolver struct {
 // on the tenant of the context. The rules say which employees callers may see; the others
 // are as good as unknown.
 func NewResolver(pool *pg.Pool, persons commonsv1.PersonServiceClient, rules *rowvisibility.Rules) *Resolver {
-	return &Resolver{pool: pool, persons: persons, rules: rules, copies: NewCopies(pool, func() {}, nil)}
+	return &Resolver{pool: pool, persons: persons, rules: rules, copies: NewCopies(pool, nil)}
 }
 
 // lookupKeys is what a list of refs asks for: either the id or the key of each, at

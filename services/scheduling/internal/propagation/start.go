@@ -64,8 +64,7 @@ func Insert(ctx context.Context, tx pgx.Tx, req Request) (id int64, err error) {
 	return id, nil
 }
 
-// Start is Insert with an event that asks the propagators to apply the change. Wake the
-// outbox relay after the commit.
+// Start is Insert with an event that asks the propagators to apply the change.
 func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
 	id, err := Insert(ctx, tx, req)
 	if err != nil {

@@ -24,14 +24,12 @@ type Deps struct {
 	Templates patterndefinition.ShiftSource
 	// TagDefinitions say what schedule tags may say.
 	TagDefinitions *tagdefinition.Store
-	// Wake is called after a change was committed that has an event.
-	Wake     func()
-	Settings Settings
+	Settings       Settings
 }
 
 // entries returns what entries are changed with.
 func (d Deps) entries() itemchange.Deps {
-	return itemchange.Deps{Pool: d.Pool, Directory: d.Directory, Reader: d.Reader, Wake: d.Wake}
+	return itemchange.Deps{Pool: d.Pool, Directory: d.Directory, Reader: d.Reader}
 }
 
 const defaultMaxShift = 24 * time.Hour

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
@@ -57,7 +58,8 @@ func newFixture(t *testing.T) *fixture {
 	directory := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	definitions := tagdefinition.NewStore()
-	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, TagDefinitions: definitions, Wake: func() { f.wakes.Add(1) }}
+	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, TagDefinitions: definitions}
+	env.Pool.Listen(outbox.Appended, func() { f.wakes.Add(1) })
 	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool, definitions))
 	schedulingv1.RegisterScheduleTagServiceServer(env.Local, scheduleitem.NewScheduleTags(deps))
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))

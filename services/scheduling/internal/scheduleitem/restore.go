@@ -66,7 +66,6 @@ func (d Deps) Restore(ctx context.Context, employeeIDs []int64, days civil.Range
 	if err != nil {
 		return nil, err
 	}
-	d.Wake()
 	return out, nil
 }
 

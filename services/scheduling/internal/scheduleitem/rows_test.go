@@ -25,7 +25,7 @@ func TestEntriesOfOthersDoNotExist(t *testing.T) {
 	f := newFixture(t)
 	handler := scheduleitem.NewShifts(scheduleitem.Deps{
 		Pool: f.Pool, Directory: projection.NewResolver(f.Pool, schedtest.NoPersons{}, nil),
-		Reader: reading.NewReader(f.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil)), Wake: func() {},
+		Reader: reading.NewReader(f.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil)),
 	})
 	made, err := f.shifts.CreateShift(f.Ctx, newShift(1, "2025-02-03T08:00", "2025-02-03T16:00"))
 	require.NoError(t, err)

@@ -78,7 +78,6 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 	results, err := h.apply(ctx, list)
 	switch {
 	case err == nil:
-		h.Wake()
 		return &schedulingv1.ScheduleEditResultList{Results: results}, nil
 	case !partial || !itemchange.ConcernsItem(err):
 		return nil, err
@@ -90,7 +89,6 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 		}
 		return results[0], nil
 	})
-	h.Wake() // Edits before one at which the run ended were made.
 	if err != nil {
 		return nil, err
 	}

@@ -45,8 +45,6 @@ type Deps struct {
 	Pool      *pg.Pool
 	Directory Directory
 	Schedules Schedules
-	// Wake is called after a change was committed that has an event.
-	Wake func()
 }
 
 // Handler serves TimeOffEditService.
@@ -103,7 +101,6 @@ func (h *Handler) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRe
 	if err != nil {
 		return nil, err
 	}
-	h.deps.Wake()
 	return &schedulingv1.PutTimeOffResponse{Version: holds}, nil
 }
 

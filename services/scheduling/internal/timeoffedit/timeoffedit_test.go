@@ -41,10 +41,10 @@ func newFixture(t *testing.T) *fixture {
 	env := schedtest.New(t)
 	directory := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
-	edits := scheduleitem.NewPayCodeEdits(scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, Wake: func() {}})
+	edits := scheduleitem.NewPayCodeEdits(scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader})
 	env.Exec(t, "INSERT INTO employee VALUES (1, 1, 'P1', 'One', 'Europe/Zurich', 1)")
 	return &fixture{Env: env, t: t, edits: edits, handler: timeoffedit.New(timeoffedit.Deps{
-		Pool: env.Pool, Directory: directory, Schedules: edits, Wake: func() {},
+		Pool: env.Pool, Directory: directory, Schedules: edits,
 	})}
 }
 

@@ -61,7 +61,6 @@ func (h *Handler) StagePayroll(ctx context.Context, req *timekeepingv1.PayrollSt
 	if err != nil {
 		return nil, err
 	}
-	h.deps.Wake()
 	return status(run{ID: id, State: "pending"}), nil
 }
 

@@ -68,6 +68,4 @@ type Deps struct {
 	Commons commonsv1.PersonServiceClient
 	Source  Source
 	CSV     CSVConfig
-	// Wake notifies the relay that there are events to publish.
-	Wake func()
 }

@@ -76,9 +76,6 @@ func (w *Worker) sweep(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(found) > 0 {
-		w.deps.Wake()
-	}
 	return w.count(ctx)
 }
 

@@ -39,7 +39,7 @@ func newFixture(t *testing.T) (*Worker, *hours, *pg.Pool) {
 		SELECT 1, n, 1, 'P' || n, 'Person ' || n, 'UTC', date '2020-01-01' FROM generate_series(7, 8) AS n`)
 	require.NoError(t, err)
 	persons := person.NewDirectory(pool, nil, rowvisibility.New(clock.System{}))
-	return newWorker(t, Deps{Pool: pool, Persons: persons, Source: source, Wake: func() {}}), source, pool
+	return newWorker(t, Deps{Pool: pool, Persons: persons, Source: source}), source, pool
 }
 
 // A batch that fails again and again ends without its employees, whom the details name,

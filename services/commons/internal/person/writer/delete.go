@@ -54,7 +54,6 @@ func (w *Writer) Delete(ctx context.Context, keys []store.Key) (map[store.Key]er
 	if err != nil {
 		return nil, fmt.Errorf("delete persons: %w", err)
 	}
-	w.wake()
 	w.accounts.Rollback(ctx, tenantID, ids)
 	return failed, nil
 }

@@ -41,7 +41,6 @@ type Writer struct {
 	lockouts *account.Lockouts
 	// groups say whose employee group is which.
 	groups *search.Groups
-	wake   func()
 }
 
 // Deps are what a writer works with.
@@ -52,14 +51,12 @@ type Deps struct {
 	Rules  *rules.Rules
 	Zones  *civil.Zones
 	Log    *slog.Logger
-	// Wake notifies the relay that there are events to publish.
-	Wake func()
 }
 
 // New returns a Writer, which reads by the reader what it changes.
 func New(deps Deps, reader *reader.Reader) *Writer {
 	return &Writer{
-		pool: deps.Pool, reader: reader, groups: deps.Groups, wake: deps.Wake, rules: deps.Rules,
+		pool: deps.Pool, reader: reader, groups: deps.Groups, rules: deps.Rules,
 		accounts: account.New(deps.Pool, deps.Users, deps.Log),
 		lockouts: account.NewLockouts(deps.Pool, deps.Users, deps.Zones, deps.Log),
 	}
@@ -137,7 +134,6 @@ func (w *Writer) attempt(ctx context.Context, persons []*commonsv1.Person, m Mod
 		w.accounts.Rollback(ctx, tenantID, accounts)
 		return nil, err
 	}
-	w.wake()
 	w.lockouts.Wake()
 	w.accounts.Rollback(ctx, tenantID, withoutItems(accounts, store.Valid(items)))
 	return items, nil

@@ -23,8 +23,8 @@ import (
 )
 
 // Run runs a relay and a propagator on a database, as a process has them, until the test
-// ends. It returns what wakes the relay.
-func Run(t testing.TB, pool *pg.Pool, clk clock.Clock) (wake func()) {
+// ends. Transactions of the pool wake the relay.
+func Run(t testing.TB, pool *pg.Pool, clk clock.Clock) {
 	t.Helper()
 	log, registry := pgtest.Log(t), prometheus.NewRegistry()
 	b, err := bus.New(bus.Options{
@@ -35,7 +35,7 @@ func Run(t testing.TB, pool *pg.Pool, clk clock.Clock) (wake func()) {
 		Pool: pool, Bus: b, Log: log, Registry: registry, Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
 	})
 	require.NoError(t, err)
-	p, err := propagator.New(propagator.Options{Pool: pool, Clock: clk, Bus: b, Wake: relay.Wake, Log: log, Registry: registry})
+	p, err := propagator.New(propagator.Options{Pool: pool, Clock: clk, Bus: b, Log: log, Registry: registry})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running errgroup.Group
@@ -45,5 +45,4 @@ func Run(t testing.TB, pool *pg.Pool, clk clock.Clock) (wake func()) {
 		cancel()
 		assert.NoError(t, running.Wait())
 	})
-	return relay.Wake
 }

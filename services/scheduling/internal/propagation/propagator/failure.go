@@ -105,7 +105,6 @@ func (p *Propagator) leaveWindow(ctx context.Context, key batchKey) error {
 	if err != nil {
 		return fmt.Errorf("propagation: leave the window: %w", err)
 	}
-	p.wake()
 	return nil
 }
 
@@ -158,7 +157,6 @@ func (p *Propagator) storeFailures(ctx context.Context, key batchKey, failedOf f
 	if err != nil {
 		return fmt.Errorf("propagation: store failures: %w", err)
 	}
-	p.wake()
 	return nil
 }
 
@@ -228,6 +226,5 @@ func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) (d
 	if err != nil {
 		return false, fmt.Errorf("propagation: divide a batch: %w", err)
 	}
-	p.wake()
 	return divided, nil
 }

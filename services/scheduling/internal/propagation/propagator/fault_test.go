@@ -110,13 +110,12 @@ func TestLaterChangeWinsUnderConcurrentWorkers(t *testing.T) {
 	server := natstest.New(t)
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", ids(1, 6000)...)
-	first, second := w.run(server, Config{Concurrency: 2}), w.run(server, Config{Concurrency: 2})
+	w.run(server, Config{Concurrency: 2})
+	w.run(server, Config{Concurrency: 2})
 	var last int64
 	for change := range int64(6) {
 		w.assign(assignment{id: 50 + change, term: 5, from: "2026-01-05", pattern: int(7 + change), override: true})
 		last = w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
-		first.relay.Wake()
-		second.relay.Wake()
 	}
 	w.await("all finished", func() bool { return w.count("SELECT count(*) FROM propagation WHERE state <> 'FINISHED'") == 0 })
 	assert.Equal(t, int64(6000), w.get(last).GetEmployeesDone())
@@ -240,7 +239,7 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	w.assign(assignment{id: 60, employee: 2, from: "2026-01-05", lane: 99}) // there is no such lane
 	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	same := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
-	proc := w.run(server, Config{MaxDeliver: 2})
+	w.run(server, Config{MaxDeliver: 2})
 	w.awaitState(id, propagation.StateFailed)
 	w.awaitState(same, propagation.StateFailed)
 	for _, employee := range []int64{1, 3, 5000} {
@@ -261,7 +260,6 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 
 	// Another change goes past it.
 	other := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1, 3}})
-	proc.relay.Wake()
 	w.awaitState(other, propagation.StateFinished)
 
 	assert.Error(t, Replay(tenant.With(t.Context(), 2), w.pool, id, time.Now()), "nobody else's")

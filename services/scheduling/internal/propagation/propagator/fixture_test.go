@@ -183,7 +183,7 @@ func (w *fixture) spans(employee int64) []string {
 func (w *fixture) propagator(cfg Config) *Propagator {
 	w.t.Helper()
 	p, err := New(Options{
-		Pool: w.pool, Clock: clock.System{}, Wake: func() {}, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(), Config: cfg,
+		Pool: w.pool, Clock: clock.System{}, Log: pgtest.Log(w.t), Registry: prometheus.NewRegistry(), Config: cfg,
 	})
 	require.NoError(w.t, err)
 	return p
@@ -210,8 +210,7 @@ func (w *fixture) plan(p *Propagator) {
 // process is a running replica of the service: relay, planner, worker, sweep.
 type process struct {
 	*Propagator
-	relay *outbox.Relay
-	stop  func()
+	stop func()
 }
 
 func (w *fixture) run(server *natstest.Server, cfg Config) *process {
@@ -222,7 +221,7 @@ func (w *fixture) run(server *natstest.Server, cfg Config) *process {
 		Pool: pool, Bus: b, Log: log, Registry: registry, Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
 	})
 	require.NoError(w.t, err)
-	p, err := New(Options{Pool: pool, Clock: clock.System{}, Bus: b, Wake: relay.Wake, Log: log, Registry: registry, Config: cfg})
+	p, err := New(Options{Pool: pool, Clock: clock.System{}, Bus: b, Log: log, Registry: registry, Config: cfg})
 	require.NoError(w.t, err)
 	p.backoff = []time.Duration{w.backoff}
 
@@ -231,7 +230,7 @@ func (w *fixture) run(server *natstest.Server, cfg Config) *process {
 	go func() { done <- p.Run(ctx) }()
 	go func() { done <- relay.Run(ctx) }()
 	running := true
-	proc := &process{Propagator: p, relay: relay, stop: func() {
+	proc := &process{Propagator: p, stop: func() {
 		if !running {
 			return
 		}

@@ -194,6 +194,5 @@ func (p *Propagator) putBack(ctx context.Context, tenantID int64, key batchKey) 
 	if err != nil {
 		return fmt.Errorf("propagation: put a batch back: %w", err)
 	}
-	p.wake()
 	return nil
 }

@@ -50,7 +50,6 @@ WHERE tenant_id = $1 AND state = 'ACCEPTED' AND (id = $2
 // planned.
 func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 	tenantID := tenant.Of(ctx)
-	defer p.wake()
 	var failures error
 	for after := int64(0); ; {
 		id, mine, err := p.planNext(ctx, tenantID, after)

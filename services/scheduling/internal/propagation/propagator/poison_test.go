@@ -99,13 +99,12 @@ func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 			w.apply(w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5, 6}}))
 			w.execAll(kind.add)
 
-			proc := w.run(natstest.New(t), Config{Window: 6, SweepEvery: time.Hour, MaxDeliver: kind.deliver})
+			w.run(natstest.New(t), Config{Window: 6, SweepEvery: time.Hour, MaxDeliver: kind.deliver})
 			began := time.Now()
 			var changes []int64
 			change := func(id, term int64, pattern int) int64 {
 				w.assign(assignment{id: id, term: term, from: "2026-01-05", pattern: pattern, override: true})
 				started := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{term}})
-				proc.relay.Wake()
 				return started
 			}
 			for n := range int64(20) {
@@ -114,7 +113,6 @@ func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 			changes = append(changes, change(70, 5, 20))
 			beside := change(71, 6, 20)
 			elsewhere := w.startIn(2, propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{7, 8}})
-			proc.relay.Wake()
 			w.awaitState(beside, propagation.StateFinished)
 			w.await("another tenant's change finishes", func() bool {
 				var state string
@@ -139,7 +137,6 @@ func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 
 			w.execAll(kind.cure)
 			require.NoError(t, Replay(w.ctx, w.pool, changes[0], time.Now()))
-			proc.relay.Wake()
 			for _, id := range changes {
 				w.awaitState(id, propagation.StateFinished)
 				got := w.get(id)

@@ -43,10 +43,8 @@ func (c Config) HistoryRetention() time.Duration { return c.withDefaults().KeepH
 
 // Options is what a Propagator is made of. All fields are required but Config.
 type Options struct {
-	Pool *pg.Pool
-	Bus  *bus.Bus
-	// Wake notifies the outbox relay that there are events.
-	Wake     func()
+	Pool     *pg.Pool
+	Bus      *bus.Bus
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 	Clock    clock.Clock
@@ -58,7 +56,6 @@ type Options struct {
 type Propagator struct {
 	pool    *pg.Pool
 	bus     *bus.Bus
-	wake    func()
 	log     *slog.Logger
 	cfg     Config
 	metrics *metrics
@@ -78,7 +75,7 @@ func New(opts Options) (*Propagator, error) {
 	}
 	cfg := opts.Config.withDefaults()
 	return &Propagator{
-		pool: opts.Pool, bus: opts.Bus, wake: opts.Wake, log: opts.Log, cfg: cfg, metrics: m,
+		pool: opts.Pool, bus: opts.Bus, log: opts.Log, cfg: cfg, metrics: m,
 		retention: retention.New(opts.Pool, opts.Log, opts.Clock, cfg.KeepHistory),
 		scratches: make(chan *scratch, 2*cfg.Concurrency),
 	}, nil

@@ -104,7 +104,6 @@ func (p *Propagator) Sweep(ctx context.Context) (int, error) {
 		return reminded, fmt.Errorf("propagation: sweep: %w", err)
 	}
 	if reminded > 0 {
-		p.wake()
 		p.log.WarnContext(ctx, "propagations stood still and were asked for again", "count", reminded)
 	}
 	return reminded, nil

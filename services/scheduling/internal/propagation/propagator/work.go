@@ -94,7 +94,6 @@ func (p *Propagator) attempt(ctx context.Context, key batchKey, only *part) (fai
 	if !done {
 		return nil, errBatchDone
 	}
-	p.wake()
 	p.metrics.batch.Observe(took.Elapsed().Seconds())
 	p.metrics.spans.Add(float64(len(d.changes.AddedEmployees())))
 	p.metrics.overtaken.Add(float64(len(d.claim.batches) - 1))
@@ -166,7 +165,7 @@ func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *sc
 	newest := d.claim.newest()
 	c.QueueSpans(batch, tenantID, newest)
 	events := append(c.Events(newest, d.state.Revision), shifts.Events(d.state.Revision)...)
-	if err := outbox.Queue(ctx, batch, tenantID, events...); err != nil {
+	if err := outbox.Queue(ctx, tx, batch, tenantID, events...); err != nil {
 		return fmt.Errorf("propagation: publish changes: %w", err)
 	}
 	d.claim.finish(batch, tenantID, c)

@@ -31,7 +31,7 @@ const appliedAtOnce = 100
 // and stores a propagation that has finished: callers read the schedule as their change has
 // it. When the change has too many employees, or one of them cannot be brought up to date,
 // Finish starts a propagation, which leaves nobody else behind. It returns the id of the
-// propagation. Wake the outbox relay after the commit.
+// propagation.
 func Finish(ctx context.Context, tx pgx.Tx, tenantID int64, cause propagation.Cause, employeeIDs []int64) (int64, error) {
 	request := propagation.Request{Cause: cause, EmployeeIDs: ascending(employeeIDs)}
 	if len(request.EmployeeIDs) > appliedAtOnce {
@@ -86,7 +86,7 @@ func apply(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, employ
 	batch := &pgx.Batch{}
 	changes.QueueSpans(batch, tenantID, propagationID)
 	events := append(changes.Events(propagationID, state.Revision), shifts.Events(state.Revision)...)
-	if err := outbox.Queue(ctx, batch, tenantID, events...); err != nil {
+	if err := outbox.Queue(ctx, tx, batch, tenantID, events...); err != nil {
 		return nil, fmt.Errorf("propagation: publish changes: %w", err)
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

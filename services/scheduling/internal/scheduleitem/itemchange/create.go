@@ -41,7 +41,6 @@ func (f *Family[M]) Create(ctx context.Context, sent []M, partial bool) (*bulk.O
 	if err != nil {
 		return nil, err
 	}
-	f.Wake()
 	return f.outcome(sent, drafts, rows, failed)
 }
 

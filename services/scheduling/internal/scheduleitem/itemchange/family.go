@@ -38,8 +38,6 @@ type Deps struct {
 	Pool      *pg.Pool
 	Directory Directory
 	Reader    *reading.Reader
-	// Wake is called after a change was committed that has an event.
-	Wake func()
 }
 
 // Entry is a message of one of the kinds.

@@ -45,7 +45,6 @@ func (f *Family[M]) Remove(ctx context.Context, ids []int64, version *int64, unk
 	if err != nil {
 		return err
 	}
-	f.Wake()
 	return nil
 }
 

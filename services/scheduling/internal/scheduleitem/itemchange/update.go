@@ -78,7 +78,6 @@ func (f *Family[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 	if err != nil {
 		return none, err
 	}
-	f.Wake()
 	return f.decode(&updated, employee)
 }
 

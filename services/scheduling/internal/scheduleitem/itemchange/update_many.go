@@ -48,7 +48,6 @@ func (f *Family[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bu
 	if err != nil {
 		return nil, err
 	}
-	f.Wake()
 	return f.outcome(sent, drafts, rows, failed)
 }
 

@@ -1,0 +1,102 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Signal is a message that a transaction leaves for its own process: the functions that listen
+// on the pool for it are called once the transaction has been committed.
+type Signal string
+
+// listener is a function that is called for a signal.
+type listener struct {
+	signal Signal
+	call   func()
+}
+
+// Listen has fn called after each commit of a transaction of the pool that raised the signal.
+// fn runs in the goroutine that committed, so it must not wait for anything.
+func (p *Pool) Listen(signal Signal, fn func()) {
+	p.listening.Lock()
+	defer p.listening.Unlock()
+	p.listeners = append(p.listeners, listener{signal, fn})
+}
+
+// announce calls the functions that listen for the signals.
+func (p *Pool) announce(signals []Signal) {
+	if len(signals) == 0 {
+		return
+	}
+	p.listening.RLock()
+	defer p.listening.RUnlock()
+	for _, l := range p.listeners {
+		if slices.Contains(signals, l.signal) {
+			l.call()
+		}
+	}
+}
+
+// errForeignTx means that a transaction was not begun on a Pool.
+var errForeignTx = errors.New("pg: the transaction was not begun on a pool, and cannot raise a signal")
+
+// RaiseOnCommit raises a signal when the transaction commits, once however often it is called. A
+// signal that was raised inside a savepoint is lost with the savepoint. The transaction must
+// be one of a [Pool], or a savepoint inside one.
+func RaiseOnCommit(tx pgx.Tx, signal Signal) error {
+	ours, ok := tx.(*poolTx)
+	if !ok {
+		return errForeignTx
+	}
+	ours.raise(signal)
+	return nil
+}
+
+// poolTx is a transaction of a pool, or a savepoint inside one. It keeps the signals that it
+// announces when it commits.
+type poolTx struct {
+	pgx.Tx
+	pool *Pool
+	// parent is the transaction of a savepoint, or nil.
+	parent *poolTx
+	raised []Signal
+}
+
+func (t *poolTx) raise(signals ...Signal) {
+	for _, s := range signals {
+		if !slices.Contains(t.raised, s) {
+			t.raised = append(t.raised, s)
+		}
+	}
+}
+
+// Begin sets a savepoint.
+func (t *poolTx) Begin(ctx context.Context) (pgx.Tx, error) {
+	savepoint, err := t.Tx.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &poolTx{Tx: savepoint, pool: t.pool, parent: t}, nil
+}
+
+// Commit commits the transaction and announces its signals. A savepoint hands them over to the
+// transaction around it.
+func (t *poolTx) Commit(ctx context.Context) error {
+	if err := t.Tx.Commit(ctx); err != nil {
+		return err
+	}
+	t.committed()
+	return nil
+}
+
+// committed passes the signals on after a commit.
+func (t *poolTx) committed() {
+	if t.parent != nil {
+		t.parent.raise(t.raised...)
+		return
+	}
+	t.pool.announce(t.raised)
+}
