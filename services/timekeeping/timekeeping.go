@@ -157,7 +157,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	subtypes, timeOffEdits := requestsubtype.New(deps.Pool), schedulingv1.NewTimeOffEditServiceClient(deps.Scheduling)
 	timeOff := timeoff.Deps{
-		Pool: deps.Pool, Persons: persons, Schedule: timeOffEdits, Handover: handover.New(deps.Pool, timeOffEdits, timeoff.StoredEdits, deps.Log),
+		Pool: deps.Pool, Persons: persons, Days: employeeDays, Handover: handover.New(deps.Pool, timeOffEdits, timeoff.StoredEdits, deps.Log),
 		Subtypes: subtypes, Commons: hyperfinds, Accruals: accrual.NewReader(deps.Pool, cards, pay), Clock: deps.Clock,
 	}
 	payrollWorker, err := payrollstaging.NewWorker(payroll, deps.Registry)

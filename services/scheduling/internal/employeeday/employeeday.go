@@ -1,5 +1,5 @@
 // Package employeeday serves to timekeeping what stands on the days of employees: shifts, pay
-// code edits, and the pay rules of employment terms.
+// code edits, the pay rules of employment terms, and which days are locked.
 package employeeday
 
 import (
@@ -47,6 +47,22 @@ func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEm
 	if n := len(req.GetEmployeeIds()); n > maxEmployees || days.Empty() || days.Days() > maxDays {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d, or none.", n, days.Days(), maxEmployees, maxDays))
 	}
+	out, err := h.read(ctx, tenantID, req, days)
+	if err != nil {
+		return nil, err
+	}
+	response := &schedulingv1.ReadEmployeeDaysResponse{}
+	for _, id := range slices.Sorted(maps.Keys(out)) {
+		response.Employees = append(response.Employees, out[id])
+	}
+	return response, nil
+}
+
+// read returns what a request asks for, by employee.
+func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.ReadEmployeeDaysRequest, days civil.Range) (map[int64]*schedulingv1.EmployeeDays, error) {
+	if req.GetOnlyLockedDays() {
+		return h.lockedDays(ctx, tenantID, req.GetEmployeeIds(), days)
+	}
 	found, err := h.reader.DaysOf(ctx, tenantID, req.GetEmployeeIds(), days)
 	if err != nil {
 		return nil, err
@@ -58,14 +74,7 @@ func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEm
 			return nil, err
 		}
 	}
-	if err := h.addPayRules(ctx, tenantID, req.GetEmployeeIds(), days, out); err != nil {
-		return nil, err
-	}
-	response := &schedulingv1.ReadEmployeeDaysResponse{}
-	for _, id := range slices.Sorted(maps.Keys(out)) {
-		response.Employees = append(response.Employees, out[id])
-	}
-	return response, nil
+	return out, h.addPayRules(ctx, tenantID, req.GetEmployeeIds(), days, out)
 }
 
 // shifts are shifts in the order of their days and starts.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
@@ -20,9 +19,6 @@ ON CONFLICT (tenant_id, request_id) DO UPDATE SET version = excluded.version, it
 
 	readRequests = `
 SELECT request_id, employee_id FROM time_off_edit WHERE tenant_id = $1 AND cardinality(item_ids) > 0`
-
-	selectLocks = `
-SELECT from_date, to_date FROM day_lock WHERE tenant_id = $1 AND employee_id = $2 AND from_date < $4 AND to_date > $3 ORDER BY from_date`
 )
 
 // row is a row of time_off_edit; the zero row is of a request that never was on a schedule.
@@ -69,24 +65,6 @@ func Requests(ctx context.Context, db pg.Querier, tenantID int64) (map[int64]int
 	})
 	if err != nil {
 		return nil, fmt.Errorf("timeoffedit: read requests: %w", err)
-	}
-	return out, nil
-}
-
-// readLocks returns the locked days of an employee that meet some days.
-func readLocks(ctx context.Context, db pg.Querier, tenantID, employeeID int64, days civil.Range) ([]civil.Range, error) {
-	rows, err := db.Query(ctx, selectLocks, tenantID, employeeID, days.From, days.To)
-	if err != nil {
-		return nil, fmt.Errorf("timeoffedit: read locks: %w", err)
-	}
-	var out []civil.Range
-	var r civil.Range
-	_, err = pgx.ForEachRow(rows, []any{&r.From, &r.To}, func() error {
-		out = append(out, r)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("timeoffedit: read locks: %w", err)
 	}
 	return out, nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -21,11 +20,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
-// The bounds of one call.
-const (
-	maxEdits = 366
-	maxDays  = 400
-)
+// maxEdits bounds one call.
+const maxEdits = 366
 
 // Directory finds employees, as [projection.Resolver] does.
 type Directory interface {
@@ -118,24 +114,6 @@ func (h *Handler) replace(
 		return nil, nil
 	}
 	return h.deps.Schedules.Cover(ctx, tx, tenantID, employee, edits)
-}
-
-// ReadLockedDays returns which days of an employee are locked.
-func (h *Handler) ReadLockedDays(ctx context.Context, req *schedulingv1.ReadLockedDaysRequest) (*schedulingv1.ReadLockedDaysResponse, error) {
-	tenantID := tenant.Of(ctx)
-	days := civil.Range{From: civil.Date(req.GetFrom()), To: civil.Date(req.GetTo())}
-	if days.Empty() || days.Days() > maxDays {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d days are more than the allowed %d, or none.", days.Days(), maxDays))
-	}
-	locked, err := readLocks(ctx, h.deps.Pool, tenantID, req.GetEmployeeId(), days)
-	if err != nil {
-		return nil, err
-	}
-	out := &schedulingv1.ReadLockedDaysResponse{}
-	for _, r := range locked {
-		out.LockedDays = append(out.LockedDays, &schedulingv1.LockedDays{From: int32(r.From), To: int32(r.To)})
-	}
-	return out, nil
 }
 
 // digest returns what tells whether the same pay code edits come again.

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
@@ -254,28 +253,4 @@ func TestTimeOffIsPublishedWithLeave(t *testing.T) {
 		})
 	}
 	assert.Empty(t, f.stored())
-}
-
-func TestLockedDays(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.lock("2031-03-01", "2031-03-04")
-	f.lock("2031-03-10", "2031-03-11")
-	f.lock("2031-05-01", "2031-05-02")
-	read := func(from, to civil.Date) ([]civil.Range, error) {
-		response, err := f.handler.ReadLockedDays(f.Ctx, &schedulingv1.ReadLockedDaysRequest{EmployeeId: 1, From: int32(from), To: int32(to)})
-		var out []civil.Range
-		for _, r := range response.GetLockedDays() {
-			out = append(out, civil.Range{From: civil.Date(r.GetFrom()), To: civil.Date(r.GetTo())})
-		}
-		return out, err
-	}
-	march := civil.Of(2031, 3, 1)
-	got, err := read(march+2, march+31)
-	require.NoError(t, err)
-	assert.Equal(t, []civil.Range{{From: march, To: march + 3}, {From: march + 9, To: march + 10}}, got)
-	for _, days := range []int{0, 401} {
-		_, err = read(march, march+civil.Date(days))
-		assert.True(t, fault.HasStatus(err, 400), "%v", err)
-	}
 }

@@ -149,13 +149,17 @@ func (h *requests) taken(ctx context.Context, db pg.Querier, tenantID, employeeI
 
 // locked returns the locked days of an employee that meet some days, which scheduling knows.
 func (h *requests) locked(ctx context.Context, employeeID int64, days civil.Range) ([]civil.Range, error) {
-	response, err := h.Schedule.ReadLockedDays(ctx, &schedulingv1.ReadLockedDaysRequest{EmployeeId: employeeID, From: int32(days.From), To: int32(days.To)})
+	response, err := h.Days.ReadEmployeeDays(ctx, &schedulingv1.ReadEmployeeDaysRequest{
+		EmployeeIds: []int64{employeeID}, From: int32(days.From), To: int32(days.To), OnlyLockedDays: true,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("timeoff: read locked days: %w", err)
 	}
 	var out []civil.Range
-	for _, r := range response.GetLockedDays() {
-		out = append(out, civil.Range{From: civil.Date(r.GetFrom()), To: civil.Date(r.GetTo())})
+	for _, e := range response.GetEmployees() {
+		for _, r := range e.GetLockedDays() {
+			out = append(out, civil.Range{From: civil.Date(r.GetFrom()), To: civil.Date(r.GetTo())})
+		}
 	}
 	return out, nil
 }

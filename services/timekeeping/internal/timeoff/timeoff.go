@@ -44,9 +44,10 @@ type Accruals interface {
 
 // Deps is what the handlers work with.
 type Deps struct {
-	Pool     *pg.Pool
-	Persons  Persons
-	Schedule schedulingv1.TimeOffEditServiceClient
+	Pool    *pg.Pool
+	Persons Persons
+	// Days says which days are locked.
+	Days schedulingv1.EmployeeDayServiceClient
 	// Handover changes requests together with the schedule.
 	Handover *handover.Handover
 	Subtypes Subtypes

@@ -59,7 +59,7 @@ func newFixture(t *testing.T) *fixture {
 	w.subtypes = requestsubtype.New(w.pool)
 	w.handover = handover.New(w.pool, w.schedules, timeoff.StoredEdits, pgtest.Log(t))
 	deps := timeoff.Deps{
-		Pool: w.pool, Persons: person.NewDirectory(w.pool, persontest.NobodyElse{}, nil), Schedule: w.schedules, Handover: w.handover,
+		Pool: w.pool, Persons: person.NewDirectory(w.pool, persontest.NobodyElse{}, nil), Days: w.schedules, Handover: w.handover,
 		Subtypes: w.subtypes, Clock: w.clock,
 	}
 	w.manager, w.employee = timeoff.NewManager(deps), timeoff.NewEmployee(deps)

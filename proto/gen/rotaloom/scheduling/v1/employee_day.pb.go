@@ -31,10 +31,12 @@ type ReadEmployeeDaysRequest struct {
 	// At most 500.
 	EmployeeIds []int64 `protobuf:"varint,1,rep,packed,name=employee_ids,json=employeeIds,proto3" json:"employee_ids,omitempty"`
 	// Days since 1970-01-01: the first, and the day after the last; at most 400.
-	From          int32 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
-	To            int32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	From int32 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
+	To   int32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
+	// Returns the locked days, and nothing else.
+	OnlyLockedDays bool `protobuf:"varint,4,opt,name=only_locked_days,json=onlyLockedDays,proto3" json:"only_locked_days,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ReadEmployeeDaysRequest) Reset() {
@@ -86,6 +88,13 @@ func (x *ReadEmployeeDaysRequest) GetTo() int32 {
 		return x.To
 	}
 	return 0
+}
+
+func (x *ReadEmployeeDaysRequest) GetOnlyLockedDays() bool {
+	if x != nil {
+		return x.OnlyLockedDays
+	}
+	return false
 }
 
 type ReadEmployeeDaysResponse struct {
@@ -141,7 +150,10 @@ type EmployeeDays struct {
 	// Ascending by day and start.
 	Shifts []*EmployeeShift `protobuf:"bytes,3,rep,name=shifts,proto3" json:"shifts,omitempty"`
 	// Ascending by day.
-	PayCodeEdits  []*EmployeePayCodeEdit `protobuf:"bytes,4,rep,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	PayCodeEdits []*EmployeePayCodeEdit `protobuf:"bytes,4,rep,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	// Set if the request asks for locked days only. Ascending. They meet the days of the
+	// request, and may begin before them and end after them.
+	LockedDays    []*LockedDays `protobuf:"bytes,5,rep,name=locked_days,json=lockedDays,proto3" json:"locked_days,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -204,6 +216,67 @@ func (x *EmployeeDays) GetPayCodeEdits() []*EmployeePayCodeEdit {
 	return nil
 }
 
+func (x *EmployeeDays) GetLockedDays() []*LockedDays {
+	if x != nil {
+		return x.LockedDays
+	}
+	return nil
+}
+
+// LockedDays are days in a row that are locked.
+type LockedDays struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Days since 1970-01-01: the first, and the day after the last.
+	From          int32 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            int32 `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LockedDays) Reset() {
+	*x = LockedDays{}
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LockedDays) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LockedDays) ProtoMessage() {}
+
+func (x *LockedDays) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LockedDays.ProtoReflect.Descriptor instead.
+func (*LockedDays) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *LockedDays) GetFrom() int32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *LockedDays) GetTo() int32 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
 // TermPayRule is the pay rule of the employment term that an employee is on from a day
 // on, before another.
 type TermPayRule struct {
@@ -217,7 +290,7 @@ type TermPayRule struct {
 
 func (x *TermPayRule) Reset() {
 	*x = TermPayRule{}
-	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -229,7 +302,7 @@ func (x *TermPayRule) String() string {
 func (*TermPayRule) ProtoMessage() {}
 
 func (x *TermPayRule) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -242,7 +315,7 @@ func (x *TermPayRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TermPayRule.ProtoReflect.Descriptor instead.
 func (*TermPayRule) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *TermPayRule) GetFrom() int32 {
@@ -278,7 +351,7 @@ type EmployeeShift struct {
 
 func (x *EmployeeShift) Reset() {
 	*x = EmployeeShift{}
-	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -290,7 +363,7 @@ func (x *EmployeeShift) String() string {
 func (*EmployeeShift) ProtoMessage() {}
 
 func (x *EmployeeShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -303,7 +376,7 @@ func (x *EmployeeShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeShift.ProtoReflect.Descriptor instead.
 func (*EmployeeShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *EmployeeShift) GetDay() int32 {
@@ -338,7 +411,7 @@ type EmployeeShiftSegment struct {
 
 func (x *EmployeeShiftSegment) Reset() {
 	*x = EmployeeShiftSegment{}
-	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -350,7 +423,7 @@ func (x *EmployeeShiftSegment) String() string {
 func (*EmployeeShiftSegment) ProtoMessage() {}
 
 func (x *EmployeeShiftSegment) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -363,7 +436,7 @@ func (x *EmployeeShiftSegment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeShiftSegment.ProtoReflect.Descriptor instead.
 func (*EmployeeShiftSegment) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *EmployeeShiftSegment) GetStartSecond() int32 {
@@ -405,7 +478,7 @@ type EmployeePayCodeEdit struct {
 
 func (x *EmployeePayCodeEdit) Reset() {
 	*x = EmployeePayCodeEdit{}
-	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -417,7 +490,7 @@ func (x *EmployeePayCodeEdit) String() string {
 func (*EmployeePayCodeEdit) ProtoMessage() {}
 
 func (x *EmployeePayCodeEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -430,7 +503,7 @@ func (x *EmployeePayCodeEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeePayCodeEdit.ProtoReflect.Descriptor instead.
 func (*EmployeePayCodeEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *EmployeePayCodeEdit) GetDay() int32 {
@@ -472,7 +545,7 @@ type PayCodeAmount struct {
 
 func (x *PayCodeAmount) Reset() {
 	*x = PayCodeAmount{}
-	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -484,7 +557,7 @@ func (x *PayCodeAmount) String() string {
 func (*PayCodeAmount) ProtoMessage() {}
 
 func (x *PayCodeAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_employee_day_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -497,7 +570,7 @@ func (x *PayCodeAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayCodeAmount.ProtoReflect.Descriptor instead.
 func (*PayCodeAmount) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PayCodeAmount) GetPayCodeId() int64 {
@@ -567,19 +640,26 @@ var File_rotaloom_scheduling_v1_employee_day_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_employee_day_proto_rawDesc = "" +
 	"\n" +
-	")rotaloom/scheduling/v1/employee_day.proto\x12\x16rotaloom.scheduling.v1\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"`\n" +
+	")rotaloom/scheduling/v1/employee_day.proto\x12\x16rotaloom.scheduling.v1\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x8a\x01\n" +
 	"\x17ReadEmployeeDaysRequest\x12!\n" +
 	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x05R\x04from\x12\x0e\n" +
-	"\x02to\x18\x03 \x01(\x05R\x02to\"^\n" +
+	"\x02to\x18\x03 \x01(\x05R\x02to\x12(\n" +
+	"\x10only_locked_days\x18\x04 \x01(\bR\x0eonlyLockedDays\"^\n" +
 	"\x18ReadEmployeeDaysResponse\x12B\n" +
-	"\temployees\x18\x01 \x03(\v2$.rotaloom.scheduling.v1.EmployeeDaysR\temployees\"\x83\x02\n" +
+	"\temployees\x18\x01 \x03(\v2$.rotaloom.scheduling.v1.EmployeeDaysR\temployees\"\xc8\x02\n" +
 	"\fEmployeeDays\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12@\n" +
 	"\tpay_rules\x18\x02 \x03(\v2#.rotaloom.scheduling.v1.TermPayRuleR\bpayRules\x12=\n" +
 	"\x06shifts\x18\x03 \x03(\v2%.rotaloom.scheduling.v1.EmployeeShiftR\x06shifts\x12Q\n" +
-	"\x0epay_code_edits\x18\x04 \x03(\v2+.rotaloom.scheduling.v1.EmployeePayCodeEditR\fpayCodeEdits\"e\n" +
+	"\x0epay_code_edits\x18\x04 \x03(\v2+.rotaloom.scheduling.v1.EmployeePayCodeEditR\fpayCodeEdits\x12C\n" +
+	"\vlocked_days\x18\x05 \x03(\v2\".rotaloom.scheduling.v1.LockedDaysR\n" +
+	"lockedDays\"0\n" +
+	"\n" +
+	"LockedDays\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x05R\x02to\"e\n" +
 	"\vTermPayRule\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x05R\x02to\x122\n" +
@@ -623,33 +703,35 @@ func file_rotaloom_scheduling_v1_employee_day_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_employee_day_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_employee_day_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_rotaloom_scheduling_v1_employee_day_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_rotaloom_scheduling_v1_employee_day_proto_goTypes = []any{
 	(*ReadEmployeeDaysRequest)(nil),  // 0: rotaloom.scheduling.v1.ReadEmployeeDaysRequest
 	(*ReadEmployeeDaysResponse)(nil), // 1: rotaloom.scheduling.v1.ReadEmployeeDaysResponse
 	(*EmployeeDays)(nil),             // 2: rotaloom.scheduling.v1.EmployeeDays
-	(*TermPayRule)(nil),              // 3: rotaloom.scheduling.v1.TermPayRule
-	(*EmployeeShift)(nil),            // 4: rotaloom.scheduling.v1.EmployeeShift
-	(*EmployeeShiftSegment)(nil),     // 5: rotaloom.scheduling.v1.EmployeeShiftSegment
-	(*EmployeePayCodeEdit)(nil),      // 6: rotaloom.scheduling.v1.EmployeePayCodeEdit
-	(*PayCodeAmount)(nil),            // 7: rotaloom.scheduling.v1.PayCodeAmount
-	(*v1.Ref)(nil),                   // 8: rotaloom.common.v1.Ref
+	(*LockedDays)(nil),               // 3: rotaloom.scheduling.v1.LockedDays
+	(*TermPayRule)(nil),              // 4: rotaloom.scheduling.v1.TermPayRule
+	(*EmployeeShift)(nil),            // 5: rotaloom.scheduling.v1.EmployeeShift
+	(*EmployeeShiftSegment)(nil),     // 6: rotaloom.scheduling.v1.EmployeeShiftSegment
+	(*EmployeePayCodeEdit)(nil),      // 7: rotaloom.scheduling.v1.EmployeePayCodeEdit
+	(*PayCodeAmount)(nil),            // 8: rotaloom.scheduling.v1.PayCodeAmount
+	(*v1.Ref)(nil),                   // 9: rotaloom.common.v1.Ref
 }
 var file_rotaloom_scheduling_v1_employee_day_proto_depIdxs = []int32{
 	2, // 0: rotaloom.scheduling.v1.ReadEmployeeDaysResponse.employees:type_name -> rotaloom.scheduling.v1.EmployeeDays
-	3, // 1: rotaloom.scheduling.v1.EmployeeDays.pay_rules:type_name -> rotaloom.scheduling.v1.TermPayRule
-	4, // 2: rotaloom.scheduling.v1.EmployeeDays.shifts:type_name -> rotaloom.scheduling.v1.EmployeeShift
-	6, // 3: rotaloom.scheduling.v1.EmployeeDays.pay_code_edits:type_name -> rotaloom.scheduling.v1.EmployeePayCodeEdit
-	8, // 4: rotaloom.scheduling.v1.TermPayRule.pay_rule:type_name -> rotaloom.common.v1.Ref
-	5, // 5: rotaloom.scheduling.v1.EmployeeShift.segments:type_name -> rotaloom.scheduling.v1.EmployeeShiftSegment
-	7, // 6: rotaloom.scheduling.v1.EmployeePayCodeEdit.amount:type_name -> rotaloom.scheduling.v1.PayCodeAmount
-	0, // 7: rotaloom.scheduling.v1.EmployeeDayService.ReadEmployeeDays:input_type -> rotaloom.scheduling.v1.ReadEmployeeDaysRequest
-	1, // 8: rotaloom.scheduling.v1.EmployeeDayService.ReadEmployeeDays:output_type -> rotaloom.scheduling.v1.ReadEmployeeDaysResponse
-	8, // [8:9] is the sub-list for method output_type
-	7, // [7:8] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	4, // 1: rotaloom.scheduling.v1.EmployeeDays.pay_rules:type_name -> rotaloom.scheduling.v1.TermPayRule
+	5, // 2: rotaloom.scheduling.v1.EmployeeDays.shifts:type_name -> rotaloom.scheduling.v1.EmployeeShift
+	7, // 3: rotaloom.scheduling.v1.EmployeeDays.pay_code_edits:type_name -> rotaloom.scheduling.v1.EmployeePayCodeEdit
+	3, // 4: rotaloom.scheduling.v1.EmployeeDays.locked_days:type_name -> rotaloom.scheduling.v1.LockedDays
+	9, // 5: rotaloom.scheduling.v1.TermPayRule.pay_rule:type_name -> rotaloom.common.v1.Ref
+	6, // 6: rotaloom.scheduling.v1.EmployeeShift.segments:type_name -> rotaloom.scheduling.v1.EmployeeShiftSegment
+	8, // 7: rotaloom.scheduling.v1.EmployeePayCodeEdit.amount:type_name -> rotaloom.scheduling.v1.PayCodeAmount
+	0, // 8: rotaloom.scheduling.v1.EmployeeDayService.ReadEmployeeDays:input_type -> rotaloom.scheduling.v1.ReadEmployeeDaysRequest
+	1, // 9: rotaloom.scheduling.v1.EmployeeDayService.ReadEmployeeDays:output_type -> rotaloom.scheduling.v1.ReadEmployeeDaysResponse
+	9, // [9:10] is the sub-list for method output_type
+	8, // [8:9] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_employee_day_proto_init() }
@@ -663,7 +745,7 @@ func file_rotaloom_scheduling_v1_employee_day_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_employee_day_proto_rawDesc), len(file_rotaloom_scheduling_v1_employee_day_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -32,7 +32,7 @@ const (
 // EmployeeDayService returns to timekeeping the days of employees.
 type EmployeeDayServiceClient interface {
 	// Reads the pay rules of employment terms, the shifts and the pay code edits of
-	// employees on some days. Employees without any are left out.
+	// employees on some days, or the locked days alone. Employees without any are left out.
 	ReadEmployeeDays(ctx context.Context, in *ReadEmployeeDaysRequest, opts ...grpc.CallOption) (*ReadEmployeeDaysResponse, error)
 }
 
@@ -61,7 +61,7 @@ func (c *employeeDayServiceClient) ReadEmployeeDays(ctx context.Context, in *Rea
 // EmployeeDayService returns to timekeeping the days of employees.
 type EmployeeDayServiceServer interface {
 	// Reads the pay rules of employment terms, the shifts and the pay code edits of
-	// employees on some days. Employees without any are left out.
+	// employees on some days, or the locked days alone. Employees without any are left out.
 	ReadEmployeeDays(context.Context, *ReadEmployeeDaysRequest) (*ReadEmployeeDaysResponse, error)
 	mustEmbedUnimplementedEmployeeDayServiceServer()
 }

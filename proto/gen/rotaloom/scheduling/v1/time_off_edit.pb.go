@@ -151,167 +151,6 @@ func (x *PutTimeOffResponse) GetVersion() int64 {
 	return 0
 }
 
-type ReadLockedDaysRequest struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeId int64                  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
-	// Days since 1970-01-01: the first, and the day after the last; at most 400.
-	From          int32 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
-	To            int32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReadLockedDaysRequest) Reset() {
-	*x = ReadLockedDaysRequest{}
-	mi := &file_rotaloom_scheduling_v1_time_off_edit_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReadLockedDaysRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReadLockedDaysRequest) ProtoMessage() {}
-
-func (x *ReadLockedDaysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_edit_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReadLockedDaysRequest.ProtoReflect.Descriptor instead.
-func (*ReadLockedDaysRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_edit_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *ReadLockedDaysRequest) GetEmployeeId() int64 {
-	if x != nil {
-		return x.EmployeeId
-	}
-	return 0
-}
-
-func (x *ReadLockedDaysRequest) GetFrom() int32 {
-	if x != nil {
-		return x.From
-	}
-	return 0
-}
-
-func (x *ReadLockedDaysRequest) GetTo() int32 {
-	if x != nil {
-		return x.To
-	}
-	return 0
-}
-
-type ReadLockedDaysResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Ascending. They meet the days that were asked for, and may begin before them and end
-	// after them.
-	LockedDays    []*LockedDays `protobuf:"bytes,1,rep,name=locked_days,json=lockedDays,proto3" json:"locked_days,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReadLockedDaysResponse) Reset() {
-	*x = ReadLockedDaysResponse{}
-	mi := &file_rotaloom_scheduling_v1_time_off_edit_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReadLockedDaysResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReadLockedDaysResponse) ProtoMessage() {}
-
-func (x *ReadLockedDaysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_edit_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReadLockedDaysResponse.ProtoReflect.Descriptor instead.
-func (*ReadLockedDaysResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_edit_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *ReadLockedDaysResponse) GetLockedDays() []*LockedDays {
-	if x != nil {
-		return x.LockedDays
-	}
-	return nil
-}
-
-// LockedDays are days in a row that are locked.
-type LockedDays struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Days since 1970-01-01: the first, and the day after the last.
-	From          int32 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
-	To            int32 `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LockedDays) Reset() {
-	*x = LockedDays{}
-	mi := &file_rotaloom_scheduling_v1_time_off_edit_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LockedDays) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LockedDays) ProtoMessage() {}
-
-func (x *LockedDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_time_off_edit_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LockedDays.ProtoReflect.Descriptor instead.
-func (*LockedDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_time_off_edit_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *LockedDays) GetFrom() int32 {
-	if x != nil {
-		return x.From
-	}
-	return 0
-}
-
-func (x *LockedDays) GetTo() int32 {
-	if x != nil {
-		return x.To
-	}
-	return 0
-}
-
 var File_rotaloom_scheduling_v1_time_off_edit_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_time_off_edit_proto_rawDesc = "" +
@@ -326,23 +165,10 @@ const file_rotaloom_scheduling_v1_time_off_edit_proto_rawDesc = "" +
 	"\x0epay_code_edits\x18\x04 \x03(\v2#.rotaloom.scheduling.v1.PayCodeEditR\fpayCodeEdits\x12\x18\n" +
 	"\arepeats\x18\x05 \x01(\bR\arepeats\".\n" +
 	"\x12PutTimeOffResponse\x12\x18\n" +
-	"\aversion\x18\x01 \x01(\x03R\aversion\"\\\n" +
-	"\x15ReadLockedDaysRequest\x12\x1f\n" +
-	"\vemployee_id\x18\x01 \x01(\x03R\n" +
-	"employeeId\x12\x12\n" +
-	"\x04from\x18\x02 \x01(\x05R\x04from\x12\x0e\n" +
-	"\x02to\x18\x03 \x01(\x05R\x02to\"]\n" +
-	"\x16ReadLockedDaysResponse\x12C\n" +
-	"\vlocked_days\x18\x01 \x03(\v2\".rotaloom.scheduling.v1.LockedDaysR\n" +
-	"lockedDays\"0\n" +
-	"\n" +
-	"LockedDays\x12\x12\n" +
-	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
-	"\x02to\x18\x02 \x01(\x05R\x02to2\x99\x02\n" +
+	"\aversion\x18\x01 \x01(\x03R\aversion2\x90\x01\n" +
 	"\x12TimeOffEditService\x12z\n" +
 	"\n" +
-	"PutTimeOff\x12).rotaloom.scheduling.v1.PutTimeOffRequest\x1a*.rotaloom.scheduling.v1.PutTimeOffResponse\"\x15\xa2\xbb\x18\x11\x18\x030\x01Z\vtimekeeping\x12\x86\x01\n" +
-	"\x0eReadLockedDays\x12-.rotaloom.scheduling.v1.ReadLockedDaysRequest\x1a..rotaloom.scheduling.v1.ReadLockedDaysResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeepingB\xf4\x01\n" +
+	"PutTimeOff\x12).rotaloom.scheduling.v1.PutTimeOffRequest\x1a*.rotaloom.scheduling.v1.PutTimeOffResponse\"\x15\xa2\xbb\x18\x11\x18\x030\x01Z\vtimekeepingB\xf4\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x10TimeOffEditProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
@@ -357,27 +183,21 @@ func file_rotaloom_scheduling_v1_time_off_edit_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_time_off_edit_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_time_off_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_rotaloom_scheduling_v1_time_off_edit_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_rotaloom_scheduling_v1_time_off_edit_proto_goTypes = []any{
-	(*PutTimeOffRequest)(nil),      // 0: rotaloom.scheduling.v1.PutTimeOffRequest
-	(*PutTimeOffResponse)(nil),     // 1: rotaloom.scheduling.v1.PutTimeOffResponse
-	(*ReadLockedDaysRequest)(nil),  // 2: rotaloom.scheduling.v1.ReadLockedDaysRequest
-	(*ReadLockedDaysResponse)(nil), // 3: rotaloom.scheduling.v1.ReadLockedDaysResponse
-	(*LockedDays)(nil),             // 4: rotaloom.scheduling.v1.LockedDays
-	(*PayCodeEdit)(nil),            // 5: rotaloom.scheduling.v1.PayCodeEdit
+	(*PutTimeOffRequest)(nil),  // 0: rotaloom.scheduling.v1.PutTimeOffRequest
+	(*PutTimeOffResponse)(nil), // 1: rotaloom.scheduling.v1.PutTimeOffResponse
+	(*PayCodeEdit)(nil),        // 2: rotaloom.scheduling.v1.PayCodeEdit
 }
 var file_rotaloom_scheduling_v1_time_off_edit_proto_depIdxs = []int32{
-	5, // 0: rotaloom.scheduling.v1.PutTimeOffRequest.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEdit
-	4, // 1: rotaloom.scheduling.v1.ReadLockedDaysResponse.locked_days:type_name -> rotaloom.scheduling.v1.LockedDays
-	0, // 2: rotaloom.scheduling.v1.TimeOffEditService.PutTimeOff:input_type -> rotaloom.scheduling.v1.PutTimeOffRequest
-	2, // 3: rotaloom.scheduling.v1.TimeOffEditService.ReadLockedDays:input_type -> rotaloom.scheduling.v1.ReadLockedDaysRequest
-	1, // 4: rotaloom.scheduling.v1.TimeOffEditService.PutTimeOff:output_type -> rotaloom.scheduling.v1.PutTimeOffResponse
-	3, // 5: rotaloom.scheduling.v1.TimeOffEditService.ReadLockedDays:output_type -> rotaloom.scheduling.v1.ReadLockedDaysResponse
-	4, // [4:6] is the sub-list for method output_type
-	2, // [2:4] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	2, // 0: rotaloom.scheduling.v1.PutTimeOffRequest.pay_code_edits:type_name -> rotaloom.scheduling.v1.PayCodeEdit
+	0, // 1: rotaloom.scheduling.v1.TimeOffEditService.PutTimeOff:input_type -> rotaloom.scheduling.v1.PutTimeOffRequest
+	1, // 2: rotaloom.scheduling.v1.TimeOffEditService.PutTimeOff:output_type -> rotaloom.scheduling.v1.PutTimeOffResponse
+	2, // [2:3] is the sub-list for method output_type
+	1, // [1:2] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_time_off_edit_proto_init() }
@@ -392,7 +212,7 @@ func file_rotaloom_scheduling_v1_time_off_edit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_time_off_edit_proto_rawDesc), len(file_rotaloom_scheduling_v1_time_off_edit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,8 +22,7 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	TimeOffEditService_PutTimeOff_FullMethodName     = "/rotaloom.scheduling.v1.TimeOffEditService/PutTimeOff"
-	TimeOffEditService_ReadLockedDays_FullMethodName = "/rotaloom.scheduling.v1.TimeOffEditService/ReadLockedDays"
+	TimeOffEditService_PutTimeOff_FullMethodName = "/rotaloom.scheduling.v1.TimeOffEditService/PutTimeOff"
 )
 
 // TimeOffEditServiceClient is the client API for TimeOffEditService service.
@@ -37,8 +36,6 @@ type TimeOffEditServiceClient interface {
 	// day, or an older one must not be taken off, as on locked days. A version that is known
 	// already, or older, changes nothing: it may be sent again, and in any order.
 	PutTimeOff(ctx context.Context, in *PutTimeOffRequest, opts ...grpc.CallOption) (*PutTimeOffResponse, error)
-	// Reads which days of an employee are locked.
-	ReadLockedDays(ctx context.Context, in *ReadLockedDaysRequest, opts ...grpc.CallOption) (*ReadLockedDaysResponse, error)
 }
 
 type timeOffEditServiceClient struct {
@@ -59,16 +56,6 @@ func (c *timeOffEditServiceClient) PutTimeOff(ctx context.Context, in *PutTimeOf
 	return out, nil
 }
 
-func (c *timeOffEditServiceClient) ReadLockedDays(ctx context.Context, in *ReadLockedDaysRequest, opts ...grpc.CallOption) (*ReadLockedDaysResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ReadLockedDaysResponse)
-	err := c.cc.Invoke(ctx, TimeOffEditService_ReadLockedDays_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // TimeOffEditServiceServer is the server API for TimeOffEditService service.
 // All implementations must embed UnimplementedTimeOffEditServiceServer
 // for forward compatibility.
@@ -80,8 +67,6 @@ type TimeOffEditServiceServer interface {
 	// day, or an older one must not be taken off, as on locked days. A version that is known
 	// already, or older, changes nothing: it may be sent again, and in any order.
 	PutTimeOff(context.Context, *PutTimeOffRequest) (*PutTimeOffResponse, error)
-	// Reads which days of an employee are locked.
-	ReadLockedDays(context.Context, *ReadLockedDaysRequest) (*ReadLockedDaysResponse, error)
 	mustEmbedUnimplementedTimeOffEditServiceServer()
 }
 
@@ -94,9 +79,6 @@ type UnimplementedTimeOffEditServiceServer struct{}
 
 func (UnimplementedTimeOffEditServiceServer) PutTimeOff(context.Context, *PutTimeOffRequest) (*PutTimeOffResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PutTimeOff not implemented")
-}
-func (UnimplementedTimeOffEditServiceServer) ReadLockedDays(context.Context, *ReadLockedDaysRequest) (*ReadLockedDaysResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ReadLockedDays not implemented")
 }
 func (UnimplementedTimeOffEditServiceServer) mustEmbedUnimplementedTimeOffEditServiceServer() {}
 func (UnimplementedTimeOffEditServiceServer) testEmbeddedByValue()                            {}
@@ -137,24 +119,6 @@ func _TimeOffEditService_PutTimeOff_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
-func _TimeOffEditService_ReadLockedDays_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ReadLockedDaysRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(TimeOffEditServiceServer).ReadLockedDays(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: TimeOffEditService_ReadLockedDays_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(TimeOffEditServiceServer).ReadLockedDays(ctx, req.(*ReadLockedDaysRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // TimeOffEditService_ServiceDesc is the grpc.ServiceDesc for TimeOffEditService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -165,10 +129,6 @@ var TimeOffEditService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PutTimeOff",
 			Handler:    _TimeOffEditService_PutTimeOff_Handler,
-		},
-		{
-			MethodName: "ReadLockedDays",
-			Handler:    _TimeOffEditService_ReadLockedDays_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

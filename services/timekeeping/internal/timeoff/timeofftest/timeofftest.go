@@ -30,7 +30,10 @@ type Schedules struct {
 	calls    int
 }
 
-var _ schedulingv1.TimeOffEditServiceClient = (*Schedules)(nil)
+var (
+	_ schedulingv1.TimeOffEditServiceClient = (*Schedules)(nil)
+	_ schedulingv1.EmployeeDayServiceClient = (*Schedules)(nil)
+)
 
 // Lock locks days.
 func (s *Schedules) Lock(days ...civil.Date) {
@@ -114,15 +117,15 @@ func (s *Schedules) put(req *schedulingv1.PutTimeOffRequest) (int64, error) {
 	return req.GetVersion(), nil
 }
 
-// ReadLockedDays returns the locked days, whenever they are.
-func (s *Schedules) ReadLockedDays(context.Context, *schedulingv1.ReadLockedDaysRequest, ...grpc.CallOption) (*schedulingv1.ReadLockedDaysResponse, error) {
+// ReadEmployeeDays returns the locked days of one employee, whenever they are.
+func (s *Schedules) ReadEmployeeDays(_ context.Context, req *schedulingv1.ReadEmployeeDaysRequest, _ ...grpc.CallOption) (*schedulingv1.ReadEmployeeDaysResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := &schedulingv1.ReadLockedDaysResponse{}
+	of := &schedulingv1.EmployeeDays{EmployeeId: req.GetEmployeeIds()[0]}
 	for _, day := range s.locked {
-		out.LockedDays = append(out.LockedDays, &schedulingv1.LockedDays{From: int32(day), To: int32(day) + 1})
+		of.LockedDays = append(of.LockedDays, &schedulingv1.LockedDays{From: int32(day), To: int32(day) + 1})
 	}
-	return out, nil
+	return &schedulingv1.ReadEmployeeDaysResponse{Employees: []*schedulingv1.EmployeeDays{of}}, nil
 }
 
 func daysOf(r *schedulingv1.PutTimeOffRequest) []string {
