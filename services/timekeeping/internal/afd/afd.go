@@ -89,8 +89,10 @@ type Device struct {
 // reader is the work of reading one file.
 type reader struct {
 	*File
-	device  Device
-	line    int
+	device Device
+	line   int
+	// crc is the variant of the file, which its first line with a checksum shows.
+	crc     *variant
 	counts  [8]int // records of the types 2 to 7
 	trailed bool
 	signed  bool
@@ -126,6 +128,8 @@ func (r *reader) fail(code Code, format string, args ...any) {
 func (r *reader) next(content []byte) (line, rest []byte) {
 	end := bytes.IndexAny(content, "\r\n")
 	switch {
+	case end < 0 && r.trailed && r.device.Kind == Conventional:
+		return content, nil // Some clocks do not end the line of their signature.
 	case end < 0:
 		r.fail(CodeEnding, "The line must end with CR LF.")
 		return content, nil
@@ -154,13 +158,10 @@ func (r *reader) read(line []byte) {
 		}
 	}
 	switch {
-	case r.signed || r.trailed && !bytes.HasPrefix(line, []byte(signature)):
-		r.fail(CodeOrder, "Nothing but one line for the signature may follow the trailer.")
+	case r.signed:
+		r.fail(CodeOrder, "No line may follow the line for the signature.")
 	case r.trailed:
-		r.signed = true
-		if len(line) != signatureLen {
-			r.fail(CodeLength, "The line for the signature has %d characters, and must have %d.", len(line), signatureLen)
-		}
+		r.signatureLine(line)
 	case len(line) < 10:
 		r.fail(CodeLength, "The line has %d characters: too few for a number and a type.", len(line))
 	case bytes.HasPrefix(line, []byte(trailerNumber)):
@@ -204,11 +205,42 @@ func (r *reader) record(line []byte) {
 		return
 	}
 	if kind < '6' {
-		if body, sum := line[:len(line)-4], string(line[len(line)-4:]); !strings.EqualFold(sum, crcText(body)) {
-			r.fail(CodeChecksum, "The CRC-16 is %s, and must be %s.", sum, crcText(body))
-		}
+		r.checksum(line[:len(line)-4], string(line[len(line)-4:]))
 	}
 	r.fields(line, kind)
+}
+
+// checksum compares the checksum of a line. A conventional clock writes one of two variants,
+// and the same one in all lines. The others write KERMIT.
+func (r *reader) checksum(body []byte, sum string) {
+	if r.crc == nil {
+		r.crc = &kermit
+		if r.device.Kind == Conventional && !strings.EqualFold(sum, kermit.text(body)) {
+			r.crc = &modbus
+		}
+	}
+	if want := r.crc.text(body); !strings.EqualFold(sum, want) {
+		r.fail(CodeChecksum, "The %s is %s, and must be %s.", r.crc.name, sum, want)
+	}
+}
+
+// signatureLine reads the line behind the trailer. A conventional clock signs the file in this
+// line, in a form of its maker. The others have a fixed text, and are signed in another file.
+func (r *reader) signatureLine(line []byte) {
+	own := r.device.Kind == Conventional && !isRecord(line)
+	switch {
+	case !own && !bytes.HasPrefix(line, []byte(signature)):
+		r.fail(CodeOrder, "Only one line for the signature may follow the trailer.")
+	case own && len(line) > 0:
+	case len(line) != signatureLen:
+		r.fail(CodeLength, "The line for the signature has %d characters, and must have %d.", len(line), signatureLen)
+	}
+	r.signed = true
+}
+
+// isRecord reports whether a line begins with a number and a type, and has the length of it.
+func isRecord(line []byte) bool {
+	return len(line) >= 10 && digits(string(line[:10])) && len(line) == lengths[line[9]]
 }
 
 // number checks that the number of a record follows the one before.

@@ -12,7 +12,11 @@ import (
 
 const serial = "00000000000012345"
 
-func summed(line string) string { return line + crcText([]byte(line)) }
+// summed adds the checksum of a conventional clock to a line.
+func summed(line string) string { return line + modbus.text([]byte(line)) }
+
+// summedByKermit adds the checksum of the other kinds.
+func summedByKermit(line string) string { return line + kermit.text([]byte(line)) }
 
 func header() string {
 	return summed(fmt.Sprintf("00000000011%s%14s%-150s%s2026-07-012026-07-312026-08-01T09:00:00-0300003112ABC34501DE35%-30s",
@@ -46,10 +50,70 @@ const eight, five = "2026-07-01T08:00:00-0300", "2026-07-01T17:00:00-0300"
 
 func clock() Device { return Device{Conventional, serial} }
 
-func TestChecksumIsThatOfKermit(t *testing.T) {
+func TestChecksums(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "2189", crcText([]byte("123456789")))
-	assert.Equal(t, "0000", crcText(nil))
+	assert.Equal(t, "2189", kermit.text([]byte("123456789")))
+	assert.Equal(t, "0000", kermit.text(nil))
+	assert.Equal(t, "4B37", modbus.text([]byte("123456789")))
+}
+
+func TestWhatClocksInTheFieldWrite(t *testing.T) {
+	t.Parallel()
+	const own = "MEUCIQDx8vJ0Qm9n1k2PbS5rT7uVwXyZ0123456789abcdefIgYQ=="
+	punchOf := func(cpf string) string { return fmt.Sprintf("%09d3%s%12s", 1, eight, cpf) }
+	employer := func(kind, id string) string {
+		return header()[:10] + kind + fmt.Sprintf("%-14s", id) + header()[25:298]
+	}
+	for _, c := range []struct {
+		name    string
+		content []byte
+		device  Device
+	}{
+		{"MODBUS of a REP-C", file(header(), summed(punchOf("012345678909")), trailer(0, 1)), clock()},
+		{"KERMIT of a REP-C", file(summedByKermit(header()[:298]), summedByKermit(punchOf("012345678909")), trailer(0, 1)), clock()},
+		{"KERMIT of a REP-A", file(summedByKermit(header()[:298]), summedByKermit(punchOf("012345678909")), trailer(0, 1)), Device{Alternative, serial}},
+		{"a CPF with a space behind it", file(header(), summed(punchOf("12345678909 ")), trailer(0, 1)), clock()},
+		{"a CPF with a space in front", file(header(), summed(punchOf(" 12345678909")), trailer(0, 1)), clock()},
+		{"an employer with a CPF and spaces behind it", file(summed(employer("2", "12345678909")), summed(punchOf("012345678909")), trailer(0, 1)), clock()},
+		{"an employer with a CPF and spaces in front", file(summed(employer("2", "   12345678909")), summed(punchOf("012345678909")), trailer(0, 1)), clock()},
+		{"an employer with a CPF and zeros in front", file(summed(employer("2", "00012345678909")), summed(punchOf("012345678909")), trailer(0, 1)), clock()},
+		{"the signature line of a REP-C", file(header(), summed(punchOf("012345678909")), trailer(0, 1), own), clock()},
+		{"the signature line of a REP-C without an end", []byte(strings.TrimSuffix(string(file(header(), summed(punchOf("012345678909")), trailer(0, 1), own)), "\r\n")), clock()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := Read(c.content, c.device)
+			require.Empty(t, f.Errors)
+			require.Len(t, f.Punches, 1)
+			assert.Equal(t, "12345678909", f.Punches[0].CPF)
+		})
+	}
+	for _, c := range []struct {
+		name    string
+		content []byte
+		device  Device
+		line    int
+		code    Code
+	}{
+		{"MODBUS of a REP-A", file(header(), trailer()), Device{Alternative, serial}, 1, CodeChecksum},
+		{"two variants in one file", file(header(), summedByKermit(punchOf("012345678909")), trailer(0, 1)), clock(), 2, CodeChecksum},
+		{"a CPF of ten digits", file(header(), summed(punchOf("1234567890  ")), trailer(0, 1)), clock(), 2, CodeField},
+		{"a CPF of twelve digits", file(header(), summed(punchOf("112345678909")), trailer(0, 1)), clock(), 2, CodeField},
+		{"a CPF with a space in it", file(header(), summed(punchOf("12345 678909")), trailer(0, 1)), clock(), 2, CodeField},
+		{"an employer with a CNPJ as a CPF", file(summed(employer("2", "11222333000181")), trailer()), clock(), 1, CodeField},
+		{"an employer with a CPF as a CNPJ", file(summed(employer("1", "12345678909")), trailer()), clock(), 1, CodeField},
+		{"another signature line of a REP-A", file(summedByKermit(header()[:298]), trailer(), own), Device{Alternative, serial}, 3, CodeOrder},
+		{"an empty signature line", file(header(), trailer(), ""), clock(), 3, CodeLength},
+		{"a line behind the signature", file(header(), trailer(), own, own), clock(), 4, CodeOrder},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := Read(c.content, c.device)
+			require.NotEmpty(t, f.Errors)
+			assert.Equal(t, c.line, f.Errors[0].Line, "%v", f.Errors)
+			assert.Equal(t, c.code, f.Errors[0].Code, "%v", f.Errors)
+		})
+	}
 }
 
 func TestAWholeFile(t *testing.T) {
@@ -73,7 +137,7 @@ func TestAWholeFile(t *testing.T) {
 	assert.Equal(t, "12345678909", f.Punches[0].CPF)
 	assert.Equal(t, "2026-07-01T11:00:00Z", f.Punches[0].At.UTC().Format("2006-01-02T15:04:05Z07:00"))
 
-	program := Read(file(header(), programPunch(1, eight), trailer(0, 0, 0, 0, 0, 1)), Device{Program, serial})
+	program := Read(file(summedByKermit(header()[:298]), programPunch(1, eight), trailer(0, 0, 0, 0, 0, 1)), Device{Program, serial})
 	require.Empty(t, program.Errors)
 	assert.Len(t, program.Punches, 1)
 }
@@ -106,13 +170,14 @@ func TestWhatIsWrongIsSaidByLine(t *testing.T) {
 		{"a record that was changed", file(header(), punch(1, eight), broken, trailer(0, 2)), clock(), 3, CodeChecksum},
 		{"a day that is none", file(header(), punch(1, "2026-02-30T08:00:00-0300"), trailer(0, 1)), clock(), 2, CodeField},
 		{"a punch of a program on a clock", file(header(), programPunch(1, eight), trailer(0, 0, 0, 0, 0, 1)), clock(), 2, CodeType},
-		{"a punch of a clock in a program", file(header(), punch(1, eight), trailer(0, 1)), Device{Program, serial}, 2, CodeType},
+		{"a punch of a clock in a program", file(summedByKermit(header()[:298]), punch(1, eight), trailer(0, 1)), Device{Program, serial}, 2, CodeType},
 		{"another clock", file(header(), trailer()), Device{Conventional, "00000000000099999"}, 1, CodeDevice},
 		{"a trailer that counts wrongly", file(header(), punch(1, eight), trailer(0, 2)), clock(), 3, CodeCount},
 		{"a trailer that has no end", file(header(), trailer()[:63]+"8"), clock(), 2, CodeType},
 		{"no trailer", file(header(), punch(1, eight)), clock(), 3, CodeOrder},
-		{"a record behind the trailer", file(header(), trailer(), punch(1, eight)), clock(), 3, CodeOrder},
-		{"a short line for the signature", file(header(), trailer(), signature), clock(), 3, CodeLength},
+		{"a record behind the trailer", file(summedByKermit(header()[:298]), trailer(), punch(1, eight)), Device{Alternative, serial}, 3, CodeOrder},
+		{"a record behind the trailer of a conventional clock", file(header(), trailer(), punch(1, eight)), clock(), 3, CodeOrder},
+		{"a short line for the signature", file(summedByKermit(header()[:298]), trailer(), signature), Device{Alternative, serial}, 3, CodeLength},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

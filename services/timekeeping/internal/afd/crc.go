@@ -2,14 +2,27 @@ package afd
 
 import "fmt"
 
-// crc is the CRC-16/KERMIT of bytes: polynomial 0x1021, reflected, from 0.
-func crc(data []byte) uint16 {
-	var sum uint16
+// variant is a CRC-16 with a reflected polynomial.
+type variant struct {
+	name                string
+	initial, polynomial uint16
+}
+
+// The variants that clocks write. The layout asks for KERMIT. Conventional clocks in the field
+// write MODBUS.
+var (
+	kermit = variant{"CRC-16/KERMIT", 0, 0x8408}
+	modbus = variant{"CRC-16/MODBUS", 0xFFFF, 0xA001}
+)
+
+// sum returns the checksum of bytes.
+func (v variant) sum(data []byte) uint16 {
+	sum := v.initial
 	for _, b := range data {
 		sum ^= uint16(b)
 		for range 8 {
 			if sum&1 != 0 {
-				sum = sum>>1 ^ 0x8408
+				sum = sum>>1 ^ v.polynomial
 			} else {
 				sum >>= 1
 			}
@@ -18,4 +31,5 @@ func crc(data []byte) uint16 {
 	return sum
 }
 
-func crcText(data []byte) string { return fmt.Sprintf("%04X", crc(data)) }
+// text returns the checksum of bytes as files have it.
+func (v variant) text(data []byte) string { return fmt.Sprintf("%04X", v.sum(data)) }

@@ -45,10 +45,38 @@ func oneOf(known ...string) func(string) bool {
 	}
 }
 
-// document is a CNPJ or a CPF: since July 2026 a CNPJ may have letters.
+// document is a CNPJ or a CPF: since July 2026 a CNPJ may have letters. A CPF may have zeros or
+// spaces around it.
 func document(text string) bool {
-	return strings.Trim(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && digits(text[len(text)-2:])
+	return cpfOf(text) != "" || strings.Trim(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && digits(text[len(text)-2:])
 }
+
+// lenCPF is the length of a CPF.
+const lenCPF = 11
+
+// cpfOf returns the CPF of a longer field: 11 digits with zeros or spaces in front, or with
+// spaces behind. It returns "" if the field has another form.
+func cpfOf(text string) string {
+	cpf := strings.TrimRight(text, " ")
+	if len(cpf) > lenCPF {
+		padding := cpf[:len(cpf)-lenCPF]
+		if strings.Trim(padding, "0") != "" && strings.Trim(padding, " ") != "" {
+			return ""
+		}
+		cpf = cpf[len(padding):]
+	}
+	if len(cpf) != lenCPF || !digits(cpf) {
+		return ""
+	}
+	return cpf
+}
+
+func cpf(name string, at, length int) field {
+	return field{name, at, length, func(text string) bool { return cpfOf(text) != "" }, "a CPF, with zeros or spaces in front or spaces behind"}
+}
+
+// identifies reports whether an identifier is of a type: 1 for a CNPJ, 2 for a CPF.
+func identifies(kind byte, text string) bool { return (kind == '2') == (cpfOf(text) != "") }
 
 func hexadecimal(text string) bool { return strings.Trim(text, "0123456789abcdefABCDEF") == "" }
 
@@ -68,34 +96,37 @@ func on(name string, position int) field {
 var layout = map[byte][]field{
 	'1': {
 		{"the type of the employer's identifier", 11, 1, oneOf("1", "2"), "1 (CNPJ) or 2 (CPF)"},
-		{"the employer's identifier", 12, 14, document, "a CNPJ or CPF, with zeros in front"},
+		{"the employer's identifier", 12, 14, document, "a CNPJ, or a CPF with zeros or spaces"},
 		{"the CNO or CAEPF", 26, 14, digitsOrNothing, "digits, or nothing"},
 		on("the first day", 207), on("the last day", 217), at("the time of generation", 227),
 		{"the version of the layout", 251, 3, digits, "digits"},
 		{"the type of the maker's identifier", 254, 1, oneOf("1", "2"), "1 (CNPJ) or 2 (CPF)"},
-		{"the maker's identifier", 255, 14, document, "a CNPJ or CPF, with zeros in front"},
+		{"the maker's identifier", 255, 14, document, "a CNPJ, or a CPF with zeros or spaces"},
 	},
 	'2': {
-		at("the time of recording", 11), number("the CPF of who changed it", 35, 14),
+		at("the time of recording", 11), cpf("the CPF of who changed it", 35, 14),
 		{"the type of the employer's identifier", 49, 1, oneOf("1", "2"), "1 (CNPJ) or 2 (CPF)"},
-		{"the employer's identifier", 50, 14, document, "a CNPJ or CPF, with zeros in front"},
+		{"the employer's identifier", 50, 14, document, "a CNPJ, or a CPF with zeros or spaces"},
 		{"the CNO or CAEPF", 64, 14, digitsOrNothing, "digits, or nothing"},
 	},
-	'3': {at("the time of the punch", 11), number("the employee's CPF", 35, 12)},
-	'4': {at("the time before", 11), at("the time after", 35), number("the CPF of who changed it", 59, 11)},
+	'3': {at("the time of the punch", 11), cpf("the employee's CPF", 35, 12)},
+	'4': {at("the time before", 11), at("the time after", 35), cpf("the CPF of who changed it", 59, 11)},
 	'5': {
 		at("the time of recording", 11),
 		{"the operation", 35, 1, oneOf("I", "A", "E"), "I, A or E"},
-		number("the employee's CPF", 36, 12), number("the CPF of who changed it", 104, 11),
+		cpf("the employee's CPF", 36, 12), cpf("the CPF of who changed it", 104, 11),
 	},
 	'6': {at("the time of recording", 11), number("the event", 35, 2)},
 	'7': {
-		at("the time of the punch", 11), number("the employee's CPF", 35, 12), at("the time of recording", 47),
+		at("the time of the punch", 11), cpf("the employee's CPF", 35, 12), at("the time of recording", 47),
 		number("the collector", 71, 2),
 		{"whether it was made offline", 73, 1, oneOf("0", "1"), "0 or 1"},
 		{"the SHA-256", 74, 64, hexadecimal, "64 hexadecimal digits"},
 	},
 }
+
+// identifiers are the positions of the employer's identifier. Its type stands in front of it.
+var identifiers = map[byte]int{'1': 12, '2': 50}
 
 // fields checks the fields of a line that has the length of its type, and keeps
 // the punch that it may be.
@@ -107,6 +138,10 @@ func (r *reader) fields(line []byte, kind byte) {
 			good = false
 		}
 	}
+	if at, ok := identifiers[kind]; ok && good && !identifies(line[at-2], string(line[at-1:at+13])) {
+		r.fail(CodeField, "The employer's identifier (%d to %d) must be of the type in front of it, and is %q.", at, at+13, line[at-1:at+13])
+		good = false
+	}
 	switch {
 	case !good:
 	case kind == '1':
@@ -114,7 +149,7 @@ func (r *reader) fields(line []byte, kind byte) {
 	case kind == '3' || kind == '7':
 		// It was parsed before, so that the error is nil.
 		made, _ := time.Parse(instant, string(line[10:34]))
-		r.Punches = append(r.Punches, Punch{Record: r.Last, CPF: string(line[35:46]), At: made})
+		r.Punches = append(r.Punches, Punch{Record: r.Last, CPF: cpfOf(string(line[34:46])), At: made})
 	}
 }
 
