@@ -1,6 +1,7 @@
 package holiday
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ func dayOf(rule *commonsv1.HolidayRule, year int32) (time.Time, bool) {
 		h = &cal.Holiday{Offset: int(r.GetOffsetDays()), Julian: r.GetOrthodox(), Func: cal.CalcEasterOffset}
 	case rule.GetPublicHoliday() != nil:
 		r := rule.GetPublicHoliday()
-		h, observed = public(r.GetRegion(), r.GetName()), r.GetObserved()
+		h, observed = public(r.GetRegion(), r.GetName()), r.Observed == nil || r.GetObserved()
 	}
 	if h == nil {
 		return time.Time{}, false
@@ -72,6 +73,19 @@ func dateIn(h *commonsv1.Holiday, year int32) *commonsv1.HolidayDate {
 			return nil
 		}
 		date.StartDateTime, date.EndDateTime = day.Format(dateTime), day.AddDate(0, 0, 1).Format(dateTime)
+	}
+	return date
+}
+
+// dateBefore returns the date of the holiday of the next year if it is observed in a year, or
+// nil: 1 January of 2028 is a Saturday, and the United States observe it on 31 December 2027.
+func dateBefore(h *commonsv1.Holiday, year int32) *commonsv1.HolidayDate {
+	if year >= lastYear {
+		return nil
+	}
+	date := dateIn(h, year+1)
+	if date == nil || !strings.HasPrefix(date.GetStartDateTime(), fmt.Sprintf("%04d-", year)) {
+		return nil
 	}
 	return date
 }

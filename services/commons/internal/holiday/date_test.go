@@ -52,6 +52,17 @@ func TestDayOfARule(t *testing.T) {
 		{"Thanksgiving in the United States", inRegion("US", "Thanksgiving Day", false), 2025, "2025-11-27"},
 		{"Independence Day on a Saturday", inRegion("US", "Independence Day", false), 2026, "2026-07-04"},
 		{"and the Friday that is given for it", inRegion("US", "Independence Day", true), 2026, "2026-07-03"},
+		{"and the same without a wish", &commonsv1.HolidayRule{PublicHoliday: &commonsv1.HolidayPublic{Region: "US", Name: "Independence Day"}}, 2026, "2026-07-03"},
+		{"King's Day on a Sunday", &commonsv1.HolidayRule{PublicHoliday: &commonsv1.HolidayPublic{Region: "NL", Name: "Koningsdag"}}, 2025, "2025-04-26"},
+		{"King's Day on a Monday", &commonsv1.HolidayRule{PublicHoliday: &commonsv1.HolidayPublic{Region: "NL", Name: "Koningsdag"}}, 2026, "2026-04-27"},
+		{"Christmas Eve in Poland before the law", inRegion("PL", "Wigilia Bożego Narodzenia", false), 2024, ""},
+		{"Christmas Eve in Poland", inRegion("PL", "Wigilia Bożego Narodzenia", false), 2025, "2025-12-24"},
+		{"Saint Francis in Italy before the law", inRegion("IT", "San Francesco d'Assisi", false), 2025, ""},
+		{"Saint Francis in Italy", inRegion("IT", "San Francesco d'Assisi", false), 2026, "2026-10-04"},
+		{"Black Consciousness Day before the law", inRegion("BR", "Dia Nacional de Zumbi e da Consciência Negra", false), 2023, ""},
+		{"Black Consciousness Day", inRegion("BR", "Dia Nacional de Zumbi e da Consciência Negra", false), 2024, "2024-11-20"},
+		{"17 November in Slovakia before the law", inRegion("SK", "Deň boja za slobodu a demokraciu", false), 2024, "2024-11-17"},
+		{"17 November in Slovakia", inRegion("SK", "Deň boja za slobodu a demokraciu", false), 2025, ""},
 		{"what is not known any more", inRegion("US", "Nap Day", false), 2026, ""},
 		{"no rule", nil, 2026, ""},
 	}
@@ -82,6 +93,37 @@ func TestPublicHolidaysOfAllYears(t *testing.T) {
 					}
 				}
 			}
+		})
+	}
+}
+
+func TestAnImportHasWhatIsObservedInTheYear(t *testing.T) {
+	t.Parallel()
+	newYear := func() *commonsv1.Holiday {
+		return &commonsv1.Holiday{Name: "New Year's Day", Rule: &commonsv1.HolidayRule{PublicHoliday: &commonsv1.HolidayPublic{Region: "US", Name: "New Year's Day"}}}
+	}
+	for _, c := range []struct {
+		name  string
+		years []int32
+		want  []string
+	}{
+		{"the next one is on a Saturday", []int32{2027}, []string{"2027-01-01T00:00:00", "2027-12-31T00:00:00"}},
+		{"both years", []int32{2028, 2027}, []string{"2027-01-01T00:00:00", "2027-12-31T00:00:00"}},
+		{"the next one is on a Friday", []int32{2026}, []string{"2026-01-01T00:00:00"}},
+		{"the last year", []int32{2999}, []string{"2999-01-01T00:00:00"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newYear()
+			require.NoError(t, selectImported(h, c.years))
+			var got []string
+			for _, date := range datesOf(h) {
+				assert.True(t, date.GetEnabled())
+				got = append(got, date.GetStartDateTime())
+			}
+			assert.Equal(t, c.want, got)
+			year := c.years[len(c.years)-1]
+			assert.Len(t, datesInYear(h, &year), len(c.want))
 		})
 	}
 }

@@ -65,15 +65,18 @@ func filterHoliday(h *commonsv1.Holiday, req *commonsv1.ListHolidaysRequest) boo
 }
 
 // datesInYear are the dates of a holiday with their times, in one year or in all that
-// are stored.
+// are stored. The date of the next year that is observed in the year is one of them.
 func datesInYear(h *commonsv1.Holiday, year *int32) []*commonsv1.HolidayDate {
 	if year == nil {
 		return datesOf(h)
 	}
-	if date := dateIn(h, *year); date != nil {
-		return []*commonsv1.HolidayDate{date}
+	var out []*commonsv1.HolidayDate
+	for _, date := range []*commonsv1.HolidayDate{dateIn(h, *year), dateBefore(h, *year)} {
+		if date != nil {
+			out = append(out, date)
+		}
 	}
-	return nil
+	return out
 }
 
 // GetHoliday returns one holiday, or 404.

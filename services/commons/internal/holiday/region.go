@@ -43,7 +43,12 @@ import (
 
 // The library computes midnights of its default location. In some time zones
 // there are days without one, which would come out as the day before.
-func init() { cal.DefaultLoc = time.UTC }
+func init() {
+	cal.DefaultLoc = time.UTC
+	for region, list := range regions {
+		regions[region] = applyLaw(region, list)
+	}
+}
 
 // regions are the public holidays of countries, and of parts of them where these
 // differ, by their codes in ISO 3166.

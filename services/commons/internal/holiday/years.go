@@ -132,14 +132,8 @@ func (h *Handler) ApplyImportHolidays(ctx context.Context, req *commonsv1.ApplyI
 					Region: req.GetRegion(), Name: known.Name, Observed: req.Observed,
 				}}}
 			}
-			for i, year := range req.GetYears() {
-				// Not every holiday is in every year.
-				if dateIn(after, year) == nil {
-					continue
-				}
-				if err := selectYear(fmt.Sprintf("years[%d]", i), after, year, true); err != nil {
-					return err
-				}
+			if err := selectImported(after, req.GetYears()); err != nil {
+				return err
 			}
 			stored, err := c.put(ctx, before, after)
 			if err != nil {
@@ -153,4 +147,23 @@ func (h *Handler) ApplyImportHolidays(ctx context.Context, req *commonsv1.ApplyI
 		return nil, err
 	}
 	return response(ctx, list)
+}
+
+// selectImported selects a holiday for years, and for the year after one of them in which it
+// is observed already. Not every holiday is in every year.
+func selectImported(h *commonsv1.Holiday, years []int32) error {
+	for i, year := range years {
+		at := fmt.Sprintf("years[%d]", i)
+		if dateIn(h, year) != nil {
+			if err := selectYear(at, h, year, true); err != nil {
+				return err
+			}
+		}
+		if dateBefore(h, year) != nil {
+			if err := selectYear(at, h, year+1, true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

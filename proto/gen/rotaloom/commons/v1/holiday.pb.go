@@ -185,8 +185,9 @@ type ApplyImportHolidaysRequest struct {
 	Region string `protobuf:"bytes,1,opt,name=region,proto3" json:"region,omitempty"`
 	// The years to select the holidays for.
 	Years []int32 `protobuf:"varint,2,rep,packed,name=years,proto3" json:"years,omitempty"`
-	// Whether a holiday that falls on a weekend is the working day that is given
-	// for it, where a law says so.
+	// Whether a holiday that falls on a weekend is on the day that the law gives instead; true
+	// unless it is given. An import of a year also selects the holiday of the next year if that
+	// is observed in the year.
 	Observed      *bool `protobuf:"varint,3,opt,name=observed,proto3,oneof" json:"observed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -769,8 +770,10 @@ type HolidayPublic struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Region string                 `protobuf:"bytes,1,opt,name=region,proto3" json:"region,omitempty"`
 	// As the country calls it.
-	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Observed      *bool  `protobuf:"varint,3,opt,name=observed,proto3,oneof" json:"observed,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Whether a holiday that falls on a weekend is on the day that the law gives instead; true
+	// unless it is given.
+	Observed      *bool `protobuf:"varint,3,opt,name=observed,proto3,oneof" json:"observed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
