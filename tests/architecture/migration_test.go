@@ -26,7 +26,7 @@ var atOnce = map[string]int{
 	"services/commons/migrations":     30,
 	"services/platform/migrations":    6,
 	"services/scheduling/migrations":  35,
-	"services/timekeeping/migrations": 27,
+	"services/timekeeping/migrations": 28,
 }
 
 // Migrations run while the programs of the release before go on working, on tables that

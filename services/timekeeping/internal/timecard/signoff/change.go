@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
@@ -99,8 +100,17 @@ func (s *Store) tryChange(ctx context.Context, tenantID int64, days ChangedDays,
 				return err
 			}
 		}
-		return nil
+		return payledger.Note(ctx, tx, tenantID, changedDays(all))
 	})
+}
+
+// changedDays returns the days that a change concerns, for payroll.
+func changedDays(all []*known) []payledger.Days {
+	out := make([]payledger.Days, len(all))
+	for i, k := range all {
+		out[i] = payledger.Days{EmployeeID: k.id, Range: k.days}
+	}
+	return out
 }
 
 // moveEnd finds out anew which punches belong to the signed days, when the last one of

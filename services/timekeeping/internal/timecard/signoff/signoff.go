@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/cardlock"
@@ -90,6 +91,10 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 			// Its punch out would belong to the days after these, and the shift be worth nothing.
 			return fault.Invalid(timecardfault.CodeNotOver, fmt.Sprintf("%s is not over: the employee has not punched out of the shift that began then.", day))
 		}
+		// A run may have staged them while they were open.
+		if err := payledger.Note(ctx, tx, tenantID, []payledger.Days{{EmployeeID: who.ID, Range: open}}); err != nil {
+			return err
+		}
 		return freeze(ctx, tx, tenantID, cards[0], by)
 	})
 }
@@ -147,14 +152,13 @@ var removals = []string{
 // removed as a whole.
 func (s *Store) Reopen(ctx context.Context, tenantID, employeeID int64, from civil.Date) error {
 	return cardlock.In(ctx, s.pool, tenantID, []int64{employeeID}, func(ctx context.Context, tx pgx.Tx) error {
-		var left *civil.Date
-		var any bool
-		err := tx.QueryRow(ctx, `SELECT max(through) FILTER (WHERE through < $3), coalesce(bool_or(through >= $3), false)
-			FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = $2`, tenantID, employeeID, from).Scan(&left, &any)
+		var left, through *civil.Date
+		err := tx.QueryRow(ctx, `SELECT max(through) FILTER (WHERE through < $3), max(through) FILTER (WHERE through >= $3)
+			FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = $2`, tenantID, employeeID, from).Scan(&left, &through)
 		if err != nil {
 			return fmt.Errorf("read sign-offs: %w", err)
 		}
-		if !any {
+		if through == nil {
 			return fault.Invalid(timecardfault.CodeNotSigned, fmt.Sprintf("The timecard is not signed off on %s or later.", from))
 		}
 		last := civil.Beginning - 1
@@ -166,6 +170,6 @@ func (s *Store) Reopen(ctx context.Context, tenantID, employeeID int64, from civ
 				return fmt.Errorf("remove a sign-off: %w", err)
 			}
 		}
-		return nil
+		return payledger.Note(ctx, tx, tenantID, []payledger.Days{{EmployeeID: employeeID, Range: civil.Through(last+1, *through)}})
 	})
 }
