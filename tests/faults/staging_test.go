@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
@@ -23,9 +24,9 @@ const staging = "/v1/commons/payroll/staging/"
 func TestStagingWorkerIsKilled(t *testing.T) {
 	w := newFixture(t)
 	crew := w.crew(byForm(1000, 2000, 5000))
-	w.punchDay(crew.Persons)
+	w.punchDay(crew.Persons, stagedDay(0))
 	began := time.Now()
-	numbers := w.staged(w.stage(crew.Persons), len(crew.Persons))
+	numbers := w.staged(w.stage(crew.Persons, stagedDay(0)), len(crew.Persons))
 	undisturbed := time.Since(began)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("%d employees, an undisturbed run takes %s, seed %d", len(numbers), undisturbed, seed)
@@ -34,8 +35,9 @@ func TestStagingWorkerIsKilled(t *testing.T) {
 	hits, kills := 0, byForm(5, 20, 20)
 	for round := 1; hits < kills; round++ {
 		require.LessOrEqual(t, round, 4*kills, "the moments are never while work is going on")
+		w.punchDay(crew.Persons, stagedDay(round))
 		w.earn(numbers, round)
-		run := w.stage(crew.Persons)
+		run := w.stage(crew.Persons, stagedDay(round))
 		time.Sleep(time.Duration(random.Int64N(int64(undisturbed)))) // Until the crash.
 		w.Services["timekeeping"].Kill(t)
 		w.Start("timekeeping")
@@ -47,14 +49,17 @@ func TestStagingWorkerIsKilled(t *testing.T) {
 	}
 }
 
+// stagedDay is the day of a round: a run stages only what no run before it has.
+func stagedDay(round int) string { return (civil.Of(2026, time.March, 2) + civil.Date(round)).String() }
+
 // punchDay has every employee work eight hours of a day.
-func (w *fixture) punchDay(persons []int64) {
+func (w *fixture) punchDay(persons []int64, day string) {
 	w.t.Helper()
 	for part := range slicesOf(persons, 500) {
 		var punches []scenario.Object
 		for _, id := range part {
 			for _, at := range []string{"08:00:00", "16:00:00"} {
-				punches = append(punches, scenario.Object{"employee": scenario.Object{"id": id}, "punchDtm": "2026-03-02T" + at})
+				punches = append(punches, scenario.Object{"employee": scenario.Object{"id": id}, "punchDtm": day + "T" + at})
 			}
 		}
 		_, err := w.api.Call(w.ctx, http.MethodPost, "/v1/timekeeping/punches/import", scenario.Object{"punches": punches}, nil)
@@ -74,7 +79,7 @@ func slicesOf[T any](list []T, size int) func(yield func([]T) bool) {
 	}
 }
 
-// earn imports an earning of an amount for each employee, for the same day.
+// earn imports an earning of each employee for the day of a round. Its amount is the round.
 func (w *fixture) earn(numbers []string, amount int) {
 	w.t.Helper()
 	for part := range slicesOf(numbers, 1000) {
@@ -82,7 +87,7 @@ func (w *fixture) earn(numbers []string, amount int) {
 		for _, number := range part {
 			earnings = append(earnings, scenario.Object{
 				"refId": uuid.NewString(), "companyCode": "A", "empNo": number, "code": "BONUS", "source": "faults",
-				"chargeDate": "2026-03-02", "amount": fmt.Sprint(amount),
+				"chargeDate": stagedDay(amount), "amount": fmt.Sprint(amount),
 			})
 		}
 		_, err := w.api.Call(w.ctx, http.MethodPost, "/v1/payroll/earnings_import", scenario.Object{"earnings": earnings}, nil)
@@ -90,13 +95,13 @@ func (w *fixture) earn(numbers []string, amount int) {
 	}
 }
 
-// stage begins a run over the day.
-func (w *fixture) stage(persons []int64) string {
+// stage begins a run over a day.
+func (w *fixture) stage(persons []int64, day string) string {
 	w.t.Helper()
 	var run struct{ RequestID string }
 	_, err := w.api.Call(w.ctx, http.MethodPost, staging+"async", scenario.Object{
 		"executionId": scenario.Unique("run"), "employees": scenario.Object{"ids": persons},
-		"dateRange": scenario.Object{"startDateTime": "2026-03-02T00:00:00", "endDateTime": "2026-03-02T23:59:59"},
+		"dateRange": scenario.Object{"startDateTime": day + "T00:00:00", "endDateTime": day + "T23:59:59"},
 	}, &run)
 	require.NoError(w.t, err)
 	return run.RequestID

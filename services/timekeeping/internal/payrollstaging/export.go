@@ -62,6 +62,9 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 	if err != nil {
 		return nil, err
 	}
+	if r.State == stateCancelled {
+		return nil, cancelled(r.ID)
+	}
 	staging := &timekeepingv1.PayrollStagingRequest{}
 	if err := proto.Unmarshal(r.Body, staging); err != nil {
 		return nil, fmt.Errorf("read run: %w", err)
@@ -78,9 +81,16 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 		return nil, fmt.Errorf("name an export: %w", err)
 	}
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		done, err := tx.Exec(ctx, `UPDATE payroll_staging SET exported_at = coalesce(exported_at, now())
+			WHERE tenant_id = $1 AND id = $2 AND state <> $3`, tenantID, r.ID, stateCancelled)
+		if err == nil && done.RowsAffected() == 0 {
+			return cancelled(r.ID) // Meanwhile.
+		}
+		if err != nil {
+			return fmt.Errorf("note export: %w", err)
+		}
 		var count int
-		err := tx.QueryRow(ctx, `SELECT count(x.id) FROM (SELECT id FROM payroll_staging WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE) s
-			LEFT JOIN payroll_export x ON x.tenant_id = $1 AND x.staging_id = s.id`, tenantID, r.ID).Scan(&count)
+		err = tx.QueryRow(ctx, `SELECT count(*) FROM payroll_export WHERE tenant_id = $1 AND staging_id = $2`, tenantID, r.ID).Scan(&count)
 		if err == nil && count >= maxExports {
 			return fault.Conflict(CodeFull, fmt.Sprintf("The run has %d exports, and may have no more.", count))
 		}

@@ -194,6 +194,10 @@ func status(r run) *timekeepingv1.PayrollStagingStatus {
 		out.Message = fmt.Sprintf("%d of %d batches are staged", r.Batches-r.Remaining, r.Batches)
 	case "success":
 		out.Message, ping = "The time of the employees is staged", 0
+	case stateCancelled:
+		// Existing clients know no other state that ends a run without rows.
+		out.Status = "failed"
+		out.Message, ping = "The run was cancelled: its time and its earnings can be staged again", 0
 	case "failed":
 		out.Message, ping = "No employee could be staged: see the details", 0
 	}

@@ -28,10 +28,22 @@ const (
 	CodeCustomField = "WRL-20915"
 	// CodeEmployees (413): a run is to stage more employees than one may.
 	CodeEmployees = "WFP-90002"
+	// CodeExported (409): the run was exported, so that it cannot be cancelled. Stage again: the
+	// new run stages by how much the time differs.
+	CodeExported = "WRL-20919"
+	// CodeCancelled (409): the run was cancelled, so that there is nothing to export. Stage the
+	// time again under another executionId.
+	CodeCancelled = "WRL-20920"
+	// CodeHiddenEmployees (403): the run has employees whom the caller may not see, so that the
+	// caller cannot cancel it. Ask somebody who sees all of them.
+	CodeHiddenEmployees = "WRL-20921"
 	// CodeNotStaged (200): in the details of a run: the employee could not be staged. Stage them again
 	// under another executionId.
 	CodeNotStaged = "WRL-20916"
 )
+
+// everyKind are the kinds of rows of a run that leaves none out.
+var everyKind = []Kind{Worked, PayCodeEdit, Correction, Earning}
 
 const (
 	// maxDays and maxEmployees bound a run.
@@ -80,7 +92,7 @@ func parse(req *timekeepingv1.PayrollStagingRequest) (r rules, err error) {
 	}
 	switch t := strings.ToLower(req.GetHistoricalCorrections()); t {
 	case "", "included in totals":
-		r.kinds = []Kind{Worked, PayCodeEdit, Correction, Earning}
+		r.kinds = everyKind
 	case "excluded in totals":
 		r.kinds = []Kind{Worked, PayCodeEdit, Earning}
 	case "correction only":
@@ -177,11 +189,19 @@ func (r *rules) chooses(payRule string) bool {
 	return len(r.payRules) == 0 || slices.Contains(r.payRules, strings.ToLower(payRule))
 }
 
-// stages reports whether a run stages a total.
-func (r *rules) stages(t Total) bool {
-	if !slices.Contains(r.kinds, t.Kind) || r.onlySignedOff && !t.SignedOff && t.Kind != Earning {
-		return false
-	}
+// span returns the days of a run.
+func (r *rules) span() civil.Range { return civil.Through(r.days.From, r.days.To) }
+
+// stagesEarnings reports whether a run takes imported earnings into payroll.
+func (r *rules) stagesEarnings() bool { return slices.Contains(r.kinds, Earning) }
+
+// unfiltered reports whether a run stages all that the days of its employees have.
+func (r *rules) unfiltered() bool {
+	return len(r.include) == 0 && len(r.exclude) == 0 && !r.onlySignedOff && len(r.kinds) == len(everyKind)
+}
+
+// admits reports whether a run stages the pay code of a total.
+func (r *rules) admits(t Total) bool {
 	is := func(ref *commonv1.Ref) bool {
 		if ref.GetId() != 0 {
 			return ref.GetId() == t.PayCodeID

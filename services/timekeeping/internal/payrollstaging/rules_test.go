@@ -11,20 +11,25 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 )
 
-// What a run stages of four kinds of time, of two pay codes, of which one day is signed
-// off and the other is not.
+// march is a day of March 2026.
+func march(day int) civil.Date { return civil.Of(2026, time.March, day) }
+
+// What a run stages of four kinds of time, of two pay codes, of which one day is signed off
+// and the other is not.
 func TestWhatARunStages(t *testing.T) {
 	t.Parallel()
-	day := civil.Of(2026, time.March, 2)
-	of := func(kind Kind, id int64, code string, signed bool) Total {
-		return Total{Date: day, Kind: kind, PayCodeID: id, PayCode: code, SignedOff: signed}
+	historical := civil.Of(2026, time.February, 10)
+	totals := []Total{
+		{Date: march(2), Kind: Worked, PayCodeID: 1, PayCode: "Regular", Seconds: 1, SignedOff: true},
+		{Date: march(3), Kind: PayCodeEdit, PayCodeID: 2, PayCode: "Sick", Seconds: 2, SignedOff: true},
+		{Date: march(20), Kind: Worked, PayCodeID: 1, PayCode: "Regular", Seconds: 3},
 	}
-	all := map[string]Total{
-		"worked": of(Worked, 1, "Regular", true), "open": of(Worked, 1, "Regular", false), "edit": of(PayCodeEdit, 2, "Sick", true),
-		"correction": of(Correction, 1, "Regular", false), "earning": of(Earning, 0, "Bonus", false),
-	}
+	correction := Total{Date: march(20), Historical: &historical, Kind: Correction, PayCodeID: 1, PayCode: "Regular", Seconds: 4}
+	earning := Total{Kind: Earning, PayCode: "Bonus"}
+	names := map[int64]string{1: "worked", 2: "edit", 3: "open", 4: "correction"}
 	for name, c := range map[string]struct {
 		req  *timekeepingv1.PayrollStagingRequest
 		want []string
@@ -43,19 +48,28 @@ func TestWhatARunStages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.req.ExecutionId = "a"
-			c.req.DateRange = &timekeepingv1.PayrollDateRange{StartDateTime: "2026-03-01T00:00:00", EndDateTime: "2026-03-31T00:00:00"}
-			r, err := parse(c.req)
-			require.NoError(t, err)
+			r := parsed(t, c.req)
+			b := &book{Head: payledger.Head{Open: march(4)}, corrections: []Total{correction}}
 			var got []string
-			for name, total := range all {
-				if r.stages(total) {
-					got = append(got, name)
-				}
+			for _, row := range r.difference(b, totals) {
+				got = append(got, names[row.Seconds])
+			}
+			if r.stagesEarnings() && r.admits(earning) {
+				got = append(got, "earning")
 			}
 			assert.ElementsMatch(t, c.want, got)
 		})
 	}
+}
+
+// parsed returns the rules of a run of March.
+func parsed(t *testing.T, req *timekeepingv1.PayrollStagingRequest) *rules {
+	t.Helper()
+	req.ExecutionId = "a"
+	req.DateRange = &timekeepingv1.PayrollDateRange{StartDateTime: "2026-03-01T00:00:00", EndDateTime: "2026-03-31T00:00:00"}
+	r, err := parse(req)
+	require.NoError(t, err)
+	return &r
 }
 
 func TestWhomAPayGroupChooses(t *testing.T) {

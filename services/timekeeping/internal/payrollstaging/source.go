@@ -48,6 +48,8 @@ type Total struct {
 	// Days and Money are decimal texts, or "".
 	Days, Money string
 	SignedOff   bool
+	// Cause says why a correction corrects a day: causeSigned or causeStaged, or "".
+	Cause string
 }
 
 // Kind says where a row comes from.

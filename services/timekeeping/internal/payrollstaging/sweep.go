@@ -55,7 +55,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 			WHERE finished_at IS NULL AND (moved_at < clock_timestamp() - make_interval(secs => $1) OR moved_at > clock_timestamp())
 			ORDER BY moved_at LIMIT $3)
 		UNION ALL (SELECT tenant_id, id, true FROM payroll_staging
-			WHERE finished_at < clock_timestamp() - make_interval(secs => $2) ORDER BY finished_at LIMIT $3)`,
+			WHERE finished_at < clock_timestamp() - make_interval(secs => $2) AND state <> 'expired' ORDER BY finished_at LIMIT $3)`,
 		stillFor.Seconds(), retention.Seconds(), sweepRuns)
 	if err != nil {
 		return fmt.Errorf("find runs: %w", err)
@@ -67,8 +67,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 	for _, r := range found {
 		err := work.InTx(tenant.With(ctx, r.Tenant), w.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 			if r.Ended {
-				_, err := tx.Exec(ctx, `DELETE FROM payroll_staging WHERE tenant_id = $1 AND id = $2`, r.Tenant, r.ID)
-				return err
+				return expire(ctx, tx, r)
 			}
 			return requeueBatches(ctx, tx, r)
 		})
@@ -77,6 +76,21 @@ func (w *Worker) sweep(ctx context.Context) error {
 		}
 	}
 	return w.count(ctx)
+}
+
+// expire removes what is kept of a run for its callers. Its rows stay: they are the ledger, with
+// which later runs compare.
+func expire(ctx context.Context, tx pgx.Tx, r sweepRun) error {
+	for _, sql := range []string{
+		`DELETE FROM payroll_export WHERE tenant_id = $1 AND staging_id = $2`,
+		`DELETE FROM payroll_staging_batch WHERE tenant_id = $1 AND staging_id = $2`,
+		`UPDATE payroll_staging SET state = 'expired', execution_id = 'expired ' || id WHERE tenant_id = $1 AND id = $2`,
+	} {
+		if _, err := tx.Exec(ctx, sql, r.Tenant, r.ID); err != nil {
+			return fmt.Errorf("expire a run: %w", err)
+		}
+	}
+	return nil
 }
 
 // count has the metrics say how many runs have not ended.

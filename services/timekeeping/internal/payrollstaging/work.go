@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -19,6 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
@@ -70,7 +72,7 @@ func (w *Worker) handle(ctx context.Context, tenantID int64, id uuid.UUID, batch
 		w.metrics.batches.WithLabelValues(resultStaged).Inc()
 		return nil
 	}
-	if ctx.Err() != nil || pgerr.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable) {
+	if ctx.Err() != nil || errors.Is(err, payledger.ErrMoved) || pgerr.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable) {
 		w.metrics.batches.WithLabelValues(resultAgain).Inc()
 		return err
 	}
@@ -113,8 +115,21 @@ func (w *Worker) load(ctx context.Context, tenantID int64, id uuid.UUID, batch i
 	return b, err
 }
 
+// maxMoves is how often a batch is read again because another run staged one of its employees.
+const maxMoves = 3
+
 // stage stages a batch unless it is staged.
 func (w *Worker) stage(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) error {
+	var err error
+	for range maxMoves {
+		if err = w.tryStage(ctx, tenantID, id, batch); !errors.Is(err, payledger.ErrMoved) {
+			return err
+		}
+	}
+	return err
+}
+
+func (w *Worker) tryStage(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) error {
 	b, err := w.load(ctx, tenantID, id, batch)
 	if err != nil || b == nil {
 		return err
@@ -127,9 +142,13 @@ func (w *Worker) stage(ctx context.Context, tenantID int64, id uuid.UUID, batch 
 	if err != nil {
 		return err
 	}
-	known, err := w.deps.Source.Totals(ctx, tenantID, b.employees, b.rules.days)
+	books, err := w.readBooks(ctx, b)
 	if err != nil {
-		return fmt.Errorf("read worked time: %w", err)
+		return err
+	}
+	known, err := w.totals(ctx, b, books)
+	if err != nil {
+		return err
 	}
 	var staged []stagingEmployee
 	for _, e := range known {
@@ -137,15 +156,41 @@ func (w *Worker) stage(ctx context.Context, tenantID int64, id uuid.UUID, batch 
 		if !there || !b.rules.chooses(e.PayRule) {
 			continue
 		}
-		s := stagingEmployee{Person: p, fields: fields[e.ID]}
-		for _, t := range e.Totals {
-			if b.rules.stages(t) {
-				s.totals = append(s.totals, t)
-			}
-		}
-		staged = append(staged, s)
+		staged = append(staged, stagingEmployee{
+			Person: p, fields: fields[e.ID], head: books[e.ID].Head, coveredThrough: b.rules.coveredThrough(books[e.ID].Open),
+			totals: b.rules.difference(books[e.ID], e.Totals),
+		})
 	}
 	return w.finish(ctx, b, func(ctx context.Context, tx pgx.Tx) error { return insertStaged(ctx, tx, b, staged) })
+}
+
+// totals returns the totals of the employees of a batch on the days of the run, and on the
+// other days that are compared with the ledger.
+func (w *Worker) totals(ctx context.Context, b *stagedBatch, books map[int64]*book) ([]Employee, error) {
+	known, err := w.deps.Source.Totals(ctx, b.tenantID, b.employees, b.rules.days)
+	if err != nil {
+		return nil, fmt.Errorf("read worked time: %w", err)
+	}
+	at := make(map[int64]*Employee, len(known))
+	for i := range known {
+		at[known[i].ID] = &known[i]
+	}
+	others := map[civil.Range][]int64{}
+	for _, id := range b.employees {
+		for _, days := range books[id].others {
+			others[days] = append(others[days], id)
+		}
+	}
+	for days, ids := range others {
+		before, err := w.deps.Source.Totals(ctx, b.tenantID, ids, civil.Range{From: days.From, To: days.To - 1})
+		if err != nil {
+			return nil, fmt.Errorf("read worked time: %w", err)
+		}
+		for _, e := range before {
+			at[e.ID].Totals = append(at[e.ID].Totals, e.Totals...)
+		}
+	}
+	return known, nil
 }
 
 // stagingEmployee is what is stored of an employee.
@@ -153,6 +198,21 @@ type stagingEmployee struct {
 	person.Person
 	fields []string
 	totals []Total
+	head   payledger.Head
+	// coveredThrough is the last day that is staged, nil when the run stages corrections only.
+	coveredThrough *civil.Date
+}
+
+// coveredThrough returns the last day whose totals a run stages of an employee, or nil.
+func (r *rules) coveredThrough(open civil.Date) *civil.Date {
+	last := r.days.To
+	if r.onlySignedOff {
+		last = min(last, open-1)
+	}
+	if last < r.days.From || !slices.Contains(r.kinds, Worked) {
+		return nil
+	}
+	return &last
 }
 
 // persons returns the employees of a batch who are still there.
@@ -259,109 +319,4 @@ func (w *Worker) noteFailure(ctx context.Context, tenantID int64, id uuid.UUID, 
 			tenantID, id, batch, CodeNotStaged, "The time of these employees could not be read. Stage them again.")
 		return err
 	})
-}
-
-// insertStaged stores the rows of a batch, and takes the earnings of its employees.
-func insertStaged(ctx context.Context, tx pgx.Tx, b *stagedBatch, staged []stagingEmployee) error {
-	ids := make([]int64, len(staged))
-	for i, e := range staged {
-		ids[i] = e.ID
-	}
-	earned, err := takeEarnings(ctx, tx, b, ids)
-	if err != nil {
-		return err
-	}
-	batch := &pgx.Batch{}
-	for _, e := range staged {
-		batch.Queue(`INSERT INTO payroll_staged_employee (tenant_id, staging_id, employee_id, person_number, full_name, error_code, message, custom_fields)
-			VALUES ($1, $2, $3, $4, $5, '', '', $6)`, b.tenantID, b.id, e.ID, e.Number, e.FullName, e.fields)
-	}
-	var rows stagedRows
-	for _, e := range staged {
-		at := int32(0)
-		for _, t := range e.totals {
-			at++
-			rows.add(e.ID, at, t, "")
-		}
-		for _, t := range earned[e.ID] {
-			at++
-			rows.add(e.ID, at, t.Total, t.hours)
-		}
-	}
-	rows.queue(batch, b)
-	if batch.Len() == 0 {
-		return nil
-	}
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("store staged rows: %w", err)
-	}
-	return nil
-}
-
-// earned is an imported earning.
-type earned struct {
-	Total
-	hours string
-}
-
-// takeEarnings takes the open earnings of employees that the run stages into payroll.
-func takeEarnings(ctx context.Context, tx pgx.Tx, b *stagedBatch, ids []int64) (map[int64][]earned, error) {
-	rows, err := tx.Query(ctx, `SELECT e.ref_id, e.employee_id, e.charge_date, coalesce(p.id, 0), e.code, e.job, coalesce(e.hours::text, ''), coalesce(e.amount::text, '')
-		FROM payroll_earning e LEFT JOIN pay_code p ON p.tenant_id = e.tenant_id AND lower(p.name) = lower(e.code)
-		WHERE e.tenant_id = $1 AND e.employee_id = ANY($2) AND e.charge_date BETWEEN $3 AND $4 AND e.staging_id IS NULL
-		ORDER BY e.employee_id, e.charge_date, e.ref_id FOR UPDATE OF e`, b.tenantID, ids, b.rules.days.From, b.rules.days.To)
-	if err != nil {
-		return nil, fmt.Errorf("read earnings: %w", err)
-	}
-	out := map[int64][]earned{}
-	var taken []uuid.UUID
-	var ref uuid.UUID
-	var employee int64
-	e := earned{Total: Total{Kind: Earning}}
-	_, err = pgx.ForEachRow(rows, []any{&ref, &employee, &e.Date, &e.PayCodeID, &e.PayCode, &e.Job, &e.hours, &e.Money}, func() error {
-		if b.rules.stages(e.Total) {
-			out[employee] = append(out[employee], e)
-			taken = append(taken, ref)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read earnings: %w", err)
-	}
-	if len(taken) == 0 {
-		return out, nil
-	}
-	if _, err := tx.Exec(ctx, `UPDATE payroll_earning SET staging_id = $2 WHERE tenant_id = $1 AND ref_id = ANY($3)`, b.tenantID, b.id, taken); err != nil {
-		return nil, fmt.Errorf("take earnings: %w", err)
-	}
-	return out, nil
-}
-
-// stagedRows are the columns of rows.
-type stagedRows struct {
-	employees           []int64
-	numbers             []int32
-	dates               []civil.Date
-	codes, jobs, kinds  []string
-	historical          []*civil.Date
-	seconds             []int64
-	hours, days, moneys []string
-}
-
-func (r *stagedRows) add(employee int64, number int32, t Total, hours string) {
-	r.employees, r.numbers, r.dates = append(r.employees, employee), append(r.numbers, number), append(r.dates, t.Date)
-	r.codes, r.jobs, r.kinds = append(r.codes, t.PayCode), append(r.jobs, t.Job), append(r.kinds, string(t.Kind))
-	r.historical, r.seconds = append(r.historical, t.Historical), append(r.seconds, t.Seconds)
-	r.hours, r.days, r.moneys = append(r.hours, hours), append(r.days, t.Days), append(r.moneys, t.Money)
-}
-
-func (r *stagedRows) queue(batch *pgx.Batch, b *stagedBatch) {
-	if len(r.employees) == 0 {
-		return
-	}
-	batch.Queue(`INSERT INTO payroll_staged_row (tenant_id, staging_id, employee_id, row_number, apply_date, pay_code, job, kind, historical_date, seconds, hours, days, money)
-		SELECT $1, $2, e, n, d, c, j, k, h, s, nullif(o, '')::numeric, nullif(y, '')::numeric, nullif(m, '')::numeric
-		FROM unnest($3::bigint[], $4::int[], $5::date[], $6::text[], $7::text[], $8::text[], $9::date[], $10::bigint[], $11::text[], $12::text[], $13::text[])
-			AS t (e, n, d, c, j, k, h, s, o, y, m)`,
-		b.tenantID, b.id, r.employees, r.numbers, r.dates, r.codes, r.jobs, r.kinds, r.historical, r.seconds, r.hours, r.days, r.moneys)
 }

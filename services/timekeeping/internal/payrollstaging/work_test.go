@@ -20,6 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 )
@@ -36,15 +37,21 @@ func newWorker(t *testing.T, deps Deps) *Worker {
 // begun stores a run of March with a batch for each employee.
 func begun(t *testing.T, ctx context.Context, pool *pg.Pool, req *timekeepingv1.PayrollStagingRequest, employees ...int64) []*stagedBatch {
 	t.Helper()
+	return begunOn(t, ctx, pool, civil.Range{From: march(1), To: march(31)}, req, employees...)
+}
+
+// begunOn stores a run of some days, the last one included, with a batch for each employee.
+func begunOn(t *testing.T, ctx context.Context, pool *pg.Pool, days civil.Range, req *timekeepingv1.PayrollStagingRequest, employees ...int64) []*stagedBatch {
+	t.Helper()
 	id := uuid.New()
 	req.ExecutionId = id.String()
-	req.DateRange = &timekeepingv1.PayrollDateRange{StartDateTime: "2026-03-01T00:00:00", EndDateTime: "2026-03-31T00:00:00"}
+	req.DateRange = &timekeepingv1.PayrollDateRange{StartDateTime: days.From.String() + "T00:00:00", EndDateTime: days.To.String() + "T00:00:00"}
 	r, err := parse(req)
 	require.NoError(t, err)
 	body, err := proto.Marshal(r.message)
 	require.NoError(t, err)
 	_, err = work.Exec(ctx, pool, `INSERT INTO payroll_staging (tenant_id, id, execution_id, start_date, end_date, body, batches, batches_left)
-		VALUES (1, $1, $2, '2026-03-01', '2026-03-31', $4, $3, $3)`, id, id.String(), len(employees), body)
+		VALUES (1, $1, $2, $5, $6, $4, $3, $3)`, id, id.String(), len(employees), body, days.From, days.To)
 	require.NoError(t, err)
 	out := make([]*stagedBatch, len(employees))
 	for i, employee := range employees {
@@ -108,7 +115,7 @@ func TestBatchesThatStoreTogether(t *testing.T) {
 	for _, b := range batches {
 		group.Go(func() error {
 			return worker.finish(ctx, b, func(ctx context.Context, tx pgx.Tx) error {
-				if err := insertStaged(ctx, tx, b, []stagingEmployee{{Person: person.Person{ID: b.employees[0]}, fields: []string{}}}); err != nil {
+				if err := insertStaged(ctx, tx, b, []stagingEmployee{{Person: person.Person{ID: b.employees[0]}, head: payledger.Head{EmployeeID: b.employees[0]}, fields: []string{}}}); err != nil {
 					return err
 				}
 				if stored.Add(1) == int32(len(batches)) {

@@ -1,7 +1,6 @@
 package payrollstaging
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,10 +40,7 @@ func (t timecards) Totals(ctx context.Context, _ int64, employees []int64, days 
 			}
 			employee.Totals = append(employee.Totals, made)
 		}
-		slices.SortFunc(employee.Totals, func(a, b Total) int {
-			return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.PayCode, b.PayCode), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind),
-				cmp.Compare(dateOrZero(a.Historical), dateOrZero(b.Historical)))
-		})
+		slices.SortFunc(employee.Totals, compareTotals)
 		out = append(out, employee)
 	}
 	return out, nil

@@ -859,14 +859,16 @@ const file_rotaloom_timekeeping_v1_payroll_staging_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x14\n" +
 	"\x05batch\x18\x02 \x01(\x05R\x05batch:G\xaa\xbb\x18C\n" +
-	"4rotaloom.timekeeping.payroll_staging_batch.requested\x12\vtimekeeping2\xdb\x05\n" +
+	"4rotaloom.timekeeping.payroll_staging_batch.requested\x12\vtimekeeping2\x89\b\n" +
 	"\x15PayrollStagingService\x12\x82\x02\n" +
 	"\fStagePayroll\x12..rotaloom.timekeeping.v1.PayrollStagingRequest\x1a-.rotaloom.timekeeping.v1.PayrollStagingStatus\"\x92\x01\xa2\xbb\x18b\n" +
 	"\x19timekeeping.payroll.write\x18\x04r\x05WAGES\x92\x01;\x129It calculates what others entered, and changes no record.\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/commons/payroll/staging/async\x12\xdb\x01\n" +
 	"\x17GetPayrollStagingStatus\x121.rotaloom.timekeeping.v1.GetPayrollStagingRequest\x1a-.rotaloom.timekeeping.v1.PayrollStagingStatus\"^\xa2\xbb\x18#\n" +
 	"\x18timekeeping.payroll.read\x18\x01r\x05WAGES\x82\xd3\xe4\x93\x021\x12//v1/commons/payroll/staging/{request_id}/status\x12\xde\x01\n" +
 	"\x18GetPayrollStagingDetails\x121.rotaloom.timekeeping.v1.GetPayrollStagingRequest\x1a..rotaloom.timekeeping.v1.PayrollStagingDetails\"_\xa2\xbb\x18#\n" +
-	"\x18timekeeping.payroll.read\x18\x02r\x05WAGES\x82\xd3\xe4\x93\x022\x120/v1/commons/payroll/staging/{request_id}/detailsB\xfe\x01\n" +
+	"\x18timekeeping.payroll.read\x18\x02r\x05WAGES\x82\xd3\xe4\x93\x022\x120/v1/commons/payroll/staging/{request_id}/details\x12\xab\x02\n" +
+	"\x14CancelPayrollStaging\x121.rotaloom.timekeeping.v1.GetPayrollStagingRequest\x1a-.rotaloom.timekeeping.v1.PayrollStagingStatus\"\xb0\x01\xa2\xbb\x18u\n" +
+	"\x19timekeeping.payroll.write\x18\x04`\x01r\x05WAGES\x92\x01L\x12JIt takes back what payroll was given, and changes no record of the caller.\x82\xd3\xe4\x93\x021\"//v1/commons/payroll/staging/{request_id}/cancelB\xfe\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\x13PayrollStagingProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (
@@ -917,11 +919,13 @@ var file_rotaloom_timekeeping_v1_payroll_staging_proto_depIdxs = []int32{
 	0,  // 14: rotaloom.timekeeping.v1.PayrollStagingService.StagePayroll:input_type -> rotaloom.timekeeping.v1.PayrollStagingRequest
 	6,  // 15: rotaloom.timekeeping.v1.PayrollStagingService.GetPayrollStagingStatus:input_type -> rotaloom.timekeeping.v1.GetPayrollStagingRequest
 	6,  // 16: rotaloom.timekeeping.v1.PayrollStagingService.GetPayrollStagingDetails:input_type -> rotaloom.timekeeping.v1.GetPayrollStagingRequest
-	7,  // 17: rotaloom.timekeeping.v1.PayrollStagingService.StagePayroll:output_type -> rotaloom.timekeeping.v1.PayrollStagingStatus
-	7,  // 18: rotaloom.timekeeping.v1.PayrollStagingService.GetPayrollStagingStatus:output_type -> rotaloom.timekeeping.v1.PayrollStagingStatus
-	8,  // 19: rotaloom.timekeeping.v1.PayrollStagingService.GetPayrollStagingDetails:output_type -> rotaloom.timekeeping.v1.PayrollStagingDetails
-	17, // [17:20] is the sub-list for method output_type
-	14, // [14:17] is the sub-list for method input_type
+	6,  // 17: rotaloom.timekeeping.v1.PayrollStagingService.CancelPayrollStaging:input_type -> rotaloom.timekeeping.v1.GetPayrollStagingRequest
+	7,  // 18: rotaloom.timekeeping.v1.PayrollStagingService.StagePayroll:output_type -> rotaloom.timekeeping.v1.PayrollStagingStatus
+	7,  // 19: rotaloom.timekeeping.v1.PayrollStagingService.GetPayrollStagingStatus:output_type -> rotaloom.timekeeping.v1.PayrollStagingStatus
+	8,  // 20: rotaloom.timekeeping.v1.PayrollStagingService.GetPayrollStagingDetails:output_type -> rotaloom.timekeeping.v1.PayrollStagingDetails
+	7,  // 21: rotaloom.timekeeping.v1.PayrollStagingService.CancelPayrollStaging:output_type -> rotaloom.timekeeping.v1.PayrollStagingStatus
+	18, // [18:22] is the sub-list for method output_type
+	14, // [14:18] is the sub-list for method input_type
 	14, // [14:14] is the sub-list for extension type_name
 	14, // [14:14] is the sub-list for extension extendee
 	0,  // [0:14] is the sub-list for field type_name

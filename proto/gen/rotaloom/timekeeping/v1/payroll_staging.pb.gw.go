@@ -168,6 +168,59 @@ func local_request_PayrollStagingService_GetPayrollStagingDetails_0(ctx context.
 	return msg, metadata, err
 }
 
+var filter_PayrollStagingService_CancelPayrollStaging_0 = &utilities.DoubleArray{Encoding: map[string]int{"request_id": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
+func request_PayrollStagingService_CancelPayrollStaging_0(ctx context.Context, marshaler runtime.Marshaler, client PayrollStagingServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq GetPayrollStagingRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["request_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "request_id")
+	}
+	protoReq.RequestId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "request_id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_PayrollStagingService_CancelPayrollStaging_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.CancelPayrollStaging(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_PayrollStagingService_CancelPayrollStaging_0(ctx context.Context, marshaler runtime.Marshaler, server PayrollStagingServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq GetPayrollStagingRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["request_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "request_id")
+	}
+	protoReq.RequestId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "request_id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_PayrollStagingService_CancelPayrollStaging_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.CancelPayrollStaging(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 // RegisterPayrollStagingServiceHandlerServer registers the http handlers for service PayrollStagingService to "mux".
 // UnaryRPC     :call PayrollStagingServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -233,6 +286,26 @@ func RegisterPayrollStagingServiceHandlerServer(ctx context.Context, mux *runtim
 			return
 		}
 		forward_PayrollStagingService_GetPayrollStagingDetails_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_PayrollStagingService_CancelPayrollStaging_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/rotaloom.timekeeping.v1.PayrollStagingService/CancelPayrollStaging", runtime.WithHTTPPathPattern("/v1/commons/payroll/staging/{request_id}/cancel"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_PayrollStagingService_CancelPayrollStaging_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PayrollStagingService_CancelPayrollStaging_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 
 	return nil
@@ -325,6 +398,23 @@ func RegisterPayrollStagingServiceHandlerClient(ctx context.Context, mux *runtim
 		}
 		forward_PayrollStagingService_GetPayrollStagingDetails_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_PayrollStagingService_CancelPayrollStaging_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/rotaloom.timekeeping.v1.PayrollStagingService/CancelPayrollStaging", runtime.WithHTTPPathPattern("/v1/commons/payroll/staging/{request_id}/cancel"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_PayrollStagingService_CancelPayrollStaging_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PayrollStagingService_CancelPayrollStaging_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
@@ -332,10 +422,12 @@ var (
 	pattern_PayrollStagingService_StagePayroll_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 2, 4}, []string{"v1", "commons", "payroll", "staging", "async"}, ""))
 	pattern_PayrollStagingService_GetPayrollStagingStatus_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4, 2, 5}, []string{"v1", "commons", "payroll", "staging", "request_id", "status"}, ""))
 	pattern_PayrollStagingService_GetPayrollStagingDetails_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4, 2, 5}, []string{"v1", "commons", "payroll", "staging", "request_id", "details"}, ""))
+	pattern_PayrollStagingService_CancelPayrollStaging_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3, 1, 0, 4, 1, 5, 4, 2, 5}, []string{"v1", "commons", "payroll", "staging", "request_id", "cancel"}, ""))
 )
 
 var (
 	forward_PayrollStagingService_StagePayroll_0             = runtime.ForwardResponseMessage
 	forward_PayrollStagingService_GetPayrollStagingStatus_0  = runtime.ForwardResponseMessage
 	forward_PayrollStagingService_GetPayrollStagingDetails_0 = runtime.ForwardResponseMessage
+	forward_PayrollStagingService_CancelPayrollStaging_0     = runtime.ForwardResponseMessage
 )

@@ -25,6 +25,7 @@ const (
 	PayrollStagingService_StagePayroll_FullMethodName             = "/rotaloom.timekeeping.v1.PayrollStagingService/StagePayroll"
 	PayrollStagingService_GetPayrollStagingStatus_FullMethodName  = "/rotaloom.timekeeping.v1.PayrollStagingService/GetPayrollStagingStatus"
 	PayrollStagingService_GetPayrollStagingDetails_FullMethodName = "/rotaloom.timekeeping.v1.PayrollStagingService/GetPayrollStagingDetails"
+	PayrollStagingService_CancelPayrollStaging_FullMethodName     = "/rotaloom.timekeeping.v1.PayrollStagingService/CancelPayrollStaging"
 )
 
 // PayrollStagingServiceClient is the client API for PayrollStagingService service.
@@ -33,8 +34,16 @@ const (
 //
 // PayrollStagingService stages payroll: a background job adds up the time of the
 // chosen employees by pay code, job and day, and stores it as rows that later
-// changes of timecards leave as they are. Earnings that were imported for these days
-// are taken into payroll by the first run that stages them. Runs are kept for 30 days.
+// changes of timecards leave as they are.
+//
+// The rows of all runs are the ledger of payroll. A run stages the days of its range that no
+// run has staged. Of days that an earlier run staged, in the range or before it, it stages
+// by how much the present totals differ from the ledger, as historical corrections. So
+// nothing is paid twice, and a late change is paid once. Days before the range are compared
+// while they are open, for 366 days, and after each change when they are signed off.
+//
+// Earnings that were imported for the days of the range are taken into payroll by the first
+// run that stages them. Status and exports of a run are kept for 30 days, its rows for good.
 type PayrollStagingServiceClient interface {
 	// Stages payroll. At most three runs of a tenant go on at a time. An executionId
 	// stages once.
@@ -43,6 +52,10 @@ type PayrollStagingServiceClient interface {
 	GetPayrollStagingStatus(ctx context.Context, in *GetPayrollStagingRequest, opts ...grpc.CallOption) (*PayrollStagingStatus, error)
 	// Retrieves which employees a run has staged, and which it could not.
 	GetPayrollStagingDetails(ctx context.Context, in *GetPayrollStagingRequest, opts ...grpc.CallOption) (*PayrollStagingDetails, error)
+	// Cancels a run that has not been exported: its rows leave the ledger, and later runs stage
+	// its days and its earnings again. A cancelled run stays cancelled; cancelling it again
+	// changes nothing.
+	CancelPayrollStaging(ctx context.Context, in *GetPayrollStagingRequest, opts ...grpc.CallOption) (*PayrollStagingStatus, error)
 }
 
 type payrollStagingServiceClient struct {
@@ -83,14 +96,32 @@ func (c *payrollStagingServiceClient) GetPayrollStagingDetails(ctx context.Conte
 	return out, nil
 }
 
+func (c *payrollStagingServiceClient) CancelPayrollStaging(ctx context.Context, in *GetPayrollStagingRequest, opts ...grpc.CallOption) (*PayrollStagingStatus, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PayrollStagingStatus)
+	err := c.cc.Invoke(ctx, PayrollStagingService_CancelPayrollStaging_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PayrollStagingServiceServer is the server API for PayrollStagingService service.
 // All implementations must embed UnimplementedPayrollStagingServiceServer
 // for forward compatibility.
 //
 // PayrollStagingService stages payroll: a background job adds up the time of the
 // chosen employees by pay code, job and day, and stores it as rows that later
-// changes of timecards leave as they are. Earnings that were imported for these days
-// are taken into payroll by the first run that stages them. Runs are kept for 30 days.
+// changes of timecards leave as they are.
+//
+// The rows of all runs are the ledger of payroll. A run stages the days of its range that no
+// run has staged. Of days that an earlier run staged, in the range or before it, it stages
+// by how much the present totals differ from the ledger, as historical corrections. So
+// nothing is paid twice, and a late change is paid once. Days before the range are compared
+// while they are open, for 366 days, and after each change when they are signed off.
+//
+// Earnings that were imported for the days of the range are taken into payroll by the first
+// run that stages them. Status and exports of a run are kept for 30 days, its rows for good.
 type PayrollStagingServiceServer interface {
 	// Stages payroll. At most three runs of a tenant go on at a time. An executionId
 	// stages once.
@@ -99,6 +130,10 @@ type PayrollStagingServiceServer interface {
 	GetPayrollStagingStatus(context.Context, *GetPayrollStagingRequest) (*PayrollStagingStatus, error)
 	// Retrieves which employees a run has staged, and which it could not.
 	GetPayrollStagingDetails(context.Context, *GetPayrollStagingRequest) (*PayrollStagingDetails, error)
+	// Cancels a run that has not been exported: its rows leave the ledger, and later runs stage
+	// its days and its earnings again. A cancelled run stays cancelled; cancelling it again
+	// changes nothing.
+	CancelPayrollStaging(context.Context, *GetPayrollStagingRequest) (*PayrollStagingStatus, error)
 	mustEmbedUnimplementedPayrollStagingServiceServer()
 }
 
@@ -117,6 +152,9 @@ func (UnimplementedPayrollStagingServiceServer) GetPayrollStagingStatus(context.
 }
 func (UnimplementedPayrollStagingServiceServer) GetPayrollStagingDetails(context.Context, *GetPayrollStagingRequest) (*PayrollStagingDetails, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPayrollStagingDetails not implemented")
+}
+func (UnimplementedPayrollStagingServiceServer) CancelPayrollStaging(context.Context, *GetPayrollStagingRequest) (*PayrollStagingStatus, error) {
+	return nil, status.Error(codes.Unimplemented, "method CancelPayrollStaging not implemented")
 }
 func (UnimplementedPayrollStagingServiceServer) mustEmbedUnimplementedPayrollStagingServiceServer() {}
 func (UnimplementedPayrollStagingServiceServer) testEmbeddedByValue()                               {}
@@ -193,6 +231,24 @@ func _PayrollStagingService_GetPayrollStagingDetails_Handler(srv interface{}, ct
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PayrollStagingService_CancelPayrollStaging_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetPayrollStagingRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PayrollStagingServiceServer).CancelPayrollStaging(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PayrollStagingService_CancelPayrollStaging_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PayrollStagingServiceServer).CancelPayrollStaging(ctx, req.(*GetPayrollStagingRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PayrollStagingService_ServiceDesc is the grpc.ServiceDesc for PayrollStagingService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -211,6 +267,10 @@ var PayrollStagingService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetPayrollStagingDetails",
 			Handler:    _PayrollStagingService_GetPayrollStagingDetails_Handler,
+		},
+		{
+			MethodName: "CancelPayrollStaging",
+			Handler:    _PayrollStagingService_CancelPayrollStaging_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
