@@ -58,7 +58,7 @@ func newLedger(t *testing.T) (context.Context, *ledgerFixture) {
 	require.NoError(t, err)
 	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-06-01"))
 	persons := person.NewDirectory(pool, nil, rowvisibility.New(clock.System{}))
-	deps := Deps{Pool: pool, Persons: persons, Source: FromTimecards(timecardTotals{cards}), Wake: func() {}}
+	deps := Deps{Pool: pool, Persons: persons, Source: FromTimecards(timecardTotals{cards})}
 	return ctx, &ledgerFixture{Timecards: cards, pool: pool, worker: newWorker(t, deps)}
 }
 
