@@ -194,6 +194,8 @@ func TestLeaveEditTimes(t *testing.T) {
 			made, err := b.take(ctx, c, test.start, edit)
 			require.NoError(t, err, name)
 			assert.Equal(t, test.want, [2]string{made[0].GetStartDateTime(), made[0].GetEndDateTime()}, name)
+			_, err = b.leaveEdits.DeleteLeaveEdit(ctx, &timekeepingv1.DeleteLeaveEditRequest{Id: made[0].GetId()})
+			require.NoError(t, err, "the day is free for the next case")
 		})
 	}
 }

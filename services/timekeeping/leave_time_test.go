@@ -19,7 +19,7 @@ func TestLeaveEditsShowTheTimeOfTheirShifts(t *testing.T) {
 	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	b.days.put(1, civil.Of(2026, 3, 2), 6, 10, 11, 15)
-	b.days.put(1, civil.Of(2026, 3, 3), 22, 30)
+	b.days.put(1, civil.Of(2026, 3, 3), 22, 31)
 	c := b.createCase(t, ctx)
 	shown := func(edits ...*timekeepingv1.LeaveEdit) []string {
 		var out []string

@@ -27,6 +27,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecasepolicy"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecertification"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavenote"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
@@ -143,7 +144,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	employeeDays, pay := schedulingv1.NewEmployeeDayServiceClient(deps.Scheduling), commonsv1.NewPersonPayServiceClient(deps.Commons)
 	terms := schedulingv1.NewEmploymentTermServiceClient(deps.Scheduling)
-	cards := card.NewReader(deps.Pool, employeeday.NewReader(pay, employeeDays), deps.Clock.Now)
+	days := employeeday.NewReader(pay, employeeDays)
+	cards, room := card.NewReader(deps.Pool, days, deps.Clock.Now), leaveday.NewReader(deps.Pool, days)
 	periods := commonsv1.NewSymbolicPeriodServiceClient(deps.Commons)
 	hyperfinds := commonsv1.NewHyperfindServiceClient(deps.Commons)
 	finder := requested.New(persons, commonsClients{periods, hyperfinds})
@@ -158,7 +160,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	subtypes, timeOffEdits := requestsubtype.New(deps.Pool), schedulingv1.NewTimeOffEditServiceClient(deps.Scheduling)
 	timeOff := timeoff.Deps{
 		Pool: deps.Pool, Persons: persons, Days: employeeDays, Handover: handover.New(deps.Pool, timeOffEdits, timeoff.StoredEdits, deps.Log),
-		Subtypes: subtypes, Commons: hyperfinds, Accruals: accrual.NewReader(deps.Pool, cards, pay), Clock: deps.Clock,
+		Subtypes: subtypes, Commons: hyperfinds, Accruals: accrual.NewReader(deps.Pool, cards, pay), Room: room, Clock: deps.Clock,
 	}
 	payrollWorker, err := payrollstaging.NewWorker(payroll, deps.Registry)
 	if err != nil {
@@ -167,7 +169,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	return &Service{
 		Core: core, Replicator: replicator, leaveReporter: reporter,
 		leaveCases: leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, reporter.Report),
-		leaveEdits: leaveedit.New(deps.Pool, persons, employeeDays, leaveDays, reporter),
+		leaveEdits: leaveedit.New(deps.Pool, persons, employeeDays, room, leaveDays, reporter),
 		leaveNotes: leavenote.New(deps.Pool, persons, deps.Clock.Now),
 		leaveSetup: leavesetup.New(),
 
@@ -187,7 +189,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		payRules:  payrule.New(deps.Pool, terms),
 
 		punches:       timecard.NewPunches(deps.Pool, signoffs, persons, deps.Clock.Now),
-		timecards:     timecard.NewTimecards(deps.Pool, cards, finder, signoffs),
+		timecards:     timecard.NewTimecards(deps.Pool, cards, finder, signoffs, room),
 		scheduleRules: actualhours.New(schedulingv1.NewScheduleRuleEvaluationServiceClient(deps.Scheduling), cards),
 		signoffs:      signoff.New(signoffs, finder),
 		approvals:     approval.New(deps.Pool, cards, finder),

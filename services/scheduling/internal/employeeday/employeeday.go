@@ -109,7 +109,7 @@ func payCodeEdits(list []reading.DayEdit, days civil.Range) ([]*schedulingv1.Emp
 			last = e.First // One night, which ends on the day after it began.
 		}
 		for day := max(e.First, days.From); day <= min(last, days.To-1); day++ {
-			out = append(out, &schedulingv1.EmployeePayCodeEdit{Day: int32(day), Amount: proto.CloneOf(amount)})
+			out = append(out, &schedulingv1.EmployeePayCodeEdit{Day: int32(day), Amount: proto.CloneOf(amount), TimeOff: e.Covers})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *schedulingv1.EmployeePayCodeEdit) int { return cmp.Compare(a.GetDay(), b.GetDay()) })

@@ -80,6 +80,16 @@ func UsingPayCode(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeeping
 	return paycode.UserIn(ctx, tx, tenantID, accrualCodes(), "accrual code", (*timekeepingv1.AccrualCode).GetPayCodes, p)
 }
 
+// TakingPayCodes returns the pay codes that accrual codes of a tenant take from.
+func TakingPayCodes(ctx context.Context, tx pgx.Tx, tenantID int64) ([]*commonv1.Ref, error) {
+	list, err := accrualCodes().All(ctx, tx, tenantID)
+	var refs []*commonv1.Ref
+	for _, c := range list {
+		refs = append(refs, c.GetPayCodes()...)
+	}
+	return refs, err
+}
+
 func (h *CodeHandler) setNames(ctx context.Context, list ...*timekeepingv1.AccrualCode) error {
 	var refs []*commonv1.Ref
 	for _, c := range list {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -18,6 +19,22 @@ import (
 type Days struct {
 	Pay      *commonsv1.PersonPay
 	Schedule *schedulingv1.EmployeeDays
+}
+
+// PayRule returns the pay rule of the employee on a day: that of the employment term, or else
+// the one of the job assignment; nil for none.
+func (d Days) PayRule(day civil.Date) *commonv1.Ref {
+	for _, rule := range d.Schedule.GetPayRules() {
+		if civil.Date(rule.GetFrom()) <= day && day < civil.Date(rule.GetTo()) {
+			return rule.GetPayRule()
+		}
+	}
+	for _, rule := range d.Pay.GetPayRules() {
+		if civil.Date(rule.GetFrom()) <= day && day < civil.Date(rule.GetTo()) {
+			return &commonv1.Ref{Qualifier: &rule.Text}
+		}
+	}
+	return nil
 }
 
 // Source reads the days of employees.

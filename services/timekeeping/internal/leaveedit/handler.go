@@ -17,6 +17,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
@@ -28,15 +29,16 @@ type Handler struct {
 	pool    *pg.Pool
 	persons *person.Directory
 	days    schedulingv1.EmployeeDayServiceClient
+	room    *leaveday.Reader
 	zones   civil.Zones
 	periods leavecase.Ranges
 	report  *Reporter
 }
 
-// New makes a Handler; days knows the shifts of employees, and the reporter hands leave over to
-// scheduling.
-func New(pool *pg.Pool, persons *person.Directory, days schedulingv1.EmployeeDayServiceClient, periods leavecase.Ranges, report *Reporter) *Handler {
-	return &Handler{pool: pool, persons: persons, days: days, periods: periods, report: report}
+// New makes a Handler; days knows the shifts of employees, room knows how much leave their days
+// can have, and the reporter hands leave over to scheduling.
+func New(pool *pg.Pool, persons *person.Directory, days schedulingv1.EmployeeDayServiceClient, room *leaveday.Reader, periods leavecase.Ranges, report *Reporter) *Handler {
+	return &Handler{pool: pool, persons: persons, days: days, room: room, periods: periods, report: report}
 }
 
 // CreateLeaveEdits stores edits of one case, all or none.
@@ -61,14 +63,21 @@ func (h *Handler) CreateLeaveEdits(ctx context.Context, req *timekeepingv1.Creat
 // store writes edits of a case, new ones and changed ones.
 func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekeepingv1.LeaveEdit, clock *civil.TimeOfDay) (*timekeepingv1.LeaveEditList, error) {
 	tenantID := tenant.Of(ctx)
-	edits, work, err := h.planned(ctx, tenantID, ref, edits)
+	plan, err := h.planned(ctx, tenantID, ref, edits)
+	if err != nil {
+		return nil, err
+	}
+	days, err := h.readRoom(ctx, tenantID, plan, clock)
 	if err != nil {
 		return nil, err
 	}
 	out := &timekeepingv1.LeaveEditList{}
 	err = h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
-		rows, err := h.rows(ctx, tx, tenantID, c, edits, clock)
+		rows, err := h.rows(ctx, tx, tenantID, c, plan.edits, clock)
 		if err != nil {
+			return err
+		}
+		if err := checkRoom(ctx, tx, tenantID, days, rows); err != nil {
 			return err
 		}
 		if err := put(ctx, tx, tenantID, c, rows); err != nil {
@@ -78,7 +87,7 @@ func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekee
 		if err != nil {
 			return err
 		}
-		if err := h.timed(rows, beside, work, func(row) string { return c.TimeZone() }); err != nil {
+		if err := h.timed(rows, beside, plan.work, func(row) string { return c.TimeZone() }); err != nil {
 			return err
 		}
 		out.LeaveEdits = make([]*timekeepingv1.LeaveEdit, len(rows))

@@ -25,13 +25,20 @@ type shown struct {
 	beside map[employeeDay][]row
 }
 
+// plan is what is known of edits before they are stored.
+type plan struct {
+	of    *leavecase.Case
+	edits []*timekeepingv1.LeaveEdit
+	work  map[employeeDay][]*schedulingv1.EmployeeShiftSegment
+}
+
 // planned prepares edits of a case that are to be stored. The edits that it returns say
 // no times which only repeat what a response shows of an edit that has none of its own:
 // it stays so. The work is that of the days that they may need.
-func (h *Handler) planned(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) ([]*timekeepingv1.LeaveEdit, map[employeeDay][]*schedulingv1.EmployeeShiftSegment, error) {
+func (h *Handler) planned(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*plan, error) {
 	before, err := h.shown(ctx, tenantID, ref, sent)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	days := untimedDays(before.rows)
 	for _, edit := range sent {
@@ -43,11 +50,11 @@ func (h *Handler) planned(ctx context.Context, tenantID int64, ref *commonv1.Ref
 	}
 	work, err := h.workOn(ctx, days)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	zone, err := h.zones.Get(before.of.TimeZone())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	known := map[int64]times{}
 	for on, edits := range before.beside {
@@ -65,7 +72,7 @@ func (h *Handler) planned(ctx context.Context, tenantID int64, ref *commonv1.Ref
 			out[i].Date = cmp.Or(edit.GetDate(), r.first.String())
 		}
 	}
-	return out, work, nil
+	return &plan{of: before.of, edits: out, work: work}, nil
 }
 
 func (h *Handler) shown(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*shown, error) {

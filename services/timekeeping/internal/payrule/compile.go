@@ -29,6 +29,8 @@ type compiled struct {
 type version struct {
 	from civil.Date
 	rule worktime.Rule
+	// fullDay is how much leave a day can have on which nothing is scheduled, in seconds.
+	fullDay int64
 }
 
 // Compile makes Rules of what is stored. PayCode returns the pay code with an id or,
@@ -48,7 +50,7 @@ func Compile(list []*timekeepingv1.PayRule, payCode func(*commonv1.Ref) worktime
 			}
 			rule := compile(v, payCode, paid)
 			out.maxShift = max(out.maxShift, rule.MaxShift)
-			c.days = append(c.days, version{from, rule})
+			c.days = append(c.days, version{from, rule, fullDay(v)})
 		}
 		out.byID[r.GetId()], out.byName[strings.ToLower(r.GetName())] = c, c
 	}
@@ -107,20 +109,52 @@ func repeatWithin(v *timekeepingv1.PayRuleVersion) int64 {
 // MaxShift returns the longest that any shift may be, in seconds.
 func (r *Rules) MaxShift() int64 { return r.maxShift }
 
+// fullDay is the default for versions that were stored before there was a setting.
+func fullDay(v *timekeepingv1.PayRuleVersion) int64 {
+	if v.FullDay == nil {
+		return defaultFullDay * minute
+	}
+	return int64(v.GetFullDay()) * minute
+}
+
+// FullDay returns how much leave a day can have on which nothing is scheduled, in seconds, by
+// the pay rule that a ref names.
+func (r *Rules) FullDay(ref *commonv1.Ref, day civil.Date) int64 {
+	if v := r.find(ref).on(day); v != nil {
+		return v.fullDay
+	}
+	return defaultFullDay * minute
+}
+
+func (r *Rules) find(ref *commonv1.Ref) *compiled {
+	if ref != nil && ref.Id != nil {
+		return r.byID[ref.GetId()]
+	}
+	return r.byName[strings.ToLower(ref.GetQualifier())]
+}
+
+// on returns the version that holds on a day, nil for none.
+func (c *compiled) on(day civil.Date) *version {
+	if c == nil {
+		return nil
+	}
+	for i := len(c.days) - 1; i >= 0; i-- {
+		if c.days[i].from <= day {
+			return &c.days[i]
+		}
+	}
+	return nil
+}
+
 // On returns the name of the pay rule that a ref names and how it is on a day; none
 // when there is no such one. The id of a ref wins.
 func (r *Rules) On(ref *commonv1.Ref, day civil.Date) (string, *worktime.Rule) {
-	found := r.byName[strings.ToLower(ref.GetQualifier())]
-	if ref != nil && ref.Id != nil {
-		found = r.byID[ref.GetId()]
-	}
+	found := r.find(ref)
 	if found == nil {
 		return "", r.none
 	}
-	for i := len(found.days) - 1; i >= 0; i-- {
-		if found.days[i].from <= day {
-			return found.name, &found.days[i].rule
-		}
+	if v := found.on(day); v != nil {
+		return found.name, &v.rule
 	}
 	return found.name, r.none
 }

@@ -21,7 +21,9 @@ const (
 	defaultLongestShift = 960
 	// defaultRepeatedPunchSeconds is for how many seconds a second touch is ignored.
 	defaultRepeatedPunchSeconds = 60
-	defaultLongestBreak         = 240
+	// defaultFullDay is how many minutes of leave a day can have on which nothing is scheduled.
+	defaultFullDay      = 480
+	defaultLongestBreak = 240
 )
 
 func invalid(format string, args ...any) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
@@ -28,15 +29,16 @@ type Timecards struct {
 	cards    *card.Reader
 	finder   *requested.Finder
 	signoffs *signoff.Store
+	room     *leaveday.Reader
 	zones    civil.Zones
 }
 
 var _ timekeepingv1.TimecardServiceServer = (*Timecards)(nil)
 
 // NewTimecards returns a Timecards of the timecards of a reader, which are kept in the
-// database of the pool.
-func NewTimecards(pool *pg.Pool, cards *card.Reader, finder *requested.Finder, signoffs *signoff.Store) *Timecards {
-	return &Timecards{pool: pool, cards: cards, finder: finder, signoffs: signoffs}
+// database of the pool. Room knows how much leave days can have.
+func NewTimecards(pool *pg.Pool, cards *card.Reader, finder *requested.Finder, signoffs *signoff.Store, room *leaveday.Reader) *Timecards {
+	return &Timecards{pool: pool, cards: cards, finder: finder, signoffs: signoffs, room: room}
 }
 
 // MultiReadTimecards returns the timecards of employees on some days.
@@ -123,7 +125,7 @@ var errOnlyValidated = errors.New("only validated")
 
 // update applies the changes of a timecard in one transaction.
 func (h *Timecards) update(ctx context.Context, tenantID int64, who person.Person, do *timekeepingv1.TimecardChanges) error {
-	plan := &plan{pool: h.pool, zones: &h.zones, tenantID: tenantID, who: who, days: signoff.ChangedDays{}, now: h.cards.Now()}
+	plan := &plan{pool: h.pool, zones: &h.zones, tenantID: tenantID, who: who, days: signoff.ChangedDays{}, now: h.cards.Now(), room: h.room}
 	if err := plan.read(ctx, do); err != nil {
 		return err
 	}

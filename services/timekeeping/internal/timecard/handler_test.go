@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
@@ -32,7 +33,8 @@ func newTimecards(t *testing.T, ctx context.Context, now func() time.Time) (*Tim
 	pool := pooltest.New(t)
 	persontest.Add(ctx, t, pool, 7)
 	cards := timecardtest.New(pool, timecardtest.Known{}, now)
-	return NewTimecards(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil), cards.Signoffs), cards
+	room := leaveday.NewReader(pool, timecardtest.Known{})
+	return NewTimecards(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil), cards.Signoffs, room), cards
 }
 
 // A punch that somebody moves while another change of it is prepared is not corrected
@@ -79,6 +81,6 @@ func TestTimecardsAtOnceAreBounded(t *testing.T) {
 	}
 	assert.True(t, fault.HasCode(read(handler, "2026-01-01"), timecardfault.CodeLimit), "82 employees on 366 days")
 	finder := requested.New(person.NewDirectory(handler.pool, persontest.NobodyElse{}, nil), nil)
-	handler = NewTimecards(handler.pool, cards.Cards, finder, cards.Signoffs)
+	handler = NewTimecards(handler.pool, cards.Cards, finder, cards.Signoffs, handler.room)
 	assert.True(t, fault.HasCode(read(handler, "2025-12-31"), timecardfault.CodeReference), "82 employees on 365 days")
 }

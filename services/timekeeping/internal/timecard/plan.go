@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paycodeedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
@@ -33,6 +34,10 @@ type plan struct {
 	addedPunches, updatedPunches []*punch.Entry
 	removedPunches, removedEdits []int64
 	edits                        []*paycodeedit.Edit
+	// room knows how much leave days can have, and leaveDays are those of edits of leave; nil
+	// without such edits.
+	room      *leaveday.Reader
+	leaveDays *leaveday.Days
 }
 
 // read checks what is to change, and finds out which days that concerns.
@@ -74,7 +79,45 @@ func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) erro
 	if err := p.readEdits(do.GetPayCodeEdits(), setup); err != nil {
 		return err
 	}
+	if err := p.readRoom(ctx); err != nil {
+		return err
+	}
 	return p.readOld(ctx, p.pool, p.days)
+}
+
+// readRoom reads what the days of the pay code edits have.
+func (p *plan) readRoom(ctx context.Context) error {
+	if len(p.edits) == 0 {
+		return nil
+	}
+	days := make([]civil.Date, len(p.edits))
+	for i, e := range p.edits {
+		days[i] = e.Day
+	}
+	var err error
+	p.leaveDays, err = p.room.Read(ctx, p.tenantID, p.who.ID, days)
+	return err
+}
+
+// checkRoom refuses pay code edits of leave whose days have no room for them.
+func (p *plan) checkRoom(ctx context.Context, tx pgx.Tx) error {
+	var added []leaveday.Taking
+	var replaced []leaveday.Source
+	for _, e := range p.edits {
+		if e.ID != 0 {
+			replaced = append(replaced, leaveday.Source{Kind: leaveday.TimecardEdit, ID: e.ID})
+		}
+		if p.leaveDays.AreLeave(e.Body.GetPaycode()) {
+			added = append(added, leaveday.OfTimecardEdit(e.ID, e.Day, e.Quantity))
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	if err := leaveday.Lock(ctx, tx, p.tenantID, p.who.ID); err != nil {
+		return err
+	}
+	return p.leaveDays.Check(ctx, tx, p.tenantID, added, replaced...)
 }
 
 func (p *plan) readEdits(changes *timekeepingv1.PayCodeEditChanges, s *paysetup.Setup) error {
@@ -173,6 +216,9 @@ func (p *plan) apply(ctx context.Context, tx pgx.Tx) error {
 		if err := paycodeedit.Delete(ctx, tx, p.tenantID, p.who.ID, id); err != nil {
 			return err
 		}
+	}
+	if err := p.checkRoom(ctx, tx); err != nil {
+		return err
 	}
 	for _, e := range p.edits {
 		if err := paycodeedit.Store(ctx, tx, p.tenantID, p.who.ID, e); err != nil {

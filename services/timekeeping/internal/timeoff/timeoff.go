@@ -25,6 +25,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff/handover"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
@@ -53,7 +54,9 @@ type Deps struct {
 	Subtypes Subtypes
 	Commons  employeesearch.Commons
 	Accruals Accruals
-	Clock    clock.Clock
+	// Room knows how much leave days can have.
+	Room  *leaveday.Reader
+	Clock clock.Clock
 }
 
 // requests is what both sides have in common.
@@ -88,9 +91,16 @@ func (h *requests) create(ctx context.Context, employee *employee, given *timeke
 	if made.id, err = newID(ctx, h.Pool); err != nil {
 		return nil, err
 	}
+	room, err := h.readRoom(ctx, tenantID, employee.ID, request)
+	if err != nil {
+		return nil, err
+	}
 	of := handover.Request{ID: made.id, EmployeeID: employee.ID}
 	err = h.Handover.Change(ctx, tenantID, of, as.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
 		if err := refuseOverlaps(ctx, tx, tenantID, made, days); err != nil {
+			return err
+		}
+		if err := room.check(ctx, tx, tenantID, made); err != nil {
 			return err
 		}
 		if err := insert(ctx, tx, tenantID, made); err != nil || !as.covers() {
@@ -196,8 +206,14 @@ func (h *requests) change(ctx context.Context, req *timekeepingv1.ApplyUpdateTim
 		cancelsItself = subtype.GetAutomaticApprovalForCancellation()
 	}
 	var changed *row
-	of := handover.Request{ID: seen.id, EmployeeID: seen.employeeID}
 	after, _ := next(h.by, seen.status, to, cancelsItself) // What is refused changes nothing.
+	var room *room
+	if after.covers() && !seen.status.covers() {
+		if room, err = h.readRoom(ctx, tenantID, seen.employeeID, seen.request); err != nil {
+			return nil, err
+		}
+	}
+	of := handover.Request{ID: seen.id, EmployeeID: seen.employeeID}
 	err = h.Handover.Change(ctx, tenantID, of, seen.status.covers() != after.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
 		r, err := forUpdate(ctx, tx, tenantID, seen.id)
 		if err != nil {
@@ -217,6 +233,9 @@ func (h *requests) change(ctx context.Context, req *timekeepingv1.ApplyUpdateTim
 		}
 		switch {
 		case r.status.covers() && !before.covers():
+			if err := room.check(ctx, tx, tenantID, r); err != nil {
+				return err
+			}
 			r.request.ApprovalPeriods = r.request.GetPeriods()
 		case before.covers() && !r.status.covers():
 			r.request.ApprovalPeriods = nil

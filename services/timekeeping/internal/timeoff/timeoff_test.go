@@ -21,10 +21,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/requestsubtype"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff/handover"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff/timeofftest"
@@ -60,7 +62,7 @@ func newFixture(t *testing.T) *fixture {
 	w.handover = handover.New(w.pool, w.schedules, timeoff.StoredEdits, pgtest.Log(t))
 	deps := timeoff.Deps{
 		Pool: w.pool, Persons: person.NewDirectory(w.pool, persontest.NobodyElse{}, nil), Days: w.schedules, Handover: w.handover,
-		Subtypes: w.subtypes, Clock: w.clock,
+		Subtypes: w.subtypes, Clock: w.clock, Room: leaveday.NewReader(w.pool, timecardtest.Known{}),
 	}
 	w.manager, w.employee = timeoff.NewManager(deps), timeoff.NewEmployee(deps)
 	w.exec(`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 1, 'P1', 'One', 'Europe/Zurich'), (1, 9, 'P9', 'Nine', 'UTC')`)
@@ -170,6 +172,28 @@ func TestRequestsOfOneDayTakeTurns(t *testing.T) {
 	group.Wait()
 	assert.Equal(t, 1, w.count("time_off_request"))
 	assert.Equal(t, []string{"2031-03-03"}, w.schedules.Days())
+	assert.Zero(t, w.count("time_off_claim"))
+}
+
+// Halves of one day arrive at once: two of them fit.
+func TestPartsOfOneDayTakeTurns(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			_, err := w.manager.CreateTimeOff(w.asManager, &timekeepingv1.CreateTimeOffRequest{
+				Employee: &commonv1.Ref{Id: proto.Int64(1)}, RequestSubType: &timekeepingv1.TimeOffSubtype{Id: proto.Int64(1)},
+				Periods: []*timekeepingv1.TimeOffPeriod{{StartDate: "2031-03-03", PayCode: &commonv1.Ref{Qualifier: proto.String("PTO")}, SymbolicAmount: &commonv1.Ref{Id: proto.Int64(-2)}}},
+			})
+			if err != nil {
+				assert.Equal(t, leaveday.CodeDayFull, fault.FromError(err).Code)
+			}
+		})
+	}
+	group.Wait()
+	assert.Equal(t, 2, w.count("time_off_request"))
+	assert.Equal(t, []string{"2031-03-03", "2031-03-03"}, w.schedules.Days())
 	assert.Zero(t, w.count("time_off_claim"))
 }
 

@@ -63,6 +63,10 @@ func (h *requests) replace(
 	if err != nil {
 		return nil, err
 	}
+	room, err := h.readRoom(ctx, tenantID, employee.ID, request)
+	if err != nil {
+		return nil, err
+	}
 	var changed *row
 	of := handover.Request{ID: seen.id, EmployeeID: employee.ID}
 	err = h.Handover.Change(ctx, tenantID, of, seen.status.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
@@ -90,6 +94,9 @@ func (h *requests) replace(
 		r.request, r.subtypeID = request, subtype.GetId()
 		r.first, r.last = extent(days)
 		if err := refuseOverlaps(ctx, tx, tenantID, r, days); err != nil {
+			return err
+		}
+		if err := room.check(ctx, tx, tenantID, r); err != nil {
 			return err
 		}
 		if r.status.covers() {

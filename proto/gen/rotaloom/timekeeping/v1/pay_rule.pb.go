@@ -391,7 +391,10 @@ type PayRuleVersion struct {
 	CutSeconds *bool `protobuf:"varint,16,opt,name=cut_seconds,json=cutSeconds,proto3,oneof" json:"cut_seconds,omitempty"`
 	// From which length on a shift has the exception LONG_SHIFT, from its first punch to its
 	// last punch, breaks included. Without it, no shift has one.
-	LongShift     *int32 `protobuf:"varint,17,opt,name=long_shift,json=longShift,proto3,oneof" json:"long_shift,omitempty"`
+	LongShift *int32 `protobuf:"varint,17,opt,name=long_shift,json=longShift,proto3,oneof" json:"long_shift,omitempty"`
+	// How much leave a day can have on which nothing is scheduled: 1 to 1440, 480 unless it
+	// is given. A day with shifts can have as much as is scheduled.
+	FullDay       *int32 `protobuf:"varint,40,opt,name=full_day,json=fullDay,proto3,oneof" json:"full_day,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -541,6 +544,13 @@ func (x *PayRuleVersion) GetCutSeconds() bool {
 func (x *PayRuleVersion) GetLongShift() int32 {
 	if x != nil && x.LongShift != nil {
 		return *x.LongShift
+	}
+	return 0
+}
+
+func (x *PayRuleVersion) GetFullDay() int32 {
+	if x != nil && x.FullDay != nil {
+		return *x.FullDay
 	}
 	return 0
 }
@@ -814,7 +824,8 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\x1c\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\bversionsR\x11effectiveVersionsB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
-	"\b_version\"\xfa\t\n" +
+	"\b_version\"\xcc\n" +
+	"\n" +
 	"\x0ePayRuleVersion\x12-\n" +
 	"\x0eeffective_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12A\n" +
 	"\x10regular_pay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x0eregularPayCode\x12M\n" +
@@ -839,14 +850,16 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\vcut_seconds\x18\x10 \x01(\bH\x05R\n" +
 	"cutSeconds\x88\x01\x01\x12G\n" +
 	"\n" +
-	"long_shift\x18\x11 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00N@\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-20501H\x06R\tlongShift\x88\x01\x01B\x10\n" +
+	"long_shift\x18\x11 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00N@\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-20501H\x06R\tlongShift\x88\x01\x01\x12C\n" +
+	"\bfull_day\x18( \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-20501H\aR\afullDay\x88\x01\x01B\x10\n" +
 	"\x0e_longest_shiftB\x10\n" +
 	"\x0e_longest_breakB\x13\n" +
 	"\x11_flag_unscheduledB\x0f\n" +
 	"\r_flag_absenceB\x19\n" +
 	"\x17_repeated_punch_secondsB\x0e\n" +
 	"\f_cut_secondsB\r\n" +
-	"\v_long_shift\"d\n" +
+	"\v_long_shiftB\v\n" +
+	"\t_full_day\"d\n" +
 	"\x0fPayRuleRounding\x12\x1f\n" +
 	"\binterval\x18\x01 \x01(\x05H\x00R\binterval\x88\x01\x01\x12\x19\n" +
 	"\x05grace\x18\x02 \x01(\x05H\x01R\x05grace\x88\x01\x01B\v\n" +

@@ -46,6 +46,8 @@ type DayEdit struct {
 	First, Last civil.Date
 	// Edit is shared by edits of the same template; its dates are those of the template.
 	Edit *schedulingv1.PayCodeEdit
+	// Covers says that it is time off, which takes shifts of its days.
+	Covers bool
 }
 
 // DaysOf returns what stands on the days of employees, by employee. Employees who are
@@ -72,7 +74,12 @@ func (r *Reader) DaysOf(ctx context.Context, tenantID int64, ids []int64, days c
 	}
 	b := &dayBuilder{
 		outlineBuilder: outlineBuilder{Window: e.Window, shapes: map[*encoding.Template]*shape{}},
-		out:            make(map[int64]*Days, len(persons)), edits: map[*encoding.Template]*schedulingv1.PayCodeEdit{},
+		out:            make(map[int64]*Days, len(persons)), edits: map[*encoding.Template]*schedulingv1.PayCodeEdit{}, covers: map[int64]bool{},
+	}
+	for i := range stored.items {
+		if item := &stored.items[i]; item.covers {
+			b.covers[item.id] = true
+		}
 	}
 	if err := b.shifts(uncut); err != nil {
 		return nil, err
@@ -86,6 +93,8 @@ type dayBuilder struct {
 	outlineBuilder
 	out   map[int64]*Days
 	edits map[*encoding.Template]*schedulingv1.PayCodeEdit
+	// covers has the ids of the pay code edits that take shifts.
+	covers map[int64]bool
 }
 
 func (b *dayBuilder) of(e *encoding.Entry) *Days {
@@ -188,7 +197,7 @@ func (b *dayBuilder) payCodeEdits() error {
 			return fmt.Errorf("schedule: pay code edit %d: %w", e.ID, err)
 		}
 		days := b.of(e)
-		days.Edits = append(days.Edits, DayEdit{ID: e.ID, First: e.Day, Last: e.Day + last - first, Edit: edit})
+		days.Edits = append(days.Edits, DayEdit{ID: e.ID, First: e.Day, Last: e.Day + last - first, Edit: edit, Covers: b.covers[e.ID]})
 	}
 	return nil
 }

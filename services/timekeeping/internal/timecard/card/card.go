@@ -2,7 +2,6 @@ package card
 
 import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
@@ -31,7 +30,7 @@ func (e *employee) calculate(w Window, s *paysetup.Setup, now int64) *Card {
 	c.input.Rule = func(day civil.Date) *worktime.Rule {
 		rule, ok := rules[day]
 		if !ok {
-			_, rule = s.Rules.On(e.payRule(day), day)
+			_, rule = s.Rules.On(e.of.PayRule(day), day)
 			rules[day] = rule
 		}
 		return rule
@@ -73,22 +72,6 @@ func (c *Card) schedule() {
 		c.input.Schedule = append(c.input.Schedule, worktime.Scheduled{Day: day, Start: from, End: to})
 		c.shifts = append(c.shifts, left)
 	}
-}
-
-// payRule returns the pay rule of an employee on a day: that of the employment term,
-// or else the one of the job assignment.
-func (e *employee) payRule(day civil.Date) *commonv1.Ref {
-	for _, rule := range e.of.Schedule.GetPayRules() {
-		if civil.Date(rule.GetFrom()) <= day && day < civil.Date(rule.GetTo()) {
-			return rule.GetPayRule()
-		}
-	}
-	for _, rule := range e.of.Pay.GetPayRules() {
-		if civil.Date(rule.GetFrom()) <= day && day < civil.Date(rule.GetTo()) {
-			return &commonv1.Ref{Qualifier: &rule.Text}
-		}
-	}
-	return nil
 }
 
 // job returns the job of a part of a timecard: the primary job of the day when it

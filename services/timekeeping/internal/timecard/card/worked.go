@@ -45,7 +45,7 @@ func (c *Card) WorkedTime() *timekeepingv1.EmployeeWorkedTime {
 	if c.Through != nil {
 		out.SignedOffThrough = c.Through.String()
 	}
-	out.PayRule, _ = c.setup.Rules.On(c.payRule(c.Days.To-1), c.Days.To-1)
+	out.PayRule, _ = c.setup.Rules.On(c.of.PayRule(c.Days.To-1), c.Days.To-1)
 	return out
 }
 

@@ -18,8 +18,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 )
 
 const (
@@ -28,9 +28,6 @@ const (
 	// maxAttempts bounds how often a change is begun again because the sweep took its claim.
 	maxAttempts = 5
 )
-
-// lock has employees as members: changes of their requests take turns.
-const lock advisory.Lock = "time off of employees"
 
 // claims says why a claim has no row in the audit log.
 const claims pg.Unaudited = "a claim changes nothing, and the change that follows it is audited"
@@ -103,7 +100,7 @@ func (h *Handover) attempt(
 		}
 	}
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lock.WaitEach(ctx, tx, tenantID, []int64{r.EmployeeID}); err != nil {
+		if err := leaveday.Lock(ctx, tx, tenantID, r.EmployeeID); err != nil {
 			return err
 		}
 		if claimed {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 )
 
 const (
@@ -93,7 +94,7 @@ func (h *Handover) Sweep(ctx context.Context, after time.Duration) error {
 // settle tells scheduling what the database has of a request.
 func (h *Handover) settle(ctx context.Context, c claim) error {
 	return claims.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lock.WaitEach(ctx, tx, c.Tenant, []int64{c.Employee}); err != nil {
+		if err := leaveday.Lock(ctx, tx, c.Tenant, c.Employee); err != nil {
 			return err
 		}
 		if there, err := takeClaim(ctx, tx, c.Tenant, c.ID); err != nil || !there {

@@ -1,0 +1,137 @@
+// Package leaveday decides whether a day of an employee has room for more leave. Time off,
+// leave edits and pay code edits of timecards ask it, so that together they take at most what
+// a day has.
+package leaveday
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+)
+
+// Codes of ours for days that have no room for leave.
+const (
+	// CodeDayFull (400): the day has fewer hours than its leave would take. Ask for less, or cancel what the message names.
+	CodeDayFull = "WRL-21101"
+	// CodeOverlap (400): other leave of the day takes some of the same hours. Ask for other hours, or cancel what the message names.
+	CodeOverlap = "WRL-21102"
+)
+
+// lock has employees as members: changes of their leave take turns.
+const lock advisory.Lock = "time off of employees"
+
+// Lock waits until no other transaction changes leave of an employee, and keeps others from it
+// until tx ends.
+func Lock(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) error {
+	return lock.WaitEach(ctx, tx, tenantID, []int64{employeeID})
+}
+
+// Kind is what leave is entered as.
+type Kind int
+
+// The kinds of leave.
+const (
+	TimeOff Kind = iota + 1
+	LeaveEdit
+	TimecardEdit
+	ScheduleEdit
+)
+
+// Source names an entry that takes time.
+type Source struct {
+	Kind Kind
+	// ID is 0 for an entry that has none yet, and for edits of the schedule.
+	ID int64
+}
+
+func (s Source) String() string {
+	name := map[Kind]string{
+		TimeOff: "time off request", LeaveEdit: "leave edit", TimecardEdit: "pay code edit of the timecard", ScheduleEdit: "pay code edit of the schedule",
+	}[s.Kind]
+	if s.ID == 0 {
+		return "another " + name
+	}
+	return name + " " + strconv.FormatInt(s.ID, 10)
+}
+
+// Taking is what an entry takes of a day.
+type Taking struct {
+	Source Source
+	Day    civil.Date
+	// Seconds and Parts add up. Parts are ten-thousandths of what the day has.
+	Seconds, Parts int64
+	// Start and End, if End is not 0, are seconds after the midnight that begins the day.
+	Start, End int32
+}
+
+// size returns the seconds that a taking takes of a day with a length, times amount.PerUnit.
+func (t Taking) size(length int64) int64 { return t.Seconds*amount.PerUnit + t.Parts*length }
+
+// overlaps reports whether two takings take some of the same hours. Those without a start take
+// what is left.
+func (t Taking) overlaps(o Taking) bool {
+	return t.End > 0 && o.End > 0 && t.Start < o.End && o.Start < t.End
+}
+
+// check refuses takings that are added to a day of a length on which others stand.
+func check(day civil.Date, length int64, standing, added []Taking) error {
+	var taken, wanted int64
+	for _, t := range standing {
+		taken += t.size(length)
+	}
+	for i, t := range added {
+		if t.size(length) <= 0 {
+			continue
+		}
+		for _, other := range slices.Concat(standing, added[:i]) {
+			if t.overlaps(other) && other.size(length) > 0 {
+				return fault.Invalid(CodeOverlap, fmt.Sprintf("On %s the hours from %s to %s overlap those from %s to %s of %s.",
+					day, clock(t.Start), clock(t.End), clock(other.Start), clock(other.End), other.Source))
+			}
+		}
+		wanted += t.size(length)
+	}
+	if wanted <= 0 || taken+wanted <= length*amount.PerUnit {
+		return nil
+	}
+	return fault.Invalid(CodeDayFull, fmt.Sprintf("%s has %s, of which %s are taken%s. It has no room for %s.",
+		day, hours(length*amount.PerUnit), hours(taken), described(length, standing), hours(wanted)))
+}
+
+// described lists what is taken, the largest amounts first.
+func described(length int64, standing []Taking) string {
+	const most = 5
+	list := slices.SortedFunc(slices.Values(standing), func(a, b Taking) int { return cmp.Compare(b.size(length), a.size(length)) })
+	var parts []string
+	for _, t := range list[:min(most, len(list))] {
+		parts = append(parts, hours(t.size(length))+" by "+t.Source.String())
+	}
+	if len(list) > most {
+		parts = append(parts, fmt.Sprintf("and %d more", len(list)-most))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+// hours writes what size returns, in hours of four decimals: a second is 0.0003.
+func hours(size int64) string {
+	h := math.Round(float64(size)/3600) / amount.PerUnit
+	return strconv.FormatFloat(h, 'f', -1, 64) + " h"
+}
+
+func clock(second int32) string {
+	return fmt.Sprintf("%02d:%02d", second/3600, second%3600/60)
+}

@@ -1,0 +1,203 @@
+package leaveday
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
+)
+
+// maxDays bounds the days of one reading of the schedule.
+const maxDays = 366
+
+// Reader reads what days have.
+type Reader struct {
+	pool *pg.Pool
+	days employeeday.Source
+}
+
+// NewReader returns a Reader of the setup in the database of the pool. The source knows the
+// schedule.
+func NewReader(pool *pg.Pool, days employeeday.Source) *Reader {
+	return &Reader{pool: pool, days: days}
+}
+
+// Days are what days of an employee have.
+type Days struct {
+	employeeID int64
+	codes      *Codes
+	known      map[civil.Date]*dayState
+}
+
+// dayState is what one day has.
+type dayState struct {
+	length   int64
+	work     []interval
+	standing []Taking // on the schedule, without time off
+}
+
+type interval struct{ start, end int32 }
+
+// Read reads what days of an employee have. It calls other services, so that it has no place in
+// a transaction.
+func (r *Reader) Read(ctx context.Context, tenantID, employeeID int64, days []civil.Date) (*Days, error) {
+	out := &Days{employeeID: employeeID, known: map[civil.Date]*dayState{}}
+	err := pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		out.codes, err = ReadCodes(ctx, tx, tenantID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	days = slices.Compact(slices.Sorted(slices.Values(days)))
+	for len(days) > 0 {
+		n := 0
+		for n < len(days) && days[n] < days[0]+maxDays {
+			out.known[days[n]] = &dayState{}
+			n++
+		}
+		found, err := r.days.Read(ctx, []int64{employeeID}, civil.Range{From: days[0], To: days[n-1] + 1}, false)
+		if err != nil {
+			return nil, err
+		}
+		out.add(found[employeeID].Schedule)
+		for _, day := range days[:n] {
+			state := out.known[day]
+			for _, work := range state.work {
+				state.length += int64(work.end - work.start)
+			}
+			if state.length == 0 {
+				state.length = out.codes.setup.Rules.FullDay(found[employeeID].PayRule(day), day)
+			}
+		}
+		days = days[n:]
+	}
+	return out, nil
+}
+
+func (d *Days) add(schedule *schedulingv1.EmployeeDays) {
+	for _, shift := range schedule.GetShifts() {
+		if state := d.known[civil.Date(shift.GetDay())]; state != nil {
+			for _, s := range shift.GetSegments() {
+				state.work = append(state.work, interval{s.GetStartSecond(), s.GetEndSecond()})
+			}
+		}
+	}
+	for _, edit := range schedule.GetPayCodeEdits() {
+		day, a := civil.Date(edit.GetDay()), edit.GetAmount()
+		state := d.known[day]
+		if state == nil || edit.GetTimeOff() {
+			continue // Time off is read with the requests.
+		}
+		ref := &commonv1.Ref{Qualifier: proto.String(a.GetPayCode())}
+		if a.GetPayCodeId() != 0 {
+			ref.Id = proto.Int64(a.GetPayCodeId())
+		}
+		if d.codes.AreLeave(ref) {
+			state.standing = append(state.standing, ofScheduleEdit(day, a))
+		}
+	}
+}
+
+// workBetween returns how much work of a day lies between two times; where nothing is scheduled,
+// what is left of an amount, and at most a full day.
+func (d *Days) workBetween(day civil.Date, start, end int32, left int64) int64 {
+	state := d.known[day]
+	if state == nil {
+		return 0
+	}
+	if len(state.work) == 0 {
+		return max(0, min(int64(end-start), state.length, left))
+	}
+	var sum int64
+	for _, w := range state.work {
+		sum += int64(max(0, min(end, w.end)-max(start, w.start)))
+	}
+	return sum
+}
+
+// Check refuses takings of days that have no room for them. The entries that are excepted are
+// replaced by them. The transaction holds the employee's [Lock].
+func (d *Days) Check(ctx context.Context, tx pgx.Tx, tenantID int64, added []Taking, except ...Source) error {
+	if len(added) == 0 {
+		return nil
+	}
+	byDay := map[civil.Date][]Taking{}
+	days := civil.Range{From: added[0].Day, To: added[0].Day + 1}
+	for _, t := range added {
+		if d.known[t.Day] == nil {
+			return fault.Conflict(fault.CodeStale, "The days of the leave were changed meanwhile. Send the request again.")
+		}
+		byDay[t.Day] = append(byDay[t.Day], t)
+		days.From, days.To = min(days.From, t.Day), max(days.To, t.Day+1)
+	}
+	standing, err := d.standing(ctx, tx, tenantID, days, except)
+	if err != nil {
+		return fmt.Errorf("read the leave of days: %w", err)
+	}
+	for day := days.From; day < days.To; day++ {
+		if len(byDay[day]) == 0 {
+			continue
+		}
+		if err := check(day, d.known[day].length, append(standing[day], d.known[day].standing...), byDay[day]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AreLeave reports whether hours under a pay code are leave, as [Codes.AreLeave] does.
+func (d *Days) AreLeave(ref *commonv1.Ref) bool { return d.codes.AreLeave(ref) }
+
+// Codes are the pay codes of a tenant, and which of them are of leave.
+type Codes struct {
+	setup *paysetup.Setup
+	ids   map[int64]bool
+}
+
+// ReadCodes reads the pay codes of a tenant.
+func ReadCodes(ctx context.Context, tx pgx.Tx, tenantID int64) (*Codes, error) {
+	setup, err := paysetup.Load(ctx, tx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	out := &Codes{setup: setup, ids: map[int64]bool{}}
+	refs, err := accrual.TakingPayCodes(ctx, tx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	types, err := leavepolicy.Types().All(ctx, tx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range types {
+		if t.GetPayCode() != nil {
+			refs = append(refs, t.GetPayCode())
+		}
+	}
+	for _, ref := range refs {
+		if code := setup.Find(ref); code != nil {
+			out.ids[code.GetId()] = true
+		}
+	}
+	return out, nil
+}
+
+// AreLeave reports whether hours under a pay code are leave: it excuses an absence, an accrual
+// code takes from it, or a leave type is paid under it.
+func (c *Codes) AreLeave(ref *commonv1.Ref) bool {
+	code := c.setup.Find(ref)
+	return code != nil && (code.GetExcusedAbsence() || c.ids[code.GetId()])
+}

@@ -1,0 +1,116 @@
+package leaveday
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+)
+
+// OfTimeOff returns what a request for time off takes of each of its days.
+func OfTimeOff(id int64, request *timekeepingv1.TimeOffRequest) ([]Taking, error) {
+	var out []Taking
+	for _, p := range request.GetPeriods() {
+		first, err := civil.ParseDate(p.GetStartDate())
+		if err != nil {
+			return nil, fmt.Errorf("time off request %d: %w", id, err)
+		}
+		last, err := civil.ParseDate(p.GetEndDate())
+		if err != nil {
+			return nil, fmt.Errorf("time off request %d: %w", id, err)
+		}
+		t := Taking{Source: Source{TimeOff, id}, Parts: symbolic(p.GetSymbolicAmount().GetQualifier())}
+		if t.Parts == 0 {
+			t.Seconds = int64(math.Round(p.GetDuration() * 3600))
+			if p.GetStartTime() != "" {
+				at, err := civil.ParseTimeOfDay(p.GetStartTime())
+				if err != nil {
+					return nil, fmt.Errorf("time off request %d: %w", id, err)
+				}
+				t.Start, t.End = int32(at), int32(at)+int32(t.Seconds)
+			}
+		}
+		for t.Day = first; t.Day <= last; t.Day++ {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// symbolic returns the part of a day that a symbolic amount is, 0 for none.
+func symbolic(name string) int64 {
+	switch name {
+	case symbolicamount.FullDay:
+		return amount.PerUnit
+	case symbolicamount.HalfDay:
+		return amount.PerUnit / 2
+	}
+	return 0
+}
+
+// OfTimecardEdit returns what a pay code edit of the timecard takes.
+func OfTimecardEdit(id int64, day civil.Date, q amount.Quantity) Taking {
+	return Taking{Source: Source{TimecardEdit, id}, Day: day, Seconds: q.Seconds, Parts: int64(q.Days)}
+}
+
+// ofScheduleEdit returns what a pay code edit of the schedule takes.
+func ofScheduleEdit(day civil.Date, a *schedulingv1.PayCodeAmount) Taking {
+	t := Taking{Source: Source{Kind: ScheduleEdit}, Day: day, Seconds: a.GetSeconds()}
+	switch {
+	case t.Seconds != 0:
+	case a.GetEndSecond() != 0:
+		t.Start, t.End = a.GetStartSecond(), a.GetEndSecond()
+		t.Seconds = int64(t.End - t.Start)
+	default:
+		t.Parts = int64(a.GetHalves())*amount.PerUnit/2 + a.GetDays()
+	}
+	return t
+}
+
+// OfLeaveEdit returns what a leave edit takes of the days from its first to its last one. An
+// edit with times on several days takes the work between them, and of days without work what is
+// left of its amount; what it takes beyond that, it takes of its last day.
+func (d *Days) OfLeaveEdit(id int64, first, last civil.Date, edit *timekeepingv1.LeaveEdit) ([]Taking, error) {
+	paid, tracked := edit.GetPaidSegment(), edit.GetTrackingSegment()
+	t := Taking{Source: Source{LeaveEdit, id}, Day: first, Parts: max(symbolic(paid.GetSymbolicValue()), symbolic(tracked.GetSymbolicValue()))}
+	if t.Parts == 0 {
+		t.Seconds = max(paid.GetAmountInSeconds(), tracked.GetAmountInSeconds())
+	}
+	if edit.GetStartDateTime() == "" {
+		return []Taking{t}, nil
+	}
+	start, err := civil.ParseDateTime(edit.GetStartDateTime())
+	if err != nil {
+		return nil, fmt.Errorf("leave edit %d: %w", id, err)
+	}
+	end, err := civil.ParseDateTime(edit.GetEndDateTime())
+	if err != nil {
+		return nil, fmt.Errorf("leave edit %d: %w", id, err)
+	}
+	if oneNight := end.Date == start.Date+1 && end.Seconds <= start.Seconds; first == last || oneNight {
+		t.Start, t.End = start.Seconds, end.Seconds+int32(end.Date-start.Date)*civil.SecondsPerDay
+		return []Taking{t}, nil
+	}
+	rest, complete := t.Seconds, true
+	var out []Taking
+	for day := first; day <= last; day++ {
+		part := Taking{Source: t.Source, Day: day, End: civil.SecondsPerDay}
+		if day == start.Date {
+			part.Start = start.Seconds
+		}
+		if day == end.Date {
+			part.End = end.Seconds
+		}
+		part.Seconds = d.workBetween(day, part.Start, part.End, rest)
+		rest, complete = rest-part.Seconds, complete && d.known[day] != nil
+		out = append(out, part)
+	}
+	if complete {
+		out[len(out)-1].Seconds += max(0, rest)
+	}
+	return out, nil
+}
