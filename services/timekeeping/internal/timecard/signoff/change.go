@@ -131,9 +131,10 @@ func (s *Store) moveEnd(ctx context.Context, tx pgx.Tx, tenantID int64, k *known
 	return nil
 }
 
-// historical calculates signed days as if they were open.
+// historical calculates signed days as if they were open. The punches after them are read as
+// well: a sign-off froze the days with these in view.
 func (s *Store) historical(ctx context.Context, tx pgx.Tx, tenantID int64, k *known) (*card.Card, error) {
-	cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{k.id}, card.Window{Days: k.days, Signed: true}, k.of)
+	cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{k.id}, card.Window{Days: k.days, Signed: true, Across: true}, k.of)
 	if err != nil {
 		return nil, err
 	}

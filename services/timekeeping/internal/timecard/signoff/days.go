@@ -31,8 +31,12 @@ func (t ChangedDays) Holds(other ChangedDays) bool {
 	return true
 }
 
-// inSigned returns what a change may concern of the days that are signed off: a shift
-// from the day before, and the overtime of the week. Days that lie close together are
+// daysBefore and daysAfter are how far a change of a day reaches: how punches of the days before
+// it pair may depend on it (card reads five days after its own), and so may the pairs and the
+// overtime of the days after it.
+const daysBefore, daysAfter = 6, 14
+
+// inSigned returns what a change may concern of the days that are signed off. Days that lie close together are
 // one range, of at most card.MaxDays days.
 func (t ChangedDays) inSigned(signed map[int64]signoff) []*known {
 	var out []*known
@@ -44,7 +48,7 @@ func (t ChangedDays) inSigned(signed map[int64]signoff) []*known {
 		next := s.through + 1
 		var last *known
 		for _, day := range slices.Sorted(maps.Keys(t[id])) {
-			days := civil.Range{From: day - 1, To: min(day+8, next)}
+			days := civil.Range{From: day - daysBefore, To: min(day+daysAfter+1, next)}
 			if last != nil {
 				days.From = max(days.From, last.days.To)
 			}

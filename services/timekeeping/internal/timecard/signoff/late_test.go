@@ -1,0 +1,79 @@
+package signoff_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
+)
+
+// The first In of three weeks comes after they were signed off: the corrections add up to what
+// somebody has who was never signed off.
+func TestTheFirstPunchComesLate(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	pool := pooltest.New(t)
+	cards := timecardtest.New(pool, weekly(t, ctx, pool, 40*60, 1, 2), timecardtest.Noon(t, "2026-05-01"))
+	first := civil.Of(2026, time.March, 2)
+	punches := []string{first.String() + "T16:00"}
+	for day := first + 1; day < first+20; day++ {
+		if w := day.Weekday(); w != time.Saturday && w != time.Sunday {
+			punches = append(punches, day.String()+"T08:00", day.String()+"T16:00")
+		}
+	}
+	late := first.String() + "T08:00"
+	cards.Punch(ctx, t, 1, 1, punches...)
+	cards.SignOff(ctx, t, 1, civil.Range{From: first, To: first + 20})
+	cards.Punch(ctx, t, 1, 1, late)
+	cards.Punch(ctx, t, 1, 2, append(punches, late)...)
+	assert.Equal(t, byCode(t, ctx, cards, 2), byCode(t, ctx, cards, 1))
+}
+
+// Random days of five weeks, of which random punches come after random sign-offs.
+func TestPunchesComeLate(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	pool := pooltest.New(t)
+	ids := make([]int64, 40)
+	for i := range ids {
+		ids[i] = int64(i + 1)
+	}
+	cards := timecardtest.New(pool, weekly(t, ctx, pool, 40*60, ids...), timecardtest.Noon(t, "2026-05-01"))
+	first := civil.Of(2026, time.March, 1) // A Sunday.
+	for seed := range 20 {
+		employee, twin := ids[2*seed], ids[2*seed+1]
+		random := rand.New(rand.NewPCG(3, uint64(seed)))
+		var early, late, all []string
+		for day := first; day < first+28; day++ {
+			start := 6 + random.IntN(5)
+			if random.IntN(5) == 0 {
+				continue
+			}
+			for _, hour := range []int{start, start + 4, start + 5, start + 9} {
+				at := fmt.Sprintf("%sT%02d:%02d", day, hour, random.IntN(60))
+				if all = append(all, at); random.IntN(12) == 0 {
+					late = append(late, at)
+				} else {
+					early = append(early, at)
+				}
+			}
+		}
+		cards.Punch(ctx, t, 1, employee, early...)
+		through := first + 7 + civil.Date(random.IntN(20))
+		cards.SignOff(ctx, t, employee, civil.Range{From: first, To: through})
+		random.Shuffle(len(late), func(i, j int) { late[i], late[j] = late[j], late[i] })
+		for _, at := range late {
+			cards.Punch(ctx, t, 1, employee, at)
+		}
+		cards.Punch(ctx, t, 1, twin, all...)
+		require.Equal(t, byCode(t, ctx, cards, twin), byCode(t, ctx, cards, employee), "seed %d, signed off through %s: %v", seed, through-1, late)
+	}
+}
