@@ -105,19 +105,41 @@ func (a *account) takes(t *timekeepingv1.WorkedTimeTotal) *big.Rat {
 func (a *account) balance(first, last civil.Date, totals map[civil.Date][]*timekeepingv1.WorkedTimeTotal) *big.Rat {
 	sum := new(big.Rat)
 	for day := first; day <= last; day++ {
-		if a.limit != nil && day != first && sum.Cmp(a.limit) > 0 && day == a.year(day).From {
-			sum.Set(a.limit)
-		}
-		if grant := a.granted(day, first); grant != nil {
-			sum.Add(sum, grant)
-		}
-		for _, t := range totals[day] {
-			if taken := a.takes(t); taken != nil {
-				sum.Sub(sum, taken)
-			}
-		}
+		a.step(sum, day, first, totals[day])
 	}
 	return sum
+}
+
+// step changes a balance by what happens on a day.
+func (a *account) step(sum *big.Rat, day, first civil.Date, totals []*timekeepingv1.WorkedTimeTotal) {
+	if a.limit != nil && day != first && sum.Cmp(a.limit) > 0 && day == a.year(day).From {
+		sum.Set(a.limit)
+	}
+	if grant := a.granted(day, first); grant != nil {
+		sum.Add(sum, grant)
+	}
+	for _, t := range totals {
+		if taken := a.takes(t); taken != nil {
+			sum.Sub(sum, taken)
+		}
+	}
+}
+
+// lowest returns the lowest balance at the end of the days from one to a last one, and the first
+// day that has it.
+func (a *account) lowest(first, from, last civil.Date, totals map[civil.Date][]*timekeepingv1.WorkedTimeTotal) (civil.Date, *big.Rat) {
+	sum := new(big.Rat)
+	lowest, on := (*big.Rat)(nil), from
+	for day := first; day <= last; day++ {
+		a.step(sum, day, first, totals[day])
+		if day >= from && (lowest == nil || sum.Cmp(lowest) < 0) {
+			lowest, on = new(big.Rat).Set(sum), day
+		}
+	}
+	if lowest == nil {
+		lowest = sum
+	}
+	return on, lowest
 }
 
 // shown returns a balance as it is shown: in days, and in seconds to the nearest one.

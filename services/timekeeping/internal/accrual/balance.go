@@ -56,19 +56,7 @@ func NewReader(pool *pg.Pool, cards Timecards, pay commonsv1.PersonPayServiceCli
 // code: what was granted until then without what timecards and schedules take until then.
 // There are none without an accrual profile on the day.
 func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date) ([]Balance, error) {
-	tenantID := tenant.Of(ctx)
-	profile, days, err := h.profile(ctx, employeeID, day)
-	if err != nil || profile == "" {
-		return nil, err
-	}
-	accounts, err := h.accounts(ctx, tenantID, profile)
-	if err != nil || len(accounts) == 0 {
-		return nil, err
-	}
-	if y, _, _ := days.From.Civil(); civil.Of(y+maxYears, 12, 31) < day {
-		return nil, fault.Invalid(CodeTooLong, fmt.Sprintf("The accrual profile holds since %s; balances are counted over at most %d years.", days.From, maxYears))
-	}
-	totals, err := h.totals(ctx, tenantID, employeeID, civil.Through(days.From, day))
+	accounts, days, totals, err := h.read(ctx, tenant.Of(ctx), employeeID, day, day)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +68,24 @@ func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date)
 		out = append(out, shown)
 	}
 	return out, nil
+}
+
+// read returns the accounts that the profile of an employee on a day opens, the days of the
+// profile, and what the timecard adds up to from the first of these until a last day.
+func (h *Reader) read(ctx context.Context, tenantID, employeeID int64, day, last civil.Date) ([]*account, civil.Range, map[civil.Date][]*timekeepingv1.WorkedTimeTotal, error) {
+	profile, days, err := h.profile(ctx, employeeID, day)
+	if err != nil || profile == "" {
+		return nil, days, nil, err
+	}
+	accounts, err := h.accounts(ctx, tenantID, profile)
+	if err != nil || len(accounts) == 0 {
+		return nil, days, nil, err
+	}
+	if y, _, _ := days.From.Civil(); civil.Of(y+maxYears, 12, 31) < day {
+		return nil, days, nil, fault.Invalid(CodeTooLong, fmt.Sprintf("The accrual profile holds since %s; balances are counted over at most %d years.", days.From, maxYears))
+	}
+	totals, err := h.totals(ctx, tenantID, employeeID, civil.Through(days.From, last))
+	return accounts, days, totals, err
 }
 
 // profile returns the name of the accrual profile that an employee has on a day, and the

@@ -38,6 +38,8 @@ const (
 	CodeInUse = "WRL-21006"
 	// CodeTooLong (400): a balance would count more years than are allowed. Let the accrual profile of the person begin later, or ask for an earlier day.
 	CodeTooLong = "WRL-21007"
+	// CodeNotCovered (400): the balance does not cover the time off, or would no longer cover what is planned later. Ask for less, or let the request subtype allow debt (allowDebt).
+	CodeNotCovered = "WRL-21008"
 )
 
 const (

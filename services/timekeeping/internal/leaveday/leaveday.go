@@ -16,7 +16,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
@@ -35,6 +37,21 @@ const lock advisory.Lock = "time off of employees"
 // until tx ends.
 func Lock(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) error {
 	return lock.WaitEach(ctx, tx, tenantID, []int64{employeeID})
+}
+
+const readMark = `
+SELECT concat_ws(' ',
+    (SELECT count(*) + sum(version) FROM time_off_request WHERE tenant_id = $1 AND employee_id = $2),
+    (SELECT version FROM leave_edit_head WHERE tenant_id = $1 AND employee_id = $2),
+    (SELECT concat_ws(' ', count(*), max(id), max(updated_at)) FROM timecard_edit WHERE tenant_id = $1 AND employee_id = $2))`
+
+// ReadMark returns a text that differs after each change of the leave of an employee. Who reads
+// balances before a transaction compares it under the [Lock].
+func ReadMark(ctx context.Context, db pg.Querier, tenantID, employeeID int64) (mark string, err error) {
+	if err := db.QueryRow(ctx, readMark, tenantID, employeeID).Scan(&mark); err != nil {
+		return "", fmt.Errorf("read the mark of leave: %w", err)
+	}
+	return mark, nil
 }
 
 // Kind is what leave is entered as.
@@ -69,6 +86,8 @@ func (s Source) String() string {
 type Taking struct {
 	Source Source
 	Day    civil.Date
+	// PayCode is that of time off.
+	PayCode *commonv1.Ref
 	// Seconds and Parts add up. Parts are ten-thousandths of what the day has.
 	Seconds, Parts int64
 	// Start and End, if End is not 0, are seconds after the midnight that begins the day.

@@ -13,9 +13,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 )
 
@@ -156,6 +158,21 @@ func (d *Days) Check(ctx context.Context, tx pgx.Tx, tenantID int64, added []Tak
 		}
 	}
 	return nil
+}
+
+// Cost returns what a taking costs under its pay code, which is as it is now: nothing for a part
+// of a day on which nothing is scheduled. The pay code is nil when it is not set up.
+func (d *Days) Cost(t Taking) (*timekeepingv1.PayCode, amount.Quantity) {
+	code, state := d.codes.setup.Find(t.PayCode), d.known[t.Day]
+	switch {
+	case t.Parts == 0:
+		return code, amount.Quantity{Seconds: t.Seconds}
+	case state == nil || len(state.work) == 0:
+		return code, amount.Quantity{}
+	case code.GetUnit() == amount.UnitDay:
+		return code, amount.Quantity{Days: amount.Amount(t.Parts)}
+	}
+	return code, amount.Quantity{Seconds: t.Parts * state.length / amount.PerUnit}
 }
 
 // AreLeave reports whether hours under a pay code are leave, as [Codes.AreLeave] does.

@@ -1,46 +1,194 @@
 package timeoff
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
+
+const (
+	// maxReads bounds how often a change is prepared because the employee's leave changed
+	// meanwhile.
+	maxReads = 10
+	// maxAround bounds how many days before and after a request others of the employee are looked at.
+	maxAround = 366
+	// What checkAvailability of a pay code says.
+	checkNever, checkSubmission = 0, 2
+)
+
+// errMeanwhile says that a request, or the leave of its employee, changed while a change was
+// prepared.
+var errMeanwhile = fault.Conflict(fault.CodeStale, "Somebody changed the request, or other leave of the employee, meanwhile. Read it, and send the request again.")
+
+// wish is a request as it is to become.
+type wish struct {
+	id, employeeID int64
+	request        *timekeepingv1.TimeOffRequest
+	status         status
+	subtype        *timekeepingv1.TimeOffRequestSubtype
+	// before is what it has on the schedule now, nil for nothing.
+	before *timekeepingv1.TimeOffRequest
+}
 
 // room is what the days of a request have, read before its transaction.
 type room struct {
 	days *leaveday.Days
+	// mark is that of the leave that the balance was read with, "" when none was, and uncovered
+	// why the balance does not cover the request.
+	mark      string
+	uncovered error
 }
 
-// readRoom reads what the days of a request have. It has no place in a transaction.
-func (h *requests) readRoom(ctx context.Context, tenantID, employeeID int64, request *timekeepingv1.TimeOffRequest) (*room, error) {
-	takings, err := leaveday.OfTimeOff(0, request)
+// retried runs a change again when the leave of the employee changed while it was prepared.
+func retried(change func() error) error {
+	var err error
+	for range maxReads {
+		if err = change(); !errors.Is(err, errMeanwhile) {
+			return err
+		}
+	}
+	return err
+}
+
+// readRoom reads what the days of a wish have, and whether balances cover it. It has no place in
+// a transaction.
+func (h *requests) readRoom(ctx context.Context, tenantID int64, w wish) (*room, error) {
+	takings, err := leaveday.OfTimeOff(w.id, w.request)
 	if err != nil {
 		return nil, err
 	}
-	days := make([]civil.Date, len(takings))
-	for i, t := range takings {
-		days[i] = t.Day
+	old, err := leaveday.OfTimeOff(w.id, w.before)
+	if err != nil {
+		return nil, err
 	}
-	read, err := h.Room.Read(ctx, tenantID, employeeID, days)
-	return &room{days: read}, err
+	m := &room{}
+	mark, err := leaveday.ReadMark(ctx, h.Pool, tenantID, w.employeeID)
+	if err != nil {
+		return nil, err
+	}
+	first, last := takings[0].Day, takings[0].Day
+	for _, t := range takings {
+		first, last = min(first, t.Day), max(last, t.Day)
+	}
+	others, err := byEmployee(ctx, h.Pool, tenantID, []int64{w.employeeID}, active, civil.Through(max(civil.Beginning, first-maxAround), last+maxAround))
+	if err != nil {
+		return nil, err
+	}
+	pending, until, err := split(others, w.id, last+maxAround)
+	if err != nil {
+		return nil, err
+	}
+	if w.status.covers() {
+		pending = nil // What is approved first has the balance.
+	}
+	var days []civil.Date
+	for _, t := range slices.Concat(takings, old, pending) {
+		days = append(days, t.Day)
+	}
+	if m.days, err = h.Room.Read(ctx, tenantID, w.employeeID, days); err != nil || w.subtype.GetAllowDebt() {
+		return m, err
+	}
+	if wanted := m.wanted(w.status, takings, old, pending); len(wanted) > 0 {
+		err = h.Accruals.Cover(ctx, w.employeeID, wanted, until)
+		if m.mark, m.uncovered = mark, err; fault.HasCode(err, accrual.CodeNotCovered) {
+			err = nil
+		}
+	}
+	return m, err
 }
 
-// errMeanwhile says that a request changed while a change of it was prepared.
-var errMeanwhile = fault.Conflict(fault.CodeStale, "Somebody changed the request meanwhile. Read it, and send the request again.")
+// split returns what undecided requests other than one take, and the last day of all, which is
+// at most a last one.
+func split(others []*row, id int64, last civil.Date) (pending []leaveday.Taking, until civil.Date, err error) {
+	for _, r := range others {
+		if r.id == id {
+			continue
+		}
+		until = max(until, min(r.last, last))
+		if r.status.covers() {
+			continue
+		}
+		list, err := leaveday.OfTimeOff(r.id, r.request)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, t := range list {
+			if t.Day <= last {
+				pending = append(pending, t)
+			}
+		}
+	}
+	return pending, until, nil
+}
 
-// check refuses a request whose days have no room for it beside the employee's other leave.
+// wanted returns what balances must cover: nothing when no pay code of the takings is checked.
+func (m *room) wanted(as status, takings, old, pending []leaveday.Taking) []accrual.Wanted {
+	var out []accrual.Wanted
+	checks := false
+	add := func(list []leaveday.Taking, sign int64, check bool) {
+		for _, t := range list {
+			code, cost := m.days.Cost(t)
+			if code == nil {
+				continue
+			}
+			cost.Seconds, cost.Days = sign*cost.Seconds, amount.Amount(sign)*cost.Days
+			ref := &commonv1.Ref{Id: code.Id, Qualifier: proto.String(code.GetName())}
+			w := accrual.Wanted{Day: t.Day, PayCode: ref, Quantity: cost, Checked: check && checked(code, as)}
+			out, checks = append(out, w), checks || w.Checked
+		}
+	}
+	add(takings, 1, true)
+	add(old, -1, false)
+	add(pending, 1, false)
+	if !checks {
+		return nil
+	}
+	return out
+}
+
+// checked reports whether a pay code needs a balance for a request that gets a status.
+func checked(code *timekeepingv1.PayCode, as status) bool {
+	if code.CheckAvailability == nil {
+		return as.covers()
+	}
+	switch code.GetCheckAvailability() {
+	case checkNever:
+		return false
+	case checkSubmission:
+		return true
+	}
+	return as.covers()
+}
+
+// check refuses a request whose days have no room for it beside the employee's other leave, or
+// whose balance does not cover it. The transaction holds the lock of the employee.
 func (m *room) check(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 	if m == nil {
 		return errMeanwhile
+	}
+	if m.mark != "" {
+		if mark, err := leaveday.ReadMark(ctx, tx, tenantID, r.employeeID); err != nil || mark != m.mark {
+			return cmp.Or[error](err, errMeanwhile)
+		}
 	}
 	takings, err := leaveday.OfTimeOff(r.id, r.request)
 	if err != nil {
 		return err
 	}
-	return m.days.Check(ctx, tx, tenantID, takings, leaveday.Source{Kind: leaveday.TimeOff, ID: r.id})
+	if err := m.days.Check(ctx, tx, tenantID, takings, leaveday.Source{Kind: leaveday.TimeOff, ID: r.id}); err != nil {
+		return err
+	}
+	return m.uncovered
 }

@@ -41,6 +41,8 @@ type Subtypes interface {
 // Accruals returns what employees have left of what they were granted.
 type Accruals interface {
 	Balances(ctx context.Context, employeeID int64, day civil.Date) ([]accrual.Balance, error)
+	// Cover refuses what the balances do not cover; see [accrual.Reader.Cover].
+	Cover(ctx context.Context, employeeID int64, wanted []accrual.Wanted, until civil.Date) error
 }
 
 // Deps is what the handlers work with.
@@ -91,22 +93,24 @@ func (h *requests) create(ctx context.Context, employee *employee, given *timeke
 	if made.id, err = newID(ctx, h.Pool); err != nil {
 		return nil, err
 	}
-	room, err := h.readRoom(ctx, tenantID, employee.ID, request)
-	if err != nil {
-		return nil, err
-	}
 	of := handover.Request{ID: made.id, EmployeeID: employee.ID}
-	err = h.Handover.Change(ctx, tenantID, of, as.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
-		if err := refuseOverlaps(ctx, tx, tenantID, made, days); err != nil {
+	err = retried(func() error {
+		room, err := h.readRoom(ctx, tenantID, wish{id: made.id, employeeID: employee.ID, request: request, status: as, subtype: subtype})
+		if err != nil {
 			return err
 		}
-		if err := room.check(ctx, tx, tenantID, made); err != nil {
-			return err
-		}
-		if err := insert(ctx, tx, tenantID, made); err != nil || !as.covers() {
-			return err
-		}
-		return putOnSchedule(ctx, tx, made, put)
+		return h.Handover.Change(ctx, tenantID, of, as.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
+			if err := refuseOverlaps(ctx, tx, tenantID, made, days); err != nil {
+				return err
+			}
+			if err := room.check(ctx, tx, tenantID, made); err != nil {
+				return err
+			}
+			if err := insert(ctx, tx, tenantID, made); err != nil || !as.covers() {
+				return err
+			}
+			return putOnSchedule(ctx, tx, made, put)
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -196,20 +200,31 @@ func (h *requests) change(ctx context.Context, req *timekeepingv1.ApplyUpdateTim
 	if err != nil {
 		return nil, err
 	}
+	var changed *timekeepingv1.TimeOffRequest
+	err = retried(func() (err error) {
+		changed, err = h.changeStatus(ctx, do, where.GetTimeOffRequestId(), to)
+		return err
+	})
+	return changed, err
+}
+
+// changeStatus is one attempt of a change of the status of a request.
+func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffStatusDo, id int64, to status) (*timekeepingv1.TimeOffRequest, error) {
 	tenantID := tenant.Of(ctx)
-	seen, employee, err := h.find(ctx, tenantID, where.GetTimeOffRequestId(), http.StatusBadRequest)
+	seen, employee, err := h.find(ctx, tenantID, id, http.StatusBadRequest)
 	if err != nil {
 		return nil, err
 	}
-	cancelsItself := false
-	if subtype, err := h.Subtypes.TimeOff(ctx, &seen.subtypeID, ""); err == nil {
-		cancelsItself = subtype.GetAutomaticApprovalForCancellation()
+	subtype, err := h.Subtypes.TimeOff(ctx, &seen.subtypeID, "")
+	if err != nil {
+		subtype = nil // It was deleted, and had nothing to say then.
 	}
+	cancelsItself := subtype.GetAutomaticApprovalForCancellation()
 	var changed *row
 	after, _ := next(h.by, seen.status, to, cancelsItself) // What is refused changes nothing.
 	var room *room
 	if after.covers() && !seen.status.covers() {
-		if room, err = h.readRoom(ctx, tenantID, seen.employeeID, seen.request); err != nil {
+		if room, err = h.readRoom(ctx, tenantID, wish{id: seen.id, employeeID: seen.employeeID, request: seen.request, status: after, subtype: subtype}); err != nil {
 			return nil, err
 		}
 	}
@@ -233,6 +248,9 @@ func (h *requests) change(ctx context.Context, req *timekeepingv1.ApplyUpdateTim
 		}
 		switch {
 		case r.status.covers() && !before.covers():
+			if r.version != seen.version {
+				return errMeanwhile
+			}
 			if err := room.check(ctx, tx, tenantID, r); err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -20,12 +21,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/requestsubtype"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff/handover"
@@ -50,6 +55,28 @@ type fixture struct {
 	schedules                  *timeofftest.Schedules
 	handover                   *handover.Handover
 	clock                      *clock.Fake
+	accruals                   accruals
+}
+
+// accruals cover a number of whole days that requests take, wherever they are.
+type accruals struct {
+	w    *fixture
+	days int
+}
+
+func (*accruals) Balances(context.Context, int64, civil.Date) ([]accrual.Balance, error) {
+	return nil, nil
+}
+
+func (a *accruals) Cover(_ context.Context, _ int64, wanted []accrual.Wanted, _ civil.Date) error {
+	left := amount.Amount(a.days-len(a.w.schedules.Days())) * amount.PerUnit
+	for _, w := range wanted {
+		left -= w.Days
+	}
+	if left < 0 {
+		return fault.Invalid(accrual.CodeNotCovered, "The balance does not cover this.")
+	}
+	return nil
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -58,11 +85,12 @@ func newFixture(t *testing.T) *fixture {
 		t: t, pool: pooltest.New(t), schedules: &timeofftest.Schedules{Refusal: fault.Invalid(codeLockedDay, "The day is locked.")}, clock: clock.NewFake(time.Date(2031, 3, 1, 23, 30, 0, 0, time.UTC)),
 		ctx: tenant.With(t.Context(), tenant.Default), asEmployee: as(t.Context(), 1, rowvisibility.Own), asManager: as(t.Context(), 9, rowvisibility.All),
 	}
+	w.accruals.w = w
 	w.subtypes = requestsubtype.New(w.pool)
 	w.handover = handover.New(w.pool, w.schedules, timeoff.StoredEdits, pgtest.Log(t))
 	deps := timeoff.Deps{
 		Pool: w.pool, Persons: person.NewDirectory(w.pool, persontest.NobodyElse{}, nil), Days: w.schedules, Handover: w.handover,
-		Subtypes: w.subtypes, Clock: w.clock, Room: leaveday.NewReader(w.pool, timecardtest.Known{}),
+		Subtypes: w.subtypes, Clock: w.clock, Room: leaveday.NewReader(w.pool, march()), Accruals: &w.accruals,
 	}
 	w.manager, w.employee = timeoff.NewManager(deps), timeoff.NewEmployee(deps)
 	w.exec(`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 1, 'P1', 'One', 'Europe/Zurich'), (1, 9, 'P9', 'Nine', 'UTC')`)
@@ -87,6 +115,17 @@ func (w *fixture) count(table string) int {
 	var n int
 	require.NoError(w.t, w.pool.QueryRow(w.ctx, "SELECT count(*) FROM "+table).Scan(&n))
 	return n
+}
+
+// march returns what is known of the employee 1, who works eight hours on each day of March.
+func march() timecardtest.Known {
+	days := &schedulingv1.EmployeeDays{EmployeeId: 1}
+	for day := civil.Of(2031, 3, 1); day < civil.Of(2031, 4, 1); day++ {
+		days.Shifts = append(days.Shifts, &schedulingv1.EmployeeShift{
+			Day: int32(day), Segments: []*schedulingv1.EmployeeShiftSegment{{StartSecond: 8 * 3600, EndSecond: 16 * 3600}},
+		})
+	}
+	return timecardtest.Known{1: employeeday.Days{Schedule: days}}
 }
 
 // grant has the manager grant whole days.
@@ -195,6 +234,76 @@ func TestPartsOfOneDayTakeTurns(t *testing.T) {
 	assert.Equal(t, 2, w.count("time_off_request"))
 	assert.Equal(t, []string{"2031-03-03", "2031-03-03"}, w.schedules.Days())
 	assert.Zero(t, w.count("time_off_claim"))
+}
+
+// payCode sets up the pay code of the requests, in days.
+func (w *fixture) payCode(checkAvailability *int32) {
+	w.t.Helper()
+	body, err := proto.Marshal(&timekeepingv1.PayCode{Name: "PTO", Unit: "DAY", CheckAvailability: checkAvailability})
+	require.NoError(w.t, err)
+	w.exec(`INSERT INTO pay_code (tenant_id, name, body) VALUES (1, 'PTO', $1)`, body)
+}
+
+// Requests for different days arrive at once, each of which the balance of two days covers.
+func TestRequestsForOneBalanceTakeTurns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		check *int32
+		ask   func(w *fixture, day string) error
+		want  int
+	}{
+		{"grants", nil, func(w *fixture, day string) error {
+			_, err := w.grant(w.asManager, day, day)
+			return err
+		}, 2},
+		{"submissions of a pay code that is checked then", proto.Int32(2), func(w *fixture, day string) error {
+			_, err := w.employee.CreateEmployeeTimeOff(w.asEmployee, &timekeepingv1.TimeOffRequest{
+				RequestSubType: &timekeepingv1.TimeOffSubtype{Id: proto.Int64(1)}, Periods: wholeDays(day, day),
+			})
+			return err
+		}, 2},
+		{"grants of a pay code that is not checked", proto.Int32(0), func(w *fixture, day string) error {
+			_, err := w.grant(w.asManager, day, day)
+			return err
+		}, 6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newFixture(t)
+			w.payCode(c.check)
+			w.accruals.days = 2
+			var group sync.WaitGroup
+			for _, day := range []string{"2031-03-03", "2031-03-04", "2031-03-05", "2031-03-06", "2031-03-07", "2031-03-10"} {
+				group.Go(func() {
+					if err := c.ask(w, day); err != nil {
+						assert.Equal(t, accrual.CodeNotCovered, fault.FromError(err).Code)
+					}
+				})
+			}
+			group.Wait()
+			assert.Equal(t, c.want, w.count("time_off_request"))
+		})
+	}
+}
+
+// Two requests are submitted that the balance covers singly. It covers the first approval, and
+// the other one when that is cancelled.
+func TestApprovalsThatNoBalanceCovers(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.payCode(nil)
+	w.accruals.days = 2
+	first, second := w.asked("2031-03-03", "2031-03-04"), w.asked("2031-03-06", "2031-03-06")
+	_, err := w.decide(first.GetId(), "APPROVED")
+	require.NoError(t, err)
+	_, err = w.decide(second.GetId(), "APPROVED")
+	faulttest.RequireCode(t, accrual.CodeNotCovered, err)
+	assert.Equal(t, "SUBMITTED", w.get(second.GetId()).GetCurrentStatus().GetSymbolicId())
+	_, err = w.decide(first.GetId(), "CANCELLED")
+	require.NoError(t, err)
+	_, err = w.decide(second.GetId(), "APPROVED")
+	require.NoError(t, err)
 }
 
 func TestSubtypesThatDecideByThemselves(t *testing.T) {

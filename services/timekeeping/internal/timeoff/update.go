@@ -63,50 +63,58 @@ func (h *requests) replace(
 	if err != nil {
 		return nil, err
 	}
-	room, err := h.readRoom(ctx, tenantID, employee.ID, request)
-	if err != nil {
-		return nil, err
+	of, before := handover.Request{ID: seen.id, EmployeeID: employee.ID}, seen.request
+	if !seen.status.covers() {
+		before = nil
 	}
 	var changed *row
-	of := handover.Request{ID: seen.id, EmployeeID: employee.ID}
-	err = h.Handover.Change(ctx, tenantID, of, seen.status.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
-		r, err := forUpdate(ctx, tx, tenantID, seen.id)
+	err = retried(func() error {
+		room, err := h.readRoom(ctx, tenantID, wish{id: seen.id, employeeID: employee.ID, request: request, status: seen.status, subtype: subtype, before: before})
 		if err != nil {
 			return err
 		}
-		if r == nil {
-			return unknown(http.StatusNotFound, seen.id)
-		}
-		if err := precondition.Check(ctx, fmt.Sprintf("time off request %d", seen.id), r.version); err != nil {
-			return err
-		}
-		if !slices.Contains(active, r.status) {
-			return fault.Invalid(CodeChange, "The status of the request is "+r.status.symbolicID()+"; what it asks for cannot be changed any more.")
-		}
-		old := r.request
-		request.Creator, request.CreateDateTime, request.RequestStatusChanges = old.GetCreator(), old.GetCreateDateTime(), old.GetRequestStatusChanges()
-		if len(request.GetCommentNotes()) == 0 {
-			request.CommentNotes = old.GetCommentNotes()
-		}
-		if size := proto.Size(request); size > 2*maxBytes {
-			return invalid("The request", "must have at most %d bytes; it would have %d", 2*maxBytes, size)
-		}
-		r.request, r.subtypeID = request, subtype.GetId()
-		r.first, r.last = extent(days)
-		if err := refuseOverlaps(ctx, tx, tenantID, r, days); err != nil {
-			return err
-		}
-		if err := room.check(ctx, tx, tenantID, r); err != nil {
-			return err
-		}
-		if r.status.covers() {
-			request.ApprovalPeriods = request.GetPeriods()
-		}
-		changed = r
-		if err := replace(ctx, tx, tenantID, r); err != nil || !r.status.covers() {
-			return err
-		}
-		return putOnSchedule(ctx, tx, r, put)
+		return h.Handover.Change(ctx, tenantID, of, seen.status.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
+			r, err := forUpdate(ctx, tx, tenantID, seen.id)
+			if err != nil {
+				return err
+			}
+			if r == nil {
+				return unknown(http.StatusNotFound, seen.id)
+			}
+			if err := precondition.Check(ctx, fmt.Sprintf("time off request %d", seen.id), r.version); err != nil {
+				return err
+			}
+			if !slices.Contains(active, r.status) {
+				return fault.Invalid(CodeChange, "The status of the request is "+r.status.symbolicID()+"; what it asks for cannot be changed any more.")
+			}
+			if r.status.covers() != seen.status.covers() {
+				return fault.Conflict(fault.CodeStale, "Somebody decided on the request meanwhile. Read it, and send the request again.")
+			}
+			old := r.request
+			request.Creator, request.CreateDateTime, request.RequestStatusChanges = old.GetCreator(), old.GetCreateDateTime(), old.GetRequestStatusChanges()
+			if len(request.GetCommentNotes()) == 0 {
+				request.CommentNotes = old.GetCommentNotes()
+			}
+			if size := proto.Size(request); size > 2*maxBytes {
+				return invalid("The request", "must have at most %d bytes; it would have %d", 2*maxBytes, size)
+			}
+			r.request, r.subtypeID = request, subtype.GetId()
+			r.first, r.last = extent(days)
+			if err := refuseOverlaps(ctx, tx, tenantID, r, days); err != nil {
+				return err
+			}
+			if err := room.check(ctx, tx, tenantID, r); err != nil {
+				return err
+			}
+			if r.status.covers() {
+				request.ApprovalPeriods = request.GetPeriods()
+			}
+			changed = r
+			if err := replace(ctx, tx, tenantID, r); err != nil || !r.status.covers() {
+				return err
+			}
+			return putOnSchedule(ctx, tx, r, put)
+		})
 	})
 	if err != nil {
 		return nil, err

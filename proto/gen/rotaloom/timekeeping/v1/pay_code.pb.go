@@ -299,8 +299,9 @@ type PayCode struct {
 	VisibleToTimecardSchedule *bool    `protobuf:"varint,15,opt,name=visible_to_timecard_schedule,json=visibleToTimecardSchedule,proto3,oneof" json:"visible_to_timecard_schedule,omitempty"`
 	VisibleToUser             *bool    `protobuf:"varint,16,opt,name=visible_to_user,json=visibleToUser,proto3,oneof" json:"visible_to_user,omitempty"`
 	VisibleToReports          *bool    `protobuf:"varint,17,opt,name=visible_to_reports,json=visibleToReports,proto3,oneof" json:"visible_to_reports,omitempty"`
-	// Whether accruals are checked when it is entered: 0 never, 1 with a warning, 2
-	// with an error.
+	// Whether requests for time off need a balance that covers them, if an accrual code of the
+	// employee takes from the pay code: 0 never; 1, as without a value, when they are approved;
+	// 2 when they are submitted as well.
 	CheckAvailability  *int32 `protobuf:"varint,18,opt,name=check_availability,json=checkAvailability,proto3,oneof" json:"check_availability,omitempty"`
 	ScheduledHoursType string `protobuf:"bytes,19,opt,name=scheduled_hours_type,json=scheduledHoursType,proto3" json:"scheduled_hours_type,omitempty"`
 	CodeNumber         *int64 `protobuf:"varint,50,opt,name=code_number,json=codeNumber,proto3,oneof" json:"code_number,omitempty"`

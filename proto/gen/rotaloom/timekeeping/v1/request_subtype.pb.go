@@ -890,8 +890,10 @@ type TimeOffRequestSubtype struct {
 	RestoreScheduleOnlyIfOpenShiftAvailable   *bool            `protobuf:"varint,64,opt,name=restore_schedule_only_if_open_shift_available,json=restoreScheduleOnlyIfOpenShiftAvailable,proto3,oneof" json:"restore_schedule_only_if_open_shift_available,omitempty"`
 	VerifyAtEmployeeSubmission                *bool            `protobuf:"varint,65,opt,name=verify_at_employee_submission,json=verifyAtEmployeeSubmission,proto3,oneof" json:"verify_at_employee_submission,omitempty"`
 	VerifyAtManagerSubmission                 *bool            `protobuf:"varint,66,opt,name=verify_at_manager_submission,json=verifyAtManagerSubmission,proto3,oneof" json:"verify_at_manager_submission,omitempty"`
-	unknownFields                             protoimpl.UnknownFields
-	sizeCache                                 protoimpl.SizeCache
+	// Approves requests also when the balance does not cover them. False unless it is given.
+	AllowDebt     *bool `protobuf:"varint,69,opt,name=allow_debt,json=allowDebt,proto3,oneof" json:"allow_debt,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TimeOffRequestSubtype) Reset() {
@@ -1298,6 +1300,13 @@ func (x *TimeOffRequestSubtype) GetVerifyAtEmployeeSubmission() bool {
 func (x *TimeOffRequestSubtype) GetVerifyAtManagerSubmission() bool {
 	if x != nil && x.VerifyAtManagerSubmission != nil {
 		return *x.VerifyAtManagerSubmission
+	}
+	return false
+}
+
+func (x *TimeOffRequestSubtype) GetAllowDebt() bool {
+	if x != nil && x.AllowDebt != nil {
+		return *x.AllowDebt
 	}
 	return false
 }
@@ -3012,7 +3021,7 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\b_secondsB\a\n" +
 	"\x05_nanoB\v\n" +
 	"\t_negativeB\a\n" +
-	"\x05_zero\"\xa2$\n" +
+	"\x05_zero\"\xd5$\n" +
 	"\x15TimeOffRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
@@ -3070,7 +3079,9 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\x1boverride_shifts_on_holidays\x18? \x01(\bH\x11R\x18overrideShiftsOnHolidays\x88\x01\x01\x12c\n" +
 	"-restore_schedule_only_if_open_shift_available\x18@ \x01(\bH\x12R'restoreScheduleOnlyIfOpenShiftAvailable\x88\x01\x01\x12F\n" +
 	"\x1dverify_at_employee_submission\x18A \x01(\bH\x13R\x1averifyAtEmployeeSubmission\x88\x01\x01\x12D\n" +
-	"\x1cverify_at_manager_submission\x18B \x01(\bH\x14R\x19verifyAtManagerSubmission\x88\x01\x01B\x05\n" +
+	"\x1cverify_at_manager_submission\x18B \x01(\bH\x14R\x19verifyAtManagerSubmission\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"allow_debt\x18E \x01(\bH\x15R\tallowDebt\x88\x01\x01B\x05\n" +
 	"\x03_idB\v\n" +
 	"\t_priorityB\x15\n" +
 	"\x13_automatic_approvalB+\n" +
@@ -3091,7 +3102,8 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\x1c_override_shifts_on_holidaysB0\n" +
 	"._restore_schedule_only_if_open_shift_availableB \n" +
 	"\x1e_verify_at_employee_submissionB\x1f\n" +
-	"\x1d_verify_at_manager_submissionJ\x04\b$\x10%J\x04\b%\x10&\"\x84\n" +
+	"\x1d_verify_at_manager_submissionB\r\n" +
+	"\v_allow_debtJ\x04\b$\x10%J\x04\b%\x10&\"\x84\n" +
 	"\n" +
 	"\x1aAvailabilityRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +

@@ -61,12 +61,19 @@ func (c *Card) book() {
 	}
 }
 
-// measure takes over how long a scheduled time is.
+// measure takes over how long a scheduled time is. A part of a day on which nothing is scheduled
+// is nothing.
 func (c *Card) measure() {
+	scheduled := map[civil.Date]bool{}
+	for _, w := range c.input.Work {
+		scheduled[w.Day] = scheduled[w.Day] || w.End > w.Start
+	}
 	for i := range c.scheduledTimes {
 		b := &c.scheduledTimes[i]
 		if b.halves != 0 && b.inDays {
-			b.Days = amount.Amount(b.halves) * amount.PerUnit / 2
+			if scheduled[b.day] {
+				b.Days = amount.Amount(b.halves) * amount.PerUnit / 2
+			}
 			continue
 		}
 		b.Seconds = c.result.Booked[i]
