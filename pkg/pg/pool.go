@@ -194,3 +194,35 @@ func (p *Pool) CopyFrom(ctx context.Context, table pgx.Identifier, columns []str
 	})
 	return n, err
 }
+
+// Collect executes a query and returns what scan makes of its rows; an empty list when there
+// are none.
+func Collect[T any](ctx context.Context, db Querier, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scan)
+}
+
+// CollectOne executes a query and returns what scan makes of its only row. When there is none,
+// the error is pgx.ErrNoRows; when there are several, pgx.ErrTooManyRows.
+func CollectOne[T any](ctx context.Context, db Querier, scan pgx.RowToFunc[T], sql string, args ...any) (T, error) {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return pgx.CollectExactlyOneRow(rows, scan)
+}
+
+// ForEach executes a query, and calls fn for each row after it has been read into the places. An
+// error of fn ends it.
+func ForEach(ctx context.Context, db Querier, places []any, fn func() error, sql string, args ...any) error {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	_, err = pgx.ForEachRow(rows, places, fn)
+	return err
+}

@@ -100,17 +100,13 @@ func (s *Service) ListUsers(ctx context.Context, tenantID int64) ([]ListedUser, 
 
 // usersAfter returns the users behind a key, and the key of the last one.
 func (s *Service) usersAfter(ctx context.Context, tenantID int64, after string) (users []ListedUser, last string, err error) {
-	rows, err := s.pool.Query(ctx, `SELECT username, username_key, person_id, access_profile, locked_out
-		FROM app_user WHERE tenant_id = $1 AND username_key > $2 ORDER BY username_key LIMIT $3`, tenantID, after, listedAtOnce)
-	if err != nil {
-		return nil, "", err
-	}
 	var names []string
-	users, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (u ListedUser, err error) {
+	users, err = pg.Collect(ctx, s.pool, func(row pgx.CollectableRow) (u ListedUser, err error) {
 		err = row.Scan(&u.Username, &last, &u.PersonID, &u.AccessProfile, &u.LockedOut)
 		names = append(names, u.Username)
 		return u, err
-	})
+	}, `SELECT username, username_key, person_id, access_profile, locked_out
+		FROM app_user WHERE tenant_id = $1 AND username_key > $2 ORDER BY username_key LIMIT $3`, tenantID, after, listedAtOnce)
 	if err != nil {
 		return nil, "", err
 	}

@@ -126,11 +126,7 @@ func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (Made, error) {
 
 // ListTenants returns all tenants by number.
 func (s *Service) ListTenants(ctx context.Context) ([]Tenant, error) {
-	rows, err := s.pool.Query(tenant.All(ctx), `SELECT id, name, coalesce(host, ''), disabled_at FROM tenant ORDER BY id`)
-	if err != nil {
-		return nil, fmt.Errorf("list tenants: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Tenant])
+	found, err := pg.Collect(tenant.All(ctx), s.pool, pgx.RowToStructByPos[Tenant], `SELECT id, name, coalesce(host, ''), disabled_at FROM tenant ORDER BY id`)
 	if err != nil {
 		return nil, fmt.Errorf("list tenants: %w", err)
 	}

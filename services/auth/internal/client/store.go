@@ -13,12 +13,8 @@ import (
 
 // find returns the clients that a condition chooses.
 func find(ctx context.Context, db pg.Querier, where string, args ...any) ([]settings, error) {
-	rows, err := db.Query(ctx, `SELECT client_id, enabled, password_grant, refresh_grant, client_grant, access_profile, scopes, version
+	found, err := pg.Collect(ctx, db, pgx.RowToStructByPos[settings], `SELECT client_id, enabled, password_grant, refresh_grant, client_grant, access_profile, scopes, version
 		FROM client `+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("find clients: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[settings])
 	if err != nil {
 		return nil, fmt.Errorf("find clients: %w", err)
 	}

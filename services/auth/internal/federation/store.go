@@ -24,11 +24,7 @@ func scanProvider(row pgx.CollectableRow) (*provider, error) {
 }
 
 func providers(ctx context.Context, db pg.Querier, where string, args ...any) ([]*provider, error) {
-	rows, err := db.Query(ctx, selectProvider+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("find identity providers: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, scanProvider)
+	found, err := pg.Collect(ctx, db, scanProvider, selectProvider+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("find identity providers: %w", err)
 	}

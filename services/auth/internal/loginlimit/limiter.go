@@ -72,12 +72,8 @@ func (l *Limiter) Begin(ctx context.Context, tenantID int64, name, address strin
 
 // checkLocked reads whether the attempt may go on.
 func (a *Attempt) checkLocked(ctx context.Context) error {
-	rows, err := a.limiter.pool.Query(ctx, `SELECT key = $2, failures, window_ends, coalesce(locked_until, '-infinity') > $4
+	found, err := pg.Collect(ctx, a.limiter.pool, pgx.RowToStructByPos[counted], `SELECT key = $2, failures, window_ends, coalesce(locked_until, '-infinity') > $4
 		FROM login_failure WHERE tenant_id = $1 AND key IN ($2, $3)`, a.tenantID, a.user, a.address, a.limiter.clock.Now())
-	if err != nil {
-		return fmt.Errorf("look for failed log-ins: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[counted])
 	if err != nil {
 		return fmt.Errorf("look for failed log-ins: %w", err)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
@@ -30,20 +28,16 @@ func (l *Limiter) LockedUntil(ctx context.Context, tenantID int64, names []strin
 		keys[i] = userKey(name)
 		nameOf[string(keys[i])] = name
 	}
-	rows, err := l.pool.Query(ctx, `SELECT key, until FROM (
-			SELECT key, greatest(locked_until, CASE WHEN failures >= $4 THEN window_ends END) AS until
-			FROM login_failure WHERE tenant_id = $1 AND key = ANY($2)) AS failure
-		WHERE until > $3`, tenantID, keys, l.clock.Now(), l.limit(true))
-	if err != nil {
-		return nil, fmt.Errorf("look for locked names: %w", err)
-	}
 	locked := map[string]time.Time{}
 	var key []byte
 	var until time.Time
-	_, err = pgx.ForEachRow(rows, []any{&key, &until}, func() error {
+	err := pg.ForEach(ctx, l.pool, []any{&key, &until}, func() error {
 		locked[nameOf[string(key)]] = until
 		return nil
-	})
+	}, `SELECT key, until FROM (
+			SELECT key, greatest(locked_until, CASE WHEN failures >= $4 THEN window_ends END) AS until
+			FROM login_failure WHERE tenant_id = $1 AND key = ANY($2)) AS failure
+		WHERE until > $3`, tenantID, keys, l.clock.Now(), l.limit(true))
 	if err != nil {
 		return nil, fmt.Errorf("look for locked names: %w", err)
 	}

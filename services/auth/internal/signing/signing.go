@@ -164,16 +164,12 @@ func (k *Keys) wrapAll(ctx context.Context, tx pgx.Tx) error {
 	if k.wrapper == nil {
 		return nil
 	}
-	rows, err := tx.Query(ctx, `SELECT id, private_key, wrapped FROM signing_key`)
-	if err != nil {
-		return err
-	}
 	type stored struct {
 		ID      string
 		Private []byte
 		Wrapped bool
 	}
-	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[stored])
+	keys, err := pg.Collect(ctx, tx, pgx.RowToStructByPos[stored], `SELECT id, private_key, wrapped FROM signing_key`)
 	if err != nil {
 		return err
 	}
@@ -255,12 +251,7 @@ func (k *Keys) Public(ctx context.Context) (*jose.JSONWebKeySet, error) {
 
 // published reads the keys that are published at a time.
 func (k *Keys) published(ctx context.Context, now time.Time) (*jose.JSONWebKeySet, error) {
-	rows, err := k.pool.Query(ctx, `SELECT id, public_key FROM signing_key WHERE not_after > $1 ORDER BY created_at DESC, id`, now)
-	if err != nil {
-		return nil, err
-	}
-	set := &jose.JSONWebKeySet{}
-	set.Keys, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (jose.JSONWebKey, error) {
+	keys, err := pg.Collect(ctx, k.pool, func(row pgx.CollectableRow) (jose.JSONWebKey, error) {
 		var id string
 		var public []byte
 		if err := row.Scan(&id, &public); err != nil {
@@ -270,8 +261,8 @@ func (k *Keys) published(ctx context.Context, now time.Time) (*jose.JSONWebKeySe
 			return jose.JSONWebKey{}, errKey
 		}
 		return jose.JSONWebKey{Key: ed25519.PublicKey(public), KeyID: id, Algorithm: string(jose.EdDSA), Use: "sig"}, nil
-	})
-	return set, err
+	}, `SELECT id, public_key FROM signing_key WHERE not_after > $1 ORDER BY created_at DESC, id`, now)
+	return &jose.JSONWebKeySet{Keys: keys}, err
 }
 
 func (k *Keys) signingKey(ctx context.Context) (*key, error) {
@@ -361,12 +352,7 @@ var (
 
 // load returns the keys that are good after a time, the one that signs last first.
 func (k *Keys) load(ctx context.Context, db pg.Querier, after time.Time) ([]*key, error) {
-	rows, err := db.Query(ctx, `SELECT id, public_key, private_key, not_after, wrapped, greatest(use_from, 'epoch') FROM signing_key
-		WHERE not_after > $1 ORDER BY signing_key.use_from DESC, created_at DESC, id`, after)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (*key, error) {
+	return pg.Collect(ctx, db, func(row pgx.CollectableRow) (*key, error) {
 		var public, seed []byte
 		found, wrapped := &key{}, false
 		if err := row.Scan(&found.id, &public, &seed, &found.notAfter, &wrapped, &found.useFrom); err != nil {
@@ -384,5 +370,6 @@ func (k *Keys) load(ctx context.Context, db pg.Querier, after time.Time) ([]*key
 			return nil, errKey
 		}
 		return found, nil
-	})
+	}, `SELECT id, public_key, private_key, not_after, wrapped, greatest(use_from, 'epoch') FROM signing_key
+		WHERE not_after > $1 ORDER BY signing_key.use_from DESC, created_at DESC, id`, after)
 }

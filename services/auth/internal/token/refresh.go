@@ -184,7 +184,16 @@ func refreshed(ctx context.Context, db pg.Querier, tenantID int64, keys []refres
 	}
 	// IS NOT DISTINCT FROM is for the planner: a token says which row is meant,
 	// and a client could mean many.
-	rows, err := db.Query(ctx, `WITH f AS (
+	users := make(map[refreshKey]*refreshedUser, len(keys))
+	_, err := pg.Collect(ctx, db, func(row pgx.CollectableRow) (struct{}, error) {
+		u, at := &refreshedUser{}, int64(0)
+		var err error
+		u.user, err = scanUser(row, &at, &u.family.sid, &u.family.expiresAt, &u.family.accessUntil, &u.family.scope, &u.scopes)
+		if err == nil {
+			users[keys[at-1]] = u
+		}
+		return struct{}{}, err
+	}, `WITH f AS (
 			UPDATE token_family t SET access_until = greatest(t.access_until, $6)
 			FROM unnest($2::bytea[], $3::text[], $4::bytea[]) WITH ORDINALITY AS q (token, client, secret, at)
 			JOIN client c ON c.tenant_id = $1 AND c.client_id = q.client AND c.secret_hash = q.secret AND c.enabled AND c.refresh_grant
@@ -193,18 +202,5 @@ func refreshed(ctx context.Context, db pg.Querier, tenantID int64, keys []refres
 		SELECT u.*, f.at, f.sid, f.expires_at, f.access_until, f.scope, f.scopes FROM f
 		JOIN LATERAL (`+selectUser+` WHERE u.tenant_id = $1 AND u.id = f.user_id) u ON true`,
 		tenantID, tokens, clients, secrets, now, accessUntil)
-	if err != nil {
-		return nil, err
-	}
-	users := make(map[refreshKey]*refreshedUser, len(keys))
-	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (struct{}, error) {
-		u, at := &refreshedUser{}, int64(0)
-		var err error
-		u.user, err = scanUser(row, &at, &u.family.sid, &u.family.expiresAt, &u.family.accessUntil, &u.family.scope, &u.scopes)
-		if err == nil {
-			users[keys[at-1]] = u
-		}
-		return struct{}{}, err
-	})
 	return users, err
 }

@@ -79,12 +79,8 @@ func lastAdministrators(ctx context.Context, db pg.Querier, tenantID int64, pers
 	if len(persons) == 0 {
 		return nil, nil
 	}
-	rows, err := db.Query(ctx, `SELECT u.person_id`+administrators+` AND u.person_id = ANY($3)
+	last, err := pg.Collect(ctx, db, pgx.RowTo[int64], `SELECT u.person_id`+administrators+` AND u.person_id = ANY($3)
 		AND NOT EXISTS (SELECT`+administrators+` AND coalesce(u.person_id, 0) <> ALL($3))`, tenantID, now, persons)
-	if err != nil {
-		return nil, fmt.Errorf("look for administrators: %w", err)
-	}
-	last, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
 		return nil, fmt.Errorf("look for administrators: %w", err)
 	}
@@ -116,12 +112,8 @@ func (h *Handler) checkAdministratorsRemainAmong(ctx context.Context, tx pgx.Tx,
 	for i, u := range users {
 		names[i] = u.GetAccessProfile()
 	}
-	rows, err := tx.Query(ctx, `SELECT name FROM access_profile WHERE tenant_id = $1 AND name = ANY($2)
+	all, err := pg.Collect(ctx, tx, pgx.RowTo[string], `SELECT name FROM access_profile WHERE tenant_id = $1 AND name = ANY($2)
 		AND '*' = ANY(permissions) AND row_scope = 'all'`, tenantID, names)
-	if err != nil {
-		return fmt.Errorf("look for access profiles: %w", err)
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return fmt.Errorf("look for access profiles: %w", err)
 	}

@@ -87,21 +87,17 @@ func (h *Handler) settleLockouts(ctx context.Context, tx pgx.Tx, tenantID int64,
 		WHERE l.tenant_id = $1 AND l.person_id = due.person_id`, tenantID, persons, now); err != nil {
 		return err
 	}
-	rows, err := tx.Query(ctx, `UPDATE app_user u SET locked_out = NOT u.locked_out, updated_at = now() FROM account_lockout l
-		WHERE u.tenant_id = $1 AND u.person_id = ANY($2) AND l.tenant_id = $1 AND l.person_id = u.person_id
-		  AND u.locked_out <> (l.periods @> $3::timestamptz) RETURNING u.person_id, u.locked_out`, tenantID, persons, now)
-	if err != nil {
-		return err
-	}
 	var ended []int64
 	var id int64
 	var out bool
-	if _, err := pgx.ForEachRow(rows, []any{&id, &out}, func() error {
+	if err := pg.ForEach(ctx, tx, []any{&id, &out}, func() error {
 		if out {
 			ended = append(ended, id)
 		}
 		return nil
-	}); err != nil {
+	}, `UPDATE app_user u SET locked_out = NOT u.locked_out, updated_at = now() FROM account_lockout l
+		WHERE u.tenant_id = $1 AND u.person_id = ANY($2) AND l.tenant_id = $1 AND l.person_id = u.person_id
+		  AND u.locked_out <> (l.periods @> $3::timestamptz) RETURNING u.person_id, u.locked_out`, tenantID, persons, now); err != nil {
 		return err
 	}
 	return revoked.Persons(ctx, tx, tenantID, ended, now)
@@ -110,17 +106,13 @@ func (h *Handler) settleLockouts(ctx context.Context, tx pgx.Tx, tenantID int64,
 // SweepLockouts makes the lockouts true whose time has come, of all tenants, and
 // returns how many persons it looked at: never more than lockoutBatch.
 func (h *Handler) SweepLockouts(ctx context.Context) (int, error) {
-	rows, err := h.pool.Query(tenant.All(ctx), `SELECT tenant_id, array_agg(person_id) FROM (
-			SELECT tenant_id, person_id FROM account_lockout WHERE next_at <= $1 ORDER BY next_at LIMIT $2) due
-		GROUP BY tenant_id`, h.clock.Now(), lockoutBatch)
-	if err != nil {
-		return 0, err
-	}
 	type due struct {
 		Tenant  int64
 		Persons []int64
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[due])
+	all, err := pg.Collect(tenant.All(ctx), h.pool, pgx.RowToStructByPos[due], `SELECT tenant_id, array_agg(person_id) FROM (
+			SELECT tenant_id, person_id FROM account_lockout WHERE next_at <= $1 ORDER BY next_at LIMIT $2) due
+		GROUP BY tenant_id`, h.clock.Now(), lockoutBatch)
 	if err != nil {
 		return 0, fmt.Errorf("find lockouts: %w", err)
 	}

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
@@ -65,23 +64,19 @@ func rightsOf(held, other profile.Profile, all []string) *authv1.UserRights {
 
 // profilesOf returns the profiles of the persons who may log in now.
 func (h *Handler) profilesOf(ctx context.Context, tenantID int64, persons []int64) (map[int64]profile.Profile, error) {
-	rows, err := h.pool.Query(ctx, `SELECT u.person_id, p.name, p.permissions, p.row_scope, p.own_record_actions
+	found := make(map[int64]profile.Profile, len(persons))
+	var person int64
+	var p profile.Profile
+	err := pg.ForEach(ctx, h.pool, []any{&person, &p.Name, &p.Grants, &p.Rows, &p.OwnActions}, func() error {
+		found[person] = p
+		p.Grants, p.OwnActions = nil, nil
+		return nil
+	}, `SELECT u.person_id, p.name, p.permissions, p.row_scope, p.own_record_actions
 		FROM app_user u JOIN access_profile p ON p.tenant_id = u.tenant_id AND p.name = u.access_profile
 		WHERE u.tenant_id = $1 AND u.person_id = ANY($2) AND NOT u.locked_out
 		  AND NOT EXISTS (SELECT FROM account_lockout l
 			WHERE l.tenant_id = u.tenant_id AND l.person_id = u.person_id AND l.periods @> $3::timestamptz)`,
 		tenantID, persons, h.clock.Now())
-	if err != nil {
-		return nil, fmt.Errorf("read the profiles of users: %w", err)
-	}
-	found := make(map[int64]profile.Profile, len(persons))
-	var person int64
-	var p profile.Profile
-	_, err = pgx.ForEachRow(rows, []any{&person, &p.Name, &p.Grants, &p.Rows, &p.OwnActions}, func() error {
-		found[person] = p
-		p.Grants, p.OwnActions = nil, nil
-		return nil
-	})
 	if err != nil {
 		return nil, fmt.Errorf("read the profiles of users: %w", err)
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -34,15 +32,11 @@ type account struct {
 // they are to have.
 func (h *Handler) present(ctx context.Context, tenantID int64, users []*authv1.User) (map[int64]account, error) {
 	_, persons := columns(users)
-	rows, err := h.pool.Query(ctx, `SELECT person_id, password_hash, long_password, access_profile FROM app_user
-		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons)
-	if err != nil {
-		return nil, fmt.Errorf("find users: %w", err)
-	}
 	out := make(map[int64]account, len(users))
 	var id int64
 	var a account
-	if _, err := pgx.ForEachRow(rows, []any{&id, &a.hash, &a.long, &a.profile}, func() error { out[id] = a; return nil }); err != nil {
+	if err := pg.ForEach(ctx, h.pool, []any{&id, &a.hash, &a.long, &a.profile}, func() error { out[id] = a; return nil }, `SELECT person_id, password_hash, long_password, access_profile FROM app_user
+		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons); err != nil {
 		return nil, fmt.Errorf("find users: %w", err)
 	}
 	names := make([]string, 0, 2*len(users))

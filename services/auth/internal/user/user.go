@@ -176,7 +176,7 @@ func check(users []*authv1.User) error {
 // others, in the store or before them in the list.
 func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*authv1.User) error {
 	_, persons := columns(users)
-	rows, err := h.pool.Query(ctx, `WITH q AS (
+	offsets, err := pg.Collect(ctx, h.pool, pgx.RowTo[int32], `WITH q AS (
 			SELECT u.name, u.person, u.at
 			FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS u (name, person, at))
 		SELECT (q.at - 1)::int FROM q
@@ -184,10 +184,6 @@ func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*auth
 		   OR EXISTS (SELECT FROM app_user o WHERE o.tenant_id = $1 AND o.username_key = q.name
 		              AND o.person_id IS DISTINCT FROM q.person)
 		ORDER BY q.at`, tenantID, keys(users), persons)
-	if err != nil {
-		return err
-	}
-	offsets, err := pgx.CollectRows(rows, pgx.RowTo[int32])
 	if err != nil {
 		return fmt.Errorf("look for user names: %w", err)
 	}

@@ -76,14 +76,10 @@ func (h *Handler) ResolveContacts(ctx context.Context, req *commonsv1.ResolveCon
 }
 
 func (h *Handler) find(ctx context.Context, tenantID int64, ids []int64, numbers []string) ([]*commonsv1.Contact, error) {
-	rows, err := h.pool.Query(ctx, read, tenantID, ids, numbers)
-	if err != nil {
-		return nil, fmt.Errorf("find contacts: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*commonsv1.Contact, error) {
+	found, err := pg.Collect(ctx, h.pool, func(row pgx.CollectableRow) (*commonsv1.Contact, error) {
 		c := &commonsv1.Contact{}
 		return c, row.Scan(&c.PersonId, &c.PersonNumber, &c.FullName, &c.Locale, &c.ManagerId, &c.Addresses)
-	})
+	}, read, tenantID, ids, numbers)
 	if err != nil {
 		return nil, fmt.Errorf("find contacts: %w", err)
 	}

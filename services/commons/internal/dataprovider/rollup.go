@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -62,39 +63,31 @@ func (f *Finder) RollUpDataRows(ctx context.Context, req *datav1.RollUpDataRowsR
 	if err != nil {
 		return nil, err
 	}
-	rows, err := f.pool.Query(ctx, rollUp, tenantID, req.GetLocationIds(), types, day, maxRolledUp)
-	if err != nil {
-		return nil, fmt.Errorf("roll locations up: %w", err)
-	}
 	out := &datav1.FindDataRowsResponse{}
 	seen := map[int64]bool{}
 	var id, first int64
 	var path string
-	if _, err := pgx.ForEachRow(rows, []any{&id, &path, &first}, func() error {
+	if err := pg.ForEach(ctx, f.pool, []any{&id, &path, &first}, func() error {
 		if !seen[id] {
 			seen[id] = true
 			out.Rows = append(out.Rows, &datav1.DataRow{Id: id, Qualifier: path})
 		}
 		return nil
-	}); err != nil {
+	}, rollUp, tenantID, req.GetLocationIds(), types, day, maxRolledUp); err != nil {
 		return nil, fmt.Errorf("roll locations up: %w", err)
 	}
 	return out, nil
 }
 
 func (f *Finder) types(ctx context.Context, tenantID int64, names []string) ([]int64, error) {
-	rows, err := f.pool.Query(ctx, readTypes, tenantID, names)
-	if err != nil {
-		return nil, fmt.Errorf("look for location types: %w", err)
-	}
 	var ids []int64
 	known := map[string]bool{}
 	var id int64
 	var name string
-	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error {
+	if err := pg.ForEach(ctx, f.pool, []any{&id, &name}, func() error {
 		ids, known[name] = append(ids, id), true
 		return nil
-	}); err != nil {
+	}, readTypes, tenantID, names); err != nil {
 		return nil, fmt.Errorf("look for location types: %w", err)
 	}
 	for _, name := range names {

@@ -42,11 +42,7 @@ func involving(ctx context.Context, db pg.Querier, tenantID, person int64, today
 }
 
 func query(ctx context.Context, db pg.Querier, where string, args ...any) ([]delegation, error) {
-	rows, err := db.Query(ctx, columns+where, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read delegations: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[delegation])
+	found, err := pg.Collect(ctx, db, pgx.RowToStructByPos[delegation], columns+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read delegations: %w", err)
 	}

@@ -184,19 +184,15 @@ func noExternal(externalID string, day civil.Date) string {
 // byExternalID returns jobs by their external ids. When several have one, the
 // oldest is meant.
 func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
-	rows, err := db.Query(ctx, `SELECT external_id, job_id, name FROM job_version
-		WHERE tenant_id = $1 AND external_id = ANY($2) AND external_id IS NOT NULL AND from_date <= $3 AND to_date > $3
-		ORDER BY job_id DESC`, tenantID, externalIDs, day)
-	if err != nil {
-		return nil, err
-	}
 	out := map[string]*commonv1.Ref{}
 	var id int64
 	var externalID, name string
-	_, err = pgx.ForEachRow(rows, []any{&externalID, &id, &name}, func() error {
+	err := pg.ForEach(ctx, db, []any{&externalID, &id, &name}, func() error {
 		out[externalID] = ref(id, name)
 		return nil
-	})
+	}, `SELECT external_id, job_id, name FROM job_version
+		WHERE tenant_id = $1 AND external_id = ANY($2) AND external_id IS NOT NULL AND from_date <= $3 AND to_date > $3
+		ORDER BY job_id DESC`, tenantID, externalIDs, day)
 	return out, err
 }
 

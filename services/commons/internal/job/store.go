@@ -119,17 +119,13 @@ func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.Query(ctx, `SELECT from_date, to_date, name, full_name, description, code, color, display_order, external_id, updated_at
-		FROM job_version WHERE tenant_id = $1 AND job_id = $2 ORDER BY from_date`, tenantID, id)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (timeline.Interval[version], error) {
+	return pg.Collect(ctx, db, func(row pgx.CollectableRow) (timeline.Interval[version], error) {
 		var from, to civil.Date
 		var v version
 		err := row.Scan(&from, &to, &v.name, &v.fullName, &v.description, &v.code, &v.color, &v.displayOrder, &v.externalID, &v.updatedAt)
 		return timeline.Interval[version]{Days: civil.Range{From: from, To: to}, Value: v}, err
-	})
+	}, `SELECT from_date, to_date, name, full_name, description, code, color, display_order, external_id, updated_at
+		FROM job_version WHERE tenant_id = $1 AND job_id = $2 ORDER BY from_date`, tenantID, id)
 }
 
 // replace stores the versions of a job instead of those that are there. What

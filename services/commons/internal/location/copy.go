@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -74,17 +75,7 @@ func subtrees(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, day c
 	var out [][]original
 	total := 0
 	for _, id := range ids {
-		rows, err := tx.Query(ctx, `SELECT p.location_id, v.parent_id, v.type_id, v.job_id, v.name, v.body
-			FROM location_path above
-			JOIN location_path p ON p.tenant_id = $1 AND p.lineage >= above.lineage AND p.lineage < above.lineage_end
-			  AND p.from_date <= $3 AND p.to_date > $3
-			JOIN location_version v ON v.tenant_id = $1 AND v.location_id = p.location_id AND v.from_date <= $3 AND v.to_date > $3
-			WHERE above.tenant_id = $1 AND above.location_id = $2 AND above.from_date <= $3 AND above.to_date > $3
-			ORDER BY p.depth, p.lineage LIMIT $4`, tenantID, id, day, maxCopied-total+1)
-		if err != nil {
-			return nil, err
-		}
-		tree, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (original, error) {
+		tree, err := pg.Collect(ctx, tx, func(row pgx.CollectableRow) (original, error) {
 			o := original{version: version{body: &commonsv1.Location{}}}
 			var body []byte
 			err := row.Scan(&o.id, &o.parentID, &o.typeID, &o.jobID, &o.name, &body)
@@ -92,7 +83,13 @@ func subtrees(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, day c
 				err = proto.Unmarshal(body, o.body)
 			}
 			return o, err
-		})
+		}, `SELECT p.location_id, v.parent_id, v.type_id, v.job_id, v.name, v.body
+			FROM location_path above
+			JOIN location_path p ON p.tenant_id = $1 AND p.lineage >= above.lineage AND p.lineage < above.lineage_end
+			  AND p.from_date <= $3 AND p.to_date > $3
+			JOIN location_version v ON v.tenant_id = $1 AND v.location_id = p.location_id AND v.from_date <= $3 AND v.to_date > $3
+			WHERE above.tenant_id = $1 AND above.location_id = $2 AND above.from_date <= $3 AND above.to_date > $3
+			ORDER BY p.depth, p.lineage LIMIT $4`, tenantID, id, day, maxCopied-total+1)
 		if err != nil {
 			return nil, fmt.Errorf("read locations to copy: %w", err)
 		}

@@ -207,12 +207,8 @@ func (h *Handler) MultiDeleteLocations(ctx context.Context, req *commonsv1.Multi
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, `SELECT location_id FROM location_path WHERE tenant_id = $1 AND location_id = ANY($2)
-			GROUP BY location_id ORDER BY max(depth) DESC, location_id`, tenantID, ids)
-		if err != nil {
-			return err
-		}
-		if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
+		if ids, err = pg.Collect(ctx, tx, pgx.RowTo[int64], `SELECT location_id FROM location_path WHERE tenant_id = $1 AND location_id = ANY($2)
+			GROUP BY location_id ORDER BY max(depth) DESC, location_id`, tenantID, ids); err != nil {
 			return err
 		}
 		for _, id := range ids {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
@@ -71,24 +69,20 @@ func byExternalPath(ctx context.Context, db pg.Querier, tenantID int64, asked []
 		}
 	}
 	// The oldest comes last.
-	rows, err := db.Query(ctx, `SELECT (q.at - 1)::int, d.location_id, d.path
+	out := make([]*commonv1.Ref, len(asked))
+	var at int
+	var id int64
+	var path string
+	err := pg.ForEach(ctx, db, []any{&at, &id, &path}, func() error {
+		out[at] = &commonv1.Ref{Id: new(id), Qualifier: new(path)}
+		return nil
+	}, `SELECT (q.at - 1)::int, d.location_id, d.path
 		FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS q (external_id, below, at)
 		JOIN location_version v ON v.tenant_id = $1 AND v.external_id = q.external_id AND v.external_id IS NOT NULL
 		 AND v.from_date <= $4 AND v.to_date > $4
 		JOIN location_path p ON p.tenant_id = $1 AND p.location_id = v.location_id AND p.from_date <= $4 AND p.to_date > $4
 		JOIN location_path d ON d.tenant_id = $1 AND d.path = p.path || q.below AND d.from_date <= $4 AND d.to_date > $4
 		ORDER BY v.location_id DESC`, tenantID, externalIDs, below, day)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]*commonv1.Ref, len(asked))
-	var at int
-	var id int64
-	var path string
-	_, err = pgx.ForEachRow(rows, []any{&at, &id, &path}, func() error {
-		out[at] = &commonv1.Ref{Id: new(id), Qualifier: new(path)}
-		return nil
-	})
 	return out, err
 }
 

@@ -17,12 +17,8 @@ func Job(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, 
 	if err != nil {
 		return 0, err
 	}
-	rows, err := db.Query(ctx, `SELECT coalesce(job_id, 0) FROM location_version
+	jobs, err := pg.Collect(ctx, db, pgx.RowTo[int64], `SELECT coalesce(job_id, 0) FROM location_version
 		WHERE tenant_id = $1 AND location_id = $2 AND from_date <= $3 AND to_date > $3`, tenantID, ids[0], day)
-	if err != nil {
-		return 0, err
-	}
-	jobs, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
 		return 0, err
 	}

@@ -93,11 +93,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since 
 		// Each once, also where subtrees overlap.
 		distinct, where, limit, skipped = "DISTINCT ", where+onlyLast, part.count, part.index*part.count
 	}
-	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s%s%s ORDER BY p.path, v.from_date, p.from_date LIMIT %d OFFSET %d`, distinct, columns, where, limit, skipped), args...)
-	if err != nil {
-		return nil, err
-	}
-	list, err := pgx.CollectRows(rows, scan)
+	list, err := pg.Collect(ctx, db, scan, fmt.Sprintf(`SELECT %s%s%s ORDER BY p.path, v.from_date, p.from_date LIMIT %d OFFSET %d`, distinct, columns, where, limit, skipped), args...)
 	if err != nil {
 		return nil, fmt.Errorf("read locations: %w", err)
 	}
@@ -116,13 +112,9 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since 
 // selectAncestors turns the question for what is above locations into one for the
 // locations themselves.
 func (q *question) selectAncestors(ctx context.Context, db pg.Querier, tenantID int64) error {
-	rows, err := db.Query(ctx, `SELECT lineage FROM location_path
+	lineages, err := pg.Collect(ctx, db, pgx.RowTo[string], `SELECT lineage FROM location_path
 		WHERE tenant_id = $1 AND location_id = ANY($2) AND from_date < $4 AND to_date > $3`,
 		tenantID, q.ids, q.days.From, q.days.To)
-	if err != nil {
-		return err
-	}
-	lineages, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err
 	}

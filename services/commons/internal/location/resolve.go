@@ -111,33 +111,25 @@ func resolved(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, d
 }
 
 func typesByID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*commonsv1.LocationType, error) {
-	rows, err := db.Query(ctx, `SELECT id, name, display_order FROM location_type WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids)
-	if err != nil {
-		return nil, err
-	}
 	out := map[int64]*commonsv1.LocationType{}
 	var id int64
 	var name string
 	var order int32
-	_, err = pgx.ForEachRow(rows, []any{&id, &name, &order}, func() error {
+	err := pg.ForEach(ctx, db, []any{&id, &name, &order}, func() error {
 		out[id] = &commonsv1.LocationType{Id: new(id), Name: new(name), DisplayOrder: new(order)}
 		return nil
-	})
+	}, `SELECT id, name, display_order FROM location_type WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids)
 	return out, err
 }
 
 func jobsByID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day civil.Date) (map[int64]*commonsv1.Job, error) {
-	rows, err := db.Query(ctx, `SELECT job_id, name, color, display_order FROM job_version
-		WHERE tenant_id = $1 AND job_id = ANY($2) AND from_date <= $3 AND to_date > $3`, tenantID, ids, day)
-	if err != nil {
-		return nil, err
-	}
 	out := map[int64]*commonsv1.Job{}
 	var id int64
 	var name, color, order string
-	_, err = pgx.ForEachRow(rows, []any{&id, &name, &color, &order}, func() error {
+	err := pg.ForEach(ctx, db, []any{&id, &name, &color, &order}, func() error {
 		out[id] = &commonsv1.Job{Id: new(id), Name: new(name), Color: new(color), DisplayOrder: new(order)}
 		return nil
-	})
+	}, `SELECT job_id, name, color, display_order FROM job_version
+		WHERE tenant_id = $1 AND job_id = ANY($2) AND from_date <= $3 AND to_date > $3`, tenantID, ids, day)
 	return out, err
 }

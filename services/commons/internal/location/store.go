@@ -43,12 +43,7 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, persistentID string)
 // history returns all versions of a location in order; none when there is no
 // such location.
 func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Interval[version], error) {
-	rows, err := db.Query(ctx, `SELECT from_date, to_date, parent_id, type_id, job_id, name, external_id, body, updated_at
-		FROM location_version WHERE tenant_id = $1 AND location_id = $2 ORDER BY from_date`, tenantID, id)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (timeline.Interval[version], error) {
+	return pg.Collect(ctx, db, func(row pgx.CollectableRow) (timeline.Interval[version], error) {
 		var from, to civil.Date
 		v := version{body: &commonsv1.Location{}}
 		var body []byte
@@ -57,7 +52,8 @@ func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline
 			err = proto.Unmarshal(body, v.body)
 		}
 		return timeline.Interval[version]{Days: civil.Range{From: from, To: to}, Value: v}, err
-	})
+	}, `SELECT from_date, to_date, parent_id, type_id, job_id, name, external_id, body, updated_at
+		FROM location_version WHERE tenant_id = $1 AND location_id = $2 ORDER BY from_date`, tenantID, id)
 }
 
 // replace stores the versions of a location instead of those that are there.

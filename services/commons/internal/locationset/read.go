@@ -195,11 +195,7 @@ func response(ctx context.Context, db pg.Querier, q question, skip, count int) (
 	if err := db.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	rows, err := db.Query(ctx, `SELECT `+columns+where+` ORDER BY name, type_id, id OFFSET $8 LIMIT $9`, append(args, skip, count)...)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := pgx.CollectRows(rows, scan)
+	list, err := pg.Collect(ctx, db, scan, `SELECT `+columns+where+` ORDER BY name, type_id, id OFFSET $8 LIMIT $9`, append(args, skip, count)...)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -103,13 +103,9 @@ func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLoca
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($3 = '' OR name = $3)
+	list, err := pg.Collect(ctx, h.pool, scan, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($3 = '' OR name = $3)
 		  AND ($4 = '' OR map_context IN ('', $4)) AND from_date < $6 AND to_date > $5`+inOrder+` LIMIT $2`,
 		tenantID, maxTypes, req.GetName(), req.GetContext(), days.From, days.To)
-	if err != nil {
-		return nil, err
-	}
-	list, err := pgx.CollectRows(rows, scan)
 	return &commonsv1.LocationTypeList{LocationTypes: list}, err
 }
 
@@ -354,12 +350,8 @@ func ResolveOn(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1
 // nil when there is none.
 func typeFinder(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) (func(*commonv1.Ref) *commonsv1.LocationType, error) {
 	ids, names := structure.Split(refs)
-	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND (id = ANY($2) OR name = ANY($3))`,
+	list, err := pg.Collect(ctx, db, scan, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND (id = ANY($2) OR name = ANY($3))`,
 		tenantID, ids, names)
-	if err != nil {
-		return nil, err
-	}
-	list, err := pgx.CollectRows(rows, scan)
 	if err != nil {
 		return nil, fmt.Errorf("look for location types: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -180,20 +181,16 @@ ORDER BY p.id`
 
 func (h *Handler) page(ctx context.Context, q pageQuery, seen []int64) ([]*commonsv1.PersonRecord, error) {
 	tenantID := tenant.Of(ctx)
-	rows, err := h.pool.Query(ctx, readPage,
-		tenantID, q.day, q.employment, q.account, notApplicable, q.withoutAoid,
-		q.changedFrom, q.changedTo, seen, q.limit, q.offset)
-	if err != nil {
-		return nil, err
-	}
-	records, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*commonsv1.PersonRecord, error) {
+	records, err := pg.Collect(ctx, h.pool, func(row pgx.CollectableRow) (*commonsv1.PersonRecord, error) {
 		r := &commonsv1.PersonRecord{}
 		err := row.Scan(&r.PersonId, &r.PersonNumber, &r.FirstName, &r.LastName, &r.EmploymentStatus, &r.UserAccountStatus)
 		if q.idsOnly {
 			r = &commonsv1.PersonRecord{PersonId: r.PersonId}
 		}
 		return r, err
-	})
+	}, readPage,
+		tenantID, q.day, q.employment, q.account, notApplicable, q.withoutAoid,
+		q.changedFrom, q.changedTo, seen, q.limit, q.offset)
 	if err != nil {
 		return nil, fmt.Errorf("read a page of persons: %w", err)
 	}

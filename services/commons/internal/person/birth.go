@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -19,18 +18,14 @@ func (h *Handler) ReadBirthDates(ctx context.Context, req *commonsv1.ReadBirthDa
 	if n := len(req.GetPersonIds()); n > maxResolved {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
 	}
-	rows, err := h.pool.Query(ctx, `
-SELECT id, birth_date FROM person WHERE tenant_id = $1 AND id = ANY($2) AND birth_date IS NOT NULL ORDER BY id`, tenantID, req.GetPersonIds())
-	if err != nil {
-		return nil, fmt.Errorf("person: read birth dates: %w", err)
-	}
 	out := &commonsv1.ReadBirthDatesResponse{}
 	var id int64
 	var born civil.Date
-	if _, err := pgx.ForEachRow(rows, []any{&id, &born}, func() error {
+	if err := pg.ForEach(ctx, h.pool, []any{&id, &born}, func() error {
 		out.BirthDates = append(out.BirthDates, &commonsv1.BirthDate{PersonId: id, BirthDate: born.String()})
 		return nil
-	}); err != nil {
+	}, `
+SELECT id, birth_date FROM person WHERE tenant_id = $1 AND id = ANY($2) AND birth_date IS NOT NULL ORDER BY id`, tenantID, req.GetPersonIds()); err != nil {
 		return nil, fmt.Errorf("person: read birth dates: %w", err)
 	}
 	return out, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -27,17 +28,13 @@ func (h *Handler) ReadCustomFields(ctx context.Context, req *commonsv1.ReadCusto
 	if len(req.GetPersonIds()) == 0 {
 		return out, nil
 	}
-	rows, err := h.pool.Query(ctx, `SELECT person_id, type_name, text FROM custom_data
+	out.Fields, err = pg.Collect(ctx, h.pool, func(row pgx.CollectableRow) (*commonsv1.PersonCustomField, error) {
+		f := &commonsv1.PersonCustomField{}
+		return f, row.Scan(&f.PersonId, &f.Name, &f.Value)
+	}, `SELECT person_id, type_name, text FROM custom_data
 			WHERE tenant_id = $1 AND person_id = ANY($2) AND type_name = ANY($3)
 		UNION ALL SELECT person_id, type_name, date::text FROM custom_date
 			WHERE tenant_id = $1 AND person_id = ANY($2) AND type_name = ANY($3)`, tenantID, req.GetPersonIds(), req.GetNames())
-	if err != nil {
-		return nil, fmt.Errorf("read custom fields: %w", err)
-	}
-	out.Fields, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*commonsv1.PersonCustomField, error) {
-		f := &commonsv1.PersonCustomField{}
-		return f, row.Scan(&f.PersonId, &f.Name, &f.Value)
-	})
 	if err != nil {
 		return nil, fmt.Errorf("read custom fields: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -54,18 +53,14 @@ func PersistentIDs(ctx context.Context, pool *pg.Pool, table string, asked []str
 	if len(asked) == 0 {
 		return nil, Missing("where.persistentIds")
 	}
-	rows, err := pool.Query(ctx, `SELECT persistent_id, id FROM `+table+` WHERE tenant_id = $1 AND persistent_id = ANY($2)`,
-		tenantID, asked)
-	if err != nil {
-		return nil, err
-	}
 	found := map[string]int64{}
 	var persistentID string
 	var id int64
-	if _, err := pgx.ForEachRow(rows, []any{&persistentID, &id}, func() error {
+	if err := pg.ForEach(ctx, pool, []any{&persistentID, &id}, func() error {
 		found[persistentID] = id
 		return nil
-	}); err != nil {
+	}, `SELECT persistent_id, id FROM `+table+` WHERE tenant_id = $1 AND persistent_id = ANY($2)`,
+		tenantID, asked); err != nil {
 		return nil, err
 	}
 	out := &bulk.Outcome[*commonsv1.PersistentIdMapping, *commonsv1.PersistentIdMapping]{}

@@ -61,11 +61,7 @@ func Read(ctx context.Context, db pg.Querier, tenantID int64, q Query, lock bool
 	if lock {
 		sql += " FOR NO KEY UPDATE"
 	}
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read deliveries: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, scan)
+	list, err := pg.Collect(ctx, db, scan, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
@@ -82,12 +78,8 @@ type Attempt struct {
 
 // Attempts returns what was tried, the oldest first.
 func Attempts(ctx context.Context, db pg.Querier, tenantID, id int64) ([]Attempt, error) {
-	rows, err := db.Query(ctx, `SELECT number, started_at, ended_at, delivered, result FROM notification_attempt
+	list, err := pg.Collect(ctx, db, pgx.RowToStructByPos[Attempt], `SELECT number, started_at, ended_at, delivered, result FROM notification_attempt
 		WHERE tenant_id = $1 AND delivery_id = $2 ORDER BY started_at, number`, tenantID, id)
-	if err != nil {
-		return nil, fmt.Errorf("read attempts: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Attempt])
 	if err != nil {
 		return nil, fmt.Errorf("read attempts: %w", err)
 	}

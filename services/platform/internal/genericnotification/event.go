@@ -23,12 +23,8 @@ func storeEvent(ctx context.Context, tx pgx.Tx, tenantID int64, _, stored *notif
 // OfEvent returns at most so many generic notifications of an event, by name. Domain and
 // event are compared without case.
 func OfEvent(ctx context.Context, db pg.Querier, tenantID int64, domain, event string, most int) ([]*notification, error) {
-	rows, err := db.Query(ctx, `SELECT id FROM generic_notification
+	ids, err := pg.Collect(ctx, db, pgx.RowTo[int64], `SELECT id FROM generic_notification
 		WHERE tenant_id = $1 AND domain = lower($2) AND event = lower($3) AND event <> '' ORDER BY lower(name) LIMIT $4`, tenantID, domain, event, most)
-	if err != nil {
-		return nil, fmt.Errorf("find the generic notifications of an event: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
 		return nil, fmt.Errorf("find the generic notifications of an event: %w", err)
 	}

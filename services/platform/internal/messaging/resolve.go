@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/emailaddress"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/names"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -86,11 +87,7 @@ func complete(req *commonsv1.ResolveContactsRequest, found []*commonsv1.Contact)
 
 // hooks returns the webhooks that are active.
 func (h *Handler) hooks(ctx context.Context, tenantID int64) ([]*platformv1.Webhook, error) {
-	rows, err := h.deps.Pool.Query(ctx, `SELECT id, body FROM webhook WHERE tenant_id = $1 ORDER BY id`, tenantID)
-	if err != nil {
-		return nil, fmt.Errorf("read webhooks: %w", err)
-	}
-	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*platformv1.Webhook, error) {
+	all, err := pg.Collect(ctx, h.deps.Pool, func(row pgx.CollectableRow) (*platformv1.Webhook, error) {
 		var id int64
 		var body []byte
 		if err := row.Scan(&id, &body); err != nil {
@@ -100,7 +97,7 @@ func (h *Handler) hooks(ctx context.Context, tenantID int64) ([]*platformv1.Webh
 		err := proto.Unmarshal(body, w)
 		w.Id = &id
 		return w, err
-	})
+	}, `SELECT id, body FROM webhook WHERE tenant_id = $1 ORDER BY id`, tenantID)
 	if err != nil {
 		return nil, fmt.Errorf("read webhooks: %w", err)
 	}

@@ -186,18 +186,14 @@ func (s *Store) Remaining(ctx context.Context, caller string, policies map[optio
 		classes = append(classes, int16(class))
 		left[class] = p.Burst // Who has taken nothing has no row.
 	}
-	rows, err := s.pool.Query(ctx, `SELECT throttle, tokens, greatest(0, extract(epoch FROM clock_timestamp() - updated_at)::float8)
-		FROM rate_bucket WHERE tenant_id = $1 AND caller = $2 AND throttle = ANY($3)`, tenantID, caller, classes)
-	if err != nil {
-		return nil, fmt.Errorf("read allowances: %w", err)
-	}
 	var class int16
 	var tokens, seconds float64
-	_, err = pgx.ForEachRow(rows, []any{&class, &tokens, &seconds}, func() error {
+	err := pg.ForEach(ctx, s.pool, []any{&class, &tokens, &seconds}, func() error {
 		p := policies[optionsv1.Throttle(class)]
 		left[optionsv1.Throttle(class)] = max(int64(min(float64(p.Burst), tokens+p.Rate*seconds)), 0)
 		return nil
-	})
+	}, `SELECT throttle, tokens, greatest(0, extract(epoch FROM clock_timestamp() - updated_at)::float8)
+		FROM rate_bucket WHERE tenant_id = $1 AND caller = $2 AND throttle = ANY($3)`, tenantID, caller, classes)
 	if err != nil {
 		return nil, fmt.Errorf("read allowances: %w", err)
 	}

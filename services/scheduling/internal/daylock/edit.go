@@ -23,17 +23,13 @@ type Request struct {
 
 // Find returns the locks with the ids, by id. Those that are not there are absent.
 func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]EmployeeDays, error) {
-	rows, err := db.Query(ctx, readByID, tenantID, ids)
-	if err != nil {
-		return nil, fmt.Errorf("daylock: read: %w", err)
-	}
 	found := make(map[int64]EmployeeDays, len(ids))
 	var id int64
 	var e EmployeeDays
-	_, err = pgx.ForEachRow(rows, []any{&id, &e.EmployeeID, &e.Days.From, &e.Days.To}, func() error {
+	err := pg.ForEach(ctx, db, []any{&id, &e.EmployeeID, &e.Days.From, &e.Days.To}, func() error {
 		found[id] = e
 		return nil
-	})
+	}, readByID, tenantID, ids)
 	if err != nil {
 		return nil, fmt.Errorf("daylock: read: %w", err)
 	}

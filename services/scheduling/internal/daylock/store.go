@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
@@ -44,16 +45,12 @@ RETURNING employee_id`
 // meeting returns the locks of employees that meet or touch the days, by
 // employee.
 func meeting(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, days civil.Range) (map[int64][]lock, error) {
-	rows, err := tx.Query(ctx, readLocks, tenantID, employees, days.From, days.To)
-	if err != nil {
-		return nil, fmt.Errorf("daylock: read: %w", err)
-	}
 	found := map[int64][]lock{}
 	var l lock
-	_, err = pgx.ForEachRow(rows, []any{&l.id, &l.employeeID, &l.days.From, &l.days.To}, func() error {
+	err := pg.ForEach(ctx, tx, []any{&l.id, &l.employeeID, &l.days.From, &l.days.To}, func() error {
 		found[l.employeeID] = append(found[l.employeeID], l)
 		return nil
-	})
+	}, readLocks, tenantID, employees, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("daylock: read: %w", err)
 	}
@@ -121,11 +118,7 @@ func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, d
 	if _, err := tx.Exec(ctx, insertLockedLeave, tenantID, made.keys, made.from, made.to, encoding.Lookback); err != nil {
 		return fmt.Errorf("daylock: keep leave: %w", err)
 	}
-	rows, err := tx.Query(ctx, onLeave, tenantID, made.keys)
-	if err != nil {
-		return fmt.Errorf("daylock: read leave: %w", err)
-	}
-	concerned, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	concerned, err := pg.Collect(ctx, tx, pgx.RowTo[int64], onLeave, tenantID, made.keys)
 	if err != nil {
 		return fmt.Errorf("daylock: read leave: %w", err)
 	}

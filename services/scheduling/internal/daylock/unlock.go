@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
@@ -79,16 +80,12 @@ func Unlock(ctx context.Context, tx pgx.Tx, tenantID int64, list []EmployeeDays)
 
 // readRows reads locks, or what is like one.
 func readRows(ctx context.Context, tx pgx.Tx, sql string, tenantID int64, employees []int64, into func(*lock) []any) ([]lock, error) {
-	rows, err := tx.Query(ctx, sql, tenantID, employees)
-	if err != nil {
-		return nil, fmt.Errorf("daylock: read: %w", err)
-	}
 	var found []lock
 	var l lock
-	_, err = pgx.ForEachRow(rows, into(&l), func() error {
+	err := pg.ForEach(ctx, tx, into(&l), func() error {
 		found = append(found, l)
 		return nil
-	})
+	}, sql, tenantID, employees)
 	if err != nil {
 		return nil, fmt.Errorf("daylock: read: %w", err)
 	}
@@ -164,11 +161,7 @@ func publishUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, unlocked []
 		all = civil.Range{From: min(all.From, u.Days.From), To: max(all.To, u.Days.To)}
 	}
 	employees = slices.Compact(employees) // They come by employee.
-	rows, err := tx.Query(ctx, onLeave, tenantID, employees)
-	if err != nil {
-		return fmt.Errorf("daylock: read leave: %w", err)
-	}
-	concerned, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	concerned, err := pg.Collect(ctx, tx, pgx.RowTo[int64], onLeave, tenantID, employees)
 	if err != nil {
 		return fmt.Errorf("daylock: read leave: %w", err)
 	}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -16,20 +15,16 @@ WHERE tenant_id = $1 AND employee_id = ANY($2) AND from_date < $4 AND to_date > 
 
 // lockedDays returns the locked days of employees that meet some days.
 func (h *Handler) lockedDays(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*schedulingv1.EmployeeDays, error) {
-	rows, err := h.pool.Query(ctx, readLocks, tenantID, ids, days.From, days.To)
-	if err != nil {
-		return nil, fmt.Errorf("read locked days: %w", err)
-	}
 	out := map[int64]*schedulingv1.EmployeeDays{}
 	var id int64
 	var locked civil.Range
-	if _, err := pgx.ForEachRow(rows, []any{&id, &locked.From, &locked.To}, func() error {
+	if err := pg.ForEach(ctx, h.pool, []any{&id, &locked.From, &locked.To}, func() error {
 		if out[id] == nil {
 			out[id] = &schedulingv1.EmployeeDays{EmployeeId: id}
 		}
 		out[id].LockedDays = append(out[id].LockedDays, &schedulingv1.LockedDays{From: int32(locked.From), To: int32(locked.To)})
 		return nil
-	}); err != nil {
+	}, readLocks, tenantID, ids, days.From, days.To); err != nil {
 		return nil, fmt.Errorf("read locked days: %w", err)
 	}
 	return out, nil

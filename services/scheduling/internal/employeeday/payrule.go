@@ -28,17 +28,13 @@ type onTerm struct {
 // addPayRules adds the pay rules that employees have by their terms on some days.
 func (h *Handler) addPayRules(ctx context.Context, tenantID int64, ids []int64, days civil.Range, out map[int64]*schedulingv1.EmployeeDays) error {
 	return pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, readMemberships, tenantID, ids, days.From, days.To)
-		if err != nil {
-			return fmt.Errorf("read memberships: %w", err)
-		}
 		var memberships []onTerm
 		var terms []int64
 		var m onTerm
-		if _, err := pgx.ForEachRow(rows, []any{&m.employeeID, &m.days.From, &m.days.To, &m.termID}, func() error {
+		if err := pg.ForEach(ctx, tx, []any{&m.employeeID, &m.days.From, &m.days.To, &m.termID}, func() error {
 			memberships, terms = append(memberships, m), append(terms, m.termID)
 			return nil
-		}); err != nil {
+		}, readMemberships, tenantID, ids, days.From, days.To); err != nil {
 			return fmt.Errorf("read memberships: %w", err)
 		}
 		rules, err := employmentterm.PayRules(ctx, tx, tenantID, terms)

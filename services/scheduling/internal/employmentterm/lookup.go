@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -55,17 +53,13 @@ func (l *Lookup) Terms(ctx context.Context, refs []*commonv1.Ref) ([]Term, error
 			return nil, fault.Invalid(codeRefUnknown, "An employment term is named by neither id nor qualifier.")
 		}
 	}
-	rows, err := l.pool.Query(ctx, findTerms, tenantID, ids, idPositions, names, namePositions)
-	if err != nil {
-		return nil, fmt.Errorf("find employment terms: %w", err)
-	}
 	terms, found := make([]Term, len(refs)), make([]bool, len(refs))
 	var position int32
 	var t Term
-	if _, err := pgx.ForEachRow(rows, []any{&position, &t.ID, &t.Name, &t.AllowsInheritance}, func() error {
+	if err := pg.ForEach(ctx, l.pool, []any{&position, &t.ID, &t.Name, &t.AllowsInheritance}, func() error {
 		terms[position], found[position] = t, true
 		return nil
-	}); err != nil {
+	}, findTerms, tenantID, ids, idPositions, names, namePositions); err != nil {
 		return nil, fmt.Errorf("find employment terms: %w", err)
 	}
 	for i, ref := range refs {

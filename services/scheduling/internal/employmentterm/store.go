@@ -53,11 +53,7 @@ func scanRow(rows pgx.CollectableRow) (row, error) {
 }
 
 func collect(ctx context.Context, db pg.Querier, sql string, args ...any) ([]row, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, scanRow)
+	return pg.Collect(ctx, db, scanRow, sql, args...)
 }
 
 // get returns one term; forUpdate keeps others from changing it until the

@@ -62,15 +62,11 @@ func read(ctx context.Context, pool *pg.Pool, tenantID int64, ids, employees []i
 	}
 	err = pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		terms = nil
-		rows, err := tx.Query(ctx, readTerms, tenantID, ids, employees, days.From, days.To)
-		if err != nil {
-			return err
-		}
 		var t term
-		if _, err := pgx.ForEachRow(rows, []any{&t.id, &t.name, &t.inherits, &t.version}, func() error {
+		if err := pg.ForEach(ctx, tx, []any{&t.id, &t.name, &t.inherits, &t.version}, func() error {
 			terms = append(terms, t)
 			return nil
-		}); err != nil {
+		}, readTerms, tenantID, ids, employees, days.From, days.To); err != nil {
 			return err
 		}
 		found := make([]int64, len(terms))
@@ -83,28 +79,21 @@ func read(ctx context.Context, pool *pg.Pool, tenantID int64, ids, employees []i
 		}
 		var id int64
 		var m member
-		if rows, err = tx.Query(ctx, readMemberships, tenantID, found, employees, days.From, days.To, seen, maxEntries+1); err != nil {
-			return err
-		}
-		if _, err := pgx.ForEachRow(rows, []any{&id, &m.employeeID, &m.number, &m.days.From, &m.days.To}, func() error {
+		if err := pg.ForEach(ctx, tx, []any{&id, &m.employeeID, &m.number, &m.days.From, &m.days.To}, func() error {
 			at(id).members = append(at(id).members, m)
 			return nil
-		}); err != nil {
-			return err
-		}
-		if rows, err = tx.Query(ctx, readAssignments, tenantID, found, days.From, days.To); err != nil {
+		}, readMemberships, tenantID, found, employees, days.From, days.To, seen, maxEntries+1); err != nil {
 			return err
 		}
 		var a span.Assignment
 		var lane int16
-		_, err = pgx.ForEachRow(rows, []any{
+		return pg.ForEach(ctx, tx, []any{
 			&a.TermID, &a.ID, &a.Seq, &a.From, &a.To, &a.PatternID, &a.DayCount, &a.Anchor, &a.Offset, &a.Override, &lane,
 		}, func() error {
 			a.Lane = uint8(lane)
 			at(a.TermID).assignments = append(at(a.TermID).assignments, a)
 			return nil
-		})
-		return err
+		}, readAssignments, tenantID, found, days.From, days.To)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("employmenttermschedule: read: %w", err)

@@ -12,11 +12,7 @@ import (
 
 // Employees returns the ids of the employees of a tenant who have leave, ascending.
 func Employees(ctx context.Context, db pg.Querier, tenantID int64) ([]int64, error) {
-	rows, err := db.Query(ctx, `SELECT DISTINCT employee_id FROM leave_edit WHERE tenant_id = $1 ORDER BY employee_id`, tenantID)
-	if err != nil {
-		return nil, fmt.Errorf("read employees with leave: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	ids, err := pg.Collect(ctx, db, pgx.RowTo[int64], `SELECT DISTINCT employee_id FROM leave_edit WHERE tenant_id = $1 ORDER BY employee_id`, tenantID)
 	if err != nil {
 		return nil, fmt.Errorf("read employees with leave: %w", err)
 	}

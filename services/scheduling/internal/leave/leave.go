@@ -188,16 +188,12 @@ func storeNewer(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int
 }
 
 func knownVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]int64, error) {
-	rows, err := tx.Query(ctx, readHeads, tenantID, employees)
-	if err != nil {
-		return nil, err
-	}
 	out := map[int64]int64{}
 	var id, version int64
-	_, err = pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+	err := pg.ForEach(ctx, tx, []any{&id, &version}, func() error {
 		out[id] = version
 		return nil
-	})
+	}, readHeads, tenantID, employees)
 	return out, err
 }
 

@@ -138,24 +138,20 @@ type term struct {
 // without case and returned as they were asked for.
 func terms(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, names []string) (map[int64]term, map[string]term, error) {
 	byID, byName := map[int64]term{}, map[string]term{}
-	rows, err := tx.Query(ctx, `SELECT coalesce(q.text, ''), t.id, t.name
-		FROM employment_term t
-		LEFT JOIN unnest($3::text[]) AS q (text) ON lower(q.text) = lower(t.name)
-		WHERE t.tenant_id = $1
-		  AND (t.id = ANY($2) OR lower(t.name) = ANY(SELECT lower(n.text) FROM unnest($3::text[]) AS n (text)))
-		ORDER BY t.id FOR KEY SHARE OF t`, tenantID, ids, names)
-	if err != nil {
-		return nil, nil, err
-	}
 	var asked string
 	var t term
-	_, err = pgx.ForEachRow(rows, []any{&asked, &t.id, &t.name}, func() error {
+	err := pg.ForEach(ctx, tx, []any{&asked, &t.id, &t.name}, func() error {
 		byID[t.id] = t
 		if asked != "" {
 			byName[asked] = t
 		}
 		return nil
-	})
+	}, `SELECT coalesce(q.text, ''), t.id, t.name
+		FROM employment_term t
+		LEFT JOIN unnest($3::text[]) AS q (text) ON lower(q.text) = lower(t.name)
+		WHERE t.tenant_id = $1
+		  AND (t.id = ANY($2) OR lower(t.name) = ANY(SELECT lower(n.text) FROM unnest($3::text[]) AS n (text)))
+		ORDER BY t.id FOR KEY SHARE OF t`, tenantID, ids, names)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find employment terms: %w", err)
 	}
@@ -165,22 +161,18 @@ func terms(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, names []
 // readAssignments returns the assignments of persons, with the names of the
 // terms, for callers from outside.
 func readAssignments(ctx context.Context, db pg.Querier, tenantID int64, persons []int64) (map[int64][]*schedulingv1.EmploymentTermAssignment, error) {
-	rows, err := db.Query(ctx, `SELECT m.employee_id, t.id, t.name, m.from_date, m.to_date
-		FROM membership m
-		JOIN employment_term t ON t.tenant_id = m.tenant_id AND t.id = m.employment_term_id
-		WHERE m.tenant_id = $1 AND `+condition.AnyOf("m.employee_id", "$2::bigint[]")+` ORDER BY m.employee_id, m.from_date`, tenantID, persons)
-	if err != nil {
-		return nil, err
-	}
 	out := make(map[int64][]*schedulingv1.EmploymentTermAssignment, len(persons))
 	var id int64
 	var t term
 	var from, to civil.Date
-	_, err = pgx.ForEachRow(rows, []any{&id, &t.id, &t.name, &from, &to}, func() error {
+	err := pg.ForEach(ctx, db, []any{&id, &t.id, &t.name, &from, &to}, func() error {
 		days := civil.Range{From: from, To: to}
 		out[id] = append(out[id], t.assignment(days))
 		return nil
-	})
+	}, `SELECT m.employee_id, t.id, t.name, m.from_date, m.to_date
+		FROM membership m
+		JOIN employment_term t ON t.tenant_id = m.tenant_id AND t.id = m.employment_term_id
+		WHERE m.tenant_id = $1 AND `+condition.AnyOf("m.employee_id", "$2::bigint[]")+` ORDER BY m.employee_id, m.from_date`, tenantID, persons)
 	if err != nil {
 		return nil, fmt.Errorf("read assignments: %w", err)
 	}

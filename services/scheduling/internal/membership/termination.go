@@ -61,19 +61,15 @@ func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commo
 
 // terminations returns the days on which persons, who are locked, are terminated.
 func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64][]civil.Range, error) {
-	rows, err := tx.Query(ctx, `SELECT e.id, d.from_date, d.to_date
-		FROM employee e CROSS JOIN LATERAL unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_date)
-		WHERE e.tenant_id = $1 AND `+condition.AnyOf("e.id", "$2::bigint[]")+` ORDER BY e.id, d.from_date`, tenantID, persons)
-	if err != nil {
-		return nil, fmt.Errorf("read terminations: %w", err)
-	}
 	out := map[int64][]civil.Range{}
 	var id int64
 	var days civil.Range
-	if _, err := pgx.ForEachRow(rows, []any{&id, &days.From, &days.To}, func() error {
+	if err := pg.ForEach(ctx, tx, []any{&id, &days.From, &days.To}, func() error {
 		out[id] = append(out[id], days)
 		return nil
-	}); err != nil {
+	}, `SELECT e.id, d.from_date, d.to_date
+		FROM employee e CROSS JOIN LATERAL unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_date)
+		WHERE e.tenant_id = $1 AND `+condition.AnyOf("e.id", "$2::bigint[]")+` ORDER BY e.id, d.from_date`, tenantID, persons); err != nil {
 		return nil, fmt.Errorf("read terminations: %w", err)
 	}
 	return out, nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -50,14 +49,10 @@ type version struct {
 }
 
 func (k *Kind) history(ctx context.Context, db pg.Querier, tenantID int64, owners []int64, window civil.Range) ([]*schedulingv1.GroupSchedulePatternHistory, error) {
-	rows, err := db.Query(ctx, k.selectHistory, tenantID, owners, window.From, window.To, maxRead+1)
-	if err != nil {
-		return nil, fmt.Errorf("patternassignment: read history: %w", err)
-	}
 	var list []*schedulingv1.GroupSchedulePatternHistory
 	var v version
 	var from, to civil.Date
-	_, err = pgx.ForEachRow(rows, []any{
+	err := pg.ForEach(ctx, db, []any{
 		&v.id, &v.number, &v.ownerID, &from, &to, &v.patternID, &v.override, &v.from, &v.until, &v.continued,
 		&v.propagationID, &v.state, &v.employees, &v.locked, &v.detached, &v.propagationFinish,
 	}, func() error {
@@ -65,7 +60,7 @@ func (k *Kind) history(ctx context.Context, db pg.Querier, tenantID int64, owner
 		row, err := v.message()
 		list = append(list, row)
 		return err
-	})
+	}, k.selectHistory, tenantID, owners, window.From, window.To, maxRead+1)
 	if err != nil {
 		return nil, fmt.Errorf("patternassignment: read history: %w", err)
 	}

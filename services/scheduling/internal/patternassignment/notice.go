@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
@@ -48,16 +46,12 @@ func (k *Kind) lockedNotices(ctx context.Context, db pg.Querier, tenantID int64,
 	for i, c := range concerns {
 		owners[i], from[i], to[i] = c.ownerID, c.days.From, c.days.To
 	}
-	rows, err := db.Query(ctx, k.countLocked, tenantID, owners, from, to, maxExamined)
-	if err != nil {
-		return nil, fmt.Errorf("patternassignment: count locked days: %w", err)
-	}
 	notices := make([]string, len(concerns))
 	var n, employees int64
-	_, err = pgx.ForEachRow(rows, []any{&n, &employees}, func() error {
+	err := pg.ForEach(ctx, db, []any{&n, &employees}, func() error {
 		notices[n-1] = k.notice(employees)
 		return nil
-	})
+	}, k.countLocked, tenantID, owners, from, to, maxExamined)
 	if err != nil {
 		return nil, fmt.Errorf("patternassignment: count locked days: %w", err)
 	}

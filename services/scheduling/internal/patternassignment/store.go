@@ -23,11 +23,7 @@ WHERE a.tenant_id = $1 AND a.id = ANY($2) AND a.believed_until = 'infinity'`
 
 // ownersOf returns the owners of assignments, of those that the caller may see.
 func (k *Kind) ownersOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, visible rowvisibility.Set) ([]int64, error) {
-	rows, err := db.Query(ctx, k.selectOwners, tenantID, ids)
-	if err != nil {
-		return nil, fmt.Errorf("patternassignment: find owners: %w", err)
-	}
-	owners, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	owners, err := pg.Collect(ctx, db, pgx.RowTo[int64], k.selectOwners, tenantID, ids)
 	if err != nil {
 		return nil, fmt.Errorf("patternassignment: find owners: %w", err)
 	}
@@ -61,17 +57,13 @@ func (k *Kind) hired(ctx context.Context, db pg.Querier, tenantID int64, owners 
 	if k.selectHired == "" {
 		return nil, nil
 	}
-	rows, err := db.Query(ctx, k.selectHired, tenantID, owners)
-	if err != nil {
-		return nil, fmt.Errorf("patternassignment: read hire dates: %w", err)
-	}
 	hired := map[int64]civil.Date{}
 	var id int64
 	var date civil.Date
-	_, err = pgx.ForEachRow(rows, []any{&id, &date}, func() error {
+	err := pg.ForEach(ctx, db, []any{&id, &date}, func() error {
 		hired[id] = date
 		return nil
-	})
+	}, k.selectHired, tenantID, owners)
 	if err != nil {
 		return nil, fmt.Errorf("patternassignment: read hire dates: %w", err)
 	}

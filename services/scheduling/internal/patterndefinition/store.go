@@ -84,15 +84,11 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, definitions []*Definiti
 	for i, definition := range definitions {
 		digests[i], dayCounts[i], bodies[i] = definition.digest[:], definition.DayCount, definition.body
 	}
-	rows, err := tx.Query(ctx, putPatterns, tenantID, digests, dayCounts, bodies)
-	if err != nil {
-		return err
-	}
 	var id int64
 	var digest []byte
 	var added bool
 	var events []proto.Message
-	if _, err := pgx.ForEachRow(rows, []any{&id, &digest, &added}, func() error {
+	if err := pg.ForEach(ctx, tx, []any{&id, &digest, &added}, func() error {
 		ids[[sha256.Size]byte(digest)] = id
 		if !added {
 			return nil
@@ -101,7 +97,7 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, definitions []*Definiti
 		published, err := scheduleevent.Pattern(id, scheduleevent.Digest(digest), 0, definitions[i].Pattern)
 		events = append(events, published...)
 		return err
-	}); err != nil {
+	}, putPatterns, tenantID, digests, dayCounts, bodies); err != nil {
 		return err
 	}
 	return outbox.Append(ctx, tx, tenantID, events...)
@@ -113,18 +109,14 @@ const loadPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1
 // them. An id that does not exist is an error, because patterns are never
 // deleted.
 func (d *Definitions) Patterns(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error) {
-	rows, err := db.Query(ctx, loadPatterns, tenantID, ids)
-	if err != nil {
-		return nil, fmt.Errorf("patterndefinition: read patterns: %w", err)
-	}
 	out := make(map[int64]*schedulingv1.SchedulePattern, len(ids))
 	var id int64
 	var body []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, &body}, func() error {
+	err := pg.ForEach(ctx, db, []any{&id, &body}, func() error {
 		pattern := &schedulingv1.SchedulePattern{}
 		out[id] = pattern
 		return proto.Unmarshal(body, pattern)
-	})
+	}, loadPatterns, tenantID, ids)
 	if err != nil {
 		return nil, fmt.Errorf("patterndefinition: read patterns: %w", err)
 	}

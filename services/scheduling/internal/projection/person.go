@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
@@ -126,17 +127,13 @@ func (t *termination) add(id int64, state *commonsv1.PersonState) error {
 
 // terminations returns the days on which employees are not employed.
 func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map[int64][]civil.Range, error) {
-	rows, err := tx.Query(ctx, readTerminated, tenantID, ids)
-	if err != nil {
-		return nil, fmt.Errorf("projection: read terminations: %w", err)
-	}
 	found := map[int64][]civil.Range{}
 	var id int64
 	var days civil.Range
-	_, err = pgx.ForEachRow(rows, []any{&id, &days.From, &days.To}, func() error {
+	err := pg.ForEach(ctx, tx, []any{&id, &days.From, &days.To}, func() error {
 		found[id] = append(found[id], days)
 		return nil
-	})
+	}, readTerminated, tenantID, ids)
 	if err != nil {
 		return nil, fmt.Errorf("projection: read terminations: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/names"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -117,15 +118,11 @@ func (r *Resolver) allEmployees(ctx context.Context) ([]Employee, error) {
 	if !visible.All() {
 		sql, args = someEmployees, append(args, visible.IDs())
 	}
-	rows, err := r.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("projection: read employees: %w", err)
-	}
 	var employees []Employee
 	var e Employee
 	var zone string
 	var jobs []byte
-	_, err = pgx.ForEachRow(rows, []any{&e.ID, &e.PersonNumber, &e.FullName, &zone, &jobs}, func() (err error) {
+	err = pg.ForEach(ctx, r.pool, []any{&e.ID, &e.PersonNumber, &e.FullName, &zone, &jobs}, func() (err error) {
 		if e.Jobs, err = ReadJobs(jobs); err != nil {
 			return err
 		}
@@ -133,7 +130,7 @@ func (r *Resolver) allEmployees(ctx context.Context) ([]Employee, error) {
 			employees = append(employees, e)
 		}
 		return err
-	})
+	}, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("projection: read employees: %w", err)
 	}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -77,18 +76,14 @@ func (h *Handler) addFailures(ctx context.Context, tenantID int64, list []shown)
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := h.pool.Query(ctx, countFailures, tenantID, ids)
-	if err != nil {
-		return fmt.Errorf("propagation: count failures: %w", err)
-	}
 	var id, count int64
-	if _, err := pgx.ForEachRow(rows, []any{&id, &count}, func() error {
+	if err := pg.ForEach(ctx, h.pool, []any{&id, &count}, func() error {
 		for _, one := range byBatches[id] {
 			shownCount := count
 			one.EmployeesFailed = &shownCount
 		}
 		return nil
-	}); err != nil {
+	}, countFailures, tenantID, ids); err != nil {
 		return fmt.Errorf("propagation: count failures: %w", err)
 	}
 	visible, err := h.visible(ctx)
@@ -103,17 +98,14 @@ func (h *Handler) addFailures(ctx context.Context, tenantID int64, list []shown)
 	for id := range byBatches {
 		distinct = append(distinct, id)
 	}
-	if rows, err = h.pool.Query(ctx, selectFailures, tenantID, distinct, seen, maxFailures); err != nil {
-		return fmt.Errorf("propagation: read failures: %w", err)
-	}
 	var employee int64
 	var number, code string
-	if _, err := pgx.ForEachRow(rows, []any{&id, &employee, &number, &code}, func() error {
+	if err := pg.ForEach(ctx, h.pool, []any{&id, &employee, &number, &code}, func() error {
 		for _, one := range byBatches[id] {
 			one.Failures = append(one.Failures, failureOf(employee, number, code))
 		}
 		return nil
-	}); err != nil {
+	}, selectFailures, tenantID, distinct, seen, maxFailures); err != nil {
 		return fmt.Errorf("propagation: read failures: %w", err)
 	}
 	return nil

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -59,11 +58,7 @@ func (h *Handler) MultiReadPropagations(ctx context.Context, req *schedulingv1.M
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.pool.Query(ctx, selectPropagations, tenantID, f.before, f.ids, f.states, f.causes, terms, f.from, f.to, f.requests, f.count+1)
-	if err != nil {
-		return nil, fmt.Errorf("propagation: read: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, scanPropagation)
+	found, err := pg.Collect(ctx, h.pool, scanPropagation, selectPropagations, tenantID, f.before, f.ids, f.states, f.causes, terms, f.from, f.to, f.requests, f.count+1)
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
 	}
@@ -158,17 +153,13 @@ func (h *Handler) termIDs(ctx context.Context, tenantID int64, list *commonv1.Re
 			names = append(names, strings.ToLower(ref.GetQualifier()))
 		}
 	}
-	rows, err := h.pool.Query(ctx, selectTermIDs, tenantID, ids, names)
-	if err != nil {
-		return nil, fmt.Errorf("propagation: find terms: %w", err)
-	}
 	byName, found := map[string]bool{}, []int64{}
 	var id int64
 	var name string
-	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error {
+	if err := pg.ForEach(ctx, h.pool, []any{&id, &name}, func() error {
 		found, byName[strings.ToLower(name)] = append(found, id), true
 		return nil
-	}); err != nil {
+	}, selectTermIDs, tenantID, ids, names); err != nil {
 		return nil, fmt.Errorf("propagation: find terms: %w", err)
 	}
 	for _, ref := range wanted {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
@@ -48,17 +46,13 @@ ORDER BY 1, 2`
 // first; employees without any are absent. It works for the tenant of ctx.
 func Pending(ctx context.Context, db pg.Querier, employeeIDs []int64) (map[int64][]Open, error) {
 	tenantID := tenant.Of(ctx)
-	rows, err := db.Query(ctx, selectPending, tenantID, employeeIDs)
-	if err != nil {
-		return nil, fmt.Errorf("propagation: read pending: %w", err)
-	}
 	pending := map[int64][]Open{}
 	var employee int64
 	var open Open
-	_, err = pgx.ForEachRow(rows, []any{&employee, &open.ID, &open.Cause, &open.State}, func() error {
+	err := pg.ForEach(ctx, db, []any{&employee, &open.ID, &open.Cause, &open.State}, func() error {
 		pending[employee] = append(pending[employee], open)
 		return nil
-	})
+	}, selectPending, tenantID, employeeIDs)
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read pending: %w", err)
 	}

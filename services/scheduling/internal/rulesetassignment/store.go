@@ -48,17 +48,13 @@ SELECT EXISTS (SELECT FROM schedule_rule_set_assignment WHERE tenant_id = $1 AND
 
 // read returns the assignments of employees, each by context and day.
 func read(ctx context.Context, db pg.Querier, tenantID int64, employees []int64) (map[int64][]assignment, error) {
-	rows, err := db.Query(ctx, readAssignments, tenantID, employees)
-	if err != nil {
-		return nil, fmt.Errorf("read rule sets of employees: %w", err)
-	}
 	out := make(map[int64][]assignment, len(employees))
 	var employee int64
 	var a assignment
-	_, err = pgx.ForEachRow(rows, []any{&employee, &a.context, &a.days.From, &a.days.To, &a.ruleSet, &a.name}, func() error {
+	err := pg.ForEach(ctx, db, []any{&employee, &a.context, &a.days.From, &a.days.To, &a.ruleSet, &a.name}, func() error {
 		out[employee] = append(out[employee], a)
 		return nil
-	})
+	}, readAssignments, tenantID, employees)
 	if err != nil {
 		return nil, fmt.Errorf("read rule sets of employees: %w", err)
 	}
@@ -120,11 +116,7 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID int64, wanted map[int64][]
 // lockExistingRuleSets keeps rule sets from being deleted until the transaction ends, and returns those
 // that are there.
 func lockExistingRuleSets(ctx context.Context, tx pgx.Tx, tenantID int64, ruleSets []int64) ([]int64, error) {
-	rows, err := tx.Query(ctx, lockRuleSets, tenantID, ruleSets)
-	if err != nil {
-		return nil, fmt.Errorf("keep rule sets: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	found, err := pg.Collect(ctx, tx, pgx.RowTo[int64], lockRuleSets, tenantID, ruleSets)
 	if err != nil {
 		return nil, fmt.Errorf("keep rule sets: %w", err)
 	}

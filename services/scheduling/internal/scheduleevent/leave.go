@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -88,16 +89,12 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 }
 
 func readVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64]int64, error) {
-	rows, err := tx.Query(ctx, leaveVersions, tenantID, employeeIDs)
-	if err != nil {
-		return nil, fmt.Errorf("scheduleevent: read versions of leave: %w", err)
-	}
 	versions := map[int64]int64{}
 	var id, version int64
-	if _, err := pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+	if err := pg.ForEach(ctx, tx, []any{&id, &version}, func() error {
 		versions[id] = version
 		return nil
-	}); err != nil {
+	}, leaveVersions, tenantID, employeeIDs); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read versions of leave: %w", err)
 	}
 	return versions, nil

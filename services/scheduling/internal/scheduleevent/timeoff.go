@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
 )
@@ -39,16 +40,12 @@ func PublishTimeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs 
 // timeOff returns what the covering edits of employees take. Days stay as they are
 // once they are locked, and so does what is taken of them.
 func timeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64][]*schedulingv1.LeaveInterval, error) {
-	rows, err := tx.Query(ctx, readCovers, tenantID, employeeIDs)
-	if err != nil {
-		return nil, fmt.Errorf("scheduleevent: read time off: %w", err)
-	}
 	halves := map[int64]map[civil.Date]int{}
 	out := map[int64][]*schedulingv1.LeaveInterval{}
 	var id int64
 	var first, last civil.Date
 	var body []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, &first, &last, &body}, func() error {
+	err := pg.ForEach(ctx, tx, []any{&id, &first, &last, &body}, func() error {
 		edit := &schedulingv1.PayCodeEdit{}
 		if err := proto.Unmarshal(body, edit); err != nil {
 			return err
@@ -76,7 +73,7 @@ func timeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 			}
 		}
 		return nil
-	})
+	}, readCovers, tenantID, employeeIDs)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleevent: read time off: %w", err)
 	}

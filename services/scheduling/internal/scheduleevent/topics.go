@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
@@ -74,19 +75,15 @@ SELECT key, sum(version)::bigint AS mark FROM (
 func Digest(digest []byte) int64 { return int64(binary.BigEndian.Uint64(digest)) }
 
 func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
-	rows, err := tx.Query(ctx, readPatterns, tenantID, replica.Keys(wanted))
-	if err != nil {
-		return nil, fmt.Errorf("scheduleevent: read patterns: %w", err)
-	}
 	type stored struct{ digest, body []byte }
 	found := map[int64]stored{}
 	var id int64
 	var s stored
-	if _, err := pgx.ForEachRow(rows, []any{&id, &s.digest, &s.body}, func() error {
+	if err := pg.ForEach(ctx, tx, []any{&id, &s.digest, &s.body}, func() error {
 		found[id] = s
 		s = stored{}
 		return nil
-	}); err != nil {
+	}, readPatterns, tenantID, replica.Keys(wanted)); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read patterns: %w", err)
 	}
 	var events []proto.Message
@@ -118,19 +115,15 @@ func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, readSpans, tenantID, ids)
-	if err != nil {
-		return nil, fmt.Errorf("scheduleevent: read spans: %w", err)
-	}
 	found := map[int64][]span.Span{}
 	var id int64
 	var lane int16
 	var s span.Span
-	if _, err := pgx.ForEachRow(rows, []any{&id, &lane, &s.From, &s.To, &s.PatternID, &s.Position, &s.DayCount}, func() error {
+	if err := pg.ForEach(ctx, tx, []any{&id, &lane, &s.From, &s.To, &s.PatternID, &s.Position, &s.DayCount}, func() error {
 		s.Lane = uint8(lane)
 		found[id] = append(found[id], s)
 		return nil
-	}); err != nil {
+	}, readSpans, tenantID, ids); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read spans: %w", err)
 	}
 	published := &Spans{}
@@ -153,22 +146,18 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, readShifts, tenantID, ids)
-	if err != nil {
-		return nil, fmt.Errorf("scheduleevent: read shifts: %w", err)
-	}
 	published, known := &Shifts{}, map[int64]bool{}
 	var s Shift
 	var hidesEmployee *int64
 	var hidesDay *civil.Date
 	var lane, ordinal *int16
-	if _, err := pgx.ForEachRow(rows, []any{&s.ID, &s.Version, &s.EmployeeID, &s.Day, &s.Body, &hidesEmployee, &hidesDay, &lane, &ordinal}, func() error {
+	if err := pg.ForEach(ctx, tx, []any{&s.ID, &s.Version, &s.EmployeeID, &s.Day, &s.Body, &hidesEmployee, &hidesDay, &lane, &ordinal}, func() error {
 		known[s.ID], s.Hides = true, nil
 		if hidesEmployee != nil && hidesDay != nil && lane != nil && ordinal != nil {
 			s.Hides = &schedulingv1.HiddenShift{EmployeeId: *hidesEmployee, Day: int32(*hidesDay), Lane: int32(*lane), Ordinal: int32(*ordinal)}
 		}
 		return published.Add(s)
-	}); err != nil {
+	}, readShifts, tenantID, ids); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read shifts: %w", err)
 	}
 	for _, id := range ids {
@@ -197,11 +186,7 @@ func leaveStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 }
 
 func readIDs(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]int64, error) {
-	rows, err := tx.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("scheduleevent: read employees: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	ids, err := pg.Collect(ctx, tx, pgx.RowTo[int64], sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleevent: read employees: %w", err)
 	}

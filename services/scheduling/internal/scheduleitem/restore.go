@@ -75,16 +75,12 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, readChanged, tenantID, employeeIDs, days.From, days.To)
-	if err != nil {
-		return nil, fmt.Errorf("scheduleitem: read changed entries: %w", err)
-	}
 	var gone []int64
 	var news itemchange.News
 	var r itemstore.Row
 	var hides civil.Date
 	var locked, moved bool
-	_, err = pgx.ForEachRow(rows, []any{&r.ID, &r.Kind, &r.EmployeeID, &hides, &r.From, &r.To, &r.Covers, &locked, &moved}, func() error {
+	err = pg.ForEach(ctx, tx, []any{&r.ID, &r.Kind, &r.EmployeeID, &hides, &r.From, &r.To, &r.Covers, &locked, &moved}, func() error {
 		switch of := out[r.EmployeeID]; {
 		case moved:
 			of.Moved++
@@ -99,7 +95,7 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 			return news.Deleted(r.Kind, r.ID, r.EmployeeID, r.From)
 		}
 		return nil
-	})
+	}, readChanged, tenantID, employeeIDs, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read changed entries: %w", err)
 	}
@@ -119,11 +115,7 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 
 // patterned returns a result for each employee that says whether there are patterns.
 func patterned(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, days civil.Range) (map[int64]*Restored, error) {
-	rows, err := tx.Query(ctx, readPatterned, tenantID, employeeIDs, days.From, days.To)
-	if err != nil {
-		return nil, fmt.Errorf("scheduleitem: read patterns of employees: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	found, err := pg.Collect(ctx, tx, pgx.RowTo[int64], readPatterned, tenantID, employeeIDs, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read patterns of employees: %w", err)
 	}

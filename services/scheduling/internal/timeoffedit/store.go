@@ -53,16 +53,12 @@ func write(ctx context.Context, tx pgx.Tx, tenantID, requestID int64, r row) err
 // Requests returns the requests of a tenant that have time off on schedules, with their
 // employees.
 func Requests(ctx context.Context, db pg.Querier, tenantID int64) (map[int64]int64, error) {
-	rows, err := db.Query(ctx, readRequests, tenantID)
-	if err != nil {
-		return nil, fmt.Errorf("timeoffedit: read requests: %w", err)
-	}
 	out := map[int64]int64{}
 	var request, employee int64
-	_, err = pgx.ForEachRow(rows, []any{&request, &employee}, func() error {
+	err := pg.ForEach(ctx, db, []any{&request, &employee}, func() error {
 		out[request] = employee
 		return nil
-	})
+	}, readRequests, tenantID)
 	if err != nil {
 		return nil, fmt.Errorf("timeoffedit: read requests: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 const (
@@ -159,17 +160,13 @@ func (m *moment) take(ctx context.Context) error {
 	if err := m.conn.QueryRow(ctx, `SELECT pg_export_snapshot(), progress FROM restore_state`).Scan(&m.id, &m.file.Progress); err != nil {
 		return err
 	}
-	rows, err := m.conn.Query(ctx, `SELECT sequencename::text, coalesce(last_value, 0) FROM pg_sequences WHERE schemaname = current_schema()`)
-	if err != nil {
-		return err
-	}
 	m.file.Sequences = map[string]int64{}
 	var name string
 	var last int64
-	_, err = pgx.ForEachRow(rows, []any{&name, &last}, func() error {
+	err := pg.ForEach(ctx, m.conn, []any{&name, &last}, func() error {
 		m.file.Sequences[name] = last
 		return nil
-	})
+	}, `SELECT sequencename::text, coalesce(last_value, 0) FROM pg_sequences WHERE schemaname = current_schema()`)
 	return err
 }
 

@@ -133,14 +133,10 @@ func (k kind) find(ctx context.Context, pools map[string]*pg.Pool, tenantID int6
 
 // count adds what the tables of a service have of things that are not there.
 func (k kind) count(ctx context.Context, pool *pg.Pool, service string, tenantID int64, there map[int64]bool, lost map[int64]*Orphan) error {
-	rows, err := pool.Query(ctx, `SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND NOT a.attisdropped
+	type column struct{ Table, Name string }
+	columns, err := pg.Collect(ctx, pool, pgx.RowToStructByPos[column], `SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND NOT a.attisdropped
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attname = ANY($1) AND a.atttypid = 'bigint'::regtype
     AND EXISTS (SELECT FROM pg_attribute t WHERE t.attrelid = c.oid AND t.attname = 'tenant_id' AND NOT t.attisdropped)`, k.columns)
-	if err != nil {
-		return err
-	}
-	type column struct{ Table, Name string }
-	columns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[column])
 	if err != nil {
 		return err
 	}
@@ -149,12 +145,8 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p'
 			continue
 		}
 		name := pgx.Identifier{c.Name}.Sanitize()
-		rows, err := pool.Query(ctx, fmt.Sprintf(`SELECT %s, count(*) FROM %s WHERE tenant_id = $1 AND %[1]s > 0 GROUP BY 1`, name, pgx.Identifier{c.Table}.Sanitize()), tenantID)
-		if err != nil {
-			return err
-		}
 		var id, n int64
-		if _, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error {
+		if err := pg.ForEach(ctx, pool, []any{&id, &n}, func() error {
 			if there[id] {
 				return nil
 			}
@@ -163,7 +155,7 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p'
 			}
 			lost[id].Rows[service+"."+c.Table] += n
 			return nil
-		}); err != nil {
+		}, fmt.Sprintf(`SELECT %s, count(*) FROM %s WHERE tenant_id = $1 AND %[1]s > 0 GROUP BY 1`, name, pgx.Identifier{c.Table}.Sanitize()), tenantID); err != nil {
 			return fmt.Errorf("%s of %s: %w", c.Table, service, err)
 		}
 	}
@@ -171,15 +163,11 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p'
 }
 
 func ids(ctx context.Context, pool *pg.Pool, sql string, tenantID int64) (map[int64]bool, error) {
-	rows, err := pool.Query(ctx, sql, tenantID)
-	if err != nil {
-		return nil, err
-	}
 	found := map[int64]bool{}
 	var id int64
-	_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
+	err := pg.ForEach(ctx, pool, []any{&id}, func() error {
 		found[id] = true
 		return nil
-	})
+	}, sql, tenantID)
 	return found, err
 }

@@ -138,12 +138,8 @@ func (a *Accounts) Rollback(ctx context.Context, tenantID int64, ids []int64) {
 
 // find returns the intents that a condition chooses, by whose they are.
 func (a *Accounts) find(ctx context.Context, where string, args ...any) ([]*intentGroup, error) {
-	rows, err := a.pool.Query(ctx, `SELECT tenant_id, person_id, 0::bigint, initiator_user, initiator_person_id, initiator_client, request_id
+	found, err := pg.Collect(ctx, a.pool, pgx.RowToStructByPos[intent], `SELECT tenant_id, person_id, 0::bigint, initiator_user, initiator_person_id, initiator_client, request_id
 		FROM account_intent WHERE `+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[intent])
 	if err != nil {
 		return nil, fmt.Errorf("find intents: %w", err)
 	}

@@ -110,13 +110,9 @@ func (l *Lockouts) Run(ctx context.Context) error {
 // than lockoutBatch. What fails is sent again, after what else is due. Nothing waits for
 // longer than lockoutRetry: a later time was written while the clock was ahead.
 func (l *Lockouts) sendDue(ctx context.Context) (int, error) {
-	rows, err := l.pool.Query(tenant.All(ctx), `SELECT tenant_id, person_id, version, initiator_user, initiator_person_id, initiator_client, request_id
+	due, err := pg.Collect(tenant.All(ctx), l.pool, pgx.RowToStructByPos[intent], `SELECT tenant_id, person_id, version, initiator_user, initiator_person_id, initiator_client, request_id
 		FROM lockout_intent WHERE due_at <= now() OR due_at > now() + make_interval(secs => $2) ORDER BY due_at, tenant_id, person_id LIMIT $1`,
 		lockoutBatch, lockoutRetry.Seconds())
-	if err != nil {
-		return 0, err
-	}
-	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[intent])
 	if err != nil {
 		return 0, fmt.Errorf("find lockouts to send: %w", err)
 	}

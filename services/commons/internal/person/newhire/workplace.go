@@ -8,11 +8,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
@@ -153,22 +153,18 @@ func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([
 	if !wanted {
 		return out, nil
 	}
-	rows, err := n.pool.Query(ctx, readPlaces, tenantID, paths, codes, days)
-	if err != nil {
-		return nil, fmt.Errorf("find where new hires work: %w", err)
-	}
 	known := map[int64]workplace{}
 	var at int64
 	var name string
 	var body []byte
-	if _, err := pgx.ForEachRow(rows, []any{&at, &name, &body}, func() error {
+	if err := pg.ForEach(ctx, n.pool, []any{&at, &name, &body}, func() error {
 		l := &commonsv1.Location{}
 		if err := proto.Unmarshal(body, l); err != nil {
 			return err
 		}
 		known[at] = append(known[at], workLocation{name: name, address: l.GetAddress()})
 		return nil
-	}); err != nil {
+	}, readPlaces, tenantID, paths, codes, days); err != nil {
 		return nil, fmt.Errorf("find where new hires work: %w", err)
 	}
 	for i := range out {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -78,15 +79,11 @@ func (r *Reader) Bases(ctx context.Context, tenantID int64, keys []store.Key, da
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.pool.Query(ctx, `SELECT p.id, p.person_number, p.full_name,
+	list, err := pg.Collect(ctx, r.pool, pgx.RowToStructByPos[Base], `SELECT p.id, p.person_number, p.full_name,
 			coalesce((SELECT bool_or(s.status = $4 AND s.from_date <= $3 AND s.to_date > $3)
 			          FROM employment_status s WHERE s.tenant_id = $1 AND s.person_id = p.id), true)
 		FROM person p WHERE p.tenant_id = $1 AND p.id = ANY($2)`,
 		tenantID, slices.Collect(maps.Values(ids)), day, record.StatusActive)
-	if err != nil {
-		return nil, err
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Base])
 	if err != nil {
 		return nil, fmt.Errorf("read persons: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]*commonsv1.PersonState, error) {
 	// One statement, hence one snapshot: days never go under the version of
 	// others.
-	rows, err := db.Query(ctx, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.version, p.hire_date,
+	return pg.Collect(ctx, db, scanState, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.version, p.hire_date,
 			coalesce(e.froms, '{}'), coalesce(e.tos, '{}'), coalesce(u.froms, '{}'), coalesce(u.tos, '{}'),
 			coalesce(j.froms, '{}'), coalesce(j.tos, '{}'), coalesce(j.paths, '{}')
 		FROM person p
@@ -29,10 +29,6 @@ func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64)
 			FROM primary_labor_account WHERE tenant_id = $1 AND person_id = p.id) j ON true
 		WHERE p.tenant_id = $1 AND p.id = ANY($2) ORDER BY p.id`,
 		tenantID, ids, record.StatusTerminated, record.StatusActive)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, scanState)
 }
 
 func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {

@@ -19,11 +19,7 @@ var ErrStale = errors.New("somebody else was faster")
 
 // NewIDs takes ids for new persons. An id that is not used is lost.
 func NewIDs(ctx context.Context, db pg.Querier, n int) ([]int64, error) {
-	rows, err := db.Query(ctx, `SELECT nextval('person_id') FROM generate_series(1, $1)`, n)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	ids, err := pg.Collect(ctx, db, pgx.RowTo[int64], `SELECT nextval('person_id') FROM generate_series(1, $1)`, n)
 	if err != nil {
 		return nil, fmt.Errorf("take person ids: %w", err)
 	}
@@ -32,17 +28,13 @@ func NewIDs(ctx context.Context, db pg.Querier, n int) ([]int64, error) {
 
 // PersonNumberOwners returns who has the person numbers.
 func PersonNumberOwners(ctx context.Context, db pg.Querier, tenantID int64, numbers []string) (map[string]int64, error) {
-	rows, err := db.Query(ctx, personsByNumber, tenantID, numbers)
-	if err != nil {
-		return nil, err
-	}
 	out := map[string]int64{}
 	var number string
 	var id int64
-	if _, err := pgx.ForEachRow(rows, []any{&number, &id}, func() error {
+	if err := pg.ForEach(ctx, db, []any{&number, &id}, func() error {
 		out[number] = id
 		return nil
-	}); err != nil {
+	}, personsByNumber, tenantID, numbers); err != nil {
 		return nil, fmt.Errorf("look for person numbers: %w", err)
 	}
 	return out, nil
@@ -100,18 +92,14 @@ func lockUnchanged(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Cha
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := tx.Query(ctx, `SELECT id, version FROM person
-		WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenantID, ids)
-	if err != nil {
-		return err
-	}
 	var id, version int64
-	if _, err := pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+	if err := pg.ForEach(ctx, tx, []any{&id, &version}, func() error {
 		if versions[id] == version {
 			delete(versions, id)
 		}
 		return nil
-	}); err != nil {
+	}, `SELECT id, version FROM person
+		WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenantID, ids); err != nil {
 		return fmt.Errorf("lock persons: %w", err)
 	}
 	if len(versions) > 0 {

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -39,20 +39,10 @@ func (w *Handler) findJobs(ctx context.Context, wages [][]*commonsv1.WageWorkRul
 			days = append(days, day.Clamp())
 		}
 	}
-	rows, err := w.pool.Query(ctx, fmt.Sprintf(`SELECT (q.at - 1)::int,
-			CASE WHEN q.id <> 0 THEN coalesce(%[1]s, '') ELSE q.path END, v.location_id IS NOT NULL AND v.job_id IS NULL
-		FROM unnest($2::bigint[], $3::text[], $4::date[]) WITH ORDINALITY AS q (id, path, day, at)
-		LEFT JOIN location_version v ON v.tenant_id = $1 AND v.from_date <= q.day AND v.to_date > q.day
-			AND v.location_id = CASE WHEN q.id <> 0 THEN q.id ELSE %[2]s END`,
-		locationpath.PathSQL("$1", "q.id", "q.day"), locationpath.AtSQL("$1", "q.path", "q.day")),
-		tenantID, ids, paths, days)
-	if err != nil {
-		return err
-	}
 	var at int
 	var path string
 	var noJob bool
-	_, err = pgx.ForEachRow(rows, []any{&at, &path, &noJob}, func() error {
+	err := pg.ForEach(ctx, w.pool, []any{&at, &path, &noJob}, func() error {
 		found[at].Job = &commonv1.Ref{Qualifier: proto.String(path)}
 		switch {
 		case failed[owners[at]] != nil:
@@ -62,7 +52,13 @@ func (w *Handler) findJobs(ctx context.Context, wages [][]*commonsv1.WageWorkRul
 			failed[owners[at]] = fault.Invalid(rules.CodeBadValue, fmt.Sprintf("effectiveDatedWageWorkRules: the location %.100q is not a job.", path))
 		}
 		return nil
-	})
+	}, fmt.Sprintf(`SELECT (q.at - 1)::int,
+			CASE WHEN q.id <> 0 THEN coalesce(%[1]s, '') ELSE q.path END, v.location_id IS NOT NULL AND v.job_id IS NULL
+		FROM unnest($2::bigint[], $3::text[], $4::date[]) WITH ORDINALITY AS q (id, path, day, at)
+		LEFT JOIN location_version v ON v.tenant_id = $1 AND v.from_date <= q.day AND v.to_date > q.day
+			AND v.location_id = CASE WHEN q.id <> 0 THEN q.id ELSE %[2]s END`,
+		locationpath.PathSQL("$1", "q.id", "q.day"), locationpath.AtSQL("$1", "q.path", "q.day")),
+		tenantID, ids, paths, days)
 	return err
 }
 
@@ -80,18 +76,14 @@ func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageW
 	if len(paths) == 0 {
 		return nil
 	}
-	rows, err := w.pool.Query(ctx, `SELECT q.path, `+locationpath.AtSQL("$1", "q.path", "$3::date")+`
-		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, tenantID, paths, w.reader.Today())
-	if err != nil {
-		return err
-	}
 	ids := map[string]*int64{}
 	var path string
 	var id *int64
-	if _, err := pgx.ForEachRow(rows, []any{&path, &id}, func() error {
+	if err := pg.ForEach(ctx, w.pool, []any{&path, &id}, func() error {
 		ids[path] = id
 		return nil
-	}); err != nil {
+	}, `SELECT q.path, `+locationpath.AtSQL("$1", "q.path", "$3::date")+`
+		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, tenantID, paths, w.reader.Today()); err != nil {
 		return fmt.Errorf("look for jobs: %w", err)
 	}
 	for _, p := range persons {

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
@@ -94,20 +93,16 @@ func (w *Writer) findTerms(ctx context.Context, names []string) (map[string]reco
 	giveUp := time.NewTimer(termWait)
 	defer giveUp.Stop()
 	for {
-		rows, err := w.pool.Query(ctx, `SELECT DISTINCT ON (q.name) q.name, t.id, t.name
-			FROM (SELECT name, lower(name) AS name_key FROM unnest($2::text[]) AS name) AS q
-			JOIN employment_term t ON t.tenant_id = $1 AND NOT t.deleted AND t.name_key = q.name_key
-			ORDER BY q.name, t.id DESC`, tenantID, names)
-		if err != nil {
-			return nil, err
-		}
 		known := map[string]record.TermAssignment{}
 		var name string
 		var t record.TermAssignment
-		if _, err := pgx.ForEachRow(rows, []any{&name, &t.ID, &t.Name}, func() error {
+		if err := pg.ForEach(ctx, w.pool, []any{&name, &t.ID, &t.Name}, func() error {
 			known[name] = t
 			return nil
-		}); err != nil {
+		}, `SELECT DISTINCT ON (q.name) q.name, t.id, t.name
+			FROM (SELECT name, lower(name) AS name_key FROM unnest($2::text[]) AS name) AS q
+			JOIN employment_term t ON t.tenant_id = $1 AND NOT t.deleted AND t.name_key = q.name_key
+			ORDER BY q.name, t.id DESC`, tenantID, names); err != nil {
 			return nil, fmt.Errorf("look for employment terms: %w", err)
 		}
 		if len(known) == len(names) {

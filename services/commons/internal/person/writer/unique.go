@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/names"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
@@ -98,22 +97,18 @@ func (w *Writer) refuseBadges(ctx context.Context, items []*store.Item) error {
 		numbers, persons = append(numbers, b.number), append(persons, b.item.ID)
 		from, to = append(from, b.days.From), append(to, b.days.To)
 	}
-	rows, err := w.pool.Query(ctx, `SELECT (q.at - 1)::int
+	var at int
+	err := pg.ForEach(ctx, w.pool, []any{&at}, func() error {
+		if b := badges[at]; b.item.Err == nil {
+			b.item.Err = badgeTaken(b.number)
+		}
+		return nil
+	}, `SELECT (q.at - 1)::int
 		FROM unnest($2::text[], $3::bigint[], $4::date[], $5::date[]) WITH ORDINALITY AS q (number, person, from_date, to_date, at)
 		WHERE EXISTS (SELECT FROM badge_assignment b
 			WHERE b.tenant_id = $1 AND b.badge_number = q.number AND b.person_id <> q.person
 			  AND b.from_date < q.to_date AND b.to_date > q.from_date)`,
 		tenantID, numbers, persons, from, to)
-	if err != nil {
-		return err
-	}
-	var at int
-	_, err = pgx.ForEachRow(rows, []any{&at}, func() error {
-		if b := badges[at]; b.item.Err == nil {
-			b.item.Err = badgeTaken(b.number)
-		}
-		return nil
-	})
 	return err
 }
 

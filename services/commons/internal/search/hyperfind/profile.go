@@ -39,22 +39,12 @@ func NewProfiles(pool *pg.Pool) *Profiles { return &Profiles{pool: pool} }
 // profiles returns the profiles with the ids, or all for nil, by name. Queries
 // show under the names that they have now; one that became personal is not in any.
 func profiles(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]*commonsv1.HyperfindProfile, error) {
-	rows, err := db.Query(ctx, `SELECT p.id, p.name, p.description,
-			CASE WHEN q.id IS NOT NULL OR l.query_id < $3 THEN l.query_id END, q.name, q.description
-		FROM hyperfind_profile p
-		LEFT JOIN hyperfind_profile_query l ON l.tenant_id = p.tenant_id AND l.profile_id = p.id
-		LEFT JOIN hyperfind_query q ON q.tenant_id = l.tenant_id AND q.id = l.query_id AND q.public
-		WHERE p.tenant_id = $1 AND ($2::bigint[] IS NULL OR p.id = ANY($2))
-		ORDER BY p.name, p.id, l.position`, tenantID, ids, firstOwnID)
-	if err != nil {
-		return nil, err
-	}
 	var out []*commonsv1.HyperfindProfile
 	var id int64
 	var name, description string
 	var queryID *int64
 	var queryName, queryDescription *string
-	_, err = pgx.ForEachRow(rows, []any{&id, &name, &description, &queryID, &queryName, &queryDescription}, func() error {
+	err := pg.ForEach(ctx, db, []any{&id, &name, &description, &queryID, &queryName, &queryDescription}, func() error {
 		if len(out) == 0 || out[len(out)-1].GetId() != id {
 			id, name, description := id, name, description
 			out = append(out, &commonsv1.HyperfindProfile{Id: &id, Name: &name, Description: &description})
@@ -73,7 +63,13 @@ func profiles(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (
 		})
 		queryID, queryName, queryDescription = nil, nil, nil
 		return nil
-	})
+	}, `SELECT p.id, p.name, p.description,
+			CASE WHEN q.id IS NOT NULL OR l.query_id < $3 THEN l.query_id END, q.name, q.description
+		FROM hyperfind_profile p
+		LEFT JOIN hyperfind_profile_query l ON l.tenant_id = p.tenant_id AND l.profile_id = p.id
+		LEFT JOIN hyperfind_query q ON q.tenant_id = l.tenant_id AND q.id = l.query_id AND q.public
+		WHERE p.tenant_id = $1 AND ($2::bigint[] IS NULL OR p.id = ANY($2))
+		ORDER BY p.name, p.id, l.position`, tenantID, ids, firstOwnID)
 	return out, err
 }
 

@@ -60,12 +60,8 @@ func scan(row pgx.CollectableRow) (*storedQuery, error) {
 // list returns the queries that a user sees, built-in ones first, then by name;
 // only public ones without a user.
 func list(ctx context.Context, db pg.Querier, tenantID int64, user *string) ([]*storedQuery, error) {
-	rows, err := db.Query(ctx, `SELECT `+columns+` FROM hyperfind_query WHERE tenant_id = $1 AND (public OR owner = $2)
+	found, err := pg.Collect(ctx, db, scan, `SELECT `+columns+` FROM hyperfind_query WHERE tenant_id = $1 AND (public OR owner = $2)
 		ORDER BY name, public DESC LIMIT $3`, tenantID, user, maxPublic+maxPersonal)
-	if err != nil {
-		return nil, err
-	}
-	found, err := pgx.CollectRows(rows, scan)
 	return append(builtIn(), found...), err
 }
 

@@ -205,11 +205,7 @@ func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) (d
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, countBatch, tenantID, key.PropagationID)
-		if err != nil {
-			return err
-		}
-		numbers, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+		numbers, err := pg.Collect(ctx, tx, pgx.RowTo[int32], countBatch, tenantID, key.PropagationID)
 		if err != nil {
 			return err
 		}

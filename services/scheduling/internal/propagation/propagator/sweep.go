@@ -81,11 +81,7 @@ func (p *Propagator) Sweep(ctx context.Context) (int, error) {
 		if err := p.countOpen(all, tx); err != nil {
 			return err
 		}
-		rows, err := tx.Query(all, selectOverdue, p.cfg.SweepAfter.Seconds(), maxReminders)
-		if err != nil {
-			return err
-		}
-		keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[propagationKey])
+		keys, err := pg.Collect(all, tx, pgx.RowToStructByPos[propagationKey], selectOverdue, p.cfg.SweepAfter.Seconds(), maxReminders)
 		if err != nil {
 			return err
 		}
@@ -159,11 +155,7 @@ func (p *Propagator) remind(ctx context.Context, key propagationKey) (bool, erro
 // requestAgain asks again for the batches of a propagation that were asked for,
 // and gives those that failed another turn.
 func (p *Propagator) requestAgain(ctx context.Context, tx pgx.Tx, key propagationKey) error {
-	rows, err := tx.Query(ctx, selectRequested, key.TenantID, key.ID)
-	if err != nil {
-		return err
-	}
-	turns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[nextBatch])
+	turns, err := pg.Collect(ctx, tx, pgx.RowToStructByPos[nextBatch], selectRequested, key.TenantID, key.ID)
 	if err != nil {
 		return err
 	}

@@ -53,20 +53,16 @@ func (c *Changes) UpdateHidden(ctx context.Context, tx pgx.Tx, tenantID int64) (
 	if len(ids) == 0 {
 		return published, nil
 	}
-	rows, err := tx.Query(ctx, updateHidden, tenantID, ids, lanes, ordinals, withdrawn)
-	if err != nil {
-		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
-	}
 	var s scheduleevent.Shift
 	var shift bool // Nobody keeps copies of other entries.
-	_, err = pgx.ForEachRow(rows, []any{&s.ID, &shift, &s.EmployeeID, &s.Day, &s.Body, &s.Version}, func() error {
+	err = pg.ForEach(ctx, tx, []any{&s.ID, &shift, &s.EmployeeID, &s.Day, &s.Body, &s.Version}, func() error {
 		if !shift {
 			return nil
 		}
 		h := moved[s.ID]
 		s.Hides = h.Slot.Shift(h.EmployeeID, h.Day)
 		return published.Add(s)
-	})
+	}, updateHidden, tenantID, ids, lanes, ordinals, withdrawn)
 	if err != nil {
 		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
 	}
@@ -105,29 +101,22 @@ func lookUp(ctx context.Context, db pg.Querier, tenantID int64, edited []editedE
 			patterns = append(patterns, one.hides[i].PatternID)
 		}
 	}
-	rows, err := db.Query(ctx, selectLineages, tenantID, distinct(assignments))
-	if err != nil {
-		return out, fmt.Errorf("propagation: read lineages: %w", err)
-	}
 	var id, lineage int64
-	if _, err := pgx.ForEachRow(rows, []any{&id, &lineage}, func() error {
+	if err := pg.ForEach(ctx, db, []any{&id, &lineage}, func() error {
 		out.Lineages[id] = lineage
 		return nil
-	}); err != nil {
+	}, selectLineages, tenantID, distinct(assignments)); err != nil {
 		return out, fmt.Errorf("propagation: read lineages: %w", err)
 	}
-	if rows, err = db.Query(ctx, selectPatterns, tenantID, distinct(patterns)); err != nil {
-		return out, fmt.Errorf("propagation: read patterns: %w", err)
-	}
 	var body []byte
-	if _, err := pgx.ForEachRow(rows, []any{&id, &body}, func() error {
+	if err := pg.ForEach(ctx, db, []any{&id, &body}, func() (err error) {
 		pattern := &schedulingv1.SchedulePattern{}
 		if err := proto.Unmarshal(body, pattern); err != nil {
 			return err
 		}
 		out.Patterns[id], err = hiddenentry.Compile(pattern)
 		return err
-	}); err != nil {
+	}, selectPatterns, tenantID, distinct(patterns)); err != nil {
 		return out, fmt.Errorf("propagation: read patterns: %w", err)
 	}
 	return out, nil

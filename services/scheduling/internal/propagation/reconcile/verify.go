@@ -72,12 +72,8 @@ func Verify(ctx context.Context, pool *pg.Pool, tenantID int64, progress func(em
 	var s State
 	for after := int64(0); ; {
 		var employees []int64
-		err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-			rows, err := tx.Query(ctx, selectScheduled, tenantID, after, verifiedAtOnce)
-			if err != nil {
-				return err
-			}
-			if employees, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
+		err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+			if employees, err = pg.Collect(ctx, tx, pgx.RowTo[int64], selectScheduled, tenantID, after, verifiedAtOnce); err != nil {
 				return err
 			}
 			if err := s.Load(ctx, tx, tenantID, employees); err != nil {

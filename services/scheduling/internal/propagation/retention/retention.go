@@ -138,11 +138,7 @@ func (r *Retention) makeMonths(ctx context.Context, now time.Time) error {
 func (r *Retention) dropMonths(ctx context.Context, before time.Time) error {
 	for _, past := range historyTables {
 		err := r.withLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
-			rows, err := tx.Query(ctx, selectPartitions, past)
-			if err != nil {
-				return err
-			}
-			partitions, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			partitions, err := pg.Collect(ctx, tx, pgx.RowTo[string], selectPartitions, past)
 			if err != nil {
 				return err
 			}

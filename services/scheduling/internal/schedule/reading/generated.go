@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -97,25 +96,21 @@ func readSlotsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	rows, err := db.Query(ctx, readSlots, tenantID, wanted, series, days)
-	if err != nil {
-		return nil, fmt.Errorf("schedule: read spans of entries: %w", err)
-	}
 	var slots []slot
 	var s slot
 	var lane int16
-	_, err = pgx.ForEachRow(rows, []any{
+	err := pg.ForEach(ctx, db, []any{
 		&s.id, &s.locked, &s.hidden, &s.span.patternID, &s.span.days.From, &s.span.days.To,
 		&s.span.position, &s.span.assignmentID, &s.span.inherited, &s.span.propagationID,
 		&s.span.employeeID, &lane, &s.span.series, &s.lineage,
-	}, func() error {
+	}, func() (err error) {
 		s.at, err = entryid.Decode(s.id)
 		s.span.lane = uint8(lane)
 		if !s.hidden {
 			slots = append(slots, s)
 		}
 		return err
-	})
+	}, readSlots, tenantID, wanted, series, days)
 	if err != nil {
 		return nil, fmt.Errorf("schedule: read spans of entries: %w", err)
 	}

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
@@ -179,15 +178,11 @@ func (r *Reader) lookUp(ctx context.Context, tenantID int64, hides []hiddenentry
 			}
 		}
 	}
-	rows, err := r.pool.Query(ctx, readLineages, tenantID, distinct(assignments))
-	if err != nil {
-		return out, fmt.Errorf("schedule: read lineages: %w", err)
-	}
 	var id, lineage int64
-	if _, err := pgx.ForEachRow(rows, []any{&id, &lineage}, func() error {
+	if err := pg.ForEach(ctx, r.pool, []any{&id, &lineage}, func() error {
 		out.Lineages[id] = lineage
 		return nil
-	}); err != nil {
+	}, readLineages, tenantID, distinct(assignments)); err != nil {
 		return out, fmt.Errorf("schedule: read lineages: %w", err)
 	}
 	found, err := r.patterns.source.Patterns(ctx, r.pool, tenantID, distinct(patterns))

@@ -91,11 +91,7 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 
 // NewIDs returns ids for new items, ascending.
 func NewIDs(ctx context.Context, tx pgx.Tx, count int) ([]int64, error) {
-	rows, err := tx.Query(ctx, nextIDs, count)
-	if err != nil {
-		return nil, fmt.Errorf("scheduleitem: make ids: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	ids, err := pg.Collect(ctx, tx, pgx.RowTo[int64], nextIDs, count)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: make ids: %w", err)
 	}
@@ -145,19 +141,15 @@ func Locks(ctx context.Context, db pg.Querier, tenantID int64, days []EmployeeDa
 	for i, p := range days {
 		employees[i], from[i], to[i] = p.EmployeeID, p.Days.From, p.Days.To
 	}
-	rows, err := db.Query(ctx, firstLocked, tenantID, employees, from, to)
-	if err != nil {
-		return nil, fmt.Errorf("scheduleitem: read locks: %w", err)
-	}
 	locked := map[int]civil.Date{}
 	var ordinal int
 	var day civil.Date
-	_, err = pgx.ForEachRow(rows, []any{&ordinal, &day}, func() error {
+	err := pg.ForEach(ctx, db, []any{&ordinal, &day}, func() error {
 		if _, known := locked[ordinal-1]; !known {
 			locked[ordinal-1] = day
 		}
 		return nil
-	})
+	}, firstLocked, tenantID, employees, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read locks: %w", err)
 	}
