@@ -151,6 +151,16 @@ func TooLarge(code, message string) *Error {
 	return New(code, http.StatusRequestEntityTooLarge, message)
 }
 
+// SplitRequest is what a caller does about a request that passes a limit.
+const SplitRequest = "Split the request into several."
+
+// OverLimit is [TooLarge] with the number of items that the request has of a quantity, the number
+// that is allowed, and what to do.
+func OverLimit(code, quantity string, actual, allowed int, advice string) *Error {
+	return TooLarge(code, fmt.Sprintf("Service limits are exceeded: %s: %d, allowed: %d. %s", quantity, actual, allowed, advice)).
+		WithLimits(int64(actual), int64(allowed))
+}
+
 // TooMany is the error for a caller who asks too often.
 func TooMany(message string, after time.Duration) *Error {
 	return New(CodeThrottled, http.StatusTooManyRequests, message).WithRetryAfter(after)

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/policy"
@@ -176,16 +177,10 @@ func checkDate(path string, given *commonsv1.HolidayDate) (*commonsv1.HolidayDat
 }
 
 func checkRule(path string, rule *commonsv1.HolidayRule) error {
-	given := 0
-	for _, is := range []bool{rule.GetFixedDate() != nil, rule.GetWeekday() != nil, rule.GetEaster() != nil, rule.GetPublicHoliday() != nil} {
-		if is {
-			given++
-		}
-	}
 	bad := func(format string, args ...any) error {
 		return fault.Invalid(CodeRule, path+fmt.Sprintf(format, args...)+".")
 	}
-	if given != 1 {
+	if reflist.CountTrue(rule.GetFixedDate() != nil, rule.GetWeekday() != nil, rule.GetEaster() != nil, rule.GetPublicHoliday() != nil) != 1 {
 		return bad(" needs exactly one of fixedDate, weekday, easter and publicHoliday")
 	}
 	switch {

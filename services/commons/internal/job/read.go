@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -58,13 +59,7 @@ type question struct {
 }
 
 func criterion(where *commonsv1.JobWhere) (question, error) {
-	given := 0
-	for _, is := range []bool{where.GetForDate() != nil, where.GetSpan() != nil, where.GetAllJobsBySpan() != nil} {
-		if is {
-			given++
-		}
-	}
-	if given != 1 {
+	if reflist.CountTrue(where.GetForDate() != nil, where.GetSpan() != nil, where.GetAllJobsBySpan() != nil) != 1 {
 		return question{}, fault.Invalid(structure.CodeOneCriterion,
 			"where needs exactly one of forDate, span and allJobsBySpan.")
 	}

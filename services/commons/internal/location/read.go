@@ -102,9 +102,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since 
 		if err := db.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&actual); err != nil {
 			return nil, err
 		}
-		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf(
-			"Service limits are exceeded: locations in the response: %d, allowed: %d. Ask for pages, by index and count.", actual, maxLocations)).
-			WithLimits(int64(actual), int64(maxLocations))
+		return nil, fault.OverLimit(structure.CodeTooMany, "locations in the response", actual, maxLocations, "Ask for pages, by index and count.")
 	}
 	return q.stopped(lastPaths(list)), nil
 }

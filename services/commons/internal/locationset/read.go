@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -134,12 +135,7 @@ func (h *Handler) read(req *commonsv1.MultiReadLocationSetsRequest) (question, e
 }
 
 func (q *question) refs(refs *commonsv1.LocationSetRefs) error {
-	kinds := 0
-	for _, n := range []int{len(refs.GetIds()), len(refs.GetQualifiers()), len(refs.GetPersistentIds()), len(refs.GetRefs())} {
-		if n > 0 {
-			kinds++
-		}
-	}
+	kinds := reflist.CountKinds(refs)
 	if refs != nil && kinds != 1 {
 		return fault.Invalid(structure.CodeNoList, "where.locationSets needs exactly one of ids, qualifiers, persistentIds and refs.")
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -70,7 +71,7 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 func criterion(where *commonsv1.LocationTypeWhere) (refs []*commonv1.Ref, days civil.Range, err error) {
 	days = civil.Range{From: civil.Beginning, To: civil.Forever}
 	lists := &commonv1.RefList{Ids: where.GetIds(), Qualifiers: where.GetQualifiers(), Refs: where.GetRefs()}
-	listed := len(lists.GetIds())+len(lists.GetQualifiers())+len(lists.GetRefs()) > 0
+	listed := reflist.Len(lists) > 0
 	named := where.GetLocationTypeRefSpan()
 	switch {
 	case listed && (where.GetSpan() != nil || named != nil), where.GetSpan() != nil && named != nil:

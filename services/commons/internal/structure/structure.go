@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
@@ -86,9 +87,7 @@ func Missing(path string) *fault.Error {
 
 // TooMany is the error for a response of more items than one may hold.
 func TooMany(what string, actual, limit int) *fault.Error {
-	return fault.TooLarge(CodeTooMany,
-		fmt.Sprintf("Service limits are exceeded: %s in the response: %d, allowed: %d. Ask for fewer.", what, actual, limit)).
-		WithLimits(int64(actual), int64(limit))
+	return fault.OverLimit(CodeTooMany, what+" in the response", actual, limit, "Ask for fewer.")
 }
 
 // CheckName checks the name of a thing whose path in the request is given.
@@ -188,22 +187,10 @@ func CheckRef(path string, ref *commonv1.Ref) error {
 
 // Refs are the references of a list of which exactly one kind is used.
 func Refs(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
-	kinds := 0
-	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
-		if n > 0 {
-			kinds++
-		}
-	}
-	if kinds != 1 {
+	if reflist.CountKinds(list) != 1 {
 		return nil, fault.Invalid(CodeNoList, path+" needs exactly one of ids, qualifiers and refs.")
 	}
-	refs := list.GetRefs()
-	for _, id := range list.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: &id})
-	}
-	for _, qualifier := range list.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: &qualifier})
-	}
+	refs := reflist.Refs(list)
 	for i, ref := range refs {
 		if err := CheckRef(fmt.Sprintf("%s[%d]", path, i), ref); err != nil {
 			return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -247,13 +248,8 @@ func (q question) response(c Calendar, today civil.Date) (*commonsv1.SymbolicPer
 // today returns the day that it is for the subject of where.
 func (h *Handler) today(ctx context.Context, where *commonsv1.SymbolicPeriodWhere) (civil.Date, error) {
 	tenantID := tenant.Of(ctx)
-	given := 0
-	for _, is := range []bool{where.GetCurrentUser(), where.GetCurrentTenant(), where.GetEmployeeId() != 0, where.GetLocationId() != 0, where.GetPersonNumber() != ""} {
-		if is {
-			given++
-		}
-	}
-	if given != 1 {
+	if reflist.CountTrue(where.GetCurrentUser(), where.GetCurrentTenant(), where.GetEmployeeId() != 0,
+		where.GetLocationId() != 0, where.GetPersonNumber() != "") != 1 {
 		return 0, fault.Invalid(CodeWhere, "where needs exactly one of currentUser, currentTenant, employeeId, locationId and personNumber.")
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
@@ -14,21 +15,10 @@ import (
 // refsOf returns what a list of refs names, by exactly one of its lists.
 func refsOf(list *commonv1.RefList) ([]*commonv1.Ref, error) {
 	const path = "where.genericNotifications"
-	refs, given := list.GetRefs(), 0
-	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
-		if n > 0 {
-			given++
-		}
-	}
-	if given != 1 {
+	if reflist.CountKinds(list) != 1 {
 		return nil, fault.Invalid(CodeMissing, path+" needs exactly one of ids, qualifiers and refs.")
 	}
-	for _, id := range list.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: &id})
-	}
-	for _, name := range list.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: &name})
-	}
+	refs := reflist.Refs(list)
 	for i, ref := range refs {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeMissing, fmt.Sprintf("%s[%d] needs an id or a qualifier.", path, i))

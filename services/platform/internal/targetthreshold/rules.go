@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -128,7 +129,7 @@ func function(f *platformv1.TargetFunction) (kind string, refs *platformv1.Targe
 
 func checkFunction(f *platformv1.TargetFunction) error {
 	_, refs := function(f)
-	n := len(refs.GetIds()) + len(refs.GetQualifiers()) + len(refs.GetRefs()) + len(refs.GetFunctionDefs())
+	n := reflist.Len(refs) + len(refs.GetFunctionDefs())
 	switch {
 	case refs == nil:
 		return fault.Invalid(CodeMissing, "targetFunction needs exactly one of metrics, kpis and metricsets.")
@@ -153,7 +154,7 @@ func location(l *platformv1.TargetLocation) (string, *commonv1.RefList) {
 
 func checkLocation(l *platformv1.TargetLocation) error {
 	_, refs := location(l)
-	n := len(refs.GetIds()) + len(refs.GetQualifiers()) + len(refs.GetRefs())
+	n := reflist.Len(refs)
 	switch {
 	case refs == nil:
 		return fault.Invalid(CodeMissing, "targetLocation needs exactly one of orgs and workunits.")

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -87,20 +88,17 @@ func (w termRef) ref() *commonv1.Ref {
 // requestedTerms reads the one list that a request must use.
 func requestedTerms(list *schedulingv1.EmploymentTermRefList) ([]termRef, error) {
 	var out []termRef
-	lists := 0
 	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetPersistentIds()), len(list.GetRefs())} {
-		if n > 0 {
-			lists++
-		}
 		if n > maxRead {
 			return nil, fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
 				fmt.Sprintf("Number of employment terms %d is more than the allowed %d.", n, maxRead)).WithLimits(int64(n), int64(maxRead))
 		}
 	}
-	switch {
-	case lists == 0:
+	switch reflist.CountKinds(list) {
+	case 0:
 		return nil, fault.Invalid(CodeNothing, "Name the employment terms by ids, qualifiers, persistentIds or refs.")
-	case lists > 1:
+	case 1:
+	default:
 		return nil, fault.Invalid(CodeSeveral, "Name the employment terms by only one of ids, qualifiers, persistentIds and refs.")
 	}
 	for _, id := range list.GetIds() {

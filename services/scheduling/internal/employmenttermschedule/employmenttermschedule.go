@@ -8,11 +8,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/employeesearch"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -198,20 +198,12 @@ func (h *Handler) named(ctx context.Context, where *schedulingv1.EmploymentTermS
 // refsOf returns the refs of a list that must name something. How many there are for
 // the days is checked again for those of a symbolic period.
 func refsOf(path string, list *commonv1.RefList, days civil.Range, quantity string) ([]*commonv1.Ref, error) {
-	refs := slices.Clone(list.GetRefs())
-	for _, id := range list.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: &id})
-	}
-	for _, name := range list.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: &name})
-	}
+	refs := reflist.Refs(list)
 	if len(refs) == 0 {
 		return nil, patterndefinition.Missing(path)
 	}
 	if n := len(refs) * days.Days(); n > reading.MaxEmployeeDays {
-		return nil, fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
-			"Service limits are exceeded: %s in the request: %d, allowed: %d. Split the request into several.",
-			quantity, n, reading.MaxEmployeeDays).WithLimits(int64(n), int64(reading.MaxEmployeeDays))
+		return nil, fault.OverLimit(fault.CodeProductLimit, quantity+" in the request", n, reading.MaxEmployeeDays, fault.SplitRequest)
 	}
 	return refs, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/names"
@@ -63,21 +64,15 @@ func (r *Resolver) Employees(ctx context.Context, refs []*commonv1.Ref) ([]Emplo
 // the error WFS-111207; an operation that must not write to the caller's own record leaves
 // it out unless the list names it. The others are those of [Resolver.Employees].
 func (r *Resolver) EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]Employee, error) {
-	ids, numbers, refs := list.GetIds(), list.GetQualifiers(), list.GetRefs()
-	given := 0
-	for _, n := range []int{len(ids), len(numbers), len(refs)} {
-		if n > 0 {
-			given++
-		}
-	}
+	ids, numbers := list.GetIds(), list.GetQualifiers()
 	var want lookupKeys
-	switch {
+	switch given := reflist.CountKinds(list); {
 	case given > 1:
 		return nil, fault.New(codeOneCriterion, http.StatusBadRequest, "Give exactly one of ids, qualifiers and refs.")
 	case given == 0:
 		return r.allEmployees(ctx)
-	case len(refs) > 0:
-		return r.Employees(ctx, refs)
+	case len(list.GetRefs()) > 0:
+		return r.Employees(ctx, list.GetRefs())
 	}
 	for i, id := range ids {
 		want.addID(id, i)

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
@@ -65,13 +66,7 @@ func (h *Handler) MultiReadScheduleRuleSetAssignments(ctx context.Context, req *
 
 // refsOf returns whom a list names in one of its three ways.
 func refsOf(list *schedulingv1.SchedulingPersonIdentityList) ([]*commonv1.Ref, error) {
-	given := 0
-	for _, n := range []int{len(list.GetPersonKeys()), len(list.GetPersonNumbers()), len(list.GetPersons())} {
-		if n > 0 {
-			given++
-		}
-	}
-	switch {
+	switch given := reflist.CountTrue(len(list.GetPersonKeys()) > 0, len(list.GetPersonNumbers()) > 0, len(list.GetPersons()) > 0); {
 	case given == 0:
 		return nil, fault.Invalid(CodeMissing, "where.employees needs personKeys, personNumbers or persons.")
 	case given > 1:

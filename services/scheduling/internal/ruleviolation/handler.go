@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -101,7 +102,7 @@ func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateR
 // resolve returns which rule sets a request evaluates, and of whom.
 func (h *Handler) resolve(ctx context.Context, tenantID int64, where *schedulingv1.ScheduleRuleEvaluationWhere, days civil.Range) (*plan, []projection.Employee, error) {
 	named := where.GetEmployees()
-	if len(named.GetIds())+len(named.GetQualifiers())+len(named.GetRefs()) == 0 {
+	if reflist.Len(named) == 0 {
 		return nil, nil, fault.Invalid(CodeMissing, "where.employees is missing.")
 	}
 	severity, err := severityOf(where.GetMinimumSeverity())
@@ -120,7 +121,7 @@ func (h *Handler) resolve(ctx context.Context, tenantID int64, where *scheduling
 	if err != nil {
 		return nil, nil, err
 	}
-	if refsOf(where.GetRuleSets()) == nil {
+	if reflist.Refs(where.GetRuleSets()) == nil {
 		err = h.addAssigned(ctx, tenantID, p, assigned, days, employees, severity)
 	}
 	return p, employees, err
@@ -131,7 +132,7 @@ func contextOf(where *schedulingv1.ScheduleRuleEvaluationWhere) (int64, error) {
 	switch named := where.GetContext(); {
 	case named == nil:
 		return rulesetassignment.Default, nil
-	case refsOf(where.GetRuleSets()) != nil:
+	case reflist.Refs(where.GetRuleSets()) != nil:
 		return 0, fault.Invalid(CodeInvalid, "where.context goes without where.ruleSets: it says which assignments hold.")
 	default:
 		return rulesetassignment.ContextOf("where.context", named)

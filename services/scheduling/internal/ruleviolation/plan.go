@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -31,22 +30,10 @@ type assignedSet struct {
 	days civil.Range
 }
 
-// refsOf returns what names rule sets; nil when nothing does.
-func refsOf(named *commonv1.RefList) []*commonv1.Ref {
-	refs := slices.Clone(named.GetRefs())
-	for _, id := range named.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: proto.Int64(id)})
-	}
-	for _, name := range named.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: proto.String(name)})
-	}
-	return refs
-}
-
 // planOf returns the rule sets that are named, or else the active ones that hold for
 // everybody, with their rules of a severity or above.
 func (h *Handler) planOf(ctx context.Context, tenantID int64, named *commonv1.RefList, severity int64) (*plan, error) {
-	refs := refsOf(named)
+	refs := reflist.Refs(named)
 	found, err := h.RuleSets.Read(ctx, h.Pool, tenantID, "where.ruleSets", refs)
 	if err != nil {
 		return nil, err

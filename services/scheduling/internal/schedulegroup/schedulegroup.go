@@ -9,12 +9,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -109,24 +109,12 @@ func detailed(list []*schedulingv1.ScheduleGroup, all *bool) *schedulingv1.Sched
 // MultiReadScheduleGroups returns the groups that are named, in that order; all
 // when none are.
 func (h *Handler) MultiReadScheduleGroups(ctx context.Context, req *schedulingv1.MultiReadScheduleGroupsRequest) (*schedulingv1.ScheduleGroupList, error) {
-	named, given := req.GetWhere().GetScheduleGroups(), 0
-	for _, n := range []int{len(named.GetIds()), len(named.GetQualifiers()), len(named.GetPersistentIds()), len(named.GetRefs())} {
-		if n > 0 {
-			given++
-		}
-	}
-	if given > 1 {
+	named := req.GetWhere().GetScheduleGroups()
+	if reflist.CountKinds(named) > 1 {
 		return nil, fault.Invalid(CodeSeveral, "where.scheduleGroups takes only one of ids, qualifiers, persistentIds and refs.")
 	}
 	tenantID := tenant.Of(ctx)
-	refs := named.GetRefs()
-	for _, id := range named.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: &id})
-	}
-	for _, name := range named.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: &name})
-	}
-	list, err := h.resource.Store.Read(ctx, h.resource.Pool, tenantID, "where.scheduleGroups", refs)
+	list, err := h.resource.Store.Read(ctx, h.resource.Pool, tenantID, "where.scheduleGroups", reflist.Refs(named))
 	if err == nil && len(named.GetPersistentIds()) > 0 {
 		list, err = byPersistentID(list, named.GetPersistentIds())
 	}

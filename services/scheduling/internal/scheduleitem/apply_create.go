@@ -3,13 +3,13 @@ package scheduleitem
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"regexp"
 	"strconv"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -40,13 +40,7 @@ func (h *Shifts) ApplyCreateShifts(ctx context.Context, req *schedulingv1.ApplyC
 // applied returns the shifts that a request describes.
 func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShiftsRequest) ([]*schedulingv1.Shift, error) {
 	copies, forEmployee, forJob := req.GetForEmployees(), req.GetFromPatternForEmployee(), req.GetFromPatternForJob()
-	given := 0
-	for _, is := range []bool{copies != nil, forEmployee != nil, forJob != nil} {
-		if is {
-			given++
-		}
-	}
-	if given != 1 {
+	if reflist.CountTrue(copies != nil, forEmployee != nil, forJob != nil) != 1 {
 		return nil, fault.Invalid(patterndefinition.CodeOnlyOne, "Give exactly one of forEmployees, fromPatternForEmployee and fromPatternForJob.")
 	}
 	switch {
@@ -92,9 +86,7 @@ func each(path string, list *commonv1.RefList, shift *schedulingv1.Shift, of fun
 }
 
 func tooManyShifts(actual int) error {
-	return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
-		"Service limits are exceeded: employees * days in the request: %d, allowed: %d. Split the request into several.",
-		actual, maxCreated).WithLimits(int64(actual), int64(maxCreated))
+	return fault.OverLimit(fault.CodeProductLimit, "employees * days in the request", actual, maxCreated, fault.SplitRequest)
 }
 
 // copied returns the copies of a shift that are asked for, by employee and day.
@@ -149,26 +141,13 @@ func moveShift(path string, s *schedulingv1.Shift, days int32) error {
 
 // refsOf is the one list of a RefList that has items, as refs. It must have some.
 func refsOf(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
-	given := 0
-	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
-		if n > 0 {
-			given++
-		}
-	}
-	switch {
-	case given == 0:
+	switch reflist.CountKinds(list) {
+	case 0:
 		return nil, fault.Invalid(itemfault.CodeMissing, path+" is missing.")
-	case given > 1:
-		return nil, fault.Invalid(patterndefinition.CodeOnlyOne, path+" takes only one of ids, qualifiers and refs.")
+	case 1:
+		return reflist.Refs(list), nil
 	}
-	refs := list.GetRefs()
-	for _, id := range list.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: &id})
-	}
-	for _, name := range list.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: &name})
-	}
-	return refs, nil
+	return nil, fault.Invalid(patterndefinition.CodeOnlyOne, path+" takes only one of ids, qualifiers and refs.")
 }
 
 // fromPattern returns the shift that a span of hours, or the shift template with a

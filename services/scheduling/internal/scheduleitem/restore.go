@@ -3,7 +3,6 @@ package scheduleitem
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -100,9 +99,7 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 		return nil, fmt.Errorf("scheduleitem: read changed entries: %w", err)
 	}
 	if len(gone) > maxRestored {
-		return nil, fault.Newf(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
-			"Service limits are exceeded: restored entries in the request: %d, allowed: %d. Name fewer employees or days.", len(gone), maxRestored).
-			WithLimits(int64(len(gone)), int64(maxRestored))
+		return nil, fault.OverLimit(fault.CodeItemLimit, "restored entries in the request", len(gone), maxRestored, "Name fewer employees or days.")
 	}
 	if len(gone) == 0 {
 		return out, nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/jackc/pgx/v5"
 
@@ -70,9 +69,7 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 		entries += n
 	}
 	if entries > maxEdited {
-		return nil, fault.Newf(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
-			"Service limits are exceeded: entries in the request: %d, allowed: %d. Split the request into several.",
-			entries, maxEdited).WithLimits(int64(entries), int64(maxEdited))
+		return nil, fault.OverLimit(fault.CodeItemLimit, "entries in the request", entries, maxEdited, fault.SplitRequest)
 	}
 	// Mostly all can be made, and then at once. Only otherwise each is tried by itself.
 	results, err := h.apply(ctx, list)

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
@@ -183,25 +184,17 @@ func (h *Handler) MultiReadScheduleRuleSets(ctx context.Context, req *scheduling
 // refsOf returns what names rule sets, each with an id, a name or, as qualifier, a
 // persistent id.
 func refsOf(criteria *schedulingv1.ScheduleRuleSetCriteria) ([]*commonv1.Ref, error) {
-	named, given := criteria.GetRuleSets(), 0
-	for _, n := range []int{len(named.GetIds()), len(named.GetQualifiers()), len(named.GetRefs()), len(criteria.GetPersistentIds())} {
-		if n > 0 {
-			given++
-		}
-	}
-	if given > 1 {
+	named := criteria.GetRuleSets()
+	if reflist.CountKinds(named)+min(len(criteria.GetPersistentIds()), 1) > 1 {
 		return nil, fault.Invalid(CodeSeveral, "where.forRuleSet takes only one of ruleSets.ids, ruleSets.qualifiers, ruleSets.refs and persistentIds.")
 	}
-	refs := named.GetRefs()
-	for i, ref := range refs {
+	for i, ref := range named.GetRefs() {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeMissing, fmt.Sprintf("where.forRuleSet.ruleSets.refs[%d].id is missing.", i))
 		}
 	}
-	for _, id := range named.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: proto.Int64(id)})
-	}
-	for _, name := range append(named.GetQualifiers(), criteria.GetPersistentIds()...) {
+	refs := reflist.Refs(named)
+	for _, name := range criteria.GetPersistentIds() {
 		refs = append(refs, &commonv1.Ref{Qualifier: proto.String(name)})
 	}
 	return refs, nil

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -199,22 +200,9 @@ func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1
 
 // oneList is the one list of a RefList that has items, as refs.
 func oneList(list *commonv1.RefList) ([]*commonv1.Ref, error) {
-	given := 0
-	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
-		if n > 0 {
-			given++
-		}
-	}
-	if given > 1 {
+	if reflist.CountKinds(list) > 1 {
 		return nil, fault.Invalid(patterndefinition.CodeOnlyOne,
 			refsPath+" takes only one of ids, qualifiers and refs.")
 	}
-	refs := list.GetRefs()
-	for _, id := range list.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: &id})
-	}
-	for _, name := range list.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: &name})
-	}
-	return refs, nil
+	return reflist.Refs(list), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -101,23 +102,10 @@ func (h *Handler) MultiReadTagDefinitions(ctx context.Context, req *schedulingv1
 
 // refsOf returns what the one list that is given names.
 func refsOf(list *commonv1.RefList) ([]*commonv1.Ref, error) {
-	given := 0
-	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
-		if n > 0 {
-			given++
-		}
-	}
-	if given > 1 {
+	if reflist.CountKinds(list) > 1 {
 		return nil, fault.Invalid(CodeInvalid, "where.tagDefinitions takes only one of ids, qualifiers and refs.")
 	}
-	refs := slices.Clone(list.GetRefs())
-	for _, id := range list.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: &id})
-	}
-	for _, name := range list.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: &name})
-	}
-	return refs, nil
+	return reflist.Refs(list), nil
 }
 
 func ofContext(list []*schedulingv1.TagDefinition, ref *commonv1.Ref) ([]*schedulingv1.TagDefinition, error) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -68,21 +67,14 @@ func identifier(property, given string, length int) (string, error) {
 
 // refsOf reads a statement that returns an id of ours with the id and the name of
 // what it refers to.
-func refsOf(ctx context.Context, db interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}, sql string, args ...any,
-) (map[int64][]*commonv1.Ref, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("brazil: read references: %w", err)
-	}
+func refsOf(ctx context.Context, db pg.Querier, sql string, args ...any) (map[int64][]*commonv1.Ref, error) {
 	out := map[int64][]*commonv1.Ref{}
 	var from, to int64
 	var name string
-	_, err = pgx.ForEachRow(rows, []any{&from, &to, &name}, func() error {
+	err := pg.ForEach(ctx, db, []any{&from, &to, &name}, func() error {
 		out[from] = append(out[from], &commonv1.Ref{Id: proto.Int64(to), Qualifier: proto.String(name)})
 		return nil
-	})
+	}, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("brazil: read references: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -137,22 +138,10 @@ func statusFilter(ref *commonv1.Ref) (*leavesetup.Entry, error) {
 
 // Employees returns the ids of the employees that a list names, each once.
 func Employees(ctx context.Context, persons *person.Directory, tenantID int64, list *commonv1.RefList) ([]int64, error) {
-	given := 0
-	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
-		if n > 0 {
-			given++
-		}
-	}
-	if given > 1 {
+	if reflist.CountKinds(list) > 1 {
 		return nil, fault.Invalid(fault.CodeInput, "employees needs exactly one of ids, qualifiers and refs.")
 	}
-	refs := append([]*commonv1.Ref(nil), list.GetRefs()...)
-	for _, id := range list.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: &id})
-	}
-	for _, number := range list.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: &number})
-	}
+	refs := reflist.Refs(list)
 	if len(refs) == 0 {
 		return nil, fault.Invalid(CodeEmployeesEmpty, "employees is empty.")
 	}

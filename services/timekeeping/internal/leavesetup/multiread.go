@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -43,15 +44,8 @@ func (*Handler) MultiReadLeaveReasons(ctx context.Context, req *timekeepingv1.Mu
 	return &timekeepingv1.LeaveReasonList{LeaveReasons: done, Failure: failure}, err
 }
 
-// refLists are lists of refs, of which one is used.
-type refLists interface {
-	GetIds() []int64
-	GetQualifiers() []string
-	GetRefs() []*commonv1.Ref
-}
-
 // several finds the entries that one of the lists names.
-func several[M proto.Message](list List, lists refLists, show func(Entry) M, code, what string) (*bulk.Outcome[*commonv1.Ref, M], error) {
+func several[M proto.Message](list List, lists reflist.Lists, show func(Entry) M, code, what string) (*bulk.Outcome[*commonv1.Ref, M], error) {
 	refs, err := refsOf(lists)
 	if err != nil {
 		return nil, err
@@ -72,27 +66,14 @@ func several[M proto.Message](list List, lists refLists, show func(Entry) M, cod
 }
 
 // refsOf returns the refs of the one list that is given.
-func refsOf(list refLists) ([]*commonv1.Ref, error) {
-	kinds := 0
-	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
-		if n > 0 {
-			kinds++
-		}
-	}
-	if kinds != 1 {
+func refsOf(list reflist.Lists) ([]*commonv1.Ref, error) {
+	if reflist.CountKinds(list) != 1 {
 		return nil, fault.Invalid(fault.CodeBadRequest, "The body needs exactly one of ids, qualifiers and refs.")
 	}
-	refs := list.GetRefs()
-	for i, ref := range refs {
+	for i, ref := range list.GetRefs() {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("refs[%d] needs an id or a qualifier.", i))
 		}
 	}
-	for _, id := range list.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: &id})
-	}
-	for _, name := range list.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: &name})
-	}
-	return refs, nil
+	return reflist.Refs(list), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 // derivedID returns the id under which an earning with a refId is stored when an earning
@@ -60,17 +61,13 @@ func insertAll(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning, v
 
 // hiddenRefs returns those refIds that earnings have which the caller may not see.
 func hiddenRefs(ctx context.Context, tx pgx.Tx, tenantID int64, refs []uuid.UUID, visible rowvisibility.Set) (map[uuid.UUID]bool, error) {
-	rows, err := tx.Query(ctx, `SELECT ref_id, employee_id FROM payroll_earning WHERE tenant_id = $1 AND ref_id = ANY($2)`, tenantID, refs)
-	if err != nil {
-		return nil, fmt.Errorf("find earnings: %w", err)
-	}
 	hidden := map[uuid.UUID]bool{}
 	var ref uuid.UUID
 	var employee int64
-	_, err = pgx.ForEachRow(rows, []any{&ref, &employee}, func() error {
+	err := pg.ForEach(ctx, tx, []any{&ref, &employee}, func() error {
 		hidden[ref] = !visible.Has(employee)
 		return nil
-	})
+	}, `SELECT ref_id, employee_id FROM payroll_earning WHERE tenant_id = $1 AND ref_id = ANY($2)`, tenantID, refs)
 	if err != nil {
 		return nil, fmt.Errorf("find earnings: %w", err)
 	}

@@ -37,19 +37,15 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning) (map
 		ids[i], employees[i], days[i], bodies[i] = e.ID, e.Employee, e.Charged, body
 		codes[i], jobs[i], hours[i], amounts[i] = e.Message.GetCode(), e.Message.GetJob(), e.Message.GetHours(), e.Message.GetAmount()
 	}
-	rows, err := tx.Query(ctx, `INSERT INTO payroll_earning (tenant_id, ref_id, employee_id, charge_date, code, job, hours, amount, body)
+	stored := make(map[uuid.UUID]bool, len(list))
+	var id uuid.UUID
+	err := pg.ForEach(ctx, tx, []any{&id}, func() error {
+		stored[id] = true
+		return nil
+	}, `INSERT INTO payroll_earning (tenant_id, ref_id, employee_id, charge_date, code, job, hours, amount, body)
 		SELECT $1, r, e, d, c, j, nullif(h, '')::numeric, nullif(a, '')::numeric, b
 		FROM unnest($2::uuid[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[]) AS t (r, e, d, c, j, h, a, b)
 		ON CONFLICT DO NOTHING RETURNING ref_id`, tenantID, ids, employees, days, codes, jobs, hours, amounts, bodies)
-	if err != nil {
-		return nil, fmt.Errorf("store earnings: %w", err)
-	}
-	stored := make(map[uuid.UUID]bool, len(list))
-	var id uuid.UUID
-	_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
-		stored[id] = true
-		return nil
-	})
 	if err != nil {
 		return nil, fmt.Errorf("store earnings: %w", err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
 const (
@@ -39,11 +39,7 @@ func (d *Directory) Everybody(ctx context.Context, tenantID int64) ([]Person, er
 	if !visible.All() {
 		sql, args = readVisible, append(args, visible.IDs())
 	}
-	rows, err := d.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read persons: %w", err)
-	}
-	persons, err := pgx.CollectRows(rows, scanPerson)
+	persons, err := pg.Collect(ctx, d.pool, scanPerson, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read persons: %w", err)
 	}

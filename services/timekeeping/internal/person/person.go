@@ -192,11 +192,7 @@ func (d *Directory) fromProjection(ctx context.Context, tenantID int64, keys []K
 			numbers = append(numbers, key.Number)
 		}
 	}
-	rows, err := d.pool.Query(ctx, findPersons, tenantID, ids, numbers)
-	if err != nil {
-		return err
-	}
-	persons, err := pgx.CollectRows(rows, scanPerson)
+	persons, err := pg.Collect(ctx, d.pool, scanPerson, findPersons, tenantID, ids, numbers)
 	if err != nil {
 		return fmt.Errorf("read persons: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/employeesearch"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -92,27 +93,14 @@ func keyOf(ref *commonv1.Ref) person.Key {
 // listed returns the employees that a list names, in its order, and for an empty list
 // everybody whom the caller may see. More than one list in it is the error WFS-111207.
 func (d *directory) listed(ctx context.Context, list *commonv1.RefList) ([]employee, error) {
-	refs := list.GetRefs()
-	given := 0
-	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(refs)} {
-		if n > 0 {
-			given++
-		}
-	}
-	switch given {
+	switch reflist.CountKinds(list) {
 	case 0:
 		return d.everybody(ctx)
 	case 1:
+		return d.employees(ctx, reflist.Refs(list))
 	default:
 		return nil, fault.Invalid(timeofffault.CodeOnlyOne, "Give exactly one of ids, qualifiers and refs.")
 	}
-	for _, id := range list.GetIds() {
-		refs = append(refs, &commonv1.Ref{Id: &id})
-	}
-	for _, number := range list.GetQualifiers() {
-		refs = append(refs, &commonv1.Ref{Qualifier: &number})
-	}
-	return d.employees(ctx, refs)
 }
 
 func (d *directory) everybody(ctx context.Context) ([]employee, error) {

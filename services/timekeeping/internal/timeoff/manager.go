@@ -2,12 +2,12 @@ package timeoff
 
 import (
 	"context"
-	"net/http"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/employeesearch"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -111,7 +111,7 @@ func (h *Manager) ofEmployees(ctx context.Context, path string, named *timekeepi
 // ofList returns the requests of the employees in a list; of everybody whom the
 // caller may see when it names nobody.
 func (h *Manager) ofList(ctx context.Context, list *commonv1.RefList, days civil.Range, statuses []status) (*timekeepingv1.TimeOffRequestList, error) {
-	count := len(list.GetIds()) + len(list.GetQualifiers()) + len(list.GetRefs())
+	count := reflist.Len(list)
 	if count == 0 {
 		var err error
 		if count, err = h.requests.directory.count(ctx); err != nil {
@@ -119,9 +119,7 @@ func (h *Manager) ofList(ctx context.Context, list *commonv1.RefList, days civil
 		}
 	}
 	if actual := count * days.Days(); actual > maxEmployeeDays {
-		return nil, fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
-			"Service limits are exceeded: employees * days in the request: %d, allowed: %d. Split the request into several.",
-			actual, maxEmployeeDays).WithLimits(int64(actual), int64(maxEmployeeDays))
+		return nil, fault.OverLimit(fault.CodeProductLimit, "employees * days in the request", actual, maxEmployeeDays, fault.SplitRequest)
 	}
 	employees, err := h.requests.directory.listed(ctx, list)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
@@ -86,8 +87,7 @@ func (h *Handler) response(ctx context.Context, root *query.Node, days civil.Ran
 	case a.count <= limit:
 		return a.message(ctx)
 	case a.count > maxThreshold:
-		return nil, fault.TooLarge(CodeMost, fmt.Sprintf("Service limits are exceeded: employees in the response: %d, allowed: %d. "+
-			"Ask for fewer.", a.count, maxThreshold)).WithLimits(int64(a.count), int64(maxThreshold))
+		return nil, fault.OverLimit(CodeMost, "employees in the response", a.count, maxThreshold, "Ask for fewer.")
 	}
 	return nil, fault.Invalid(CodeTooMany, fmt.Sprintf("%d employees are found, more than the threshold of %d. "+
 		"Ask for fewer, or with a higher threshold, up to %d.", a.count, limit, maxThreshold)).WithLimits(int64(a.count), int64(limit))
@@ -131,13 +131,7 @@ func (h *Handler) days(ctx context.Context, given *commonv1.DateRange) (civil.Ra
 
 // selected returns whom the request is about.
 func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range, visible rowvisibility.Set) (*query.Node, error) {
-	given := 0
-	for _, is := range []bool{req.GetHyperfind() != nil, len(req.GetLocations()) > 0, len(req.GetPersons()) > 0} {
-		if is {
-			given++
-		}
-	}
-	switch {
+	switch given := reflist.CountTrue(req.GetHyperfind() != nil, len(req.GetLocations()) > 0, len(req.GetPersons()) > 0); {
 	case given == 0:
 		return nil, fault.Invalid(CodeNoSelector, "The request needs one of hyperfind, locations and persons.")
 	case given > 1:

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -127,27 +128,14 @@ type matcher struct {
 }
 
 func matchers(refs *commonsv1.HyperfindQueryRefs) ([]matcher, error) {
-	kinds := 0
-	for _, n := range []int{len(refs.GetIds()), len(refs.GetQualifiers()), len(refs.GetPersistentIds()), len(refs.GetRefs())} {
-		if n > 0 {
-			kinds++
-		}
-	}
-	if kinds != 1 {
+	if reflist.CountKinds(refs) != 1 {
 		return nil, fault.Invalid(CodeWhere, "where.hyperFindQuery needs exactly one of ids, qualifiers, persistentIds and refs.")
 	}
 	var out []matcher
 	for _, id := range refs.GetPersistentIds() {
 		out = append(out, matcher{&commonv1.Ref{Qualifier: &id}, func(q *storedQuery) bool { return q.GetPersistentId() == id }})
 	}
-	all := refs.GetRefs()
-	for _, id := range refs.GetIds() {
-		all = append(all, &commonv1.Ref{Id: &id})
-	}
-	for _, name := range refs.GetQualifiers() {
-		all = append(all, &commonv1.Ref{Qualifier: &name})
-	}
-	for i, ref := range all {
+	for i, ref := range reflist.Refs(refs) {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeWhere, fmt.Sprintf("where.hyperFindQuery.refs[%d] needs an id or a qualifier.", i))
 		}

@@ -3,7 +3,6 @@
 package errcode
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -93,8 +92,7 @@ func TooManyLocations(n int) *fault.Error {
 }
 
 func tooMany(code, what string, actual, limit int) *fault.Error {
-	return fault.TooLarge(code, fmt.Sprintf("Service limits are exceeded: %s in the request: %d, allowed: %d. Split the request into several.",
-		what, actual, limit)).WithLimits(int64(actual), int64(limit))
+	return fault.OverLimit(code, what+" in the request", actual, limit, fault.SplitRequest)
 }
 
 // Shortened keeps an error from repeating a long text.

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
@@ -131,12 +132,7 @@ func (q *Query) parseLocationSet(set *platformv1.DataLocationSet) error {
 		return err
 	}
 	q.Refs, q.SavedLocations, q.Hyperfind, q.dates = refs, set.GetSavedLocations(), set.GetHyperfind(), set.GetDateRange()
-	given := 0
-	for _, is := range []bool{len(refs) > 0, q.SavedLocations != nil, q.Hyperfind != nil} {
-		if is {
-			given++
-		}
-	}
+	given := reflist.CountTrue(len(refs) > 0, q.SavedLocations != nil, q.Hyperfind != nil)
 	switch saved := q.SavedLocations; {
 	case given == 0:
 		return errcode.Invalid(errcode.CodeNoSet, "from.locationSet needs locations, savedLocations or hyperfind.")
@@ -157,11 +153,7 @@ func (q *Query) parseLocationSet(set *platformv1.DataLocationSet) error {
 
 // refsOf returns the names of a list, of which exactly one kind may be given.
 func refsOf(path string, list *commonv1.RefList) ([]*datav1.DataRow, error) {
-	kinds := 0
-	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())} {
-		kinds += min(n, 1)
-	}
-	if kinds > 1 {
+	if reflist.CountKinds(list) > 1 {
 		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: give one of ids, qualifiers and refs.", path)
 	}
 	var out []*datav1.DataRow

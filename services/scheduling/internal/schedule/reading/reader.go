@@ -2,7 +2,6 @@ package reading
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -123,7 +122,5 @@ func CheckEmployeeDays(employees, days int) error {
 
 // tooMany is the error that the contract's limits give.
 func tooMany(quantity string, actual, allowed int) error {
-	return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
-		"Service limits are exceeded: %s in the request: %d, allowed: %d. Split the request into several.",
-		quantity, actual, allowed).WithLimits(int64(actual), int64(allowed))
+	return fault.OverLimit(fault.CodeProductLimit, quantity+" in the request", actual, allowed, fault.SplitRequest)
 }

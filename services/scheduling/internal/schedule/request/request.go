@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -161,20 +162,14 @@ func (q *Query) parseLocations(path string, l *schedulingv1.LocationSchedules) e
 	if flat {
 		list = l.GetLocationRefs()
 	}
-	if len(list.GetIds())+len(list.GetQualifiers())+len(list.GetRefs()) == 0 {
+	if reflist.Len(list) == 0 {
 		return fault.Invalid(codeMissing, path+".locations is missing.")
 	}
 	if err := exactlyOne(path+".locations", "ids, qualifiers and refs",
 		len(list.GetIds()) > 0, len(list.GetQualifiers()) > 0, len(list.GetRefs()) > 0); err != nil {
 		return err
 	}
-	q.Locations = list.GetRefs()
-	for i := range list.GetIds() {
-		q.Locations = append(q.Locations, &commonv1.Ref{Id: &list.Ids[i]})
-	}
-	for i := range list.GetQualifiers() {
-		q.Locations = append(q.Locations, &commonv1.Ref{Qualifier: &list.Qualifiers[i]})
-	}
+	q.Locations = reflist.Refs(list)
 	return q.parseDays(path, l.GetDateRange(), l.GetStartDate(), l.GetEndDate())
 }
 
@@ -183,13 +178,7 @@ func bothForms(path, one, other string) error {
 }
 
 func exactlyOne(path, names string, given ...bool) error {
-	count := 0
-	for _, g := range given {
-		if g {
-			count++
-		}
-	}
-	switch count {
+	switch reflist.CountTrue(given...) {
 	case 0:
 		return fault.Newf(codeNoCriterion, http.StatusBadRequest, "%s: give one of %s.", path, names)
 	case 1:
