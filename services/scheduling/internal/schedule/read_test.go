@@ -251,6 +251,6 @@ func TestTenantsAreApart(t *testing.T) {
 	assert.Empty(t, decode(t, response).GetShifts().GetShifts())
 	_, err = f.client.MultiReadSchedule(other, window("2025-03-02", "2025-03-02", onlyShifts(), 1))
 	assert.True(t, fault.HasCode(fault.FromError(err), "WFS-103401"))
-	_, err = f.handler.MultiReadSchedule(t.Context(), window("2025-03-02", "2025-03-02", nil, 1))
+	_, err = f.client.MultiReadSchedule(t.Context(), window("2025-03-02", "2025-03-02", nil, 1))
 	assert.ErrorContains(t, err, "tenant")
 }
