@@ -716,10 +716,14 @@ type Punch struct {
 	// The moment of the punch in UTC, RFC 3339. It goes before punchDtm.
 	Instant string `protobuf:"bytes,19,opt,name=instant,proto3" json:"instant,omitempty"`
 	// Read only, as those below.
-	IsPhantom     *bool `protobuf:"varint,20,opt,name=is_phantom,json=isPhantom,proto3,oneof" json:"is_phantom,omitempty"`
-	IsScheduled   *bool `protobuf:"varint,21,opt,name=is_scheduled,json=isScheduled,proto3,oneof" json:"is_scheduled,omitempty"`
-	Editable      *bool `protobuf:"varint,22,opt,name=editable,proto3,oneof" json:"editable,omitempty"`
-	HasComments   *bool `protobuf:"varint,23,opt,name=has_comments,json=hasComments,proto3,oneof" json:"has_comments,omitempty"`
+	IsPhantom   *bool `protobuf:"varint,20,opt,name=is_phantom,json=isPhantom,proto3,oneof" json:"is_phantom,omitempty"`
+	IsScheduled *bool `protobuf:"varint,21,opt,name=is_scheduled,json=isScheduled,proto3,oneof" json:"is_scheduled,omitempty"`
+	Editable    *bool `protobuf:"varint,22,opt,name=editable,proto3,oneof" json:"editable,omitempty"`
+	HasComments *bool `protobuf:"varint,23,opt,name=has_comments,json=hasComments,proto3,oneof" json:"has_comments,omitempty"`
+	// What happened to the punch after the timecard of its day was signed off: ADDED, UPDATED or
+	// REMOVED. The totals of the day stay as they were signed off; the difference is a historical
+	// correction.
+	SignOffChange string `protobuf:"bytes,25,opt,name=sign_off_change,json=signOffChange,proto3" json:"sign_off_change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -922,6 +926,13 @@ func (x *Punch) GetHasComments() bool {
 	return false
 }
 
+func (x *Punch) GetSignOffChange() string {
+	if x != nil {
+		return x.SignOffChange
+	}
+	return ""
+}
+
 // PunchTransfer says where the employee goes on working. What orgJob and workRule
 // of the punch say goes before it.
 type PunchTransfer struct {
@@ -1069,7 +1080,7 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\x16_failed_employee_count\"\x80\x01\n" +
 	"\x0fEmployeePunches\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x128\n" +
-	"\apunches\x18\x02 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchR\apunches\"\xb4\n" +
+	"\apunches\x18\x02 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchR\apunches\"\xdc\n" +
 	"\n" +
 	"\x05Punch\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
@@ -1100,7 +1111,8 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\fis_scheduled\x18\x15 \x01(\bH\x04R\visScheduled\x88\x01\x01\x121\n" +
 	"\beditable\x18\x16 \x01(\bB\x10\xa2\xbb\x18\f\"\n" +
 	"isEditableH\x05R\beditable\x88\x01\x01\x12&\n" +
-	"\fhas_comments\x18\x17 \x01(\bH\x06R\vhasComments\x88\x01\x01:=\xa2\xbb\x189\"\n" +
+	"\fhas_comments\x18\x17 \x01(\bH\x06R\vhasComments\x88\x01\x01\x12&\n" +
+	"\x0fsign_off_change\x18\x19 \x01(\tR\rsignOffChange:=\xa2\xbb\x189\"\n" +
 	"dataSource\"\n" +
 	"editByType\"\n" +
 	"updateTime\"\x13userEnteredPositionB\x05\n" +

@@ -1214,6 +1214,9 @@ type TimecardPayCodeEdit struct {
 	// The primary job without one.
 	OrgJob        *v1.Ref            `protobuf:"bytes,10,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
 	CommentsNotes []*structpb.Struct `protobuf:"bytes,11,rep,name=comments_notes,json=commentsNotes,proto3" json:"comments_notes,omitempty"`
+	// Read only: what happened to the edit after the timecard of its day was signed off, as
+	// signOffChange of punches.
+	SignOffChange string `protobuf:"bytes,12,opt,name=sign_off_change,json=signOffChange,proto3" json:"sign_off_change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1323,6 +1326,13 @@ func (x *TimecardPayCodeEdit) GetCommentsNotes() []*structpb.Struct {
 		return x.CommentsNotes
 	}
 	return nil
+}
+
+func (x *TimecardPayCodeEdit) GetSignOffChange() string {
+	if x != nil {
+		return x.SignOffChange
+	}
+	return ""
 }
 
 type TimecardException struct {
@@ -2759,7 +2769,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\aorg_job\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x121\n" +
 	"\apaycode\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\apaycodeB\x11\n" +
 	"\x0f_start_punch_idB\x0f\n" +
-	"\r_end_punch_id\"\xdc\x04\n" +
+	"\r_end_punch_id\"\x84\x05\n" +
 	"\x13TimecardPayCodeEdit\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x121\n" +
@@ -2774,7 +2784,8 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x0fstart_date_time\x18\t \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x120\n" +
 	"\aorg_job\x18\n" +
 	" \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x12>\n" +
-	"\x0ecomments_notes\x18\v \x03(\v2\x17.google.protobuf.StructR\rcommentsNotesB\x05\n" +
+	"\x0ecomments_notes\x18\v \x03(\v2\x17.google.protobuf.StructR\rcommentsNotes\x12&\n" +
+	"\x0fsign_off_change\x18\f \x01(\tR\rsignOffChangeB\x05\n" +
 	"\x03_id\"\xb8\x02\n" +
 	"\x11TimecardException\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +

@@ -73,6 +73,7 @@ func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 	for _, d := range days {
 		slices.SortFunc(d.Totals, compareTotals)
 	}
+	c.showLate()
 	for day, d := range c.signed {
 		if c.Days.Contains(day) {
 			days[day] = d

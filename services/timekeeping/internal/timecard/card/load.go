@@ -40,6 +40,8 @@ type employee struct {
 	edits       []*paycodeedit.Edit
 	leave       []leaveedit.Paid
 	corrections []*correction
+	// late are the present punches of signed-off days.
+	late []punch.Punch
 	// signed are the days that were asked for and are signed off, and before is what was
 	// worked on these and on the days before.
 	signed map[civil.Date]*timekeepingv1.TimecardDay
@@ -64,31 +66,31 @@ type Window struct {
 
 const (
 	readEmployees = `
-SELECT e.ID, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC'),
-       (SELECT max(through) FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.ID)
+SELECT e.id, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC'),
+       (SELECT max(through) FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.id)
 FROM unnest($2::bigint[]) AS e (id)
-LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.ID`
+LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.id`
 
 	// A shift begins after a pause that is longer than any shift.
 	readPunches = `
-SELECT e.ID, p.id, p.at, p.time_zone, p.direction, p.is_transfer, p.job, p.work_rule_id, p.work_rule, p.no_deduction,
-       CASE WHEN $7 THEN p.Body END, p.created_at, p.updated_at
+SELECT e.id, p.id, p.at, p.time_zone, p.direction, p.is_transfer, p.job, p.work_rule_id, p.work_rule, p.no_deduction,
+       CASE WHEN $7 THEN p.body END, p.created_at, p.updated_at
 FROM unnest($2::bigint[]) AS e (id)
-CROSS JOIN LATERAL (SELECT max(open_from) AS open_from FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.ID) AS h
+CROSS JOIN LATERAL (SELECT max(open_from) AS open_from FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.id) AS h
 CROSS JOIN LATERAL (
     SELECT max(q.at) AS at FROM (
         SELECT at, at - lag(at) OVER (ORDER BY at) AS pause FROM punch
-        WHERE tenant_id = $1 AND employee_id = e.ID AND at >= $3::timestamptz - make_interval(days => $6) AND at < $3
+        WHERE tenant_id = $1 AND employee_id = e.id AND at >= $3::timestamptz - make_interval(days => $6) AND at < $3
     ) AS q WHERE q.pause IS NULL OR q.pause > make_interval(secs => $5)
 ) AS first
 CROSS JOIN LATERAL (
     SELECT * FROM punch
-    WHERE tenant_id = $1 AND employee_id = e.ID AND at < $4
+    WHERE tenant_id = $1 AND employee_id = e.id AND at < $4
       AND at >= greatest(coalesce(first.at, $3), CASE WHEN NOT $8 THEN h.open_from END)
       AND (NOT $8 OR $9 OR at < h.open_from)
     OFFSET 0
 ) AS p
-ORDER BY e.ID, p.at, p.direction DESC, p.is_transfer, p.id`
+ORDER BY e.id, p.at, p.direction DESC, p.is_transfer, p.id`
 )
 
 // load reads what is stored of employees.
@@ -97,14 +99,23 @@ func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int6
 	from, to := w.Days.From-daysBefore, w.Days.To+daysAfter
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(rows pgx.Rows) error { return r.scanEmployees(rows, found) }, readEmployees, tenantID, ids)
-	snapshot.Queue(func(rows pgx.Rows) error { return r.scanPunches(rows, found) }, readPunches,
+	snapshot.Queue(func(rows pgx.Rows) error {
+		return r.scanPunches(rows, func(id int64, p punch.Punch) { found[id].punches = append(found[id].punches, p) })
+	}, readPunches,
 		tenantID, ids, from.Time(), to.Time(), float64(maxShift), daysBack, w.Bodies, w.Signed, w.Across)
 	snapshot.Queue(func(rows pgx.Rows) error {
 		return paycodeedit.Scan(rows, func(id int64, e *paycodeedit.Edit) { found[id].edits = append(found[id].edits, e) })
 	}, paycodeedit.ReadStored, tenantID, ids, w.Days.From, w.Days.To)
 	snapshot.Queue(func(rows pgx.Rows) error { return scanLeave(rows, found) }, leaveedit.ReadPaid, tenantID, ids, w.Days.From, w.Days.To)
+	shownFrom := w.Days.From
+	if w.Bodies {
+		shownFrom -= nightsBefore
+		snapshot.Queue(func(rows pgx.Rows) error {
+			return r.scanPunches(rows, func(id int64, p punch.Punch) { found[id].late = append(found[id].late, p) })
+		}, readLate, tenantID, ids, shownFrom.Time(), (w.Days.To + 1).Time())
+	}
 	if !w.Signed {
-		snapshot.Queue(func(rows pgx.Rows) error { return scanSigned(rows, found) }, readSigned, tenantID, ids, from, w.Days.To, w.Days.From)
+		snapshot.Queue(func(rows pgx.Rows) error { return scanSigned(rows, found) }, readSigned, tenantID, ids, from, w.Days.To, shownFrom)
 		snapshot.Queue(func(rows pgx.Rows) error { return scanCorrections(rows, found) }, readCorrections, tenantID, ids, w.Days.From, w.Days.To)
 	}
 	if err := snapshot.Read(ctx, tx); err != nil {
@@ -129,7 +140,7 @@ func (r *Reader) scanEmployees(rows pgx.Rows, found map[int64]*employee) error {
 	return rows.Err()
 }
 
-func (r *Reader) scanPunches(rows pgx.Rows, found map[int64]*employee) error {
+func (r *Reader) scanPunches(rows pgx.Rows, add func(int64, punch.Punch)) error {
 	for rows.Next() {
 		var id int64
 		var at time.Time
@@ -144,7 +155,7 @@ func (r *Reader) scanPunches(rows pgx.Rows, found map[int64]*employee) error {
 		if p.Zone, err = r.zones.Get(zone); err != nil {
 			return err
 		}
-		found[id].punches = append(found[id].punches, p)
+		add(id, p)
 	}
 	return rows.Err()
 }

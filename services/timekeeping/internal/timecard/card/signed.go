@@ -27,14 +27,14 @@ const (
 	readSigned = `
 SELECT s.employee_id, s.day, s.worked, s.week, CASE WHEN s.day >= $5 THEN s.body END
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
-    SELECT * FROM signed_day WHERE tenant_id = $1 AND employee_id = e.ID AND day >= $3 AND day < $4 OFFSET 0
+    SELECT * FROM signed_day WHERE tenant_id = $1 AND employee_id = e.id AND day >= $3 AND day < $4 OFFSET 0
 ) AS s`
 
 	readCorrections = `
-SELECT c.employee_id, c.ID, c.historical_date, c.apply_date, c.pay_code_id, c.pay_code, c.job, c.seconds, c.Days, c.money
+SELECT c.employee_id, c.id, c.historical_date, c.apply_date, c.pay_code_id, c.pay_code, c.job, c.seconds, c.days, c.money
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
-    SELECT * FROM historical_correction WHERE tenant_id = $1 AND employee_id = e.ID AND apply_date >= $3 AND apply_date < $4 OFFSET 0
-) AS c ORDER BY c.employee_id, c.ID`
+    SELECT * FROM historical_correction WHERE tenant_id = $1 AND employee_id = e.id AND apply_date >= $3 AND apply_date < $4 OFFSET 0
+) AS c ORDER BY c.employee_id, c.id`
 )
 
 func scanSigned(rows pgx.Rows, found map[int64]*employee) error {

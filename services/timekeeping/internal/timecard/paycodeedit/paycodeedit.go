@@ -70,7 +70,7 @@ func Parse(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setup)
 		return nil, err
 	}
 	body := e.Body
-	body.Id, body.Employee, body.ApplyDate, body.AmountType = nil, nil, "", code.GetUnit()
+	body.Id, body.Employee, body.ApplyDate, body.AmountType, body.SignOffChange = nil, nil, "", code.GetUnit(), ""
 	paid := s.PayCode(ref)
 	body.Paycode = paysetup.Ref(paid)
 	if job := body.GetOrgJob(); job != nil {

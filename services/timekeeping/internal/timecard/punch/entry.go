@@ -183,6 +183,7 @@ func (e *Entry) marshalBody(p *timekeepingv1.Punch) error {
 	body := proto.CloneOf(p)
 	body.Id, body.Employee, body.PunchDtm, body.RoundedPunchDtm, body.OriginalPunchDtm, body.UpdatedOnDtm = nil, nil, "", "", "", ""
 	body.TimeZone, body.Instant, body.TypeOverride, body.CancelDeduct, body.IsCancelDeduct = nil, "", nil, nil, nil
+	body.SignOffChange = ""
 	body.IsPhantom, body.IsScheduled, body.Editable, body.HasComments = nil, nil, nil, nil
 	var err error
 	if e.Body, err = proto.Marshal(body); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
@@ -75,5 +76,38 @@ func TestPunchesComeLate(t *testing.T) {
 		}
 		cards.Punch(ctx, t, 1, twin, all...)
 		require.Equal(t, byCode(t, ctx, cards, twin), byCode(t, ctx, cards, employee), "seed %d, signed off through %s: %v", seed, through-1, late)
+	}
+}
+
+// A timecard shows punches that came after the sign-off on their day, and marks no others: the
+// punch that ends a night belongs to the day before, also when that day is not asked for.
+func TestTimecardsShowLatePunches(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	cards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
+	first := civil.Of(2026, time.March, 2)
+	cards.Punch(ctx, t, 1, 7, "2026-03-03T22:00", "2026-03-04T06:00", "2026-03-05T08:00", "2026-03-05T16:00", "2026-03-10T08:00")
+	cards.SignOff(ctx, t, 7, civil.Range{From: first, To: first + 7})
+	cards.Punch(ctx, t, 1, 7, "2026-03-06T08:00", "2026-03-06T09:00", "2026-03-08T23:00", "2026-03-11T08:00")
+	for _, c := range []struct {
+		it   string
+		days civil.Range
+		want []string
+	}{
+		{"after a night", civil.Range{From: first + 2, To: first + 4}, []string{"2026-03-05T08:00:00 ", "2026-03-05T16:00:00 "}},
+		{"the late day", civil.Range{From: first + 4, To: first + 5}, []string{"2026-03-06T08:00:00 ADDED", "2026-03-06T09:00:00 ADDED"}},
+		{"signed and open days", civil.Range{From: first + 5, To: first + 10}, []string{"2026-03-08T23:00:00 ADDED", "2026-03-10T08:00:00 ", "2026-03-11T08:00:00 "}},
+	} {
+		t.Run(c.it, func(t *testing.T) {
+			list, err := cards.Cards.Read(ctx, 1, []int64{7}, card.Window{Days: c.days, Bodies: true})
+			require.NoError(t, err)
+			var got []string
+			for _, d := range list[0].NonEmptyDays() {
+				for _, p := range d.GetPunches() {
+					got = append(got, p.GetPunchDtm()+" "+p.GetSignOffChange())
+				}
+			}
+			assert.Equal(t, c.want, got)
+		})
 	}
 }
