@@ -161,12 +161,14 @@ func search(ctx context.Context, db pg.Querier, tenantID int64, req *timekeeping
 	return rows, checkCount(rows)
 }
 
+var errTooMany = fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
+	fmt.Sprintf("There are more than %d leave edits. Ask for fewer employees or days.", leavecase.MaxRead))
+
 func checkCount(rows []row) error {
 	if len(rows) <= leavecase.MaxRead {
 		return nil
 	}
-	return fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
-		fmt.Sprintf("There are more than %d leave edits. Ask for fewer employees or days.", leavecase.MaxRead))
+	return errTooMany
 }
 
 func oneOf(name, value string, allowed ...string) error {

@@ -77,6 +77,7 @@ func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekee
 		if err != nil {
 			return err
 		}
+		resolve(rows, plan.work)
 		if err := checkRoom(ctx, tx, tenantID, days, rows); err != nil {
 			return err
 		}

@@ -26,6 +26,8 @@ const GrantDay = 8 * 3600
 type Taking struct {
 	Type    *timekeepingv1.LeaveType
 	Seconds int64
+	// Overridden says that an override segment names the pay code.
+	Overridden bool
 }
 
 // policy is what is said of one case: its rules, by the day from which they hold, and
@@ -60,7 +62,7 @@ func (p *policy) take(types []*timekeepingv1.LeaveType, seconds int64) []Taking 
 			p.left[t.GetId()] = left - part
 		}
 		if part > 0 {
-			out = append(out, Taking{t, part})
+			out = append(out, Taking{Type: t, Seconds: part})
 		}
 		if seconds -= part; seconds == 0 {
 			break
@@ -82,7 +84,10 @@ func (p *policy) of(r row, types map[int64]*timekeepingv1.LeaveType) []Taking {
 		for _, t := range byName(types) {
 			if t.GetPaid() && samePayCode(t.GetPayCode(), s.GetPayCode()) {
 				part := min(paid, s.GetAmountInSeconds())
-				out = append(out, p.take([]*timekeepingv1.LeaveType{t}, part)...)
+				for _, taking := range p.take([]*timekeepingv1.LeaveType{t}, part) {
+					taking.Overridden = true
+					out = append(out, taking)
+				}
 				paid -= part
 				break
 			}
@@ -119,6 +124,11 @@ func listed(refs []*commonv1.Ref, types map[int64]*timekeepingv1.LeaveType) []*t
 // Takings returns what the edits of cases are taken as, by the id of the edit. Only
 // cases with rules take anything.
 func Takings(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64][]Taking, error) {
+	return takingsOf(ctx, db, tenantID, cases, leavecase.MaxRead)
+}
+
+// takingsOf is Takings with a bound of the edits.
+func takingsOf(ctx context.Context, db pg.Querier, tenantID int64, cases []int64, most int) (map[int64][]Taking, error) {
 	policies, err := policiesOf(ctx, db, tenantID, cases)
 	if err != nil || len(policies) == 0 {
 		return nil, err
@@ -131,12 +141,12 @@ func Takings(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) 
 	for _, t := range list {
 		types[t.GetId()] = t
 	}
-	rows, err := ofCases(ctx, db, tenantID, slices.Sorted(maps.Keys(policies)), leavecase.MaxRead+1)
+	rows, err := ofCases(ctx, db, tenantID, slices.Sorted(maps.Keys(policies)), most+1)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkCount(rows); err != nil {
-		return nil, err
+	if len(rows) > most {
+		return nil, errTooMany
 	}
 	out := make(map[int64][]Taking, len(rows))
 	for _, r := range rows {

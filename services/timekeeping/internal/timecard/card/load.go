@@ -106,7 +106,6 @@ func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int6
 	snapshot.Queue(func(rows pgx.Rows) error {
 		return paycodeedit.Scan(rows, func(id int64, e *paycodeedit.Edit) { found[id].edits = append(found[id].edits, e) })
 	}, paycodeedit.ReadStored, tenantID, ids, w.Days.From, w.Days.To)
-	snapshot.Queue(func(rows pgx.Rows) error { return scanLeave(rows, found) }, leaveedit.ReadPaid, tenantID, ids, w.Days.From, w.Days.To)
 	shownFrom := w.Days.From
 	if w.Bodies {
 		shownFrom -= nightsBefore
@@ -114,6 +113,10 @@ func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int6
 			return r.scanPunches(rows, func(id int64, p punch.Punch) { found[id].late = append(found[id].late, p) })
 		}, readLate, tenantID, ids, shownFrom.Time(), (w.Days.To + 1).Time())
 	}
+	var leave []leaveedit.PaidEdit
+	snapshot.Queue(func(rows pgx.Rows) error {
+		return leaveedit.ScanPaid(rows, func(e leaveedit.PaidEdit) { leave = append(leave, e) })
+	}, leaveedit.ReadPaid, tenantID, ids, w.Days.From, w.Days.To)
 	if !w.Signed {
 		snapshot.Queue(func(rows pgx.Rows) error { return scanSigned(rows, found) }, readSigned, tenantID, ids, from, w.Days.To, shownFrom)
 		snapshot.Queue(func(rows pgx.Rows) error { return scanCorrections(rows, found) }, readCorrections, tenantID, ids, w.Days.From, w.Days.To)
@@ -121,7 +124,11 @@ func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int6
 	if err := snapshot.Read(ctx, tx); err != nil {
 		return nil, fmt.Errorf("read timecards: %w", err)
 	}
-	return found, nil
+	paid, err := leaveedit.PaidTime(ctx, tx, tenantID, leave)
+	for _, p := range paid {
+		found[p.EmployeeID].leave = append(found[p.EmployeeID].leave, p)
+	}
+	return found, err
 }
 
 func (r *Reader) scanEmployees(rows pgx.Rows, found map[int64]*employee) error {

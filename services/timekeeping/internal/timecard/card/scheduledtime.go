@@ -1,13 +1,11 @@
 package card
 
 import (
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
@@ -25,12 +23,6 @@ type scheduledTime struct {
 	// halves of the day are its time; a pay code of days counts them as such.
 	halves int64
 	inDays bool
-}
-
-func scanLeave(rows pgx.Rows, found map[int64]*employee) error {
-	return leaveedit.ScanPaid(rows, func(p leaveedit.Paid) {
-		found[p.EmployeeID].leave = append(found[p.EmployeeID].leave, p)
-	})
 }
 
 // book adds what stands on the schedule beside shifts to the input, in the order of
