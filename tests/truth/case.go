@@ -56,6 +56,9 @@ type Work struct {
 	// Shifts are written as "2026-03-02 08:00-12:00", with a job behind it if there is one. A
 	// shift that ends earlier than it begins ends on the next day.
 	Shifts []string `yaml:"shifts"`
+	// Schedule are the scheduled shifts, and Touches single punches beside the shifts.
+	Schedule []string `yaml:"schedule"`
+	Touches  []string `yaml:"touches"`
 	// Money are amounts by pay code, which the employee gets on the first day.
 	Money map[string]float64 `yaml:"money"`
 	// Holidays are days on which there is a holiday.
@@ -71,6 +74,11 @@ type Work struct {
 		// Pay is the sum of all wages, and HourPay the wage of an hour under each pay code.
 		Pay     *float64           `yaml:"pay"`
 		HourPay map[string]float64 `yaml:"hourPay"`
+		// Shifts and Punches are how many the timecard has, and Exceptions its exceptions,
+		// written as "2026-03-02 LATE_IN".
+		Shifts     int      `yaml:"shifts"`
+		Punches    int      `yaml:"punches"`
+		Exceptions []string `yaml:"exceptions"`
 	} `yaml:"expect"`
 }
 
@@ -148,6 +156,32 @@ type AFD struct {
 	} `yaml:"expect"`
 }
 
+// Setting is an example of a setting in docs/pay-rules.md. Setting is the first one of its row.
+type Setting struct {
+	Setting string `yaml:"setting"`
+	Work    *Work  `yaml:"work"`
+}
+
+// LoadSettings reads the examples of settings.
+func LoadSettings() ([]Setting, error) {
+	var list []Setting
+	err := decode("testdata/settings/pay-rules.yaml", &list)
+	return list, err
+}
+
+func decode(name string, list any) error {
+	data, err := testdata.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(list); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
 // Load reads the cases, file by file.
 func Load() ([]Case, error) {
 	names, err := fs.Glob(testdata, "testdata/*.yaml")
@@ -157,15 +191,9 @@ func Load() ([]Case, error) {
 	var all []Case
 	seen := map[string]bool{}
 	for _, name := range names {
-		data, err := testdata.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
 		var list []Case
-		decoder := yaml.NewDecoder(bytes.NewReader(data))
-		decoder.KnownFields(true)
-		if err := decoder.Decode(&list); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		if err := decode(name, &list); err != nil {
+			return nil, err
 		}
 		for _, c := range list {
 			if err := c.check(); err != nil {

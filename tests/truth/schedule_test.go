@@ -104,13 +104,9 @@ func countShifts(list []scenario.ShiftOf, from string, letters map[string]string
 	return hours, nil
 }
 
-// runRest evaluates rules on shifts.
-func (s *suite) runRest(ctx context.Context, r *Rest) error {
-	number, _, err := s.hire(ctx, r.Zone, nil, 0)
-	if err != nil {
-		return err
-	}
-	spans, err := parseSpans(r.Shifts)
+// schedule creates shifts of an employee.
+func (s *suite) schedule(ctx context.Context, number string, shifts []string) error {
+	spans, err := parseSpans(shifts)
 	if err != nil {
 		return err
 	}
@@ -121,6 +117,18 @@ func (s *suite) runRest(ctx context.Context, r *Rest) error {
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// runRest evaluates rules on shifts.
+func (s *suite) runRest(ctx context.Context, r *Rest) error {
+	number, _, err := s.hire(ctx, r.Zone, nil, 0)
+	if err != nil {
+		return err
+	}
+	if err := s.schedule(ctx, number, r.Shifts); err != nil {
+		return err
 	}
 	var rules []scenario.Object
 	for _, name := range sortedKeys(r.Rules) {

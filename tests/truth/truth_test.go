@@ -2,13 +2,17 @@ package truth
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -36,6 +40,8 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	all, err := Load()
 	require.NoError(t, err)
+	settings, err := LoadSettings()
+	require.NoError(t, err)
 	s := newSuite(t, scenario.API{Target: launch.Standalone(t).Target(t)})
 	for _, c := range all {
 		if c.Result == NotSupported {
@@ -50,5 +56,43 @@ func TestExamples(t *testing.T) {
 			}
 			require.ErrorContains(t, err, c.Got, "docs/truth.md says that the product returns this")
 		})
+	}
+	for i, c := range settings {
+		t.Run(fmt.Sprintf("setting %s %d", c.Setting, i), func(t *testing.T) {
+			t.Parallel()
+			require.NoError(t, s.runWork(t.Context(), c.Work), "docs/pay-rules.md has this example")
+		})
+	}
+}
+
+// settingRow finds the settings of a row of docs/pay-rules.md.
+var settingRow = regexp.MustCompile("(?m)^\\| ((?:`[A-Za-z]+`(?:, )?)+) \\|")
+
+// TestEverySettingHasAnExample compares the contract, the page and the examples.
+func TestEverySettingHasAnExample(t *testing.T) {
+	t.Parallel()
+	settings, err := LoadSettings()
+	require.NoError(t, err)
+	run := map[string]bool{"fullDay": true} // tests/contract/cases/scheduling/time_off/day.yaml
+	for _, c := range settings {
+		run[c.Setting] = true
+	}
+	content, err := os.ReadFile(filepath.Join(launch.Root(t), "docs", "pay-rules.md"))
+	require.NoError(t, err)
+	described := map[string]bool{}
+	for _, row := range settingRow.FindAllStringSubmatch(string(content), -1) {
+		names := strings.Split(strings.ReplaceAll(row[1], "`", ""), ", ")
+		assert.True(t, run[names[0]], "no example of %s is run", names[0])
+		delete(run, names[0])
+		for _, name := range names {
+			described[name] = true
+		}
+	}
+	assert.Empty(t, run, "docs/pay-rules.md has no row that begins with these settings")
+	fields := (&timekeepingv1.PayRuleVersion{}).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		if name := fields.Get(i).JSONName(); name != "effectiveDate" {
+			assert.True(t, described[name], "docs/pay-rules.md does not describe %s", name)
+		}
 	}
 }

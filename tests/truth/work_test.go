@@ -27,6 +27,7 @@ func newSuite(t *testing.T, api scenario.API) *suite {
 		{"name": "Overtime", "wageMultiplier": 1.5}, {"name": "Double", "wageMultiplier": 2}, {"name": "Half", "wageMultiplier": 0.5},
 		{"name": "Over25", "wageMultiplier": 1.25}, {"name": "Over50", "wageMultiplier": 1.5},
 		{"name": "Night", "wageAddition": 2}, {"name": "Holiday"}, {"name": "Holiday work", "wageMultiplier": 2},
+		{"name": "Salaried"},
 		{"name": "Bonus", "unit": "MONEY"}, {"name": "Salary", "unit": "MONEY"}, {"name": "Piece work", "unit": "MONEY"}, {"name": "Gift", "unit": "MONEY"},
 	} {
 		_, err := api.Call(t.Context(), http.MethodPost, "/v1/timekeeping/setup/pay_codes", code, nil)
@@ -53,10 +54,15 @@ func (s *suite) run(ctx context.Context, c *Case) error {
 	}
 }
 
-const (
-	local = "2006-01-02T15:04:05"
-	spec  = "2006-01-02 15:04"
-)
+const local = "2006-01-02T15:04:05"
+
+// parseTime parses a day and a time of day, with or without seconds.
+func parseTime(day, clock string) (time.Time, error) {
+	if len(clock) == len("15:04") {
+		clock += ":00"
+	}
+	return time.Parse(local, day+"T"+clock)
+}
 
 // span is a shift by the clock.
 type span struct {
@@ -70,11 +76,11 @@ func parseSpans(texts []string) ([]span, error) {
 		day, rest, _ := strings.Cut(text, " ")
 		times, job, _ := strings.Cut(rest, " ")
 		from, to, _ := strings.Cut(times, "-")
-		start, err := time.Parse(spec, day+" "+from)
+		start, err := parseTime(day, from)
 		if err != nil {
 			return nil, err
 		}
-		end, err := time.Parse(spec, day+" "+to)
+		end, err := parseTime(day, to)
 		if err != nil {
 			return nil, err
 		}
@@ -118,15 +124,26 @@ func (s *suite) hire(ctx context.Context, zone string, rule map[string]any, wage
 	return number, created.PersonIdentity.PersonKey, err
 }
 
-// punch imports the punches of shifts.
-func (s *suite) punch(ctx context.Context, number string, spans []span) error {
+// punch imports the punches of shifts, and single ones.
+func (s *suite) punch(ctx context.Context, number string, spans []span, touches ...string) error {
 	var punches []scenario.Object
+	for _, touch := range touches {
+		day, clock, _ := strings.Cut(touch, " ")
+		at, err := parseTime(day, clock)
+		if err != nil {
+			return err
+		}
+		punches = append(punches, scenario.Object{"employee": scenario.Object{"qualifier": number}, "punchDtm": at.Format(local)})
+	}
 	for _, w := range spans {
 		in := scenario.Object{"employee": scenario.Object{"qualifier": number}, "punchDtm": w.start.Format(local)}
 		if w.job != "" {
 			in["transfer"] = scenario.Object{"transferString": w.job + ";;"}
 		}
 		punches = append(punches, in, scenario.Object{"employee": scenario.Object{"qualifier": number}, "punchDtm": w.end.Format(local)})
+	}
+	if len(punches) == 0 {
+		return nil
 	}
 	var reply struct {
 		Punches []struct{ TKError any }
@@ -176,7 +193,10 @@ func (s *suite) runWork(ctx context.Context, w *Work) error {
 	if err != nil {
 		return err
 	}
-	if err := s.punch(ctx, number, spans); err != nil {
+	if err := s.schedule(ctx, number, w.Schedule); err != nil {
+		return err
+	}
+	if err := s.punch(ctx, number, spans, w.Touches...); err != nil {
 		return err
 	}
 	from, to := w.From, w.To
@@ -194,11 +214,75 @@ func (s *suite) runWork(ctx context.Context, w *Work) error {
 	if err := s.declareHolidays(ctx, w.Holidays); err != nil {
 		return err
 	}
-	list, err := s.totals(ctx, id, from, to)
+	if err := s.awaitTotals(ctx, w, id, from, to); err != nil {
+		return err
+	}
+	return s.compareCard(ctx, w, id, from, to)
+}
+
+// compareCard returns what differs between a timecard and the expectation.
+func (s *suite) compareCard(ctx context.Context, w *Work, id int64, from, to string) error {
+	want := w.Expect
+	if want.Shifts == 0 && want.Punches == 0 && want.Exceptions == nil {
+		return nil
+	}
+	var cards []struct {
+		Punches, WorkedShifts []any
+		Exceptions            []struct {
+			ApplyDate     string
+			ExceptionType struct{ Name string }
+		}
+	}
+	_, err := s.api.Call(ctx, http.MethodPost, "/v1/timekeeping/timecard/multi_read", scenario.Object{
+		"select": []string{"PUNCHES", "WORKED_SHIFTS", "EXCEPTIONS"},
+		"where":  scenario.Object{"employees": scenario.Object{"ids": []int64{id}}, "dateRange": scenario.Object{"startDate": from, "endDate": to}},
+	}, &cards)
 	if err != nil {
 		return err
 	}
-	return w.compare(list)
+	if len(cards) != 1 {
+		return fmt.Errorf("%d timecards were read", len(cards))
+	}
+	var exceptions []string
+	for _, e := range cards[0].Exceptions {
+		exceptions = append(exceptions, e.ApplyDate+" "+e.ExceptionType.Name)
+	}
+	var errs []error
+	if n := len(cards[0].WorkedShifts); want.Shifts != 0 && n != want.Shifts {
+		errs = append(errs, fmt.Errorf("%d shifts were worked instead of %d", n, want.Shifts))
+	}
+	if n := len(cards[0].Punches); want.Punches != 0 && n != want.Punches {
+		errs = append(errs, fmt.Errorf("%d punches are shown instead of %d", n, want.Punches))
+	}
+	if want.Exceptions != nil && !slices.Equal(exceptions, want.Exceptions) {
+		errs = append(errs, fmt.Errorf("exceptions are %q instead of %q", exceptions, want.Exceptions))
+	}
+	return errors.Join(errs...)
+}
+
+// holidaysWithin is how long it may take until a holiday is known to the schedule.
+const holidaysWithin = 10 * time.Second
+
+// awaitTotals returns what differs from the expectation. With holidays it reads again until
+// nothing differs, because the schedule learns of them by an event.
+func (s *suite) awaitTotals(ctx context.Context, w *Work, id int64, from, to string) error {
+	ctx, cancel := context.WithTimeout(ctx, holidaysWithin)
+	defer cancel()
+	for {
+		list, err := s.totals(ctx, id, from, to)
+		if err != nil {
+			return err
+		}
+		differs := w.compare(list)
+		if differs == nil || len(w.Holidays) == 0 {
+			return differs
+		}
+		select {
+		case <-ctx.Done():
+			return differs
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // payJobs sets what the employee is paid in jobs.

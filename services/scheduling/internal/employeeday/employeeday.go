@@ -55,7 +55,10 @@ func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEm
 	for _, id := range slices.Sorted(maps.Keys(out)) {
 		response.Employees = append(response.Employees, out[id])
 	}
-	return response, nil
+	if !req.GetOnlyLockedDays() {
+		response.Holidays, err = h.readHolidays(ctx, tenantID, days)
+	}
+	return response, err
 }
 
 // read returns what a request asks for, by employee.

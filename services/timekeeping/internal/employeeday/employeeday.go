@@ -19,6 +19,8 @@ import (
 type Days struct {
 	Pay      *commonsv1.PersonPay
 	Schedule *schedulingv1.EmployeeDays
+	// Holidays are the days that selected holidays touch, ascending.
+	Holidays []civil.Date
 }
 
 // PayRule returns the pay rule of the employee on a day: that of the employment term, or else
@@ -80,12 +82,19 @@ func (r *Reader) Read(ctx context.Context, ids []int64, days civil.Range, wages 
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	var holidays []civil.Date
+	for _, day := range schedule.GetHolidays() {
+		holidays = append(holidays, civil.Date(day))
+	}
 	out := make(map[int64]Days, len(ids))
+	for _, id := range ids {
+		out[id] = Days{Holidays: holidays}
+	}
 	for _, p := range pay.GetPersons() {
-		out[p.GetPersonId()] = Days{Pay: p}
+		out[p.GetPersonId()] = Days{Pay: p, Holidays: holidays}
 	}
 	for _, e := range schedule.GetEmployees() {
-		out[e.GetEmployeeId()] = Days{Pay: out[e.GetEmployeeId()].Pay, Schedule: e}
+		out[e.GetEmployeeId()] = Days{Pay: out[e.GetEmployeeId()].Pay, Schedule: e, Holidays: holidays}
 	}
 	return out, nil
 }

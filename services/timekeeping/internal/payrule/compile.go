@@ -19,6 +19,8 @@ type Rules struct {
 	// none is how employees without a pay rule are paid.
 	none     *worktime.Rule
 	maxShift int64
+	// splits and regularRate report whether any rule has this setting.
+	splits, regularRate bool
 }
 
 type compiled struct {
@@ -49,7 +51,8 @@ func Compile(list []*timekeepingv1.PayRule, payCode func(*commonv1.Ref) worktime
 				return nil, err
 			}
 			rule := compile(v, payCode, paid)
-			out.maxShift = max(out.maxShift, rule.MaxShift)
+			out.maxShift, out.splits = max(out.maxShift, rule.MaxShift), out.splits || rule.Splits()
+			out.regularRate = out.regularRate || rule.RegularRate != nil
 			c.days = append(c.days, version{from, rule, fullDay(v)})
 		}
 		out.byID[r.GetId()], out.byName[strings.ToLower(r.GetName())] = c, c
@@ -91,11 +94,34 @@ func compile(v *timekeepingv1.PayRuleVersion, payCode func(*commonv1.Ref) workti
 	}
 	for i, t := range tiersOf(v) {
 		for _, tier := range t.list {
-			to := []*[]worktime.Tier{&rule.Daily, &rule.Weekly}[i]
+			to := []*[]worktime.Tier{&rule.Daily, &rule.Weekly, &rule.SeventhDay, &rule.Holiday}[i]
 			*to = append(*to, worktime.Tier{After: seconds(tier.GetAfter()), PayCode: payCode(tier.GetPayCode())})
 		}
 	}
+	rule.DayStart, rule.SplitDays, rule.SplitWeeks = dayStart(v), v.GetDayDivide().GetSplit(), v.GetWeekSplit() == splitAtBoundary
+	if credit := v.GetHolidayCredit(); credit != nil {
+		rule.Credit = &worktime.Credit{PayCode: payCode(credit.GetPayCode()), Length: seconds(credit.GetLength()), UnlessWorked: credit.GetUnlessWorked()}
+	}
+	if rate := v.GetRegularRate(); rate != nil {
+		rule.RegularRate = &worktime.RegularRate{}
+		for _, ref := range rate.GetBonuses() {
+			rule.RegularRate.Bonuses = append(rule.RegularRate.Bonuses, payCode(ref))
+		}
+	}
 	return rule
+}
+
+// dayStart returns when a day begins, in seconds from its midnight. A time after noon is of the
+// date before.
+func dayStart(v *timekeepingv1.PayRuleVersion) int64 {
+	at, err := civil.ParseTimeOfDay(v.GetDayDivide().GetTime())
+	if err != nil {
+		return 0 // Versions without a divide have none.
+	}
+	if at > civil.SecondsPerDay/2 {
+		return int64(at) - civil.SecondsPerDay
+	}
+	return int64(at)
 }
 
 // repeatWithin is the default for versions that were stored before there was a setting.
@@ -108,6 +134,12 @@ func repeatWithin(v *timekeepingv1.PayRuleVersion) int64 {
 
 // MaxShift returns the longest that any shift may be, in seconds.
 func (r *Rules) MaxShift() int64 { return r.maxShift }
+
+// Splits reports whether any rule divides shifts between days.
+func (r *Rules) Splits() bool { return r.splits }
+
+// HasRegularRate reports whether any rule pays overtime by a regular rate.
+func (r *Rules) HasRegularRate() bool { return r.regularRate }
 
 // fullDay is the default for versions that were stored before there was a setting.
 func fullDay(v *timekeepingv1.PayRuleVersion) int64 {

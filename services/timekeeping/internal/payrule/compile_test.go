@@ -128,6 +128,21 @@ func TestWhatVersionsMean(t *testing.T) {
 			r.Daily = []worktime.Tier{{After: 28800, PayCode: worktime.PayCode{Name: "A"}}}
 			r.Weekly = []worktime.Tier{{After: 144000, PayCode: worktime.PayCode{Name: "B"}}, {After: 180000, PayCode: worktime.PayCode{Name: "C"}}}
 		})},
+		{"a week that splits", &dated{WeekSplit: "boundary"}, with(func(r *worktime.Rule) { r.SplitWeeks = true })},
+		{"a day that begins in the morning", &dated{DayDivide: &divide{Time: "05:30", Split: proto.Bool(true)}}, with(func(r *worktime.Rule) { r.DayStart, r.SplitDays = 19800, true })},
+		{"a day that begins at noon", &dated{DayDivide: &divide{Time: "12:00:00"}}, with(func(r *worktime.Rule) { r.DayStart = 43200 })},
+		{"a day that begins in the evening", &dated{DayDivide: &divide{Time: "22:00"}}, with(func(r *worktime.Rule) { r.DayStart = -7200 })},
+		{"a day that begins at midnight", &dated{DayDivide: &divide{}}, plain},
+		{"a seventh day and a holiday", &dated{SeventhDayOvertime: []*tier{{After: minutes(0), PayCode: named("A")}}, HolidayPremium: []*tier{{After: minutes(480), PayCode: named("B")}}}, with(func(r *worktime.Rule) {
+			r.SeventhDay = []worktime.Tier{{PayCode: worktime.PayCode{Name: "A"}}}
+			r.Holiday = []worktime.Tier{{After: 28800, PayCode: worktime.PayCode{Name: "B"}}}
+		})},
+		{"a credit", &dated{HolidayCredit: &credit{PayCode: named("A"), Length: minutes(480), UnlessWorked: proto.Bool(true)}}, with(func(r *worktime.Rule) {
+			r.Credit = &worktime.Credit{PayCode: worktime.PayCode{Name: "A"}, Length: 28800, UnlessWorked: true}
+		})},
+		{"a regular rate", &dated{RegularRate: &regularRate{Bonuses: []*commonv1.Ref{named("A")}}}, with(func(r *worktime.Rule) {
+			r.RegularRate = &worktime.RegularRate{Bonuses: []worktime.PayCode{{Name: "A"}}}
+		})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
 // Store keeps pay rules.
@@ -45,32 +46,54 @@ func New(pool *pg.Pool, terms paycode.Terms) *Handler {
 	return h
 }
 
-// payCodesOf returns the refs to pay codes of a rule, and where they stand.
-func payCodesOf(r *timekeepingv1.PayRule) (refs []*commonv1.Ref, paths []string) {
+// use is a pay code that a rule names: where, and the unit that it must have.
+type use struct {
+	ref        *commonv1.Ref
+	path, unit string
+}
+
+// payCodesOf returns the pay codes that a rule names.
+func payCodesOf(r *timekeepingv1.PayRule) (out []use) {
 	for i, v := range r.GetEffectiveVersions() {
-		if v.GetRegularPayCode() != nil {
-			refs, paths = append(refs, v.GetRegularPayCode()), append(paths, fmt.Sprintf("effectiveVersions[%d].regularPayCode", i))
-		}
-		for _, t := range tiersOf(v) {
-			for n, tier := range t.list {
-				refs, paths = append(refs, tier.GetPayCode()), append(paths, fmt.Sprintf("effectiveVersions[%d].%s[%d].payCode", i, t.name, n))
+		add := func(ref *commonv1.Ref, unit, format string, args ...any) {
+			if ref != nil {
+				out = append(out, use{ref, fmt.Sprintf("effectiveVersions[%d].", i) + fmt.Sprintf(format, args...), unit})
 			}
 		}
+		add(v.GetRegularPayCode(), amount.UnitHour, "regularPayCode")
+		for _, t := range tiersOf(v) {
+			for n, tier := range t.list {
+				add(tier.GetPayCode(), amount.UnitHour, "%s[%d].payCode", t.name, n)
+			}
+		}
+		add(v.GetHolidayCredit().GetPayCode(), amount.UnitHour, "holidayCredit.payCode")
+		for n, ref := range v.GetRegularRate().GetBonuses() {
+			add(ref, amount.UnitMoney, "regularRate.bonuses[%d]", n)
+		}
 	}
-	return refs, paths
+	return out
+}
+
+// refsOf returns the refs to pay codes of rules.
+func refsOf(list ...*timekeepingv1.PayRule) (refs []*commonv1.Ref) {
+	for _, r := range list {
+		for _, u := range payCodesOf(r) {
+			refs = append(refs, u.ref)
+		}
+	}
+	return refs
 }
 
 // resolve writes the pay codes of a pay rule by id and name, and puts its lists in order.
 // It keeps the pay codes from being deleted until the transaction ends.
 func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *timekeepingv1.PayRule) error {
-	refs, paths := payCodesOf(r)
-	for i, ref := range refs {
-		code, err := h.payCodes.Resolve(ctx, tx, tenantID, paths[i], ref)
+	for _, u := range payCodesOf(r) {
+		code, err := h.payCodes.Resolve(ctx, tx, tenantID, u.path, u.ref)
 		if err != nil {
 			return err
 		}
-		if code.GetUnit() != "HOUR" {
-			return invalid("%s must be a pay code of the unit HOUR, not %s", paths[i], code.GetUnit())
+		if code.GetUnit() != u.unit {
+			return invalid("%s must be a pay code of the unit %s, not %s", u.path, u.unit, code.GetUnit())
 		}
 	}
 	order(r)
@@ -81,19 +104,13 @@ func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *
 // none does.
 func Using(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error) {
 	return paycode.UserIn(ctx, tx, tenantID, NewStore(), "pay rule", func(r *timekeepingv1.PayRule) []*commonv1.Ref {
-		refs, _ := payCodesOf(r)
-		return refs
+		return refsOf(r)
 	}, p)
 }
 
 // setNames writes the names that pay codes have now.
 func (h *Handler) setNames(ctx context.Context, list ...*timekeepingv1.PayRule) error {
-	var refs []*commonv1.Ref
-	for _, r := range list {
-		of, _ := payCodesOf(r)
-		refs = append(refs, of...)
-	}
-	return h.payCodes.SetNames(ctx, h.resource.Pool, refs...)
+	return h.payCodes.SetNames(ctx, h.resource.Pool, refsOf(list...)...)
 }
 
 // ListPayRules returns all pay rules by name, or the one that is asked for.

@@ -95,7 +95,11 @@ func check(path string, v *timekeepingv1.PayRuleVersion) error {
 			return invalid("%s.%s.grace must be from 0 to %d", path, r.name, r.of.GetInterval())
 		}
 	}
-	if len(v.GetBreaks()) > maxList || len(v.GetDailyOvertime()) > maxList || len(v.GetWeeklyOvertime()) > maxList {
+	tooMany := len(v.GetBreaks()) > maxList
+	for _, t := range tiersOf(v) {
+		tooMany = tooMany || len(t.list) > maxList
+	}
+	if tooMany {
 		return invalid("%s must have at most %d breaks and tiers of each kind", path, maxList)
 	}
 	for _, t := range tiersOf(v) {
@@ -104,6 +108,31 @@ func check(path string, v *timekeepingv1.PayRuleVersion) error {
 				return fault.Invalid(paycode.CodeMissing, fmt.Sprintf("%s.%s[%d].payCode is missing.", path, t.name, i))
 			}
 		}
+	}
+	return checkBoundaries(path, v)
+}
+
+// The values of weekSplit.
+const (
+	splitByShiftStart = "SHIFT_START"
+	splitAtBoundary   = "BOUNDARY"
+)
+
+// checkBoundaries checks where days and weeks begin, and what holidays are worth.
+func checkBoundaries(path string, v *timekeepingv1.PayRuleVersion) error {
+	v.WeekSplit = strings.ToUpper(cmp.Or(v.GetWeekSplit(), splitByShiftStart))
+	if w := v.GetWeekSplit(); w != splitByShiftStart && w != splitAtBoundary {
+		return invalid("%s.weekSplit must be %s or %s", path, splitByShiftStart, splitAtBoundary)
+	}
+	if divide := v.GetDayDivide(); divide != nil {
+		at, err := civil.ParseTimeOfDay(cmp.Or(divide.GetTime(), "00:00"))
+		if err != nil || at%minute != 0 {
+			return invalid("%s.dayDivide.time must be a time of day in whole minutes, such as 05:00", path)
+		}
+		divide.Time = at.String()[:len("05:00")]
+	}
+	if credit := v.GetHolidayCredit(); credit != nil && credit.GetPayCode() == nil {
+		return fault.Invalid(paycode.CodeMissing, path+".holidayCredit.payCode is missing.")
 	}
 	return nil
 }
@@ -114,7 +143,10 @@ type tiers struct {
 }
 
 func tiersOf(v *timekeepingv1.PayRuleVersion) []tiers {
-	return []tiers{{"dailyOvertime", v.GetDailyOvertime()}, {"weeklyOvertime", v.GetWeeklyOvertime()}}
+	return []tiers{
+		{"dailyOvertime", v.GetDailyOvertime()}, {"weeklyOvertime", v.GetWeeklyOvertime()},
+		{"seventhDayOvertime", v.GetSeventhDayOvertime()}, {"holidayPremium", v.GetHolidayPremium()},
+	}
 }
 
 // weekday returns the day with a name in capitals, -1 when there is none.

@@ -1,6 +1,7 @@
 package payrule
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,10 @@ type (
 	window    = timekeepingv1.PayRuleWindow
 	breakTime = timekeepingv1.PayRuleBreak
 	tier      = timekeepingv1.PayRuleTier
+	divide    = timekeepingv1.PayRuleDayDivide
+	credit    = timekeepingv1.PayRuleHolidayCredit
+
+	regularRate = timekeepingv1.PayRuleRegularRate
 )
 
 func minutes(n int32) *int32 { return &n }
@@ -52,6 +57,12 @@ func TestPayRulesThatAreRefused(t *testing.T) {
 		{"negative intervals", "inRounding.interval must be a divisor of 60", of(&dated{InRounding: &rounding{Interval: minutes(-15)}})},
 		{"more grace than the interval", "outRounding.grace must be from 0 to 15", of(&dated{OutRounding: &rounding{Interval: minutes(15), Grace: minutes(16)}})},
 		{"too many breaks", "at most 10 breaks and tiers", of(&dated{Breaks: eleven})},
+		{"an unknown split of weeks", "weekSplit must be SHIFT_START or BOUNDARY", of(&dated{WeekSplit: "MIDNIGHT"})},
+		{"a divide within a minute", "dayDivide.time must be a time of day in whole minutes", of(&dated{DayDivide: &divide{Time: "05:00:30"}})},
+		{"a credit without a pay code", "holidayCredit.payCode is missing", of(&dated{HolidayCredit: &credit{Length: minutes(480)}})},
+		{"a seventh day without a pay code", "seventhDayOvertime[0].payCode is missing", of(&dated{SeventhDayOvertime: []*tier{{After: minutes(0)}}})},
+		{"work on a holiday without a pay code", "holidayPremium[0].payCode is missing", of(&dated{HolidayPremium: []*tier{{After: minutes(0)}}})},
+		{"too many tiers of a holiday", "at most 10 breaks and tiers", of(&dated{HolidayPremium: slices.Repeat([]*tier{{After: minutes(0), PayCode: named("A")}}, maxList+1)})},
 		{"overtime without a pay code", "dailyOvertime[0].payCode is missing", of(&dated{DailyOvertime: []*tier{{After: minutes(480)}}})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,17 +84,17 @@ func TestWhatVersionsAreCompletedTo(t *testing.T) {
 		name        string
 		given, want *dated
 	}{
-		{"nothing", &dated{}, &dated{LongestShift: minutes(960), LongestBreak: minutes(240), RepeatedPunchSeconds: proto.Int32(60), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY"}},
+		{"nothing", &dated{}, &dated{LongestShift: minutes(960), LongestBreak: minutes(240), RepeatedPunchSeconds: proto.Int32(60), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY", WeekSplit: "SHIFT_START"}},
 		{
 			"what is given stays", &dated{RepeatedPunchSeconds: proto.Int32(0), LongestShift: minutes(1440), LongestBreak: minutes(0), FlagAbsence: proto.Bool(false), WeekStart: "sunday"},
-			&dated{RepeatedPunchSeconds: proto.Int32(0), LongestShift: minutes(1440), LongestBreak: minutes(0), FlagAbsence: proto.Bool(false), WeekStart: "SUNDAY"},
+			&dated{RepeatedPunchSeconds: proto.Int32(0), LongestShift: minutes(1440), LongestBreak: minutes(0), FlagAbsence: proto.Bool(false), WeekStart: "SUNDAY", WeekSplit: "SHIFT_START"},
 		},
 		{
 			"breaks and tiers are in order", &dated{
 				Breaks:        []*breakTime{{After: minutes(540), Length: minutes(15)}, {After: minutes(0), Length: minutes(240)}},
 				DailyOvertime: []*tier{{After: minutes(600), PayCode: named("Double")}, {After: minutes(480), PayCode: named("Overtime")}},
 			}, &dated{
-				LongestShift: minutes(960), LongestBreak: minutes(240), RepeatedPunchSeconds: proto.Int32(60), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY",
+				LongestShift: minutes(960), LongestBreak: minutes(240), RepeatedPunchSeconds: proto.Int32(60), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY", WeekSplit: "SHIFT_START",
 				Breaks:        []*breakTime{{After: minutes(0), Length: minutes(240)}, {After: minutes(540), Length: minutes(15)}},
 				DailyOvertime: []*tier{{After: minutes(480), PayCode: named("Overtime")}, {After: minutes(600), PayCode: named("Double")}},
 			},
@@ -92,7 +103,7 @@ func TestWhatVersionsAreCompletedTo(t *testing.T) {
 			"the most there may be", &dated{InRounding: &rounding{Interval: minutes(60), Grace: minutes(60)}, Exceptions: &window{LateIn: minutes(720), EarlyOut: minutes(0)}, LongestShift: minutes(60)},
 			&dated{
 				InRounding: &rounding{Interval: minutes(60), Grace: minutes(60)}, Exceptions: &window{LateIn: minutes(720), EarlyOut: minutes(0)},
-				LongestShift: minutes(60), LongestBreak: minutes(240), RepeatedPunchSeconds: proto.Int32(60), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY",
+				LongestShift: minutes(60), LongestBreak: minutes(240), RepeatedPunchSeconds: proto.Int32(60), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY", WeekSplit: "SHIFT_START",
 			},
 		},
 	} {

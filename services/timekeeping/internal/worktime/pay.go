@@ -8,18 +8,62 @@ func (c *calculation) pay() {
 	for i := range c.out.Shifts {
 		shift := &c.out.Shifts[i]
 		rule := c.in.Rule(shift.Day)
-		tally := workedSoFar{day: c.worked(shift.Day), week: c.ofWeek(shift.Day, rule), rule: rule}
-		for _, piece := range c.withoutBreaks(shift, rule) {
-			shift.Items = tally.divide(shift.Items, piece)
+		tally := c.tallyOf(shift.Day)
+		for _, piece := range c.splitByDay(shift, rule, c.withoutBreaks(shift, rule)) {
+			if piece.Day != tally.date {
+				c.keep(tally)
+				tally = c.tallyOf(piece.Day)
+			}
+			if !c.settled(piece.Day) {
+				shift.Items = tally.divide(shift.Items, piece)
+			}
 		}
-		c.out.Days[shift.Day] = tally.day
+		c.keep(tally)
 	}
+}
+
+// keep stores how much was worked on a day.
+func (c *calculation) keep(tally workedSoFar) {
+	if !c.settled(tally.date) {
+		c.out.Days[tally.date] = tally.day
+	}
+}
+
+func (c *calculation) settled(day civil.Date) bool { return c.in.Settled != nil && c.in.Settled(day) }
+
+// tallyOf returns what was worked so far on a day and in its week, and what further time on
+// the day is paid as.
+func (c *calculation) tallyOf(day civil.Date) workedSoFar {
+	rule := c.in.Rule(day)
+	tally := workedSoFar{date: day, day: c.worked(day), week: c.ofWeek(day, rule), daily: rule.Daily, weekly: rule.Weekly}
+	switch {
+	case len(rule.Holiday) > 0 && c.in.Holiday != nil && c.in.Holiday(day):
+		tally.daily = rule.Holiday
+	case len(rule.SeventhDay) > 0 && c.isSeventhDay(day, rule):
+		tally.daily = rule.SeventhDay
+	}
+	return tally
+}
+
+// isSeventhDay reports whether a day is the last one of its week and the employee worked on
+// the other six.
+func (c *calculation) isSeventhDay(day civil.Date, rule *Rule) bool {
+	first := rule.WeekOf(day)
+	if day != first+6 {
+		return false
+	}
+	for d := first; d < day; d++ {
+		if c.worked(d).All == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // ofWeek returns what was worked so far in the week of a day.
 func (c *calculation) ofWeek(day civil.Date, rule *Rule) int64 {
 	var done int64
-	first := day - civil.Date((day.Weekday()-rule.WeekStart+7)%7)
+	first := rule.WeekOf(day)
 	for d := first; d < first+7; d++ {
 		done += c.worked(d).Week
 	}
@@ -40,11 +84,11 @@ func (c *calculation) withoutBreaks(shift *Shift, rule *Rule) []Item {
 	var out []Item
 	var paid int64
 	for _, span := range shift.Spans {
-		piece := Item{Start: span.Start, End: span.End, Job: span.Job, PayCode: span.PayCode}
+		piece := Item{Day: shift.Day, Start: span.Start, End: span.End, Job: span.Job, PayCode: span.PayCode}
 		for len(breaks) > 0 && paid+piece.End-piece.Start > breaks[0].After {
 			cut := piece.Start + max(0, breaks[0].After-paid)
 			if cut > piece.Start {
-				out = append(out, Item{piece.Start, cut, piece.Job, piece.PayCode})
+				out = append(out, Item{Day: shift.Day, Start: piece.Start, End: cut, Job: piece.Job, PayCode: piece.PayCode})
 				paid += cut - piece.Start
 			}
 			taken := min(breaks[0].Length, piece.End-cut)
@@ -89,19 +133,20 @@ func (c *calculation) remainingBreaks(shift *Shift, rule *Rule) []Break {
 	return out
 }
 
-// workedSoFar is how much was worked so far.
+// workedSoFar is how much was worked so far on a day and in its week.
 type workedSoFar struct {
-	day  Worked
-	week int64
-	rule *Rule
+	date          civil.Date
+	day           Worked
+	week          int64
+	daily, weekly []Tier
 }
 
 // divide appends the parts of a piece of work that are paid differently.
 func (t *workedSoFar) divide(out []Item, piece Item) []Item {
 	for piece.Start < piece.End {
 		length := piece.End - piece.Start
-		daily, untilDaily := tier(t.rule.Daily, t.day.All)
-		weekly, untilWeekly := tier(t.rule.Weekly, t.week)
+		daily, untilDaily := tier(t.daily, t.day.All)
+		weekly, untilWeekly := tier(t.weekly, t.week)
 		part := piece
 		switch {
 		case daily != nil:
@@ -140,7 +185,7 @@ func tier(tiers []Tier, worked int64) (*Tier, int64) {
 
 // join appends a part, or makes the last one longer when nothing lies between them.
 func join(out []Item, part Item) []Item {
-	if last := len(out) - 1; last >= 0 && out[last].End == part.Start && out[last].PayCode == part.PayCode && out[last].Job == part.Job {
+	if last := len(out) - 1; last >= 0 && out[last].End == part.Start && out[last].Day == part.Day && out[last].PayCode == part.PayCode && out[last].Job == part.Job {
 		out[last].End = part.End
 		return out
 	}

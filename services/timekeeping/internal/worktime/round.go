@@ -56,7 +56,7 @@ func (c *calculation) round(shift *Shift) {
 			span.PayCode = *c.in.Punches[span.In].PayCode
 		}
 	}
-	shift.Day = first.Local(shift.Spans[0].Start).Date
+	shift.Day = rule.dayAt(first, shift.Spans[0].Start)
 }
 
 // cutSeconds removes the seconds that the clocks of the punches showed, if the rule says so.

@@ -78,6 +78,18 @@ type Tier struct {
 // means never.
 type Tolerance struct{ EarlyIn, LateIn, EarlyOut, LateOut *int64 }
 
+// Credit is paid time of a holiday.
+type Credit struct {
+	PayCode PayCode
+	Length  int64
+	// UnlessWorked gives nothing on a holiday on which the employee worked.
+	UnlessWorked bool
+}
+
+// RegularRate is how the regular rate of a week is calculated. Bonuses are the pay codes of
+// money that count.
+type RegularRate struct{ Bonuses []PayCode }
+
 // Rule is a pay rule, as it holds on a day.
 type Rule struct {
 	// Regular is what time is paid as that nothing else is said of.
@@ -94,11 +106,23 @@ type Rule struct {
 	LongShift int64
 	In, Out   Rounding
 	Snap      Snap
-	// Breaks, Daily and Weekly ascend by After.
-	Breaks        []Break
-	Daily, Weekly []Tier
-	WeekStart     time.Weekday
-	Tolerance     Tolerance
+	// Breaks and the tiers ascend by After. SeventhDay replaces Daily on the last day of a
+	// week if the employee worked on each day of it, and Holiday replaces both on a holiday.
+	Breaks              []Break
+	Daily, Weekly       []Tier
+	SeventhDay, Holiday []Tier
+	WeekStart           time.Weekday
+	// DayStart is when a day begins, in seconds from its midnight: up to 12 hours before or
+	// after it. SplitDays divides a shift that crosses this time between both days, and
+	// SplitWeeks does so at the end of a week only. Otherwise a shift counts on the day on
+	// which it begins.
+	DayStart              int64
+	SplitDays, SplitWeeks bool
+	Tolerance             Tolerance
+	// Credit is what the employee gets on a holiday, nil for nothing.
+	Credit *Credit
+	// RegularRate says that overtime is paid by the regular rate of the week; nil if it is not.
+	RegularRate *RegularRate
 	// FlagUnscheduled makes an exception of shifts that are not scheduled, and
 	// FlagAbsence of scheduled ones that nobody worked.
 	FlagUnscheduled, FlagAbsence bool
@@ -120,6 +144,11 @@ type Input struct {
 	Before map[civil.Date]Worked
 	// Rule returns the pay rule of a day.
 	Rule func(civil.Date) *Rule
+	// Holiday reports whether a day is a holiday; nil without holidays.
+	Holiday func(civil.Date) bool
+	// Settled reports whether the time of a day is settled, and is in Before; nil if no day is.
+	// Shifts of such days are only needed for the parts that count on later days.
+	Settled func(civil.Date) bool
 	// Excused says that an absence on a day is no exception.
 	Excused func(civil.Date) bool
 	// Now bounds what can be missing.
@@ -144,6 +173,8 @@ type Span struct {
 
 // Item is worked time that is paid as one.
 type Item struct {
+	// Day is the day on which it counts: that of the shift, or a later one if the rule splits.
+	Day        civil.Date
 	Start, End int64
 	Job        string
 	PayCode    PayCode
@@ -151,7 +182,8 @@ type Item struct {
 
 // Shift is what is worked from a punch in to the last punch out that belongs to it.
 type Shift struct {
-	// Day is the day on which the shift begins, where it begins.
+	// Day is the day on which the shift begins, where it begins. The rule says when a day
+	// begins.
 	Day   civil.Date
 	Spans []Span
 	// Items are what is paid, without breaks; ascending.
@@ -238,7 +270,7 @@ func (r *Result) Totals() map[Key]int64 {
 	out := make(map[Key]int64, len(r.Shifts))
 	for i := range r.Shifts {
 		for _, item := range r.Shifts[i].Items {
-			out[Key{r.Shifts[i].Day, item.PayCode, item.Job}] += item.End - item.Start
+			out[Key{item.Day, item.PayCode, item.Job}] += item.End - item.Start
 		}
 	}
 	return out

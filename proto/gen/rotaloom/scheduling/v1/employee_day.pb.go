@@ -100,7 +100,10 @@ func (x *ReadEmployeeDaysRequest) GetOnlyLockedDays() bool {
 type ReadEmployeeDaysResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By id.
-	Employees     []*EmployeeDays `protobuf:"bytes,1,rep,name=employees,proto3" json:"employees,omitempty"`
+	Employees []*EmployeeDays `protobuf:"bytes,1,rep,name=employees,proto3" json:"employees,omitempty"`
+	// The days that selected holidays touch, ascending. They are the same for all employees.
+	// Empty if the request asks for locked days only.
+	Holidays      []int32 `protobuf:"varint,2,rep,packed,name=holidays,proto3" json:"holidays,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -138,6 +141,13 @@ func (*ReadEmployeeDaysResponse) Descriptor() ([]byte, []int) {
 func (x *ReadEmployeeDaysResponse) GetEmployees() []*EmployeeDays {
 	if x != nil {
 		return x.Employees
+	}
+	return nil
+}
+
+func (x *ReadEmployeeDaysResponse) GetHolidays() []int32 {
+	if x != nil {
+		return x.Holidays
 	}
 	return nil
 }
@@ -654,9 +664,10 @@ const file_rotaloom_scheduling_v1_employee_day_proto_rawDesc = "" +
 	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x03 \x01(\x05R\x02to\x12(\n" +
-	"\x10only_locked_days\x18\x04 \x01(\bR\x0eonlyLockedDays\"^\n" +
+	"\x10only_locked_days\x18\x04 \x01(\bR\x0eonlyLockedDays\"z\n" +
 	"\x18ReadEmployeeDaysResponse\x12B\n" +
-	"\temployees\x18\x01 \x03(\v2$.rotaloom.scheduling.v1.EmployeeDaysR\temployees\"\xc8\x02\n" +
+	"\temployees\x18\x01 \x03(\v2$.rotaloom.scheduling.v1.EmployeeDaysR\temployees\x12\x1a\n" +
+	"\bholidays\x18\x02 \x03(\x05R\bholidays\"\xc8\x02\n" +
 	"\fEmployeeDays\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12@\n" +

@@ -375,7 +375,8 @@ type PayRuleVersion struct {
 	Breaks         []*PayRuleBreak `protobuf:"bytes,8,rep,name=breaks,proto3" json:"breaks,omitempty"`
 	DailyOvertime  []*PayRuleTier  `protobuf:"bytes,9,rep,name=daily_overtime,json=dailyOvertime,proto3" json:"daily_overtime,omitempty"`
 	WeeklyOvertime []*PayRuleTier  `protobuf:"bytes,10,rep,name=weekly_overtime,json=weeklyOvertime,proto3" json:"weekly_overtime,omitempty"`
-	// MONDAY to SUNDAY, in any case; MONDAY unless it is given.
+	// The day on which the weekly count begins: MONDAY to SUNDAY, in any case; MONDAY unless it
+	// is given.
 	WeekStart string `protobuf:"bytes,11,opt,name=week_start,json=weekStart,proto3" json:"week_start,omitempty"`
 	// From which difference to the schedule on there is an exception; what is left out
 	// makes none.
@@ -394,7 +395,25 @@ type PayRuleVersion struct {
 	LongShift *int32 `protobuf:"varint,17,opt,name=long_shift,json=longShift,proto3,oneof" json:"long_shift,omitempty"`
 	// How much leave a day can have on which nothing is scheduled: 1 to 1440, 480 unless it
 	// is given. A day with shifts can have as much as is scheduled.
-	FullDay       *int32 `protobuf:"varint,40,opt,name=full_day,json=fullDay,proto3,oneof" json:"full_day,omitempty"`
+	FullDay *int32 `protobuf:"varint,40,opt,name=full_day,json=fullDay,proto3,oneof" json:"full_day,omitempty"`
+	// When a day begins for totals, and whether a shift that crosses this time is divided.
+	// Without it, days begin at midnight, and a shift counts on the day on which it begins.
+	DayDivide *PayRuleDayDivide `protobuf:"bytes,18,opt,name=day_divide,json=dayDivide,proto3" json:"day_divide,omitempty"`
+	// In which week the hours of a shift count that crosses the end of a week. SHIFT_START: all
+	// in the week in which the shift begins. BOUNDARY: each hour in the week in which it is
+	// worked, and on the day on which it is worked. In any case; SHIFT_START by default.
+	WeekSplit string `protobuf:"bytes,19,opt,name=week_split,json=weekSplit,proto3" json:"week_split,omitempty"`
+	// Replaces daily_overtime on the last day of a week if the employee worked on each of the
+	// seven days. Hours under these pay codes do not count towards the week.
+	SeventhDayOvertime []*PayRuleTier `protobuf:"bytes,20,rep,name=seventh_day_overtime,json=seventhDayOvertime,proto3" json:"seventh_day_overtime,omitempty"`
+	// Replaces daily_overtime and seventh_day_overtime on a day that a selected holiday touches.
+	// Hours under these pay codes do not count towards the week.
+	HolidayPremium []*PayRuleTier `protobuf:"bytes,21,rep,name=holiday_premium,json=holidayPremium,proto3" json:"holiday_premium,omitempty"`
+	// Time that the employee gets on a day that a selected holiday touches.
+	HolidayCredit *PayRuleHolidayCredit `protobuf:"bytes,22,opt,name=holiday_credit,json=holidayCredit,proto3" json:"holiday_credit,omitempty"`
+	// Calculates the wages of overtime by the regular rate of the week. Without it, wages follow
+	// from the wage of the job only.
+	RegularRate   *PayRuleRegularRate `protobuf:"bytes,23,opt,name=regular_rate,json=regularRate,proto3" json:"regular_rate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -555,6 +574,219 @@ func (x *PayRuleVersion) GetFullDay() int32 {
 	return 0
 }
 
+func (x *PayRuleVersion) GetDayDivide() *PayRuleDayDivide {
+	if x != nil {
+		return x.DayDivide
+	}
+	return nil
+}
+
+func (x *PayRuleVersion) GetWeekSplit() string {
+	if x != nil {
+		return x.WeekSplit
+	}
+	return ""
+}
+
+func (x *PayRuleVersion) GetSeventhDayOvertime() []*PayRuleTier {
+	if x != nil {
+		return x.SeventhDayOvertime
+	}
+	return nil
+}
+
+func (x *PayRuleVersion) GetHolidayPremium() []*PayRuleTier {
+	if x != nil {
+		return x.HolidayPremium
+	}
+	return nil
+}
+
+func (x *PayRuleVersion) GetHolidayCredit() *PayRuleHolidayCredit {
+	if x != nil {
+		return x.HolidayCredit
+	}
+	return nil
+}
+
+func (x *PayRuleVersion) GetRegularRate() *PayRuleRegularRate {
+	if x != nil {
+		return x.RegularRate
+	}
+	return nil
+}
+
+// PayRuleDayDivide is when a day begins.
+type PayRuleDayDivide struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A time of day, HH:MM. Until 12:00, the day begins at this time of its own date. From 12:01
+	// on, the day begins at this time of the date before. 00:00 by default.
+	Time string `protobuf:"bytes,1,opt,name=time,proto3" json:"time,omitempty"`
+	// Divides a shift that crosses the time between both days. False by default: the shift
+	// counts on the day on which it begins.
+	Split         *bool `protobuf:"varint,2,opt,name=split,proto3,oneof" json:"split,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PayRuleDayDivide) Reset() {
+	*x = PayRuleDayDivide{}
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PayRuleDayDivide) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PayRuleDayDivide) ProtoMessage() {}
+
+func (x *PayRuleDayDivide) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PayRuleDayDivide.ProtoReflect.Descriptor instead.
+func (*PayRuleDayDivide) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PayRuleDayDivide) GetTime() string {
+	if x != nil {
+		return x.Time
+	}
+	return ""
+}
+
+func (x *PayRuleDayDivide) GetSplit() bool {
+	if x != nil && x.Split != nil {
+		return *x.Split
+	}
+	return false
+}
+
+// PayRuleHolidayCredit is paid time of a holiday. It does not count towards overtime.
+type PayRuleHolidayCredit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// It must exist, with the unit HOUR.
+	PayCode *v1.Ref `protobuf:"bytes,1,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	// 1 to 1440.
+	Length *int32 `protobuf:"varint,2,opt,name=length,proto3,oneof" json:"length,omitempty"`
+	// Gives nothing on a holiday on which the employee worked. False by default.
+	UnlessWorked  *bool `protobuf:"varint,3,opt,name=unless_worked,json=unlessWorked,proto3,oneof" json:"unless_worked,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PayRuleHolidayCredit) Reset() {
+	*x = PayRuleHolidayCredit{}
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PayRuleHolidayCredit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PayRuleHolidayCredit) ProtoMessage() {}
+
+func (x *PayRuleHolidayCredit) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PayRuleHolidayCredit.ProtoReflect.Descriptor instead.
+func (*PayRuleHolidayCredit) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PayRuleHolidayCredit) GetPayCode() *v1.Ref {
+	if x != nil {
+		return x.PayCode
+	}
+	return nil
+}
+
+func (x *PayRuleHolidayCredit) GetLength() int32 {
+	if x != nil && x.Length != nil {
+		return *x.Length
+	}
+	return 0
+}
+
+func (x *PayRuleHolidayCredit) GetUnlessWorked() bool {
+	if x != nil && x.UnlessWorked != nil {
+		return *x.UnlessWorked
+	}
+	return false
+}
+
+// PayRuleRegularRate is the pay of a week divided by the hours worked in it: the wages of all
+// jobs with the differentials of their pay codes, and the bonuses. An hour under a pay code of
+// a tier pays the wage of its job and, for the part of the wage multiplier beyond 1, the
+// regular rate.
+type PayRuleRegularRate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Pay codes of money that count, as bonuses, piece work and salaries. They must exist, with
+	// the unit MONEY.
+	Bonuses       []*v1.Ref `protobuf:"bytes,1,rep,name=bonuses,proto3" json:"bonuses,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PayRuleRegularRate) Reset() {
+	*x = PayRuleRegularRate{}
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PayRuleRegularRate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PayRuleRegularRate) ProtoMessage() {}
+
+func (x *PayRuleRegularRate) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PayRuleRegularRate.ProtoReflect.Descriptor instead.
+func (*PayRuleRegularRate) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *PayRuleRegularRate) GetBonuses() []*v1.Ref {
+	if x != nil {
+		return x.Bonuses
+	}
+	return nil
+}
+
 // PayRuleRounding moves times to intervals of the clock, counted from midnight: back
 // by up to grace, and otherwise forward.
 type PayRuleRounding struct {
@@ -569,7 +801,7 @@ type PayRuleRounding struct {
 
 func (x *PayRuleRounding) Reset() {
 	*x = PayRuleRounding{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -581,7 +813,7 @@ func (x *PayRuleRounding) String() string {
 func (*PayRuleRounding) ProtoMessage() {}
 
 func (x *PayRuleRounding) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -594,7 +826,7 @@ func (x *PayRuleRounding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleRounding.ProtoReflect.Descriptor instead.
 func (*PayRuleRounding) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PayRuleRounding) GetInterval() int32 {
@@ -624,7 +856,7 @@ type PayRuleWindow struct {
 
 func (x *PayRuleWindow) Reset() {
 	*x = PayRuleWindow{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -636,7 +868,7 @@ func (x *PayRuleWindow) String() string {
 func (*PayRuleWindow) ProtoMessage() {}
 
 func (x *PayRuleWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -649,7 +881,7 @@ func (x *PayRuleWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleWindow.ProtoReflect.Descriptor instead.
 func (*PayRuleWindow) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PayRuleWindow) GetEarlyIn() int32 {
@@ -694,7 +926,7 @@ type PayRuleBreak struct {
 
 func (x *PayRuleBreak) Reset() {
 	*x = PayRuleBreak{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +938,7 @@ func (x *PayRuleBreak) String() string {
 func (*PayRuleBreak) ProtoMessage() {}
 
 func (x *PayRuleBreak) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +951,7 @@ func (x *PayRuleBreak) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleBreak.ProtoReflect.Descriptor instead.
 func (*PayRuleBreak) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PayRuleBreak) GetAfter() int32 {
@@ -749,7 +981,7 @@ type PayRuleTier struct {
 
 func (x *PayRuleTier) Reset() {
 	*x = PayRuleTier{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -761,7 +993,7 @@ func (x *PayRuleTier) String() string {
 func (*PayRuleTier) ProtoMessage() {}
 
 func (x *PayRuleTier) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -774,7 +1006,7 @@ func (x *PayRuleTier) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleTier.ProtoReflect.Descriptor instead.
 func (*PayRuleTier) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PayRuleTier) GetAfter() int32 {
@@ -824,8 +1056,7 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\x1c\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\bversionsR\x11effectiveVersionsB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
-	"\b_version\"\xcc\n" +
-	"\n" +
+	"\b_version\"\x82\x0e\n" +
 	"\x0ePayRuleVersion\x12-\n" +
 	"\x0eeffective_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12A\n" +
 	"\x10regular_pay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x0eregularPayCode\x12M\n" +
@@ -851,7 +1082,15 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"cutSeconds\x88\x01\x01\x12G\n" +
 	"\n" +
 	"long_shift\x18\x11 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00N@\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-20501H\x06R\tlongShift\x88\x01\x01\x12C\n" +
-	"\bfull_day\x18( \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-20501H\aR\afullDay\x88\x01\x01B\x10\n" +
+	"\bfull_day\x18( \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-20501H\aR\afullDay\x88\x01\x01\x12H\n" +
+	"\n" +
+	"day_divide\x18\x12 \x01(\v2).rotaloom.timekeeping.v1.PayRuleDayDivideR\tdayDivide\x12\x1d\n" +
+	"\n" +
+	"week_split\x18\x13 \x01(\tR\tweekSplit\x12V\n" +
+	"\x14seventh_day_overtime\x18\x14 \x03(\v2$.rotaloom.timekeeping.v1.PayRuleTierR\x12seventhDayOvertime\x12M\n" +
+	"\x0fholiday_premium\x18\x15 \x03(\v2$.rotaloom.timekeeping.v1.PayRuleTierR\x0eholidayPremium\x12T\n" +
+	"\x0eholiday_credit\x18\x16 \x01(\v2-.rotaloom.timekeeping.v1.PayRuleHolidayCreditR\rholidayCredit\x12N\n" +
+	"\fregular_rate\x18\x17 \x01(\v2+.rotaloom.timekeeping.v1.PayRuleRegularRateR\vregularRateB\x10\n" +
 	"\x0e_longest_shiftB\x10\n" +
 	"\x0e_longest_breakB\x13\n" +
 	"\x11_flag_unscheduledB\x0f\n" +
@@ -859,7 +1098,20 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\x17_repeated_punch_secondsB\x0e\n" +
 	"\f_cut_secondsB\r\n" +
 	"\v_long_shiftB\v\n" +
-	"\t_full_day\"d\n" +
+	"\t_full_day\"S\n" +
+	"\x10PayRuleDayDivide\x12\x1a\n" +
+	"\x04time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\x04time\x12\x19\n" +
+	"\x05split\x18\x02 \x01(\bH\x00R\x05split\x88\x01\x01B\b\n" +
+	"\x06_split\"\xd5\x01\n" +
+	"\x14PayRuleHolidayCredit\x122\n" +
+	"\bpay_code\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x12B\n" +
+	"\x06length\x18\x02 \x01(\x05B%\xa2\xbb\x18!*\x1f\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-205018\x01H\x00R\x06length\x88\x01\x01\x12(\n" +
+	"\runless_worked\x18\x03 \x01(\bH\x01R\funlessWorked\x88\x01\x01B\t\n" +
+	"\a_lengthB\x10\n" +
+	"\x0e_unless_worked\"l\n" +
+	"\x12PayRuleRegularRate\x12V\n" +
+	"\abonuses\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB#\xa2\xbb\x18\x1f\n" +
+	"\x1d\b\x14\x12\tWFP-90003\x18\x9d\x03 \x01J\tpay codesR\abonuses\"d\n" +
 	"\x0fPayRuleRounding\x12\x1f\n" +
 	"\binterval\x18\x01 \x01(\x05H\x00R\binterval\x88\x01\x01\x12\x19\n" +
 	"\x05grace\x18\x02 \x01(\x05H\x01R\x05grace\x88\x01\x01B\v\n" +
@@ -911,7 +1163,7 @@ func file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_rotaloom_timekeeping_v1_pay_rule_proto_goTypes = []any{
 	(*ListPayRulesRequest)(nil),  // 0: rotaloom.timekeeping.v1.ListPayRulesRequest
 	(*GetPayRuleRequest)(nil),    // 1: rotaloom.timekeeping.v1.GetPayRuleRequest
@@ -920,41 +1172,51 @@ var file_rotaloom_timekeeping_v1_pay_rule_proto_goTypes = []any{
 	(*PayRuleList)(nil),          // 4: rotaloom.timekeeping.v1.PayRuleList
 	(*PayRule)(nil),              // 5: rotaloom.timekeeping.v1.PayRule
 	(*PayRuleVersion)(nil),       // 6: rotaloom.timekeeping.v1.PayRuleVersion
-	(*PayRuleRounding)(nil),      // 7: rotaloom.timekeeping.v1.PayRuleRounding
-	(*PayRuleWindow)(nil),        // 8: rotaloom.timekeeping.v1.PayRuleWindow
-	(*PayRuleBreak)(nil),         // 9: rotaloom.timekeeping.v1.PayRuleBreak
-	(*PayRuleTier)(nil),          // 10: rotaloom.timekeeping.v1.PayRuleTier
-	(*v1.Ref)(nil),               // 11: rotaloom.common.v1.Ref
-	(*emptypb.Empty)(nil),        // 12: google.protobuf.Empty
+	(*PayRuleDayDivide)(nil),     // 7: rotaloom.timekeeping.v1.PayRuleDayDivide
+	(*PayRuleHolidayCredit)(nil), // 8: rotaloom.timekeeping.v1.PayRuleHolidayCredit
+	(*PayRuleRegularRate)(nil),   // 9: rotaloom.timekeeping.v1.PayRuleRegularRate
+	(*PayRuleRounding)(nil),      // 10: rotaloom.timekeeping.v1.PayRuleRounding
+	(*PayRuleWindow)(nil),        // 11: rotaloom.timekeeping.v1.PayRuleWindow
+	(*PayRuleBreak)(nil),         // 12: rotaloom.timekeeping.v1.PayRuleBreak
+	(*PayRuleTier)(nil),          // 13: rotaloom.timekeeping.v1.PayRuleTier
+	(*v1.Ref)(nil),               // 14: rotaloom.common.v1.Ref
+	(*emptypb.Empty)(nil),        // 15: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_pay_rule_proto_depIdxs = []int32{
 	5,  // 0: rotaloom.timekeeping.v1.UpdatePayRuleRequest.body:type_name -> rotaloom.timekeeping.v1.PayRule
 	5,  // 1: rotaloom.timekeeping.v1.PayRuleList.items:type_name -> rotaloom.timekeeping.v1.PayRule
 	6,  // 2: rotaloom.timekeeping.v1.PayRule.effective_versions:type_name -> rotaloom.timekeeping.v1.PayRuleVersion
-	11, // 3: rotaloom.timekeeping.v1.PayRuleVersion.regular_pay_code:type_name -> rotaloom.common.v1.Ref
-	7,  // 4: rotaloom.timekeeping.v1.PayRuleVersion.in_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleRounding
-	7,  // 5: rotaloom.timekeeping.v1.PayRuleVersion.out_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleRounding
-	8,  // 6: rotaloom.timekeeping.v1.PayRuleVersion.schedule_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleWindow
-	9,  // 7: rotaloom.timekeeping.v1.PayRuleVersion.breaks:type_name -> rotaloom.timekeeping.v1.PayRuleBreak
-	10, // 8: rotaloom.timekeeping.v1.PayRuleVersion.daily_overtime:type_name -> rotaloom.timekeeping.v1.PayRuleTier
-	10, // 9: rotaloom.timekeeping.v1.PayRuleVersion.weekly_overtime:type_name -> rotaloom.timekeeping.v1.PayRuleTier
-	8,  // 10: rotaloom.timekeeping.v1.PayRuleVersion.exceptions:type_name -> rotaloom.timekeeping.v1.PayRuleWindow
-	11, // 11: rotaloom.timekeeping.v1.PayRuleTier.pay_code:type_name -> rotaloom.common.v1.Ref
-	0,  // 12: rotaloom.timekeeping.v1.PayRuleService.ListPayRules:input_type -> rotaloom.timekeeping.v1.ListPayRulesRequest
-	1,  // 13: rotaloom.timekeeping.v1.PayRuleService.GetPayRule:input_type -> rotaloom.timekeeping.v1.GetPayRuleRequest
-	5,  // 14: rotaloom.timekeeping.v1.PayRuleService.CreatePayRule:input_type -> rotaloom.timekeeping.v1.PayRule
-	2,  // 15: rotaloom.timekeeping.v1.PayRuleService.UpdatePayRule:input_type -> rotaloom.timekeeping.v1.UpdatePayRuleRequest
-	3,  // 16: rotaloom.timekeeping.v1.PayRuleService.DeletePayRule:input_type -> rotaloom.timekeeping.v1.DeletePayRuleRequest
-	4,  // 17: rotaloom.timekeeping.v1.PayRuleService.ListPayRules:output_type -> rotaloom.timekeeping.v1.PayRuleList
-	5,  // 18: rotaloom.timekeeping.v1.PayRuleService.GetPayRule:output_type -> rotaloom.timekeeping.v1.PayRule
-	5,  // 19: rotaloom.timekeeping.v1.PayRuleService.CreatePayRule:output_type -> rotaloom.timekeeping.v1.PayRule
-	5,  // 20: rotaloom.timekeeping.v1.PayRuleService.UpdatePayRule:output_type -> rotaloom.timekeeping.v1.PayRule
-	12, // 21: rotaloom.timekeeping.v1.PayRuleService.DeletePayRule:output_type -> google.protobuf.Empty
-	17, // [17:22] is the sub-list for method output_type
-	12, // [12:17] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	14, // 3: rotaloom.timekeeping.v1.PayRuleVersion.regular_pay_code:type_name -> rotaloom.common.v1.Ref
+	10, // 4: rotaloom.timekeeping.v1.PayRuleVersion.in_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleRounding
+	10, // 5: rotaloom.timekeeping.v1.PayRuleVersion.out_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleRounding
+	11, // 6: rotaloom.timekeeping.v1.PayRuleVersion.schedule_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleWindow
+	12, // 7: rotaloom.timekeeping.v1.PayRuleVersion.breaks:type_name -> rotaloom.timekeeping.v1.PayRuleBreak
+	13, // 8: rotaloom.timekeeping.v1.PayRuleVersion.daily_overtime:type_name -> rotaloom.timekeeping.v1.PayRuleTier
+	13, // 9: rotaloom.timekeeping.v1.PayRuleVersion.weekly_overtime:type_name -> rotaloom.timekeeping.v1.PayRuleTier
+	11, // 10: rotaloom.timekeeping.v1.PayRuleVersion.exceptions:type_name -> rotaloom.timekeeping.v1.PayRuleWindow
+	7,  // 11: rotaloom.timekeeping.v1.PayRuleVersion.day_divide:type_name -> rotaloom.timekeeping.v1.PayRuleDayDivide
+	13, // 12: rotaloom.timekeeping.v1.PayRuleVersion.seventh_day_overtime:type_name -> rotaloom.timekeeping.v1.PayRuleTier
+	13, // 13: rotaloom.timekeeping.v1.PayRuleVersion.holiday_premium:type_name -> rotaloom.timekeeping.v1.PayRuleTier
+	8,  // 14: rotaloom.timekeeping.v1.PayRuleVersion.holiday_credit:type_name -> rotaloom.timekeeping.v1.PayRuleHolidayCredit
+	9,  // 15: rotaloom.timekeeping.v1.PayRuleVersion.regular_rate:type_name -> rotaloom.timekeeping.v1.PayRuleRegularRate
+	14, // 16: rotaloom.timekeeping.v1.PayRuleHolidayCredit.pay_code:type_name -> rotaloom.common.v1.Ref
+	14, // 17: rotaloom.timekeeping.v1.PayRuleRegularRate.bonuses:type_name -> rotaloom.common.v1.Ref
+	14, // 18: rotaloom.timekeeping.v1.PayRuleTier.pay_code:type_name -> rotaloom.common.v1.Ref
+	0,  // 19: rotaloom.timekeeping.v1.PayRuleService.ListPayRules:input_type -> rotaloom.timekeeping.v1.ListPayRulesRequest
+	1,  // 20: rotaloom.timekeeping.v1.PayRuleService.GetPayRule:input_type -> rotaloom.timekeeping.v1.GetPayRuleRequest
+	5,  // 21: rotaloom.timekeeping.v1.PayRuleService.CreatePayRule:input_type -> rotaloom.timekeeping.v1.PayRule
+	2,  // 22: rotaloom.timekeeping.v1.PayRuleService.UpdatePayRule:input_type -> rotaloom.timekeeping.v1.UpdatePayRuleRequest
+	3,  // 23: rotaloom.timekeeping.v1.PayRuleService.DeletePayRule:input_type -> rotaloom.timekeeping.v1.DeletePayRuleRequest
+	4,  // 24: rotaloom.timekeeping.v1.PayRuleService.ListPayRules:output_type -> rotaloom.timekeeping.v1.PayRuleList
+	5,  // 25: rotaloom.timekeeping.v1.PayRuleService.GetPayRule:output_type -> rotaloom.timekeeping.v1.PayRule
+	5,  // 26: rotaloom.timekeeping.v1.PayRuleService.CreatePayRule:output_type -> rotaloom.timekeeping.v1.PayRule
+	5,  // 27: rotaloom.timekeeping.v1.PayRuleService.UpdatePayRule:output_type -> rotaloom.timekeeping.v1.PayRule
+	15, // 28: rotaloom.timekeeping.v1.PayRuleService.DeletePayRule:output_type -> google.protobuf.Empty
+	24, // [24:29] is the sub-list for method output_type
+	19, // [19:24] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_pay_rule_proto_init() }
@@ -968,15 +1230,17 @@ func file_rotaloom_timekeeping_v1_pay_rule_proto_init() {
 	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[6].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[7].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[8].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[10].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[11].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[13].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc), len(file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

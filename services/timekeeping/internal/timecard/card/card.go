@@ -1,6 +1,8 @@
 package card
 
 import (
+	"math/big"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
@@ -12,6 +14,10 @@ type Card struct {
 	*employee
 	Days  civil.Range
 	setup *paysetup.Setup
+	// weeks are the days that were read, and regularRates the regular rates of weeks by their
+	// first days.
+	weeks        civil.Range
+	regularRates map[civil.Date]*big.Rat
 	// historical says that days which are signed off are calculated all the same.
 	historical bool
 
@@ -24,8 +30,11 @@ type Card struct {
 
 // calculate calculates the timecard of an employee.
 func (e *employee) calculate(w Window, s *paysetup.Setup, now int64) *Card {
-	c := &Card{employee: e, Days: w.Days, setup: s, historical: w.Signed, input: &worktime.Input{Now: now, Before: e.before}}
-	c.input.Excused = c.excuses
+	c := &Card{employee: e, Days: w.Days, weeks: w.weeks(s.Rules), setup: s, historical: w.Signed, input: &worktime.Input{Now: now, Before: e.before}}
+	c.input.Excused, c.input.Holiday = c.excuses, c.isHoliday
+	if s.Rules.Splits() && !w.Signed && e.Through != nil {
+		c.input.Settled = func(day civil.Date) bool { return day <= *e.Through }
+	}
 	rules := map[civil.Date]*worktime.Rule{}
 	c.input.Rule = func(day civil.Date) *worktime.Rule {
 		rule, ok := rules[day]
@@ -90,5 +99,10 @@ func (e *employee) job(job string, day civil.Date) string {
 
 // shows says whether a day is one that was asked for, and is calculated.
 func (c *Card) shows(day civil.Date) bool {
-	return c.Days.Contains(day) && (c.historical || c.Through == nil || day > *c.Through)
+	return c.Days.Contains(day) && c.isCalculated(day)
+}
+
+// isCalculated says whether a day is calculated, and not signed off.
+func (c *Card) isCalculated(day civil.Date) bool {
+	return c.historical || c.Through == nil || day > *c.Through
 }

@@ -66,7 +66,7 @@ func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 			of(planned.Day).ScheduleShifts = append(of(planned.Day).ScheduleShifts, c.scheduleShift(c.shifts[i], planned))
 		}
 	}
-	for key, total := range c.totals() {
+	for key, total := range c.totals(c.Days) {
 		d := of(key.Day)
 		d.Totals = append(d.Totals, total)
 	}

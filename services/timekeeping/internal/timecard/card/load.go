@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paycodeedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
@@ -34,6 +36,9 @@ type employee struct {
 	ID           int64
 	number, name string
 	zone         *civil.Zone
+	// hired is nil if it is not known, and terminated are the days after a termination.
+	hired      *civil.Date
+	terminated []civil.Range
 	// Through is the last day that is signed off, nil when none is.
 	Through     *civil.Date
 	punches     []punch.Punch
@@ -64,14 +69,27 @@ type Window struct {
 	Wages bool
 }
 
+// aroundWeek is how many more days belong to the week of a day, before and after it.
+const aroundWeek = 6
+
+// weeks returns the days that are calculated: those of the window, and for wages by the regular
+// rate the weeks around them.
+func (w Window) weeks(rules *payrule.Rules) civil.Range {
+	if w.Wages && rules.HasRegularRate() {
+		return civil.Range{From: w.Days.From - aroundWeek, To: w.Days.To + aroundWeek}
+	}
+	return w.Days
+}
+
 const (
 	readEmployees = `
-SELECT e.id, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC'),
+SELECT e.id, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC'), p.hire_date, coalesce(p.terminated, '{}'),
        (SELECT max(through) FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.id)
 FROM unnest($2::bigint[]) AS e (id)
 LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.id`
 
-	// A shift begins after a pause that is longer than any shift.
+	// A shift begins after a pause that is longer than any shift. Of open days, the punches of
+	// the $10 seconds before them are read as well: parts of their shifts may count there.
 	readPunches = `
 SELECT e.id, p.id, p.at, p.time_zone, p.direction, p.is_transfer, p.job, p.work_rule_id, p.work_rule, p.no_deduction,
        CASE WHEN $7 THEN p.body END, p.created_at, p.updated_at
@@ -86,7 +104,7 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT * FROM punch
     WHERE tenant_id = $1 AND employee_id = e.id AND at < $4
-      AND at >= greatest(coalesce(first.at, $3), CASE WHEN NOT $8 THEN h.open_from END)
+      AND at >= greatest(coalesce(first.at, $3), CASE WHEN NOT $8 THEN h.open_from - make_interval(secs => $10) END)
       AND (NOT $8 OR $9 OR at < h.open_from)
     OFFSET 0
 ) AS p
@@ -94,18 +112,22 @@ ORDER BY e.id, p.at, p.direction DESC, p.is_transfer, p.id`
 )
 
 // load reads what is stored of employees.
-func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, maxShift int64) (map[int64]*employee, error) {
+func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, rules *payrule.Rules) (map[int64]*employee, error) {
 	found := make(map[int64]*employee, len(ids))
-	from, to := w.Days.From-daysBefore, w.Days.To+daysAfter
+	days, maxShift, back := w.weeks(rules), rules.MaxShift(), int64(0)
+	if rules.Splits() {
+		back = 2*maxShift + civil.SecondsPerDay
+	}
+	from, to := days.From-daysBefore, days.To+daysAfter
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(rows pgx.Rows) error { return r.scanEmployees(rows, found) }, readEmployees, tenantID, ids)
 	snapshot.Queue(func(rows pgx.Rows) error {
 		return r.scanPunches(rows, func(id int64, p punch.Punch) { found[id].punches = append(found[id].punches, p) })
 	}, readPunches,
-		tenantID, ids, from.Time(), to.Time(), float64(maxShift), daysBack, w.Bodies, w.Signed, w.Across)
+		tenantID, ids, from.Time(), to.Time(), float64(maxShift), daysBack, w.Bodies, w.Signed, w.Across, float64(back))
 	snapshot.Queue(func(rows pgx.Rows) error {
 		return paycodeedit.Scan(rows, func(id int64, e *paycodeedit.Edit) { found[id].edits = append(found[id].edits, e) })
-	}, paycodeedit.ReadStored, tenantID, ids, w.Days.From, w.Days.To)
+	}, paycodeedit.ReadStored, tenantID, ids, days.From, days.To)
 	shownFrom := w.Days.From
 	if w.Bodies {
 		shownFrom -= nightsBefore
@@ -116,9 +138,9 @@ func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int6
 	var leave []leaveedit.PaidEdit
 	snapshot.Queue(func(rows pgx.Rows) error {
 		return leaveedit.ScanPaid(rows, func(e leaveedit.PaidEdit) { leave = append(leave, e) })
-	}, leaveedit.ReadPaid, tenantID, ids, w.Days.From, w.Days.To)
+	}, leaveedit.ReadPaid, tenantID, ids, days.From, days.To)
 	if !w.Signed {
-		snapshot.Queue(func(rows pgx.Rows) error { return scanSigned(rows, found) }, readSigned, tenantID, ids, from, w.Days.To, shownFrom)
+		snapshot.Queue(func(rows pgx.Rows) error { return scanSigned(rows, found) }, readSigned, tenantID, ids, from, days.To, min(shownFrom, days.From))
 		snapshot.Queue(func(rows pgx.Rows) error { return scanCorrections(rows, found) }, readCorrections, tenantID, ids, w.Days.From, w.Days.To)
 	}
 	if err := snapshot.Read(ctx, tx); err != nil {
@@ -135,8 +157,12 @@ func (r *Reader) scanEmployees(rows pgx.Rows, found map[int64]*employee) error {
 	for rows.Next() {
 		e := &employee{}
 		var zone string
-		if err := rows.Scan(&e.ID, &e.number, &e.name, &zone, &e.Through); err != nil {
+		var terminated pgtype.Multirange[pgtype.Range[civil.Date]]
+		if err := rows.Scan(&e.ID, &e.number, &e.name, &zone, &e.hired, &terminated, &e.Through); err != nil {
 			return err
+		}
+		for _, days := range terminated {
+			e.terminated = append(e.terminated, civil.Range{From: days.Lower, To: days.Upper})
 		}
 		var err error
 		if e.zone, err = r.zones.Get(zone); err != nil {

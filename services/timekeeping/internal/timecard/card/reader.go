@@ -27,8 +27,8 @@ const (
 
 // First and Last are the days between which timecards are read.
 const (
-	First = civil.Beginning + daysBack + daysBefore
-	Last  = civil.Forever - daysAfter
+	First = civil.Beginning + daysBack + daysBefore + aroundWeek
+	Last  = civil.Forever - daysAfter - aroundWeek
 )
 
 // Reader calculates timecards.
@@ -63,6 +63,9 @@ func (r *Reader) Read(ctx context.Context, tenantID int64, ids []int64, w Window
 
 // ReadEmployeeDays reads from other services what they know of employees.
 func (r *Reader) ReadEmployeeDays(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]employeeday.Days, error) {
+	if wages {
+		days = civil.Range{From: days.From - aroundWeek, To: days.To + aroundWeek}
+	}
 	return r.days.Read(ctx, ids, civil.Range{From: days.From - daysBefore, To: days.To + daysAfter}, wages)
 }
 
@@ -72,7 +75,7 @@ func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []in
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.load(ctx, tx, tenantID, ids, w, setup.Rules.MaxShift())
+	found, err := r.load(ctx, tx, tenantID, ids, w, setup.Rules)
 	if err != nil {
 		return nil, err
 	}

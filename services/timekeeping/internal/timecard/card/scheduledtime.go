@@ -1,6 +1,8 @@
 package card
 
 import (
+	"slices"
+
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -23,7 +25,12 @@ type scheduledTime struct {
 	// halves of the day are its time; a pay code of days counts them as such.
 	halves int64
 	inDays bool
+	// unlessWorked drops the time if the employee worked on the day.
+	unlessWorked bool
 }
+
+// bookTime adds a time to a timecard.
+type bookTime func(day civil.Date, ref *commonv1.Ref, job string, b scheduledTime, e worktime.Edit)
 
 // book adds what stands on the schedule beside shifts to the input, in the order of
 // c.scheduledTimes.
@@ -38,7 +45,7 @@ func (c *Card) book() {
 	}
 	for _, edit := range c.of.Schedule.GetPayCodeEdits() {
 		a, day := edit.GetAmount(), civil.Date(edit.GetDay())
-		if !c.Days.Contains(day) {
+		if !c.weeks.Contains(day) {
 			continue
 		}
 		ref := &commonv1.Ref{Qualifier: proto.String(a.GetPayCode())}
@@ -51,10 +58,11 @@ func (c *Card) book() {
 	for _, p := range c.leave {
 		add(p.Day, p.PayCode, "", scheduledTime{leave: true}, worktime.Edit{Seconds: p.Seconds})
 	}
+	c.bookCredits(add)
 }
 
 // measure takes over how long a scheduled time is. A part of a day on which nothing is scheduled
-// is nothing.
+// is nothing. Credits that depend on work are dropped on days that were worked.
 func (c *Card) measure() {
 	scheduled := map[civil.Date]bool{}
 	for _, w := range c.input.Work {
@@ -70,6 +78,9 @@ func (c *Card) measure() {
 		}
 		b.Seconds = c.result.Booked[i]
 	}
+	c.scheduledTimes = slices.DeleteFunc(c.scheduledTimes, func(b scheduledTime) bool {
+		return b.unlessWorked && c.result.Days[b.day].All > 0
+	})
 }
 
 func (b *scheduledTime) toProto() *timekeepingv1.SchedulePayCodeEdit {

@@ -12,12 +12,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// quantities adds up all that was calculated of a timecard, on all of its days.
-func (c *Card) quantities() map[totalKey]amount.Quantity {
+// quantities adds up all that was calculated of a timecard, on some of its days.
+func (c *Card) quantities(days civil.Range) map[totalKey]amount.Quantity {
 	out := map[totalKey]amount.Quantity{}
 	add := func(day civil.Date, code worktime.PayCode, job string, kind timekeepingv1.TotalKind, historical civil.Date, w amount.Quantity) {
 		key := totalKey{worktime.Key{Day: day, PayCode: code, Job: job}, kind, historical}
-		if c.Days.Contains(day) && w != (amount.Quantity{}) {
+		if days.Contains(day) && w != (amount.Quantity{}) {
 			out[key] = out[key].Add(w)
 		}
 	}
@@ -42,17 +42,17 @@ func (c *Card) quantities() map[totalKey]amount.Quantity {
 // Sums adds up all that was calculated of a timecard by day, pay code and job.
 func (c *Card) Sums() map[worktime.Key]amount.Quantity {
 	out := map[worktime.Key]amount.Quantity{}
-	for key, w := range c.quantities() {
+	for key, w := range c.quantities(c.Days) {
 		out[key.Key] = out[key.Key].Add(w)
 	}
 	return out
 }
 
-// totals adds up the days of a timecard that are not signed off.
-func (c *Card) totals() map[totalKey]*timekeepingv1.WorkedTimeTotal {
+// totals adds up some days of a timecard, those that are not signed off.
+func (c *Card) totals(days civil.Range) map[totalKey]*timekeepingv1.WorkedTimeTotal {
 	out := map[totalKey]*timekeepingv1.WorkedTimeTotal{}
-	for key, w := range c.quantities() {
-		if !c.shows(key.Day) {
+	for key, w := range c.quantities(days) {
+		if !c.isCalculated(key.Day) {
 			continue
 		}
 		t := &timekeepingv1.WorkedTimeTotal{

@@ -46,6 +46,9 @@ func (c *Card) monetaryValue(t *timekeepingv1.WorkedTimeTotal) string {
 		return ""
 	}
 	rate := c.wage(day, t.GetOrgJob().GetQualifier())
+	if regular := c.regularRate(day); regular != nil && c.isOvertime(day, t) {
+		return c.overtimeValue(t, rate, regular)
+	}
 	if rate == nil {
 		return ""
 	}

@@ -128,9 +128,10 @@ func (c *Card) Running() (civil.Date, bool) {
 }
 
 // OpenFrom returns the instant from which punches belong to days after those of the
-// timecard: midnight, but for punches of shifts that cross it.
+// timecard: the time at which the first of these days begins, but for punches of shifts that
+// cross it.
 func (c *Card) OpenFrom() int64 {
-	open := c.zone.Unix(c.Days.To.At(0))
+	open := c.input.Rule(c.Days.To).DayStartIn(c.zone, c.Days.To)
 	for punch, day := range c.repeatedPunches() {
 		if day < c.Days.To {
 			open = max(open, c.punches[punch].At+1)

@@ -1,0 +1,35 @@
+package employeeday
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+)
+
+// longestHoliday bounds how many days before a day a holiday may begin that touches it.
+const longestHoliday = 32
+
+const readHolidays = `
+SELECT DISTINCT d.day::date FROM holiday_date AS h
+CROSS JOIN LATERAL generate_series(greatest(h.from_date, $2::date), least(h.to_date, $3::date) - 1, interval '1 day') AS d (day)
+WHERE h.tenant_id = $1 AND h.from_date < $3 AND h.from_date > $2::date - $4::int AND h.to_date > $2 ORDER BY 1`
+
+// readHolidays returns the days that selected holidays touch.
+func (h *Handler) readHolidays(ctx context.Context, tenantID int64, days civil.Range) ([]int32, error) {
+	rows, err := h.pool.Query(ctx, readHolidays, tenantID, days.From, days.To, longestHoliday)
+	if err != nil {
+		return nil, fmt.Errorf("read holidays: %w", err)
+	}
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (int32, error) {
+		var day civil.Date
+		err := row.Scan(&day)
+		return int32(day), err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read holidays: %w", err)
+	}
+	return out, nil
+}
