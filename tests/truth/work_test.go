@@ -24,11 +24,19 @@ type suite struct{ api scenario.API }
 func newSuite(t *testing.T, api scenario.API) *suite {
 	t.Helper()
 	for _, code := range []scenario.Object{
-		{"name": "Overtime", "wageMultiplier": 1.5}, {"name": "Double", "wageMultiplier": 2}, {"name": "Half", "wageMultiplier": 0.5},
-		{"name": "Over25", "wageMultiplier": 1.25}, {"name": "Over50", "wageMultiplier": 1.5},
-		{"name": "Night", "wageAddition": 2}, {"name": "Holiday"}, {"name": "Holiday work", "wageMultiplier": 2},
+		{"name": "Overtime", "wageMultiplier": 1.5},
+		{"name": "Double", "wageMultiplier": 2},
+		{"name": "Half", "wageMultiplier": 0.5},
+		{"name": "Over25", "wageMultiplier": 1.25},
+		{"name": "Over50", "wageMultiplier": 1.5},
+		{"name": "Night", "wageAddition": 2},
+		{"name": "Holiday"},
+		{"name": "Holiday work", "wageMultiplier": 2},
 		{"name": "Salaried"},
-		{"name": "Bonus", "unit": "MONEY"}, {"name": "Salary", "unit": "MONEY"}, {"name": "Piece work", "unit": "MONEY"}, {"name": "Gift", "unit": "MONEY"},
+		{"name": "Bonus", "unit": "MONEY"},
+		{"name": "Salary", "unit": "MONEY"},
+		{"name": "Piece work", "unit": "MONEY"},
+		{"name": "Gift", "unit": "MONEY"},
 	} {
 		_, err := api.Call(t.Context(), http.MethodPost, "/v1/timekeeping/setup/pay_codes", code, nil)
 		require.NoError(t, err)

@@ -144,8 +144,10 @@ type tiers struct {
 
 func tiersOf(v *timekeepingv1.PayRuleVersion) []tiers {
 	return []tiers{
-		{"dailyOvertime", v.GetDailyOvertime()}, {"weeklyOvertime", v.GetWeeklyOvertime()},
-		{"seventhDayOvertime", v.GetSeventhDayOvertime()}, {"holidayPremium", v.GetHolidayPremium()},
+		{"dailyOvertime", v.GetDailyOvertime()},
+		{"weeklyOvertime", v.GetWeeklyOvertime()},
+		{"seventhDayOvertime", v.GetSeventhDayOvertime()},
+		{"holidayPremium", v.GetHolidayPremium()},
 	}
 }
 
