@@ -1,6 +1,8 @@
 package timekeeping_test
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -84,4 +87,26 @@ func TestLeaveEditsShowTheTimeOfTheirShifts(t *testing.T) {
 	assert.Equal(t, 1, stored)
 	require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM leave_edit WHERE position(convert_to('T07:00', 'UTF8') in body) > 0`).Scan(&stored))
 	assert.Zero(t, stored, "times that follow from the schedule are not stored")
+}
+
+// The same leave arrives at once, for two cases of an employee: it is stored once.
+func TestLeaveOfOneDayTakesTurns(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	ctx := inTenant(t, 1)
+	cases := []*timekeepingv1.LeaveCase{b.createCase(t, ctx), b.createCase(t, ctx)}
+	var stored atomic.Int32
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			_, err := b.take(ctx, cases[i%2], "", newEdit("2026-03-02", 8))
+			if err == nil {
+				stored.Add(1)
+				return
+			}
+			assert.Equal(t, "WRL-21101", fault.FromError(err).Code)
+		})
+	}
+	group.Wait()
+	assert.Equal(t, int32(1), stored.Load())
 }
