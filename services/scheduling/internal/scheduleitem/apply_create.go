@@ -45,22 +45,29 @@ func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShift
 	}
 	switch {
 	case copies != nil:
-		return copied(copies)
+		return h.copied(ctx, copies)
 	case forEmployee != nil:
 		where := forEmployee.GetWhere()
 		shift, err := h.fromPattern(ctx, "fromPatternForEmployee", forEmployee.GetDo(), where.GetStartDate())
 		if err != nil {
 			return nil, err
 		}
-		return each("fromPatternForEmployee.where.employeeRefs", where.GetEmployeeRefs(), shift,
-			func(s *schedulingv1.Shift, ref *commonv1.Ref) { s.Employee = ref })
+		refs, err := h.employeesOf(ctx, "fromPatternForEmployee.where.employeeRefs", where.GetEmployeeRefs())
+		if err != nil {
+			return nil, err
+		}
+		return each(refs, shift, func(s *schedulingv1.Shift, ref *commonv1.Ref) { s.Employee = ref })
 	default:
 		where := forJob.GetWhere()
 		shift, err := h.fromPattern(ctx, "fromPatternForJob", forJob.GetDo(), where.GetStartDate())
 		if err != nil {
 			return nil, err
 		}
-		return each("fromPatternForJob.where.jobRefs", where.GetJobRefs(), shift, func(s *schedulingv1.Shift, ref *commonv1.Ref) {
+		refs, err := refsOf("fromPatternForJob.where.jobRefs", where.GetJobRefs())
+		if err != nil {
+			return nil, err
+		}
+		return each(refs, shift, func(s *schedulingv1.Shift, ref *commonv1.Ref) {
 			for _, segment := range s.GetSegments() {
 				segment.OrgJobRef = ref
 			}
@@ -69,11 +76,7 @@ func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShift
 }
 
 // each returns a copy of a shift for each ref of a list.
-func each(path string, list *commonv1.RefList, shift *schedulingv1.Shift, of func(*schedulingv1.Shift, *commonv1.Ref)) ([]*schedulingv1.Shift, error) {
-	refs, err := refsOf(path, list)
-	if err != nil {
-		return nil, err
-	}
+func each(refs []*commonv1.Ref, shift *schedulingv1.Shift, of func(*schedulingv1.Shift, *commonv1.Ref)) ([]*schedulingv1.Shift, error) {
 	if len(refs) > maxCreated {
 		return nil, tooManyShifts(len(refs))
 	}
@@ -90,7 +93,7 @@ func tooManyShifts(actual int) error {
 }
 
 // copied returns the copies of a shift that are asked for, by employee and day.
-func copied(req *schedulingv1.CreateShiftsForEmployees) ([]*schedulingv1.Shift, error) {
+func (h *Shifts) copied(ctx context.Context, req *schedulingv1.CreateShiftsForEmployees) ([]*schedulingv1.Shift, error) {
 	const path = "forEmployees."
 	shift := req.GetDo().GetShift()
 	if shift == nil {
@@ -100,7 +103,7 @@ func copied(req *schedulingv1.CreateShiftsForEmployees) ([]*schedulingv1.Shift, 
 	if where := req.GetWhere(); where != nil && where.Days != nil {
 		days = where.GetDays()
 	}
-	refs, err := refsOf(path+"where.employeeRefs", req.GetWhere().GetEmployeeRefs())
+	refs, err := h.employeesOf(ctx, path+"where.employeeRefs", req.GetWhere().GetEmployeeRefs())
 	if err != nil {
 		return nil, err
 	}
@@ -137,6 +140,27 @@ func moveShift(path string, s *schedulingv1.Shift, days int32) error {
 		*text = t.String()
 	}
 	return nil
+}
+
+// employeesOf returns the refs of a list, each employee once.
+func (h *Shifts) employeesOf(ctx context.Context, path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
+	refs, err := refsOf(path, list)
+	if err != nil {
+		return nil, err
+	}
+	employees, err := h.shifts.Directory.Employees(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[int64]bool, len(refs))
+	out := make([]*commonv1.Ref, 0, len(refs))
+	for i, ref := range refs {
+		if !seen[employees[i].ID] {
+			seen[employees[i].ID] = true
+			out = append(out, ref)
+		}
+	}
+	return out, nil
 }
 
 // refsOf is the one list of a RefList that has items, as refs. It must have some.
