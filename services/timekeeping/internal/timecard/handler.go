@@ -60,7 +60,7 @@ func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.M
 	for i, c := range cards {
 		out.Timecards[i] = show(c, wanted, options)
 	}
-	return out, nil
+	return out, inLanguage(ctx, out.GetTimecards()...)
 }
 
 // setOf returns whose timecards are asked for, in either dialect, and where it stands in
@@ -111,7 +111,8 @@ func (h *Timecards) updated(ctx context.Context, tenantID int64, who person.Pers
 	if err != nil {
 		return nil, err
 	}
-	return show(cards[0], selection(nil), options{}), nil
+	out := show(cards[0], selection(nil), options{})
+	return out, inLanguage(ctx, out)
 }
 
 // dateOnly cuts the time of a date-time.

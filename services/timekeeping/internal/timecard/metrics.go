@@ -30,10 +30,14 @@ func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepi
 	}
 	wanted := selection(req.GetSelect())
 	out := &timekeepingv1.TimecardMetricsList{Metrics: make([]*timekeepingv1.TimecardMetrics, len(cards))}
+	var types []*timekeepingv1.TimecardExceptionType
 	for i, c := range cards {
 		out.Metrics[i] = metrics(c, wages, wanted, codes, req.GetRollupContext())
+		for _, counted := range out.Metrics[i].GetExceptionCounts() {
+			types = append(types, counted.GetExceptionType())
+		}
 	}
-	return out, nil
+	return out, card.NameExceptions(ctx, types...)
 }
 
 // matchesRef says whether a pay code is one of a list; all are of an empty one.

@@ -64,5 +64,6 @@ func (h *Timecards) one(ctx context.Context, tenantID int64, who person.Person, 
 	if err != nil {
 		return nil, err
 	}
-	return show(cards[0], selection(list), options{}), nil
+	out := show(cards[0], selection(list), options{})
+	return out, inLanguage(ctx, out)
 }

@@ -49,7 +49,8 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 	if err != nil {
 		return nil, err
 	}
-	return &timekeepingv1.TimecardList{Timecards: []*timekeepingv1.Timecard{show(cards[0], selection(req.GetSelect()), options)}}, nil
+	out := show(cards[0], selection(req.GetSelect()), options)
+	return &timekeepingv1.TimecardList{Timecards: []*timekeepingv1.Timecard{out}}, inLanguage(ctx, out)
 }
 
 // UpdateEmployeeTimecard changes the timecard of the caller. Whoever is named must be the

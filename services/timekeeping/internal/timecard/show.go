@@ -1,6 +1,7 @@
 package timecard
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -84,6 +85,17 @@ func show(c *card.Card, wanted func(string) bool, o options) *timekeepingv1.Time
 		e.Employee = ref
 	}
 	return out
+}
+
+// inLanguage names the exceptions of timecards in the language of the caller.
+func inLanguage(ctx context.Context, list ...*timekeepingv1.Timecard) error {
+	var types []*timekeepingv1.TimecardExceptionType
+	for _, timecard := range list {
+		for _, e := range timecard.GetExceptions() {
+			types = append(types, e.GetExceptionType())
+		}
+	}
+	return card.NameExceptions(ctx, types...)
 }
 
 // summary adds totals up by pay code, and by day or job.
