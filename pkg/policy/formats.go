@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -73,6 +74,30 @@ func (f form) checkEach(field protoreflect.FieldDescriptor) check {
 		}
 		return nil
 	}
+}
+
+// compileFormats makes the plan of the formats of a message type. Items of which a method checks
+// the formats itself have no part in it.
+func compileFormats(desc protoreflect.MessageDescriptor) (*plan, error) {
+	return compileBelow(desc, formatChecks, func(field protoreflect.FieldDescriptor) bool { return !fieldOptions(field).GetFormatsByItem() })
+}
+
+var itemFormats sync.Map // full name of a message -> *plan
+
+// CheckItem returns a fault that names the first text of an item that does not have the form of
+// its field, for a field whose contract says formats_by_item.
+func CheckItem(item proto.Message) error {
+	desc := item.ProtoReflect().Descriptor()
+	known, ok := itemFormats.Load(desc.FullName())
+	if !ok {
+		p, err := compileFormats(desc)
+		if err != nil {
+			return err
+		}
+		known, _ = itemFormats.LoadOrStore(desc.FullName(), p)
+	}
+	p, _ := known.(*plan)
+	return p.check(item, "")
 }
 
 // CheckFormat refuses a text that does not have the format of a field, calling

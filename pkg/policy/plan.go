@@ -111,7 +111,12 @@ func (f *failure) under(step string) *failure {
 // compile makes the plan of a message type and of all types below it. It
 // returns nil when there is nothing to check.
 func compile(desc protoreflect.MessageDescriptor, of checksOf) (*plan, error) {
-	c := &compiler{of: of, plans: map[protoreflect.FullName]*plan{}}
+	return compileBelow(desc, of, func(protoreflect.FieldDescriptor) bool { return true })
+}
+
+// compileBelow is compile that looks below some fields only.
+func compileBelow(desc protoreflect.MessageDescriptor, of checksOf, below func(protoreflect.FieldDescriptor) bool) (*plan, error) {
+	c := &compiler{of: of, below: below, plans: map[protoreflect.FullName]*plan{}}
 	p, err := c.add(desc)
 	if err != nil {
 		return nil, err
@@ -125,6 +130,7 @@ func compile(desc protoreflect.MessageDescriptor, of checksOf) (*plan, error) {
 
 type compiler struct {
 	of    checksOf
+	below func(protoreflect.FieldDescriptor) bool
 	plans map[protoreflect.FullName]*plan
 }
 
@@ -144,7 +150,7 @@ func (c *compiler) add(desc protoreflect.MessageDescriptor) (*plan, error) {
 	for i := range desc.Fields().Len() {
 		field := desc.Fields().Get(i)
 		below := messageBelow(field)
-		if below == nil {
+		if below == nil || !c.below(field) {
 			continue
 		}
 		sub, err := c.add(below)

@@ -163,7 +163,7 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 	if m.names, err = compile(desc.Input(), nameChecks(!m.Public && m.Writes())); err != nil {
 		return nil, fmt.Errorf("names of %s: %w", m.Name, err)
 	}
-	if m.formats, err = compile(desc.Input(), formatChecks); err != nil {
+	if m.formats, err = compileFormats(desc.Input()); err != nil {
 		return nil, fmt.Errorf("formats of %s: %w", m.Name, err)
 	}
 	if m.limits, err = compile(desc.Input(), limitChecks); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -43,7 +44,10 @@ func (h *Handler) write(ctx context.Context, persons []*schedulingv1.PersonEmplo
 	tenantID := tenant.Of(ctx)
 	items := make([]*item, len(persons))
 	for i, in := range persons {
-		items[i] = &item{effect: does}
+		items[i] = &item{effect: does, err: policy.CheckItem(in)}
+		if items[i].err != nil {
+			continue
+		}
 		items[i].change, items[i].err = readChange(in)
 		if items[i].err == nil && does != replaceSpan && len(items[i].terms) == 0 {
 			items[i].err = fault.Invalid(fault.CodeInput, "assignments must not be empty.")

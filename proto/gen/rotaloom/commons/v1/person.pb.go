@@ -2379,12 +2379,12 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x1f_include_accrual_policy_details\"\x80\x01\n" +
 	"\x19GetCurrentUserInfoRequest\x12C\n" +
 	"\x1binclude_contact_information\x18\x01 \x01(\bH\x00R\x19includeContactInformation\x88\x01\x01B\x1e\n" +
-	"\x1c_include_contact_information\"\xba\x01\n" +
+	"\x1c_include_contact_information\"\xbc\x01\n" +
 	"\n" +
-	"PersonList\x12[\n" +
-	"\apersons\x18\x01 \x03(\v2\x1b.rotaloom.commons.v1.PersonB$\xa2\xbb\x18 \n" +
+	"PersonList\x12]\n" +
+	"\apersons\x18\x01 \x03(\v2\x1b.rotaloom.commons.v1.PersonB&\xa2\xbb\x18\"\n" +
 	"\x1e\bd\x12\n" +
-	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
+	"WCO-101207\x18\x9d\x03 \x01J\temployees@\x01R\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
 	"\apersons\x12\afailure\"\x9d\x02\n" +
 	"\x17MultiReadPersonsRequest\x126\n" +

@@ -950,7 +950,10 @@ type Field struct {
 	// Bounds the characters of a text.
 	Length *Length `protobuf:"bytes,6,opt,name=length,proto3" json:"length,omitempty"`
 	// Whether it holds a wage, or an amount that follows from one.
-	Wage          bool `protobuf:"varint,7,opt,name=wage,proto3" json:"wage,omitempty"`
+	Wage bool `protobuf:"varint,7,opt,name=wage,proto3" json:"wage,omitempty"`
+	// Of a repeated field: whether the method checks the formats of each item, so that an item
+	// with a malformed value does not refuse the others.
+	FormatsByItem bool `protobuf:"varint,8,opt,name=formats_by_item,json=formatsByItem,proto3" json:"formats_by_item,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1030,6 +1033,13 @@ func (x *Field) GetLength() *Length {
 func (x *Field) GetWage() bool {
 	if x != nil {
 		return x.Wage
+	}
+	return false
+}
+
+func (x *Field) GetFormatsByItem() bool {
+	if x != nil {
+		return x.FormatsByItem
 	}
 	return false
 }
@@ -1343,7 +1353,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x03max\x18\x01 \x01(\x05R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +
 	"\x06status\x18\x03 \x01(\x05R\x06status\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\"\xa4\x02\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"\xcc\x02\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\x12!\n" +
@@ -1351,7 +1361,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x05alias\x18\x04 \x01(\tR\x05alias\x122\n" +
 	"\x06ranges\x18\x05 \x03(\v2\x1a.rotaloom.options.v1.RangeR\x06ranges\x123\n" +
 	"\x06length\x18\x06 \x01(\v2\x1b.rotaloom.options.v1.LengthR\x06length\x12\x12\n" +
-	"\x04wage\x18\a \x01(\bR\x04wage\"\x83\x01\n" +
+	"\x04wage\x18\a \x01(\bR\x04wage\x12&\n" +
+	"\x0fformats_by_item\x18\b \x01(\bR\rformatsByItem\"\x83\x01\n" +
 	"\x05Event\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1c\n" +
 	"\tconsumers\x18\x02 \x03(\tR\tconsumers\x12B\n" +

@@ -592,11 +592,11 @@ const file_rotaloom_scheduling_v1_employment_term_assignment_proto_rawDesc = "" 
 	"$FindEmploymentTermAssignmentsRequest\x12#\n" +
 	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\"x\n" +
 	")MultiReadEmploymentTermAssignmentsRequest\x126\n" +
-	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xdb\x01\n" +
-	"\x19PersonEmploymentTermsList\x12m\n" +
-	"\apersons\x18\x01 \x03(\v2-.rotaloom.scheduling.v1.PersonEmploymentTermsB$\xa2\xbb\x18 \n" +
+	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xdd\x01\n" +
+	"\x19PersonEmploymentTermsList\x12o\n" +
+	"\apersons\x18\x01 \x03(\v2-.rotaloom.scheduling.v1.PersonEmploymentTermsB&\xa2\xbb\x18\"\n" +
 	"\x1e\bd\x12\n" +
-	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
+	"WCO-101207\x18\x9d\x03 \x01J\temployees@\x01R\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
 	"\apersons\x12\afailure\"\x9f\x02\n" +
 	"\x15PersonEmploymentTerms\x12L\n" +

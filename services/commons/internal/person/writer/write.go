@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -144,7 +145,9 @@ func (w *Writer) prepare(ctx context.Context, tenantID int64, persons []*commons
 	items := make([]*store.Item, len(persons))
 	keys := make([]store.Key, len(persons))
 	for i, in := range persons {
-		items[i] = &store.Item{}
+		if items[i] = (&store.Item{Err: policy.CheckItem(in)}); items[i].Err != nil {
+			continue
+		}
 		if m == Update || (m == Upsert && reader.IsIdentified(in.GetPersonIdentity())) {
 			keys[i], items[i].Err = reader.ParseIdentity(in.GetPersonIdentity(), w.reader.Today())
 		}
