@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 )
 
 // MaxOfCase bounds the edits of one case.
@@ -58,6 +59,13 @@ func remove(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, i
 	if len(ids) == 0 {
 		return nil
 	}
+	first, err := firstDay(ctx, tx, tenantID, ids)
+	if err != nil || first == nil {
+		return err
+	}
+	if err := leaveday.RefuseSigned(ctx, tx, tenantID, leaveday.Change{EmployeeID: c.EmployeeID, First: *first}); err != nil {
+		return err
+	}
 	if _, err := begin(ctx, tx, tenantID, c.EmployeeID); err != nil {
 		return err
 	}
@@ -96,12 +104,23 @@ func (OfCases) Touch(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecas
 }
 
 // DeleteAll deletes the edits of cases.
-func (OfCases) DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases []*leavecase.Case) error {
+func (o OfCases) DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases []*leavecase.Case) error {
 	employees := make([]int64, len(cases))
+	var changes []leaveday.Change
 	for i, c := range cases {
 		employees[i] = c.EmployeeID
+		days, err := o.Days(ctx, tx, tenantID, c.ID)
+		if err != nil {
+			return err
+		}
+		if !days.Empty() {
+			changes = append(changes, leaveday.Change{EmployeeID: c.EmployeeID, First: days.From})
+		}
 	}
 	// All at once and in order, so that nobody waits for each other in a circle.
+	if err := leaveday.RefuseSigned(ctx, tx, tenantID, changes...); err != nil {
+		return err
+	}
 	if _, err := lockHeads(ctx, tx, tenantID, employees); err != nil {
 		return err
 	}

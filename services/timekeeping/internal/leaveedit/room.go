@@ -2,6 +2,7 @@ package leaveedit
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,13 +30,38 @@ func (h *Handler) readRoom(ctx context.Context, tenantID int64, p *plan, clock *
 	return h.room.Read(ctx, tenantID, p.of.EmployeeID, days)
 }
 
+// refuseSigned refuses rows of an employee that begin, or began before, on days whose timecard is
+// signed off.
+func refuseSigned(ctx context.Context, tx pgx.Tx, tenantID int64, rows []row) error {
+	first, ids := rows[0].first, make([]int64, len(rows))
+	for i, r := range rows {
+		first, ids[i] = min(first, r.first), r.id
+	}
+	before, err := firstDay(ctx, tx, tenantID, ids)
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		first = min(first, *before)
+	}
+	return leaveday.RefuseSigned(ctx, tx, tenantID, leaveday.Change{EmployeeID: rows[0].employeeID, First: first})
+}
+
+// firstDay returns the first day that stored edits touch, nil without any.
+func firstDay(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (first *civil.Date, err error) {
+	if err := tx.QueryRow(ctx, `SELECT min(from_day) FROM leave_edit WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids).Scan(&first); err != nil {
+		return nil, fmt.Errorf("read the first day of leave edits: %w", err)
+	}
+	return first, nil
+}
+
 // checkRoom refuses rows of an employee whose days have no room for them, and keeps others from
 // entering leave until the transaction ends.
 func checkRoom(ctx context.Context, tx pgx.Tx, tenantID int64, days *leaveday.Days, rows []row) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if err := leaveday.Lock(ctx, tx, tenantID, rows[0].employeeID); err != nil {
+	if err := refuseSigned(ctx, tx, tenantID, rows); err != nil {
 		return err
 	}
 	var added []leaveday.Taking

@@ -109,7 +109,7 @@ func (h *requests) create(ctx context.Context, employee *employee, given *timeke
 			if err := insert(ctx, tx, tenantID, made); err != nil || !as.covers() {
 				return err
 			}
-			return putOnSchedule(ctx, tx, made, put)
+			return putOnSchedule(ctx, tx, tenantID, made, made.first, put)
 		})
 	})
 	if err != nil {
@@ -144,9 +144,13 @@ func refuseOverlaps(ctx context.Context, tx pgx.Tx, tenantID int64, made *row, d
 	return nil
 }
 
-// putOnSchedule puts on the schedule what a request has there by its status. It is the last
-// thing that a change does: scheduling may refuse it.
-func putOnSchedule(ctx context.Context, tx pgx.Tx, r *row, put handover.Put) error {
+// putOnSchedule puts on the schedule what a request has there by its status, unless the
+// timecard of its first day, or of the day on which it began before, is signed off. It is the
+// last thing that a change does: scheduling may refuse it.
+func putOnSchedule(ctx context.Context, tx pgx.Tx, tenantID int64, r *row, first civil.Date, put handover.Put) error {
+	if err := leaveday.RefuseSigned(ctx, tx, tenantID, leaveday.Change{EmployeeID: r.employeeID, First: first}); err != nil {
+		return err
+	}
 	list, err := r.edits()
 	if err != nil {
 		return err
@@ -262,7 +266,7 @@ func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffSt
 		if err := update(ctx, tx, tenantID, r); err != nil || r.status.covers() == before.covers() {
 			return err
 		}
-		return putOnSchedule(ctx, tx, r, put)
+		return putOnSchedule(ctx, tx, tenantID, r, r.first, put)
 	})
 	if err != nil {
 		return nil, err

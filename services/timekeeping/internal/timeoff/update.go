@@ -98,6 +98,7 @@ func (h *requests) replace(
 			if size := proto.Size(request); size > 2*maxBytes {
 				return invalid("The request", "must have at most %d bytes; it would have %d", 2*maxBytes, size)
 			}
+			first := r.first
 			r.request, r.subtypeID = request, subtype.GetId()
 			r.first, r.last = extent(days)
 			if err := refuseOverlaps(ctx, tx, tenantID, r, days); err != nil {
@@ -113,7 +114,7 @@ func (h *requests) replace(
 			if err := replace(ctx, tx, tenantID, r); err != nil || !r.status.covers() {
 				return err
 			}
-			return putOnSchedule(ctx, tx, r, put)
+			return putOnSchedule(ctx, tx, tenantID, r, min(first, r.first), put)
 		})
 	})
 	if err != nil {

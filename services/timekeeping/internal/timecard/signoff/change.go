@@ -37,7 +37,7 @@ ON CONFLICT (tenant_id, employee_id, day) DO UPDATE SET worked = signed_day.work
 
 // errSignedMeanwhile says that a timecard was signed off, or opened, while a change of it
 // was prepared.
-var errSignedMeanwhile = fault.Conflict(fault.CodeStale, "The timecard was signed off or opened meanwhile. Try again.")
+var errSignedMeanwhile = fault.Conflict(fault.CodeStale, "The timecard was signed off or opened, or its leave changed, meanwhile. Try again.")
 
 // tries is how often a change is prepared anew when a timecard is signed off meanwhile.
 const tries = 3

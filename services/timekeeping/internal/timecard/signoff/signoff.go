@@ -3,6 +3,7 @@
 package signoff
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
@@ -67,6 +69,10 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 	if open.Days() > card.MaxDays {
 		return timecardfault.Invalid("The days from %s have not been signed off yet. Sign off at most %d days at once", open.From, card.MaxDays)
 	}
+	mark, err := leaveday.ReadMark(ctx, s.pool, tenantID, who.ID)
+	if err != nil {
+		return err
+	}
 	k, err := s.known(ctx, who.ID, open)
 	if err != nil {
 		return err
@@ -82,6 +88,13 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 		}
 		if !now[who.ID].equal(last) {
 			return errSignedMeanwhile
+		}
+		// Leave of signed-off days is refused, so none may be on its way.
+		if err := leaveday.Lock(ctx, tx, tenantID, who.ID); err != nil {
+			return err
+		}
+		if under, err := leaveday.ReadMark(ctx, tx, tenantID, who.ID); err != nil || under != mark {
+			return cmp.Or(err, error(errSignedMeanwhile))
 		}
 		cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{who.ID}, card.Window{Days: open, Bodies: true}, k.of)
 		if err != nil {

@@ -1,0 +1,54 @@
+package leaveday
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// CodeSignedOff (400): the timecard of a day is signed off, so that leave of the day stays as it is. Remove the sign-off, change the leave, and sign off again.
+const CodeSignedOff = "WRL-21103"
+
+// Change is a change of leave of an employee, with the first day that it concerns.
+type Change struct {
+	EmployeeID int64
+	First      civil.Date
+}
+
+// RefuseSigned refuses changes of leave on days whose timecards are signed off: the timecard
+// would neither show nor pay them. It keeps others from changing leave of the employees, and
+// their timecards from being signed off, until the transaction ends.
+func RefuseSigned(ctx context.Context, tx pgx.Tx, tenantID int64, changes ...Change) error {
+	ids, first := make([]int64, len(changes)), make(map[int64]civil.Date, len(changes))
+	for i, c := range changes {
+		ids[i] = c.EmployeeID
+		if day, ok := first[c.EmployeeID]; !ok || c.First < day {
+			first[c.EmployeeID] = c.First
+		}
+	}
+	if err := lock.WaitEach(ctx, tx, tenantID, ids); err != nil {
+		return err
+	}
+	rows, err := tx.Query(ctx, `SELECT employee_id, max(through) FROM timecard_signoff
+		WHERE tenant_id = $1 AND employee_id = ANY($2) GROUP BY employee_id ORDER BY employee_id`, tenantID, ids)
+	if err != nil {
+		return fmt.Errorf("read sign-offs: %w", err)
+	}
+	var refused error
+	var id int64
+	var through civil.Date
+	if _, err := pgx.ForEachRow(rows, []any{&id, &through}, func() error {
+		if day := first[id]; day <= through && refused == nil {
+			refused = fault.Invalid(CodeSignedOff, fmt.Sprintf(
+				"The timecard of employee %d is signed off through %s, and the leave begins on %s. Remove the sign-off, change the leave, and sign off again.", id, through, day))
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("read sign-offs: %w", err)
+	}
+	return refused
+}
