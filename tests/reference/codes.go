@@ -189,11 +189,31 @@ func (s *sources) call(folder string, imports map[string]string, call *ast.CallE
 				found = cmp.Or(s.codes[s.names[imports[of.Name]][a.Sel.Name]], found)
 			}
 		}
-		if text := textOf(argument); found != nil && strings.Contains(text, " ") {
+		text := textOf(argument)
+		if found != nil && isOverLimit(call) && strings.Contains(text, " ") {
+			found.texts = append(found.texts, limitText(text, literal(call.Args[len(call.Args)-1])))
+			return
+		}
+		if found != nil && strings.Contains(text, " ") {
 			found.texts = append(found.texts, line(text))
 			return
 		}
 	}
+}
+
+// isOverLimit reports whether a call is one of fault.OverLimit.
+func isOverLimit(call *ast.CallExpr) bool {
+	selector, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && selector.Sel.Name == "OverLimit"
+}
+
+// limitText returns the text that fault.OverLimit makes of a quantity and an advice; without
+// an advice in the call, it is that to split the request.
+func limitText(quantity, advice string) string {
+	if strings.HasPrefix(quantity, " ") {
+		quantity = "%s" + quantity // The call puts a variable before it.
+	}
+	return "Service limits are exceeded: " + quantity + ": %d, allowed: %d. " + cmp.Or(advice, fault.SplitRequest)
 }
 
 // textOf returns the text of a literal, or of the format of a call such as
