@@ -151,7 +151,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	finder := requested.New(persons, commonsClients{periods, hyperfinds})
 	signoffs := signoff.NewStore(deps.Pool, cards)
 	leaveDays := leavecase.Ranges{Periods: periods}
-	reporter := leaveedit.NewReporter(deps.Pool, schedulingv1.NewLeaveServiceClient(deps.Scheduling), deps.Log)
+	waiting, err := newWaiting(deps.Registry)
+	if err != nil {
+		return nil, err
+	}
+	reporter := leaveedit.NewReporter(deps.Pool, schedulingv1.NewLeaveServiceClient(deps.Scheduling), deps.Log, waiting.WithLabelValues("leave"))
 	workedTime := timecard.NewWorkedTime(cards)
 	payroll := payrollstaging.Deps{
 		Pool: deps.Pool, Persons: persons, Commons: commonsv1.NewPersonServiceClient(deps.Commons),
@@ -159,7 +163,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	subtypes, timeOffEdits := requestsubtype.New(deps.Pool), schedulingv1.NewTimeOffEditServiceClient(deps.Scheduling)
 	timeOff := timeoff.Deps{
-		Pool: deps.Pool, Persons: persons, Days: employeeDays, Handover: handover.New(deps.Pool, timeOffEdits, timeoff.StoredEdits, deps.Log),
+		Pool: deps.Pool, Persons: persons, Days: employeeDays, Handover: handover.New(deps.Pool, timeOffEdits, timeoff.StoredEdits, deps.Log, waiting.WithLabelValues("time_off")),
 		Subtypes: subtypes, Commons: hyperfinds, Accruals: accrual.NewReader(deps.Pool, cards, pay), Room: room, Clock: deps.Clock,
 	}
 	payrollWorker, err := payrollstaging.NewWorker(payroll, deps.Registry)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -59,11 +60,13 @@ type Reporter struct {
 	pool     *pg.Pool
 	schedule schedulingv1.LeaveServiceClient
 	log      *slog.Logger
+	waiting  prometheus.Gauge
 }
 
-// NewReporter returns a Reporter of the database of the pool.
-func NewReporter(pool *pg.Pool, schedule schedulingv1.LeaveServiceClient, log *slog.Logger) *Reporter {
-	return &Reporter{pool: pool, schedule: schedule, log: log}
+// NewReporter returns a Reporter of the database of the pool. Its sweep counts the employees
+// whose leave it cannot hand over.
+func NewReporter(pool *pg.Pool, schedule schedulingv1.LeaveServiceClient, log *slog.Logger, waiting prometheus.Gauge) *Reporter {
+	return &Reporter{pool: pool, schedule: schedule, log: log, waiting: waiting}
 }
 
 // Report hands over the leave of employees after their changes are committed and before the
@@ -140,8 +143,12 @@ func (r *Reporter) sweep(ctx context.Context) error {
 		return fmt.Errorf("look for leave to hand over: %w", err)
 	}
 	var failed error
+	left := 0
 	for tenantID, employees := range waiting {
-		failed = errors.Join(failed, r.report(tenant.With(ctx, tenantID), tenantID, employees))
+		if err := r.report(tenant.With(ctx, tenantID), tenantID, employees); err != nil {
+			failed, left = errors.Join(failed, err), left+len(employees)
+		}
 	}
+	r.waiting.Set(float64(left))
 	return failed
 }

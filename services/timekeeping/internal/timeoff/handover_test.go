@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/status"
@@ -107,9 +108,11 @@ func TestCallsWithoutAResponse(t *testing.T) {
 	assert.Equal(t, []string{"2031-03-03"}, w.schedules.Days())
 	assert.Zero(t, w.count("time_off_request"))
 	require.Error(t, w.sweep(), "scheduling is still away")
+	assert.Equal(t, 1., testutil.ToFloat64(w.waiting))
 	assert.Equal(t, 1, w.count("time_off_claim"))
 	w.schedules.After = nil
 	require.NoError(t, w.sweep())
+	assert.Zero(t, testutil.ToFloat64(w.waiting))
 	assert.Empty(t, w.schedules.Days())
 	assert.Zero(t, w.count("time_off_claim"))
 }

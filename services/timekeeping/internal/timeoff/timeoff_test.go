@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -54,6 +55,7 @@ type fixture struct {
 	subtypes                   *requestsubtype.Handler
 	schedules                  *timeofftest.Schedules
 	handover                   *handover.Handover
+	waiting                    prometheus.Gauge
 	clock                      *clock.Fake
 	accruals                   accruals
 }
@@ -87,7 +89,8 @@ func newFixture(t *testing.T) *fixture {
 	}
 	w.accruals.w = w
 	w.subtypes = requestsubtype.New(w.pool)
-	w.handover = handover.New(w.pool, w.schedules, timeoff.StoredEdits, pgtest.Log(t))
+	w.waiting = prometheus.NewGauge(prometheus.GaugeOpts{})
+	w.handover = handover.New(w.pool, w.schedules, timeoff.StoredEdits, pgtest.Log(t), w.waiting)
 	deps := timeoff.Deps{
 		Pool: w.pool, Persons: person.NewDirectory(w.pool, persontest.NobodyElse{}, nil), Days: w.schedules, Handover: w.handover,
 		Subtypes: w.subtypes, Clock: w.clock, Room: leaveday.NewReader(w.pool, march()), Accruals: &w.accruals,

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -47,11 +48,13 @@ type Handover struct {
 	schedule schedulingv1.TimeOffEditServiceClient
 	stored   Stored
 	log      *slog.Logger
+	waiting  prometheus.Gauge
 }
 
-// New returns a Handover of the requests in the database of the pool.
-func New(pool *pg.Pool, schedule schedulingv1.TimeOffEditServiceClient, stored Stored, log *slog.Logger) *Handover {
-	return &Handover{pool: pool, schedule: schedule, stored: stored, log: log}
+// New returns a Handover of the requests in the database of the pool. Its sweep counts the
+// changes that it cannot settle.
+func New(pool *pg.Pool, schedule schedulingv1.TimeOffEditServiceClient, stored Stored, log *slog.Logger, waiting prometheus.Gauge) *Handover {
+	return &Handover{pool: pool, schedule: schedule, stored: stored, log: log, waiting: waiting}
 }
 
 // Request names a request and its employee.

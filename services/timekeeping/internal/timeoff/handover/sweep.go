@@ -79,15 +79,18 @@ func (h *Handover) Sweep(ctx context.Context, after time.Duration) error {
 		return fmt.Errorf("look for claims of time off: %w", err)
 	}
 	var failed error
+	waiting := 0
 	for _, c := range found {
 		ctx := tenant.With(ctx, c.Tenant)
 		if err := h.settle(ctx, c); err != nil {
 			// The others come first the next time: one that scheduling refuses, because its
 			// days were locked meanwhile, holds nobody up.
+			waiting++
 			_, later := claims.Exec(ctx, h.pool, postponeClaim, c.Tenant, c.ID)
 			failed = errors.Join(failed, fmt.Errorf("request %d of tenant %d: %w", c.RequestID, c.Tenant, err), later)
 		}
 	}
+	h.waiting.Set(float64(waiting))
 	return failed
 }
 
