@@ -37,10 +37,11 @@ type Days struct {
 // ErrMoved (409) says that another run or a cancellation changed the ledger since Read.
 var ErrMoved = fault.Conflict(fault.CodeStale, "Another run staged an employee meanwhile. Try again.")
 
+// Whoever locks several heads does so by ascending employee.
 const (
 	note = `
 INSERT INTO payroll_ledger_head AS h (tenant_id, employee_id, changes, changed_from, changed_to)
-SELECT $1, d.id, 1, min(d.first), max(d.next) FROM unnest($2::bigint[], $3::date[], $4::date[]) AS d (id, first, next) GROUP BY d.id
+SELECT $1, d.id, 1, min(d.first), max(d.next) FROM unnest($2::bigint[], $3::date[], $4::date[]) AS d (id, first, next) GROUP BY d.id ORDER BY d.id
 ON CONFLICT (tenant_id, employee_id) DO UPDATE SET changes = h.changes + 1,
     changed_from = least(h.changed_from, excluded.changed_from), changed_to = greatest(h.changed_to, excluded.changed_to)`
 
@@ -50,7 +51,7 @@ SELECT e.id, coalesce(h.version, 0), coalesce(h.changes, 0), h.changed_from, h.c
 FROM unnest($2::bigint[]) AS e (id) LEFT JOIN payroll_ledger_head h ON h.tenant_id = $1 AND h.employee_id = e.id ORDER BY e.id`
 
 	add = `
-INSERT INTO payroll_ledger_head (tenant_id, employee_id) SELECT $1, unnest($2::bigint[]) ON CONFLICT DO NOTHING`
+INSERT INTO payroll_ledger_head (tenant_id, employee_id) SELECT $1, e FROM unnest($2::bigint[]) AS e ORDER BY e ON CONFLICT DO NOTHING`
 
 	lock = `
 SELECT employee_id, version FROM payroll_ledger_head WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id FOR UPDATE`

@@ -12,7 +12,7 @@ import (
 
 const (
 	makeHeads = `
-INSERT INTO timecard_head (tenant_id, employee_id) SELECT $1, unnest($2::bigint[]) ON CONFLICT DO NOTHING`
+INSERT INTO timecard_head (tenant_id, employee_id) SELECT $1, e FROM unnest($2::bigint[]) AS e ORDER BY e ON CONFLICT DO NOTHING`
 
 	lockHeads = `
 SELECT employee_id FROM timecard_head WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id FOR UPDATE`
