@@ -43,7 +43,10 @@ type sums struct {
 	corrected amount.Quantity
 	applied   *civil.Date
 	hasSigned bool
-	paid      amount.Quantity
+	// isOpen says that a correction applies on an open day, which the run leaves out. The sums
+	// cannot tell whether an earlier run paid it.
+	isOpen bool
+	paid   amount.Quantity
 }
 
 // difference returns the rows of an employee: the totals of days that no run has staged yet,
@@ -67,7 +70,7 @@ func (r *rules) difference(b *book, totals []Total) []Total {
 				}
 			}
 		}
-		if due == (amount.Quantity{}) || !slices.Contains(r.kinds, Correction) {
+		if s.isOpen || due == (amount.Quantity{}) || !slices.Contains(r.kinds, Correction) {
 			continue
 		}
 		row, historical := s.example.of(due), key.day
@@ -89,7 +92,7 @@ func (r *rules) sum(b *book, totals []Total) map[paidKey]*sums {
 	days := r.span()
 	all := map[paidKey]*sums{}
 	at := func(day civil.Date, t Total) *sums {
-		if !r.admits(t) || r.onlySignedOff && day >= b.Open {
+		if !r.admits(b.named(t)) || r.onlySignedOff && day >= b.Open {
 			return nil
 		}
 		key := keyOf(day, t)
@@ -107,10 +110,12 @@ func (r *rules) sum(b *book, totals []Total) map[paidKey]*sums {
 		}
 	}
 	for _, t := range b.corrections {
-		if r.onlySignedOff && t.Date >= b.Open {
-			continue // The day on which it applies is open.
-		}
-		if s := at(*t.Historical, t); s != nil {
+		s := at(*t.Historical, t)
+		switch {
+		case s == nil:
+		case r.onlySignedOff && t.Date >= b.Open:
+			s.isOpen = true
+		default:
 			s.corrected, s.hasSigned = s.corrected.Add(t.quantity()), true
 			if days.Contains(t.Date) {
 				s.applied = &t.Date

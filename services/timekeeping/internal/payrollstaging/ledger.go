@@ -14,6 +14,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
 )
 
 // lookBack is how many days before those of a run are compared with the ledger while they
@@ -44,6 +45,7 @@ type coverage struct {
 
 // covers reports whether an earlier run staged what a day has of a pay code.
 func (b *book) covers(day civil.Date, t Total) bool {
+	t = b.named(t)
 	return slices.ContainsFunc(b.covered, func(c coverage) bool { return c.days.Contains(day) && c.rules.admits(t) })
 }
 
@@ -55,6 +57,9 @@ type book struct {
 	paid map[paidKey]amount.Quantity
 	// names are those of the pay codes in paid.
 	names map[paidKey]string
+	// present are the names that pay codes have now, by id. Signed days and earlier runs keep
+	// those of their time.
+	present map[int64]string
 	// corrections are those of the days that are compared, each as the timecard has it.
 	corrections []Total
 	// others are the days beside those of the run whose totals are compared with the ledger.
@@ -62,6 +67,14 @@ type book struct {
 	// corrected are further days, of which only the corrections are compared: no run staged
 	// the days themselves.
 	corrected []civil.Date
+}
+
+// named returns a total under the present name of its pay code.
+func (b *book) named(t Total) Total {
+	if name, ok := b.present[t.PayCodeID]; ok {
+		t.PayCode = name
+	}
+	return t
 }
 
 // findOthers returns the days before those of a run whose totals it compares with the ledger:
@@ -99,9 +112,13 @@ func (w *Worker) readBooks(ctx context.Context, b *stagedBatch) (map[int64]*book
 	if err != nil {
 		return nil, err
 	}
+	present, err := w.readPayCodes(ctx, b.tenantID)
+	if err != nil {
+		return nil, err
+	}
 	books := make(map[int64]*book, len(heads))
 	for _, h := range heads {
-		books[h.EmployeeID] = &book{Head: h, paid: map[paidKey]amount.Quantity{}, names: map[paidKey]string{}}
+		books[h.EmployeeID] = &book{Head: h, present: present, paid: map[paidKey]amount.Quantity{}, names: map[paidKey]string{}}
 	}
 	if err := w.readCoverage(ctx, b, books); err != nil {
 		return nil, err
@@ -113,6 +130,21 @@ func (w *Worker) readBooks(ctx context.Context, b *stagedBatch) (map[int64]*book
 		return nil, err
 	}
 	return books, w.readEntries(ctx, b, books)
+}
+
+// readPayCodes returns the names of pay codes, by id.
+func (w *Worker) readPayCodes(ctx context.Context, tenantID int64) (map[int64]string, error) {
+	rows, err := w.deps.Pool.Query(ctx, `SELECT id, name FROM pay_code WHERE tenant_id = $1`, tenantID)
+	if err != nil {
+		return nil, fmt.Errorf("read pay codes: %w", err)
+	}
+	out := map[int64]string{}
+	var id int64
+	var name string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error { out[id] = name; return nil }); err != nil {
+		return nil, fmt.Errorf("read pay codes: %w", err)
+	}
+	return out, nil
 }
 
 // readCoverage reads which days earlier runs staged, as far back as days are compared.
@@ -230,6 +262,7 @@ func (w *Worker) readEntries(ctx context.Context, b *stagedBatch, books map[int6
 			one.paid[key], one.names[key] = one.paid[key].Add(q), t.PayCode
 		},
 		readCorrections: func(one *book, t Total, q amount.Quantity) {
+			t.Job = jobOf(jobname.Ref(t.Job))
 			one.corrections = append(one.corrections, t.of(q))
 		},
 	} {

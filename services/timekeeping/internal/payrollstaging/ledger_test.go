@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -22,8 +20,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode/paycodetest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paycodeedit"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
@@ -43,23 +47,26 @@ func (w timecardTotals) ReadWorkedTime(ctx context.Context, req *timekeepingv1.R
 	return &timekeepingv1.ReadWorkedTimeResponse{Employees: list}, err
 }
 
-// ledgerFixture stages the payroll of employees 1 to 99 from their real timecards.
+// ledgerFixture stages the payroll of employees 1 to 9999 from their real timecards.
 type ledgerFixture struct {
 	*timecardtest.Timecards
 	pool   *pg.Pool
 	worker *Worker
+	// known is what commons knows of employees.
+	known timecardtest.Known
 }
 
 func newLedger(t *testing.T) (context.Context, *ledgerFixture) {
 	t.Helper()
 	pool, ctx := pooltest.New(t), tenant.With(t.Context(), 1)
 	_, err := work.Exec(ctx, pool, `INSERT INTO person (tenant_id, id, version, person_number, full_name, time_zone, hire_date)
-		SELECT 1, n, 1, 'P' || n, 'Person ' || n, 'Europe/Berlin', date '2020-01-01' FROM generate_series(1, 99) AS n`)
+		SELECT 1, n, 1, 'P' || n, 'Person ' || n, 'Europe/Berlin', date '2020-01-01' FROM generate_series(1, 9999) AS n`)
 	require.NoError(t, err)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-06-01"))
+	known := timecardtest.Known{}
+	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-06-01"))
 	persons := person.NewDirectory(pool, nil, rowvisibility.New(clock.System{}))
 	deps := Deps{Pool: pool, Persons: persons, Source: FromTimecards(timecardTotals{cards})}
-	return ctx, &ledgerFixture{Timecards: cards, pool: pool, worker: newWorker(t, deps)}
+	return ctx, &ledgerFixture{Timecards: cards, pool: pool, worker: newWorker(t, deps), known: known}
 }
 
 // stage stages the days of employees in a run of their own, and returns its id.
@@ -79,8 +86,10 @@ func (f *ledgerFixture) cancel(ctx context.Context, id uuid.UUID) error {
 // paid returns what all runs paid an employee: a line for each day, pay code and job.
 func (f *ledgerFixture) paid(t *testing.T, ctx context.Context, employee int64) []string {
 	t.Helper()
-	rows, err := f.pool.Query(ctx, `SELECT paid_day || ' ' || pay_code || ' ' || job || ' ' || sum(seconds) FROM payroll_staged_row
-		WHERE tenant_id = 1 AND employee_id = $1 GROUP BY paid_day, pay_code, job HAVING sum(seconds) <> 0`, employee)
+	rows, err := f.pool.Query(ctx, `SELECT paid_day || ' ' || pay_code || ' ' || job || ' ' || sum(seconds)
+			|| coalesce(' days ' || trim_scale(nullif(sum(days), 0)), '') || coalesce(' money ' || trim_scale(nullif(sum(money), 0)), '')
+		FROM payroll_staged_row WHERE tenant_id = 1 AND employee_id = $1 GROUP BY paid_day, pay_code, job
+		HAVING sum(seconds) <> 0 OR sum(days) <> 0 OR sum(money) <> 0`, employee)
 	require.NoError(t, err)
 	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
@@ -93,79 +102,30 @@ func (f *ledgerFixture) paid(t *testing.T, ctx context.Context, employee int64) 
 func (f *ledgerFixture) due(t *testing.T, ctx context.Context, days civil.Range, employee int64) []string {
 	t.Helper()
 	type key struct{ day, code, job string }
-	sums := map[key]int64{}
+	sums := map[key]amount.Quantity{}
 	// Corrections of the last days apply on the day after them.
 	for _, w := range f.Worked(ctx, t, days.From.String(), days.To.String(), employee)[0].GetTotals() {
 		if day := cmp.Or(w.GetHistoricalDate(), w.GetDate()); day < days.To.String() {
-			sums[key{day, w.GetPayCode().GetQualifier(), w.GetOrgJob().GetQualifier()}] += w.GetSeconds()
+			k := key{day, w.GetPayCode().GetQualifier(), jobOf(w.GetOrgJob())}
+			sums[k] = sums[k].Add(amount.Quantity{Seconds: w.GetSeconds(), Days: amount.Read(w.GetDays()), Money: amount.Read(w.GetMoney())})
 		}
 	}
 	out := []string{}
-	for k, seconds := range sums {
-		if seconds != 0 {
-			out = append(out, fmt.Sprintf("%s %s %s %d", k.day, k.code, k.job, seconds))
+	for k, q := range sums {
+		if q == (amount.Quantity{}) {
+			continue
 		}
+		line := fmt.Sprintf("%s %s %s %d", k.day, k.code, k.job, q.Seconds)
+		if q.Days != 0 {
+			line += " days " + q.Days.String()
+		}
+		if q.Money != 0 {
+			line += " money " + q.Money.String()
+		}
+		out = append(out, line)
 	}
 	slices.Sort(out)
 	return out
-}
-
-// someRequests are what random runs ask for: all, only what is signed off, all without or only
-// corrections, and a pay code that nobody has.
-var someRequests = []*timekeepingv1.PayrollStagingRequest{
-	{},
-	{IgnoreSignOff: new(false)},
-	{HistoricalCorrections: "Excluded in totals"},
-	{HistoricalCorrections: "Correction only"},
-	{IncludePayCodes: []*commonv1.Ref{{Qualifier: new("Other")}}},
-}
-
-// The sum of what all runs staged is what the timecard shows, after any order of punches,
-// sign-offs, removals, runs and cancellations.
-func TestTheLedgerIsTheTruth(t *testing.T) {
-	t.Parallel()
-	ctx, f := newLedger(t)
-	first := civil.Of(2026, 3, 2)
-	whole := civil.Range{From: first - 1, To: first + 28}
-	for seed := range uint64(8) {
-		employee := int64(seed + 1)
-		random := rand.New(rand.NewPCG(7, seed))
-		minute := map[string]bool{}
-		var runs []uuid.UUID
-		var log []string
-		for step := range 60 {
-			week := civil.Range{From: first + civil.Date(7*random.IntN(4))}
-			week.To = week.From + 7
-			switch n := random.IntN(10); {
-			case n < 5:
-				day := first + civil.Date(random.IntN(27))
-				at := fmt.Sprintf("%sT%02d:%02d", day, 6+random.IntN(14), random.IntN(60))
-				if minute[at] {
-					continue
-				}
-				minute[at] = true
-				f.Punch(ctx, t, 1, employee, at)
-				log = append(log, "punch "+at)
-			case n < 6:
-				err := f.Signoffs.SignOff(ctx, 1, person.Person{ID: employee, TimeZone: "Europe/Berlin"}, week)
-				log = append(log, fmt.Sprintf("sign off through %s: %v", week.To-1, err))
-			case n < 7:
-				err := f.Signoffs.Reopen(ctx, 1, employee, week.From)
-				log = append(log, fmt.Sprintf("open from %s: %v", week.From, err))
-			case n < 9:
-				kind := random.IntN(len(someRequests))
-				runs = append(runs, f.stage(t, ctx, week, proto.CloneOf(someRequests[kind]), employee))
-				log = append(log, fmt.Sprintf("stage %s by request %d", week, kind))
-			case len(runs) > 0:
-				require.NoError(t, f.cancel(ctx, runs[random.IntN(len(runs))]))
-				log = append(log, "cancel a run")
-			}
-			if step%20 == 19 {
-				f.stage(t, ctx, whole, &timekeepingv1.PayrollStagingRequest{}, employee)
-				require.Equal(t, f.due(t, ctx, whole, employee), f.paid(t, ctx, employee), "seed %d: %v", seed, log)
-			}
-		}
-	}
 }
 
 // Two runs of one employee at the same time do not pay twice.
@@ -209,4 +169,83 @@ func TestChangesDuringARun(t *testing.T) {
 	}))
 	f.stage(t, ctx, next, &timekeepingv1.PayrollStagingRequest{}, 1)
 	assert.Equal(t, []string{"2026-03-02 Regular  28800", "2026-03-03 Regular  28800"}, f.paid(t, ctx, 1))
+}
+
+// A run of what is signed off keeps corrections that an earlier run paid, though the day on which
+// they apply is open.
+func TestSignedOffRunsKeepPaidCorrections(t *testing.T) {
+	t.Parallel()
+	ctx, f := newLedger(t)
+	days := civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 9)}
+	f.Punch(ctx, t, 1, 1, "2026-03-02T08:00", "2026-03-02T16:00")
+	f.SignOff(ctx, t, 1, days)
+	f.Punch(ctx, t, 1, 1, "2026-03-03T08:00", "2026-03-03T16:00")
+	both := civil.Range{From: days.From, To: days.To + 7}
+	f.stage(t, ctx, both, &timekeepingv1.PayrollStagingRequest{}, 1)
+	want := []string{"2026-03-02 Regular  28800", "2026-03-03 Regular  28800"}
+	require.Equal(t, want, f.paid(t, ctx, 1))
+	for _, days := range []civil.Range{days, both} {
+		f.stage(t, ctx, days, &timekeepingv1.PayrollStagingRequest{IgnoreSignOff: new(false)}, 1)
+		assert.Equal(t, want, f.paid(t, ctx, 1))
+	}
+}
+
+// The job of a correction is named as that of the day, also when only its id is known.
+func TestCorrectionsOfAJobByID(t *testing.T) {
+	t.Parallel()
+	ctx, f := newLedger(t)
+	days := civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 9)}
+	for _, n := range []string{"2", "3"} {
+		list := timecardtest.Entries(t, 1, "2026-03-0"+n+"T08:00", "2026-03-0"+n+"T16:00")
+		list[0].Job = jobname.Of(&commonv1.Ref{Id: new(int64(5))})
+		require.NoError(t, f.Signoffs.AddPunches(ctx, 1, list))
+		if n == "2" {
+			f.SignOff(ctx, t, 1, days)
+		}
+	}
+	f.stage(t, ctx, civil.Range{From: days.From, To: days.To + 1}, &timekeepingv1.PayrollStagingRequest{}, 1)
+	assert.Equal(t, []string{"2026-03-02 Regular 5 28800", "2026-03-03 Regular 5 28800"}, f.paid(t, ctx, 1))
+}
+
+// The first sign-off of an employee freezes days before all punches that are left, too: a run may
+// have staged one of them, which lost its punches while it was open.
+func TestAFirstSignOffAfterPunchesWent(t *testing.T) {
+	t.Parallel()
+	ctx, f := newLedger(t)
+	first := civil.Of(2026, 3, 2)
+	f.Punch(ctx, t, 1, 1, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-17T08:00", "2026-03-17T16:00")
+	f.stage(t, ctx, civil.Range{From: first, To: first + 7}, &timekeepingv1.PayrollStagingRequest{}, 1)
+	gone := signoff.ChangedDays{}
+	gone.Add(1, first)
+	require.NoError(t, f.Signoffs.Change(ctx, 1, gone, func(ctx context.Context, tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM punch WHERE tenant_id = 1 AND employee_id = 1 AND at < '2026-03-03'`)
+		return err
+	}))
+	f.SignOff(ctx, t, 1, civil.Range{From: first + 14, To: first + 21})
+	f.stage(t, ctx, civil.Range{From: first + 14, To: first + 21}, &timekeepingv1.PayrollStagingRequest{}, 1)
+	assert.Equal(t, []string{"2026-03-17 Regular  28800"}, f.paid(t, ctx, 1))
+}
+
+// A pay code keeps its ledger when it gets another name, also in runs that choose it by its name.
+func TestAPayCodeIsRenamed(t *testing.T) {
+	t.Parallel()
+	ctx, f := newLedger(t)
+	codes := createPaySetup(t, ctx, f)
+	days := civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 9)}
+	edit := &paycodeedit.Edit{Day: days.From, Body: &timekeepingv1.TimecardPayCodeEdit{Paycode: codes["Training"], AmountType: amount.UnitHour}, Quantity: amount.Quantity{Seconds: 3600}}
+	changed := signoff.ChangedDays{}
+	changed.Add(1, days.From)
+	require.NoError(t, f.Signoffs.Change(ctx, 1, changed, func(ctx context.Context, tx pgx.Tx) error { return paycodeedit.Store(ctx, tx, 1, 1, edit) }))
+	named := func(name string) *timekeepingv1.PayrollStagingRequest {
+		return &timekeepingv1.PayrollStagingRequest{IncludePayCodes: []*commonv1.Ref{{Qualifier: &name}}}
+	}
+	f.stage(t, ctx, days, named("Training"), 1)
+	_, err := paycode.New(f.pool, paycodetest.Terms{}).UpdatePayCode(ctx, &timekeepingv1.UpdatePayCodeRequest{
+		Id: codes["Training"].GetId(), Body: &timekeepingv1.PayCode{Name: "Course", Unit: amount.UnitHour},
+	})
+	require.NoError(t, err)
+	for _, req := range []*timekeepingv1.PayrollStagingRequest{named("Course"), {}, named("Training"), {HistoricalCorrections: "Excluded in totals"}} {
+		f.stage(t, ctx, days, req, 1)
+		assert.Equal(t, []string{"2026-03-02 Training  3600"}, f.paid(t, ctx, 1), "%v", req)
+	}
 }

@@ -200,10 +200,10 @@ func (r *rules) unfiltered() bool {
 	return len(r.include) == 0 && len(r.exclude) == 0 && !r.onlySignedOff && len(r.kinds) == len(everyKind)
 }
 
-// admits reports whether a run stages the pay code of a total.
+// admits reports whether a run stages the pay code of a total, which has its present name.
 func (r *rules) admits(t Total) bool {
 	is := func(ref *commonv1.Ref) bool {
-		if ref.GetId() != 0 {
+		if ref.GetId() != 0 && t.PayCodeID != 0 {
 			return ref.GetId() == t.PayCodeID
 		}
 		return strings.EqualFold(ref.GetQualifier(), t.PayCode)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -54,6 +55,9 @@ func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules
 	case open >= maxRuns:
 		return tooMany()
 	}
+	if err := namePayCodes(ctx, tx, tenantID, r.message); err != nil {
+		return err
+	}
 	body, err := proto.Marshal(r.message)
 	if err != nil {
 		return fmt.Errorf("store run: %w", err)
@@ -76,6 +80,33 @@ func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules
 		}
 	}
 	return outbox.Append(ctx, tx, tenantID, events...)
+}
+
+// namePayCodes adds the ids of the pay codes that a request chooses by name: later runs have to
+// know what this one staged, also when a pay code gets another name.
+func namePayCodes(ctx context.Context, tx pgx.Tx, tenantID int64, req *timekeepingv1.PayrollStagingRequest) error {
+	var names []string
+	refs := slices.Concat(req.GetIncludePayCodes(), req.GetExcludePayCodes())
+	for _, ref := range refs {
+		names = append(names, ref.GetQualifier())
+	}
+	rows, err := tx.Query(ctx, `SELECT id, name FROM pay_code WHERE tenant_id = $1 AND lower(name) IN (SELECT lower(n) FROM unnest($2::text[]) AS n)`, tenantID, names)
+	if err != nil {
+		return fmt.Errorf("read pay codes: %w", err)
+	}
+	var id int64
+	var name string
+	if _, err := pgx.ForEachRow(rows, []any{&id, &name}, func() error {
+		for _, ref := range refs {
+			if ref.GetId() == 0 && strings.EqualFold(ref.GetQualifier(), name) {
+				ref.Id = proto.Int64(id)
+			}
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("read pay codes: %w", err)
+	}
+	return nil
 }
 
 func readRun(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID) (*run, error) {

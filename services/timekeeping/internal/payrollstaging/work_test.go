@@ -48,6 +48,7 @@ func begunOn(t *testing.T, ctx context.Context, pool *pg.Pool, days civil.Range,
 	req.DateRange = &timekeepingv1.PayrollDateRange{StartDateTime: days.From.String() + "T00:00:00", EndDateTime: days.To.String() + "T00:00:00"}
 	r, err := parse(req)
 	require.NoError(t, err)
+	require.NoError(t, work.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error { return namePayCodes(ctx, tx, 1, r.message) }))
 	body, err := proto.Marshal(r.message)
 	require.NoError(t, err)
 	_, err = work.Exec(ctx, pool, `INSERT INTO payroll_staging (tenant_id, id, execution_id, start_date, end_date, body, batches, batches_left)

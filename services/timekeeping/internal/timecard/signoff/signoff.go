@@ -104,8 +104,13 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 			// Its punch out would belong to the days after these, and the shift be worth nothing.
 			return fault.Invalid(timecardfault.CodeNotOver, fmt.Sprintf("%s is not over: the employee has not punched out of the shift that began then.", day))
 		}
-		// A run may have staged them while they were open.
-		if err := payledger.Note(ctx, tx, tenantID, []payledger.Days{{EmployeeID: who.ID, Range: open}}); err != nil {
+		// A run may have staged them while they were open, and the first sign-off also ends days
+		// before them that have lost all they had.
+		noted := open
+		if !signed {
+			noted.From = civil.Beginning
+		}
+		if err := payledger.Note(ctx, tx, tenantID, []payledger.Days{{EmployeeID: who.ID, Range: noted}}); err != nil {
 			return err
 		}
 		return freeze(ctx, tx, tenantID, cards[0], by)
