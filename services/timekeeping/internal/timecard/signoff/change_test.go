@@ -35,11 +35,21 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // minutes.
 func weekly(t *testing.T, ctx context.Context, pool *pg.Pool, after int32, ids ...int64) timecardtest.Known {
 	t.Helper()
-	code, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
+	return ruled(t, ctx, pool, &timekeepingv1.PayRuleVersion{WeeklyOvertime: overtime(after)}, ids...)
+}
+
+// overtime is overtime after some minutes.
+func overtime(after int32) []*timekeepingv1.PayRuleTier {
+	return []*timekeepingv1.PayRuleTier{{After: &after, PayCode: &commonv1.Ref{Qualifier: new("Overtime")}}}
+}
+
+// ruled returns what commons knows of employees who have a pay rule.
+func ruled(t *testing.T, ctx context.Context, pool *pg.Pool, rule *timekeepingv1.PayRuleVersion, ids ...int64) timecardtest.Known {
+	t.Helper()
+	_, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
 	require.NoError(t, err)
-	_, err = payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Weekly", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
-		EffectiveDate: "1900-01-01", WeeklyOvertime: []*timekeepingv1.PayRuleTier{{After: &after, PayCode: &commonv1.Ref{Id: code.Id}}},
-	}}})
+	rule.EffectiveDate = "1900-01-01"
+	_, err = payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Weekly", EffectiveVersions: []*timekeepingv1.PayRuleVersion{rule}})
 	require.NoError(t, err)
 	known := timecardtest.Known{}
 	for _, id := range ids {

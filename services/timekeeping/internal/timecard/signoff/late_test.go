@@ -1,6 +1,7 @@
 package signoff_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
@@ -38,45 +40,69 @@ func TestTheFirstPunchComesLate(t *testing.T) {
 	assert.Equal(t, byCode(t, ctx, cards, 2), byCode(t, ctx, cards, 1))
 }
 
-// Random days of five weeks, of which random punches come after random sign-offs.
+// Random days of four weeks, of which random punches come after random sign-offs, under rules that
+// divide time in different ways.
 func TestPunchesComeLate(t *testing.T) {
 	t.Parallel()
-	ctx := tenant.With(t.Context(), 1)
-	pool := pooltest.New(t)
-	ids := make([]int64, 40)
-	for i := range ids {
-		ids[i] = int64(i + 1)
+	for name, rule := range map[string]*timekeepingv1.PayRuleVersion{
+		"weekly overtime":          {WeeklyOvertime: overtime(40 * 60)},
+		"the week is split":        {WeeklyOvertime: overtime(40 * 60), WeekSplit: "BOUNDARY"},
+		"the day is split":         {WeeklyOvertime: overtime(40 * 60), DayDivide: &timekeepingv1.PayRuleDayDivide{Time: "10:00", Split: new(true)}},
+		"both are split":           {WeeklyOvertime: overtime(30 * 60), DailyOvertime: overtime(7 * 60), WeekSplit: "BOUNDARY", DayDivide: &timekeepingv1.PayRuleDayDivide{Time: "22:00", Split: new(true)}},
+		"the day ends at 5":        {WeeklyOvertime: overtime(40 * 60), DayDivide: &timekeepingv1.PayRuleDayDivide{Time: "05:00"}},
+		"the seventh day":          {SeventhDayOvertime: overtime(0), WeeklyOvertime: overtime(40 * 60)},
+		"the seventh day is split": {SeventhDayOvertime: overtime(0), WeekSplit: "BOUNDARY", DayDivide: &timekeepingv1.PayRuleDayDivide{Time: "10:00", Split: new(true)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := tenant.With(t.Context(), 1)
+			pool := pooltest.New(t)
+			ids := make([]int64, 2*seeds)
+			for i := range ids {
+				ids[i] = int64(i + 1)
+			}
+			cards := timecardtest.New(pool, ruled(t, ctx, pool, rule, ids...), timecardtest.Noon(t, "2026-05-01"))
+			for seed := range seeds {
+				requireLatePunchesAddUp(t, ctx, cards, uint64(seed), ids[2*seed], ids[2*seed+1])
+			}
+		})
 	}
-	cards := timecardtest.New(pool, weekly(t, ctx, pool, 40*60, ids...), timecardtest.Noon(t, "2026-05-01"))
+}
+
+// seeds is how many random months each rule has.
+const seeds = 6
+
+// requireLatePunchesAddUp has random punches of an employee come late, and compares the month with
+// that of a twin who is not signed off.
+func requireLatePunchesAddUp(t *testing.T, ctx context.Context, cards *timecardtest.Timecards, seed uint64, employee, twin int64) {
+	t.Helper()
 	first := civil.Of(2026, time.March, 1) // A Sunday.
-	for seed := range 20 {
-		employee, twin := ids[2*seed], ids[2*seed+1]
-		random := rand.New(rand.NewPCG(3, uint64(seed)))
-		var early, late, all []string
-		for day := first; day < first+28; day++ {
-			start := 6 + random.IntN(5)
-			if random.IntN(5) == 0 {
-				continue
-			}
-			for _, hour := range []int{start, start + 4, start + 5, start + 9} {
-				at := fmt.Sprintf("%sT%02d:%02d", day, hour, random.IntN(60))
-				if all = append(all, at); random.IntN(12) == 0 {
-					late = append(late, at)
-				} else {
-					early = append(early, at)
-				}
+	random := rand.New(rand.NewPCG(3, seed))
+	nights := random.IntN(2) * 14
+	var early, late, all []string
+	for day := first; day < first+28; day++ {
+		start := 6 + random.IntN(5) + nights
+		if random.IntN(9) == 0 {
+			continue
+		}
+		for _, hour := range []int{start, start + 4, start + 5, start + 9} {
+			at := fmt.Sprintf("%sT%02d:%02d", day+civil.Date(hour/24), hour%24, random.IntN(60))
+			if all = append(all, at); random.IntN(12) == 0 {
+				late = append(late, at)
+			} else {
+				early = append(early, at)
 			}
 		}
-		cards.Punch(ctx, t, 1, employee, early...)
-		through := first + 7 + civil.Date(random.IntN(20))
-		cards.SignOff(ctx, t, employee, civil.Range{From: first, To: through})
-		random.Shuffle(len(late), func(i, j int) { late[i], late[j] = late[j], late[i] })
-		for _, at := range late {
-			cards.Punch(ctx, t, 1, employee, at)
-		}
-		cards.Punch(ctx, t, 1, twin, all...)
-		require.Equal(t, byCode(t, ctx, cards, twin), byCode(t, ctx, cards, employee), "seed %d, signed off through %s: %v", seed, through-1, late)
 	}
+	cards.Punch(ctx, t, 1, employee, early...)
+	through := first + 7 + civil.Date(random.IntN(20))
+	cards.SignOff(ctx, t, employee, civil.Range{From: first, To: through})
+	random.Shuffle(len(late), func(i, j int) { late[i], late[j] = late[j], late[i] })
+	for _, at := range late {
+		cards.Punch(ctx, t, 1, employee, at)
+	}
+	cards.Punch(ctx, t, 1, twin, all...)
+	require.Equal(t, byCode(t, ctx, cards, twin), byCode(t, ctx, cards, employee), "seed %d, signed off through %s: %v", seed, through-1, late)
 }
 
 // A timecard shows punches that came after the sign-off on their day, and marks no others: the
