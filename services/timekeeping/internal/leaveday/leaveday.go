@@ -1,6 +1,6 @@
 // Package leaveday decides whether a day of an employee has room for more leave. Time off,
-// leave edits and pay code edits of timecards ask it, so that together they take at most what
-// a day has.
+// leave edits and pay code edits of timecards ask it, so that together they take at most the
+// hours of a day.
 package leaveday
 
 import (
@@ -24,9 +24,9 @@ import (
 
 // Codes of ours for days that have no room for leave.
 const (
-	// CodeDayFull (400): the day has fewer hours than its leave would take. Ask for less, or cancel what the message names.
+	// CodeDayFull (400): the day has fewer hours than its leave would take. Ask for less, or cancel the leave that the message names.
 	CodeDayFull = "WRL-21101"
-	// CodeOverlap (400): other leave of the day takes some of the same hours. Ask for other hours, or cancel what the message names.
+	// CodeOverlap (400): other leave of the day takes some of the same hours. Ask for other hours, or cancel the leave that the message names.
 	CodeOverlap = "WRL-21102"
 )
 
@@ -45,8 +45,8 @@ SELECT concat_ws(' ',
     (SELECT version FROM leave_edit_head WHERE tenant_id = $1 AND employee_id = $2),
     (SELECT concat_ws(' ', count(*), max(id), max(updated_at)) FROM timecard_edit WHERE tenant_id = $1 AND employee_id = $2))`
 
-// ReadMark returns a text that differs after each change of the leave of an employee. Who reads
-// balances before a transaction compares it under the [Lock].
+// ReadMark returns a text that differs after each change of the leave of an employee. A caller
+// that reads balances before its transaction compares it under the [Lock].
 func ReadMark(ctx context.Context, db pg.Querier, tenantID, employeeID int64) (mark string, err error) {
 	if err := db.QueryRow(ctx, readMark, tenantID, employeeID).Scan(&mark); err != nil {
 		return "", fmt.Errorf("read the mark of leave: %w", err)
@@ -82,13 +82,13 @@ func (s Source) String() string {
 	return name + " " + strconv.FormatInt(s.ID, 10)
 }
 
-// Taking is what an entry takes of a day.
+// Taking is the time that an entry takes from a day.
 type Taking struct {
 	Source Source
 	Day    civil.Date
-	// PayCode is that of time off.
+	// PayCode is the pay code of time off.
 	PayCode *commonv1.Ref
-	// Seconds and Parts add up. Parts are ten-thousandths of what the day has.
+	// Seconds and Parts add up. Parts are ten-thousandths of the day.
 	Seconds, Parts int64
 	// Start and End, if End is not 0, are seconds after the midnight that begins the day.
 	Start, End int32
@@ -97,13 +97,13 @@ type Taking struct {
 // size returns the seconds that a taking takes of a day with a length, times amount.PerUnit.
 func (t Taking) size(length int64) int64 { return t.Seconds*amount.PerUnit + t.Parts*length }
 
-// overlaps reports whether two takings take some of the same hours. Those without a start take
-// what is left.
+// overlaps reports whether two takings take some of the same hours. Takings without a
+// start take any hours that are left.
 func (t Taking) overlaps(o Taking) bool {
 	return t.End > 0 && o.End > 0 && t.Start < o.End && o.Start < t.End
 }
 
-// check refuses takings that are added to a day of a length on which others stand.
+// check refuses takings that are added to a day of some length beside its present leave.
 func check(day civil.Date, length int64, standing, added []Taking) error {
 	var taken, wanted int64
 	for _, t := range standing {
@@ -125,11 +125,11 @@ func check(day civil.Date, length int64, standing, added []Taking) error {
 		return nil
 	}
 	return fault.Invalid(CodeDayFull, fmt.Sprintf("%s has %s, of which %s are taken%s. It has no room for %s.",
-		day, hours(length*amount.PerUnit), hours(taken), described(length, standing), hours(wanted)))
+		day, hours(length*amount.PerUnit), hours(taken), describe(length, standing), hours(wanted)))
 }
 
-// described lists what is taken, the largest amounts first.
-func described(length int64, standing []Taking) string {
+// describe lists the leave of a day, the largest amounts first.
+func describe(length int64, standing []Taking) string {
 	const most = 5
 	list := slices.SortedFunc(slices.Values(standing), func(a, b Taking) int { return cmp.Compare(b.size(length), a.size(length)) })
 	var parts []string

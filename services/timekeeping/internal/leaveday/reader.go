@@ -113,8 +113,8 @@ func (d *Days) add(schedule *schedulingv1.EmployeeDays) {
 	}
 }
 
-// workBetween returns how much work of a day lies between two times; where nothing is scheduled,
-// what is left of an amount, and at most a full day.
+// workBetween returns how much work of a day lies between two times. On a day without work it
+// returns the rest of an amount, at most a full day.
 func (d *Days) workBetween(day civil.Date, start, end int32, left int64) int64 {
 	state := d.known[day]
 	if state == nil {
@@ -160,8 +160,8 @@ func (d *Days) Check(ctx context.Context, tx pgx.Tx, tenantID int64, added []Tak
 	return nil
 }
 
-// Cost returns what a taking costs under its pay code, which is as it is now: nothing for a part
-// of a day on which nothing is scheduled. The pay code is nil when it is not set up.
+// Cost returns the cost of a taking under its pay code of today. A part of a day without work
+// costs nothing. The pay code is nil when it is not set up.
 func (d *Days) Cost(t Taking) (*timekeepingv1.PayCode, amount.Quantity) {
 	code, state := d.codes.setup.Find(t.PayCode), d.known[t.Day]
 	switch {

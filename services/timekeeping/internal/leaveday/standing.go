@@ -30,7 +30,7 @@ SELECT id, apply_date, seconds, days, body FROM timecard_edit
 WHERE tenant_id = $1 AND employee_id = $2 AND apply_date >= $3 AND apply_date < $4`
 )
 
-// standing reads what stands on days in this database, without the entries that are excepted.
+// standing reads the leave on days that this database has, without the excepted entries.
 func (d *Days) standing(ctx context.Context, tx pgx.Tx, tenantID int64, days civil.Range, except []Source) (map[civil.Date][]Taking, error) {
 	out := map[civil.Date][]Taking{}
 	add := func(list ...Taking) {

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
-// OfTimeOff returns what a request for time off takes of each of its days.
+// OfTimeOff returns the takings of a request for time off, one for each of its days.
 func OfTimeOff(id int64, request *timekeepingv1.TimeOffRequest) ([]Taking, error) {
 	var out []Taking
 	for _, p := range request.GetPeriods() {
@@ -52,12 +52,12 @@ func symbolic(name string) int64 {
 	return 0
 }
 
-// OfTimecardEdit returns what a pay code edit of the timecard takes.
+// OfTimecardEdit returns the taking of a pay code edit of the timecard.
 func OfTimecardEdit(id int64, day civil.Date, q amount.Quantity) Taking {
 	return Taking{Source: Source{TimecardEdit, id}, Day: day, Seconds: q.Seconds, Parts: int64(q.Days)}
 }
 
-// ofScheduleEdit returns what a pay code edit of the schedule takes.
+// ofScheduleEdit returns the taking of a pay code edit of the schedule.
 func ofScheduleEdit(day civil.Date, a *schedulingv1.PayCodeAmount) Taking {
 	t := Taking{Source: Source{Kind: ScheduleEdit}, Day: day, Seconds: a.GetSeconds()}
 	switch {
@@ -71,9 +71,9 @@ func ofScheduleEdit(day civil.Date, a *schedulingv1.PayCodeAmount) Taking {
 	return t
 }
 
-// OfLeaveEdit returns what a leave edit takes of the days from its first to its last one. An
-// edit with times on several days takes the work between them, and of days without work what is
-// left of its amount; what it takes beyond that, it takes of its last day.
+// OfLeaveEdit returns the takings of a leave edit, from its first day to its last one. An edit
+// with times on several days takes the work between the times. On days without work it takes
+// the rest of its amount. The last day has the amount beyond the work.
 func (d *Days) OfLeaveEdit(id int64, first, last civil.Date, edit *timekeepingv1.LeaveEdit) ([]Taking, error) {
 	paid, tracked := edit.GetPaidSegment(), edit.GetTrackingSegment()
 	t := Taking{Source: Source{LeaveEdit, id}, Day: first, Parts: max(symbolic(paid.GetSymbolicValue()), symbolic(tracked.GetSymbolicValue()))}

@@ -1,5 +1,5 @@
-// Package payledger notes which days of employees payroll has to compare again with what
-// it staged, and orders the runs of one employee.
+// Package payledger notes which days of employees payroll has to compare again with its
+// ledger, and orders the runs of one employee.
 //
 // The ledger itself is the rows of all staging runs that were not cancelled (package
 // payrollstaging). Days that are open are always compared again. Days that are signed off
@@ -129,9 +129,9 @@ func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, heads []Head) error {
 	return nil
 }
 
-// Settle ends a run of employees whose ledgers are locked. Days before next that had not
-// changed after Read need no comparison any more; with all false, the run left some pay codes
-// or kinds out, and every noted day stays noted.
+// Settle ends a run of employees whose ledgers are locked. A run that compared
+// everything forgets the noted days before next, unless more days were noted after Read. With
+// all false, the run left out some pay codes or kinds, and every noted day stays noted.
 func Settle(ctx context.Context, tx pgx.Tx, tenantID int64, heads []Head, next civil.Date, all bool) error {
 	ids, changes, until := make([]int64, len(heads)), make([]int64, len(heads)), make([]civil.Date, len(heads))
 	for i, h := range heads {
