@@ -85,7 +85,7 @@ func cancel(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, visibl
 		tenantID, id).Scan(&state, &exported)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return unknown(id.String())
+		return unknownRun(id.String())
 	case err != nil:
 		return fmt.Errorf("lock run: %w", err)
 	case state == stateCancelled:

@@ -54,8 +54,8 @@ const readExport = `SELECT x.id, x.staging_id, x.body, x.expires_at, s.state FRO
 	JOIN payroll_staging s ON s.tenant_id = x.tenant_id AND s.id = x.staging_id
 	WHERE x.tenant_id = $1 AND x.expires_at > now() `
 
-// ExportPayroll stores what is to be exported. The text is written from the staged
-// rows when it is read.
+// ExportPayroll stores the request for an export. The text is written from the staged rows when
+// a caller reads it.
 func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollExportRequest) (*timekeepingv1.PayrollExport, error) {
 	handler := Handler{deps: h.deps}
 	tenantID, r, err := handler.find(ctx, req.GetRequestId())

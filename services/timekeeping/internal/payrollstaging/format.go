@@ -20,10 +20,10 @@ const jsonType = "application/json;charset=utf-8"
 type format interface {
 	// row writes a row, and returns how many bytes wait to be taken.
 	row(values []string) (size int, err error)
-	// end writes what follows the last row.
+	// end writes the text after the last row.
 	end()
-	// taken returns what was written since it was called last.
-	taken() []byte
+	// take returns the text that was written since the last call.
+	take() []byte
 }
 
 // isJSON reports whether an export is to be JSON.
@@ -31,7 +31,7 @@ func isJSON(config *timekeepingv1.PayrollExportConfig) bool {
 	return strings.EqualFold(config.GetFormat(), "JSON")
 }
 
-// checkFormat refuses what cannot be written.
+// checkFormat refuses an export that cannot be written.
 func checkFormat(req *timekeepingv1.PayrollExportRequest, columns []column) error {
 	config := req.GetExportConfig()
 	if _, err := delimiterOf(config); err != nil {
@@ -55,8 +55,8 @@ func checkFormat(req *timekeepingv1.PayrollExportRequest, columns []column) erro
 	return nil
 }
 
-// begin begins a text with the columns of these names. The type is "" for that of the
-// contract, CSV.
+// begin begins a text with the columns of these names. The type is "" for CSV, the type of the
+// contract.
 func begin(req *timekeepingv1.PayrollExportRequest, names []string, config CSVConfig) (f format, contentType string, err error) {
 	if isJSON(req.GetExportConfig()) {
 		f, err = beginJSON(names)
@@ -66,7 +66,7 @@ func begin(req *timekeepingv1.PayrollExportRequest, names []string, config CSVCo
 	return f, "", err
 }
 
-// CSVConfig is what can be set of exports that are CSV. Every field works at its zero value.
+// CSVConfig configures exports in CSV. Every field works at its zero value.
 type CSVConfig struct {
 	RawCells      bool `name:"payroll-csv-raw-cells" help:"Write the cells of payroll exports in CSV as they are, also those that spreadsheets take for formulas. Otherwise a cell that begins with =, +, -, @, a tab or a line break, and is no number, gets an apostrophe before it."`
 	ByteOrderMark bool `name:"payroll-csv-bom" help:"Begin payroll exports in CSV with a byte order mark, by which some spreadsheets know UTF-8."`
@@ -99,7 +99,7 @@ func beginCSV(req *timekeepingv1.PayrollExportRequest, names []string, config CS
 	return c, err
 }
 
-// number is what a cell may be that begins with a sign and still is no formula.
+// number matches cells that begin with a sign and are not formulas.
 var number = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?$`)
 
 // neutral returns a cell as a spreadsheet takes it for text: one that begins as formulas do
@@ -136,13 +136,13 @@ func (c *csvRows) end() {
 	}
 }
 
-func (c *csvRows) taken() []byte {
+func (c *csvRows) take() []byte {
 	c.csv.Flush()
-	return take(&c.buf)
+	return drain(&c.buf)
 }
 
-// take returns what is in a buffer, and empties it.
-func take(buf *bytes.Buffer) []byte {
+// drain returns the bytes of a buffer, and empties it.
+func drain(buf *bytes.Buffer) []byte {
 	out := bytes.Clone(buf.Bytes())
 	buf.Reset()
 	return out
@@ -193,4 +193,4 @@ func (j *jsonRows) row(values []string) (int, error) {
 
 func (j *jsonRows) end() { j.buf.WriteByte(']') }
 
-func (j *jsonRows) taken() []byte { return take(&j.buf) }
+func (j *jsonRows) take() []byte { return drain(&j.buf) }

@@ -19,7 +19,7 @@ func TestCellsAreNoFormulas(t *testing.T) {
 		_, err = f.row([]string{cell, "b"})
 		require.NoError(t, err)
 		f.end()
-		return string(f.taken())
+		return string(f.take())
 	}
 	for name, test := range map[string]struct{ cell, want string }{
 		"text":                  {"Ada", "Ada"},

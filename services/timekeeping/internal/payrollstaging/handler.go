@@ -34,8 +34,8 @@ var _ timekeepingv1.PayrollStagingServiceServer = (*Handler)(nil)
 // New makes a Handler.
 func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
-// StagePayroll begins a run: it finds the employees now, by whom the caller may see,
-// and leaves their time to workers.
+// StagePayroll begins a run: it finds the employees now, among the persons that the caller may
+// see, and leaves their time to workers.
 func (h *Handler) StagePayroll(ctx context.Context, req *timekeepingv1.PayrollStagingRequest) (*timekeepingv1.PayrollStagingStatus, error) {
 	tenantID := tenant.Of(ctx)
 	r, err := parse(req)
@@ -88,13 +88,13 @@ func (h *Handler) employees(ctx context.Context, tenantID int64, req *timekeepin
 	if req.Employees == nil {
 		ids, err = visibleEmployees(ctx, h.deps.Pool, tenantID, visible)
 	} else {
-		ids, err = h.named(ctx, tenantID, req.GetEmployees())
+		ids, err = h.findNamed(ctx, tenantID, req.GetEmployees())
 	}
 	if err != nil {
 		return nil, err
 	}
 	if r.onlyTerminated {
-		if ids, err = terminated(ctx, h.deps.Pool, tenantID, ids, r.days); err != nil {
+		if ids, err = findTerminated(ctx, h.deps.Pool, tenantID, ids, r.days); err != nil {
 			return nil, err
 		}
 	}
@@ -104,8 +104,8 @@ func (h *Handler) employees(ctx context.Context, tenantID int64, req *timekeepin
 	return ids, nil
 }
 
-// named returns the employees that a request names; an unknown one is an error.
-func (h *Handler) named(ctx context.Context, tenantID int64, list *commonv1.RefList) ([]int64, error) {
+// findNamed returns the employees that a request names; an unknown one is an error.
+func (h *Handler) findNamed(ctx context.Context, tenantID int64, list *commonv1.RefList) ([]int64, error) {
 	if lists := min(1, len(list.GetIds())) + min(1, len(list.GetQualifiers())) + min(1, len(list.GetRefs())); lists != 1 {
 		return nil, invalid("employees needs one of ids, qualifiers and refs.")
 	}
@@ -155,7 +155,7 @@ func (h *Handler) find(ctx context.Context, text string) (int64, *run, error) {
 	tenantID := tenant.Of(ctx)
 	id, err := uuid.Parse(text)
 	if err != nil {
-		return 0, nil, unknown(text)
+		return 0, nil, unknownRun(text)
 	}
 	visible, err := h.deps.Persons.Visible(ctx)
 	if err != nil {
@@ -174,12 +174,12 @@ func (h *Handler) find(ctx context.Context, text string) (int64, *run, error) {
 		r = nil
 	}
 	if r == nil {
-		return 0, nil, unknown(text)
+		return 0, nil, unknownRun(text)
 	}
 	return tenantID, r, nil
 }
 
-func unknown(text string) error {
+func unknownRun(text string) error {
 	if len(text) > 40 {
 		text = text[:40]
 	}
@@ -205,8 +205,8 @@ func status(r run) *timekeepingv1.PayrollStagingStatus {
 	return out
 }
 
-// GetPayrollStagingDetails returns which employees a run has staged. Whom the caller
-// may not see is not in it.
+// GetPayrollStagingDetails returns which employees a run has staged, without
+// employees whom the caller may not see.
 func (h *Handler) GetPayrollStagingDetails(ctx context.Context, req *timekeepingv1.GetPayrollStagingRequest) (*timekeepingv1.PayrollStagingDetails, error) {
 	tenantID, r, err := h.find(ctx, req.GetRequestId())
 	if err != nil {

@@ -6,21 +6,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are those of the workers of a process.
+// metrics are the metrics of the workers of a process.
 type metrics struct {
 	runs    *prometheus.GaugeVec
 	batches *prometheus.CounterVec
 	batch   prometheus.Histogram
 }
 
-// What became of an attempt at a batch.
+// Results of an attempt at a batch.
 const (
 	resultStaged = "staged"
 	resultAgain  = "again"
 	resultFailed = "failed"
 )
 
-// openStates are those of runs that have not ended.
+// openStates are the states of runs that have not ended.
 var openStates = []string{"pending", "in_progress"}
 
 func newMetrics(registry prometheus.Registerer) (*metrics, error) {

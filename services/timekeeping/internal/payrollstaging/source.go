@@ -5,8 +5,8 @@
 // asked for by an event of the outbox. A worker reads the time of a batch at one
 // moment and stores its rows, the earnings that it takes, its end and the run's
 // progress in one transaction. So an event is only a hint: it does no harm when it
-// comes twice, and a worker that dies leaves nothing half done. What the broker loses
-// the sweep asks for again.
+// comes twice, and a worker that dies leaves nothing half done. The sweep asks again for
+// batches whose events the broker lost.
 package payrollstaging
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
-// Source knows the time of employees. Whom a caller may see is no matter of it.
+// Source knows the time of employees. It returns employees that the caller may not see, too.
 type Source interface {
 	// Totals returns the totals of employees on days, at most maxBatch of them.
 	Totals(ctx context.Context, tenantID int64, employees []int64, days civil.Range) ([]Employee, error)
@@ -32,7 +32,7 @@ type Employee struct {
 	Totals  []Total
 }
 
-// Total is what one day has of a pay code and a job.
+// Total is the time, days or money of one day under a pay code and a job.
 type Total struct {
 	Date civil.Date
 	// PayCode has the id 0 when no pay code of the name exists.

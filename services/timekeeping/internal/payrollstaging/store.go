@@ -134,9 +134,9 @@ func visibleEmployees(ctx context.Context, db pg.Querier, tenantID int64, visibl
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// terminated returns those whose employment is terminated on one of the days, both
+// findTerminated returns the employees whose employment is terminated on one of the days, both
 // ends included.
-func terminated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, days civil.Range) ([]int64, error) {
+func findTerminated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, days civil.Range) ([]int64, error) {
 	rows, err := db.Query(ctx, `SELECT id FROM person WHERE tenant_id = $1 AND id = ANY($2)
 		AND terminated && daterange($3, $4, '[]') ORDER BY id`, tenantID, ids, days.From, days.To)
 	if err != nil {
@@ -161,14 +161,14 @@ func stagedEmployees(ctx context.Context, db pg.Querier, tenantID int64, id uuid
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[stagedEmployee])
 }
 
-// selectVisible finds those of some runs that have a visible employee, or none at all: such
-// a run says nothing about anybody.
+// selectVisible finds the runs that have a visible employee, and the runs without employees: they
+// show nothing about a person.
 const selectVisible = `
 SELECT s.id FROM payroll_staging s WHERE s.tenant_id = $1 AND s.id = ANY($2)
   AND (s.batches = 0 OR $3 OR EXISTS (
     SELECT FROM payroll_staging_batch b WHERE b.tenant_id = $1 AND b.staging_id = s.id AND b.employee_ids && $4::bigint[]))`
 
-// visibleRuns returns those of some runs that the caller may see.
+// visibleRuns returns which of some runs the caller may see.
 func visibleRuns(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 	employees := visible.IDs()
 	if visible.All() || employees == nil {

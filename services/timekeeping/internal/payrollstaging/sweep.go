@@ -48,8 +48,8 @@ type sweepRun struct {
 	Ended  bool
 }
 
-// sweep requests again what stands still. A time that has not come yet was written while the
-// clock was ahead, and says nothing.
+// sweep requests the batches of runs again that stand still. A time in the future was written
+// while the clock was ahead; it counts as old.
 func (w *Worker) sweep(ctx context.Context) error {
 	rows, err := w.deps.Pool.Query(tenant.All(ctx), `(SELECT tenant_id, id, false FROM payroll_staging
 			WHERE finished_at IS NULL AND (moved_at < clock_timestamp() - make_interval(secs => $1) OR moved_at > clock_timestamp())
@@ -78,8 +78,8 @@ func (w *Worker) sweep(ctx context.Context) error {
 	return w.count(ctx)
 }
 
-// expire removes what is kept of a run for its callers. Its rows stay: they are the ledger, with
-// which later runs compare.
+// expire removes the status, the batches and the exports of a run. Its rows stay: they are the
+// ledger that later runs compare with.
 func expire(ctx context.Context, tx pgx.Tx, r sweepRun) error {
 	for _, sql := range []string{
 		`DELETE FROM payroll_export WHERE tenant_id = $1 AND staging_id = $2`,

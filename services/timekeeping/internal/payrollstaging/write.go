@@ -103,9 +103,9 @@ var (
 	textType   = protofield.MustNumber(&timekeepingv1.PayrollExportText{}, "content_type")
 )
 
-// flush sends what was written, or keeps it for the response.
+// flush sends the text that was written, or keeps it for the response.
 func (w *textWriter) flush() error {
-	piece := w.format.taken()
+	piece := w.format.take()
 	if len(piece) == 0 {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (w *textWriter) flush() error {
 
 func (w *textWriter) end() (*timekeepingv1.PayrollExportText, error) {
 	w.format.end()
-	if piece := w.format.taken(); len(piece) > 0 {
+	if piece := w.format.take(); len(piece) > 0 {
 		w.out.Pieces = append(w.out.Pieces, piece)
 	}
 	return w.out, nil
@@ -183,7 +183,7 @@ var columnSQL = []struct{ name, sql string }{
 // column is one of an export.
 type column struct {
 	name string
-	// sql is what the row shows, or "" for a custom field.
+	// sql is the expression of the column, or "" for a custom field.
 	sql string
 	// field is the place of the custom field, from 1.
 	field int
