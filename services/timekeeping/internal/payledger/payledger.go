@@ -129,16 +129,12 @@ func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, heads []Head) error {
 	return nil
 }
 
-// Settle ends a run of employees whose ledgers are locked. A run that compared
-// everything forgets the noted days before next, unless more days were noted after Read. With
-// all false, the run left out some pay codes or kinds, and every noted day stays noted.
-func Settle(ctx context.Context, tx pgx.Tx, tenantID int64, heads []Head, next civil.Date, all bool) error {
-	ids, changes, until := make([]int64, len(heads)), make([]int64, len(heads)), make([]civil.Date, len(heads))
+// Settle ends a run of employees whose ledgers are locked. The run forgets the noted days of an
+// employee before the day in until, unless more days were noted after Read. The order of until is that of heads.
+func Settle(ctx context.Context, tx pgx.Tx, tenantID int64, heads []Head, until []civil.Date) error {
+	ids, changes := make([]int64, len(heads)), make([]int64, len(heads))
 	for i, h := range heads {
-		ids[i], changes[i], until[i] = h.EmployeeID, h.Changes, next
-		if !all {
-			until[i] = civil.Beginning
-		}
+		ids[i], changes[i] = h.EmployeeID, h.Changes
 	}
 	if _, err := tx.Exec(ctx, settle, tenantID, ids, changes, until); err != nil {
 		return fmt.Errorf("settle the ledger of payroll: %w", err)

@@ -22,6 +22,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode/paycodetest"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
@@ -164,7 +165,7 @@ func TestChangesDuringARun(t *testing.T) {
 	f.Punch(ctx, t, 1, 1, "2026-03-03T08:00", "2026-03-03T16:00")
 	require.NoError(t, f.worker.finish(ctx, b, func(ctx context.Context, tx pgx.Tx) error {
 		return insertStaged(ctx, tx, b, []stagingEmployee{{
-			Person: person.Person{ID: 1}, head: books[1].Head, fields: []string{}, totals: b.rules.difference(books[1], known[0].Totals), coveredThrough: &b.rules.days.To,
+			Person: person.Person{ID: 1}, head: books[1].Head, fields: []string{}, totals: b.rules.difference(books[1], known[0].Totals), coveredThrough: &b.rules.days.To, settled: days.To,
 		}})
 	}))
 	f.stage(t, ctx, next, &timekeepingv1.PayrollStagingRequest{}, 1)
@@ -248,4 +249,31 @@ func TestAPayCodeIsRenamed(t *testing.T) {
 		f.stage(t, ctx, days, req, 1)
 		assert.Equal(t, []string{"2026-03-02 Training  3600"}, f.paid(t, ctx, 1), "%v", req)
 	}
+}
+
+// Runs of what is signed off settle the days that they compared, unless they left corrections out:
+// a later run does not compare them again.
+func TestSignedOffRunsSettle(t *testing.T) {
+	t.Parallel()
+	ctx, f := newLedger(t)
+	week := civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 9)}
+	next := civil.Range{From: week.To, To: week.To + 7}
+	changed := func() civil.Range {
+		heads, err := payledger.Read(ctx, f.pool, 1, []int64{1})
+		require.NoError(t, err)
+		return heads[0].Changed
+	}
+	signedOff := &timekeepingv1.PayrollStagingRequest{IgnoreSignOff: new(false)}
+	f.Punch(ctx, t, 1, 1, "2026-03-02T08:00", "2026-03-02T16:00")
+	f.SignOff(ctx, t, 1, week)
+	f.stage(t, ctx, week, signedOff, 1)
+	assert.True(t, changed().Empty(), "%s", changed())
+
+	f.Punch(ctx, t, 1, 1, "2026-03-03T08:00", "2026-03-03T16:00")
+	f.stage(t, ctx, next, signedOff, 1)
+	assert.False(t, changed().Empty(), "the correction applies on an open day")
+	f.SignOff(ctx, t, 1, next)
+	f.stage(t, ctx, next, signedOff, 1)
+	assert.True(t, changed().Empty(), "%s", changed())
+	assert.Equal(t, []string{"2026-03-02 Regular  28800", "2026-03-03 Regular  28800"}, f.paid(t, ctx, 1))
 }

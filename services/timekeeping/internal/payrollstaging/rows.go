@@ -13,9 +13,9 @@ import (
 
 // insertStaged stores the rows of a batch, and takes the earnings of its employees.
 func insertStaged(ctx context.Context, tx pgx.Tx, b *stagedBatch, staged []stagingEmployee) error {
-	ids, heads := make([]int64, len(staged)), make([]payledger.Head, len(staged))
+	ids, heads, settled := make([]int64, len(staged)), make([]payledger.Head, len(staged)), make([]civil.Date, len(staged))
 	for i, e := range staged {
-		ids[i], heads[i] = e.ID, e.head
+		ids[i], heads[i], settled[i] = e.ID, e.head, e.settled
 	}
 	if err := payledger.Lock(ctx, tx, b.tenantID, heads); err != nil {
 		return err
@@ -48,7 +48,7 @@ func insertStaged(ctx context.Context, tx pgx.Tx, b *stagedBatch, staged []stagi
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("store staged rows: %w", err)
 	}
-	return payledger.Settle(ctx, tx, b.tenantID, heads, b.rules.span().To, b.rules.unfiltered())
+	return payledger.Settle(ctx, tx, b.tenantID, heads, settled)
 }
 
 // earned is an imported earning.

@@ -195,9 +195,20 @@ func (r *rules) span() civil.Range { return civil.Through(r.days.From, r.days.To
 // stagesEarnings reports whether a run takes imported earnings into payroll.
 func (r *rules) stagesEarnings() bool { return slices.Contains(r.kinds, Earning) }
 
-// unfiltered reports whether a run stages all that the days of its employees have.
-func (r *rules) unfiltered() bool {
-	return len(r.include) == 0 && len(r.exclude) == 0 && !r.onlySignedOff && len(r.kinds) == len(everyKind)
+// settles returns the day before which a run has compared all that changed of an employee, if it
+// compared anything whole. Days of which it left a pay code or a correction out have to be compared again.
+func (r *rules) settles(b *book) civil.Date {
+	next := r.span().To
+	if len(r.include) > 0 || len(r.exclude) > 0 || len(r.kinds) < len(everyKind) {
+		return civil.Beginning
+	}
+	if !r.onlySignedOff {
+		return next
+	}
+	if slices.ContainsFunc(b.corrections, func(t Total) bool { return t.Date >= b.Open }) {
+		return civil.Beginning
+	}
+	return min(next, b.Open)
 }
 
 // admits reports whether a run stages the pay code of a total, which has its present name.

@@ -158,7 +158,8 @@ func (w *Worker) tryStage(ctx context.Context, tenantID int64, id uuid.UUID, bat
 		}
 		staged = append(staged, stagingEmployee{
 			Person: p, fields: fields[e.ID], head: books[e.ID].Head, coveredThrough: b.rules.coveredThrough(books[e.ID].Open),
-			totals: b.rules.difference(books[e.ID], e.Totals),
+			settled: b.rules.settles(books[e.ID]),
+			totals:  b.rules.difference(books[e.ID], e.Totals),
 		})
 	}
 	return w.finish(ctx, b, func(ctx context.Context, tx pgx.Tx) error { return insertStaged(ctx, tx, b, staged) })
@@ -201,6 +202,8 @@ type stagingEmployee struct {
 	head   payledger.Head
 	// coveredThrough is the last day that is staged, nil when the run stages corrections only.
 	coveredThrough *civil.Date
+	// settled is the day before which the run compared all that changed.
+	settled civil.Date
 }
 
 // coveredThrough returns the last day whose totals a run stages of an employee, or nil.
