@@ -32,8 +32,9 @@ func TestStagingWorkerIsKilled(t *testing.T) {
 	t.Logf("%d employees, an undisturbed run takes %s, seed %d", len(numbers), undisturbed, seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 
-	hits, kills := 0, byForm(5, 20, 20)
+	hits, kills, last := 0, byForm(5, 20, 20), 0
 	for round := 1; hits < kills; round++ {
+		last = round
 		require.LessOrEqual(t, round, 4*kills, "the moments are never while work is going on")
 		w.punchDay(crew.Persons, stagedDay(round))
 		w.earn(numbers, round)
@@ -47,6 +48,10 @@ func TestStagingWorkerIsKilled(t *testing.T) {
 		w.staged(run, len(crew.Persons))
 		w.requireRows(run, numbers, round)
 	}
+	// The ledger has each day once: of all days together, nothing is left to stage.
+	run := w.stageDays(crew.Persons, stagedDay(0), stagedDay(last))
+	w.staged(run, len(crew.Persons))
+	assert.Empty(t, w.stagedRows(run))
 }
 
 // stagedDay is the day of a round: a run stages only what no run before it has.
@@ -98,10 +103,16 @@ func (w *fixture) earn(numbers []string, amount int) {
 // stage begins a run over a day.
 func (w *fixture) stage(persons []int64, day string) string {
 	w.t.Helper()
+	return w.stageDays(persons, day, day)
+}
+
+// stageDays begins a run over the days from one through another.
+func (w *fixture) stageDays(persons []int64, from, through string) string {
+	w.t.Helper()
 	var run struct{ RequestID string }
 	_, err := w.api.Call(w.ctx, http.MethodPost, staging+"async", scenario.Object{
 		"executionId": scenario.Unique("run"), "employees": scenario.Object{"ids": persons},
-		"dateRange": scenario.Object{"startDateTime": day + "T00:00:00", "endDateTime": day + "T23:59:59"},
+		"dateRange": scenario.Object{"startDateTime": from + "T00:00:00", "endDateTime": through + "T23:59:59"},
 	}, &run)
 	require.NoError(w.t, err)
 	return run.RequestID
@@ -132,9 +143,23 @@ func (w *fixture) staged(run string, employees int) []string {
 	return details.Results.Success.EmployeeQualifiers
 }
 
-// requireRows reads the export of a run: one row of time and one earning of each
-// employee.
+// requireRows requires one row of time and one earning of each employee in a run.
 func (w *fixture) requireRows(run string, numbers []string, amount int) {
+	w.t.Helper()
+	found := map[string]int{}
+	rows := w.stagedRows(run)
+	for _, row := range rows {
+		found[strings.Join(row, "|")]++
+	}
+	assert.Len(w.t, rows, 2*len(numbers))
+	for _, number := range numbers {
+		assert.Equal(w.t, 1, found[number+"|WORKED|28800|"], number)
+		assert.Equal(w.t, 1, found[fmt.Sprintf("%s|EARNING|0|%d", number, amount)], number)
+	}
+}
+
+// stagedRows reads the export of a run.
+func (w *fixture) stagedRows(run string) [][]string {
 	w.t.Helper()
 	var export struct{ ExecutionKey string }
 	_, err := w.api.Call(w.ctx, http.MethodPost, "/v1/commons/payroll/export/async", scenario.Object{
@@ -145,13 +170,5 @@ func (w *fixture) requireRows(run string, numbers []string, amount int) {
 	require.NoError(w.t, err)
 	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 	require.NoError(w.t, err)
-	found := map[string]int{}
-	for _, row := range rows[1:] {
-		found[strings.Join(row, "|")]++
-	}
-	assert.Len(w.t, rows, 1+2*len(numbers))
-	for _, number := range numbers {
-		assert.Equal(w.t, 1, found[number+"|WORKED|28800|"], number)
-		assert.Equal(w.t, 1, found[fmt.Sprintf("%s|EARNING|0|%d", number, amount)], number)
-	}
+	return rows[1:]
 }
