@@ -18,8 +18,8 @@ import (
 
 const stateCancelled = "cancelled"
 
-// cancelled (409) refuses an export of a run.
-func cancelled(id uuid.UUID) error {
+// refuseCancelled (409) refuses an export of a run.
+func refuseCancelled(id uuid.UUID) error {
 	return fault.Conflict(CodeCancelled, fmt.Sprintf("The run %s was cancelled. Stage the time again under another executionId.", id))
 }
 
@@ -43,7 +43,10 @@ func (h *Handler) CancelPayrollStaging(ctx context.Context, req *timekeepingv1.G
 }
 
 const (
-	// Workers find these batches staged. Whoever stages one at the moment is waited for.
+	lockBatches = `
+SELECT FROM payroll_staging_batch WHERE tenant_id = $1 AND staging_id = $2 ORDER BY batch FOR UPDATE`
+
+	// Workers find these batches staged.
 	stopBatches = `
 UPDATE payroll_staging_batch SET staged = true WHERE tenant_id = $1 AND staging_id = $2`
 
@@ -63,7 +66,7 @@ UPDATE payroll_ledger_head h SET version = version + 1 WHERE h.tenant_id = $1 AN
 SELECT employee_id, min(paid_day), max(paid_day) + 1 FROM payroll_staged_row WHERE tenant_id = $1 AND staging_id = $2 AND kind <> 'EARNING' GROUP BY employee_id`
 )
 
-// removals take back what a run staged.
+// removals take back the rows of a run.
 var removals = []string{
 	`UPDATE payroll_earning SET staging_id = NULL WHERE tenant_id = $1 AND staging_id = $2`,
 	`DELETE FROM payroll_staged_row WHERE tenant_id = $1 AND staging_id = $2`,
@@ -72,9 +75,10 @@ var removals = []string{
 	 WHERE tenant_id = $1 AND id = $2`,
 }
 
-// cancel locks in the order in which workers do: the batches, the ledgers, the run.
+// cancel waits for workers that stage a batch. It locks in their order: the batches, the ledgers,
+// the run.
 func cancel(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, visible rowvisibility.Set) error {
-	for _, sql := range []string{stopBatches, lockHeads} {
+	for _, sql := range []string{lockBatches, stopBatches, lockHeads} {
 		if _, err := tx.Exec(ctx, sql, tenantID, id); err != nil {
 			return fmt.Errorf("lock run: %w", err)
 		}

@@ -16,8 +16,8 @@ const (
 	causeStaged = "AFTER_STAGING"
 )
 
-// of returns a total with a quantity in the place of its own.
-func (t Total) of(q amount.Quantity) Total {
+// withQuantity returns a total with a quantity in the place of its own.
+func (t Total) withQuantity(q amount.Quantity) Total {
 	t.Seconds, t.Days, t.Money = q.Seconds, "", ""
 	if q.Days != 0 {
 		t.Days = q.Days.String()
@@ -32,14 +32,14 @@ func (t Total) quantity() amount.Quantity {
 	return amount.Quantity{Seconds: t.Seconds, Days: amount.Read(t.Days), Money: amount.Read(t.Money)}
 }
 
-// sums collects for each key what a day has now and what earlier runs staged.
+// sums has the present totals of a key and the sum that earlier runs staged.
 type sums struct {
 	// example names the pay code and the job of the key.
 	example Total
 	// base are the totals of the day as the timecard shows them, without corrections.
 	base []Total
-	// corrected is the sum of the corrections of the day, and applied the last day in the range
-	// of the run on which one applies, or nil.
+	// corrected is the sum of the corrections of the day. applied is the last day of the run that
+	// has one of them, or nil.
 	corrected amount.Quantity
 	applied   *civil.Date
 	hasSigned bool
@@ -50,8 +50,8 @@ type sums struct {
 }
 
 // difference returns the rows of an employee: the totals of days that no run has staged yet,
-// and by how much other days differ from the ledger. Totals are those of the days of the run
-// and of the other days that are compared.
+// and by how much other days differ from the ledger. The totals cover the days of the run and
+// the other days that are compared.
 func (r *rules) difference(b *book, totals []Total) []Total {
 	days := r.span()
 	var rows []Total
@@ -73,7 +73,7 @@ func (r *rules) difference(b *book, totals []Total) []Total {
 		if s.isOpen || due == (amount.Quantity{}) || !slices.Contains(r.kinds, Correction) {
 			continue
 		}
-		row, historical := s.example.of(due), key.day
+		row, historical := s.example.withQuantity(due), key.day
 		row.Kind, row.Historical, row.Date, row.Cause = Correction, &historical, max(historical, days.From), causeStaged
 		if s.applied != nil {
 			row.Date = *s.applied
@@ -87,12 +87,12 @@ func (r *rules) difference(b *book, totals []Total) []Total {
 	return rows
 }
 
-// sum adds up by key what is compared, for the pay codes and days that the run stages.
+// sum adds up totals, corrections and staged rows by key, for the pay codes and days of the run.
 func (r *rules) sum(b *book, totals []Total) map[paidKey]*sums {
 	days := r.span()
 	all := map[paidKey]*sums{}
 	at := func(day civil.Date, t Total) *sums {
-		if !r.admits(b.named(t)) || r.onlySignedOff && day >= b.Open {
+		if !r.admits(b.rename(t)) || r.onlySignedOff && day >= b.Open {
 			return nil
 		}
 		key := keyOf(day, t)
@@ -103,7 +103,7 @@ func (r *rules) sum(b *book, totals []Total) map[paidKey]*sums {
 	}
 	for _, t := range totals {
 		if t.Kind == Correction {
-			continue // Those of the day are read by the day that they correct.
+			continue // Corrections are read by the day that they correct.
 		}
 		if s := at(t.Date, t); s != nil {
 			s.base = append(s.base, t)

@@ -63,7 +63,7 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 		return nil, err
 	}
 	if r.State == stateCancelled {
-		return nil, cancelled(r.ID)
+		return nil, refuseCancelled(r.ID)
 	}
 	staging := &timekeepingv1.PayrollStagingRequest{}
 	if err := proto.Unmarshal(r.Body, staging); err != nil {
@@ -84,7 +84,7 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 		done, err := tx.Exec(ctx, `UPDATE payroll_staging SET exported_at = coalesce(exported_at, now())
 			WHERE tenant_id = $1 AND id = $2 AND state <> $3`, tenantID, r.ID, stateCancelled)
 		if err == nil && done.RowsAffected() == 0 {
-			return cancelled(r.ID) // Meanwhile.
+			return refuseCancelled(r.ID) // Meanwhile.
 		}
 		if err != nil {
 			return fmt.Errorf("note export: %w", err)

@@ -17,11 +17,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
 )
 
-// lookBack is how many days before those of a run are compared with the ledger while they
+// lookBack is the number of days before a run that are compared with the ledger while they
 // are open. Days that are signed off are compared when they change, however old they are.
 const lookBack = 366
 
-// paidKey is what the ledger counts by. A pay code has its id, or its name when none has it.
+// paidKey is the key of the ledger. A pay code counts by its id, or by its name without one.
 type paidKey struct {
 	day       civil.Date
 	payCodeID int64
@@ -43,42 +43,42 @@ type coverage struct {
 	rules *rules
 }
 
-// covers reports whether an earlier run staged what a day has of a pay code.
+// covers reports whether an earlier run staged a pay code on a day.
 func (b *book) covers(day civil.Date, t Total) bool {
-	t = b.named(t)
+	t = b.rename(t)
 	return slices.ContainsFunc(b.covered, func(c coverage) bool { return c.days.Contains(day) && c.rules.admits(t) })
 }
 
-// book is the ledger of one employee, and what corrects days that are signed off.
+// book is the ledger of one employee, with the corrections of signed-off days.
 type book struct {
 	payledger.Head
 	covered []coverage
-	// paid is what earlier runs staged.
+	// paid are the sums that earlier runs staged.
 	paid map[paidKey]amount.Quantity
-	// names are those of the pay codes in paid.
+	// names are the names of the pay codes in paid.
 	names map[paidKey]string
 	// present are the names that pay codes have now, by id. Signed days and earlier runs keep
-	// those of their time.
+	// older names.
 	present map[int64]string
-	// corrections are those of the days that are compared, each as the timecard has it.
+	// corrections correct the days that are compared, each as the timecard has it.
 	corrections []Total
-	// others are the days beside those of the run whose totals are compared with the ledger.
+	// others are the days before the run whose totals are compared with the ledger.
 	others []civil.Range
-	// corrected are further days, of which only the corrections are compared: no run staged
+	// corrected are further days. Only their corrections are compared, because no run staged
 	// the days themselves.
 	corrected []civil.Date
 }
 
-// named returns a total under the present name of its pay code.
-func (b *book) named(t Total) Total {
+// rename returns a total under the present name of its pay code.
+func (b *book) rename(t Total) Total {
 	if name, ok := b.present[t.PayCodeID]; ok {
 		t.PayCode = name
 	}
 	return t
 }
 
-// findOthers returns the days before those of a run whose totals it compares with the ledger:
-// days that an earlier run staged, and that changed since or are open.
+// findOthers returns the days before a run whose totals it compares with the ledger: an earlier
+// run staged them, and they changed since or are open.
 func (b *book) findOthers(days civil.Range) []civil.Range {
 	var all []civil.Range
 	for _, c := range b.covered {
@@ -263,7 +263,7 @@ func (w *Worker) readEntries(ctx context.Context, b *stagedBatch, books map[int6
 		},
 		readCorrections: func(one *book, t Total, q amount.Quantity) {
 			t.Job = jobOf(jobname.Ref(t.Job))
-			one.corrections = append(one.corrections, t.of(q))
+			one.corrections = append(one.corrections, t.withQuantity(q))
 		},
 	} {
 		rows, err := w.deps.Pool.Query(ctx, sql, b.tenantID, employees, from, to)

@@ -22,7 +22,7 @@ const (
 	CodeTooMany = "WRL-20912"
 	// CodeUsed (409): a run has the executionId. Ask for the status of that run.
 	CodeUsed = "WRL-20913"
-	// CodeUnknown (404): there is no run or export with the id, or it is too old.
+	// CodeUnknown (404): no run or export has the id, or it is too old.
 	CodeUnknown = "WRL-20914"
 	// CodeCustomField (400): no person has a custom field of that name.
 	CodeCustomField = "WRL-20915"
@@ -35,7 +35,7 @@ const (
 	// time again under another executionId.
 	CodeCancelled = "WRL-20920"
 	// CodeHiddenEmployees (403): the run has employees whom the caller may not see, so that the
-	// caller cannot cancel it. Ask somebody who sees all of them.
+	// caller cannot cancel it. Ask a user who sees all of them.
 	CodeHiddenEmployees = "WRL-20921"
 	// CodeNotStaged (200): in the details of a run: the employee could not be staged. Stage them again
 	// under another executionId.
@@ -57,7 +57,7 @@ func invalid(format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...))
 }
 
-// rules say what a run stages.
+// rules choose the time that a run stages.
 type rules struct {
 	days             civil.Range
 	kinds            []Kind

@@ -39,7 +39,7 @@ type Worker struct {
 	metrics *metrics
 }
 
-// NewWorker makes a Worker, whose metrics are in the registry.
+// NewWorker makes a Worker and registers its metrics.
 func NewWorker(deps Deps, registry prometheus.Registerer) (*Worker, error) {
 	m, err := newMetrics(registry)
 	return &Worker{deps: deps, metrics: m}, err
@@ -85,7 +85,7 @@ func (w *Worker) handle(ctx context.Context, tenantID int64, id uuid.UUID, batch
 	return errors.Join(err, noteErr)
 }
 
-// stagedBatch is what is stored of a batch.
+// stagedBatch is a stored batch.
 type stagedBatch struct {
 	tenantID  int64
 	id        uuid.UUID
@@ -194,7 +194,7 @@ func (w *Worker) totals(ctx context.Context, b *stagedBatch, books map[int64]*bo
 	return known, nil
 }
 
-// stagingEmployee is what is stored of an employee.
+// stagingEmployee has the rows of an employee.
 type stagingEmployee struct {
 	person.Person
 	fields []string
@@ -261,8 +261,8 @@ func (w *Worker) customFields(ctx context.Context, b *stagedBatch) (map[int64][]
 	return out, nil
 }
 
-// finish ends a batch with what store stores, all or nothing and once: whoever comes
-// second finds the batch staged.
+// finish ends a batch and stores its rows, all or nothing and once: a second worker finds the
+// batch staged.
 func (w *Worker) finish(ctx context.Context, b *stagedBatch, store func(context.Context, pgx.Tx) error) error {
 	return work.InTx(ctx, w.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		var done bool
@@ -281,10 +281,9 @@ func (w *Worker) finish(ctx context.Context, b *stagedBatch, store func(context.
 			b.tenantID, b.id, b.batch); err != nil {
 			return fmt.Errorf("end batch: %w", err)
 		}
-		// What other batches stored by now counts, so they are waited for by a statement
-		// of their own: one that waits itself looks at the rows that it began with. Both
-		// hold the key of the run, to which their rows refer, so that FOR UPDATE would be
-		// a deadlock.
+		// The state of the run depends on the rows of all batches. A statement that waits for a
+		// lock sees the rows from before, so another statement waits. Both batches hold the key
+		// of the run because their rows refer to it: FOR UPDATE would be a deadlock.
 		if _, err := tx.Exec(ctx, `SELECT FROM payroll_staging WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`, b.tenantID, b.id); err != nil {
 			return fmt.Errorf("lock run: %w", err)
 		}
