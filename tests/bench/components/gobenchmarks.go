@@ -1,5 +1,5 @@
 // Package components measures parts of the product by themselves: their Go benchmarks,
-// grants of tokens and the staging of payroll.
+// grants of tokens, the staging of payroll and balances.
 package components
 
 import "github.com/rotaloom/rotaloom/tests/bench/harness"
@@ -21,6 +21,7 @@ var Groups = []harness.Group{
 	{Names: []string{description}, Run: describing},
 	{Names: []string{passwordGrants, refreshGrants}, Run: grants},
 	{Names: []string{stagedMonth}, Run: stagingFigures},
+	{Names: []string{balance}, Run: balanceFigures},
 }
 
 // worker compares what the workers write with a COPY of the same rows.

@@ -24,6 +24,9 @@ import (
 const (
 	maxEmployees = 500
 	maxDays      = 400
+	// maxEditedDays bounds the days of one employee of which only those with a pay code edit are
+	// read.
+	maxEditedDays = 20_000
 )
 
 // Handler serves EmployeeDayService.
@@ -44,8 +47,12 @@ func New(pool *pg.Pool, reader *reading.Reader) *Handler {
 func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEmployeeDaysRequest) (*schedulingv1.ReadEmployeeDaysResponse, error) {
 	tenantID := tenant.Of(ctx)
 	days := civil.Range{From: civil.Date(req.GetFrom()), To: civil.Date(req.GetTo())}
-	if n := len(req.GetEmployeeIds()); n > maxEmployees || days.Empty() || days.Days() > maxDays {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d, or none.", n, days.Days(), maxEmployees, maxDays))
+	mostEmployees, mostDays := maxEmployees, maxDays
+	if req.GetOnlyEditedDays() {
+		mostEmployees, mostDays = 1, maxEditedDays
+	}
+	if n := len(req.GetEmployeeIds()); n > mostEmployees || days.Empty() || days.Days() > mostDays {
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d, or none.", n, days.Days(), mostEmployees, mostDays))
 	}
 	out, err := h.read(ctx, tenantID, req, days)
 	if err != nil {
@@ -55,7 +62,7 @@ func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEm
 	for _, id := range slices.Sorted(maps.Keys(out)) {
 		response.Employees = append(response.Employees, out[id])
 	}
-	if !req.GetOnlyLockedDays() {
+	if !req.GetOnlyLockedDays() && !req.GetOnlyEditedDays() {
 		response.Holidays, err = h.readHolidays(ctx, tenantID, days)
 	}
 	return response, err
@@ -66,7 +73,11 @@ func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.Re
 	if req.GetOnlyLockedDays() {
 		return h.lockedDays(ctx, tenantID, req.GetEmployeeIds(), days)
 	}
-	found, err := h.reader.DaysOf(ctx, tenantID, req.GetEmployeeIds(), days)
+	read := h.reader.DaysOf
+	if req.GetOnlyEditedDays() {
+		read = h.reader.EditedDaysOf
+	}
+	found, err := read(ctx, tenantID, req.GetEmployeeIds(), days)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +87,9 @@ func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.Re
 		if out[id].PayCodeEdits, err = payCodeEdits(d.Edits, days); err != nil {
 			return nil, err
 		}
+	}
+	if req.GetOnlyEditedDays() {
+		return out, nil
 	}
 	return out, h.addPayRules(ctx, tenantID, req.GetEmployeeIds(), days, out)
 }

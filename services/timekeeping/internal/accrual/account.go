@@ -2,12 +2,13 @@ package accrual
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 )
 
 // account is the account of an employee for one accrual code.
@@ -79,14 +80,7 @@ func (a *account) granted(day, first civil.Date) *big.Rat {
 
 // takes returns what a total takes from the account, in its unit; nil for nothing.
 func (a *account) takes(t *timekeepingv1.WorkedTimeTotal) *big.Rat {
-	taken := false
-	for _, ref := range a.code.GetPayCodes() {
-		if t.GetPayCode().GetId() == ref.GetId() || t.GetPayCode().Id == nil && strings.EqualFold(t.GetPayCode().GetQualifier(), ref.GetQualifier()) {
-			taken = true
-			break
-		}
-	}
-	if !taken {
+	if !paysetup.Contains(a.code.GetPayCodes(), t.GetPayCode()) {
 		return nil
 	}
 	hours := big.NewRat(t.GetSeconds(), 3600)
@@ -104,10 +98,35 @@ func (a *account) takes(t *timekeepingv1.WorkedTimeTotal) *big.Rat {
 // first and took what the totals say, by day.
 func (a *account) balance(first, last civil.Date, totals map[civil.Date][]*timekeepingv1.WorkedTimeTotal) *big.Rat {
 	sum := new(big.Rat)
-	for day := first; day <= last; day++ {
+	for _, day := range a.changeDays(first, last, totals) {
 		a.step(sum, day, first, totals[day])
 	}
 	return sum
+}
+
+// changeDays returns the days from one to a last one on which a balance can change, ascending:
+// the first, those on which a year or, where grants are monthly, a month begins, and those with
+// totals.
+func (a *account) changeDays(first, last civil.Date, totals map[civil.Date][]*timekeepingv1.WorkedTimeTotal) []civil.Date {
+	out := []civil.Date{first}
+	for day := range totals {
+		out = append(out, day)
+	}
+	y, m, _ := first.Civil()
+	if start := civil.Of(y, a.month, a.day); start <= last {
+		for ; start <= last; y++ {
+			out, start = append(out, start), civil.Of(y+1, a.month, a.day)
+		}
+	}
+	if a.frequency == monthly {
+		y, _, _ = first.Civil()
+		for start := civil.Of(y, m, 1); start <= last; m++ {
+			out, start = append(out, start), civil.Of(y, m+1, 1)
+		}
+	}
+	out = slices.DeleteFunc(out, func(day civil.Date) bool { return day < first || day > last })
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // step changes a balance by what happens on a day.
@@ -128,16 +147,18 @@ func (a *account) step(sum *big.Rat, day, first civil.Date, totals []*timekeepin
 // lowest returns the lowest balance at the end of the days from one to a last one, and the first
 // day that has it.
 func (a *account) lowest(first, from, last civil.Date, totals map[civil.Date][]*timekeepingv1.WorkedTimeTotal) (civil.Date, *big.Rat) {
-	sum := new(big.Rat)
-	lowest, on := (*big.Rat)(nil), from
-	for day := first; day <= last; day++ {
-		a.step(sum, day, first, totals[day])
-		if day >= from && (lowest == nil || sum.Cmp(lowest) < 0) {
+	lowest, on := a.balance(first, min(from, last), totals), from
+	if from > last {
+		return on, lowest
+	}
+	sum := new(big.Rat).Set(lowest)
+	for _, day := range a.changeDays(first, last, totals) {
+		if day <= from {
+			continue
+		}
+		if a.step(sum, day, first, totals[day]); sum.Cmp(lowest) < 0 {
 			lowest, on = new(big.Rat).Set(sum), day
 		}
-	}
-	if lowest == nil {
-		lowest = sum
 	}
 	return on, lowest
 }

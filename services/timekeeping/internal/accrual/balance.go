@@ -16,16 +16,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
 
-const (
-	// maxYears bounds what one balance counts: a year takes one reading of timecards.
-	maxYears = 50
-	// daysAtOnce is of how many days timecards are read at once.
-	daysAtOnce = 366
-)
+// maxYears bounds what one balance counts.
+const maxYears = 50
 
-// Timecards returns what timecards of employees add up to, as [card.Reader] does.
+// Timecards returns the totals of an employee under some pay codes, as [card.Reader] does.
 type Timecards interface {
-	WorkedTime(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*timekeepingv1.EmployeeWorkedTime, error)
+	TotalsUnder(ctx context.Context, tenantID, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, error)
 }
 
 // Balance is what an employee has left under an accrual code.
@@ -84,7 +80,7 @@ func (h *Reader) read(ctx context.Context, tenantID, employeeID int64, day, last
 	if y, _, _ := days.From.Civil(); civil.Of(y+maxYears, 12, 31) < day {
 		return nil, days, nil, fault.Invalid(CodeTooLong, fmt.Sprintf("The accrual profile holds since %s; balances are counted over at most %d years.", days.From, maxYears))
 	}
-	totals, err := h.totals(ctx, tenantID, employeeID, civil.Through(days.From, last))
+	totals, err := h.totals(ctx, tenantID, employeeID, civil.Through(days.From, last), accounts)
 	return accounts, days, totals, err
 }
 
@@ -138,21 +134,23 @@ func (h *Reader) accounts(ctx context.Context, tenantID int64, profile string) (
 	return out, err
 }
 
-// totals returns what the timecard of an employee adds up to, by day.
-func (h *Reader) totals(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date][]*timekeepingv1.WorkedTimeTotal, error) {
+// totals returns what the timecard of an employee takes from accounts, by day.
+func (h *Reader) totals(ctx context.Context, tenantID, employeeID int64, days civil.Range, accounts []*account) (map[civil.Date][]*timekeepingv1.WorkedTimeTotal, error) {
+	var codes []*commonv1.Ref
+	for _, a := range accounts {
+		codes = append(codes, a.code.GetPayCodes()...)
+	}
+	list, err := h.cards.TotalsUnder(ctx, tenantID, employeeID, days, codes)
+	if err != nil {
+		return nil, err
+	}
 	out := map[civil.Date][]*timekeepingv1.WorkedTimeTotal{}
-	for from := days.From; from < days.To; from += daysAtOnce {
-		worked, err := h.cards.WorkedTime(ctx, tenantID, []int64{employeeID}, civil.Range{From: from, To: min(from+daysAtOnce, days.To)})
+	for _, t := range list {
+		day, err := civil.ParseDate(t.GetDate())
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range worked[0].GetTotals() {
-			day, err := civil.ParseDate(t.GetDate())
-			if err != nil {
-				return nil, err
-			}
-			out[day] = append(out[day], t)
-		}
+		out[day] = append(out[day], t)
 	}
 	return out, nil
 }

@@ -27,6 +27,10 @@ func (nothingKnown) Read(context.Context, []int64, civil.Range, bool) (map[int64
 	return nil, nil
 }
 
+func (nothingKnown) ReadEdited(context.Context, int64, civil.Range) (employeeday.Days, error) {
+	return employeeday.Days{}, nil
+}
+
 func (nothingKnown) ReadSymbolicPeriod(context.Context, *commonsv1.ReadSymbolicPeriodRequest, ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error) {
 	return &commonsv1.SymbolicPeriodSpan{StartDate: "2026-02-02", EndDate: "2026-02-15"}, nil
 }

@@ -44,6 +44,9 @@ type Source interface {
 	// Read returns the days of employees, by employee; wages says whether they come with the
 	// wages. It has no place in a transaction.
 	Read(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]Days, error)
+	// ReadEdited returns, of up to 20,000 days of an employee, the shifts and the pay code edits
+	// of those that have a pay code edit. It has no place in a transaction.
+	ReadEdited(ctx context.Context, id int64, days civil.Range) (Days, error)
 }
 
 // Reader reads the days of employees from the services that own them.
@@ -97,4 +100,20 @@ func (r *Reader) Read(ctx context.Context, ids []int64, days civil.Range, wages 
 		out[e.GetEmployeeId()] = Days{Pay: out[e.GetEmployeeId()].Pay, Schedule: e, Holidays: holidays}
 	}
 	return out, nil
+}
+
+// ReadEdited asks scheduling.
+func (r *Reader) ReadEdited(ctx context.Context, id int64, days civil.Range) (Days, error) {
+	response, err := r.schedule.ReadEmployeeDays(ctx, &schedulingv1.ReadEmployeeDaysRequest{
+		EmployeeIds: []int64{id}, From: int32(days.From), To: int32(days.To), OnlyEditedDays: true,
+	})
+	if err != nil {
+		return Days{}, fmt.Errorf("read the pay code edits of an employee: %w", err)
+	}
+	for _, e := range response.GetEmployees() {
+		if e.GetEmployeeId() == id {
+			return Days{Schedule: e}, nil
+		}
+	}
+	return Days{}, nil
 }

@@ -30,11 +30,15 @@ type ReadEmployeeDaysRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 500.
 	EmployeeIds []int64 `protobuf:"varint,1,rep,packed,name=employee_ids,json=employeeIds,proto3" json:"employee_ids,omitempty"`
-	// Days since 1970-01-01: the first, and the day after the last; at most 400.
+	// Days since 1970-01-01: the first, and the day after the last; at most 400, and 20,000 of one
+	// employee if only_edited_days is true.
 	From int32 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
 	To   int32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
 	// Returns the locked days, and nothing else.
 	OnlyLockedDays bool `protobuf:"varint,4,opt,name=only_locked_days,json=onlyLockedDays,proto3" json:"only_locked_days,omitempty"`
+	// Returns the pay code edits and the shifts of the days that have a pay code edit, and nothing
+	// else. The shifts are those before leave and time off take from them: no segment is taken.
+	OnlyEditedDays bool `protobuf:"varint,5,opt,name=only_edited_days,json=onlyEditedDays,proto3" json:"only_edited_days,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -97,12 +101,19 @@ func (x *ReadEmployeeDaysRequest) GetOnlyLockedDays() bool {
 	return false
 }
 
+func (x *ReadEmployeeDaysRequest) GetOnlyEditedDays() bool {
+	if x != nil {
+		return x.OnlyEditedDays
+	}
+	return false
+}
+
 type ReadEmployeeDaysResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By id.
 	Employees []*EmployeeDays `protobuf:"bytes,1,rep,name=employees,proto3" json:"employees,omitempty"`
 	// The days that selected holidays touch, ascending. They are the same for all employees.
-	// Empty if the request asks for locked days only.
+	// Empty if the request asks for locked days or edited days only.
 	Holidays      []int32 `protobuf:"varint,2,rep,packed,name=holidays,proto3" json:"holidays,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -659,12 +670,13 @@ var File_rotaloom_scheduling_v1_employee_day_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_employee_day_proto_rawDesc = "" +
 	"\n" +
-	")rotaloom/scheduling/v1/employee_day.proto\x12\x16rotaloom.scheduling.v1\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x8a\x01\n" +
+	")rotaloom/scheduling/v1/employee_day.proto\x12\x16rotaloom.scheduling.v1\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xb4\x01\n" +
 	"\x17ReadEmployeeDaysRequest\x12!\n" +
 	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x03 \x01(\x05R\x02to\x12(\n" +
-	"\x10only_locked_days\x18\x04 \x01(\bR\x0eonlyLockedDays\"z\n" +
+	"\x10only_locked_days\x18\x04 \x01(\bR\x0eonlyLockedDays\x12(\n" +
+	"\x10only_edited_days\x18\x05 \x01(\bR\x0eonlyEditedDays\"z\n" +
 	"\x18ReadEmployeeDaysResponse\x12B\n" +
 	"\temployees\x18\x01 \x03(\v2$.rotaloom.scheduling.v1.EmployeeDaysR\temployees\x12\x1a\n" +
 	"\bholidays\x18\x02 \x03(\x05R\bholidays\"\xc8\x02\n" +

@@ -50,41 +50,103 @@ type DayEdit struct {
 	Covers bool
 }
 
+// daysRows are what is stored of days of employees.
+type daysRows struct {
+	query    *request.Query
+	persons  []encoding.Person
+	stored   Rows
+	patterns []*encoding.Pattern
+}
+
 // DaysOf returns what stands on the days of employees, by employee. Employees who are
 // unknown here are left out. It does not ask who may see them.
 func (r *Reader) DaysOf(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*Days, error) {
-	q := &request.Query{Selected: request.SelectShifts | request.SelectPayCodeEdits, Days: days, ExcludeOvernight: true}
-	persons, err := r.zonedPersons(ctx, tenantID, slices.Compact(slices.Sorted(slices.Values(ids))), days)
+	rows, err := r.daysRows(ctx, tenantID, ids, days)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := r.Rows(ctx, tenantID, q, encoding.IDsOf(persons), false)
+	b, uncut, err := rows.build(rows.query.Selected, false, nil, nil)
 	if err != nil {
 		return nil, err
-	}
-	patterns, err := r.patternsOf(ctx, tenantID, stored.spans, false)
-	if err != nil {
-		return nil, err
-	}
-	e := newExpansion(q, persons)
-	var uncut []encoding.Entry
-	e.uncut = &uncut
-	if err := e.add(stored, patterns); err != nil {
-		return nil, err
-	}
-	b := &dayBuilder{
-		outlineBuilder: outlineBuilder{Window: e.Window, shapes: map[*encoding.Template]*shape{}},
-		out:            make(map[int64]*Days, len(persons)), edits: map[*encoding.Template]*schedulingv1.PayCodeEdit{}, covers: map[int64]bool{},
-	}
-	for i := range stored.items {
-		if item := &stored.items[i]; item.covers {
-			b.covers[item.id] = true
-		}
 	}
 	if err := b.shifts(uncut); err != nil {
 		return nil, err
 	}
 	return b.out, b.payCodeEdits()
+}
+
+// EditedDaysOf returns what DaysOf returns of the days that have a pay code edit, but for what is
+// taken of shifts: all of their work is as if it was done. Its cost depends on how many of these
+// days there are, and hardly on how many days are read.
+func (r *Reader) EditedDaysOf(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*Days, error) {
+	rows, err := r.daysRows(ctx, tenantID, ids, days)
+	if err != nil {
+		return nil, err
+	}
+	b, _, err := rows.build(request.SelectPayCodeEdits, true, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.payCodeEdits(); err != nil {
+		return nil, err
+	}
+	edited := make([]map[civil.Date]bool, len(rows.persons))
+	for i := range rows.persons {
+		edited[i] = map[civil.Date]bool{}
+		if found := b.out[rows.persons[i].ID]; found != nil {
+			for _, e := range found.Edits {
+				for day := max(e.First, days.From); day <= min(e.Last, days.To-1); day++ {
+					edited[i][day] = true
+				}
+			}
+		}
+	}
+	b, uncut, err := rows.build(request.SelectShifts, true, edited, b.out)
+	if err != nil {
+		return nil, err
+	}
+	return b.out, b.shifts(uncut)
+}
+
+// daysRows reads what is stored of days of employees.
+func (r *Reader) daysRows(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (*daysRows, error) {
+	rows := &daysRows{query: &request.Query{Selected: request.SelectShifts | request.SelectPayCodeEdits, Days: days, ExcludeOvernight: true}}
+	var err error
+	if rows.persons, err = r.zonedPersons(ctx, tenantID, slices.Compact(slices.Sorted(slices.Values(ids))), days); err != nil {
+		return nil, err
+	}
+	if rows.stored, err = r.Rows(ctx, tenantID, rows.query, encoding.IDsOf(rows.persons), false); err != nil {
+		return nil, err
+	}
+	rows.patterns, err = r.patternsOf(ctx, tenantID, rows.stored.spans, false)
+	return rows, err
+}
+
+// build puts together a part of the days, and returns the shifts as they are before leave takes
+// from them; whole says that it takes nothing. Where shiftDays is not nil, it has the days of
+// each person whose shifts are put together. The days are added to out, which may be nil.
+func (d *daysRows) build(selected request.Selection, whole bool, shiftDays []map[civil.Date]bool, out map[int64]*Days) (*dayBuilder, []encoding.Entry, error) {
+	q := *d.query
+	q.Selected = selected
+	e := newExpansion(&q, d.persons)
+	var uncut []encoding.Entry
+	e.uncut, e.shiftDays, e.whole = &uncut, shiftDays, whole
+	if err := e.add(d.stored, d.patterns); err != nil {
+		return nil, nil, err
+	}
+	if out == nil {
+		out = make(map[int64]*Days, len(d.persons))
+	}
+	b := &dayBuilder{
+		outlineBuilder: outlineBuilder{Window: e.Window, shapes: map[*encoding.Template]*shape{}},
+		out:            out, edits: map[*encoding.Template]*schedulingv1.PayCodeEdit{}, covers: map[int64]bool{},
+	}
+	for i := range d.stored.items {
+		if item := &d.stored.items[i]; item.covers {
+			b.covers[item.id] = true
+		}
+	}
+	return b, uncut, nil
 }
 
 // dayBuilder makes days of employees. Entries of the same template share what was found out

@@ -21,6 +21,15 @@ type expansion struct {
 	// uncut is where shifts are kept as they are before leave takes from them; nil for
 	// nowhere.
 	uncut *[]encoding.Entry
+	// shiftDays are the days of each person whose shifts are put together; nil for all.
+	shiftDays []map[civil.Date]bool
+	// whole says that leave and time off take nothing from shifts.
+	whole bool
+}
+
+// skips reports whether a kind of entry is not put together on a day of a person.
+func (e *expansion) skips(k encoding.Kind, employee int32, day civil.Date) bool {
+	return !e.needed[k] || k == encoding.KindShift && (e.query.ExcludeOvernight && day < e.Days.From || e.shiftDays != nil && !e.shiftDays[employee][day])
 }
 
 // expand puts together what the rows say of each employee. Rows and persons
@@ -62,6 +71,9 @@ func (e *expansion) add(rows Rows, patterns []*encoding.Pattern) error {
 		if e.uncut != nil {
 			*e.uncut = append(*e.uncut, e.Entries[encoding.KindShift][first:]...)
 		}
+		if e.whole {
+			continue
+		}
 		leave := take(rows.leave, &leaveAt, func(r *leaveRow) int64 { return r.employeeID }, id)
 		lockedLeave := take(rows.lockedLeave, &lockedLeaveAt, func(r *lockedLeaveRow) int64 { return r.employeeID }, id)
 		if err := e.leave(leave, lockedLeave, first, int32(i), locks); err != nil {
@@ -82,7 +94,7 @@ func (e *expansion) reserve(spans []spanRow, patterns []*encoding.Pattern) {
 	for i := range spans {
 		days, cycle := spans[i].days.Intersect(e.Days).Days(), patterns[i].Cycle
 		for k, perCycle := range patterns[i].PerCycle {
-			if e.needed[k] {
+			if e.needed[k] && (k != int(encoding.KindShift) || e.shiftDays == nil) {
 				// Some more than the share of the days: they may be the busy ones.
 				room[k] += days*perCycle/int(cycle.DayCount()) + 2
 			}
@@ -114,7 +126,7 @@ func (e *expansion) span(s *spanRow, pattern *encoding.Pattern, employee int32, 
 	run := rotation.Run{Days: s.days, Position: s.position}
 	for day, found := range pattern.Cycle.Entries(run, e.Days) {
 		k := encoding.Kind(found.Kind - rotation.Shift)
-		if !e.needed[k] || day < e.Days.From && k == encoding.KindShift && e.query.ExcludeOvernight {
+		if e.skips(k, employee, day) {
 			continue
 		}
 		if isHidden(hidden, day, s.lane, found.Ordinal) {

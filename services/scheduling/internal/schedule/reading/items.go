@@ -16,7 +16,7 @@ func (e *expansion) items(rows []itemRow, employee int32, locks []encoding.Lock)
 		if row.last < e.Days.From {
 			continue // It is here for the shifts that it covers.
 		}
-		if !e.needed[k] || k == encoding.KindShift && e.query.ExcludeOvernight && row.day < e.Days.From {
+		if e.skips(k, employee, row.day) {
 			continue
 		}
 		added, err := e.item(row, k, e.Persons[employee].JobOn(row.day))

@@ -67,6 +67,8 @@ type Window struct {
 	Across bool
 	// Wages says that totals are to have wages.
 	Wages bool
+	// Booked says that punches are left out: only what is booked without them is meant.
+	Booked bool
 }
 
 // aroundWeek is how many more days belong to the week of a day, before and after it.
@@ -121,10 +123,12 @@ func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int6
 	from, to := days.From-daysBefore, days.To+daysAfter
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(rows pgx.Rows) error { return r.scanEmployees(rows, found) }, readEmployees, tenantID, ids)
-	snapshot.Queue(func(rows pgx.Rows) error {
-		return r.scanPunches(rows, func(id int64, p punch.Punch) { found[id].punches = append(found[id].punches, p) })
-	}, readPunches,
-		tenantID, ids, from.Time(), to.Time(), float64(maxShift), daysBack, w.Bodies, w.Signed, w.Across, float64(back))
+	if !w.Booked {
+		snapshot.Queue(func(rows pgx.Rows) error {
+			return r.scanPunches(rows, func(id int64, p punch.Punch) { found[id].punches = append(found[id].punches, p) })
+		}, readPunches,
+			tenantID, ids, from.Time(), to.Time(), float64(maxShift), daysBack, w.Bodies, w.Signed, w.Across, float64(back))
+	}
 	snapshot.Queue(func(rows pgx.Rows) error {
 		return paycodeedit.Scan(rows, func(id int64, e *paycodeedit.Edit) { found[id].edits = append(found[id].edits, e) })
 	}, paycodeedit.ReadStored, tenantID, ids, days.From, days.To)

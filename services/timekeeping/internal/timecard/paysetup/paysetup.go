@@ -3,6 +3,7 @@ package paysetup
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -26,6 +27,8 @@ type Setup struct {
 	workRuleCodesByName map[string]*worktime.PayCode
 	workRuleIDs         map[int64]bool
 	workRuleNames       map[string]bool
+	// workCodes are the pay codes that pay rules and work rules name.
+	workCodes []worktime.PayCode
 	// Rules are the pay rules.
 	Rules *payrule.Rules
 }
@@ -51,7 +54,7 @@ func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
 	for _, r := range workRules {
 		s.workRuleIDs[r.GetId()], s.workRuleNames[strings.ToLower(r.GetName())] = true, true
 		if r.GetDefaultPayCode() != nil {
-			paid := s.PayCode(r.GetDefaultPayCode())
+			paid := s.workCode(r.GetDefaultPayCode())
 			s.workRuleCodesByID[r.GetId()], s.workRuleCodesByName[strings.ToLower(r.GetName())] = &paid, &paid
 		}
 	}
@@ -59,7 +62,7 @@ func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Rules, err = payrule.Compile(list, s.PayCode)
+	s.Rules, err = payrule.Compile(list, s.workCode)
 	return s, err
 }
 
@@ -77,6 +80,26 @@ func (s *Setup) PayCode(ref *commonv1.Ref) worktime.PayCode {
 		return worktime.PayCode{ID: found.GetId(), Name: found.GetName()}
 	}
 	return worktime.PayCode{ID: ref.GetId(), Name: ref.GetQualifier()}
+}
+
+// workCode is PayCode for a pay code of a rule.
+func (s *Setup) workCode(ref *commonv1.Ref) worktime.PayCode {
+	code := s.PayCode(ref)
+	s.workCodes = append(s.workCodes, code)
+	return code
+}
+
+// PaysWork reports whether a rule can pay work or holidays under one of some pay codes.
+func (s *Setup) PaysWork(codes []*commonv1.Ref) bool {
+	return slices.ContainsFunc(s.workCodes, func(code worktime.PayCode) bool { return Contains(codes, Ref(code)) })
+}
+
+// Contains reports whether the pay code of a total is one of some: that with its id or, if the
+// total has none, with its name.
+func Contains(codes []*commonv1.Ref, ref *commonv1.Ref) bool {
+	return slices.ContainsFunc(codes, func(code *commonv1.Ref) bool {
+		return ref.GetId() == code.GetId() || ref.Id == nil && strings.EqualFold(ref.GetQualifier(), code.GetQualifier())
+	})
 }
 
 // Ref returns a ref to a pay code, as callers see it.

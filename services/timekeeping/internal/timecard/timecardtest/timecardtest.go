@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -31,6 +32,23 @@ func (k Known) Read(_ context.Context, ids []int64, _ civil.Range, _ bool) (map[
 		out[id] = k[id]
 	}
 	return out, nil
+}
+
+// ReadEdited returns what is known of the days of an employee that have a pay code edit.
+func (k Known) ReadEdited(_ context.Context, id int64, days civil.Range) (employeeday.Days, error) {
+	of := &schedulingv1.EmployeeDays{EmployeeId: id}
+	edited := map[int32]bool{}
+	for _, e := range k[id].Schedule.GetPayCodeEdits() {
+		if days.Contains(civil.Date(e.GetDay())) {
+			of.PayCodeEdits, edited[e.GetDay()] = append(of.PayCodeEdits, e), true
+		}
+	}
+	for _, s := range k[id].Schedule.GetShifts() {
+		if edited[s.GetDay()] {
+			of.Shifts = append(of.Shifts, s)
+		}
+	}
+	return employeeday.Days{Schedule: of}, nil
 }
 
 // Timecards are those of tenants in a database.

@@ -1,0 +1,90 @@
+package card
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
+)
+
+// maxBookedDays bounds the days whose edits are read at once.
+const maxBookedDays = 20_000
+
+// TotalsUnder returns the totals of an employee under some pay codes, in no order: those of
+// WorkedTime, for any number of days. Where no rule pays work under the pay codes, it reads
+// only what is booked without punches, and its cost depends on how much that is instead of on
+// the number of days. It calls other services, so that it has no place in a transaction.
+func (r *Reader) TotalsUnder(ctx context.Context, tenantID, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, error) {
+	var out []*timekeepingv1.WorkedTimeTotal
+	for from := days.From; from < days.To; from += maxBookedDays {
+		part := civil.Range{From: from, To: min(from+maxBookedDays, days.To)}
+		totals, paysWork, err := r.bookedTotals(ctx, tenantID, employeeID, part, codes)
+		if err == nil && paysWork {
+			totals, err = r.workedTotals(ctx, tenantID, employeeID, part)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, totals...)
+	}
+	return slices.DeleteFunc(out, func(t *timekeepingv1.WorkedTimeTotal) bool { return !paysetup.Contains(codes, t.GetPayCode()) }), nil
+}
+
+// bookedTotals returns the totals of what is booked without punches, and those of signed-off
+// days; nothing and true if a rule can pay work under one of the pay codes.
+func (r *Reader) bookedTotals(ctx context.Context, tenantID, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, bool, error) {
+	known, err := r.days.ReadEdited(ctx, employeeID, days)
+	if err != nil {
+		return nil, false, err
+	}
+	var card *Card
+	err = pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
+		setup, err := paysetup.Load(ctx, tx, tenantID)
+		if err != nil || setup.PaysWork(codes) {
+			return err
+		}
+		w := Window{Days: days, Booked: true}
+		found, err := r.load(ctx, tx, tenantID, []int64{employeeID}, w, setup.Rules)
+		if err != nil {
+			return err
+		}
+		e := found[employeeID]
+		e.of = known
+		card = e.calculate(w, setup, r.now().Unix())
+		return nil
+	})
+	if err != nil || card == nil {
+		return nil, err == nil, err
+	}
+	var out []*timekeepingv1.WorkedTimeTotal
+	for key, total := range card.totals(days) {
+		if card.signed[key.Day] == nil {
+			out = append(out, total)
+		}
+	}
+	for day, d := range card.signed {
+		if days.Contains(day) {
+			out = append(out, d.GetTotals()...)
+		}
+	}
+	return out, false, nil
+}
+
+// workedTotals returns the totals of all timecards of the days.
+func (r *Reader) workedTotals(ctx context.Context, tenantID, employeeID int64, days civil.Range) ([]*timekeepingv1.WorkedTimeTotal, error) {
+	var out []*timekeepingv1.WorkedTimeTotal
+	for from := days.From; from < days.To; from += MaxDays {
+		worked, err := r.WorkedTime(ctx, tenantID, []int64{employeeID}, civil.Range{From: from, To: min(from+MaxDays, days.To)})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, worked[0].GetTotals()...)
+	}
+	return out, nil
+}
