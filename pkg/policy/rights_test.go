@@ -104,6 +104,7 @@ var noWages = map[string]string{
 	"MinimumWage.amount":                                  "a rule of an employment term, for everybody",
 	"PayCode.money":                                       "whether a pay code holds money",
 	"PayCodeAmount.money":                                 "money that somebody entered for a day, and no wage",
+	"PayRuleVersion.regular_rate":                         "how the rate of overtime is found, for everybody",
 	"PersonWageWorkRules.effective_dated_wage_work_rules": "wages stand in it",
 	"RateAllowance.rate":                                  "requests a second",
 	"RateLimit.rate":                                      "requests a second",
