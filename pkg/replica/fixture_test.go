@@ -34,7 +34,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-const waitTimeout = 30 * time.Second
+const waitTimeout = 2 * time.Minute
 
 // Events of things. ThingsChanged has a list of whole states; GroupsChanged has
 // states of several things at once under one version; ThingsStepped has states
