@@ -72,10 +72,15 @@ func TestTheProductEqualsTheModel(t *testing.T) {
 	s := &shared{
 		deployment: launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn", "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=1s"),
 	}
+	// All have their employees before the first process is killed.
+	var fixtures []*fixture
 	for client := range clients {
+		fixtures = append(fixtures, newFixture(t, s, seed, client))
+	}
+	for client, w := range fixtures {
 		t.Run(fmt.Sprint("client ", client), func(t *testing.T) {
 			t.Parallel()
-			w := newFixture(t, s, seed, client)
+			w.t = t
 			for end := time.Now().Add(duration); time.Now().Before(end); {
 				w.round()
 			}
