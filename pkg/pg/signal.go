@@ -88,12 +88,12 @@ func (t *poolTx) Commit(ctx context.Context) error {
 	if err := t.Tx.Commit(ctx); err != nil {
 		return err
 	}
-	t.committed()
+	t.announce()
 	return nil
 }
 
-// committed passes the signals on after a commit.
-func (t *poolTx) committed() {
+// announce passes the signals on after a commit.
+func (t *poolTx) announce() {
 	if t.parent != nil {
 		t.parent.raise(t.raised...)
 		return

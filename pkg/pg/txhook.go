@@ -71,7 +71,7 @@ func once(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(pgx.Tx) e
 	}
 	committed = true
 	hook.Committed()
-	tx.committed()
+	tx.announce()
 	return nil
 }
 

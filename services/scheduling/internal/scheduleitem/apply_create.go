@@ -45,7 +45,7 @@ func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShift
 	}
 	switch {
 	case copies != nil:
-		return h.copied(ctx, copies)
+		return h.copyForEmployees(ctx, copies)
 	case forEmployee != nil:
 		where := forEmployee.GetWhere()
 		shift, err := h.fromPattern(ctx, "fromPatternForEmployee", forEmployee.GetDo(), where.GetStartDate())
@@ -56,7 +56,7 @@ func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShift
 		if err != nil {
 			return nil, err
 		}
-		return each(refs, shift, func(s *schedulingv1.Shift, ref *commonv1.Ref) { s.Employee = ref })
+		return copyFor(refs, shift, func(s *schedulingv1.Shift, ref *commonv1.Ref) { s.Employee = ref })
 	default:
 		where := forJob.GetWhere()
 		shift, err := h.fromPattern(ctx, "fromPatternForJob", forJob.GetDo(), where.GetStartDate())
@@ -67,7 +67,7 @@ func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShift
 		if err != nil {
 			return nil, err
 		}
-		return each(refs, shift, func(s *schedulingv1.Shift, ref *commonv1.Ref) {
+		return copyFor(refs, shift, func(s *schedulingv1.Shift, ref *commonv1.Ref) {
 			for _, segment := range s.GetSegments() {
 				segment.OrgJobRef = ref
 			}
@@ -75,8 +75,8 @@ func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShift
 	}
 }
 
-// each returns a copy of a shift for each ref of a list.
-func each(refs []*commonv1.Ref, shift *schedulingv1.Shift, of func(*schedulingv1.Shift, *commonv1.Ref)) ([]*schedulingv1.Shift, error) {
+// copyFor returns a copy of a shift for each ref of a list.
+func copyFor(refs []*commonv1.Ref, shift *schedulingv1.Shift, of func(*schedulingv1.Shift, *commonv1.Ref)) ([]*schedulingv1.Shift, error) {
 	if len(refs) > maxCreated {
 		return nil, tooManyShifts(len(refs))
 	}
@@ -92,8 +92,8 @@ func tooManyShifts(actual int) error {
 	return fault.OverLimit(fault.CodeProductLimit, "employees * days in the request", actual, maxCreated, fault.SplitRequest)
 }
 
-// copied returns the copies of a shift that are asked for, by employee and day.
-func (h *Shifts) copied(ctx context.Context, req *schedulingv1.CreateShiftsForEmployees) ([]*schedulingv1.Shift, error) {
+// copyForEmployees returns the copies of a shift that are asked for, by employee and day.
+func (h *Shifts) copyForEmployees(ctx context.Context, req *schedulingv1.CreateShiftsForEmployees) ([]*schedulingv1.Shift, error) {
 	const path = "forEmployees."
 	shift := req.GetDo().GetShift()
 	if shift == nil {

@@ -63,7 +63,7 @@ func (h *Handler) CreateLeaveEdits(ctx context.Context, req *timekeepingv1.Creat
 // store writes edits of a case, new ones and changed ones.
 func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekeepingv1.LeaveEdit, clock *civil.TimeOfDay) (*timekeepingv1.LeaveEditList, error) {
 	tenantID := tenant.Of(ctx)
-	plan, err := h.planned(ctx, tenantID, ref, edits)
+	plan, err := h.planEdits(ctx, tenantID, ref, edits)
 	if err != nil {
 		return nil, err
 	}

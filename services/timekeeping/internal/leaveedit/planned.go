@@ -32,10 +32,10 @@ type plan struct {
 	work  map[employeeDay][]*schedulingv1.EmployeeShiftSegment
 }
 
-// planned prepares edits of a case that are to be stored. The edits that it returns say
+// planEdits prepares edits of a case that are to be stored. The edits that it returns say
 // no times which only repeat what a response shows of an edit that has none of its own:
 // it stays so. The work is that of the days that they may need.
-func (h *Handler) planned(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*plan, error) {
+func (h *Handler) planEdits(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*plan, error) {
 	before, err := h.shown(ctx, tenantID, ref, sent)
 	if err != nil {
 		return nil, err

@@ -51,8 +51,8 @@ type room struct {
 	uncovered error
 }
 
-// retried runs a change again when the leave of the employee changed while it was prepared.
-func retried(change func() error) error {
+// retry runs a change again when the leave of the employee changed while it was prepared.
+func retry(change func() error) error {
 	var err error
 	for range maxReads {
 		if err = change(); !errors.Is(err, errMeanwhile) {
@@ -100,7 +100,7 @@ func (h *requests) readRoom(ctx context.Context, tenantID int64, w wish) (*room,
 	if m.days, err = h.Room.Read(ctx, tenantID, w.employeeID, days); err != nil || w.subtype.GetAllowDebt() {
 		return m, err
 	}
-	if wanted := m.wanted(w.status, takings, old, pending); len(wanted) > 0 {
+	if wanted := m.listWanted(w.status, takings, old, pending); len(wanted) > 0 {
 		err = h.Accruals.Cover(ctx, w.employeeID, wanted, until)
 		if m.mark, m.uncovered = mark, err; fault.HasCode(err, accrual.CodeNotCovered) {
 			err = nil
@@ -133,8 +133,8 @@ func split(others []*row, id int64, last civil.Date) (pending []leaveday.Taking,
 	return pending, until, nil
 }
 
-// wanted returns what balances must cover: nothing when no pay code of the takings is checked.
-func (m *room) wanted(as status, takings, old, pending []leaveday.Taking) []accrual.Wanted {
+// listWanted returns what balances must cover: nothing when no pay code of the takings is checked.
+func (m *room) listWanted(as status, takings, old, pending []leaveday.Taking) []accrual.Wanted {
 	var out []accrual.Wanted
 	checks := false
 	add := func(list []leaveday.Taking, sign int64, check bool) {
@@ -145,7 +145,7 @@ func (m *room) wanted(as status, takings, old, pending []leaveday.Taking) []accr
 			}
 			cost.Seconds, cost.Days = sign*cost.Seconds, amount.Amount(sign)*cost.Days
 			ref := &commonv1.Ref{Id: code.Id, Qualifier: proto.String(code.GetName())}
-			w := accrual.Wanted{Day: t.Day, PayCode: ref, Quantity: cost, Checked: check && checked(code, as)}
+			w := accrual.Wanted{Day: t.Day, PayCode: ref, Quantity: cost, Checked: check && needsCheck(code, as)}
 			out, checks = append(out, w), checks || w.Checked
 		}
 	}
@@ -158,8 +158,8 @@ func (m *room) wanted(as status, takings, old, pending []leaveday.Taking) []accr
 	return out
 }
 
-// checked reports whether a pay code needs a balance for a request that gets a status.
-func checked(code *timekeepingv1.PayCode, as status) bool {
+// needsCheck reports whether a pay code needs a balance for a request that gets a status.
+func needsCheck(code *timekeepingv1.PayCode, as status) bool {
 	if code.CheckAvailability == nil {
 		return as.covers()
 	}

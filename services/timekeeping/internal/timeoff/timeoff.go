@@ -94,7 +94,7 @@ func (h *requests) create(ctx context.Context, employee *employee, given *timeke
 		return nil, err
 	}
 	of := handover.Request{ID: made.id, EmployeeID: employee.ID}
-	err = retried(func() error {
+	err = retry(func() error {
 		room, err := h.readRoom(ctx, tenantID, wish{id: made.id, employeeID: employee.ID, request: request, status: as, subtype: subtype})
 		if err != nil {
 			return err
@@ -205,7 +205,7 @@ func (h *requests) change(ctx context.Context, req *timekeepingv1.ApplyUpdateTim
 		return nil, err
 	}
 	var changed *timekeepingv1.TimeOffRequest
-	err = retried(func() (err error) {
+	err = retry(func() (err error) {
 		changed, err = h.changeStatus(ctx, do, where.GetTimeOffRequestId(), to)
 		return err
 	})

@@ -68,7 +68,7 @@ func (h *requests) replace(
 		before = nil
 	}
 	var changed *row
-	err = retried(func() error {
+	err = retry(func() error {
 		room, err := h.readRoom(ctx, tenantID, wish{id: seen.id, employeeID: employee.ID, request: request, status: seen.status, subtype: subtype, before: before})
 		if err != nil {
 			return err

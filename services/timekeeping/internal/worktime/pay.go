@@ -14,7 +14,7 @@ func (c *calculation) pay() {
 				c.keep(tally)
 				tally = c.tallyOf(piece.Day)
 			}
-			if !c.settled(piece.Day) {
+			if !c.isSettled(piece.Day) {
 				shift.Items = tally.divide(shift.Items, piece)
 			}
 		}
@@ -24,12 +24,12 @@ func (c *calculation) pay() {
 
 // keep stores how much was worked on a day.
 func (c *calculation) keep(tally workedSoFar) {
-	if !c.settled(tally.date) {
+	if !c.isSettled(tally.date) {
 		c.out.Days[tally.date] = tally.day
 	}
 }
 
-func (c *calculation) settled(day civil.Date) bool { return c.in.Settled != nil && c.in.Settled(day) }
+func (c *calculation) isSettled(day civil.Date) bool { return c.in.Settled != nil && c.in.Settled(day) }
 
 // tallyOf returns what was worked so far on a day and in its week, and what further time on
 // the day is paid as.
