@@ -11,28 +11,26 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
-// A few bytes of JSON can stand for a large message: {} for one with a hundred fields.
-// So it is counted while a body is read what its messages will take in the memory of
-// whoever decodes them, and what is too much is refused before it is there.
+// A few bytes of JSON can stand for a large message: {} for a message with a hundred fields. Therefore the
+// decoder counts the memory that the decoded messages of a body will need, and refuses a body that needs too
+// much before anything allocates that memory.
 
 const (
-	// WeightPerByte bounds, with WeightFloor, what the messages of a body may take once
-	// they are decoded, in bytes beside the texts in them: the floor, and so much for
-	// each byte of the body. What real bodies hold takes less than 10 for a byte,
-	// short ones 12, and lists of references, {"id":1}, a little more.
+	// WeightPerByte and WeightFloor bound the memory of the decoded messages of a body, in bytes and without
+	// the texts in them: the floor, plus this factor for each byte of the body. Real bodies need less than 10
+	// for each byte, short ones 12, and lists of references, {"id":1}, slightly more.
 	WeightPerByte = 14
-	// WeightFloor is the floor, in bytes. As many empty objects as a limit lets pass
-	// stay below it.
+	// WeightFloor is the constant part, in bytes. A list of empty objects up to its limit stays below it.
 	WeightFloor = 1 << 20
-	// weightOfItem is what an item of a list takes beside its own memory, and all of
-	// one that is a text or a number.
+	// weightOfItem is the memory of a list item beside its own fields. It is the whole weight of a text or a
+	// number.
 	weightOfItem = 16
-	// weightOfField is what a field of a type takes of which no code was generated.
+	// weightOfField is the assumed memory of a field of a type without generated code.
 	weightOfField = 16
 )
 
-// weightOf returns what a message takes in memory that has no field set.
-func weightOf(desc protoreflect.MessageDescriptor) int {
+// messageWeight returns the memory of an empty message.
+func messageWeight(desc protoreflect.MessageDescriptor) int {
 	if t, err := protoregistry.GlobalTypes.FindMessageByName(desc.FullName()); err == nil {
 		if of := reflect.TypeOf(t.Zero().Interface()); of.Kind() == reflect.Pointer {
 			return int(of.Elem().Size()) + weightOfItem
@@ -41,20 +39,20 @@ func weightOf(desc protoreflect.MessageDescriptor) int {
 	return weightOfField*(desc.Fields().Len()+4) + weightOfItem
 }
 
-// weigh counts what is about to be written.
+// weigh counts memory, and fails if the body exceeds its bound.
 func (d *decoder) weigh(bytes int) *problem {
 	d.weight += bytes
 	if d.weight > WeightFloor+WeightPerByte*len(d.in) {
-		p := problemf(fault.CodeTooLarge, "holds more objects than its length allows: most of them say nothing")
+		p := problemf(fault.CodeTooLarge, "contains too many objects without properties; remove these")
 		p.status = http.StatusRequestEntityTooLarge
 		return p
 	}
 	return nil
 }
 
-// capsOf returns how many items of lists may pass at all. What is wrong with a
-// contract is found when its policy is compiled, and by a test.
-func capsOf(desc protoreflect.MessageDescriptor) map[protoreflect.FieldNumber]int64 {
+// itemCaps returns the largest number of items of each list that the decoder passes on. Compiling the policy,
+// and a test, report errors in a contract.
+func itemCaps(desc protoreflect.MessageDescriptor) map[protoreflect.FieldNumber]int64 {
 	caps, err := policy.Caps(desc)
 	if err != nil {
 		return nil
@@ -62,37 +60,37 @@ func capsOf(desc protoreflect.MessageDescriptor) map[protoreflect.FieldNumber]in
 	return caps
 }
 
-// counted reads a list; each reads the item at its position. Items beyond what the
-// limits of the contract let pass are read, since what is wrong with them comes before
-// a limit, but not written. It returns how many they are.
-func (d *decoder) counted(f *field, each func(index int) *problem) (left int64, bad *problem) {
+// boundedList reads a list by calling read for each item. It reads the items beyond the limit of the contract
+// too, because errors in them take precedence over the limit, but it does not write them. It returns their
+// number.
+func (d *decoder) boundedList(f *field, read func(index int) *problem) (omitted int64, bad *problem) {
 	most := f.most
 	if d.most > 0 && (most == 0 || d.most < most) {
 		most = d.most
 	}
-	kept := int64(0)
+	passed := int64(0)
 	bad = d.list(func(index int) *problem {
 		mark, weight := len(d.out), d.weight
-		if bad := each(index); bad != nil {
+		if bad := read(index); bad != nil {
 			return bad
 		}
 		switch {
-		case len(d.out) == mark: // It was null.
-		case most == 0 || kept < most:
-			kept++
+		case len(d.out) == mark: // the item was null
+		case most == 0 || passed < most:
+			passed++
 		default:
-			left++
+			omitted++
 			d.out, d.weight = d.out[:mark], weight
 		}
 		return nil
 	})
-	return left, bad
+	return omitted, bad
 }
 
-// writeOmitted writes how many items were left out of the list that was just written.
-func (d *decoder) writeOmitted(f *field, left int64) {
-	if left > 0 {
-		d.out = policy.AppendMore(d.out, f.number, left)
+// writeOmitted writes the number of items that were omitted from the preceding list.
+func (d *decoder) writeOmitted(f *field, omitted int64) {
+	if omitted > 0 {
+		d.out = policy.AppendMore(d.out, f.number, omitted)
 		d.incomplete = true
 	}
 }

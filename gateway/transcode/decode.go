@@ -14,21 +14,20 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
-// AppendWire appends the wire bytes of the message that the JSON stands for.
+// AppendWire appends the wire bytes of the message that json represents.
 //
-// It knows properties by their JSON name and by their proto name, skips those of
-// the option ignored, and refuses others with WFP-90011. It refuses a wrong structure (an object where a list
-// is expected) with WFP-90009, and a value that does not fit, or text that is
-// no JSON, with WFP-90010. The error is a *fault.Error that names the path.
+// It accepts properties by their JSON name and by their proto name, and skips the names in the option ignored.
+// It refuses other properties with WFP-90011, a wrong structure (an object instead of a list) with WFP-90009,
+// and a value that does not fit or malformed JSON with WFP-90010. The error is a *fault.Error that names the
+// path.
 //
-// A property that comes more than once in an object is refused with WFP-90010, also
-// under two of its names: programs that read JSON differ in which value they take. The
-// text U+0000 is refused: databases cannot store it.
+// It refuses a property that occurs twice in an object with WFP-90010, also under two of its names, because
+// JSON parsers differ in which value they use. It refuses the character U+0000, because databases cannot store
+// it.
 //
-// A list with more items than its limit lets pass is cut there, and the bytes say how
-// many are missing (policy.AppendMore), so that the limit refuses it as if they were
-// there. Bodies whose messages would take far more memory than the body are refused with
-// 413 (WeightPerByte).
+// It truncates a list that exceeds its limit and writes the number of missing items (policy.AppendMore), so
+// that the limit check refuses the list as if it were complete. It refuses bodies whose messages would need far
+// more memory than the body with 413 (WeightPerByte).
 func (p *Plan) AppendWire(dst, json []byte) ([]byte, error) {
 	d := decoder{in: json, out: slices.Grow(dst, len(json)/2)}
 	if bad := d.document(p); bad != nil {
@@ -37,34 +36,34 @@ func (p *Plan) AppendWire(dst, json []byte) ([]byte, error) {
 	return d.out, nil
 }
 
-// decoder reads one JSON document and writes wire bytes as it goes.
+// decoder reads one JSON document and writes wire bytes while it reads.
 type decoder struct {
 	in      []byte
 	pos     int
 	out     []byte
 	depth   int
-	scratch []byte // of texts with escapes
+	scratch []byte // buffer for texts with escapes
 
-	weight     int   // of the messages that were written
-	most       int64 // items of each list in the message that is read, or 0 without a limit
-	exact      bool  // whether the value that is read carries numbers as text
-	incomplete bool  // whether items were left out
+	weight     int   // of the messages written so far
+	most       int64 // limit for each list in the current message, or 0
+	exact      bool  // whether the current value carries numbers as text
+	incomplete bool  // whether items were omitted
 }
 
 func (d *decoder) document(p *Plan) *problem {
 	if !utf8.Valid(d.in) {
-		return problemf(fault.CodeValue, "is no JSON: it is not encoded in UTF-8")
+		return problemf(fault.CodeValue, "is not valid JSON: it must be encoded in UTF-8")
 	}
 	d.space()
 	if d.pos == len(d.in) {
-		return problemf(fault.CodeValue, "is empty: JSON is needed at byte 0")
+		return problemf(fault.CodeValue, "is empty: JSON is expected at byte 0")
 	}
 	if bad := d.message(p); bad != nil {
 		return bad
 	}
 	d.space()
 	if d.pos < len(d.in) {
-		return d.syntax("nothing more is expected")
+		return d.syntax("the document must end here")
 	}
 	if d.incomplete {
 		d.out = policy.AppendIncomplete(d.out)
@@ -72,8 +71,7 @@ func (d *decoder) document(p *Plan) *problem {
 	return nil
 }
 
-// message reads the JSON of a message and writes its fields, without tag and
-// length.
+// message reads the JSON of a message and writes its fields, without tag and length.
 func (d *decoder) message(p *Plan) *problem {
 	d.depth++
 	defer func() { d.depth-- }()
@@ -86,7 +84,7 @@ func (d *decoder) message(p *Plan) *problem {
 	case formValue:
 		return d.anyValue(p)
 	case formAny, formForeign:
-		return problemf(fault.CodeStructure, "cannot be sent, it is only returned")
+		return problemf(fault.CodeStructure, "cannot be sent; leave it out")
 	}
 	switch c := d.peek(); c {
 	case '{':
@@ -99,9 +97,9 @@ func (d *decoder) message(p *Plan) *problem {
 	}
 }
 
-// object reads an object; each gets a property's name, and reads its value.
-// The name is valid until the next text is read.
-func (d *decoder) object(each func(d *decoder, name []byte) *problem) *problem {
+// object reads an object. It calls read with the name of each property; read must consume the value. The name
+// is valid until the next text is read.
+func (d *decoder) object(read func(d *decoder, name []byte) *problem) *problem {
 	d.pos++ // {
 	d.space()
 	if d.peek() == '}' {
@@ -122,7 +120,7 @@ func (d *decoder) object(each func(d *decoder, name []byte) *problem) *problem {
 		}
 		d.pos++
 		d.space()
-		if bad := each(d, name); bad != nil {
+		if bad := read(d, name); bad != nil {
 			return bad
 		}
 		if more, bad := d.more('}', "a comma or a closing brace is expected"); !more {
@@ -131,7 +129,8 @@ func (d *decoder) object(each func(d *decoder, name []byte) *problem) *problem {
 	}
 }
 
-// more goes on behind a part of an object or an array, unless that ends there.
+// more reads the separator after a part of an object or array. It returns false at the end of the object or
+// array.
 func (d *decoder) more(end byte, expected string) (bool, *problem) {
 	d.space()
 	switch d.peek() {
@@ -146,8 +145,8 @@ func (d *decoder) more(end byte, expected string) (bool, *problem) {
 	return false, d.syntax(expected)
 }
 
-// list reads an array; each reads the item at its position.
-func (d *decoder) list(each func(index int) *problem) *problem {
+// list reads an array by calling read for each item.
+func (d *decoder) list(read func(index int) *problem) *problem {
 	d.pos++ // [
 	d.space()
 	if d.peek() == ']' {
@@ -155,7 +154,7 @@ func (d *decoder) list(each func(index int) *problem) *problem {
 		return nil
 	}
 	for index := 0; ; index++ {
-		if bad := each(index); bad != nil {
+		if bad := read(index); bad != nil {
 			return bad
 		}
 		if more, bad := d.more(']', "a comma or a closing bracket is expected"); !more {
@@ -170,7 +169,7 @@ func (p *Plan) property(d *decoder, name []byte, seen *fieldSet) *problem {
 	if position, ok := p.ignored[string(name)]; f == nil && ok {
 		label := shorten(name)
 		if !seen.add(position) {
-			return repeated().in(label)
+			return repeatedProperty().in(label)
 		}
 		if bad := d.skip(); bad != nil {
 			return bad.in(label)
@@ -178,10 +177,10 @@ func (p *Plan) property(d *decoder, name []byte, seen *fieldSet) *problem {
 		return nil
 	}
 	if f == nil {
-		return problemf(fault.CodeUnknownProperty, "is not a property known here").in(shorten(name))
+		return problemf(fault.CodeUnknownProperty, "is not a known property").in(shorten(name))
 	}
 	if !seen.add(f.index) {
-		return repeated().in(f.name)
+		return repeatedProperty().in(f.name)
 	}
 	if bad := d.value(f); bad != nil {
 		return bad.in(f.name)
@@ -189,7 +188,7 @@ func (p *Plan) property(d *decoder, name []byte, seen *fieldSet) *problem {
 	return nil
 }
 
-// value reads whatever belongs to a field and writes it with its tag.
+// value reads the value of a field and writes it with its tag.
 func (d *decoder) value(f *field) *problem {
 	c := d.peek()
 	switch {
@@ -200,13 +199,13 @@ func (d *decoder) value(f *field) *problem {
 	case !f.list:
 		return d.element(f)
 	case c != '[':
-		// One value where a list is expected stands for a list of one.
+		// A single value where a list is expected stands for a list with one item.
 		return d.element(f)
 	case f.packed:
 		return d.packedList(f)
 	default:
-		left, bad := d.counted(f, func(index int) *problem { return d.item(f, index) })
-		d.writeOmitted(f, left)
+		omitted, bad := d.boundedList(f, func(index int) *problem { return d.item(f, index) })
+		d.writeOmitted(f, omitted)
 		return bad
 	}
 }
@@ -230,7 +229,7 @@ func (d *decoder) packedList(f *field) *problem {
 	start := len(d.out)
 	d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
 	mark := d.openLength()
-	left, bad := d.counted(f, func(index int) *problem {
+	omitted, bad := d.boundedList(f, func(index int) *problem {
 		bits, bad := d.scalar(f)
 		if bad != nil {
 			return bad.at(index)
@@ -243,7 +242,7 @@ func (d *decoder) packedList(f *field) *problem {
 		return bad
 	}
 	d.closeLength(mark)
-	d.writeOmitted(f, left)
+	d.writeOmitted(f, omitted)
 	return bad
 }
 
@@ -285,15 +284,14 @@ func (d *decoder) element(f *field) *problem {
 	return nil
 }
 
-// openLength leaves room for a length of one byte, which most values need, and
-// returns where it is.
+// openLength reserves one byte for a length, which suffices for most values, and returns its position.
 func (d *decoder) openLength() int {
 	d.out = append(d.out, 0)
 	return len(d.out) - 1
 }
 
-// closeLength writes the length of what follows the mark, and moves it along
-// when the length takes more than one byte.
+// closeLength writes the length of the data after mark. It moves the data if the length needs more than one
+// byte.
 func (d *decoder) closeLength(mark int) {
 	size := len(d.out) - mark - 1
 	if size < 0x80 {
@@ -318,7 +316,7 @@ func appendBits(dst []byte, wire protowire.Type, bits uint64) []byte {
 	}
 }
 
-// anyValue reads any JSON as a google.protobuf.Value.
+// anyValue reads any JSON value as a google.protobuf.Value.
 func (d *decoder) anyValue(p *Plan) *problem {
 	const null, number, text, boolean, object, array = 0, 1, 2, 3, 4, 5
 	switch c := d.peek(); c {
@@ -342,7 +340,7 @@ func (d *decoder) anyValue(p *Plan) *problem {
 	}
 }
 
-// skip reads any JSON and writes nothing.
+// skip reads any JSON value and writes nothing.
 func (d *decoder) skip() *problem {
 	mark, around := len(d.out), d.most
 	d.most = 0
@@ -351,10 +349,10 @@ func (d *decoder) skip() *problem {
 	return bad
 }
 
-// jsonPlan is the plan of any JSON.
+// jsonPlan returns the plan of any JSON value.
 var jsonPlan = sync.OnceValue(func() *Plan { return For((&structpb.Value{}).ProtoReflect().Descriptor()) })
 
-// null steps over the word.
+// null reads the word null.
 func (d *decoder) null() *problem { return d.literal("null") }
 
 func (d *decoder) literal(word string) *problem {

@@ -7,7 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// mapObject reads an object whose names are the keys of a map.
+// mapObject reads an object as a map, with the property names as keys.
 func (d *decoder) mapObject(f *field) *problem {
 	switch d.peek() {
 	case '{':
@@ -24,7 +24,7 @@ func (d *decoder) mapObject(f *field) *problem {
 	keys := map[string]struct{}{}
 	return d.object(func(d *decoder, name []byte) *problem {
 		if _, ok := keys[string(name)]; ok {
-			return repeated().in(shorten(name))
+			return repeatedProperty().in(shorten(name))
 		}
 		keys[string(name)] = struct{}{}
 		return d.mapEntry(f, name)
@@ -61,14 +61,14 @@ func (d *decoder) mapEntry(f *field, name []byte) *problem {
 	return nil
 }
 
-// fieldSet holds the positions of the properties that an object has had so far. It
-// allocates nothing for message types with up to 64 fields.
+// fieldSet is a set of the positions of properties that an object has had so far. It allocates nothing for
+// message types with up to 64 fields.
 type fieldSet struct {
 	first uint64
 	rest  []uint64
 }
 
-// add puts a position into the set, and reports whether it was not there.
+// add adds a position, and reports whether it is new.
 func (s *fieldSet) add(position int) bool {
 	bits, bit := &s.first, uint64(1)<<(position%64)
 	if word := position/64 - 1; word >= 0 {
@@ -84,5 +84,7 @@ func (s *fieldSet) add(position int) bool {
 	return true
 }
 
-// repeated is the problem of a property that an object has had already.
-func repeated() *problem { return problemf(fault.CodeValue, "comes more than once in an object") }
+// repeatedProperty returns the problem of a property that occurs twice in an object.
+func repeatedProperty() *problem {
+	return problemf(fault.CodeValue, "occurs more than once in an object")
+}

@@ -39,7 +39,7 @@ func TestRepeatedPropertiesAreRefused(t *testing.T) {
 			assert.Equal(t, fault.CodeValue, refused.Code)
 			assert.Equal(t, 400, refused.Status)
 			assert.Contains(t, refused.Message, c.path)
-			assert.Contains(t, refused.Message, "comes more than once")
+			assert.Contains(t, refused.Message, "occurs more than once")
 		})
 	}
 	for name, json := range map[string]string{

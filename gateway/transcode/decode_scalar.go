@@ -13,8 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// scalar reads a number, a boolean or an enum value, as such or as text, and
-// returns its bits.
+// scalar reads a number, a boolean or an enum value, either directly or as text, and returns its bits.
 func (d *decoder) scalar(f *field) (uint64, *problem) {
 	switch c := d.peek(); c {
 	case '"':
@@ -31,7 +30,7 @@ func (d *decoder) scalar(f *field) (uint64, *problem) {
 		}
 		return 0, problemf(fault.CodeValue, "is null")
 	case '{', '[':
-		return 0, unexpected(c)
+		return 0, unexpectedKind(c)
 	}
 	number, bad := d.number()
 	if bad != nil {
@@ -43,7 +42,7 @@ func (d *decoder) scalar(f *field) (uint64, *problem) {
 	return f.fromNumber(number)
 }
 
-func unexpected(c byte) *problem {
+func unexpectedKind(c byte) *problem {
 	if c == '{' {
 		return problemf(fault.CodeStructure, "is an object, but a single value is expected")
 	}
@@ -59,13 +58,13 @@ func (d *decoder) boolean(f *field) (uint64, *problem) {
 		return 0, bad
 	}
 	if f.kind != protoreflect.BoolKind {
-		return 0, problemf(fault.CodeValue, "is %s, but %s is expected", word, f.expected())
+		return 0, problemf(fault.CodeValue, "is %s, but %s is expected", word, f.expectedValue())
 	}
 	return bits, nil
 }
 
-// textual reads a text, or a number whose digits are the text, for a field of
-// text or bytes. The response is valid until the next text is read.
+// textual reads a text for a field of text or bytes. It accepts a number and returns its digits. The
+// result is valid until the next text is read.
 func (d *decoder) textual(f *field) ([]byte, *problem) {
 	switch c := d.peek(); c {
 	case '"':
@@ -81,7 +80,7 @@ func (d *decoder) textual(f *field) ([]byte, *problem) {
 		}
 		return nil, problemf(fault.CodeValue, "is %s, but a text is expected", word)
 	case '{', '[':
-		return nil, unexpected(c)
+		return nil, unexpectedKind(c)
 	}
 	number, bad := d.number()
 	if bad == nil && f.kind == protoreflect.BytesKind {
@@ -90,17 +89,17 @@ func (d *decoder) textual(f *field) ([]byte, *problem) {
 	return number, bad
 }
 
-// fromBase64 reads both alphabets, with and without padding.
+// fromBase64 decodes both alphabets, with and without padding.
 func fromBase64(text []byte) ([]byte, *problem) {
 	s := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(string(text), "="))
 	b, err := base64.RawStdEncoding.DecodeString(s)
 	if err != nil {
-		return nil, problemf(fault.CodeValue, "is no text in base64")
+		return nil, problemf(fault.CodeValue, "is not base64 text")
 	}
 	return b, nil
 }
 
-// fromText is the value that a text stands for.
+// fromText returns the bits of the value that a text represents.
 func (f *field) fromText(text []byte) (uint64, *problem) {
 	switch f.kind {
 	case protoreflect.BoolKind:
@@ -121,11 +120,10 @@ func (f *field) fromText(text []byte) (uint64, *problem) {
 	if f.kind != protoreflect.BoolKind && isNumber(text) {
 		return f.fromNumber(text)
 	}
-	return 0, problemf(fault.CodeValue, "is %q, but %s is expected", shorten(text), f.expected())
+	return 0, problemf(fault.CodeValue, "is %q, but %s is expected", shorten(text), f.expectedValue())
 }
 
-// isNumber reports whether the whole text is a number. Unlike in JSON it may
-// begin with zeros.
+// isNumber reports whether the whole text is a number. Unlike in JSON, leading zeros are allowed.
 func isNumber(text []byte) bool {
 	d := decoder{in: text}
 	if d.peek() == '-' {
@@ -141,8 +139,7 @@ func isNumber(text []byte) bool {
 	return bad == nil && d.pos == len(text)
 }
 
-// fromNumber is the value that a number has in the field's type. An integer
-// loses its fraction.
+// fromNumber returns the bits of a number in the field's type. For an integer type it drops the fraction.
 func (f *field) fromNumber(number []byte) (uint64, *problem) {
 	switch f.kind {
 	case protoreflect.DoubleKind:
@@ -175,7 +172,7 @@ func outOfRange(number []byte) *problem {
 	return problemf(fault.CodeValue, "is %s, which is out of range", shorten(number))
 }
 
-// holds reports whether the field's integer type has the value.
+// holds reports whether the value fits the field's integer type.
 func (f *field) holds(negative bool, magnitude uint64) bool {
 	most, least := uint64(math.MaxInt64), uint64(1)<<63
 	switch f.kind {
@@ -192,8 +189,7 @@ func (f *field) holds(negative bool, magnitude uint64) bool {
 	return magnitude <= most
 }
 
-// integer cuts the fraction off a number. It returns false when what remains
-// does not fit 64 bits.
+// integer truncates a number to an integer. ok is false if the result does not fit 64 bits.
 func integer(number []byte) (negative bool, magnitude uint64, ok bool) {
 	if len(number) > 0 && number[0] == '-' {
 		negative = true
@@ -222,14 +218,13 @@ func integer(number []byte) (negative bool, magnitude uint64, ok bool) {
 	return negative, v, err == nil
 }
 
-// decimal returns the digits of an unsigned number and how many of them stand
-// before the decimal point, which may be negative or more than there are.
+// decimal returns the digits of an unsigned number and the position of the decimal point, which may be negative
+// or behind the last digit.
 func decimal(number []byte) (digits []byte, point int) {
 	mantissa, exponent := number, 0
 	if i := bytes.IndexAny(number, "eE"); i >= 0 {
 		mantissa = number[:i]
-		// Beyond this, the value is 0 or far out of range in any case: a
-		// mantissa is at most as long as the body.
+		// Beyond this limit the value is 0 or out of range, because a mantissa is at most as long as the body.
 		const limit = 1 << 30
 		e, err := strconv.Atoi(string(number[i+1:]))
 		if err != nil && number[i+1] == '-' {
@@ -244,8 +239,8 @@ func decimal(number []byte) (digits []byte, point int) {
 	return digits, len(whole) + exponent
 }
 
-// expected names what the field holds, for people.
-func (f *field) expected() string {
+// expectedValue describes valid values of the field, for error messages.
+func (f *field) expectedValue() string {
 	switch f.kind {
 	case protoreflect.BoolKind:
 		return "true or false"

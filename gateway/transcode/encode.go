@@ -13,18 +13,17 @@ import (
 var (
 	errMalformed = errors.New("transcode: malformed wire bytes")
 	errDepth     = errors.New("transcode: values nest too deeply")
-	errFailure   = errors.New("transcode: a failure among the items of a list")
-	// errUnordered says that the fields do not come in the order in which one
-	// pass can write them. It never leaves the package.
+	errFailure   = errors.New("transcode: a failure field among the items of a list")
+	// errUnordered reports that one pass cannot write the fields, because of their order. It never
+	// leaves the package.
 	errUnordered = errors.New("transcode: fields out of order")
 )
 
-// expansion is how many bytes of JSON one byte of wire usually becomes.
+// expansion is the usual number of JSON bytes for each wire byte.
 const expansion = 4
 
-// AppendJSON appends the JSON of a message that is given by its wire bytes.
-// It fails when the bytes are no message, nest too deeply, or hold an Any
-// whose type is not known; what was appended is then of no use.
+// AppendJSON appends the JSON of a message, given by its wire bytes. It fails if the bytes are malformed, nest
+// too deeply, or contain an Any of an unknown type; the appended bytes are then useless.
 func (p *Plan) AppendJSON(dst, wire []byte) ([]byte, error) {
 	return p.start(slices.Grow(dst, expansion*len(wire)+2), wire, nil)
 }
@@ -35,12 +34,12 @@ func (p *Plan) start(dst, wire []byte, out io.Writer) ([]byte, error) {
 	return p.appendJSON(dst, wire, position{memo: m, out: out})
 }
 
-// position is where a value stands: what it is nested in.
+// position describes the context of a value.
 type position struct {
 	depth  int
-	inItem bool      // of a list
+	inItem bool      // whether the value is inside a list item
 	memo   *memo     // or nil
-	out    io.Writer // takes parts between the items of lists, or nil
+	out    io.Writer // receives parts between the items of lists, or nil
 }
 
 func (at position) deeper() position {
@@ -63,12 +62,12 @@ func (p *Plan) appendJSON(dst, wire []byte, at position) ([]byte, error) {
 		return dst, fmt.Errorf("transcode: %s is not supported", p.name)
 	}
 	if p.failure != nil {
-		if failed := merge(p.appendValues(nil, p.failure, wire)); failed != nil {
-			return p.failure.message.appendJSON(dst, failed, at.deeper())
+		if failure := merge(p.appendValues(nil, p.failure, wire)); failure != nil {
+			return p.failure.message.appendJSON(dst, failure, at.deeper())
 		}
 	}
-	if at.out != nil && !p.ordered(wire) {
-		at.out = nil // What was written cannot be taken back.
+	if at.out != nil && !p.isOrdered(wire) {
+		at.out = nil // Written parts cannot be corrected.
 	}
 	start := len(dst)
 	dst, err := p.appendOrdered(dst, wire, at)
@@ -78,15 +77,14 @@ func (p *Plan) appendJSON(dst, wire []byte, at position) ([]byte, error) {
 	return dst, err
 }
 
-// appendOrdered writes an object in one pass. It relies on what every encoder
-// does: fields come in the order of their numbers, and the items of a list
-// follow one another. It returns errUnordered when that is not so.
+// appendOrdered writes an object in one pass. It relies on the order that all encoders use: fields in the order
+// of their numbers, and the items of a list in one run. It returns errUnordered for other orders.
 func (p *Plan) appendOrdered(dst, wire []byte, at position) ([]byte, error) {
 	var (
-		open *field    // the list whose bracket is open
+		open *field    // the list with an open bracket
 		last = -1      // index of the last field
-		seen uint64    // oneofs of which a member was written
-		v    fieldData // the value
+		seen uint64    // oneofs that already have a member
+		v    fieldData // the current value
 		err  error
 	)
 	dst = append(dst, '{')
@@ -130,8 +128,7 @@ func (p *Plan) appendOrdered(dst, wire []byte, at position) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// appendKey writes the name of a field, after a comma unless it is the first
-// of its object.
+// appendKey writes the name of a field, with a comma before it unless it is the first of its object.
 func appendKey(dst []byte, f *field) []byte {
 	if dst[len(dst)-1] == '{' {
 		return append(dst, f.key[1:]...)
@@ -139,8 +136,7 @@ func appendKey(dst []byte, f *field) []byte {
 	return append(dst, f.key...)
 }
 
-// appendData writes one value, or the items of a packed list without their
-// brackets.
+// appendData writes one value. For a packed list it writes the items without brackets.
 func (f *field) appendData(dst []byte, v *fieldData, at position) ([]byte, error) {
 	switch f.kind {
 	case protoreflect.StringKind:
@@ -173,13 +169,12 @@ func (f *field) appendPacked(dst, packed []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// appendBare writes the one field that stands for the whole message, or the
-// failure that takes its place. The occurrences of a list need no order
-// relative to other fields.
+// appendBare writes the JSON of the single field that replaces the message, or of the failure that replaces it.
+// List items may be mixed with other fields.
 func (p *Plan) appendBare(dst, wire []byte, at position) ([]byte, error) {
 	if p.failure != nil {
-		if failed := merge(p.appendValues(nil, p.failure, wire)); failed != nil {
-			return p.failure.message.appendJSON(dst, failed, at.deeper())
+		if failure := merge(p.appendValues(nil, p.failure, wire)); failure != nil {
+			return p.failure.message.appendJSON(dst, failure, at.deeper())
 		}
 	}
 	if p.bare.entry != nil {
@@ -190,12 +185,11 @@ func (p *Plan) appendBare(dst, wire []byte, at position) ([]byte, error) {
 	return append(dst, ']'), err
 }
 
-// isBareList reports whether the items of a list stand for the whole message,
-// unless it holds a failure.
+// isBareList reports whether the JSON of the message is an array (unless it has a failure).
 func (p *Plan) isBareList() bool { return p.form == formBare && p.bare.entry == nil }
 
-// appendItems writes the items of the list that stands for the whole message,
-// after those that stand behind the open bracket. A failure has no place there.
+// appendItems appends the items of the list that replaces the message, after the open bracket. It fails if the
+// message has a failure.
 func (p *Plan) appendItems(dst, wire []byte, at position) ([]byte, error) {
 	var v fieldData
 	for i := 0; i < len(wire); {

@@ -41,9 +41,8 @@ func (f *field) appendScalar(dst []byte, bits uint64) []byte {
 	return append(dst, "null"...)
 }
 
-// appendFloat writes a number as encoding/json does: the shortest digits that
-// read back as the same number, with an exponent only for very large and very
-// small ones.
+// appendFloat writes a number as encoding/json does: the shortest digits that parse to the same number, with an
+// exponent only for very large and very small numbers.
 func appendFloat(dst []byte, v float64, bits int) []byte {
 	switch {
 	case math.IsNaN(v):
@@ -73,8 +72,7 @@ func appendBase64(dst, b []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendString writes text. What is no UTF-8 becomes the replacement
-// character.
+// appendString writes a text. It replaces invalid UTF-8 by the replacement character.
 func appendString(dst, s []byte) []byte {
 	dst = append(dst, '"')
 	if !isPlain(s) {
@@ -87,9 +85,8 @@ func appendString(dst, s []byte) []byte {
 // AppendString appends a text as JSON.
 func AppendString(dst []byte, text string) []byte { return appendString(dst, []byte(text)) }
 
-// isPlain reports whether s is ASCII that needs no escape. It looks at eight
-// bytes at a time: a byte's high bit is set by the subtractions exactly when
-// one of its tests (or that of a lower byte) is true.
+// isPlain reports whether s is ASCII that needs no escape. It tests eight bytes at a time: the subtractions set
+// the high bit of a byte exactly if one of its tests, or of a lower byte, is true.
 func isPlain(s []byte) bool {
 	const (
 		ones  = 0x0101010101010101
@@ -112,7 +109,7 @@ func isPlain(s []byte) bool {
 
 func appendEscaped(dst, s []byte) []byte {
 	const hex = "0123456789abcdef"
-	done := 0 // what of s was written
+	done := 0 // end of the part of s that is written
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= utf8.RuneSelf {

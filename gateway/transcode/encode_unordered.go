@@ -7,10 +7,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// appendUnordered writes an object whose fields come in any order: it collects
-// what belongs to each field first. The last value of a scalar wins, the last
-// member of a oneof wins, the occurrences of a message merge, and those of a
-// list follow one another.
+// appendUnordered writes an object whose fields arrive in any order. It first collects the occurrences of each
+// field. For a scalar and for a oneof, the last one wins; for a message they merge; for a list they are
+// concatenated.
 func (p *Plan) appendUnordered(dst, wire []byte, at position) ([]byte, error) {
 	found, err := p.collect(wire)
 	if err != nil {
@@ -99,8 +98,8 @@ func values(occurrences []fieldData) [][]byte {
 	return all
 }
 
-// appendMapRun writes a map whose first entry was just read and whose further
-// entries follow at wire[i:]. It returns where they end.
+// appendMapRun writes a map. first is its first entry; further entries follow at wire[i:]. It
+// returns the end of the entries.
 func (f *field) appendMapRun(dst, first, wire []byte, i int, at position) (int, []byte, error) {
 	entries := [][]byte{first}
 	tag := protowire.AppendTag(nil, f.number, protowire.BytesType)
@@ -115,13 +114,12 @@ func (f *field) appendMapRun(dst, first, wire []byte, i int, at position) (int, 
 	return i, dst, err
 }
 
-// appendMap writes the entries as an object. The last of several entries with
-// the same key wins.
+// appendMap writes the entries as an object. If several entries have the same key, the last one wins.
 func (f *field) appendMap(dst []byte, entries [][]byte, at position) ([]byte, error) {
 	if at.depth >= maxDepth {
 		return dst, errDepth
 	}
-	at.out = nil // An entry that another one replaces is taken back.
+	at.out = nil // A later entry with the same key replaces this one, so nothing may be written out yet.
 	if dst, done, err := f.appendFew(dst, entries, at); done || err != nil {
 		return dst, err
 	}
@@ -156,12 +154,11 @@ func (f *field) appendMap(dst []byte, entries [][]byte, at position) ([]byte, er
 	return append(dst, '}'), nil
 }
 
-// fewEntries is how many keys are sooner compared with each other than kept.
+// Comparing keys pairwise is faster than a map for up to fewEntries keys.
 const fewEntries = 4
 
-// appendFew writes the entries as an object when they are few and as encoders
-// write them: a key and a value in each, and no key twice. Otherwise it writes
-// nothing and returns false.
+// appendFew writes the entries as an object if they are few and have the usual form: each has a key and a
+// value, and no key occurs twice. Otherwise it writes nothing and returns false.
 func (f *field) appendFew(dst []byte, entries [][]byte, at position) ([]byte, bool, error) {
 	if len(entries) > fewEntries {
 		return dst, false, nil
@@ -197,7 +194,7 @@ func (f *field) appendFew(dst []byte, entries [][]byte, at position) ([]byte, bo
 	return append(dst, '}'), true, nil
 }
 
-// appendMapKey writes the key as text, whatever its type.
+// appendMapKey writes the key as text.
 func (f *field) appendMapKey(dst []byte, occurrences []fieldData) []byte {
 	var v fieldData
 	if len(occurrences) > 0 {
@@ -209,7 +206,7 @@ func (f *field) appendMapKey(dst []byte, occurrences []fieldData) []byte {
 	return append(f.entry.key.appendScalar(append(dst, '"'), v.bits), '"')
 }
 
-// appendMapValue writes the value; one that is absent is zero.
+// appendMapValue writes the value; an absent value is zero.
 func (f *field) appendMapValue(dst []byte, occurrences []fieldData, at position) ([]byte, error) {
 	value := f.entry.value
 	v := fieldData{wire: value.wire}

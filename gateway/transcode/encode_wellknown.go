@@ -9,8 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// appendAny writes the packed message alone. An Any that names no type is an
-// empty object.
+// appendAny writes only the packed message. An Any without a type is written as an empty object.
 func appendAny(dst, wire []byte, at position) ([]byte, error) {
 	const urlField, valueField = 1, 2
 	var url, value []byte
@@ -46,12 +45,12 @@ func appendAny(dst, wire []byte, at position) ([]byte, error) {
 	}
 	message, ok := desc.(protoreflect.MessageDescriptor)
 	if !ok {
-		return dst, fmt.Errorf("transcode: type of Any %q is no message", url)
+		return dst, fmt.Errorf("transcode: type of Any %q is not a message", url)
 	}
 	return For(message).appendJSON(dst, value, at.deeper())
 }
 
-// appendValue writes a google.protobuf.Value: null when nothing is set.
+// appendValue writes a google.protobuf.Value; it is null if no field is set.
 func (p *Plan) appendValue(dst, wire []byte, at position) ([]byte, error) {
 	if f, v, alone := p.single(wire); alone && f.kind != protoreflect.EnumKind {
 		return f.appendData(dst, &v, at)
@@ -66,7 +65,7 @@ func (p *Plan) appendValue(dst, wire []byte, at position) ([]byte, error) {
 		}
 		f, v := p.fields[i], occurrences[len(occurrences)-1]
 		if f.kind == protoreflect.EnumKind {
-			break // the null
+			break // null
 		}
 		if f.kind == protoreflect.MessageKind {
 			v.bytes = merge(values(occurrences))
@@ -76,8 +75,8 @@ func (p *Plan) appendValue(dst, wire []byte, at position) ([]byte, error) {
 	return append(dst, "null"...), nil
 }
 
-// single returns the one field of a message, and whether it has just one, as
-// encoders write a message that is nothing but a oneof.
+// single returns the field of a message that has exactly one, which is how encoders write a message that
+// consists of a oneof.
 func (p *Plan) single(wire []byte) (f *field, v fieldData, alone bool) {
 	if len(wire) == 0 {
 		return nil, v, false

@@ -9,16 +9,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// maxNameInError bounds how much of a caller's own text an error repeats.
+// maxNameInError is the longest part of a caller's text that an error repeats, in bytes.
 const maxNameInError = 80
 
-// problem is what is wrong with an input. The path to the property is put
-// together while the readers return, so that it costs nothing when all is well.
+// problem is an error in an input. The path to the property is built while the readers return, so that valid
+// input pays nothing for it.
 type problem struct {
 	code   string
 	reason string // follows the name of the property or "the body"
 	path   string
-	status int // of HTTP; 400 when 0
+	status int // HTTP status; 0 means 400
 }
 
 func (p *problem) Error() string { return p.code + ": " + p.path + " " + p.reason }
@@ -27,7 +27,7 @@ func problemf(code, format string, args ...any) *problem {
 	return &problem{code: code, reason: fmt.Sprintf(format, args...)}
 }
 
-// in says that p was found inside the named property.
+// in adds the name of the property that contains p.
 func (p *problem) in(name string) *problem {
 	switch {
 	case p.path == "":
@@ -40,12 +40,12 @@ func (p *problem) in(name string) *problem {
 	return p
 }
 
-// at says that p was found in an item of a list.
+// at adds the index of the list item that contains p.
 func (p *problem) at(index int) *problem {
 	return p.in("[" + strconv.Itoa(index) + "]")
 }
 
-// fault is the problem as the caller sees it.
+// fault returns the problem as an error for the caller.
 func (p *problem) fault() *fault.Error {
 	subject := "The body"
 	if p.path != "" {

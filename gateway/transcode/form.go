@@ -10,14 +10,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// maxFormFields bounds the fields of a form, known and unknown ones.
+// maxFormFields is the largest number of fields of a form, including unknown ones.
 const maxFormFields = 100
 
-// AppendForm appends the wire bytes of the flat message that a body in
-// application/x-www-form-urlencoded stands for. As RFC 6749 asks, a field
-// without a value counts as absent, an unknown field is ignored, and a field
-// that comes twice is refused. The error is a *fault.Error with status 400 and
-// the OAuth error invalid_request.
+// AppendForm appends the wire bytes of the flat message that an application/x-www-form-urlencoded body
+// represents. Following RFC 6749, a field without a value counts as absent, unknown fields are ignored, and a
+// repeated field is refused. The error is a *fault.Error with status 400 and the OAuth error invalid_request.
 func (p *Plan) AppendForm(dst, form []byte) ([]byte, error) {
 	out, bad := p.appendForm(dst, string(form))
 	if bad != nil {
@@ -37,7 +35,7 @@ func (p *Plan) appendForm(dst []byte, form string) ([]byte, *problem) {
 		escapedName, escapedValue, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(escapedName)
 		if err != nil {
-			return dst, problemf(fault.CodeValue, "has a field name with a wrong escape")
+			return dst, problemf(fault.CodeValue, "has a field name with an invalid percent escape")
 		}
 		f := p.byName[name]
 		if f == nil {
@@ -45,10 +43,10 @@ func (p *Plan) appendForm(dst []byte, form string) ([]byte, *problem) {
 		}
 		value, err := url.QueryUnescape(escapedValue)
 		if err != nil {
-			return dst, problemf(fault.CodeValue, "has a wrong escape").in(f.name)
+			return dst, problemf(fault.CodeValue, "has an invalid percent escape").in(f.name)
 		}
 		if seen[f] {
-			return dst, problemf(fault.CodeValue, "comes more than once").in(f.name)
+			return dst, problemf(fault.CodeValue, "occurs more than once").in(f.name)
 		}
 		seen[f] = true
 		var bad *problem
@@ -59,7 +57,7 @@ func (p *Plan) appendForm(dst []byte, form string) ([]byte, *problem) {
 	return dst, nil
 }
 
-// appendText writes a field from its text; an empty text writes nothing.
+// appendText writes a field from its text. It writes nothing for an empty text.
 func (f *field) appendText(dst []byte, text string) ([]byte, *problem) {
 	switch {
 	case f.list || f.entry != nil || f.kind == protoreflect.MessageKind:

@@ -182,7 +182,7 @@ func TestRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`{"kinds":`, 100) + `{}` + strings.Repeat(`}`, 100)
 	tests := []struct{ name, given, code, message string }{
-		{"an unknown property", `{"kinds":{"listKinds":[{},{"foo":1}]}}`, fault.CodeUnknownProperty, `"kinds.listKinds[1].foo" is not a property known here.`},
+		{"an unknown property", `{"kinds":{"listKinds":[{},{"foo":1}]}}`, fault.CodeUnknownProperty, `"kinds.listKinds[1].foo" is not a known property.`},
 		{"an unknown property in one value for a list", `{"listKinds":{"foo":1}}`, fault.CodeUnknownProperty, `"listKinds.foo" is not`},
 		{"a long unknown property", `{"` + strings.Repeat("x", 500) + `":1}`, fault.CodeUnknownProperty, strings.Repeat("x", 80) + `..." is not`},
 		{"an object for a scalar", `{"aInt64":{}}`, fault.CodeStructure, `"aInt64" is an object, but a single value is expected.`},
@@ -212,7 +212,7 @@ func TestRequestsAreRefused(t *testing.T) {
 		{"a wrong key of a map", `{"byNumber":{"x":{}}}`, fault.CodeValue, `"byNumber.x" is "x"`},
 		{"nothing", ``, fault.CodeValue, "at byte 0"},
 		{"only space", "  ", fault.CodeValue, "empty"},
-		{"trailing data", `{} {}`, fault.CodeValue, "at byte 3: nothing more is expected."},
+		{"trailing data", `{} {}`, fault.CodeValue, "at byte 3: the document must end here."},
 		{"cut off", `{"aInt64":`, fault.CodeValue, "at byte 10"},
 		{"a trailing comma", `{"aInt64":1,}`, fault.CodeValue, "at byte 12"},
 		{"a comma in a list", `{"listInt32":[1,]}`, fault.CodeValue, "at byte 16"},
@@ -221,7 +221,7 @@ func TestRequestsAreRefused(t *testing.T) {
 		{"a comment", `{/**/}`, fault.CodeValue, "at byte 1"},
 		{"no quotes", `{aInt64:1}`, fault.CodeValue, "at byte 1"},
 		{"a control character", "{\"aString\":\"\n\"}", fault.CodeValue, "at byte 12"},
-		{"a wrong escape", `{"aString":"\x"}`, fault.CodeValue, "at byte 12"},
+		{"an invalid escape", `{"aString":"\x"}`, fault.CodeValue, "at byte 12"},
 		{"half a surrogate", `{"aString":"\ud83d"}`, fault.CodeValue, "surrogate"},
 		{"U+0000", `{"aString":"\u0000"}`, fault.CodeValue, "U+0000"},
 		{"no UTF-8", "{\"aString\":\"\xff\"}", fault.CodeValue, "UTF-8"},
@@ -277,7 +277,7 @@ func TestForms(t *testing.T) {
 		"a field twice":       "aString=a&aString=a",
 		"under another name":  "aString=a&a_string=b",
 		"twice and empty":     "aString=&aString=b",
-		"a wrong escape":      "aString=%zz",
+		"an invalid escape":   "aString=%zz",
 		"a wrong name":        "%zz=1",
 		"a wrong number":      "aInt64=x",
 		"a list":              "listInt32=1",

@@ -8,46 +8,42 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Joined writes the JSON of one message that comes in parts: each is a message
-// on the wire, and one after another they merge into the whole. It writes as
-// parts come, so their fields must come in the order of their numbers, across
-// all parts; only a list, or a message with lists, goes on in the next part.
+// Joined writes the JSON of one message that arrives in parts. Each part is an encoded message, and the
+// concatenated parts merge into the whole. Joined writes while the parts arrive, so the fields must be in the
+// order of their numbers across all parts; only a list, or a message with lists, may continue in the next part.
 type Joined struct {
 	dst []byte
-	// levels are the message and, one in another, those that are open in it.
+	// levels are the message and the open messages nested in it.
 	levels []level
 }
 
-// level is how far a message has come.
+// level is the progress in one message.
 type level struct {
 	plan *Plan
 	at   position
 	last int    // index of the last field
-	open *field // the list or message whose bracket is open, or nil
+	open *field // the list or message with an open bracket, or nil
 }
 
-// Joins reports whether the JSON of messages of the plan can be written by a
-// Joined: their fields are lists and single values that stand for themselves.
+// Joins reports whether a Joined can write messages of the plan: all fields are lists or single values, without
+// maps and oneofs.
 func (p *Plan) Joins() bool {
 	return p.form == formObject && p.failure == nil && !slices.ContainsFunc(p.fields, func(f *field) bool {
 		return f.entry != nil || f.oneof != 0
 	})
 }
 
-// joins reports whether the field holds a message that may go on in the next
-// part.
+// joins reports whether the field is a message that may continue in the next part.
 func (f *field) joins() bool {
 	return !f.list && f.kind == protoreflect.MessageKind && f.message.Joins()
 }
 
-// items reports whether the JSON of the field is an array that may go on in the
-// next part.
+// items reports whether the JSON of the field is an array that may continue in the next part.
 func (f *field) items() bool {
 	return f.list || f.kind == protoreflect.MessageKind && f.entry == nil && f.message.isBareList()
 }
 
-// Join begins to write a message to w, and uses buf for it. Whoever begins must
-// end with Close.
+// Join returns a Joined that writes to w and uses buf. The caller must call Close.
 func (p *Plan) Join(buf []byte, w io.Writer) *Joined {
 	return &Joined{
 		dst:    append(buf[:0], '{'),
@@ -55,7 +51,7 @@ func (p *Plan) Join(buf []byte, w io.Writer) *Joined {
 	}
 }
 
-// Add writes a part. After an error, what was written is of no use.
+// Add writes a part. After an error, the output is useless.
 func (j *Joined) Add(part []byte) error {
 	if plan := j.levels[0].plan; !plan.Joins() {
 		return fmt.Errorf("transcode: %s does not come in parts", plan.name)
@@ -63,7 +59,7 @@ func (j *Joined) Add(part []byte) error {
 	return j.add(0, part)
 }
 
-// add writes a part of the message of a level.
+// add writes a part of the message at a level.
 func (j *Joined) add(depth int, part []byte) error {
 	plan := j.levels[depth].plan
 	var v fieldData
@@ -103,7 +99,7 @@ func (j *Joined) field(depth int, f *field, v *fieldData) error {
 	return err
 }
 
-// begin closes what is open in the message of a level, and opens a field.
+// begin closes the open field of the message at a level, and opens f.
 func (j *Joined) begin(depth int, f *field) error {
 	l := &j.levels[depth]
 	if f.index <= l.last {
@@ -125,7 +121,7 @@ func (j *Joined) begin(depth int, f *field) error {
 	return nil
 }
 
-// close closes what is open in the message of a level.
+// close closes the open fields from a level down.
 func (j *Joined) close(depth int) {
 	for top := len(j.levels) - 1; top >= depth; top-- {
 		if open := j.levels[top].open; open != nil && open.items() {
@@ -146,7 +142,7 @@ func (j *Joined) End() []byte {
 	return j.dst
 }
 
-// Close lets go of everything but the buffer that End returned.
+// Close releases all memory except the buffer that End returned.
 func (j *Joined) Close() {
 	j.levels[0].at.memo.give()
 	j.levels = nil

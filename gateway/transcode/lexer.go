@@ -9,7 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// space steps over white space.
+// space skips white space.
 func (d *decoder) space() {
 	for d.pos < len(d.in) {
 		switch d.in[d.pos] {
@@ -29,14 +29,13 @@ func (d *decoder) peek() byte {
 	return 0
 }
 
-// syntax is the problem that the text is no JSON at the position. It has no
-// path: the byte says where.
+// syntax returns the problem of malformed JSON at the position. It has no path, because the byte offset locates
+// it.
 func (d *decoder) syntax(reason string) *problem {
-	return problemf(fault.CodeValue, "is no valid JSON at byte %d: %s", d.pos, reason)
+	return problemf(fault.CodeValue, "is not valid JSON at byte %d: %s", d.pos, reason)
 }
 
-// notExpected is the problem that a scalar stands where something else is
-// expected, or that there is no value at all.
+// notExpected returns the problem of a scalar, or of no value, where a compound value is expected.
 func (d *decoder) notExpected(expected string) *problem {
 	switch c := d.peek(); {
 	case c == '"', c == 't', c == 'f', c == 'n', c == '-', c >= '0' && c <= '9':
@@ -45,8 +44,7 @@ func (d *decoder) notExpected(expected string) *problem {
 	return d.syntax("a value is expected")
 }
 
-// text reads a text in quotes and returns it without them. It is valid
-// until the next call.
+// text reads a quoted text and returns it without the quotes. The result is valid until the next call.
 func (d *decoder) text() ([]byte, *problem) {
 	d.pos++ // "
 	for i := d.pos; i < len(d.in); i++ {
@@ -56,7 +54,7 @@ func (d *decoder) text() ([]byte, *problem) {
 			d.pos = i + 1
 			return s, nil
 		case c == '\\':
-			return d.escaped(i)
+			return d.escapedText(i)
 		case c < 0x20:
 			d.pos = i
 			return nil, d.syntax("a control character must be escaped")
@@ -66,8 +64,8 @@ func (d *decoder) text() ([]byte, *problem) {
 	return nil, d.syntax("the closing quote is missing")
 }
 
-// escaped reads the rest of a text whose first escape is at i.
-func (d *decoder) escaped(i int) ([]byte, *problem) {
+// escapedText reads the rest of a text whose first escape is at i.
+func (d *decoder) escapedText(i int) ([]byte, *problem) {
 	s := append(d.scratch[:0], d.in[d.pos:i]...)
 	d.pos = i
 	for d.pos < len(d.in) {
@@ -92,7 +90,7 @@ func (d *decoder) escaped(i int) ([]byte, *problem) {
 	return nil, d.syntax("the closing quote is missing")
 }
 
-// escape reads one escape and appends what it stands for.
+// escape reads one escape and appends its character.
 func (d *decoder) escape(s []byte) ([]byte, *problem) {
 	const plain, meaning = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 	if d.pos+1 >= len(d.in) {
@@ -107,7 +105,7 @@ func (d *decoder) escape(s []byte) ([]byte, *problem) {
 	}
 	r, ok := d.unicode(d.pos)
 	if !ok {
-		return s, d.syntax("this is no escape")
+		return s, d.syntax("the escape is unknown")
 	}
 	size := 6
 	if utf16.IsSurrogate(r) {
@@ -124,7 +122,7 @@ func (d *decoder) escape(s []byte) ([]byte, *problem) {
 	return utf8.AppendRune(s, r), nil
 }
 
-// unicode reads the escape \uXXXX at i.
+// unicode reads an escape \uXXXX at i.
 func (d *decoder) unicode(i int) (rune, bool) {
 	if i+6 > len(d.in) || d.in[i] != '\\' || d.in[i+1] != 'u' {
 		return 0, false
@@ -133,7 +131,7 @@ func (d *decoder) unicode(i int) (rune, bool) {
 	return rune(v), err == nil
 }
 
-// number reads a number as JSON writes it and returns its text.
+// number reads a JSON number and returns its text.
 func (d *decoder) number() ([]byte, *problem) {
 	start := d.pos
 	if d.peek() == '-' {
@@ -162,7 +160,7 @@ func (d *decoder) number() ([]byte, *problem) {
 	return d.in[start:d.pos], nil
 }
 
-// digits steps over digits and reports whether there was one.
+// digits skips digits, and reports whether there was at least one.
 func (d *decoder) digits() bool {
 	start := d.pos
 	for d.pos < len(d.in) && d.in[d.pos]-'0' <= 9 {
@@ -171,13 +169,13 @@ func (d *decoder) digits() bool {
 	return d.pos > start
 }
 
-// checkText refuses what no text of ours may hold.
+// checkText refuses texts that the system cannot store.
 func checkText(text string) *problem {
 	switch {
 	case !utf8.ValidString(text):
 		return problemf(fault.CodeValue, "is not encoded in UTF-8")
 	case strings.IndexByte(text, 0) >= 0:
-		return problemf(fault.CodeValue, "holds the character U+0000")
+		return problemf(fault.CodeValue, "contains the character U+0000")
 	}
 	return nil
 }

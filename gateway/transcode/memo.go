@@ -7,63 +7,57 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Bounds of a memo, and of what it is used for.
+// Bounds of a memo.
 const (
 	memoSlots = 1 << 12
-	// memoChunks bounds the memory of fragments and their JSON. It is taken as they
-	// come: many messages have few fragments that are worth it. When it is full, the next
-	// message begins with an empty memo.
+	// memoChunks bounds the memory for fragments and their JSON. It is allocated on demand, because many
+	// messages have few fragments that are worth caching. When it is full, the next message starts with an
+	// empty memo.
 	memoChunks, memoChunk = 32, 1 << 16
-	// Shorter fragments are written sooner than they are found.
+	// Shorter fragments are faster to write than to look up.
 	minFragment = 12
 	maxFragment = 1 << 12
-	// memoFrom is the size of messages in bytes from which on a memo is worth
-	// its set-up.
+	// A memo pays for its setup in messages of at least memoFrom bytes.
 	memoFrom = 1 << 14
-	// maxMisses is how many fragments may be new before there must be as many known
-	// ones.
+	// maxMisses is the number of misses after which hits must outnumber misses.
 	maxMisses = 1 << 10
-	// headFields are the numbers of fields that tell the items of a list apart:
-	// an id, and whom it belongs to.
+	// headFields is the highest number of the fields that identify a list item: its id and its owner.
 	headFields protowire.Number = 2
 )
 
-// memo remembers the JSON of fragments of messages, which repeat themselves:
-// everybody who works the same shift on a day has the same times and segments, and
-// who reads a schedule reads it again.
-// There are two kinds of fragments: what follows the head of an item of a list,
-// and the items of lists in there. The JSON follows from the bytes of a fragment
-// and from its type alone, so a memo may serve one message after another.
+// memo caches the JSON of message fragments. Fragments repeat: all employees on the same shift of a day have
+// the same times and segments, and clients read the same schedule again. There are two kinds of fragments: the
+// rest of a list item after its head, and the items of lists inside it. The JSON depends only on the bytes and
+// the type of a fragment, so a memo may serve one message after another.
 type memo struct {
 	seed     maphash.Seed
 	slots    [memoSlots]memoEntry
-	head     memoEntry // the last head; the items of a person follow one another
-	chunks   [][]byte  // of the fragments; those before the filling one are full
-	fill     int       // which one is filled
+	head     memoEntry // the last head; a person's items are adjacent
+	chunks   [][]byte  // memory for fragments; chunks before the current one are full
+	fill     int       // index of the current chunk
 	headHits hitCount
 	restHits hitCount
 	itemHits hitCount
 }
 
-// memoEntry is a remembered fragment.
+// memoEntry is a cached fragment.
 type memoEntry struct {
 	plan *Plan
 	rest bool   // whether it is the rest of an item
-	wire []byte // as the message has it
+	wire []byte // as in the message
 	json []byte
-	ids  []longID // in which others may differ; only in heads and rests
+	ids  []longID // ids that may differ in other fragments; only in heads and rests
 }
 
-// hitCount counts the fragments of one kind.
+// hitCount counts lookups of one kind of fragments.
 type hitCount struct{ hits, misses int }
 
-// useless reports whether too few were known for looking on.
+// useless reports whether there are too few hits to continue.
 func (t *hitCount) useless() bool { return t.misses > maxMisses && t.misses > t.hits }
 
 var memos = sync.Pool{New: func() any { return &memo{seed: maphash.MakeSeed()} }}
 
-// takeMemo returns a memo for a message of a size, or nil when the message is too
-// short for one.
+// takeMemo returns a memo for a message of a size, or nil if the message is too short.
 func takeMemo(size int) *memo {
 	if size < memoFrom {
 		return nil
@@ -71,7 +65,7 @@ func takeMemo(size int) *memo {
 	return memos.Get().(*memo)
 }
 
-// give lets others use the memo, with what it remembers.
+// give returns the memo and its contents to the pool.
 func (m *memo) give() {
 	if m == nil {
 		return
@@ -80,7 +74,7 @@ func (m *memo) give() {
 	memos.Put(m)
 }
 
-// renew makes the memo ready for another message. It is emptied when it is full.
+// renew prepares the memo for another message. It empties a full memo.
 func (m *memo) renew() {
 	m.headHits, m.restHits, m.itemHits = hitCount{}, hitCount{}, hitCount{}
 	if m.fill < memoChunks {
@@ -93,9 +87,9 @@ func (m *memo) renew() {
 	m.fill = 0
 }
 
-// find returns the slot of a fragment, and whether it is known. There is no slot for
-// what is not worth one. A fragment has two slots, so that two that are read in turns
-// do not drive each other out.
+// find returns the slot of a fragment, and whether it contains the fragment. It returns no slot for a fragment
+// that is not worth caching. A fragment has two possible slots, so that two fragments that alternate do not
+// evict each other.
 func (m *memo) find(p *Plan, rest bool, wire []byte) (*memoEntry, bool) {
 	t := m.counts(rest)
 	if len(wire) < minFragment || len(wire) > maxFragment || t.useless() {
@@ -118,20 +112,20 @@ func (m *memo) find(p *Plan, rest bool, wire []byte) (*memoEntry, bool) {
 	return first, false
 }
 
-// is reports whether the entry remembers a fragment.
+// is reports whether the entry caches a fragment.
 func (p *memoEntry) is(plan *Plan, rest bool, wire []byte) bool {
 	return p.plan == plan && p.rest == rest && p.same(wire)
 }
 
-// hashed is how much of the rest of an item is hashed. Ids come later in those that are
-// many: after the times, which tell them apart.
-const hashed = 64
+// hashedBytes is the number of bytes of an item's rest that are hashed. In the frequent types, ids come later,
+// after the times, which distinguish the items.
+const hashedBytes = 64
 
 func (m *memo) hash(rest bool, wire []byte) uint64 {
-	if !rest || len(wire) <= hashed {
+	if !rest || len(wire) <= hashedBytes {
 		return maphash.Bytes(m.seed, wire)
 	}
-	return maphash.Bytes(m.seed, wire[:hashed]) + uint64(len(wire))
+	return maphash.Bytes(m.seed, wire[:hashedBytes]) + uint64(len(wire))
 }
 
 func (m *memo) counts(rest bool) *hitCount {
@@ -141,8 +135,8 @@ func (m *memo) counts(rest bool) *hitCount {
 	return &m.itemHits
 }
 
-// put remembers the JSON of a fragment, as long as there is room. Both are copied:
-// the memory of a part of a message is used for the next one.
+// put caches the JSON of a fragment while there is room. It copies both, because their memory is reused for the
+// next part of the message.
 func (m *memo) put(slot *memoEntry, p *Plan, rest bool, wire, json []byte) {
 	text := m.allocate(len(wire) + len(json))
 	if text == nil {
@@ -156,7 +150,7 @@ func (m *memo) put(slot *memoEntry, p *Plan, rest bool, wire, json []byte) {
 	}
 }
 
-// allocate returns memory of a length, or nil when there is none left.
+// allocate returns memory of a length, or nil if none is left.
 func (m *memo) allocate(n int) []byte {
 	if n > memoChunk {
 		return nil
@@ -175,14 +169,13 @@ func (m *memo) allocate(n int) []byte {
 	return m.chunks[m.fill][len(chunk):]
 }
 
-// appendInner writes one message of a list that stands in an item of another
-// list.
+// appendInner writes one message of a list that is inside an item of another list.
 func (m *memo) appendInner(dst []byte, p *Plan, wire []byte, inside position) ([]byte, error) {
 	if m == nil {
 		return p.appendJSON(dst, wire, inside)
 	}
-	slot, known := m.find(p, false, wire)
-	if known {
+	slot, found := m.find(p, false, wire)
+	if found {
 		return append(dst, slot.json...), nil
 	}
 	start := len(dst)
@@ -193,9 +186,8 @@ func (m *memo) appendInner(dst []byte, p *Plan, wire []byte, inside position) ([
 	return dst, err
 }
 
-// appendOuter writes one message of a list that is in no other: as two objects,
-// the head and the rest, that are joined. It writes them as one where that is
-// not possible.
+// appendOuter writes one message of an outermost list as two joined objects: the head and the rest. If that is
+// impossible, it writes the message as one object.
 func (m *memo) appendOuter(dst []byte, p *Plan, wire []byte, inside position) ([]byte, error) {
 	if m == nil || !p.parts || m.restHits.useless() {
 		return p.appendJSON(dst, wire, inside)
@@ -207,8 +199,8 @@ func (m *memo) appendOuter(dst []byte, p *Plan, wire []byte, inside position) ([
 	if err != nil || end == start+1 {
 		return p.appendJSON(dst[:start], wire, inside)
 	}
-	slot, known := m.find(p, true, rest)
-	if known {
+	slot, found := m.find(p, true, rest)
+	if found {
 		return slot.append(dst[:end], rest), nil
 	}
 	dst, err = p.appendOrdered(dst[:end], rest, inside)
@@ -239,7 +231,7 @@ func (m *memo) appendHead(dst []byte, p *Plan, head []byte, inside position) ([]
 	return dst, nil
 }
 
-// parts divides a message after the fields of its head that it begins with.
+// parts splits a message after its leading head fields.
 func parts(wire []byte) (head, rest []byte) {
 	for i := 0; i < len(wire); {
 		number, _, n := protowire.ConsumeField(wire[i:])
@@ -251,8 +243,8 @@ func parts(wire []byte) (head, rest []byte) {
 	return wire, nil
 }
 
-// hasParts reports whether messages of the plan can be written in two parts: an
-// object in which the fields of the head do not depend on others.
+// hasParts reports whether messages of the plan can be written in two parts, because their head fields do not
+// depend on other fields.
 func (p *Plan) hasParts() bool {
 	if p.form != formObject || p.failure != nil {
 		return false

@@ -7,25 +7,24 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Ids of entries that nobody wrote down are numbers of 53 bits with the highest one
-// set. All of them have as many bytes on the wire, and as many digits in JSON. Fragments
-// that differ in nothing but such ids share the JSON, into which the ids are written.
+// Generated ids of entries are 53-bit numbers with the highest bit set. All of them have the same length, on
+// the wire and in JSON. Fragments that differ only in such ids share their JSON; the ids are written into it.
 const (
 	firstLongID = 1 << 52
 	longIDBytes = 8
 	longIDText  = len("4503599627370496")
 )
 
-// longID is where such an id stands in a fragment and in its JSON.
+// longID is the position of such an id in a fragment and in its JSON.
 type longID struct{ wire, json int }
 
-// isLongID reports whether a varint that begins at the first byte is one: all bytes but
-// the last one go on, and the last one has the highest bit of the number, and no higher one.
+// isLongID reports whether the varint at the start of b is such an id: all bytes but the last one have the
+// continuation bit, and the last one contains the highest bit of the number and no higher one.
 func isLongID(b []byte) bool {
 	return len(b) >= longIDBytes && binary.LittleEndian.Uint64(b)&0xf880808080808080 == 0x0880808080808080
 }
 
-// readLongID returns the number that a varint of eight bytes is, of which each has seven bits.
+// readLongID decodes a varint of eight bytes, with seven bits in each.
 func readLongID(b []byte) uint64 {
 	x := binary.LittleEndian.Uint64(b) & 0x7f7f7f7f7f7f7f7f
 	x = x&0x007f007f007f007f | x&0x7f007f007f007f00>>1
@@ -33,7 +32,7 @@ func readLongID(b []byte) uint64 {
 	return x&0x000000000fffffff | x&0x0fffffff00000000>>4
 }
 
-// same reports whether a fragment is the remembered one but for its ids.
+// same reports whether a fragment equals the cached one except for its ids.
 func (p *memoEntry) same(wire []byte) bool {
 	if len(wire) != len(p.wire) {
 		return false
@@ -48,7 +47,7 @@ func (p *memoEntry) same(wire []byte) bool {
 	return bytes.Equal(wire[from:], p.wire[from:])
 }
 
-// append appends the JSON of a fragment that is the remembered one but for its ids.
+// append appends the JSON of a fragment that equals the cached one except for its ids.
 func (p *memoEntry) append(dst, wire []byte) []byte {
 	start := len(dst)
 	dst = append(dst, p.json...)
@@ -59,16 +58,16 @@ func (p *memoEntry) append(dst, wire []byte) []byte {
 	return dst
 }
 
-// writeLongID writes the digits of an id in place. A schedule has more ids than shifts, and
-// strconv takes several times as long, since it does not know how many digits there are.
+// writeLongID writes the digits of an id in place. A schedule has more ids than shifts, and strconv takes
+// several times as long, because it does not know the number of digits.
 func writeLongID(text *[longIDText]byte, id uint64) {
 	binary.LittleEndian.PutUint64(text[:8], eightDigits(id/1e8))
 	binary.LittleEndian.PutUint64(text[8:], eightDigits(id%1e8))
 }
 
-// eightDigits returns the digits of a number below 10^8, the first one in the lowest byte.
-// It divides all parts of the number at once, by multiplying with the inverse: the number
-// into two of four digits, these into four of two, and these into eight.
+// eightDigits returns the digits of a number below 10^8, with the first one in the lowest byte. It divides all
+// parts of the number at once, by multiplying with the inverse: into two parts of four digits, then into four
+// of two digits, and then into eight digits.
 func eightDigits(n uint64) uint64 {
 	n = n/1e4 | n%1e4<<32
 	hundreds := n * 10486 >> 20 & 0x0000007f_0000007f
@@ -78,8 +77,8 @@ func eightDigits(n uint64) uint64 {
 	return n | 0x30303030_30303030
 }
 
-// longIDs returns where the ids of a message stand in it and in its JSON, or nothing
-// when that is not certain. It uses the memory of ids.
+// longIDs returns the positions of the ids in a message and in its JSON, or nothing if they are not certain. It
+// reuses the memory of ids.
 func (p *Plan) longIDs(ids []longID, wire, json []byte) []longID {
 	ids = p.findLongIDs(ids[:0], wire, 0)
 	at := 0
@@ -93,14 +92,14 @@ func (p *Plan) longIDs(ids []longID, wire, json []byte) []longID {
 		at = ids[i].json + longIDText
 	}
 	for _, id := range ids {
-		text, held := id.text(wire), 0
+		text, count := id.text(wire), 0
 		for _, other := range ids {
 			if other.text(wire) == text {
-				held++
+				count++
 			}
 		}
-		if bytes.Count(json, text[:]) != held {
-			return ids[:0] // A text holds the digits, too.
+		if bytes.Count(json, text[:]) != count {
+			return ids[:0] // A text contains the same digits.
 		}
 	}
 	return ids
@@ -112,7 +111,7 @@ func (id longID) text(wire []byte) (text [longIDText]byte) {
 	return text
 }
 
-// findLongIDs appends where ids stand in a message that begins at base.
+// findLongIDs appends the positions of the ids in a message that begins at base.
 func (p *Plan) findLongIDs(ids []longID, wire []byte, base int) []longID {
 	if p.form == formAny || p.form == formForeign {
 		return ids

@@ -1,19 +1,17 @@
-// Package transcode turns protobuf wire bytes into JSON and JSON into wire
-// bytes without building messages in between. What has to be known of a
-// message type is compiled once into a Plan.
+// Package transcode converts protobuf wire bytes to JSON, and JSON to wire bytes, without building messages. It
+// compiles each message type once into a Plan.
 //
-// The JSON differs from that of protojson where the HTTP API asks for it:
+// The JSON differs from protojson where the HTTP API requires it:
 //   - 64-bit integers are numbers;
 //   - google.protobuf.Any is the bare JSON of the packed message;
 //   - a message with the option bare_array is the array of that field, and a
 //     message with the option failure is the JSON of that field when it is
 //     present;
-//   - a reader is lenient: numbers as text and text as numbers, one value
-//     where a list is expected, fractions cut where an integer is expected,
-//     enum names in any case, null as absent.
+//   - the decoder is lenient: it accepts numbers as text and text as numbers, one value instead of a list,
+//     fractions for integers (truncated), enum names in any case, and null for an absent value.
 //
-// Absent fields are left out. Not a number and the infinities, which JSON
-// cannot express, are written as the texts that protojson uses.
+// Absent fields are omitted. NaN and the infinities, which JSON cannot express, are written as the texts of
+// protojson.
 package transcode
 
 import (
@@ -29,12 +27,11 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// maxDepth bounds how deeply values nest, in JSON and on the wire, so that no
-// input can exhaust the stack.
+// maxDepth bounds the nesting of values, in JSON and on the wire, so that no input can exhaust the stack.
 const maxDepth = 64
 
-// Plan holds what has to be known of one message type. It never changes after
-// it was compiled and may be used by many goroutines.
+// Plan describes one message type for transcoding. It is immutable after compilation and safe for concurrent
+// use.
 type Plan struct {
 	name    protoreflect.FullName
 	form    form
@@ -42,25 +39,25 @@ type Plan struct {
 	byTag   []*field          // by wire tag; short enough for real messages
 	byRest  map[uint64]*field // by wire tag, the tags beyond byTag
 	byName  map[string]*field // by JSON name and by proto name
-	bare    *field            // the field that is the whole JSON, or nil
-	failure *field            // the field that is the whole JSON if present, or nil
-	parts   bool              // whether it can be written in two parts
-	ignored map[string]int    // JSON names of properties that are skipped, with a position behind those of fields
-	weight  int               // what one takes in memory, in bytes
+	bare    *field            // the field whose JSON replaces the message's, or nil
+	failure *field            // the field whose JSON replaces the message's if it is set, or nil
+	parts   bool              // whether messages can be written in two parts
+	ignored map[string]int    // JSON names of skipped properties, with positions after those of the fields
+	weight  int               // memory of an empty message, in bytes
 }
 
-// form distinguishes message types whose JSON is not an object of their fields.
+// form is the JSON form of a message type.
 type form uint8
 
 const (
 	formObject  form = iota
-	formBare         // the JSON is that of the field bare
-	formAny          // the JSON is that of the packed message
-	formValue        // the JSON is that of the one field that is set
+	formBare         // the JSON of the field bare
+	formAny          // the JSON of the packed message
+	formValue        // the JSON of the field that is set
 	formForeign      // a well-known type that the contracts do not use
 )
 
-// field is what has to be known of one field.
+// field describes one field.
 type field struct {
 	name     string
 	key      []byte // `,"name":`
@@ -68,26 +65,26 @@ type field struct {
 	index    int // position in Plan.fields
 	kind     protoreflect.Kind
 	wire     protowire.Type // of one element
-	mask     uint64         // the bits of a varint that count
+	mask     uint64         // the significant bits of a varint
 	list     bool
 	packed   bool
-	exact    bool   // whether numbers are carried as text, of any JSON
+	exact    bool   // whether numbers in any JSON are carried as text
 	implicit bool   // whether zero means absent
-	most     int64  // of a list, or of each list in a message, items that may pass; 0 without a limit
-	oneof    int    // 1 + position of the oneof that it is a member of, or 0
-	oneofBit uint64 // stands for the oneof; 64 oneofs later for another one too
+	most     int64  // limit for the items of the list, or of each list in the message; 0 without a limit
+	oneof    int    // 1 + index of the field's oneof, or 0
+	oneofBit uint64 // bit of the oneof; oneofs share bits beyond 64
 	enum     *enum
 	message  *Plan  // of messages and of map entries
 	entry    *entry // of maps
 }
 
-// entry holds the two fields of a map's entries.
+// entry contains the two fields of a map entry.
 type entry struct{ key, value *field }
 
 var plans sync.Map // protoreflect.MessageDescriptor -> *Plan
 
-// For returns the plan of a message type. It compiles it when it is the first
-// to ask; the plans that it keeps are as many as there are message types.
+// For returns the plan of a message type, and compiles it on first use. The cache has one plan for each message
+// type.
 func For(desc protoreflect.MessageDescriptor) *Plan {
 	if p, ok := plans.Load(desc); ok {
 		return p.(*Plan)
@@ -101,20 +98,19 @@ func For(desc protoreflect.MessageDescriptor) *Plan {
 	return p
 }
 
-// compiler holds the plans that are being compiled, so that types that contain
-// themselves come to an end.
+// compiler contains the plans in compilation, so that recursive types terminate.
 type compiler map[protoreflect.MessageDescriptor]*Plan
 
 func (c compiler) plan(desc protoreflect.MessageDescriptor) *Plan {
 	if p, ok := c[desc]; ok {
 		return p
 	}
-	p := &Plan{name: desc.FullName(), form: formOf(desc), byName: map[string]*field{}, weight: weightOf(desc)}
+	p := &Plan{name: desc.FullName(), form: messageForm(desc), byName: map[string]*field{}, weight: messageWeight(desc)}
 	c[desc] = p
 	if p.form == formForeign || p.form == formAny {
 		return p
 	}
-	caps := capsOf(desc)
+	caps := itemCaps(desc)
 	for i := range desc.Fields().Len() {
 		f := c.field(desc.Fields().Get(i))
 		f.most = caps[f.number]
@@ -131,7 +127,7 @@ func (c compiler) plan(desc protoreflect.MessageDescriptor) *Plan {
 	return p
 }
 
-func formOf(desc protoreflect.MessageDescriptor) form {
+func messageForm(desc protoreflect.MessageDescriptor) form {
 	switch desc.FullName() {
 	case "google.protobuf.Any":
 		return formAny
@@ -179,7 +175,7 @@ func (c compiler) field(fd protoreflect.FieldDescriptor) *field {
 	return f
 }
 
-// linkMaps fills the entries of maps, whose types are compiled by now.
+// linkMaps sets the entry fields of maps, after their types are compiled.
 func (c compiler) linkMaps() {
 	for _, p := range c {
 		for _, f := range p.fields {
@@ -190,8 +186,7 @@ func (c compiler) linkMaps() {
 	}
 }
 
-// index makes f found by the tags that its values may come with. A list of
-// scalars may come packed and unpacked.
+// index makes f available under the tags of its values. The values of a scalar list may be packed or unpacked.
 func (p *Plan) index(f *field) {
 	const small = 2048
 	put := func(t protowire.Type) {
@@ -214,14 +209,14 @@ func (p *Plan) index(f *field) {
 	}
 }
 
-// indexNames makes fields found by name. A JSON name goes before the alias or
-// the proto name of another field.
+// indexNames makes the fields available by name. A JSON name takes precedence over an alias or proto name of
+// another field.
 func (p *Plan) indexNames(desc protoreflect.MessageDescriptor) {
 	for _, f := range p.fields {
 		p.byName[string(desc.Fields().ByNumber(f.number).Name())] = f
 	}
 	for _, f := range p.fields {
-		if alias := aliasOf(desc.Fields().ByNumber(f.number)); alias != "" {
+		if alias := fieldAlias(desc.Fields().ByNumber(f.number)); alias != "" {
 			p.byName[alias] = f
 		}
 	}
@@ -230,14 +225,13 @@ func (p *Plan) indexNames(desc protoreflect.MessageDescriptor) {
 	}
 }
 
-// aliasOf is the other name by which requests may give a field, or empty.
-func aliasOf(desc protoreflect.FieldDescriptor) string {
+// fieldAlias returns the alias of a field in requests, or "".
+func fieldAlias(desc protoreflect.FieldDescriptor) string {
 	option, _ := proto.GetExtension(desc.Options(), optionsv1.E_Field).(*optionsv1.Field)
 	return option.GetAlias()
 }
 
-// bareFields finds the fields that stand for the whole message, and what is
-// skipped in it.
+// bareFields sets the fields whose JSON replaces the message's, and the skipped properties.
 func (p *Plan) bareFields(desc protoreflect.MessageDescriptor) {
 	if p.form == formBare {
 		p.bare = p.fields[0]
@@ -262,7 +256,7 @@ func (p *Plan) bareFields(desc protoreflect.MessageDescriptor) {
 	}
 }
 
-// lookup finds the field that a wire tag belongs to, or nil.
+// lookup returns the field of a wire tag, or nil.
 func (p *Plan) lookup(tag uint64) *field {
 	if tag < uint64(len(p.byTag)) {
 		return p.byTag[tag]
@@ -285,7 +279,7 @@ func wireType(k protoreflect.Kind) protowire.Type {
 	}
 }
 
-// mask returns the bits that count of a scalar: 32-bit kinds ignore the rest.
+// mask returns the significant bits of a scalar: 32-bit kinds ignore the upper ones.
 func mask(k protoreflect.Kind) uint64 {
 	switch k {
 	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Uint32Kind, protoreflect.EnumKind:
@@ -295,7 +289,7 @@ func mask(k protoreflect.Kind) uint64 {
 	}
 }
 
-// enum holds the names of an enum type.
+// enum contains the names of an enum type.
 type enum struct {
 	names  map[int32][]byte // JSON text by number
 	byName map[string]int32

@@ -6,14 +6,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// fieldData is the value of one field as it stands on the wire.
+// fieldData is the encoded value of one field.
 type fieldData struct {
 	wire  protowire.Type
-	bits  uint64 // of varints and fixed widths
-	bytes []byte // of everything that has a length
+	bits  uint64 // varints and fixed-width values
+	bytes []byte // length-delimited values
 }
 
-// zero reports whether v is what an absent field f has.
+// zero reports whether v equals the value of an absent field.
 func (f *field) zero(v *fieldData) bool {
 	if v.wire == protowire.BytesType {
 		return len(v.bytes) == 0
@@ -21,8 +21,7 @@ func (f *field) zero(v *fieldData) bool {
 	return v.bits&f.mask == 0
 }
 
-// empty reports whether v shows nothing: a packed list without items, or the
-// zero of a field without presence.
+// empty reports whether v has no content: a packed list without items, or the zero of a field without presence.
 func (f *field) empty(v *fieldData) bool {
 	if f.implicit {
 		return f.zero(v)
@@ -30,9 +29,8 @@ func (f *field) empty(v *fieldData) bool {
 	return v.wire != f.wire && len(v.bytes) == 0
 }
 
-// next reads the tag at wire[i:] and the value behind it. It returns the field
-// and where the next one begins, or a negative number when there is no whole
-// value. It returns no field for one that is not known; v is then of no use.
+// next reads the tag at wire[i:] and its value. It returns the field and the position after the value, or a
+// negative position if the value is incomplete. It returns nil for an unknown field; v is then undefined.
 func (p *Plan) next(wire []byte, i int, v *fieldData) (*field, int) {
 	tag := uint64(wire[i])
 	i++
@@ -51,8 +49,8 @@ func (p *Plan) next(wire []byte, i int, v *fieldData) (*field, int) {
 	return f, v.read(wire, i)
 }
 
-// read takes the value of type v.wire that starts at b[i:], and returns where
-// it ends, or a negative number when it is cut off or overlong.
+// read reads the value of type v.wire at b[i:], and returns the position after it, or a negative number if the
+// value is truncated or overlong.
 func (v *fieldData) read(b []byte, i int) int {
 	switch v.wire {
 	case protowire.BytesType:
@@ -104,8 +102,7 @@ func (v *fieldData) read(b []byte, i int) int {
 	return -1
 }
 
-// skip returns where the value ends of a field that is not known, whose tag
-// ends at b[i], or a negative number.
+// skip returns the position after the value of an unknown field. The tag ends at b[i], or a negative number.
 func skip(b []byte, i int, tag uint64) int {
 	number, wire := protowire.DecodeTag(tag)
 	if number < protowire.MinValidNumber {
@@ -118,8 +115,7 @@ func skip(b []byte, i int, tag uint64) int {
 	return i + n
 }
 
-// appendValues appends the values of a field that has a length, in wire order. Bytes
-// that are no message end the search.
+// appendValues appends the values of a length-delimited field, in wire order. Malformed bytes end the search.
 func (p *Plan) appendValues(found [][]byte, wanted *field, wire []byte) [][]byte {
 	var v fieldData
 	for i := 0; i < len(wire); {
@@ -134,8 +130,8 @@ func (p *Plan) appendValues(found [][]byte, wanted *field, wire []byte) [][]byte
 	return found
 }
 
-// merge joins the occurrences of one message, which is what merging means on
-// the wire. It returns nil for none, and no nil for an empty message.
+// merge concatenates the occurrences of one message, which merges them in protobuf. It returns nil for no
+// occurrences, and a non-nil slice for an empty message.
 func merge(occurrences [][]byte) []byte {
 	switch len(occurrences) {
 	case 0:
