@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// AddressKey returns the key under which an address is counted, with its port or without: of IPv6 the
-// network of one site, /64.
+// AddressKey returns the key that counts an address. The address may have a port. For IPv6 the key
+// is the /64 network, which is the network of one site.
 func AddressKey(from string) string {
 	if host, _, err := net.SplitHostPort(from); err == nil {
 		from = host

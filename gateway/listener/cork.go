@@ -9,11 +9,10 @@ import (
 	"sync"
 )
 
-// TLS writes each of its records, 16 KiB at most, by a system call of its own, and each
-// wakes the client up. A large response corks its connection while it writes a chunk, so
-// that the records of the chunk go out together.
+// TLS writes each record (16 KiB at most) with a separate system call, and each one wakes the client. A large
+// response corks its connection while it writes a chunk, so that the records of the chunk leave together.
 
-// Cork returns a listener whose connections large responses may cork.
+// Cork returns a listener whose connections support corking by large responses.
 func Cork(l net.Listener) net.Listener { return corkListener{l} }
 
 type corkListener struct{ net.Listener }
@@ -27,20 +26,20 @@ func (l corkListener) Accept() (net.Conn, error) {
 	return &corkConn{Conn: conn}, nil
 }
 
-// corkConn is a connection that holds back what is written while it is corked. One
-// response at a time may cork it; others, such as an alert of TLS, may write meanwhile.
+// corkConn is a connection that buffers writes while it is corked. One response at a time may cork it; other
+// writers, such as a TLS alert, may write at the same time.
 type corkConn struct {
 	net.Conn
 
 	mu       sync.Mutex
 	corked   bool
-	flushing bool    // whether what was held back is being written, without the lock
-	held     *[]byte // what is held back, or nil
-	failed   error   // of an earlier write of what was held back
+	flushing bool    // whether buffered data is being written, without the lock
+	held     *[]byte // buffered data, or nil
+	failed   error   // error of an earlier write of buffered data
 }
 
-// corkBytes is how much is held back at most, but for one record: a chunk of a response
-// with what TLS and HTTP add to it.
+// corkBytes is the buffer limit, which one more record may exceed: a chunk of a response with the overhead of
+// TLS and HTTP.
 const corkBytes = writeChunk + 4<<10
 
 var corkBuffers = sync.Pool{New: func() any {
@@ -48,9 +47,8 @@ var corkBuffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// Write writes, or holds back what it is given. It does not wait for what was held back to
-// be written: the alert with which a connection is closed comes when its client takes
-// nothing any more.
+// Write writes or buffers p. It does not wait for a running flush: TLS sends its closing alert when the client
+// has stopped reading.
 func (c *corkConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	if c.failed == nil && !c.corked && !c.flushing {
@@ -71,14 +69,14 @@ func (c *corkConn) Write(p []byte) (int, error) {
 	return len(p), c.flush()
 }
 
-// cork holds back what is written from now on.
+// cork starts buffering.
 func (c *corkConn) cork() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.corked = true
 }
 
-// uncork writes what was held back.
+// uncork stops buffering and writes the buffered data.
 func (c *corkConn) uncork() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,8 +84,8 @@ func (c *corkConn) uncork() error {
 	return c.flush()
 }
 
-// flush writes what was held back, and what comes to that meanwhile. TLS takes it for sent,
-// so after an error nothing more may be.
+// flush writes the buffered data, and the data that is added while it writes. TLS regards this data as sent, so
+// after an error all further writes must fail.
 func (c *corkConn) flush() error {
 	c.flushing = true
 	for c.held != nil {
@@ -108,8 +106,8 @@ func (c *corkConn) flush() error {
 
 type corkKey struct{}
 
-// WithConn returns the context of a connection, in which large responses find what they
-// cork. It is for [http.Server.ConnContext].
+// WithConn returns a context that contains the connection, so that large responses can cork it. Use it as
+// [http.Server.ConnContext].
 func WithConn(ctx context.Context, conn net.Conn) context.Context {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
@@ -129,9 +127,9 @@ func WithConn(ctx context.Context, conn net.Conn) context.Context {
 	return ctx
 }
 
-// corkOf returns the connection of a request, or nil when it is shared with others, as in
-// HTTP/2, or cannot be corked.
-func corkOf(r *http.Request) *corkConn {
+// requestCork returns the connection of a request. It returns nil if other requests share the connection, as in
+// HTTP/2, or if it cannot be corked.
+func requestCork(r *http.Request) *corkConn {
 	if r.ProtoMajor != 1 {
 		return nil
 	}
@@ -139,9 +137,8 @@ func corkOf(r *http.Request) *corkConn {
 	return c
 }
 
-// readsFrom returns what a connection reads from: past those in between, which read as the
-// one in them does.
-func readsFrom(conn net.Conn) io.Reader {
+// innerReader returns the reader inside a connection. The wrappers that it skips do not change reads.
+func innerReader(conn net.Conn) io.Reader {
 	if lingering, ok := conn.(*lingerConn); ok {
 		conn = lingering.Conn
 	}

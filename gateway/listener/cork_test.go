@@ -184,7 +184,7 @@ func TestTheCorkIsFoundBelowTheOtherLayers(t *testing.T) {
 	defer inner.Close()
 	cork := &corkConn{Conn: outer}
 	limited := &limitedConn{Conn: cork}
-	refusing := &refusingConn{Conn: limited, below: readsFrom(limited)}
+	refusing := &refusingConn{Conn: limited, below: innerReader(limited)}
 	assert.Equal(t, outer, refusing.below, "reads pass the layers")
 	for name, conn := range map[string]net.Conn{
 		"TLS": tls.Server(refusing, &tls.Config{}), "a trusted proxy": limited, "nothing around": cork,
@@ -192,8 +192,8 @@ func TestTheCorkIsFoundBelowTheOtherLayers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
-			assert.Nil(t, corkOf(r))
-			assert.Same(t, cork, corkOf(r.WithContext(WithConn(r.Context(), conn))))
+			assert.Nil(t, requestCork(r))
+			assert.Same(t, cork, requestCork(r.WithContext(WithConn(r.Context(), conn))))
 		})
 	}
 }

@@ -7,28 +7,26 @@ import (
 	"time"
 )
 
-// A client may be slow, but not for as long as it likes: the next bytes of a
-// body must come, and the next bytes of a response must be taken, within the
-// stall timeout. What a body or a response may take as a whole is bounded too.
+// A client may be slow, within bounds: the next bytes of a body must arrive, and the next bytes of a response
+// must be read, within the stall timeout. The time for the whole body or response is bounded too.
 
 const (
-	// writeChunk is what must be taken within one stall timeout, in bytes. The edge writes
-	// the JSON of large responses in parts that are somewhat shorter.
+	// writeChunk is the number of bytes that a client must read within one stall timeout. The edge writes the
+	// JSON of large responses in somewhat shorter parts.
 	writeChunk = 128 << 10
-	// rearm is how old a deadline gets before it is set anew. Setting one for
-	// each read would cost more than the reads.
+	// A deadline older than rearm is renewed. Renewing it for each read would cost more than the
+	// reads.
 	rearm = time.Second
 )
 
-// RollingDeadline sets deadlines on one direction of a connection, which a client must
-// keep up with.
+// RollingDeadline sets the deadlines of one direction of a connection.
 type RollingDeadline struct {
-	// Stall is how long the client may send, or take, nothing.
+	// Stall is how long the client may send or read nothing.
 	Stall time.Duration
-	// End is when all must have been sent, or taken.
+	// End is the deadline for all of the data.
 	End time.Time
 
-	set time.Time // when the deadline was set
+	set time.Time // when the current deadline was set
 }
 
 // next returns the deadline for the next bytes, and whether it must be set.
@@ -45,15 +43,14 @@ func (p *RollingDeadline) next() (until time.Time, due bool) {
 	return until, true
 }
 
-// DeadlineReader is a body that must come in time. Its reads fail with
-// os.ErrDeadlineExceeded when it does not.
+// DeadlineReader reads a body that must arrive in time. Otherwise its reads fail with os.ErrDeadlineExceeded.
 type DeadlineReader struct {
 	body     io.Reader
 	control  *http.ResponseController
 	deadline RollingDeadline
 }
 
-// NewDeadlineReader returns body, which comes over the connection that w writes to.
+// NewDeadlineReader returns a reader of body, which arrives over the connection of w.
 func NewDeadlineReader(body io.Reader, w http.ResponseWriter, pace RollingDeadline) *DeadlineReader {
 	return &DeadlineReader{body: body, control: http.NewResponseController(w), deadline: pace}
 }
@@ -61,17 +58,16 @@ func NewDeadlineReader(body io.Reader, w http.ResponseWriter, pace RollingDeadli
 // Read reads the next bytes.
 func (r *DeadlineReader) Read(p []byte) (int, error) {
 	if until, due := r.deadline.next(); due {
-		// A response writer that cannot do it has no connection that could be slow.
+		// A response writer without deadlines has no connection that could be slow.
 		_ = r.control.SetReadDeadline(until)
 	}
 	return r.body.Read(p)
 }
 
-// Done takes the deadline away: the server goes on reading, to notice that
-// the client has gone.
+// Done removes the deadline, because the server keeps reading in order to notice that the client disconnects.
 func (r *DeadlineReader) Done() { _ = r.control.SetReadDeadline(time.Time{}) }
 
-// DeadlineWriter writes a response that must be taken in time.
+// DeadlineWriter writes a response that the client must read in time.
 type DeadlineWriter struct {
 	http.ResponseWriter
 	request  *http.Request
@@ -79,25 +75,24 @@ type DeadlineWriter struct {
 	written  int
 }
 
-// NewDeadlineWriter returns a writer to w, which is that of a request.
+// NewDeadlineWriter returns a writer to w, the response writer of r.
 func NewDeadlineWriter(w http.ResponseWriter, r *http.Request, pace RollingDeadline) *DeadlineWriter {
 	return &DeadlineWriter{ResponseWriter: w, request: r, deadline: pace}
 }
 
-// Written returns how many bytes were written.
+// Written returns the number of written bytes.
 func (w *DeadlineWriter) Written() int { return w.written }
 
-// Unwrap returns the writer that this one writes to.
+// Unwrap returns the underlying writer.
 func (w *DeadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Write writes a part of the response. Small responses go out at once, or the
-// bounds of the connection hold for them.
+// Write writes a part of the response. For small responses the timeouts of the connection suffice.
 func (w *DeadlineWriter) Write(p []byte) (n int, err error) {
 	defer func() { w.written += n }()
 	if w.written+len(p) <= writeChunk {
 		return w.ResponseWriter.Write(p)
 	}
-	control, conn := http.NewResponseController(w.ResponseWriter), corkOf(w.request)
+	control, conn := http.NewResponseController(w.ResponseWriter), requestCork(w.request)
 	for n < len(p) && err == nil {
 		if until, due := w.deadline.next(); due {
 			_ = control.SetWriteDeadline(until)
@@ -109,7 +104,7 @@ func (w *DeadlineWriter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// writeChunk writes to a connection that is corked meanwhile, if it can be.
+// writeChunk writes to a connection, which it corks during the write if possible.
 func (w *DeadlineWriter) writeChunk(conn *corkConn, p []byte) (int, error) {
 	if conn == nil {
 		return w.ResponseWriter.Write(p)

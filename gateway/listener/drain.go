@@ -8,50 +8,48 @@ import (
 	"time"
 )
 
-// What is read of a body after its request was refused: much from callers whom we
-// know, who made a mistake and shall see it, and little from anonymous clients.
+// Limits for reading the rest of a body after its request was refused. They are generous for authenticated
+// callers that made a mistake and need to see the error, and tight for anonymous clients.
 const (
 	maxDrainBytes       = 128 << 20
 	maxDrainTime        = 30 * time.Second
 	anonymousDrainBytes = 4 << 20
-	// AnonymousTimeout is how long an anonymous client may go on sending.
+	// AnonymousTimeout is how long an anonymous client may continue to send.
 	AnonymousTimeout = 2 * time.Second
-	// serverDrainBytes is how much of a body the server reads by itself over HTTP/1; it
-	// would read some more.
+	// serverDrainBytes is the number of body bytes that the HTTP/1 server drains without help; its own limit is
+	// somewhat higher.
 	serverDrainBytes = 64 << 10
-	// drainChunk must come within drainStallTimeout.
+	// drainChunk bytes must arrive within drainStallTimeout.
 	drainChunk        = 64 << 10
 	drainStallTimeout = 2 * time.Second
-	// maxConcurrentDrains is how many bodies of known callers are read so at a time. More
-	// are treated as anonymous.
+	// maxConcurrentDrains is the number of bodies of authenticated callers that are drained at a time. Further
+	// callers are treated as anonymous.
 	maxConcurrentDrains = 64
 )
 
-// BodyDrainer lets the senders of refused requests come to an end: many clients look at
-// no response before they have sent everything, and never at one when they are cut
-// off meanwhile.
+// BodyDrainer lets the senders of refused requests finish sending. Many clients read no response before they
+// have sent everything, and never read it if the connection is cut off before.
 type BodyDrainer struct {
-	draining atomic.Int64 // bodies of known callers
+	draining atomic.Int64 // bodies of authenticated callers
 }
 
-// Respond calls respond, which writes why the request is refused, and then reads
-// what its sender still sends. Known says that it is not anonymous.
+// Respond calls respond, which writes the error, and then drains the rest of the request body. known tells that
+// the caller is authenticated.
 func (d *BodyDrainer) Respond(w http.ResponseWriter, r *http.Request, known bool, respond func()) {
 	control := http.NewResponseController(w)
 	sends := r.ContentLength != 0 && r.Body != nil
-	// Who asks first hears the response, and sends nothing.
+	// A client that waits for 100-continue reads the response and sends no body.
 	sends = sends && !strings.EqualFold(r.Header.Get("Expect"), "100-continue")
 	if sends && r.ProtoMajor < 2 && 0 < r.ContentLength && r.ContentLength <= serverDrainBytes {
-		// The server reads a small body to its end by itself, and keeps the connection:
-		// new ones, with their handshakes, would cost more than the request.
+		// The HTTP server drains a small body and keeps the connection. A new connection, with its
+		// handshake, would cost more than the request.
 		if control.SetReadDeadline(time.Now().Add(AnonymousTimeout)) == nil {
 			respond()
 			return
 		}
 	}
 	if sends && r.ProtoMajor < 2 {
-		// Otherwise the server reads a part of the body before it writes, and then
-		// cuts the connection off.
+		// Otherwise the server reads a part of the body before it writes, and then cuts the connection off.
 		if control.EnableFullDuplex() != nil {
 			sends = false
 		}
@@ -63,8 +61,7 @@ func (d *BodyDrainer) Respond(w http.ResponseWriter, r *http.Request, known bool
 	}
 }
 
-// drain reads what is still sent, so long as it comes. Whether it ends does not matter
-// any more.
+// drain reads the rest of a body while data arrives. It ignores errors, because the request is over.
 func (d *BodyDrainer) drain(body io.Reader, control *http.ResponseController, known bool) {
 	size, wait := int64(anonymousDrainBytes), AnonymousTimeout
 	if known {

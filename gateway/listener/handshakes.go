@@ -12,25 +12,24 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// TLS is how the handshakes of a listener are bounded.
+// TLS configures and bounds the TLS handshakes of a listener.
 type TLS struct {
-	// Config has the certificate.
+	// Config contains the certificate.
 	Config *tls.Config
-	// MaxHandshakes is how many handshakes run at a time, and PerAddress how many of
-	// them for one address ([AddressKey]).
+	// MaxHandshakes is the number of handshakes that run at a time, and PerAddress the number of them for one
+	// address ([AddressKey]).
 	MaxHandshakes, PerAddress int
-	// Timeout is how long one may take.
+	// Timeout bounds a handshake.
 	Timeout time.Duration
-	// Running is how many run, and Failures how many came to nothing.
+	// Running counts the running handshakes, and Failures the failed ones.
 	Running  prometheus.Gauge
 	Failures prometheus.Counter
 	Log      *slog.Logger
 }
 
-// handshaker is a listener whose connections have their TLS handshake behind them.
-// While as many run as may, further connections wait in the queue of the operating
-// system. Those of an address that has its part are ended: they would wait in
-// front of others.
+// handshaker is a listener that returns connections after their TLS handshake. While the maximum of handshakes
+// runs, further connections wait in the queue of the operating system. Connections of an address that has
+// reached its limit are closed, because they would block others in the queue.
 type handshaker struct {
 	net.Listener
 	TLS
@@ -44,7 +43,7 @@ type handshaker struct {
 	cancel context.CancelFunc
 }
 
-// Listen returns a listener whose connections speak TLS, with their handshakes done.
+// Listen returns a listener whose connections use TLS and have completed their handshakes.
 func (t TLS) Listen(l net.Listener) net.Listener { return t.listen(l) }
 
 func (t TLS) listen(l net.Listener) *handshaker {
@@ -82,8 +81,7 @@ func (h *handshaker) run() {
 	}
 }
 
-// begin starts a handshake, or ends the connection when its address has as many
-// as it may.
+// begin starts a handshake, or closes the connection if its address has reached the limit.
 func (h *handshaker) begin(conn net.Conn) {
 	key := AddressKey(conn.RemoteAddr().String())
 	if !h.perAddress.enter(key) {
@@ -95,7 +93,7 @@ func (h *handshaker) begin(conn net.Conn) {
 	go h.handshake(conn, key)
 }
 
-// handshake carries a handshake out, and hands the connection over.
+// handshake runs a handshake and delivers the connection to Accept.
 func (h *handshaker) handshake(conn net.Conn, key string) {
 	h.Running.Inc()
 	defer func() {
@@ -108,7 +106,7 @@ func (h *handshaker) handshake(conn net.Conn, key string) {
 	secure := tls.Server(conn, h.Config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		h.Failures.Inc()
-		// The doing of anonymous clients, not of the edge.
+		// Anonymous clients cause such errors, so do not log them as errors of the edge.
 		h.Log.Debug("TLS handshake", "from", conn.RemoteAddr().String(), "error", err)
 		_ = conn.Close()
 		return
@@ -120,7 +118,7 @@ func (h *handshaker) handshake(conn net.Conn, key string) {
 	}
 }
 
-// Accept returns the next connection whose handshake is done.
+// Accept returns the next connection that has completed its handshake.
 func (h *handshaker) Accept() (net.Conn, error) {
 	select {
 	case conn := <-h.ready:
@@ -132,13 +130,13 @@ func (h *handshaker) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends the listener, and the handshakes that run.
+// Close closes the listener and cancels the running handshakes.
 func (h *handshaker) Close() error {
 	h.once.Do(h.cancel)
 	return h.Listener.Close()
 }
 
-// addresses counts what runs for each address.
+// addresses counts connections by address.
 type addresses struct {
 	max int
 
@@ -146,7 +144,7 @@ type addresses struct {
 	busy map[string]int
 }
 
-// enter counts one more, unless there are as many as may be.
+// enter counts a connection, unless its address has reached the limit.
 func (a *addresses) enter(key string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

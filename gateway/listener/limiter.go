@@ -1,7 +1,5 @@
-// Package listener protects a server where connections come in: how many there
-// are, how long their TLS handshakes take and how many of them run, and that they
-// speak TLS at all. It also bounds how slowly bodies may come and responses be
-// taken.
+// Package listener protects a server at its connections: it bounds their number, the time and number of TLS
+// handshakes, and how slowly clients may send bodies and read responses. It also rejects plain HTTP.
 package listener
 
 import (
@@ -11,12 +9,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Limiter bounds the connections of all listeners of a server together. A connection
-// takes a slot from when it is accepted until it is closed, handshakes included. While
-// all are taken, further connections wait in the queue of the operating system.
+// Limiter bounds the connections of all listeners of a server together. A connection holds a slot from Accept
+// until it is closed, handshakes included. While all slots are taken, further connections wait in the queue of
+// the operating system.
 type Limiter struct {
 	slots chan struct{}
-	// full is called when somebody waits for a slot, and when nobody does any more.
+	// full is called with true when the first connection starts to wait, and with false when the last one
+	// stops.
 	full func(bool)
 	open prometheus.Gauge
 
@@ -24,13 +23,13 @@ type Limiter struct {
 	waiting int
 }
 
-// NewLimiter returns a limiter of n connections, which counts in open how many there
-// are. It calls full when a connection waits for a slot, and when none does any more.
+// NewLimiter returns a limiter of n connections, which exports their number in open. It calls full with true
+// when the first connection starts to wait for a slot, and with false when the last one stops.
 func NewLimiter(n int, open prometheus.Gauge, full func(bool)) *Limiter {
 	return &Limiter{slots: make(chan struct{}, n), full: full, open: open}
 }
 
-// Open returns how many connections are open.
+// Open returns the number of open connections.
 func (m *Limiter) Open() int { return len(m.slots) }
 
 // Limit bounds the connections of a listener.
@@ -38,7 +37,7 @@ func (m *Limiter) Limit(l net.Listener) net.Listener {
 	return &limitedListener{Listener: l, limiter: m, closed: make(chan struct{})}
 }
 
-// take waits for a slot, and returns false when the listener is closed before.
+// take waits for a slot. It returns false if the listener is closed first.
 func (m *Limiter) take(closed <-chan struct{}) bool {
 	select {
 	case m.slots <- struct{}{}:
@@ -74,7 +73,7 @@ type limitedListener struct {
 	closed  chan struct{}
 }
 
-// Accept returns the next connection, which has taken a slot.
+// Accept returns the next connection, which holds a slot.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	if !l.limiter.take(l.closed) {
 		return nil, net.ErrClosed
@@ -88,7 +87,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	return &limitedConn{Conn: conn, limiter: l.limiter}, nil
 }
 
-// Close ends the listener.
+// Close closes the listener.
 func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
@@ -100,7 +99,7 @@ type limitedConn struct {
 	once    sync.Once
 }
 
-// Close ends the connection and gives its slot to the next one.
+// Close closes the connection and releases its slot.
 func (c *limitedConn) Close() error {
 	err := c.Conn.Close()
 	c.once.Do(func() {

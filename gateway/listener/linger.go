@@ -11,36 +11,35 @@ import (
 	"time"
 )
 
-// A server that closes a connection while its client still sends has the operating system
-// reset it, and a client that looks at nothing before it has sent everything then never
-// sees the response. Such a connection is closed for writing first, and what its client
-// still sends is read and discarded for a while.
+// If a server closes a connection while the client still sends, the operating system resets it, and a client
+// that reads only after it has sent everything never sees the response. Such a connection is first closed for
+// writing; the rest that the client sends is read and discarded for a while.
 
-// Lingerer closes connections over which requests were on their way without losing the
-// responses. It is safe for concurrent use.
+// Lingerer closes connections with requests in progress without losing the responses. It is safe for concurrent
+// use.
 type Lingerer struct {
 	bounds     LingerBounds
 	slots      chan struct{}
 	perAddress addresses
 }
 
-// LingerBounds bound what is discarded of connections that the server closes.
+// LingerBounds limits the reading from connections that the server closes.
 type LingerBounds struct {
-	// Connections is how many linger at a time, and PerAddress how many of them for one
-	// address ([AddressKey]). More are closed at once.
+	// Connections is the number of connections that linger at a time, and PerAddress the number of them for one
+	// address ([AddressKey]). Further connections are closed at once.
 	Connections, PerAddress int
-	// Bytes is how much is discarded of each, Time for how long, and Stall is how long its
-	// client may send nothing meanwhile.
+	// Bytes is the number of bytes to discard from each connection, Time the longest time for that, and Stall
+	// the longest time without data.
 	Bytes       int64
 	Time, Stall time.Duration
 }
 
-// DefaultLingerBounds are the bounds of a server.
+// DefaultLingerBounds returns the bounds of a server.
 func DefaultLingerBounds() LingerBounds {
 	return LingerBounds{Connections: 1024, PerAddress: 128, Bytes: 4 << 20, Time: 5 * time.Second, Stall: 2 * time.Second}
 }
 
-// NewLingerer returns a Lingerer with bounds.
+// NewLingerer returns a Lingerer with these bounds.
 func NewLingerer(bounds LingerBounds) *Lingerer {
 	return &Lingerer{
 		bounds: bounds, slots: make(chan struct{}, bounds.Connections),
@@ -48,15 +47,14 @@ func NewLingerer(bounds LingerBounds) *Lingerer {
 	}
 }
 
-// Linger returns a listener whose connections linger when they are closed while a request
-// is worked on.
-func (l *Lingerer) Linger(of net.Listener) net.Listener { return lingerListener{of, l} }
+// Linger returns a listener whose connections linger if they are closed while a request is in progress.
+func (l *Lingerer) Linger(inner net.Listener) net.Listener { return lingerListener{inner, l} }
 
-// Lingering returns how many connections linger.
+// Lingering returns the number of lingering connections.
 func (l *Lingerer) Lingering() int { return len(l.slots) }
 
-// Stop waits until no connection lingers, or until ctx ends. From then on, connections are
-// closed at once.
+// Stop waits until no connection lingers, or until ctx ends. From then on, connections are closed without
+// lingering.
 func (l *Lingerer) Stop(ctx context.Context) {
 	for range cap(l.slots) {
 		select {
@@ -81,29 +79,28 @@ func (l lingerListener) Accept() (net.Conn, error) {
 	return &lingerConn{Conn: conn, lingerer: l.lingerer}, nil
 }
 
-// lingerConn is a connection that may linger.
+// lingerConn is a connection that can linger.
 type lingerConn struct {
 	net.Conn
 	lingerer *Lingerer
-	// working is whether a request is worked on, whose client may still be sending.
+	// working reports whether a request is in progress.
 	working atomic.Bool
 	once    sync.Once
 	err     error
 }
 
-// NoteState notes whether requests are worked on over a connection. It is for
-// [http.Server.ConnState].
+// NoteState records whether requests are in progress on a connection. Use it as [http.Server.ConnState].
 func NoteState(conn net.Conn, state http.ConnState) {
 	if state != http.StateActive && state != http.StateIdle {
 		return
 	}
-	if c := lingerOf(conn); c != nil {
+	if c := findLinger(conn); c != nil {
 		c.working.Store(state == http.StateActive)
 	}
 }
 
-// lingerOf returns the connection below another one that may linger, or nil.
-func lingerOf(conn net.Conn) *lingerConn {
+// findLinger returns the lingerConn inside a connection, or nil.
+func findLinger(conn net.Conn) *lingerConn {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
 	}
@@ -114,19 +111,19 @@ func lingerOf(conn net.Conn) *lingerConn {
 	return c
 }
 
-// Close closes the connection: for writing at once, and altogether when its client has
-// sent everything, or had the time to.
+// Close closes the connection: for writing at once, and completely after the client has sent everything or its
+// time is over.
 func (c *lingerConn) Close() error {
 	c.once.Do(func() { c.err = c.close() })
 	return c.err
 }
 
 func (c *lingerConn) close() error {
-	writes := closesWriting(c.Conn)
+	writes := writeCloser(c.Conn)
 	if !c.working.Load() || writes == nil || !c.lingerer.begin(c.RemoteAddr()) {
 		return c.Conn.Close()
 	}
-	if writes.CloseWrite() != nil { // The client has gone.
+	if writes.CloseWrite() != nil { // The client has disconnected.
 		c.lingerer.end(c.RemoteAddr())
 		return c.Conn.Close()
 	}
@@ -138,7 +135,7 @@ func (c *lingerConn) close() error {
 	return nil
 }
 
-// discard reads what is still sent, so long as it comes.
+// discard reads and drops the data that the client still sends.
 func (c *lingerConn) discard() {
 	bounds := c.lingerer.bounds
 	end := time.Now().Add(bounds.Time)
@@ -150,13 +147,13 @@ func (c *lingerConn) discard() {
 		if c.SetReadDeadline(next) != nil {
 			return
 		}
-		if _, err := io.CopyN(io.Discard, readsFrom(c.Conn), min(left, drainChunk)); err != nil {
+		if _, err := io.CopyN(io.Discard, innerReader(c.Conn), min(left, drainChunk)); err != nil {
 			return
 		}
 	}
 }
 
-// begin counts a connection that lingers, unless there are as many as may be.
+// begin counts a lingering connection, unless a limit is reached.
 func (l *Lingerer) begin(from net.Addr) bool {
 	select {
 	case l.slots <- struct{}{}:
@@ -175,9 +172,8 @@ func (l *Lingerer) end(from net.Addr) {
 	<-l.slots
 }
 
-// closesWriting returns what closes a connection for writing: the one of the operating
-// system. It is nil when there is none.
-func closesWriting(conn net.Conn) interface{ CloseWrite() error } {
+// writeCloser returns the connection of the operating system, which can be closed for writing, or nil.
+func writeCloser(conn net.Conn) interface{ CloseWrite() error } {
 	if limited, ok := conn.(*limitedConn); ok {
 		conn = limited.Conn
 	}

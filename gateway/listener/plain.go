@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// RefusePlain returns a listener that informs clients which speak plain HTTP where TLS
-// is expected what is wrong: they get the response, which is one of HTTP/1.1.
+// RefusePlain returns a listener that answers clients that speak plain HTTP instead of TLS with response, which
+// is an HTTP/1.1 response.
 func RefusePlain(l net.Listener, response []byte) net.Listener {
 	return plainHTTPRejecter{Listener: l, response: response}
 }
@@ -23,22 +23,21 @@ func (l plainHTTPRejecter) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &refusingConn{Conn: conn, below: readsFrom(conn), response: l.response}, nil
+	return &refusingConn{Conn: conn, below: innerReader(conn), response: l.response}, nil
 }
 
-// refusingConn looks at the first byte: HTTP begins with the letters of a
-// method, TLS with a control character. The server then finds that a plain
-// request is no TLS, and what it writes about that is replaced.
+// refusingConn inspects the first byte: HTTP begins with a letter, TLS with a control character. For plain
+// HTTP, the server's TLS layer fails and writes an alert; refusingConn replaces that alert by the response.
 type refusingConn struct {
 	net.Conn
-	// below is what is read: past the connections in between. While a request is worked on, the HTTP server reads ahead in a goroutine of
-	// its own. With one method more in between, that goroutine's first stack is just
-	// too small, and each request would cost a copy of it.
+	// below is the reader inside the wrapped connections. While a request is in progress, the HTTP server reads
+	// ahead in a separate goroutine. With one more method call in between, the initial stack of that goroutine
+	// is slightly too small, and each request would pay for a stack copy.
 	below    io.Reader
 	response []byte
 
 	inspected bool
-	plain     atomic.Bool // A handshake that takes too long is ended beside its reading.
+	plain     atomic.Bool // A handshake timeout closes the connection while another goroutine reads.
 	refuse    sync.Once
 }
 
@@ -48,7 +47,7 @@ func (c *refusingConn) Read(p []byte) (int, error) {
 		c.inspected = true
 		if p[0] >= 'A' && p[0] <= 'Z' {
 			c.plain.Store(true)
-			if below := lingerOf(c); below != nil {
+			if below := findLinger(c); below != nil {
 				below.working.Store(true)
 			}
 		}
