@@ -1,6 +1,6 @@
-// Package apidocs serves the description of the HTTP API, as /openapi.json and
-// /openapi.yaml, and a page at /docs that shows it and calls it. The page needs
-// nothing from elsewhere, and its policy lets it load nothing from elsewhere.
+// Package apidocs serves the description of the HTTP API as /openapi.json and /openapi.yaml, and a page at
+// /docs that shows the description and calls the API. The page contains all that it needs, and its content
+// security policy forbids loading anything from other servers.
 package apidocs
 
 import (
@@ -16,15 +16,15 @@ import (
 	"github.com/rotaloom/rotaloom/proto/gen/openapi"
 )
 
-// policy lets the page load and call this server only, and be framed by nobody.
-// Images include the icons that the style sheet holds itself.
+// policy allows the page to load from and call this server only, and forbids framing it. Images include the
+// icons that the style sheet contains.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 //go:embed page swagger-ui
 var files embed.FS
 
-// Page is one document, kept whole in memory.
+// Page is one document, in memory.
 type Page struct {
 	contentType string
 	body        []byte
@@ -32,7 +32,7 @@ type Page struct {
 	compressed  func() []byte
 }
 
-// pages by their paths.
+// pages maps paths to pages.
 var pages = sync.OnceValue(func() map[string]*Page {
 	return map[string]*Page{
 		"/openapi.json":              newPage("application/json", openapi.JSON),
@@ -52,7 +52,7 @@ func Find(path string) *Page { return pages()[path] }
 func file(name string) []byte {
 	data, err := files.ReadFile(name)
 	if err != nil {
-		// The files are part of the program.
+		// The files are embedded in the program.
 		panic(err)
 	}
 	return data
@@ -77,8 +77,7 @@ func compress(body []byte) []byte {
 	return out.Bytes()
 }
 
-// ServeHTTP writes the page, compressed for clients that take it so. It serves
-// GET and HEAD.
+// ServeHTTP writes the page, compressed if the client accepts gzip. It serves GET and HEAD.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
@@ -99,7 +98,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		// The client may be gone; there is nobody to report to.
+		// A write error means that the client has disconnected.
 		_, _ = w.Write(body)
 	}
 }

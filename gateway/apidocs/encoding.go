@@ -15,7 +15,7 @@ func acceptsGzip(accept []string) bool {
 	for _, coding := range strings.Split(strings.Join(accept, ","), ",") {
 		name, params, _ := strings.Cut(coding, ";")
 		if name = strings.ToLower(strings.TrimSpace(name)); name != "" {
-			weights[name] = weightOf(params)
+			weights[name] = parseWeight(params)
 		}
 	}
 	rest, wildcard := weights["*"]
@@ -32,9 +32,9 @@ func acceptsGzip(accept []string) bool {
 	return gzip > 0 && (!named || gzip >= identity)
 }
 
-// weightOf returns the weight among the parameters of a coding: 1 without one, and 0 for
-// one that is malformed.
-func weightOf(params string) float64 {
+// parseWeight returns the weight among the parameters of a coding: 1 if there is none, and 0 for a malformed
+// one.
+func parseWeight(params string) float64 {
 	for _, param := range strings.Split(params, ";") {
 		name, value, _ := strings.Cut(param, "=")
 		if !strings.EqualFold(strings.TrimSpace(name), "q") {

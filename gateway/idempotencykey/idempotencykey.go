@@ -1,5 +1,4 @@
-// Package idempotencykey reads the Idempotency-Key of requests, and distinguishes the
-// requests that come with one.
+// Package idempotencykey reads the Idempotency-Key of requests, and computes fingerprints of such requests.
 package idempotencykey
 
 import (
@@ -15,12 +14,11 @@ import (
 // Header is the Idempotency-Key of draft-ietf-httpapi-idempotency-key-header.
 const Header = "Idempotency-Key"
 
-// maxKey bounds the characters of a key.
+// maxKey is the longest key, in characters.
 const maxKey = 255
 
-// Parse returns the key of a request, or "" when there is none. The
-// field is a string of RFC 9651, in quotation marks. Many clients leave these
-// out, so a bare text without spaces is the same key.
+// Parse returns the key of a request, or "" if it has none. The field is a quoted string of RFC 9651. Many
+// clients omit the quotation marks, so Parse reads a bare text without spaces as the same key.
 func Parse(h http.Header) (string, *fault.Error) {
 	values := h[Header]
 	if len(values) == 0 {
@@ -63,12 +61,11 @@ func keyText(value string) (string, bool) {
 	return b.String(), true
 }
 
-// Fingerprint distinguishes requests with one key. It is made with the key, which
-// is not kept, so that nobody who reads the fingerprint can find the request by
-// trying.
+// Fingerprint distinguishes requests that use the same key. It is an HMAC with the key, which is not stored, so
+// that a reader of the fingerprint cannot guess the request.
 //
-// A condition is written only when there is one, so that a key outlives the update to the
-// release that began to distinguish requests by it.
+// The condition is included only if there is one: keys stay valid across the update to the release that added
+// it.
 func Fingerprint(key, method, path, query, condition string, body []byte) []byte {
 	mac := hmac.New(sha256.New, []byte(key))
 	for _, part := range []string{method, path, query} {

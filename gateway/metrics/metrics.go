@@ -1,4 +1,4 @@
-// Package metrics counts what the edge does.
+// Package metrics contains the metrics of the edge.
 package metrics
 
 import (
@@ -13,53 +13,51 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// Why a request was turned away before a service was asked.
+// Reasons for refusing a request before a service is called.
 const (
-	ReasonLine   = "line"   // as many wait as may
-	ReasonWaited = "waited" // no place came in time
-	ReasonBodies = "bodies" // too many bytes of bodies are held
+	ReasonLine   = "line"   // the queue is full
+	ReasonWaited = "waited" // no slot became free in time
+	ReasonBodies = "bodies" // the memory for bodies is full
 )
 
-// Edge counts what the edge does. Their labels are few: neither tenants nor
-// clients are among them.
+// Edge contains the metrics of the edge. The labels have few values: they include neither tenants nor clients.
 type Edge struct {
-	// Requests and Throttled are those that ended, and those that took of an allowance.
+	// Requests counts finished requests, and Throttled the decisions about rates.
 	Requests   *prometheus.CounterVec
 	Throttled  *prometheus.CounterVec
 	overloaded *prometheus.CounterVec
-	// Connections and Handshakes are how many there are, Failures how many
-	// handshakes came to nothing.
+	// Connections and Handshakes are the current numbers, Failures counts failed handshakes.
 	Connections, Handshakes prometheus.Gauge
 	Failures                prometheus.Counter
 
-	// What is counted for every request is looked up by its labels once.
+	// Counters that every request needs are looked up by their labels once.
 	ofStatus [Classes][600]atomic.Pointer[prometheus.Counter]
 	ofRate   [Classes][2]prometheus.Counter
 }
 
-// Classes bounds the numbers of throttling classes; 0 is for what has none.
+// Classes is the number of throttling classes; class 0 stands for requests without one.
 const Classes = int(optionsv1.Throttle_THROTTLE_LOGIN) + 1
 
-// New registers the metrics with a registry.
+// New returns the metrics, registered with registry.
 func New(registry prometheus.Registerer) (*Edge, error) {
 	m := &Edge{
 		Requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rotaloom_edge_requests_total",
-			Help: "Requests that ended, by throttling class and HTTP status.",
+			Help: "Finished requests, by throttling class and HTTP status.",
 		}, []string{"class", "status"}),
 		Throttled: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rotaloom_edge_throttle_decisions_total",
-			Help: "Requests that were taken from an allowance, by throttling class, and whether they were admitted or refused.",
+			Help: "Requests that were counted against a rate, by throttling class, and whether they were admitted or refused.",
 		}, []string{"class", "outcome"}),
 		overloaded: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rotaloom_edge_overloaded_total",
-			Help: "Requests that were refused because too many ran already, by throttling class, and what there was too much of.",
+			Help: "Requests that were refused for overload, by throttling class and exhausted resource.",
 		}, []string{"class", "reason"}),
 	}
-	m.Connections = prometheus.NewGauge(prometheus.GaugeOpts{Name: "rotaloom_edge_connections", Help: "Connections that are open."})
-	m.Handshakes = prometheus.NewGauge(prometheus.GaugeOpts{Name: "rotaloom_edge_handshakes", Help: "TLS handshakes that run."})
+	m.Connections = prometheus.NewGauge(prometheus.GaugeOpts{Name: "rotaloom_edge_connections", Help: "Open connections."})
+	m.Handshakes = prometheus.NewGauge(prometheus.GaugeOpts{Name: "rotaloom_edge_handshakes", Help: "Running TLS handshakes."})
 	m.Failures = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "rotaloom_edge_handshake_failures_total", Help: "TLS handshakes that failed, or took too long.",
+		Name: "rotaloom_edge_handshake_failures_total", Help: "TLS handshakes that failed or timed out.",
 	})
 	for _, c := range []prometheus.Collector{m.Requests, m.Throttled, m.overloaded, m.Connections, m.Handshakes, m.Failures} {
 		if err := registry.Register(c); err != nil {
@@ -81,10 +79,10 @@ func className(class int) string {
 	return ratelimit.Name(optionsv1.Throttle(class))
 }
 
-// Served counts a request that ended with a status.
+// Served counts a finished request by its status.
 func (m *Edge) Served(class, status int) {
 	if status < http.StatusContinue || status >= len(m.ofStatus[class]) {
-		status = http.StatusInternalServerError // Nothing was written.
+		status = http.StatusInternalServerError // nothing was written
 	}
 	counter := m.ofStatus[class][status].Load()
 	if counter == nil {
@@ -95,7 +93,7 @@ func (m *Edge) Served(class, status int) {
 	(*counter).Inc()
 }
 
-// Decided counts what was taken from an allowance, or refused for the lack of one.
+// Decided counts a decision about the rate of a caller.
 func (m *Edge) Decided(class optionsv1.Throttle, admitted bool) {
 	outcome := 0
 	if admitted {
@@ -104,7 +102,7 @@ func (m *Edge) Decided(class optionsv1.Throttle, admitted bool) {
 	m.ofRate[int(class)%Classes][outcome].Inc()
 }
 
-// Overload counts a request that was refused because of too many others.
+// Overload counts a request that was refused for overload.
 func (m *Edge) Overload(class int, reason string) {
 	m.overloaded.WithLabelValues(className(class), reason).Inc()
 }

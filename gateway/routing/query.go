@@ -11,17 +11,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
-// maxQueryDepth bounds how deeply a query parameter may reach into messages.
+// maxQueryDepth bounds the depth of message fields that query parameters can set.
 const maxQueryDepth = 3
 
-// queryField is a field that a query parameter may set.
+// queryField is a field that a query parameter can set.
 type queryField struct {
-	path string // by proto names, as the generated code takes it
+	path string // in proto names, as the generated code expects it
 	desc protoreflect.FieldDescriptor
 }
 
-// queryFields lists the fields of a request that come from the query, by JSON
-// names and by proto names.
+// queryFields returns the fields of a request that come from the query, by JSON name and by proto name.
 func queryFields(input protoreflect.MessageDescriptor, taken map[protoreflect.Name]bool) map[string]queryField {
 	fields := map[string]queryField{}
 	var add func(desc protoreflect.MessageDescriptor, path, jsonPath string, depth int)
@@ -44,19 +43,18 @@ func queryFields(input protoreflect.MessageDescriptor, taken map[protoreflect.Na
 	return fields
 }
 
-// QueryValues reads the query and returns its values by the names that the
-// generated code takes. A list may come as several parameters or as one with
-// commas. An unknown parameter is ignored: existing clients send some that an
-// operation does not have.
+// QueryValues parses the query and returns its values by the names that the generated code expects. A list may
+// be several parameters, or one with commas. Unknown parameters are ignored, because existing clients send some
+// that an operation does not have.
 func (r *Route) QueryValues(raw string) (url.Values, *fault.Error) {
 	if raw == "" {
 		return nil, nil
 	}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return nil, fault.Invalid(fault.CodeValue, "The query of the address has a wrong escape.")
+		return nil, fault.Invalid(fault.CodeValue, "The query contains an invalid percent escape. Encode it as application/x-www-form-urlencoded.")
 	}
-	known := make(url.Values, len(values))
+	parsed := make(url.Values, len(values))
 	for name, texts := range values {
 		f, ok := r.query[name]
 		if !ok {
@@ -64,23 +62,23 @@ func (r *Route) QueryValues(raw string) (url.Values, *fault.Error) {
 		}
 		if f.desc.IsList() {
 			if texts = splitCommas(texts); len(texts) == 0 {
-				continue // The generated code takes no name without a value.
+				continue // The generated code rejects a name without a value.
 			}
-		} else if len(texts)+len(known[f.path]) > 1 {
-			return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q comes more than once.", name))
+		} else if len(texts)+len(parsed[f.path]) > 1 {
+			return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q occurs more than once. Send it once.", name))
 		}
 		for _, text := range texts {
 			if !parses(f.desc, text) {
 				return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q cannot be %q.", name, shorten(text)))
 			}
-			// Services check it as well, but know only the property's JSON name.
+			// Services check the format too, but know only the property's JSON name.
 			if bad := policy.CheckFormat(f.desc, "the query parameter "+name, text); bad != nil {
 				return nil, bad
 			}
 		}
-		known[f.path] = append(known[f.path], texts...)
+		parsed[f.path] = append(parsed[f.path], texts...)
 	}
-	return known, nil
+	return parsed, nil
 }
 
 func splitCommas(texts []string) []string {

@@ -13,19 +13,18 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// Raw is how a response is written whose JSON, if it is any, is the service's own: the
-// items of a field, one after another, are its body.
+// Raw writes the response of an operation whose service produces the HTTP body itself: the body is the
+// concatenation of the items of one bytes field.
 type Raw struct {
 	field       protowire.Number
 	contentType string
-	// others are the further types that the body may have, and named is the field that
-	// says which one it has.
+	// others are the alternative content types, and named is the field that selects one of them.
 	others []string
 	named  protowire.Number
 }
 
-// rawOf returns how responses of a type are written that are no JSON, or nil.
-func rawOf(desc protoreflect.MessageDescriptor) (*Raw, error) {
+// parseRaw returns the Raw of a response type, or nil if its responses are ordinary JSON.
+func parseRaw(desc protoreflect.MessageDescriptor) (*Raw, error) {
 	opts, _ := proto.GetExtension(desc.Options(), optionsv1.E_Message).(*optionsv1.Message)
 	if opts.GetRawField() == "" {
 		return nil, nil
@@ -45,8 +44,8 @@ func rawOf(desc protoreflect.MessageDescriptor) (*Raw, error) {
 	return raw, nil
 }
 
-// ContentType returns the type of the body that the fields of a response, or of its first
-// part, begin. It is one of the contract's.
+// ContentType returns the content type that the fields of a response, or of its first part, select. It must be
+// a type of the contract.
 func (r *Raw) ContentType(fields []byte) (string, error) {
 	contentType := r.contentType
 	err := eachField(fields, func(number protowire.Number, kind protowire.Type, value []byte) error {
@@ -58,7 +57,7 @@ func (r *Raw) ContentType(fields []byte) (string, error) {
 			return nil
 		}
 		if !slices.Contains(r.others, text) {
-			return fmt.Errorf("the contract knows no type %q", text)
+			return fmt.Errorf("the contract does not declare the content type %q", text)
 		}
 		contentType = text
 		return nil
@@ -66,7 +65,7 @@ func (r *Raw) ContentType(fields []byte) (string, error) {
 	return contentType, err
 }
 
-// eachField calls do for the value of each field.
+// eachField calls do for each field.
 func eachField(fields []byte, do func(protowire.Number, protowire.Type, []byte) error) error {
 	for len(fields) > 0 {
 		number, kind, n := protowire.ConsumeTag(fields)
@@ -86,7 +85,7 @@ func eachField(fields []byte, do func(protowire.Number, protowire.Type, []byte) 
 	return nil
 }
 
-// Write writes what the fields of a response, or of a part of it, say.
+// Write writes the body bytes in the fields of a response or of a part of it.
 func (r *Raw) Write(w io.Writer, fields []byte) error {
 	return eachField(fields, func(number protowire.Number, kind protowire.Type, value []byte) error {
 		if number != r.field || kind != protowire.BytesType {
@@ -98,10 +97,9 @@ func (r *Raw) Write(w io.Writer, fields []byte) error {
 	})
 }
 
-// checkParts refuses a contract that gives parts to a method whose responses
-// cannot be joined.
+// checkParts rejects a contract that declares parts for a method whose responses cannot be joined.
 func (r *Route) checkParts() (err error) {
-	if r.Raw, err = rawOf(r.Policy.Output); err != nil || r.Raw != nil {
+	if r.Raw, err = parseRaw(r.Policy.Output); err != nil || r.Raw != nil {
 		return err
 	}
 	if r.Policy.Parts && !transcode.For(r.Policy.Output).Joins() {

@@ -13,7 +13,7 @@ import (
 
 func TestRaw(t *testing.T) {
 	t.Parallel()
-	raw, err := rawOf((&timekeepingv1.PayrollExportText{}).ProtoReflect().Descriptor())
+	raw, err := parseRaw((&timekeepingv1.PayrollExportText{}).ProtoReflect().Descriptor())
 	require.NoError(t, err)
 	const csv, json = "text/csv;charset=utf-8", "application/json;charset=utf-8"
 	for name, c := range map[string]struct {
@@ -42,7 +42,7 @@ func TestRaw(t *testing.T) {
 	}
 	_, err = raw.ContentType([]byte{0xff})
 	assert.Error(t, err)
-	none, err := rawOf((&timekeepingv1.PayrollExport{}).ProtoReflect().Descriptor())
+	none, err := parseRaw((&timekeepingv1.PayrollExport{}).ProtoReflect().Descriptor())
 	require.NoError(t, err)
 	assert.Nil(t, none)
 }

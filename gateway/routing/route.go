@@ -1,5 +1,5 @@
-// Package routing finds the operation that an HTTP request asks for. What routes there
-// are follows from the google.api.http rules of the contracts.
+// Package routing finds the operation of an HTTP request. The routes follow from the google.api.http rules of
+// the contracts.
 package routing
 
 import (
@@ -23,23 +23,22 @@ import (
 
 // Route is one HTTP rule of the contracts.
 type Route struct {
-	Method string // of HTTP
+	Method string // HTTP method
 	Path   string // as the contract writes it, for the log
 	Policy *policy.Method
-	// Handle is the generated code of the route.
+	// Handle is the generated handler of the route.
 	Handle   runtime.HandlerFunc
-	params   []protoreflect.FieldDescriptor // of the path, from left to right
-	literals map[string]string              // parameters of the path that are one word, {name=word}
-	query    map[string]queryField          // by every name that a caller may use
-	// HasBody is whether requests have a body, and EmptyBody that it has nothing that a
-	// caller could say.
+	params   []protoreflect.FieldDescriptor // path parameters, from left to right
+	literals map[string]string              // path parameters with a fixed value, {name=word}
+	query    map[string]queryField          // by all names that a caller can use
+	// HasBody reports whether requests have a body, and EmptyBody whether that body has no properties.
 	HasBody, EmptyBody bool
-	// Raw writes responses that are no JSON; nil for all others.
+	// Raw writes responses that are not JSON; nil for all others.
 	Raw *Raw
 }
 
-// AddService adds the routes of a service. The generated code hands over its
-// handlers in the order of the methods and of the rules of each method.
+// AddService adds the routes of a service. handlers are the generated handlers, in the order of the methods and
+// of the rules of each method.
 func (rt *Router) AddService(name string, handlers []runtime.HandlerFunc, policies *policy.Table) error {
 	desc, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
 	if err != nil {
@@ -67,7 +66,7 @@ func (rt *Router) AddService(name string, handlers []runtime.HandlerFunc, polici
 	return nil
 }
 
-// Rules returns the HTTP rules of a method, the main one first.
+// Rules returns the HTTP rules of a method, beginning with the main one.
 func Rules(method protoreflect.MethodDescriptor) []*annotations.HttpRule {
 	if !proto.HasExtension(method.Options(), annotations.E_Http) {
 		return nil
@@ -116,12 +115,11 @@ func MethodAndPath(rule *annotations.HttpRule) (method, path string) {
 	return rule.GetCustom().GetKind(), rule.GetCustom().GetPath()
 }
 
-// parsePath returns the segments of the path, "" for a parameter. It serves
-// parameters of one whole segment, which may be one word ({name=word}); the
-// contracts need no others.
+// parsePath returns the segments of the path; "" stands for a parameter. A parameter is one whole segment and
+// may have a fixed value ({name=word}); the contracts use no other form.
 func (r *Route) parsePath(input protoreflect.MessageDescriptor) ([]string, error) {
 	if !strings.HasPrefix(r.Path, "/") || strings.ContainsAny(r.Path, "*:") {
-		return nil, fmt.Errorf("the path %q is of a form that is not served", r.Path)
+		return nil, fmt.Errorf("the path %q has an unsupported form", r.Path)
 	}
 	segments := strings.Split(r.Path[1:], "/")
 	for i, s := range segments {
@@ -132,7 +130,7 @@ func (r *Route) parsePath(input protoreflect.MessageDescriptor) ([]string, error
 		name, word, isWord := strings.Cut(strings.TrimSuffix(name, "}"), "=")
 		fd := input.Fields().ByName(protoreflect.Name(name))
 		if fd == nil || fd.IsList() || fd.Message() != nil {
-			return nil, fmt.Errorf("the path %q has a parameter that is no single value of the request", r.Path)
+			return nil, fmt.Errorf("the path %q has a parameter that is not a scalar field of the request", r.Path)
 		}
 		if isWord {
 			if r.literals == nil {
@@ -147,15 +145,14 @@ func (r *Route) parsePath(input protoreflect.MessageDescriptor) ([]string, error
 	return segments, nil
 }
 
-// parseBody finds out what is in the body; the rest of the request's fields
-// come from the query.
+// parseBody determines which fields come from the body. The remaining fields come from the query.
 func (r *Route) parseBody(input protoreflect.MessageDescriptor, body string) error {
-	taken := map[protoreflect.Name]bool{}
+	bound := map[protoreflect.Name]bool{}
 	for _, p := range r.params {
-		taken[p.Name()] = true
+		bound[p.Name()] = true
 	}
 	for name := range r.literals {
-		taken[protoreflect.Name(name)] = true
+		bound[protoreflect.Name(name)] = true
 	}
 	switch body {
 	case "":
@@ -166,19 +163,18 @@ func (r *Route) parseBody(input protoreflect.MessageDescriptor, body string) err
 	default:
 		fd := input.Fields().ByName(protoreflect.Name(body))
 		if fd == nil || fd.IsList() || fd.Message() == nil {
-			return fmt.Errorf("the body %q is no message of the request", body)
+			return fmt.Errorf("the body %q is not a message field of the request", body)
 		}
 		r.HasBody = true
 		r.EmptyBody = fd.Message().Fields().Len() == 0
-		taken[fd.Name()] = true
+		bound[fd.Name()] = true
 	}
-	r.query = queryFields(input, taken)
+	r.query = queryFields(input, bound)
 	return nil
 }
 
-// PathValues returns the parameters of the path as the generated code takes
-// them. A value that no object can have as its id names nothing, so it is a
-// 404.
+// PathValues returns the path parameters in the form that the generated code expects. A value that cannot be an
+// id yields a 404.
 func (r *Route) PathValues(values []string) (map[string]string, *fault.Error) {
 	if len(r.params) == 0 && len(r.literals) == 0 {
 		return nil, nil
@@ -194,9 +190,8 @@ func (r *Route) PathValues(values []string) (map[string]string, *fault.Error) {
 	return params, nil
 }
 
-// possible reports whether text can be the value of a path parameter. Zero is
-// no id, and as zero is not sent, the body could put another value in its
-// place.
+// possible reports whether text can be the value of a path parameter. Zero is not a valid id; moreover, proto3
+// omits zero, so that the body could replace it.
 func possible(fd protoreflect.FieldDescriptor, text string) bool {
 	if fd.Kind() == protoreflect.StringKind {
 		return text != "" && validText(text)
@@ -208,8 +203,7 @@ func validText(text string) bool {
 	return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0
 }
 
-// parses reports whether the generated code can read text as the value of a
-// field.
+// parses reports whether the generated code can parse text as the value of a field.
 func parses(fd protoreflect.FieldDescriptor, text string) bool {
 	var err error
 	switch fd.Kind() {
@@ -243,8 +237,8 @@ func shorten(text string) string {
 	return text
 }
 
-// TakesKey reports whether an Idempotency-Key counts for the route: it does for whatever
-// writes and holds no secrets. Elsewhere a key is ignored.
+// TakesKey reports whether the route honors an Idempotency-Key: it does if it writes and its response contains
+// no secrets. Other routes ignore the key.
 func (r *Route) TakesKey() bool {
 	switch r.Policy.Throttle {
 	case optionsv1.Throttle_THROTTLE_WRITE, optionsv1.Throttle_THROTTLE_BULK_WRITE:

@@ -11,21 +11,21 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// maxSegments bounds the segments of a path that is looked up.
+// maxSegments is the largest number of path segments.
 const maxSegments = 16
 
-// Router finds the route of a request. A literal segment goes before a
-// parameter, wherever the contracts write them.
+// Router finds the route of a request. Literal segments take precedence over parameters, in any order of the
+// contracts.
 type Router struct{ root node }
 
-// node is what the paths have in common up to one segment.
+// node is a node of the path tree.
 type node struct {
 	literals map[string]*node
 	param    *node
 	routes   map[string]*Route // by HTTP method
 }
 
-// add adds a route under its segments, "" for a parameter.
+// add adds a route; a segment "" stands for a parameter.
 func (rt *Router) add(segments []string, r *Route) error {
 	n := &rt.root
 	for _, s := range segments {
@@ -54,14 +54,13 @@ func (rt *Router) add(segments []string, r *Route) error {
 	return nil
 }
 
-// NoRoute says why there is no route; Allow lists the methods that there are.
+// NoRoute is the error for a request without a route. Allow lists the methods of the path, if it exists.
 type NoRoute struct {
 	Fault *fault.Error
 	Allow string
 }
 
-// Find returns the route of a request and the values of its path's
-// parameters. The path is still escaped.
+// Find returns the route of a request and the values of its path parameters. The path is escaped.
 func (rt *Router) Find(method, path string) (*Route, []string, *NoRoute) {
 	var segments []string
 	if strings.HasPrefix(path, "/") {
@@ -87,7 +86,7 @@ func (rt *Router) Find(method, path string) (*Route, []string, *NoRoute) {
 	}
 	slices.Sort(allowed)
 	return nil, nil, &NoRoute{
-		Fault: fault.New(fault.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "This path is only served for "+strings.Join(allowed, ", ")+"."),
+		Fault: fault.New(fault.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "This path only supports "+strings.Join(allowed, ", ")+"."),
 		Allow: strings.Join(allowed, ", "),
 	}
 }
@@ -111,24 +110,24 @@ func (n *node) find(segments, values []string) (*node, []string) {
 }
 
 func notFound() *NoRoute {
-	return &NoRoute{Fault: fault.NotFound(fault.CodeNotFound, "There is no operation with this path.")}
+	return &NoRoute{Fault: fault.NotFound(fault.CodeNotFound, "There is no operation with this path. Compare the path with the API description.")}
 }
 
 // All returns every route.
 func (rt *Router) All() iter.Seq[*Route] {
-	return func(yield func(*Route) bool) { rt.root.each(yield) }
+	return func(yield func(*Route) bool) { rt.root.yieldRoutes(yield) }
 }
 
-func (n *node) each(yield func(*Route) bool) bool {
+func (n *node) yieldRoutes(yield func(*Route) bool) bool {
 	for _, r := range n.routes {
 		if !yield(r) {
 			return false
 		}
 	}
 	for _, next := range n.literals {
-		if !next.each(yield) {
+		if !next.yieldRoutes(yield) {
 			return false
 		}
 	}
-	return n.param == nil || n.param.each(yield)
+	return n.param == nil || n.param.yieldRoutes(yield)
 }

@@ -10,33 +10,30 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// bucket is what an edge knows of one caller's allowance. Times are those since
-// the throttler's start.
+// bucket is an edge's view of one caller's allowance. Times are relative to the throttler's start.
 type bucket struct {
 	key  Key
-	used atomic.Int64 // when the last request came
+	used atomic.Int64 // time of the last request
 
 	mu     sync.Mutex
 	policy ratelimit.Policy
 	fields *fields
-	known  bool // whether the policy is the platform service's
-	// lease is how many requests may still be admitted, want how many the next
-	// lease asks for.
+	known  bool // whether the policy came from the platform service
+	// lease is the number of requests that may still be admitted, and leaseSize the size of the next lease.
 	lease, leaseSize int64
-	// unleased is how many requests were admitted without a lease. The next
-	// request settles it.
+	// unleased is the number of requests that were admitted without a lease. The next lease request settles it.
 	unleased int64
-	// remaining is what the platform service had left at the last lease.
+	// remaining is the allowance that was left at the platform service at the last lease.
 	remaining int64
 	leasedAt  time.Duration
-	// pausedUntil is until when there is nothing to lease.
+	// pausedUntil is the time before which no lease is available.
 	pausedUntil time.Duration
-	// leaseDone is closed when the lease that runs is settled; nil when none
-	// runs. So many requests wait for it.
+	// leaseDone is closed when the running lease request has ended; nil while none runs. waiting counts the
+	// requests that wait for it.
 	leaseDone chan struct{}
 	waiting   int64
 
-	// local is the allowance while the platform service cannot be reached.
+	// local is the allowance while the platform service is unreachable.
 	local     float64
 	localTime time.Duration
 	localOn   bool
@@ -49,16 +46,16 @@ func newBucket(key Key) *bucket {
 	return b
 }
 
-// lastUsed is when the last request came. It needs no lock.
+// lastUsed returns the time of the last request. It needs no lock.
 func (b *bucket) lastUsed() time.Duration { return time.Duration(b.used.Load()) }
 
 func (b *bucket) adopt(p ratelimit.Policy) {
 	b.policy, b.fields = p, newFields(b.key.Class, p)
 }
 
-// applyLease takes over the response to a request for a lease.
+// applyLease applies the response to a lease request.
 func (b *bucket) applyLease(now time.Duration, req *platformv1.LeaseRateRequest, response *platformv1.LeaseRateResponse) {
-	// Who uses leases up quickly gets larger ones, and fewer requests.
+	// A caller that uses leases up quickly gets larger ones, and so fewer lease requests.
 	switch since := now - b.leasedAt; {
 	case since < 100*time.Millisecond:
 		b.leaseSize *= 2
@@ -67,7 +64,7 @@ func (b *bucket) applyLease(now time.Duration, req *platformv1.LeaseRateRequest,
 	}
 	if p := (ratelimit.Policy{Rate: response.GetRate(), Burst: response.GetBurst()}); p != b.policy {
 		b.adopt(p)
-		b.lease = 0 // It was measured by the rate that was.
+		b.lease = 0 // The old lease was granted at the old rate.
 	}
 	b.leaseSize = min(max(b.leaseSize, b.policy.Burst/leaseMin, 1), max(b.policy.Burst/leaseMax, 1))
 	b.known, b.localOn = true, false
@@ -79,17 +76,17 @@ func (b *bucket) applyLease(now time.Duration, req *platformv1.LeaseRateRequest,
 	}
 }
 
-// trusted reports whether the next request is admitted before it is paid for.
-// The first one is, and so are a few while much is left. What is unleased is settled
-// within milliseconds, so all edges together stay within the rate.
-func (b *bucket) trusted(now time.Duration) bool {
+// trustsNext reports whether to admit the next request without a lease. That applies to the first request, and to
+// a few more while much of the allowance is left. Unleased requests are settled within milliseconds, so that
+// all edges together stay within the rate.
+func (b *bucket) trustsNext(now time.Duration) bool {
 	if !b.known {
 		return b.unleased == 0 && b.leaseDone == nil
 	}
 	return b.unleased < b.policy.Burst/leaseMin && b.estimateRemaining(now) > b.policy.Burst/2
 }
 
-// estimateRemaining is how many requests are left of the allowance, as far as is known.
+// estimateRemaining returns the estimated rest of the allowance.
 func (b *bucket) estimateRemaining(now time.Duration) int64 {
 	if !b.known {
 		return b.policy.Burst - b.unleased
@@ -106,8 +103,8 @@ func (b *bucket) refuse(after time.Duration) Decision {
 	return Decision{Policy: b.policy, RetryAfter: after, fields: b.fields}
 }
 
-// await waits for the response to the request that runs. It reports whether one
-// came. The caller holds the bucket, but not while it waits.
+// await waits for the end of the running lease request, and reports whether it ended in time. The caller holds
+// the bucket's lock, which await releases while it waits.
 func (b *bucket) await(ctx context.Context) bool {
 	flight := b.leaseDone
 	b.waiting++
@@ -127,9 +124,8 @@ func (b *bucket) await(ctx context.Context) bool {
 	return false
 }
 
-// fallBack decides from this edge's part of the rate, while nobody counts for
-// all of them. What was admitted so is not settled later: by then the allowance
-// would have grown again.
+// fallBack decides by this edge's part of the rate while the platform service is unreachable. Requests that it
+// admits are not settled later, because the allowance has recovered by then.
 func (b *bucket) fallBack(now time.Duration, replicas int) Decision {
 	rate := b.policy.Rate / float64(replicas)
 	burst := max(float64(b.policy.Burst)/float64(replicas), 1)

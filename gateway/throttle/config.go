@@ -1,8 +1,7 @@
-// Package throttle holds callers to their rates. The one that counts is the
-// platform service; an edge leases small parts of each caller's allowance from
-// it, ahead of need and in the background, so that admitting a request costs
-// neither a call nor a wait while a caller stays below its rate. A request is
-// admitted by exactly one leased part, however many edges there are.
+// Package throttle limits the request rates of callers. The platform service counts for all edges. An edge
+// leases small parts of each caller's allowance from it, ahead of need and in the background, so that admitting
+// a request costs neither a call nor a wait while the caller stays below its rate. Each request uses exactly
+// one leased unit, however many edges run.
 package throttle
 
 import (
@@ -12,55 +11,53 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// Config says whether and how an edge throttles. The zero value does not.
+// Config configures throttling. The zero value turns it off.
 type Config struct {
-	Enabled bool `name:"throttle" default:"true" negatable:"" help:"Hold clients to their rates."`
-	// Replicas divide the rates among the edges while the platform service
-	// cannot be reached.
-	Replicas int `name:"throttle-replicas" default:"3" help:"Number of edges, which divide the rates among them while the platform service cannot be reached."`
-	// Callers bounds the memory: so many callers times classes are remembered.
-	Callers int `name:"throttle-callers" default:"65536" help:"Callers whose rates are remembered."`
+	Enabled bool `name:"throttle" default:"true" negatable:"" help:"Limit the request rates of clients."`
+	// Replicas is the number of edges, among which the rates are divided while the platform service is
+	// unreachable.
+	Replicas int `name:"throttle-replicas" default:"3" help:"Number of edges, among which the rates are divided while the platform service is unreachable."`
+	// Callers bounds the memory: the number of pairs of caller and class in memory.
+	Callers int `name:"throttle-callers" default:"65536" help:"Number of callers whose rates are in memory."`
 }
 
 // Key names an allowance.
 type Key struct {
-	// Tenant of the caller, or 0 for one who is not known yet.
+	// Tenant is the caller's tenant, or 0 for an unknown caller.
 	Tenant int64
-	// Caller is the OAuth client, or the address of a caller without one.
+	// Caller is the OAuth client, or the address of an unknown caller.
 	Caller string
 	Class  optionsv1.Throttle
 }
 
-// Decision says whether a request is admitted, and what the caller may know.
+// Decision is the decision about a request, with the data for the response headers.
 type Decision struct {
 	Admitted bool
-	// Policy is the caller's rate, Left how many requests are left of it, as
-	// far as this edge knows.
+	// Policy is the caller's rate, and Remaining the estimated number of requests that are left.
 	Policy    ratelimit.Policy
 	Remaining int64
-	// RetryAfter is when a refused caller is admitted again, at the earliest.
+	// RetryAfter is the earliest time after which a refused caller may be admitted again.
 	RetryAfter time.Duration
 
 	fields *fields
 }
 
 const (
-	// leaseLife is after how long a lease is renewed with the next request, so
-	// that changed rates come to be known.
+	// leaseLife is the age after which the next request renews a lease, so that the edge learns of changed
+	// rates.
 	leaseLife = 5 * time.Second
-	// idle is after how long without a request a lease is given back.
+	// idle is the time without requests after which a lease is returned.
 	idle = 2 * time.Second
-	// evictAfter is after how long a caller without requests is forgotten.
+	// evictAfter is the time without requests after which a caller is evicted from memory.
 	evictAfter = 5 * time.Minute
-	// leaseTimeout bounds a request to the platform service, and how long a
-	// request waits for its response.
+	// leaseTimeout bounds a lease request, and the waiting of other requests for its result.
 	leaseTimeout = time.Second
-	// retryDown is how long after a failure the platform service is not asked.
+	// retryDown is the pause after a failed lease request.
 	retryDown = 500 * time.Millisecond
-	// maxConcurrentLeases bounds the questions that run at a time.
+	// maxConcurrentLeases bounds the lease requests that run at a time.
 	maxConcurrentLeases = 256
 
-	// Parts of the burst: the smallest and the largest lease.
+	// Divisors of the burst for the smallest and the largest lease.
 	leaseMin = 50
 	leaseMax = 8
 )

@@ -9,12 +9,12 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// fields are the parts of the response's fields that change only with the policy
+// fields contains the parts of the RateLimit headers that change only with the policy
 // (draft-ietf-httpapi-ratelimit-headers-11, structured fields of RFC 9651).
 type fields struct {
 	policy    []string
 	remaining string // `"read";r=`
-	more      string // `;t=1`: when there is more, in seconds
+	more      string // `;t=1`: the seconds until the next unit
 }
 
 func newFields(class optionsv1.Throttle, p ratelimit.Policy) *fields {
@@ -26,7 +26,7 @@ func newFields(class optionsv1.Throttle, p ratelimit.Policy) *fields {
 	}
 }
 
-// Write adds the fields RateLimit and RateLimit-Policy to a response.
+// Write sets the headers RateLimit and RateLimit-Policy of a response.
 func (d Decision) Write(h http.Header) {
 	if d.fields == nil {
 		return

@@ -15,11 +15,10 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// shards keep concurrent requests of different callers from waiting for one
-// lock.
+// shards is the number of locks, so that concurrent requests of different callers do not wait for one lock.
 const shards = 32
 
-// Throttler decides about requests. It is safe for concurrent use.
+// Throttler decides whether to admit requests. It is safe for concurrent use.
 type Throttler struct {
 	cfg     Config
 	client  platformv1.RateLimitServiceClient
@@ -28,11 +27,11 @@ type Throttler struct {
 	seed    maphash.Seed
 	shards  [shards]shard
 
-	leaseSlots chan struct{} // holds one for each question that runs
-	failing    atomic.Bool   // whether the last question failed
-	warned     atomic.Bool   // whether the log says so, after two in a row
-	retryAt    atomic.Int64  // no question before
-	sweeping   atomic.Bool   // whether a sweep is due
+	leaseSlots chan struct{} // one for each running lease request
+	failing    atomic.Bool   // whether the last lease request failed
+	warned     atomic.Bool   // whether a warning was logged, after two failures in a row
+	retryAt    atomic.Int64  // no lease request before this time
+	sweeping   atomic.Bool   // whether a sweep is scheduled
 }
 
 type shard struct {
@@ -40,7 +39,7 @@ type shard struct {
 	buckets map[Key]*bucket
 }
 
-// New makes a Throttler that asks the platform service through client.
+// New returns a Throttler that leases from the platform service through client.
 func New(cfg Config, client platformv1.RateLimitServiceClient, log *slog.Logger) *Throttler {
 	cfg = defaults.Fill(cfg)
 	t := &Throttler{
@@ -53,11 +52,11 @@ func New(cfg Config, client platformv1.RateLimitServiceClient, log *slog.Logger)
 	return t
 }
 
-// now is the time since the start: one that never goes back.
+// now returns the time since the start. It is monotonic.
 func (t *Throttler) now() time.Duration { return t.running.Elapsed() }
 
-// Take decides about one request. It waits only for a caller who uses leases
-// up faster than new ones come, and never longer than a second.
+// Take decides about one request. It waits only if a caller uses leases up faster than new ones arrive, and for
+// a second at most.
 func (t *Throttler) Take(ctx context.Context, key Key) Decision {
 	b := t.bucket(key)
 	now := t.now()
@@ -79,7 +78,7 @@ func (t *Throttler) Take(ctx context.Context, key Key) Decision {
 		if now < b.pausedUntil {
 			return b.refuse(b.pausedUntil - now)
 		}
-		if b.trusted(now) {
+		if b.trustsNext(now) {
 			b.unleased++
 			t.renewLease(b, now)
 			return b.admit(now)
@@ -92,7 +91,7 @@ func (t *Throttler) Take(ctx context.Context, key Key) Decision {
 	}
 }
 
-// bucket finds or makes what is known of a caller.
+// bucket returns the bucket of a caller, and creates it if necessary.
 func (t *Throttler) bucket(key Key) *bucket {
 	s := &t.shards[maphash.Comparable(t.seed, key)%shards]
 	s.mu.RLock()
@@ -114,8 +113,7 @@ func (t *Throttler) bucket(key Key) *bucket {
 	return b
 }
 
-// evictIdle forgets the one that was not used for longest among a few, taken as
-// the map gives them.
+// evictIdle evicts the least recently used one of a few buckets, in the random order of the map.
 func (s *shard) evictIdle() {
 	const looks = 16
 	var oldest *bucket
@@ -131,8 +129,8 @@ func (s *shard) evictIdle() {
 	delete(s.buckets, oldest.key)
 }
 
-// renewLease renews the caller's lease in the background, unless that is being done,
-// or makes no sense yet. The caller holds the bucket.
+// renewLease requests a lease in the background, unless a request is running or would be useless now. The
+// caller holds the bucket's lock.
 func (t *Throttler) renewLease(b *bucket, now time.Duration) {
 	if b.leaseDone != nil || now < b.pausedUntil || now < time.Duration(t.retryAt.Load()) {
 		return
@@ -140,13 +138,13 @@ func (t *Throttler) renewLease(b *bucket, now time.Duration) {
 	select {
 	case t.leaseSlots <- struct{}{}:
 	default:
-		return // As many run as may: the next request asks.
+		return // The limit is reached: the next request tries again.
 	}
 	req := &platformv1.LeaseRateRequest{
 		Caller: b.key.Caller, Throttle: b.key.Class, Spent: b.unleased, Wanted: max(b.leaseSize, b.waiting),
 	}
 	if b.lease > req.Wanted {
-		req.Wanted = 0 // Only what holds is asked for.
+		req.Wanted = 0 // The lease suffices. The request only settles and refreshes the policy.
 	}
 	b.unleased, b.leaseDone = 0, make(chan struct{})
 	go func() {
@@ -173,34 +171,33 @@ func (t *Throttler) lease(key Key, req *platformv1.LeaseRateRequest) (*platformv
 	return t.client.LeaseRate(ctx, req)
 }
 
-// note remembers whether the platform service responds.
+// note records whether the platform service answers.
 func (t *Throttler) note(err error) {
 	if err == nil {
 		t.failing.Store(false)
 		if t.warned.Swap(false) {
-			t.log.Info("rates are counted for all edges again")
+			t.log.Info("the platform service counts rates again")
 		}
 		return
 	}
 	t.retryAt.Store(int64(t.now() + retryDown))
-	// One that fails alone met a service that stops, as in every rollout.
+	// A single failure happens in every rollout, when a service stops.
 	if t.failing.Swap(true) && !t.warned.Swap(true) {
-		t.log.Warn("the platform service does not count rates: each edge holds callers to its part", "replicas", t.cfg.Replicas, "error", err)
+		t.log.Warn("the platform service does not count rates; each edge applies its share of the rates", "replicas", t.cfg.Replicas, "error", err)
 	}
 }
 
-// sweepLater lets leases that are not used be given back.
+// sweepLater schedules a sweep.
 func (t *Throttler) sweepLater() {
 	if !t.sweeping.Swap(true) {
 		time.AfterFunc(idle/2, t.sweep)
 	}
 }
 
-// sweep returns the leases of callers who are silent, and forgets those who
-// are for long.
+// sweep returns the leases of idle callers, and evicts callers that have been idle for long.
 func (t *Throttler) sweep() {
 	t.sweeping.Store(false)
-	now, left := t.now(), false
+	now, active := t.now(), false
 	for i := range t.shards {
 		s := &t.shards[i]
 		s.mu.Lock()
@@ -212,7 +209,7 @@ func (t *Throttler) sweep() {
 			case age > idle:
 				silent = append(silent, b)
 			default:
-				left = true
+				active = true
 			}
 		}
 		s.mu.Unlock()
@@ -220,13 +217,13 @@ func (t *Throttler) sweep() {
 			t.returnUnused(b, now)
 		}
 	}
-	if left {
+	if active {
 		t.sweepLater()
 	}
 }
 
-// returnUnused returns what a silent caller has leased and not used. When the
-// allowance is full by now there is nothing to return it to.
+// returnUnused returns the unused lease of an idle caller. If the allowance is full by now, there is nothing to
+// return.
 func (t *Throttler) returnUnused(b *bucket, now time.Duration) {
 	b.mu.Lock()
 	returned, spent := b.lease, b.unleased
@@ -246,5 +243,5 @@ func (t *Throttler) returnUnused(b *bucket, now time.Duration) {
 	t.note(err)
 }
 
-// standard is the rate of a caller of whom nothing is known yet.
+// standard is the rate of a caller until the platform service reports another.
 var standard = ratelimit.Standard()

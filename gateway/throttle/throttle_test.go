@@ -105,7 +105,7 @@ func TestTheLogSaysWhenRatesAreNotCounted(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(log.String(), "does not count rates"))
 		a.set(func(a *authority) { a.err = nil })
 		countAdmitted(t, edge, 50*time.Millisecond, 10*time.Second)
-		assert.Equal(t, 1, strings.Count(log.String(), "counted for all edges again"))
+		assert.Equal(t, 1, strings.Count(log.String(), "counts rates again"))
 		settle()
 	})
 }

@@ -1,5 +1,5 @@
-// Package wire handles messages whose fields stay bytes: the edge puts them into the
-// unknown fields of an empty message.
+// Package wire handles messages whose fields stay encoded: the edge stores the bytes in the unknown fields of
+// an empty message.
 package wire
 
 import (
@@ -10,22 +10,21 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Codec is how the edge's messages cross gRPC: their fields stay bytes. What a
-// service receives and sends is ordinary protobuf.
+// Codec is the gRPC codec of the edge. The fields of messages stay encoded; services send and receive ordinary
+// protobuf.
 type Codec struct{}
 
 var _ encoding.CodecV2 = Codec{}
 
-// Name is that of the ordinary codec: on the wire there is no difference.
+// Name returns the name of the ordinary codec, because the bytes on the wire are the same.
 func (Codec) Name() string { return "proto" }
 
-// Marshal writes the bytes that a message carries, and then the fields that it
-// has. As the last value of a field wins, what the path says of a request goes
-// before what its body says.
+// Marshal writes the encoded bytes of a message, and then its known fields. The last value of a field wins, so
+// path parameters override the body.
 func (Codec) Marshal(v any) (mem.BufferSlice, error) {
 	m, ok := v.(proto.Message)
 	if !ok {
-		return nil, fmt.Errorf("wire: %T is no message", v)
+		return nil, fmt.Errorf("wire: %T is not a protobuf message", v)
 	}
 	r := m.ProtoReflect()
 	carried := r.GetUnknown()
@@ -42,16 +41,16 @@ func (Codec) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.SliceBuffer(out)}, nil
 }
 
-// Unmarshal puts the bytes into the message as they are. Pooled ones are
-// copied, as the message outlives them.
+// Unmarshal stores the bytes in the message unchanged. It copies pooled buffers, because the message outlives
+// them.
 func (Codec) Unmarshal(data mem.BufferSlice, v any) error {
 	m, ok := v.(proto.Message)
 	if !ok {
-		return fmt.Errorf("wire: %T is no message", v)
+		return fmt.Errorf("wire: %T is not a protobuf message", v)
 	}
 	if len(data) == 1 {
-		if own, ok := data[0].(mem.SliceBuffer); ok {
-			m.ProtoReflect().SetUnknown([]byte(own))
+		if buffer, ok := data[0].(mem.SliceBuffer); ok {
+			m.ProtoReflect().SetUnknown([]byte(buffer))
 			return nil
 		}
 	}

@@ -8,8 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Of returns the bytes of a message, which are in its unknown fields: it has
-// them instead of known ones or beside them.
+// Of returns the encoded bytes of a message, from its unknown fields, its known fields, or both.
 func Of(m proto.Message) ([]byte, error) {
 	wire := []byte(m.ProtoReflect().GetUnknown())
 	if proto.Size(m) == len(wire) {
@@ -18,7 +17,7 @@ func Of(m proto.Message) ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// LastVarint returns the last value of a field in the bytes of a message, or 0.
+// LastVarint returns the last value of a varint field in the bytes of a message, or 0.
 func LastVarint(fields []byte, field protoreflect.FieldDescriptor) (value uint64) {
 	for len(fields) > 0 && field != nil {
 		number, kind, n := protowire.ConsumeTag(fields)
@@ -37,8 +36,7 @@ func LastVarint(fields []byte, field protoreflect.FieldDescriptor) (value uint64
 	return value
 }
 
-// LastText returns the last value of a field in the bytes of a message, when it is a
-// text or a message itself, or nil.
+// LastText returns the last value of a length-delimited field in the bytes of a message, or nil.
 func LastText(fields []byte, field protoreflect.FieldDescriptor) (value []byte) {
 	for number, text := range Texts(fields) {
 		if number == field.Number() {
@@ -48,8 +46,7 @@ func LastText(fields []byte, field protoreflect.FieldDescriptor) (value []byte) 
 	return value
 }
 
-// Texts yields the fields in the bytes of a message that are texts or messages
-// themselves.
+// Texts yields the length-delimited fields in the bytes of a message.
 func Texts(fields []byte) iter.Seq2[protowire.Number, []byte] {
 	return func(yield func(protowire.Number, []byte) bool) {
 		for len(fields) > 0 {

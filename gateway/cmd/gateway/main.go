@@ -1,5 +1,5 @@
-// Command gateway is the REST edge as a program of its own: it serves the HTTP
-// API over TLS and calls the services over mutual TLS.
+// Command gateway runs the REST edge as a separate program. It serves the HTTP API over TLS and calls the
+// services over mutual TLS.
 package main
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
-// settings are those of the program.
+// settings are the settings of the program.
 type settings struct {
 	boot.Common
 	gateway.Config
 
 	Listen      string `default:":8443" help:"Address of the HTTPS listener."`
-	ListenPlain string `help:"Address of a listener for trusted proxies that end TLS; none when empty."`
+	ListenPlain string `help:"Address of a plain HTTP listener for trusted proxies that terminate TLS; no listener when empty."`
 
 	HTTPS certs.TLSFiles `embed:"" prefix:"https-"`
-	// TLS is what services see of the edge, as between any two of them.
+	// TLS is the client certificate of the edge for calls of services.
 	TLS certs.TLSFiles `embed:""`
 
 	authn.TokenSettings
@@ -41,16 +41,16 @@ type settings struct {
 	targets.Scheduling
 	targets.Platform
 
-	Serve   struct{} `cmd:"" default:"1" help:"Serve. This is what happens without a command."`
-	Migrate migrate  `cmd:"" help:"Do nothing, because the edge has no database: every program has this command."`
+	Serve   struct{} `cmd:"" default:"1" help:"Serve (default)."`
+	Migrate migrate  `cmd:"" help:"Do nothing: the edge has no database. The command exists in every program."`
 
 	boot.Commands
 }
 
-// migrate is the command of that name.
+// migrate is the command migrate.
 type migrate struct{}
 
-// Do says that there is nothing to do.
+// Do reports that the edge has no database.
 func (migrate) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 	_, err := fmt.Fprintln(out, "the edge has no database")
 	return err
@@ -92,8 +92,8 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 	return nil
 }
 
-// connect makes the connections to the services. The edge may start before what is
-// behind it, and is ready once it reaches that.
+// connect opens the connections to the services. The edge may start before the services; it is ready once it
+// has reached all of them.
 func (s *settings) connect(app *boot.App) (backends.Conns, error) {
 	certificates, err := certs.Load(s.TLS, app.Log, app.Clock)
 	if err != nil {
