@@ -17,14 +17,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
-// accessLog begins and ends each request: it writes its line of the log, counts it,
-// and turns panics into errors.
+// accessLog is the outermost handler. It writes one log line for each request, counts the request, and turns
+// panics into errors.
 type accessLog struct {
 	next    handler
 	log     *slog.Logger
 	metrics *metrics.Edge
-	// stall is how long a client may take nothing of its response, which ends with
-	// the time for the whole.
+	// stall is how long a client may read nothing of its response. timeout bounds the whole
+	// request.
 	stall, timeout time.Duration
 }
 
@@ -37,7 +37,7 @@ func (h *accessLog) ServeHTTP(rw http.ResponseWriter, hr *http.Request) {
 	ctx := obs.WithRequest(r.Context(), r.id)
 	if tracing.Enabled() {
 		ctx, r.span = tracing.BeginRequest(ctx, r.Method)
-		r.id = obs.RequestFrom(ctx) // Services get to know that of the span.
+		r.id = obs.RequestFrom(ctx) // The services receive the id of the new span.
 	}
 	defer h.finish(ctx, w, r)
 	h.next(ctx, w, r)
@@ -53,7 +53,7 @@ func (h *accessLog) finish(ctx context.Context, w *response, r *request) {
 	h.metrics.Served(r.class(), w.status)
 	endSpan(w, r)
 	level := slog.LevelInfo
-	// What the caller left is no failure of ours.
+	// A request that its caller canceled is not an error of the server.
 	if w.status >= http.StatusInternalServerError && !fault.HasCode(w.cause, fault.CodeCanceled) || w.truncated && ctx.Err() == nil {
 		level = slog.LevelError
 	}
@@ -83,7 +83,7 @@ func endSpan(w *response, r *request) {
 }
 
 func attrs(w *response, r *request) []slog.Attr {
-	// The path itself is not logged: it may hold names of people.
+	// The path itself is not logged, because it may contain names of people.
 	path := ""
 	if r.route != nil {
 		path = r.route.Path

@@ -15,24 +15,22 @@ import (
 )
 
 const (
-	// inFlightPerProcessor is how many requests run at a time for each
-	// processor: enough that a processor has work while others wait for a
-	// service, few enough that what is accepted is served soon.
+	// inFlightPerProcessor is the number of requests that run at a time for each processor. It is large enough
+	// to keep a processor busy while requests wait for a service, and small enough that an admitted request is
+	// served soon.
 	inFlightPerProcessor = 64
-	// queuePerSlot is how many requests wait for each that runs.
+	// queuePerSlot is the number of requests that wait for each running one.
 	queuePerSlot = 2
-	// largePerProcessor is how many bytes of large bodies are worked on at a time
-	// for each processor.
+	// largePerProcessor is the number of bytes of large bodies that are processed at a time for each processor.
 	largePerProcessor = 1 << 20
-	// minBodyMemory is what bodies may take in any case, in bytes.
+	// minBodyMemory is the lower bound of the default memory for request bodies, in bytes.
 	minBodyMemory = 16 << 20
-	// overloadRetry is when a request that was refused may come again.
+	// overloadRetry is the Retry-After of a request that was refused for overload.
 	overloadRetry = 2 * time.Second
 )
 
-// admission bounds how many requests the edge works on. Log-ins are bounded for
-// themselves: they wait for a hash, and a storm of them must not keep those out
-// who are logged in.
+// admission bounds the number of requests that the edge processes at a time. Log-ins have a queue of their own:
+// they wait for a password hash, and a storm of them must not block users who are logged in.
 type admission struct {
 	work, login *admissionQueue
 	metrics     *metrics.Edge
@@ -42,7 +40,7 @@ func newAdmission(cfg Config, m *metrics.Edge) *admission {
 	return &admission{work: newAdmissionQueue(cfg), login: newAdmissionQueue(cfg), metrics: m}
 }
 
-// admit is the step that lets requests in as soon as they may run.
+// admit is the step that waits for a slot before it runs a request.
 func (a *admission) admit(next handler) handler {
 	return func(ctx context.Context, w *response, r *request) {
 		queue := a.work
@@ -62,7 +60,7 @@ func (a *admission) admit(next handler) handler {
 	}
 }
 
-// admissionQueue lets a bounded number of requests in, and a bounded number wait for a
+// admissionQueue runs a bounded number of requests at a time. A bounded number of further requests waits, for a
 // bounded time.
 type admissionQueue struct {
 	slots   chan struct{}
@@ -75,8 +73,8 @@ func newAdmissionQueue(cfg Config) *admissionQueue {
 	return &admissionQueue{slots: make(chan struct{}, cfg.MaxInFlight), queue: int64(cfg.MaxQueue), wait: cfg.QueueWait}
 }
 
-// enter waits for a slot. Who got one must leave.
-// Otherwise reason says what there was too much of.
+// enter waits for a slot. After success, the caller must call leave. Otherwise reason names the exhausted
+// resource, for the metric; it is "" when ctx ended.
 func (q *admissionQueue) enter(ctx context.Context) (reason string, bad *fault.Error) {
 	select {
 	case q.slots <- struct{}{}:
@@ -85,7 +83,7 @@ func (q *admissionQueue) enter(ctx context.Context) (reason string, bad *fault.E
 	}
 	defer q.waiting.Add(-1)
 	if q.waiting.Add(1) > q.queue {
-		return metrics.ReasonLine, overloaded()
+		return metrics.ReasonLine, overloadFault()
 	}
 	timer := time.NewTimer(q.wait)
 	defer timer.Stop()
@@ -93,7 +91,7 @@ func (q *admissionQueue) enter(ctx context.Context) (reason string, bad *fault.E
 	case q.slots <- struct{}{}:
 		return "", nil
 	case <-timer.C:
-		return metrics.ReasonWaited, overloaded()
+		return metrics.ReasonWaited, overloadFault()
 	case <-ctx.Done():
 		return "", fault.FromError(ctx.Err())
 	}
@@ -101,13 +99,13 @@ func (q *admissionQueue) enter(ctx context.Context) (reason string, bad *fault.E
 
 func (q *admissionQueue) leave() { <-q.slots }
 
-func overloaded() *fault.Error {
+func overloadFault() *fault.Error {
 	return fault.New(fault.CodeOverloaded, http.StatusServiceUnavailable, "The server is busy. Try again in a moment.").
 		WithRetryAfter(overloadRetry)
 }
 
-// deadline is the step that bounds the time of a request. One with an Idempotency-Key
-// goes on when its client has gone: its response is what the client will ask for again.
+// deadline is the step that bounds the time of a request. A request with an Idempotency-Key continues after its
+// client has disconnected, because the client will repeat it and ask for the response.
 func deadline(timeout time.Duration) step {
 	return func(next handler) handler {
 		return func(ctx context.Context, w *response, r *request) {
@@ -121,7 +119,7 @@ func deadline(timeout time.Duration) step {
 	}
 }
 
-// withInFlight fills in the bounds that depend on the machine.
+// withInFlight sets the default limits that depend on the machine.
 func (c Config) withInFlight() Config {
 	if c.MaxInFlight <= 0 {
 		c.MaxInFlight = inFlightPerProcessor * runtime.GOMAXPROCS(0)
@@ -130,7 +128,7 @@ func (c Config) withInFlight() Config {
 		c.MaxQueue = queuePerSlot * c.MaxInFlight
 	}
 	if c.BodyMemory <= 0 {
-		// A negative limit only asks which one is set.
+		// A negative limit changes nothing and returns the current one.
 		c.BodyMemory = max(min(256*c.BodyLimit, debug.SetMemoryLimit(-1)/8), minBodyMemory)
 	}
 	if c.LargeBodies <= 0 {

@@ -28,7 +28,7 @@ func TestBuffersGrowToTheBody(t *testing.T) {
 			w := &response{ResponseWriter: httptest.NewRecorder()}
 			require.Nil(t, edge.lookup(t.Context(), w, r))
 			require.Nil(t, reader.check(t.Context(), w, r))
-			held := bodymemory.HeldOf(edge.bodies.Portions("", "a"))
+			held := bodymemory.NewHeld(edge.bodies.Portions("", "a"))
 			require.Nil(t, reader.readAll(w, r, held))
 			assert.Len(t, r.body.text, size)
 			assert.LessOrEqual(t, held.Bytes(), int64(max(size+1024, firstBuffer*2)))
@@ -60,7 +60,7 @@ func TestWhoLeavesDoesNotMeanOverload(t *testing.T) {
 	w := &response{ResponseWriter: recorded, body: listener.NewDeadlineWriter(recorded, r.Request, listener.RollingDeadline{})}
 	require.Nil(t, edge.lookup(t.Context(), w, r))
 	require.Nil(t, reader.check(t.Context(), w, r))
-	require.Nil(t, reader.readAll(w, r, bodymemory.HeldOf(edge.bodies.Portions("", "a"))))
+	require.Nil(t, reader.readAll(w, r, bodymemory.NewHeld(edge.bodies.Portions("", "a"))))
 	require.Positive(t, edge.bodies.Work(r.body.text), "it counts among the large ones")
 	left, leave := context.WithCancel(t.Context())
 	leave()

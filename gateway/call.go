@@ -19,56 +19,56 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 )
 
-// calls calls services: the end of the chain.
+// calls calls the services. It is the last handler of the chain.
 type calls struct {
 	bufs          buffers
 	responseLimit int
 	proxies       headers.Proxies
-	verifier      *authn.Verifier // nil when the services alone say who is let in
+	verifier      *authn.Verifier // nil when only the services authenticate callers
 }
 
-// serviceCall is one call of a service. The generated code hands it back in its context, in
-// the body that it reads, and in the writer that it writes to.
+// serviceCall is one call of a service. The generated code carries it in its context, in the request body that
+// it reads, and in the response writer.
 type serviceCall struct {
 	*calls
 	w *response
 	r *request
 
-	fault  *fault.Error      // what was wrong with the body
+	fault  *fault.Error      // the error in the request body
 	buf    *[]byte           // holds the JSON of the response
-	joined *transcode.Joined // writes a response that comes in parts
-	taken  int               // bytes of its parts
+	joined *transcode.Joined // writes a response that arrives in parts
+	taken  int               // bytes of the parts so far
 }
 
 type callKey struct{}
 
-// callOf returns the call that a context belongs to, or nil.
-func callOf(ctx context.Context) *serviceCall {
+// currentCall returns the call that a context belongs to, or nil.
+func currentCall(ctx context.Context) *serviceCall {
 	c, _ := ctx.Value(callKey{}).(*serviceCall)
 	return c
 }
 
-// serve has the generated code call the service.
+// serve lets the generated code call the service.
 func (cs *calls) serve(ctx context.Context, w *response, r *request) {
 	c := &serviceCall{calls: cs, w: w, r: r}
 	defer c.end()
-	r.route.Handle(w, c.forwarded(context.WithValue(ctx, callKey{}, c)), r.params)
+	r.route.Handle(w, c.generatedRequest(context.WithValue(ctx, callKey{}, c)), r.params)
 }
 
 func (c *serviceCall) end() {
 	if c.joined != nil {
 		c.joined.Close()
 	}
-	// HTTP/2 may still be reading the buffer of a stream that was given up.
+	// HTTP/2 may still read the buffer of a stream that was canceled.
 	if !c.w.broken {
 		c.bufs.put(c.buf)
 	}
 }
 
-// forwarded is the request as the generated code gets it: with the query's values
-// already read, and without anything that it would make metadata of. The services get
-// that of the call, see metadata.
-func (c *serviceCall) forwarded(ctx context.Context) *http.Request {
+// generatedRequest returns the request for the generated code. It contains the parsed query values, and no
+// headers that the generated code would turn into metadata: the method metadata builds the metadata of the
+// call.
+func (c *serviceCall) generatedRequest(ctx context.Context) *http.Request {
 	f := c.r.WithContext(ctx)
 	f.Header, f.Host, f.RemoteAddr = nil, "", ""
 	f.Body = &callBody{c}
@@ -79,17 +79,17 @@ func (c *serviceCall) forwarded(ctx context.Context) *http.Request {
 	return f
 }
 
-// callBody carries the call to the marshaler, which the generated code gives
-// nothing but the body of the request.
+// callBody carries the call to the marshaler: the generated code passes only the request body to it.
 type callBody struct{ c *serviceCall }
 
-// Read says that nothing is left: the body was read before.
+// Read returns io.EOF, because bodyReader has read the body already.
 func (callBody) Read([]byte) (int, error) { return 0, io.EOF }
 
 // Close does nothing.
 func (callBody) Close() error { return nil }
 
-// prepareResponse takes over what a service said about the HTTP response.
+// prepareResponse applies the service's response headers to the HTTP response: status, entity tag, location and
+// language.
 func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Message) error {
 	w, ok := rw.(*response)
 	if !ok {
@@ -99,7 +99,7 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 		noStore(w.Header())
 	}
 	md, _ := runtime.ServerMetadataFromContext(ctx)
-	if c := callOf(ctx); c != nil {
+	if c := currentCall(ctx); c != nil {
 		c.tagVersion(md, m)
 		if c.r.route.Raw != nil && w.status == 0 {
 			fields, err := wire.Of(m)
@@ -130,28 +130,28 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 	return nil
 }
 
-// boundReply is a message on its way to the caller.
+// boundReply is a response message together with its call.
 type boundReply struct {
 	c *serviceCall
 	m proto.Message
 }
 
-// bindReply lets the marshaler know for which call it works.
+// bindReply attaches the call to the message, for the marshaler.
 func bindReply(ctx context.Context, m proto.Message) (any, error) {
-	if c := callOf(ctx); c != nil {
+	if c := currentCall(ctx); c != nil {
 		return boundReply{c, m}, nil
 	}
 	return m, nil
 }
 
-// writeError is the error handler of the runtime.
+// writeError is the error handler of the grpc-gateway runtime.
 func writeError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
-	c := callOf(ctx)
+	c := currentCall(ctx)
 	if c == nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
 	}
-	// The generated code keeps only the text of what was wrong with the body.
+	// The generated code keeps only the text of an error in the body.
 	if c.fault != nil {
 		c.w.fail(c.fault)
 		return
@@ -161,7 +161,8 @@ func writeError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w
 	c.w.fail(f)
 }
 
-// invalidateToken takes over what a service said about the token, which knows more of it.
+// invalidateToken removes the token from the cache of verified tokens when a service answered 401, because
+// services also check revocations.
 func (c *serviceCall) invalidateToken(f *fault.Error) {
 	if c.r.caller != nil && f.Status == http.StatusUnauthorized {
 		c.verifier.Invalidate(c.r.token, f)

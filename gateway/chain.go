@@ -17,17 +17,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
-// handler serves a request, or a part of its way: it does one thing, and lets the
-// next handler do the rest.
+// handler serves a request, or does one part of that and calls the next handler.
 type handler func(ctx context.Context, w *response, r *request)
 
-// step puts a handler before another one.
+// step wraps a handler in another one.
 type step func(next handler) handler
 
-// check finds out something about a request, or what is wrong with it.
+// check validates one aspect of a request and stores the result in it.
 type check func(ctx context.Context, w *response, r *request) *fault.Error
 
-// inOrder returns the handler that takes the steps one after the other.
+// inOrder returns a handler that runs the steps in order, and then last.
 func inOrder(last handler, steps ...step) handler {
 	for i := len(steps) - 1; i >= 0; i-- {
 		last = steps[i](last)
@@ -35,7 +34,7 @@ func inOrder(last handler, steps ...step) handler {
 	return last
 }
 
-// request is a request, with what the steps before have found out about it.
+// request is an HTTP request with the results of the steps so far.
 type request struct {
 	*http.Request
 	id    obs.Request
@@ -43,19 +42,19 @@ type request struct {
 	began time.Time
 	path  string // escaped, without the prefix /api
 
-	route   *routing.Route   // nil when there is none,
-	missing *routing.NoRoute // which this says
-	values  []string         // of the path's parameters, in the order of the path
+	route   *routing.Route   // nil when no operation has the path and method;
+	missing *routing.NoRoute // then the reason
+	values  []string         // of the path parameters, in the order of the path
 	params  map[string]string
 	query   url.Values
 
-	condition string // the If-Match, as the service gets it, or ""
+	condition string // the If-Match in the form that services expect, or ""
 
-	// caller is who is calling, and token by which token; nil for anonymous clients.
+	// caller is the verified caller, and token the token; both are empty for anonymous clients.
 	caller *authn.Principal
 	token  string
 
-	body *requestBody // nil when there is none
+	body *requestBody // nil when the operation has no body
 }
 
 func newRequest(r *http.Request) *request {
@@ -70,15 +69,15 @@ func (r *request) class() int {
 	return int(r.route.Policy.Throttle)
 }
 
-// refusals refuse the requests that a check finds fault with.
-type refusals struct{ bodyDrainer *listener.BodyDrainer }
+// rejecter refuses the requests that fail a check.
+type rejecter struct{ bodyDrainer *listener.BodyDrainer }
 
-// unless returns the step that refuses requests with which a check finds fault.
-func (f refusals) unless(c check) step {
+// rejectIf returns the step that refuses the requests that fail c.
+func (f rejecter) rejectIf(c check) step {
 	return func(next handler) handler {
 		return func(ctx context.Context, w *response, r *request) {
 			if bad := c(ctx, w, r); bad != nil {
-				f.refuse(w, r, bad)
+				f.reject(w, r, bad)
 				return
 			}
 			next(ctx, w, r)
@@ -86,18 +85,17 @@ func (f refusals) unless(c check) step {
 	}
 }
 
-// refuse says why a request is not carried out, and then lets its sender come to an
-// end.
-func (f refusals) refuse(w *response, r *request, bad *fault.Error) {
+// reject writes the error, and then reads the rest of the body, so that the client reads the response.
+func (f rejecter) reject(w *response, r *request, bad *fault.Error) {
 	if bad.Status == http.StatusRequestTimeout {
-		w.fail(bad) // Whoever did not send is not waited for again.
+		w.fail(bad) // The client stopped sending. Do not wait for it again.
 		return
 	}
 	f.bodyDrainer.Respond(w.ResponseWriter, r.Request, r.caller != nil, func() { w.fail(bad) })
 }
 
-// trimAPI takes the prefix /api off a path, under which existing clients call
-// the same operations. The token paths keep it: it is part of their name.
+// trimAPI removes the prefix /api, which existing clients put before the paths of operations. The token paths keep
+// it, because their names contain it.
 func trimAPI(path string) string {
 	if strings.HasPrefix(path, "/api/v") {
 		return path[len("/api"):]
@@ -105,8 +103,8 @@ func trimAPI(path string) string {
 	return path
 }
 
-// lookup finds the operation that is asked for. That there is none is said when the
-// request was taken from the rate of its caller.
+// lookup finds the operation of the request. The check requireRoute reports a missing operation, after the
+// request was counted against the rate of its caller.
 func (e *Edge) lookup(_ context.Context, w *response, r *request) *fault.Error {
 	r.route, r.values, r.missing = e.routes.Find(r.Method, r.path)
 	if r.route == nil || !r.route.Policy.Public {
@@ -118,8 +116,8 @@ func (e *Edge) lookup(_ context.Context, w *response, r *request) *fault.Error {
 	return nil
 }
 
-// routed refuses requests for which there is no operation.
-func routed(_ context.Context, w *response, r *request) *fault.Error {
+// requireRoute refuses requests that match no operation.
+func requireRoute(_ context.Context, w *response, r *request) *fault.Error {
 	if r.missing == nil {
 		return nil
 	}
@@ -141,8 +139,7 @@ func bindQuery(_ context.Context, _ *response, r *request) (bad *fault.Error) {
 	return bad
 }
 
-// requireTLS refuses what did not come over TLS, to us or to a proxy that we
-// trust.
+// requireTLS refuses requests that did not arrive over TLS, either directly or through a trusted proxy.
 func requireTLS(trusted headers.Proxies) check {
 	return func(_ context.Context, _ *response, r *request) *fault.Error {
 		if trusted.HTTPS(r.Request) {
@@ -153,5 +150,5 @@ func requireTLS(trusted headers.Proxies) check {
 }
 
 func httpsOnly() *fault.Error {
-	return fault.Forbidden(fault.CodeHTTPSOnly, "This service is only available over HTTPS.")
+	return fault.Forbidden(fault.CodeHTTPSOnly, "This service is only available over HTTPS. Use an https:// address.")
 }

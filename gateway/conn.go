@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 )
 
-// transcodingConn calls with the codec of the edge.
+// transcodingConn makes calls with the codec of the edge.
 type transcodingConn struct {
 	conn          grpc.ClientConnInterface
 	responseLimit int
@@ -25,21 +25,22 @@ type transcodingConn struct {
 
 // Invoke makes a call.
 func (t transcodingConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	if c := callOf(ctx); c != nil {
+	if c := currentCall(ctx); c != nil {
 		ctx = metadata.NewOutgoingContext(c.withParts(ctx), c.metadata())
 	}
 	opts = append(opts, grpc.ForceCodecV2(wire.Codec{}), grpc.MaxCallRecvMsgSize(t.responseLimit))
 	return t.conn.Invoke(ctx, method, args, reply, opts...)
 }
 
-// NewStream is refused: no route leads to a stream.
+// NewStream returns an error, because no route leads to a stream.
 func (transcodingConn) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
 	return nil, fmt.Errorf("gateway: %s is a stream", method)
 }
 
-// metadata is what the service gets to know beside the request.
+// metadata returns the metadata of the call: the headers that services may see, and the request's id, trace and
+// condition.
 func (c *serviceCall) metadata() metadata.MD {
-	md := headers.Passed(c.r.Request, c.proxies.Trust(c.r.Request))
+	md := headers.Metadata(c.r.Request, c.proxies.Trust(c.r.Request))
 	md[client.HeaderRequestID] = []string{c.r.id.ID}
 	if c.r.id.Traceparent != "" {
 		md[client.HeaderTraceparent] = []string{c.r.id.Traceparent}
@@ -50,8 +51,8 @@ func (c *serviceCall) metadata() metadata.MD {
 	return md
 }
 
-// withParts lets the response of a call come in parts where the contract has it:
-// its JSON is written while the service still makes the rest.
+// withParts accepts the response in parts if the contract permits that: the edge writes the JSON of a part
+// while the service still produces the next ones.
 func (c *serviceCall) withParts(ctx context.Context) context.Context {
 	if !c.r.route.Policy.Parts {
 		return ctx
@@ -62,7 +63,7 @@ func (c *serviceCall) withParts(ctx context.Context) context.Context {
 	return parts.WithReceiver(ctx, c.takePart)
 }
 
-// takePart writes what a part of the response gives.
+// takePart writes a part of the response.
 func (c *serviceCall) takePart(fields []byte) error {
 	if c.joined == nil {
 		c.buf = c.bufs.get()
@@ -75,15 +76,15 @@ func (c *serviceCall) takePart(fields []byte) error {
 	return c.joined.Add(fields)
 }
 
-// lastPart returns the end of the JSON of a response that came in parts.
+// lastPart returns the end of the JSON of a response that arrived in parts.
 func (c *serviceCall) lastPart() []byte {
 	last := c.joined.End()
 	*c.buf = last
 	return last
 }
 
-// takeRawPart writes a part of a response that is no JSON. Nothing of it is kept, so
-// the whole is not bounded as a response is.
+// takeRawPart writes a part of a response whose body is not JSON. It buffers nothing, so the response limit
+// does not apply.
 func (c *serviceCall) takeRawPart(fields []byte) error {
 	if c.w.status == 0 {
 		if err := c.setRawType(fields); err != nil {
@@ -93,8 +94,8 @@ func (c *serviceCall) takeRawPart(fields []byte) error {
 	return c.r.route.Raw.Write(c.w, fields)
 }
 
-// setRawType says of which type a body is that the fields of a response begin, and that it
-// is a file: a browser stores it, and shows nothing of it as a page.
+// setRawType sets the content type that the first fields of a response name. It also declares the body an
+// attachment, so that a browser stores it and renders nothing of it.
 func (c *serviceCall) setRawType(fields []byte) error {
 	contentType, err := c.r.route.Raw.ContentType(fields)
 	if err != nil {
@@ -107,8 +108,8 @@ func (c *serviceCall) setRawType(fields []byte) error {
 	return nil
 }
 
-// fileName returns a name for the file at a path: its segments from the second on, without
-// characters that file names should not have.
+// fileName returns a file name for a path: the segments after the API version, without characters that file
+// names should not contain.
 func fileName(path string) string {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	if len(segments) > 1 {

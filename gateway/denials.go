@@ -13,32 +13,32 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// recordDenials returns how what the edge refuses comes into the audit trail: the
-// edge has no database, so the platform service keeps it.
+// recordDenials returns a store that sends denials of the edge to the platform service, which writes them to
+// the audit log. The edge has no database.
 func recordDenials(platform grpc.ClientConnInterface) denial.Store {
 	client := platformv1.NewAuditEventServiceClient(platform)
-	return func(ctx context.Context, refusals []*denial.Denial) error {
+	return func(ctx context.Context, list []*denial.Denial) error {
 		req := &platformv1.RecordDenialsRequest{}
-		for _, r := range refusals {
+		for _, r := range list {
 			req.Denials = append(req.Denials, &platformv1.Denial{
 				UserName: r.User, PersonId: r.PersonID, ClientId: r.Client, Operation: r.Operation, Outcome: r.Outcome,
 				RequestId: r.RequestID, FirstAt: r.First.UnixMicro(), LastAt: r.Last.UnixMicro(), Times: r.Times,
 			})
 		}
 		if _, err := client.RecordDenials(ctx, req); err != nil {
-			return fmt.Errorf("asking the platform service to keep refusals: %w", err)
+			return fmt.Errorf("sending denials to the platform service: %w", err)
 		}
 		return nil
 	}
 }
 
-// denials keep for the audit trail who was refused.
+// denials records in the audit log which callers the edge refused.
 type denials struct {
-	*denial.Aggregator // nil keeps nothing
+	*denial.Aggregator // nil records nothing
 	clock              clock.Clock
 }
 
-// note keeps that somebody known was refused.
+// note records that a known caller was refused.
 func (d denials) note(r *request, p *authn.Principal, f *fault.Error) {
 	if p == nil {
 		return
@@ -52,8 +52,8 @@ func (d denials) note(r *request, p *authn.Principal, f *fault.Error) {
 	}, p.PersonID, r.id.ID, d.clock.Now())
 }
 
-// gather keeps refusals in the background, until end is called, which
-// returns when those are kept that were left.
+// gather stores denials in the background until the caller calls end. end stores the remaining ones before it
+// returns.
 func (d denials) gather(ctx context.Context) (end func()) {
 	if d.Aggregator == nil {
 		return func() {}

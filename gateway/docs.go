@@ -11,15 +11,14 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// docs serves the API description and its page to anybody, at the rate of the
-// caller's address.
+// docs serves the API description and its page to all clients, within the rate of the client's address.
 type docs struct {
-	refusals refusals
+	rejecter rejecter
 	proxies  headers.Proxies
 	callers  *identification
 }
 
-// serve is the step that serves them.
+// serve is the step that serves the pages, and passes all other requests on.
 func (d *docs) serve(next handler) handler {
 	return func(ctx context.Context, w *response, r *request) {
 		page := apidocs.Find(r.URL.Path)
@@ -28,7 +27,7 @@ func (d *docs) serve(next handler) handler {
 			return
 		}
 		if bad := d.check(ctx, w, r); bad != nil {
-			d.refusals.refuse(w, r, bad)
+			d.rejecter.reject(w, r, bad)
 			return
 		}
 		page.ServeHTTP(w, r.Request)
@@ -41,7 +40,7 @@ func (d *docs) check(ctx context.Context, w *response, r *request) *fault.Error 
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		return fault.New(fault.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "This page is read by GET.")
+		return fault.New(fault.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "This page only supports GET and HEAD.")
 	}
 	return d.callers.take(ctx, w, r, throttle.Key{Class: optionsv1.Throttle_THROTTLE_READ})
 }

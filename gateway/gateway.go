@@ -1,11 +1,9 @@
-// Package gateway is the REST edge: it serves the HTTP API that the contracts
-// describe, and calls the services for it. It knows no operation by name: what
-// there is follows from the google.api.http rules and the options of the
+// Package gateway is the REST edge. It serves the HTTP API of the contracts and calls the services. It contains
+// no code for single operations: the routes follow from the google.api.http rules and the options of the
 // contracts.
 //
-// The edge builds no messages. A request's JSON becomes wire bytes, which
-// travel as the unknown fields of an empty request message; a response's bytes
-// come back the same way and become JSON.
+// The edge decodes no messages. It turns a request's JSON into wire bytes, which travel as the unknown fields
+// of an empty request message. It turns a response's bytes, which return in the same way, into JSON.
 package gateway
 
 import (
@@ -35,62 +33,58 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// Config bounds and tunes the edge. Zero values mean the defaults.
+// Config contains the limits and settings of the edge. A zero value means the default.
 type Config struct {
 	sizes.Body
 	sizes.Response
-	// Timeout is how long a request may take, the reading of its body
-	// included; 60 s.
-	Timeout time.Duration `name:"request-timeout" default:"60s" help:"Time that a request may take."`
-	// HeaderTimeout is how long the headers of a request may take; 10 s.
-	HeaderTimeout time.Duration `name:"header-timeout" default:"10s" help:"Time that the headers of a request may take."`
-	// StallTimeout is how long a client may send nothing of a body that it
-	// began, or take nothing of its response; 10 s.
-	StallTimeout time.Duration `name:"stall-timeout" default:"10s" help:"Time for which a client may send or take nothing."`
-	// MaxConnections is how many connections are open at a time; 10,000. More wait
-	// until others end.
-	MaxConnections int `name:"max-connections" default:"10000" help:"Connections that are open at a time; more wait."`
-	// MaxHandshakes is how many of them are in their TLS handshake at a time;
-	// 2,000. HandshakesPerAddress is how many of those are of one address (one /64
-	// of IPv6), an eighth of them; more are ended at once. HandshakeTimeout is how
-	// long one may take; 5 s.
-	MaxHandshakes        int           `name:"max-handshakes" default:"2000" help:"TLS handshakes that run at a time; more wait."`
-	HandshakesPerAddress int           `name:"max-handshakes-per-address" help:"TLS handshakes of one address that run at a time, more are ended; an eighth of all when absent."`
-	HandshakeTimeout     time.Duration `name:"handshake-timeout" default:"5s" help:"Time that a TLS handshake may take."`
-	// MaxInFlight is how many requests run at a time; 64 for each processor.
-	// As many token requests run beside them.
-	MaxInFlight int `name:"max-in-flight" help:"Number of requests that run at a time; 64 for each processor when absent."`
-	// MaxQueue is how many requests wait for a place among those that run;
-	// twice their number. More are refused with 503.
-	MaxQueue int `name:"max-queue" help:"Number of requests that wait; twice as many as run when absent."`
-	// QueueWait is how long a request waits, at most; 1 s.
-	QueueWait time.Duration `name:"queue-wait" default:"1s" help:"Time that a request waits for others, before it is refused."`
-	// BodyMemory bounds the bodies that are held at a time, in bytes; 256 of
-	// the largest size, and not more than an eighth of the memory limit of the
-	// process. Callers without a token have a quarter of it together; of one address
-	// (one /64 of IPv6) come at most a half, and from one user an eighth.
-	BodyMemory int64 `name:"body-memory" help:"Bytes of request bodies that are held at a time; 256 times the body limit when absent, and an eighth of the memory limit at most."`
-	// LargeBodies bounds the bytes of bodies larger than 32 KiB that are worked on at
-	// a time; 1 MiB for each processor. More wait.
-	LargeBodies int64 `name:"large-bodies" help:"Bytes of large request bodies that are worked on at a time, more wait; 1 MiB for each processor when absent."`
-	// StoredResponse is the size of the largest response that is remembered for an
-	// Idempotency-Key, in bytes; 256 KiB.
-	StoredResponse int `name:"idempotency-response-limit" default:"262144" help:"Largest response in bytes that is remembered for an Idempotency-Key."`
-	// TrustedProxies are the addresses whose X-Forwarded-Proto: https is
-	// believed when a request comes over plain HTTP. Without them, and that is
-	// the default, only TLS is served.
-	TrustedProxies []netip.Prefix `name:"trusted-proxies" help:"Addresses (CIDR) of proxies that end TLS in front of the edge."`
-	// Docs is whether the API description and its page, /openapi.json,
-	// /openapi.yaml and /docs, are served, to anybody; not at its zero value.
-	Docs bool `name:"docs" default:"true" negatable:"" help:"Serve the API description at /openapi.json and /docs, to anybody."`
-	// Throttle holds clients to their rates; off at its zero value.
+	// Timeout bounds a request, including the time to read its body; 60 s.
+	Timeout time.Duration `name:"request-timeout" default:"60s" help:"Longest time of a request."`
+	// HeaderTimeout bounds the time to read the headers of a request; 10 s.
+	HeaderTimeout time.Duration `name:"header-timeout" default:"10s" help:"Longest time to receive the headers of a request."`
+	// StallTimeout is how long a client may send nothing of a body that it began, or read nothing of its
+	// response; 10 s.
+	StallTimeout time.Duration `name:"stall-timeout" default:"10s" help:"Longest time for which a client may send nothing of a body, or read nothing of a response."`
+	// MaxConnections is the number of connections that are open at a time; 10,000. Further connections wait
+	// until one closes.
+	MaxConnections int `name:"max-connections" default:"10000" help:"Connections that are open at a time; further ones wait."`
+	// MaxHandshakes is the number of connections in their TLS handshake at a time; 2,000. HandshakesPerAddress
+	// is the same number for one address (one /64 of IPv6), an eighth of MaxHandshakes; further connections of
+	// the address are closed at once. HandshakeTimeout bounds a handshake; 5 s.
+	MaxHandshakes        int           `name:"max-handshakes" default:"2000" help:"TLS handshakes that run at a time; further ones wait."`
+	HandshakesPerAddress int           `name:"max-handshakes-per-address" help:"TLS handshakes of one address that run at a time; further connections are closed. Default: an eighth of max-handshakes."`
+	HandshakeTimeout     time.Duration `name:"handshake-timeout" default:"5s" help:"Longest time of a TLS handshake."`
+	// MaxInFlight is the number of requests that run at a time; 64 for each processor. The same number of token
+	// requests runs beside them.
+	MaxInFlight int `name:"max-in-flight" help:"Number of requests that run at a time. Default: 64 for each processor."`
+	// MaxQueue is the number of requests that wait for a slot; twice MaxInFlight. Further requests are refused
+	// with 503.
+	MaxQueue int `name:"max-queue" help:"Number of requests that wait for a slot; further ones are refused with 503. Default: twice max-in-flight."`
+	// QueueWait is the longest time that a request waits for a slot; 1 s.
+	QueueWait time.Duration `name:"queue-wait" default:"1s" help:"Longest time that a request waits for a slot before it is refused."`
+	// BodyMemory bounds the bytes of request bodies in memory at a time: 256 times the body limit, at most an
+	// eighth of the memory limit of the process. All callers without a token share a quarter of it; one address
+	// (one /64 of IPv6) gets at most a half, and one user an eighth.
+	BodyMemory int64 `name:"body-memory" help:"Bytes of request bodies that are in memory at a time. Default: 256 times the body limit, at most an eighth of the memory limit."`
+	// LargeBodies bounds the bytes of bodies larger than 32 KiB that are processed at a time; 1 MiB for each
+	// processor. Further large bodies wait.
+	LargeBodies int64 `name:"large-bodies" help:"Bytes of large request bodies that are processed at a time; further ones wait. Default: 1 MiB for each processor."`
+	// StoredResponse is the size in bytes of the largest response that is stored for an Idempotency-Key; 256
+	// KiB.
+	StoredResponse int `name:"idempotency-response-limit" default:"262144" help:"Largest response in bytes that is stored for an Idempotency-Key."`
+	// TrustedProxies are the addresses from which the edge accepts plain HTTP with X-Forwarded-Proto: https. By
+	// default there are none, and the edge serves TLS only.
+	TrustedProxies []netip.Prefix `name:"trusted-proxies" help:"Addresses (CIDR) of proxies that terminate TLS in front of the edge."`
+	// Docs serves the API description and its page (/openapi.json, /openapi.yaml and /docs) to all clients. The
+	// zero value does not.
+	Docs bool `name:"docs" default:"true" negatable:"" help:"Serve the API description at /openapi.json and /docs, to all clients."`
+	// Throttle limits the request rates of clients; the zero value does not.
 	Throttle throttle.Config `embed:""`
-	// Tokens are the settings of the tokens by which clients are known that shall be
-	// held to their rates.
+	// Tokens are the settings for verifying tokens, by which the edge identifies the clients whose rates it
+	// limits.
 	Tokens authn.TokenSettings `kong:"-"`
-	// Clock gives the present.
+	// Clock returns the current time.
 	Clock clock.Clock `kong:"-"`
-	// Metrics is where the edge registers what it counts; nowhere when it is nil.
+	// Metrics is the registry of the edge's metrics; nil means a private one.
 	Metrics prometheus.Registerer `kong:"-"`
 }
 
@@ -116,8 +110,8 @@ type Edge struct {
 	handler   http.Handler
 }
 
-// New makes an edge over the services. It fails when a contract describes a
-// route that the edge cannot serve, or when a connection is missing.
+// New returns an edge over the services. It fails if a contract describes a route that the edge cannot serve,
+// or if a connection is missing.
 func New(cfg Config, conns backends.Conns, log *slog.Logger) (*Edge, error) {
 	verifier, err := newVerifier(cfg, conns)
 	if err != nil {
@@ -126,9 +120,8 @@ func New(cfg Config, conns backends.Conns, log *slog.Logger) (*Edge, error) {
 	return newEdge(cfg, conns, verifier, newThrottler(cfg, conns, log), log)
 }
 
-// newEdge makes an edge that knows callers by a verifier, and holds them to their rates
-// by a throttler. Without the first it leaves it to the services who is let in; without
-// the second, nobody is throttled.
+// newEdge returns an edge that authenticates callers with verifier and limits their rates with throttler.
+// Without a verifier, only the services authenticate; without a throttler, rates are not limited.
 func newEdge(cfg Config, conns backends.Conns, verifier *authn.Verifier, throttler *throttle.Throttler, log *slog.Logger) (*Edge, error) {
 	if log == nil {
 		return nil, errors.New("an edge needs a log")
@@ -160,37 +153,37 @@ func newEdge(cfg Config, conns backends.Conns, verifier *authn.Verifier, throttl
 	return e, nil
 }
 
-// chain is the way of a request, in order.
+// chain returns the steps of a request, in order.
 func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, keys platformv1.IdempotencyServiceClient) http.Handler {
-	cfg, refusals := e.cfg, refusals{&listener.BodyDrainer{}}
+	cfg, rejecter := e.cfg, rejecter{&listener.BodyDrainer{}}
 	trusted := headers.Proxies(cfg.TrustedProxies)
 	callers := &identification{verifier: verifier, throttler: throttler, metrics: e.metrics, denials: e.denials, proxies: trusted}
 	body := &bodyReader{
 		limit: cfg.BodyLimit, stall: cfg.StallTimeout, timeout: cfg.Timeout,
-		bodies: e.bodies, metrics: e.metrics, proxies: trusted, refusals: refusals,
+		bodies: e.bodies, metrics: e.metrics, proxies: trusted, rejecter: rejecter,
 	}
 	idempotent := &idempotency{keys: keys, lease: cfg.Timeout + leaseMargin, maxStored: cfg.StoredResponse, log: e.log}
 	service := &calls{responseLimit: cfg.MaxResponse, proxies: trusted, verifier: verifier}
 
 	var steps []step
 	if cfg.Docs {
-		pages := &docs{refusals: refusals, proxies: trusted, callers: callers}
+		pages := &docs{rejecter: rejecter, proxies: trusted, callers: callers}
 		steps = append(steps, pages.serve) // the API description
 	}
 	steps = append(steps,
-		refusals.unless(requireTLS(trusted)), // 403: plain HTTP
-		refusals.unless(e.lookup),            // which operation is asked for?
-		refusals.unless(callers.check),       // 401, 429: who is calling, and is anything left of their rate?
-		refusals.unless(routed),              // 404, 405: there is no such operation
-		refusals.unless(bindPath),            // 404: the path names nothing
-		refusals.unless(body.check),          // 413, 415: what is known of the body before it is read
-		refusals.unless(bindQuery),           // 400: the parameters of the query
-		refusals.unless(bindCondition),       // 400: the version that is meant
-		body.read,                            // 408, 413, 503: all of the body, before others have to wait for it
-		body.limitLarge,                      // 503: few large bodies at a time
-		e.admission.admit,                    // 503: so many requests at a time
-		deadline(cfg.Timeout),                // 504: for so long
-		idempotent.once,                      // 409: once for each Idempotency-Key
+		rejecter.rejectIf(requireTLS(trusted)), // 403: plain HTTP
+		rejecter.rejectIf(e.lookup),            // finds the operation
+		rejecter.rejectIf(callers.check),       // 401, 429: identifies the caller, and checks the caller's rate
+		rejecter.rejectIf(requireRoute),        // 404, 405: no such operation
+		rejecter.rejectIf(bindPath),            // 404: a path value that cannot exist
+		rejecter.rejectIf(body.check),          // 413, 415: the declared type and size of the body
+		rejecter.rejectIf(bindQuery),           // 400: the query parameters
+		rejecter.rejectIf(bindCondition),       // 400: the If-Match
+		body.read,                              // 408, 413, 503: reads the whole body, before the request takes a slot
+		body.limitLarge,                        // 503: bounds the large bodies in work
+		e.admission.admit,                      // 503: bounds the running requests
+		deadline(cfg.Timeout),                  // 504: bounds the time
+		idempotent.runOnce,                     // 409: runs each Idempotency-Key once
 	)
 	return &accessLog{
 		next: inOrder(service.serve, steps...), log: e.log, metrics: e.metrics, stall: cfg.StallTimeout, timeout: cfg.Timeout,
@@ -203,9 +196,8 @@ func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.handler.Ser
 // register adds the routes of all services.
 func (e *Edge) register(domains []backends.Domain) error {
 	policies := policy.NewTable(nil)
-	// The runtime's mux is what the generated handlers work with. Its own
-	// routing is not used: it tries the pattern that was registered last first,
-	// and so lets {id} hide the literal paths that are registered before it.
+	// The generated handlers need the runtime's mux. Its own routing is not used: it tries the pattern that was
+	// registered last first, so that {id} would hide literal paths.
 	var generated []runtime.HandlerFunc
 	mux := runtime.NewServeMux(append(muxOptions(), runtime.WithMiddlewares(
 		func(next runtime.HandlerFunc) runtime.HandlerFunc {

@@ -19,35 +19,33 @@ import (
 )
 
 const (
-	// headerReplayed marks a response that was given before.
+	// headerReplayed marks a stored response.
 	headerReplayed = "Idempotent-Replayed"
-	// maxStoredResponse is what the service takes, in bytes.
+	// maxStoredResponse is the largest response that the platform service stores, in bytes.
 	maxStoredResponse = 4 << 20
-	// leaseMargin is what a key is claimed for beyond the time that a request
-	// may take.
+	// leaseMargin is the part of a key's lease beyond the longest time of a request.
 	leaseMargin = 30 * time.Second
-	// settleTimeout is how long the keeping of a response may take. A key that is not settled
-	// by then keeps the same request away until its lease ends.
+	// settleTimeout bounds the time to store a response. A key that is not settled by then blocks the same
+	// request until its lease ends.
 	settleTimeout = 5 * time.Second
-	// settleBackoff and settleMaxBackoff lie between attempts of that.
+	// settleBackoff and settleMaxBackoff bound the pauses between attempts to settle a key.
 	settleBackoff    = 50 * time.Millisecond
 	settleMaxBackoff = 500 * time.Millisecond
-	// runningRetry is when a request may come again whose first one still runs,
-	// in seconds.
+	// runningRetry is the Retry-After, in seconds, of a request that repeats one that still runs.
 	runningRetry = 1
 )
 
-// idempotency carries requests with an Idempotency-Key out once.
+// idempotency runs each request with an Idempotency-Key once.
 type idempotency struct {
-	// keys is where keys are claimed; nil serves no such requests.
+	// keys claims the keys; nil refuses such requests.
 	keys      platformv1.IdempotencyServiceClient
-	lease     time.Duration // what a key is claimed for
-	maxStored int           // bytes of a response that is kept
+	lease     time.Duration // how long a key is claimed
+	maxStored int           // largest response that is stored, in bytes
 	log       *slog.Logger
 }
 
-// recording is the response to a request with an Idempotency-Key. It is held back until
-// it is kept, so that who has it can rely on getting the same again.
+// recording buffers the response to a request with an Idempotency-Key until the response is stored, so that a
+// client that received it always gets the same one again.
 type recording struct {
 	*idempotency
 	w         *response
@@ -56,15 +54,15 @@ type recording struct {
 	operation string
 	attempt   int64
 	body      []byte
-	// released says that the response goes out as it comes: it is too large to be
-	// kept, or kept already.
+	// released reports that the response goes to the client directly: it is too large to store, or stored
+	// already.
 	released bool
 }
 
-// once is the step that carries requests with an Idempotency-Key out once.
-func (i *idempotency) once(next handler) handler {
+// runOnce is the step that runs each request with an Idempotency-Key once.
+func (i *idempotency) runOnce(next handler) handler {
 	return func(ctx context.Context, w *response, r *request) {
-		key, bad := i.keyOf(r)
+		key, bad := i.requestKey(r)
 		if bad != nil {
 			w.fail(bad)
 			return
@@ -77,8 +75,8 @@ func (i *idempotency) once(next handler) handler {
 	}
 }
 
-// keyOf returns the key of a request, "" when it has none, or none that counts.
-func (i *idempotency) keyOf(r *request) (string, *fault.Error) {
+// requestKey returns the key of a request, or "" when it has no key or the route ignores it.
+func (i *idempotency) requestKey(r *request) (string, *fault.Error) {
 	if !r.route.TakesKey() {
 		return "", nil
 	}
@@ -87,7 +85,7 @@ func (i *idempotency) keyOf(r *request) (string, *fault.Error) {
 	case bad != nil || key == "":
 		return "", bad
 	case headers.Token(r.Header) == "":
-		// Without a user the edge would claim it for itself.
+		// Without a user, the edge would claim the key for itself.
 		return "", authn.Missing()
 	case i.keys == nil:
 		return "", fault.Unavailable("Requests with an Idempotency-Key are not served here.", time.Minute)
@@ -95,8 +93,8 @@ func (i *idempotency) keyOf(r *request) (string, *fault.Error) {
 	return key, nil
 }
 
-// claim claims the key of a request. It reports whether the request is to be carried
-// out; if not, the response is written.
+// claim claims the key of a request. It reports whether to run the request; if not, the response is already
+// written.
 func (i *idempotency) claim(ctx context.Context, w *response, r *request, key string) bool {
 	c := &recording{idempotency: i, w: w, ctx: asUser(ctx, r), key: key, operation: r.route.Policy.Name}
 	claim, err := i.keys.ClaimIdempotencyKey(c.ctx, &platformv1.ClaimIdempotencyKeyRequest{
@@ -119,8 +117,7 @@ func (i *idempotency) claim(ctx context.Context, w *response, r *request, key st
 	return true
 }
 
-// asUser is a context for calls of the edge that are made with the token of the
-// user.
+// asUser returns a context in which the edge calls services with the user's token.
 func asUser(ctx context.Context, r *request) context.Context {
 	md := metadata.Pairs(client.HeaderRequestID, r.id.ID)
 	if token := headers.Token(r.Header); token != "" {
@@ -129,7 +126,7 @@ func asUser(ctx context.Context, r *request) context.Context {
 	return metadata.NewOutgoingContext(ctx, md)
 }
 
-// replay gives a response again.
+// replay writes a stored response again.
 func (w *response) replay(a *platformv1.StoredResponse) {
 	h := w.Header()
 	h.Set(headerReplayed, "true")
@@ -138,7 +135,7 @@ func (w *response) replay(a *platformv1.StoredResponse) {
 	}
 	if a.GetBodyOmitted() {
 		w.fail(fault.Conflict(fault.CodeResponseNotStored, "The request with this Idempotency-Key was carried out with status "+
-			strconv.Itoa(int(a.GetStatus()))+". Its response was too large to be given again: read what it changed."))
+			strconv.Itoa(int(a.GetStatus()))+". Its response was too large to store. Read the objects that it changed."))
 		return
 	}
 	if len(a.GetBody()) > 0 {
@@ -151,10 +148,10 @@ func (w *response) replay(a *platformv1.StoredResponse) {
 	}
 }
 
-// holds reports whether the response is held back.
+// holds reports whether the response is buffered.
 func (c *recording) holds() bool { return c != nil && !c.released }
 
-// take holds a part of the response back. It returns false for one that goes out.
+// take buffers a part of the response. It returns false if the part must go to the client.
 func (c *recording) take(p []byte) bool {
 	if !c.holds() {
 		return false
@@ -163,19 +160,19 @@ func (c *recording) take(p []byte) bool {
 		c.body = append(c.body, p...)
 		return true
 	}
-	// That the request was carried out is kept all the same.
+	// The response is too large: store only that the request ran.
 	c.settle(true)
 	c.release()
 	return false
 }
 
-// drop forgets what was written so far, so that an error can take its place.
+// drop discards the buffered response, so that an error can replace it.
 func (c *recording) drop() {
 	c.body = nil
 	c.w.status = 0
 }
 
-// end keeps the response and lets it go out.
+// end stores the response and sends it.
 func (c *recording) end() {
 	if !c.holds() {
 		return
@@ -184,7 +181,7 @@ func (c *recording) end() {
 	c.release()
 }
 
-// release writes what was held back. Whoever has gone may ask again.
+// release sends the buffered response. A client that has disconnected may repeat its request.
 func (c *recording) release() {
 	c.released = true
 	if c.w.status == 0 {
@@ -197,9 +194,8 @@ func (c *recording) release() {
 	}
 }
 
-// settle keeps the response, or gives the key back when the same request could be
-// returned differently another time. When that fails the caller gets its response
-// all the same: it was carried out.
+// settle stores the response, or releases the key if the same request might get another response later. If that
+// fails, the caller still gets its response, because the request was carried out.
 func (c *recording) settle(omitted bool) {
 	req := &platformv1.SettleIdempotencyKeyRequest{Operation: c.operation, Key: c.key, Attempt: c.attempt}
 	if replayable(c.w.status) {
@@ -219,13 +215,12 @@ func (c *recording) settle(omitted bool) {
 		_, err = c.keys.SettleIdempotencyKey(ctx, req)
 	}
 	if err != nil {
-		c.log.ErrorContext(c.ctx, "the response to a request with an Idempotency-Key was not kept", "operation", c.operation, "error", err)
+		c.log.ErrorContext(c.ctx, "the response to a request with an Idempotency-Key was not stored", "operation", c.operation, "error", err)
 	}
 }
 
-// replayable reports whether a request that comes again deserves the same response:
-// successes, and refusals that follow from the request itself. Who may not do
-// something now may be permitted it later, so 401 and 403 do not last.
+// replayable reports whether a repeated request gets the same response: successes, and errors that follow from
+// the request itself. Permissions can change, so 401 and 403 are not stored.
 func replayable(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:

@@ -17,9 +17,9 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// newVerifier makes what the edge verifies tokens by, so that it reads no body of
-// anonymous clients and knows whose rate a request takes from. It has no view of revocations:
-// the services have. Whether a caller may do something is theirs to decide, too.
+// newVerifier returns the verifier with which the edge identifies callers, so that it reads no bodies of
+// anonymous clients and knows whose rate to count a request against. It does not know revocations: the services
+// check these, and the permissions.
 func newVerifier(cfg Config, conns backends.Conns) (*authn.Verifier, error) {
 	tokens := authn.Config{Issuer: cfg.Tokens.Issuer, Audience: cfg.Tokens.Audience}
 	if conns.OwnAuth != nil {
@@ -29,22 +29,21 @@ func newVerifier(cfg Config, conns backends.Conns) (*authn.Verifier, error) {
 	return authn.NewVerifier(tokens, keys, authn.NoRevocations{}, cfg.Clock)
 }
 
-// identification finds out who is calling, and takes requests from the rates of
-// their callers.
+// identification identifies callers and counts requests against their rates.
 type identification struct {
-	verifier  *authn.Verifier     // nil leaves it to the services who is let in
-	throttler *throttle.Throttler // nil when nobody is throttled
+	verifier  *authn.Verifier     // nil when only the services authenticate callers
+	throttler *throttle.Throttler // nil when rates are not limited
 	metrics   *metrics.Edge
 	denials   denials
 	proxies   headers.Proxies
 }
 
-// check takes the request from the rate of its caller, and refuses callers whom
-// nobody knows where a token is needed. Both happen before anything of the body is read.
+// check counts the request against the rate of its caller, and refuses unknown callers where a token is
+// required. It does both before it reads anything of the body.
 //
-// Callers who are not known take from the rate of their address. A token of an
-// identity provider that was not seen before does, too: to verify it, auth must be
-// asked, and no anonymous client makes us ask more often than the address may.
+// Unknown callers count against the rate of their address. So does a token of an external identity provider
+// that is not cached: verifying it needs a call to auth, and an anonymous client must not cause more calls than
+// its address may make.
 func (e *identification) check(ctx context.Context, w *response, r *request) *fault.Error {
 	key := throttle.Key{Class: optionsv1.Throttle_THROTTLE_READ}
 	public := false
@@ -58,7 +57,7 @@ func (e *identification) check(ctx context.Context, w *response, r *request) *fa
 		return e.take(ctx, w, r, key)
 	}
 	text := headers.Token(r.Header)
-	// What is remembered is looked up by its hash, and not taken apart again.
+	// A cached token is found by its hash, without parsing it.
 	p, known, err := e.verifier.VerifyCached(ctx, text)
 	if !known {
 		if e.verifier.Foreign(text) {
@@ -66,20 +65,20 @@ func (e *identification) check(ctx context.Context, w *response, r *request) *fa
 				return bad
 			}
 			p, err = e.verifier.Verify(ctx, text)
-			return e.identified(r, text, p, err)
+			return e.noteCaller(r, text, p, err)
 		}
 		p, err = e.verifier.Verify(ctx, text)
 	}
-	unknown := e.identified(r, text, p, err)
+	unknown := e.noteCaller(r, text, p, err)
 	if bad := e.take(ctx, w, r, key); bad != nil {
 		return bad
 	}
 	return unknown
 }
 
-// identified notes what was found out about who is calling. A path that names nothing
-// asks for no token.
-func (e *identification) identified(r *request, text string, p *authn.Principal, err error) *fault.Error {
+// noteCaller stores the verified caller, or returns the error and records the denial. A path without an
+// operation needs no token.
+func (e *identification) noteCaller(r *request, text string, p *authn.Principal, err error) *fault.Error {
 	if err == nil {
 		r.caller, r.token = p, text
 		return nil
@@ -94,16 +93,15 @@ func (e *identification) identified(r *request, text string, p *authn.Principal,
 	return bad
 }
 
-// take takes the request from the allowance of its caller, that is of the client that
-// the token was issued to, or of the address while the caller is not known. It refuses
-// the request when nothing is left. Every response says what is left. A path that names
-// nothing counts as a read.
+// take counts the request against the allowance of its caller, the client that the token was issued to, or the
+// address of an unknown caller. It refuses the request if the allowance is used up. Every response tells what
+// is left. A path without an operation counts as a read.
 func (e *identification) take(ctx context.Context, w *response, r *request, key throttle.Key) *fault.Error {
 	if e.throttler == nil {
 		return nil
 	}
 	if p := r.caller; p != nil {
-		key.Tenant, key.Caller = p.Tenant, callerOf(p)
+		key.Tenant, key.Caller = p.Tenant, callerName(p)
 	} else {
 		key.Caller = "address:" + e.proxies.Address(r.Request)
 	}
@@ -113,13 +111,13 @@ func (e *identification) take(ctx context.Context, w *response, r *request, key 
 	if decision.Admitted {
 		return nil
 	}
-	bad := fault.TooMany("Too many requests: the rate of this class of operations is used up. "+
-		"Wait as long as Retry-After says, and see GET /v1/platform/limits.", decision.RetryAfter).WithOAuth("slow_down")
+	bad := fault.TooMany("Too many requests: the rate limit for this class of operations is reached. "+
+		"Wait as long as Retry-After says. GET /v1/platform/limits shows the limits.", decision.RetryAfter).WithOAuth("slow_down")
 	e.denials.note(r, r.caller, bad)
 	return bad
 }
 
-// newThrottler returns nil when throttling is off.
+// newThrottler returns nil if throttling is off.
 func newThrottler(cfg Config, conns backends.Conns, log *slog.Logger) *throttle.Throttler {
 	if !cfg.Throttle.Enabled {
 		return nil
@@ -127,12 +125,11 @@ func newThrottler(cfg Config, conns backends.Conns, log *slog.Logger) *throttle.
 	return throttle.New(cfg.Throttle, platformv1.NewRateLimitServiceClient(conns.Own), log)
 }
 
-// maxCaller is the longest name that the platform service takes, in bytes.
+// maxCaller is the longest caller name that the platform service accepts, in bytes.
 const maxCaller = 200
 
-// callerOf is the client that a token was issued to, or the user when it names
-// none.
-func callerOf(p *authn.Principal) string {
+// callerName returns the client that a token was issued to, or the user if the token names no client.
+func callerName(p *authn.Principal) string {
 	caller := p.Client
 	if caller == "" {
 		caller = "user:" + p.Subject

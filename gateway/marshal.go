@@ -16,17 +16,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// marshaler is how the generated code reads bodies and writes responses.
+// marshaler reads request bodies and writes responses for the generated code.
 type marshaler struct{}
 
 var _ runtime.Marshaler = marshaler{}
 
-// ContentType is that of every response.
+// ContentType returns the content type of all responses.
 func (marshaler) ContentType(any) string { return contentType }
 
-// Marshal returns the JSON of a message. Of a response it is the last part: what
-// comes before was written by then. Its bytes are only valid until its call
-// ends.
+// Marshal returns the JSON of a message. For a response it returns only the last part: the preceding parts are
+// already written. The bytes are valid until the call ends.
 func (marshaler) Marshal(v any) ([]byte, error) {
 	switch v := v.(type) {
 	case boundReply:
@@ -36,9 +35,9 @@ func (marshaler) Marshal(v any) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return planOf(v).AppendJSON(nil, fields)
+		return planFor(v).AppendJSON(nil, fields)
 	}
-	return nil, fmt.Errorf("%T is no message", v)
+	return nil, fmt.Errorf("%T is not a protobuf message", v)
 }
 
 func (b boundReply) marshal() ([]byte, error) {
@@ -60,14 +59,14 @@ func (b boundReply) marshal() ([]byte, error) {
 		return nil, err
 	}
 	b.c.buf = b.c.bufs.get()
-	last, err := planOf(b.m).StreamJSON((*b.c.buf)[:0], fields, b.c.w)
+	last, err := planFor(b.m).StreamJSON((*b.c.buf)[:0], fields, b.c.w)
 	if err == nil {
 		*b.c.buf = last
 	}
 	return last, err
 }
 
-func planOf(m proto.Message) *transcode.Plan {
+func planFor(m proto.Message) *transcode.Plan {
 	return transcode.For(m.ProtoReflect().Descriptor())
 }
 
@@ -75,9 +74,9 @@ func planOf(m proto.Message) *transcode.Plan {
 func (marshaler) Unmarshal(data []byte, v any) error {
 	m, ok := v.(proto.Message)
 	if !ok {
-		return fmt.Errorf("%T is no message", v)
+		return fmt.Errorf("%T is not a protobuf message", v)
 	}
-	wire, err := planOf(m).AppendWire(nil, data)
+	wire, err := planFor(m).AppendWire(nil, data)
 	if err != nil {
 		return err
 	}
@@ -111,14 +110,14 @@ func (m marshaler) NewEncoder(w io.Writer) runtime.Encoder {
 	})
 }
 
-// decode reads the body into the unknown fields of the message that v points
-// to. When v points to a pointer, it makes the message.
+// decode reads the body into the unknown fields of the message that v points to. If v points to a nil pointer,
+// decode allocates the message.
 func (c *serviceCall) decode(v any) *fault.Error {
 	m := messageAt(v)
 	if m == nil {
 		return fault.Internal(fmt.Errorf("a body of type %T", v))
 	}
-	plan := planOf(m)
+	plan := planFor(m)
 	var wire []byte
 	var err error
 	switch {
@@ -126,7 +125,7 @@ func (c *serviceCall) decode(v any) *fault.Error {
 		wire, err = plan.AppendForm(nil, c.r.body.text)
 	case len(c.r.body.text) == 0 && c.r.route.EmptyBody:
 	default:
-		// RFC 8259, section 8.1: who reads JSON may skip a byte order mark.
+		// RFC 8259, section 8.1: a parser may ignore a byte order mark.
 		wire, err = plan.AppendWire(nil, bytes.TrimPrefix(c.r.body.text, []byte("\ufeff")))
 	}
 	if err != nil {
@@ -145,19 +144,19 @@ func messageAt(v any) proto.Message {
 	if at.Kind() != reflect.Pointer || at.Elem().Kind() != reflect.Pointer {
 		return nil
 	}
-	made := reflect.New(at.Elem().Type().Elem())
-	m, ok := made.Interface().(proto.Message)
+	created := reflect.New(at.Elem().Type().Elem())
+	m, ok := created.Interface().(proto.Message)
 	if ok {
-		at.Elem().Set(made)
+		at.Elem().Set(created)
 	}
 	return m
 }
 
-// buffers keeps byte slices for reuse.
+// buffers pools byte slices.
 type buffers struct{ pool sync.Pool }
 
-// maxPooledBuffer is the size in bytes above which a buffer is not kept, so that one
-// large response does not hold its memory for long.
+// maxPooledBuffer is the size in bytes of the largest buffer that is pooled, so that one large response does
+// not occupy memory for long.
 const maxPooledBuffer = 32 << 20
 
 func (b *buffers) get() *[]byte {

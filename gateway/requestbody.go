@@ -23,16 +23,16 @@ import (
 
 // requestBody is the body of a request.
 type requestBody struct {
-	text []byte // the whole body, once it was read
+	text []byte // the whole body, after it was read
 	form bool   // whether it is a form
 
 	from  io.Reader // bounded
-	limit int64     // bytes that it may have
-	// announced is how long it will be, as its sender says; 0 when it does not.
+	limit int64     // largest size in bytes
+	// announced is the declared length; 0 when the client declares none.
 	announced int64
 }
 
-// bytes returns the text of a body, nil when there is none.
+// bytes returns the body, or nil for a request without one.
 func (b *requestBody) bytes() []byte {
 	if b == nil {
 		return nil
@@ -41,27 +41,26 @@ func (b *requestBody) bytes() []byte {
 }
 
 const (
-	// maxPublicBody is the largest body in bytes of an operation that needs no token:
-	// log-ins, which are forms of a few hundred bytes.
+	// maxPublicBody is the largest body in bytes of an operation that needs no token. These are log-ins: forms
+	// of a few hundred bytes.
 	maxPublicBody = 64 << 10
-	// firstBuffer is what a body is read into first, in bytes.
+	// firstBuffer is the size of the first read buffer, in bytes.
 	firstBuffer = 4 << 10
 )
 
 var errBodyMemory = errors.New("too many bodies at a time")
 
-// bodyReader reads the bodies of requests, as far as there is memory for them.
+// bodyReader reads the bodies of requests while there is memory for them.
 type bodyReader struct {
 	limit          int64
 	stall, timeout time.Duration
 	bodies         *bodymemory.Memory
 	metrics        *metrics.Edge
 	proxies        headers.Proxies
-	refusals       refusals
+	rejecter       rejecter
 }
 
-// check checks the type and the announced size of the body. A request to a
-// route without a body may have none.
+// check checks the type and the declared size of the body. A route without a body ignores it.
 func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.Error {
 	if !r.route.HasBody {
 		return nil
@@ -73,8 +72,8 @@ func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.E
 	if r.ContentLength > b.limit {
 		return b.tooLarge()
 	}
-	// It gets no response writer: it would have the connection closed at once, and
-	// whoever still sends would not see the response.
+	// http.MaxBytesReader gets no response writer. With one, it would close the connection at once, and a
+	// client that still sends would not see the response.
 	b.from = http.MaxBytesReader(nil, r.Body, b.limit)
 	r.body = b
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
@@ -82,19 +81,19 @@ func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.E
 		return mediaType("The body must not be encoded (Content-Encoding).")
 	}
 	kind := "application/json"
-	if b.form = r.route.Policy.OAuthErrors; b.form { // OAuth knows forms only.
+	if b.form = r.route.Policy.OAuthErrors; b.form { // OAuth only uses forms.
 		kind = "application/x-www-form-urlencoded"
 	}
 	declared := r.Header.Get("Content-Type")
 	if declared == "" {
 		return nil
 	}
-	given, _, err := mime.ParseMediaType(declared)
-	if err == nil && given == "application/json" && strings.HasPrefix(r.path, "/authn/") {
-		b.form = false // Where clients of the reference product log in, they send either.
+	mediaKind, _, err := mime.ParseMediaType(declared)
+	if err == nil && mediaKind == "application/json" && strings.HasPrefix(r.path, "/authn/") {
+		b.form = false // Clients of the reference product send forms or JSON to this path.
 		return nil
 	}
-	if err != nil || given != kind {
+	if err != nil || mediaKind != kind {
 		return mediaType("The body must be " + kind + ".")
 	}
 	return nil
@@ -109,36 +108,36 @@ func (b *requestBody) tooLarge() *fault.Error {
 		"The body is larger than %d bytes. Split it into several requests.", b.limit))
 }
 
-// read is the step that reads the body before the request is admitted, so that no slow
-// client takes the place of others. The memory is held until the request has ended.
+// read is the step that reads the body before the request is admitted, so that a slow client occupies no slot.
+// The memory is reserved until the request has ended.
 func (br *bodyReader) read(next handler) handler {
 	return func(ctx context.Context, w *response, r *request) {
 		if r.body == nil {
 			next(ctx, w, r)
 			return
 		}
-		held := bodymemory.HeldOf(br.bodies.Portions(userOf(r.caller), br.proxies.Address(r.Request)))
+		held := bodymemory.NewHeld(br.bodies.Portions(userKey(r.caller), br.proxies.Address(r.Request)))
 		defer br.bodies.Release(held)
 		if bad := br.readAll(w, r, held); bad != nil {
-			br.refusals.refuse(w, r, bad)
+			br.rejecter.reject(w, r, bad)
 			return
 		}
 		next(ctx, w, r)
 	}
 }
 
-// readAll reads the whole body, within its limit, as far as there is memory for it.
+// readAll reads the whole body within its limit, while there is memory for it.
 func (br *bodyReader) readAll(w *response, r *request, held *bodymemory.Held) *fault.Error {
 	pace := listener.RollingDeadline{Stall: br.stall, End: r.began.Add(br.timeout)}
 	from := listener.NewDeadlineReader(r.body.from, w.ResponseWriter, pace)
 	var b []byte
 	for {
 		if len(b) == cap(b) {
-			grown := r.body.grown(cap(b))
-			if !br.bodies.Hold(held, int64(grown-cap(b))) {
-				return br.unread(w, r, errBodyMemory)
+			size := r.body.nextBufferSize(cap(b))
+			if !br.bodies.Hold(held, int64(size-cap(b))) {
+				return br.readFault(w, r, errBodyMemory)
 			}
-			b = append(make([]byte, 0, grown), b...)
+			b = append(make([]byte, 0, size), b...)
 		}
 		n, err := from.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -148,14 +147,14 @@ func (br *bodyReader) readAll(w *response, r *request, held *bodymemory.Held) *f
 			return nil
 		}
 		if err != nil {
-			return br.unread(w, r, err)
+			return br.readFault(w, r, err)
 		}
 	}
 }
 
-// grown returns the size of the next buffer for a body that has filled one: twice as
-// large, but no larger than the body can be, and room to see its end.
-func (b *requestBody) grown(size int) int {
+// nextBufferSize returns the size of the next buffer for a body that has filled one: twice as large, but no
+// larger than the body can be plus some bytes to detect its end.
+func (b *requestBody) nextBufferSize(size int) int {
 	next := max(2*size, firstBuffer)
 	if whole := int(b.announced) + bytes.MinRead; b.announced > 0 && size < whole {
 		next = min(next, whole)
@@ -163,24 +162,23 @@ func (b *requestBody) grown(size int) int {
 	return next
 }
 
-// unread returns what a caller gets whose body could not be read.
-func (br *bodyReader) unread(w *response, r *request, err error) *fault.Error {
+// readFault returns the error for a body that could not be read.
+func (br *bodyReader) readFault(w *response, r *request, err error) *fault.Error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		return r.body.tooLarge()
 	case errors.Is(err, errBodyMemory):
 		br.metrics.Overload(r.class(), metrics.ReasonBodies)
-		return overloaded()
+		return overloadFault()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
-		return fault.New(fault.CodeSlow, http.StatusRequestTimeout, "The body did not come in time. Send it again, faster.").WithCause(err)
+		return fault.New(fault.CodeSlow, http.StatusRequestTimeout, "The body did not arrive in time. Send it again, faster.").WithCause(err)
 	}
-	return fault.Invalid(fault.CodeBadRequest, "The body could not be read to its end.").WithCause(err)
+	return fault.Invalid(fault.CodeBadRequest, "The body is incomplete or malformed. Send it again.").WithCause(err)
 }
 
-// limitLarge is the step that waits until a large body may be worked on. Those that
-// wait hold nothing else.
+// limitLarge is the step that waits until a large body may be processed. Waiting requests occupy no slot.
 func (br *bodyReader) limitLarge(next handler) handler {
 	return func(ctx context.Context, w *response, r *request) {
 		size := br.bodies.Work(r.body.bytes())
@@ -191,12 +189,12 @@ func (br *bodyReader) limitLarge(next handler) handler {
 		wait, cancel := context.WithTimeout(ctx, br.stall)
 		defer cancel()
 		if err := br.bodies.Working.Acquire(wait, size); err != nil {
-			if ctx.Err() != nil { // The client has left, or the server ends.
+			if ctx.Err() != nil { // The client has disconnected, or the server is stopping.
 				w.fail(fault.FromError(ctx.Err()))
 				return
 			}
 			br.metrics.Overload(r.class(), metrics.ReasonBodies)
-			w.fail(overloaded())
+			w.fail(overloadFault())
 			return
 		}
 		defer br.bodies.Working.Release(size)
@@ -204,14 +202,14 @@ func (br *bodyReader) limitLarge(next handler) handler {
 	}
 }
 
-// userOf identifies a user; it is "" for anonymous clients.
-func userOf(p *authn.Principal) string {
+// userKey identifies a user; it is "" for anonymous clients.
+func userKey(p *authn.Principal) string {
 	if p == nil {
 		return ""
 	}
 	name := p.Subject
 	if name == "" {
-		name = callerOf(p)
+		name = callerName(p)
 	}
 	return strconv.FormatInt(p.Tenant, 10) + " " + name
 }

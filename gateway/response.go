@@ -14,27 +14,26 @@ import (
 
 const (
 	contentType = "application/json;charset=utf-8"
-	// retryAfter is the Retry-After in seconds of errors that name no time.
+	// retryAfter is the Retry-After in seconds of errors that do not set one.
 	retryAfter = 5
 )
 
-// response is the ResponseWriter that everything writes to, the generated code too,
-// so it decides what goes out.
+// response is the ResponseWriter of all handlers, including the generated code.
 type response struct {
 	http.ResponseWriter
-	body *listener.DeadlineWriter // to the same
+	body *listener.DeadlineWriter // writes to the same ResponseWriter
 
 	success   int        // status of a success
-	oauth     bool       // whether errors have the form that OAuth gives them
-	recording *recording // holds the response to an idempotent request back, or nil
+	oauth     bool       // whether errors have the OAuth form
+	recording *recording // buffers the response to a request with an Idempotency-Key, or nil
 
-	status    int   // that was written, or 0
-	truncated bool  // whether the response must not end as if it were whole
+	status    int   // the written status, or 0
+	truncated bool  // whether the connection must be cut off, because the response is incomplete
 	broken    bool  // whether a write failed
-	cause     error // of a failure, for the log
+	cause     error // of an error, for the log
 }
 
-// begin sets the headers that every response has.
+// begin sets the headers of every response.
 func (w *response) begin(requestID string) {
 	h := w.Header()
 	h["X-Request-Id"] = []string{requestID}
@@ -54,8 +53,7 @@ func (w *response) WriteHeader(status int) {
 	}
 }
 
-// Write writes the body of a success: nothing else writes before the status
-// is known.
+// Write writes the body of a success, and first the status if that is not yet written.
 func (w *response) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		if w.success == http.StatusNoContent {
@@ -75,8 +73,8 @@ func (w *response) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// fail writes an error. When a part of a success was written already, all that
-// is left is to cut the response off, so that nobody takes it for whole.
+// fail writes an error. If a part of a success is already written, it cuts the response off, so that the client
+// does not take it for complete.
 func (w *response) fail(f *fault.Error) {
 	w.cause = f
 	if w.recording.holds() {
@@ -110,8 +108,8 @@ func (w *response) fail(f *fault.Error) {
 	_, _ = w.Write(body)
 }
 
-// privateCaching is the Cache-Control of every response that needs a token: it may hold
-// personal data, which no cache may keep. It is never changed.
+// privateCaching is the Cache-Control of all responses that need a token. They may contain personal data, which
+// no cache may store. Do not modify it.
 var privateCaching = []string{"no-store"}
 
 func noStore(h http.Header) {
@@ -119,8 +117,7 @@ func noStore(h http.Header) {
 	h.Set("Pragma", "no-cache")
 }
 
-// errorJSON is the body of an error. Details that cannot be written are left
-// out: the error itself must arrive.
+// errorJSON returns the body of an error. If the details cannot be encoded, it omits them.
 func errorJSON(f *fault.Error) []byte {
 	if b, err := messageJSON(f.Body()); err == nil {
 		return b
@@ -140,14 +137,14 @@ func messageJSON(m proto.Message) ([]byte, error) {
 	return transcode.For(m.ProtoReflect().Descriptor()).AppendJSON(nil, wire)
 }
 
-// oauthJSON is the body of an error as RFC 6749, section 5.2, asks.
+// oauthJSON returns the body of an error in the form of RFC 6749, section 5.2.
 func oauthJSON(f *fault.Error) []byte {
 	b := append([]byte(`{"error":`), transcode.AppendString(nil, oauthError(f))...)
 	b = append(b, `,"error_description":`...)
 	return append(transcode.AppendString(b, f.Message), '}')
 }
 
-// oauthError returns the error's name, which errors from elsewhere have not.
+// oauthError returns the OAuth name of an error, derived from the status if the error has none.
 func oauthError(f *fault.Error) string {
 	switch {
 	case f.OAuth != "":

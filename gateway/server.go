@@ -15,22 +15,20 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/listener"
 )
 
-// Bounds of a connection, whatever is asked over it.
+// Bounds of a connection.
 const (
-	// partOfAddress is the part of them that run for one address.
+	// partOfAddress is the divisor of MaxHandshakes that gives the default of HandshakesPerAddress.
 	partOfAddress = 8
 
 	idleTimeout    = 3 * time.Minute
 	maxHeaderBytes = 32 << 10
 	maxStreams     = 128
-	// pingAfter is how long a connection of HTTP/2 is silent before its client
-	// is asked whether it is there.
+	// pingAfter is the idle time after which the server pings an HTTP/2 client.
 	pingAfter = 30 * time.Second
-	// drain is how long requests that run may take when the server stops. The
-	// whole process must have ended within the 10 s that containers are given.
+	// drain is the time for running requests to end when the server stops. Containers get 10 s to stop the
+	// whole process.
 	drain = 4 * time.Second
-	// grace is what reading and writing may take beyond the time that the
-	// request itself may take.
+	// grace is the time for reading and writing beyond the timeout of the request.
 	grace = time.Minute
 )
 
@@ -42,12 +40,12 @@ type Server struct {
 	drain   time.Duration
 	limiter *listener.Limiter
 	linger  *listener.Lingerer
-	// stopping reports whether the process is about to end.
+	// stopping reports whether the process is about to stop.
 	stopping func() bool
 }
 
-// NewServer makes the server of an edge. The certificate comes from config,
-// whose version is raised to TLS 1.2 when it allows older ones.
+// NewServer returns the server of an edge. config supplies the certificate; NewServer raises its minimum
+// version to TLS 1.2.
 func NewServer(e *Edge, config *tls.Config) *Server {
 	config = config.Clone()
 	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
@@ -71,30 +69,28 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 		ConnState:   listener.NoteState,
 		ErrorLog:    log.New(logWriter{e.log}, "", 0),
 	}
-	// While somebody waits for a slot, connections that rest are ended, and the
-	// others after their next response.
+	// While a connection waits for a slot, idle connections are closed, and the others after their next
+	// response.
 	s.limiter = listener.NewLimiter(e.cfg.MaxConnections, e.metrics.Connections, func(full bool) { s.http.SetKeepAlivesEnabled(!full) })
 	return s
 }
 
-// LeaveWhen has clients leave once stopping reports that the process is about to end,
-// before the server stops: each connection ends with its next response. A client whose
-// connection were ended while it sends a request would not know what became of that. It
-// is called before the server serves.
+// LeaveWhen makes clients disconnect as soon as stopping reports that the process is about to stop: each
+// connection ends with its next response. Otherwise a client whose connection ends while it sends a request
+// would not know the result. Call it before serving.
 func (s *Server) LeaveWhen(stopping func() bool) { s.stopping = stopping }
 
 func (s *Server) closeWhenStopping(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.stopping() {
-			w.Header().Set("Connection", "close") // In HTTP/2 the server says GOAWAY.
+			w.Header().Set("Connection", "close") // For HTTP/2 the server sends GOAWAY.
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// Run serves HTTPS, and plain HTTP for trusted proxies when plain is not nil,
-// until ctx ends. Then it stops accepting, and gives the requests that run a
-// short time. What was refused by then is kept before it returns.
+// Run serves HTTPS, and plain HTTP for trusted proxies unless plain is nil, until ctx ends. Then it stops
+// accepting and gives the running requests a short time. It stores all denials before it returns.
 func (s *Server) Run(ctx context.Context, https, plain net.Listener) error {
 	defer s.edge.denials.gather(ctx)()
 	ended := make(chan error, 2)
@@ -111,37 +107,36 @@ func (s *Server) Run(ctx context.Context, https, plain net.Listener) error {
 	defer cancel()
 	err := s.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		// That a request was slow is no failure of a server that was asked to stop.
-		s.log.Warn("requests that ran were cut off", "after", s.drain.String())
+		// Slow requests are not an error of a server that was told to stop.
+		s.log.Warn("running requests were cut off", "after", s.drain.String())
 		return nil
 	}
 	return err
 }
 
-// Serve serves HTTPS until Shutdown. Plain HTTP is refused with an error body.
+// Serve serves HTTPS until Shutdown. It answers plain HTTP with an error body.
 func (s *Server) Serve(l net.Listener) error {
 	secure := listener.TLS{
 		Config: s.http.TLSConfig, MaxHandshakes: s.edge.cfg.MaxHandshakes, PerAddress: s.edge.cfg.HandshakesPerAddress,
 		Timeout: s.edge.cfg.HandshakeTimeout, Running: s.edge.metrics.Handshakes, Failures: s.edge.metrics.Failures, Log: s.log,
 	}
-	return closed(s.http.Serve(secure.Listen(listener.RefusePlain(s.linger.Linger(s.limiter.Limit(listener.Cork(l))), plainRefusal()))))
+	return serveError(s.http.Serve(secure.Listen(listener.RefusePlain(s.linger.Linger(s.limiter.Limit(listener.Cork(l))), plainRefusal()))))
 }
 
-// ServePlain serves plain HTTP until Shutdown. The edge refuses it but from
-// trusted proxies.
+// ServePlain serves plain HTTP until Shutdown. The edge refuses requests that do not come from trusted proxies.
 func (s *Server) ServePlain(l net.Listener) error {
-	return closed(s.http.Serve(s.linger.Linger(s.limiter.Limit(l))))
+	return serveError(s.http.Serve(s.linger.Linger(s.limiter.Limit(l))))
 }
 
-func closed(err error) error {
+func serveError(err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return fmt.Errorf("serving HTTP: %w", err)
 }
 
-// Shutdown stops accepting and waits until the requests that run have ended and their
-// clients have the responses, or until ctx ends; then it closes their connections.
+// Shutdown stops accepting, and waits until the running requests have ended and their responses are sent, or
+// until ctx ends; then it closes the connections.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err != nil {
 		_ = s.http.Close()
@@ -158,8 +153,7 @@ func (w logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// plainRefusal is the response to plain HTTP on the port of HTTPS, in the form of all
-// our errors.
+// plainRefusal returns the response to plain HTTP on the HTTPS port, in the common form of errors.
 func plainRefusal() []byte {
 	f := httpsOnly()
 	body := errorJSON(f)

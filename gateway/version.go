@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 )
 
-// bindCondition reads the If-Match of a request that is not a GET. The service compares it, in
-// the transaction that writes. Where there is no version to compare it with, only * passes.
+// bindCondition reads the If-Match of a request that is not a GET. The service compares it in the transaction
+// that writes. For an operation without a version, only * is accepted.
 func bindCondition(_ context.Context, _ *response, r *request) *fault.Error {
 	lines := r.Header.Values("If-Match")
 	if len(lines) == 0 || r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -31,13 +31,13 @@ func bindCondition(_ context.Context, _ *response, r *request) *fault.Error {
 		r.condition = condition.String()
 	case condition.NamesVersions():
 		return fault.Invalid(precondition.CodeNoVersion,
-			"What this operation changes has no version of its own, so If-Match cannot be compared. Leave If-Match out. Where the items of the request have versions, send these.")
+			"The object of this operation has no version, so If-Match cannot be compared. Leave If-Match out. If the items of the request have versions, send these.")
 	}
 	return nil
 }
 
-// tagVersion gives a response its entity tag: the version that the service reported, or that
-// the response shows.
+// tagVersion sets the entity tag of a response: the version that the service reported, or the version in the
+// response.
 func (c *serviceCall) tagVersion(md runtime.ServerMetadata, message proto.Message) {
 	if !c.r.route.Policy.Versioned {
 		return
@@ -45,28 +45,28 @@ func (c *serviceCall) tagVersion(md runtime.ServerMetadata, message proto.Messag
 	version := ""
 	if reported := md.HeaderMD.Get(rpc.HeaderVersion); len(reported) > 0 {
 		version = reported[len(reported)-1]
-	} else if fields, err := wire.Of(message); err == nil { // The marshaler meets an error too, and fails.
-		version = versionOf(fields, message.ProtoReflect().Descriptor())
+	} else if fields, err := wire.Of(message); err == nil { // The marshaler reports the error.
+		version = messageVersion(fields, message.ProtoReflect().Descriptor())
 	}
 	if version != "" {
 		c.w.Header().Set("ETag", `"`+version+`"`)
 	}
 }
 
-// versionOf is the version in the bytes of a message, or "" when it has none.
-func versionOf(fields []byte, desc protoreflect.MessageDescriptor) string {
+// messageVersion returns the version in the bytes of a message, or "".
+func messageVersion(fields []byte, desc protoreflect.MessageDescriptor) string {
 	if field := policy.VersionField(desc); field != nil {
-		return versionIn(fields, field)
+		return fieldVersion(fields, field)
 	}
 	for number, inner := range wire.Texts(fields) {
 		if field := policy.WrappedVersion(desc, number); field != nil {
-			return versionIn(inner, field)
+			return fieldVersion(inner, field)
 		}
 	}
 	return ""
 }
 
-func versionIn(fields []byte, field protoreflect.FieldDescriptor) string {
+func fieldVersion(fields []byte, field protoreflect.FieldDescriptor) string {
 	if field.Kind() == protoreflect.StringKind {
 		return string(wire.LastText(fields, field))
 	}

@@ -1,5 +1,4 @@
-// Package bodymemory bounds the memory of request bodies that are on their way or worked
-// on.
+// Package bodymemory bounds the memory of request bodies that the edge is receiving or processing.
 package bodymemory
 
 import (
@@ -10,50 +9,48 @@ import (
 )
 
 const (
-	// smallBody is the size in bytes up to which a body is not counted among the large
-	// ones, of which few are worked on at a time. An object in it counts for
-	// bytesOfObject at least: it may be an empty one, and take much memory.
+	// smallBody is the largest body in bytes that does not count as large; few large bodies are processed at a
+	// time. Each object in a body counts for bytesOfObject at least, because even an empty object can take much
+	// memory.
 	smallBody     = 32 << 10
 	bytesOfObject = 64
 )
 
-// Parts of the memory for bodies, as divisors.
+// Divisors of the memory for bodies.
 const (
-	// anonymousShare is what those have together whom no token names.
+	// anonymousShare is the share of all callers without a token together.
 	anonymousShare = 4
-	// addressPart is what callers of one address have together (one /64 of IPv6); of
-	// anonymous callers it is a part of theirs.
+	// addressPart is the share of all callers at one address (one /64 of IPv6); for anonymous callers it is a
+	// part of the anonymous share.
 	addressPart = 2
-	// userPart is what one user has, by however many tokens.
+	// userPart is the share of one user, over all tokens of the user.
 	userPart = 8
 )
 
-// Memory is the memory for bodies that are on their way or worked on. Whoever sends
-// slowly holds it for as long as that takes, so nobody gets more than a part of it:
-// neither anonymous callers together, nor one address, nor one user.
+// Memory counts the memory of bodies that the edge is receiving or processing. A slow sender occupies memory
+// for a long time, so that anonymous callers, each address and each user are limited to a part of it.
 type Memory struct {
 	max, large int64
-	// Working bounds the bytes of large bodies that are worked on at a time. What is made
-	// of them takes many times their size.
+	// Working bounds the bytes of large bodies that are processed at a time. Processing takes many times their
+	// size.
 	Working *semaphore.Weighted
 
 	mu   sync.Mutex
-	held map[string]int64 // by part; "" is all
+	held map[string]int64 // bytes by portion; "" is the total
 }
 
-// New makes a Memory of max bytes, of which large are of large bodies that are worked on
-// at a time.
+// New returns a Memory of max bytes. At most large bytes of large bodies are processed at a time.
 func New(max, large int64) *Memory {
 	return &Memory{max: max, large: large, Working: semaphore.NewWeighted(large), held: map[string]int64{}}
 }
 
-// Portion is a part of the memory that a body is counted in.
+// Portion is a part of the memory with its own limit. Each body counts in several portions.
 type Portion struct {
 	name string
 	max  int64
 }
 
-// Portions returns the parts of a user, "" is an anonymous caller.
+// Portions returns the portions of a user; user is "" for an anonymous caller.
 func (b *Memory) Portions(user, address string) []Portion {
 	all := Portion{"", b.max}
 	if user == "" {
@@ -63,68 +60,67 @@ func (b *Memory) Portions(user, address string) []Portion {
 	return []Portion{all, {"at " + address, max(b.max/addressPart, 1)}, {"user " + user, max(b.max/userPart, 1)}}
 }
 
-// take counts bytes, unless one of the portions would be too large.
-func (b *Memory) take(of []Portion, bytes int64) bool {
+// take reserves bytes in all portions, unless that exceeds the limit of one.
+func (b *Memory) take(portions []Portion, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, p := range of {
+	for _, p := range portions {
 		if b.held[p.name]+bytes > p.max {
 			return false
 		}
 	}
-	for _, p := range of {
+	for _, p := range portions {
 		b.held[p.name] += bytes
 	}
 	return true
 }
 
-// give counts bytes no longer.
-func (b *Memory) give(of []Portion, bytes int64) {
+// give releases bytes.
+func (b *Memory) give(portions []Portion, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, p := range of {
+	for _, p := range portions {
 		if b.held[p.name] -= bytes; b.held[p.name] == 0 {
 			delete(b.held, p.name)
 		}
 	}
 }
 
-// Held is what a request holds of the memory for bodies.
+// Held is the memory that one request has reserved.
 type Held struct {
-	of    []Portion
-	bytes int64
+	portions []Portion
+	bytes    int64
 }
 
-// HeldOf returns what a request holds that is counted in some portions: nothing yet.
-func HeldOf(of []Portion) *Held { return &Held{of: of} }
+// NewHeld returns a reservation of no bytes in the given portions.
+func NewHeld(portions []Portion) *Held { return &Held{portions: portions} }
 
-// Bytes is how much it is.
+// Bytes returns the number of reserved bytes.
 func (h *Held) Bytes() int64 { return h.bytes }
 
-// Empty reports whether no request holds anything.
+// Empty reports whether no request has reserved memory.
 func (b *Memory) Empty() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.held) == 0
 }
 
-// Hold counts some more bytes of a request, unless there is no memory for them.
+// Hold reserves more bytes for a request, unless a limit is reached.
 func (b *Memory) Hold(h *Held, size int64) bool {
-	if !b.take(h.of, size) {
+	if !b.take(h.portions, size) {
 		return false
 	}
 	h.bytes += size
 	return true
 }
 
-// Release gives back what a request holds.
+// Release releases the memory of a request.
 func (b *Memory) Release(h *Held) {
-	b.give(h.of, h.bytes)
+	b.give(h.portions, h.bytes)
 	h.bytes = 0
 }
 
-// Work returns how much a body counts among the large ones, of which few are worked on
-// at a time; 0 for a small one.
+// Work returns the bytes that a body counts in Working; 0 for a small body.
 func (b *Memory) Work(body []byte) int64 {
 	size := max(int64(len(body)), bytesOfObject*int64(bytes.Count(body, []byte("{"))))
 	if size <= smallBody {

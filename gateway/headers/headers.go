@@ -1,5 +1,4 @@
-// Package headers reads what the headers of HTTP requests say, and from whom they are
-// believed.
+// Package headers reads the headers of HTTP requests, and decides which senders to trust.
 package headers
 
 import (
@@ -19,7 +18,7 @@ const (
 	bearer            = "bearer"
 )
 
-// Request takes over a well-formed request id and trace, or makes an id.
+// Request returns the request id and trace of a request if they are well-formed, or a new id.
 func Request(r *http.Request) obs.Request {
 	req := obs.Request{ID: r.Header.Get("X-Request-Id")}
 	if !obs.ValidRequestID(req.ID) {
@@ -31,11 +30,10 @@ func Request(r *http.Request) obs.Request {
 	return req
 }
 
-// Passed returns what of the headers of a request goes to the services, as their
-// metadata: the token, who asks and under which name of ours, and the language. What
-// proxies say is passed on when they are trusted.
-func Passed(r *http.Request, trusted bool) metadata.MD {
-	md := make(metadata.MD, 8) // There is room for what the caller adds.
+// Metadata returns the headers that the edge passes to the services as metadata: the token, the host, the
+// client address and the language. It includes forwarded headers only if trusted is set.
+func Metadata(r *http.Request, trusted bool) metadata.MD {
+	md := make(metadata.MD, 8) // room for entries that the caller adds
 	add := func(name, value string) {
 		if value != "" && Printable(value) {
 			md[name] = []string{value}
@@ -63,8 +61,8 @@ func Passed(r *http.Request, trusted bool) metadata.MD {
 	return md
 }
 
-// Token returns the access token of a request, with or without the scheme in
-// front of it, or "" when there is none or more than one.
+// Token returns the access token of a request, with or without the scheme in front of it. It returns "" if
+// there is no token or more than one.
 func Token(h http.Header) string {
 	values := h["Authorization"]
 	if len(values) != 1 {
@@ -82,7 +80,7 @@ func Token(h http.Header) string {
 	return value
 }
 
-// Printable reports whether text may be a value of gRPC metadata.
+// Printable reports whether text is valid as a value of gRPC metadata.
 func Printable(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {

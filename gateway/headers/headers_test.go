@@ -54,7 +54,7 @@ func TestPassed(t *testing.T) {
 			for name, value := range c.sent {
 				r.Header.Set(name, value)
 			}
-			assert.Equal(t, c.want, headers.Passed(r, c.trusted))
+			assert.Equal(t, c.want, headers.Metadata(r, c.trusted))
 			assert.Len(t, c.sent, len(r.Header), "the request stays as it is")
 		})
 	}

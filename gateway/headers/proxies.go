@@ -11,7 +11,7 @@ import (
 // Proxies are the addresses of the proxies that are trusted.
 type Proxies []netip.Prefix
 
-// Trust reports whether the request comes from one of them.
+// Trust reports whether the request comes from a trusted proxy.
 func (p Proxies) Trust(r *http.Request) bool {
 	if len(p) == 0 {
 		return false
@@ -28,8 +28,7 @@ func (p Proxies) Trust(r *http.Request) bool {
 	return false
 }
 
-// Address is where the request comes from, as the last trusted proxy saw
-// it.
+// Address returns the key of the client's address, as the last trusted proxy reported it.
 func (p Proxies) Address(r *http.Request) string {
 	from := r.RemoteAddr
 	if p.Trust(r) {
@@ -41,7 +40,7 @@ func (p Proxies) Address(r *http.Request) string {
 	return listener.AddressKey(from)
 }
 
-// HTTPS reports whether a request came over TLS, to us or to a proxy that is trusted.
+// HTTPS reports whether a request arrived over TLS, either directly or through a trusted proxy.
 func (p Proxies) HTTPS(r *http.Request) bool {
 	return r.TLS != nil || p.Trust(r) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }
