@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/restore"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 )
 
 // Backends are what every service that has events works with.
@@ -45,14 +46,14 @@ type Core struct {
 
 // Migrations returns the schema of a service with events: that of its own,
 // whose versions are kept in the named table, and those of marks, of the outbox, of
-// copies and of the audit trail.
+// copies, of setup resources and of the audit trail.
 func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {
 	events, err := outbox.Migrations()
 	if err != nil {
 		return nil, err
 	}
 	copies, err := replica.Migrations()
-	return []pg.Migrations{restore.Migrations(), events, copies, audit.Migrations(), {Table: table, FS: own}}, err
+	return []pg.Migrations{restore.Migrations(), events, copies, audit.Migrations(), setup.Migrations(), {Table: table, FS: own}}, err
 }
 
 // NewCore makes the core of a service. It touches neither the database nor the

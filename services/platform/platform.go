@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
 	"github.com/rotaloom/rotaloom/pkg/restore"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -85,7 +86,7 @@ type Service struct {
 
 // Migrations returns the schema that the service needs.
 func Migrations() []pg.Migrations {
-	return []pg.Migrations{restore.Migrations(), audit.Migrations(), {Table: "platform_version", FS: migrations.FS}}
+	return []pg.Migrations{restore.Migrations(), audit.Migrations(), setup.Migrations(), {Table: "platform_version", FS: migrations.FS}}
 }
 
 // New makes the service. It does not touch the database.

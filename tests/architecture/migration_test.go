@@ -22,6 +22,7 @@ var atOnce = map[string]int{
 	"pkg/outbox/migrations":           4,
 	"pkg/replica/migrations":          2,
 	"pkg/restore/migrations":          1,
+	"pkg/setup/migrations":            1,
 	"services/auth/migrations":        16,
 	"services/commons/migrations":     30,
 	"services/platform/migrations":    6,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/services/platform/migrations"
 )
@@ -13,5 +14,5 @@ import (
 // New returns a pool on a database of the test's own, with the schema of the service.
 func New(t testing.TB) *pg.Pool {
 	t.Helper()
-	return pgtest.New(t, audit.Migrations(), pg.Migrations{Table: "platform_version", FS: migrations.FS})
+	return pgtest.New(t, audit.Migrations(), setup.Migrations(), pg.Migrations{Table: "platform_version", FS: migrations.FS})
 }

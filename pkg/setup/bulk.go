@@ -1,0 +1,160 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+)
+
+// Outcome has the result of each item of a bulk operation.
+type Outcome[T Message] = bulk.Outcome[T, T]
+
+// CreateMany stores new resources. With partial it stores the valid ones; otherwise all or none.
+func (r *Resource[T]) CreateMany(ctx context.Context, list []T, partial bool) (*Outcome[T], error) {
+	return r.runMany(ctx, list, partial, r.insert)
+}
+
+// UpdateMany replaces resources, which it finds by their ids, or without an id by their names. With
+// partial it stores the valid ones; otherwise all or none. An item whose resource an earlier item
+// replaced is refused.
+func (r *Resource[T]) UpdateMany(ctx context.Context, list []T, partial bool) (*Outcome[T], error) {
+	replaced := map[int64]bool{}
+	return r.runMany(ctx, list, partial, func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error) {
+		id, err := r.Kind.find(ctx, tx, sent)
+		switch {
+		case err != nil:
+			return sent, err
+		case id == 0:
+			return sent, r.Kind.unknownItem(path, sent)
+		case replaced[id]:
+			return sent, fault.Invalid(r.Kind.Invalid, fmt.Sprintf("%s: the %s %d is replaced already by an earlier one.", path, r.Kind.What, id))
+		}
+		out, _, err := r.replace(ctx, tx, path, id, sent)
+		replaced[id] = replaced[id] || err == nil
+		return out, err
+	})
+}
+
+// UpsertMany replaces the resources that it finds by their ids, or without an id by their names, and
+// creates the ones whose names are new. With partial it stores the valid ones; otherwise all or none.
+func (r *Resource[T]) UpsertMany(ctx context.Context, list []T, partial bool) (*Outcome[T], error) {
+	return r.runMany(ctx, list, partial, func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error) {
+		// A concurrent creation of the same name ends before insert returns nameTaken; the second
+		// attempt then replaces it.
+		for attempt := 0; ; attempt++ {
+			id, err := r.Kind.find(ctx, tx, sent)
+			if err != nil {
+				return sent, err
+			}
+			switch {
+			case id != 0:
+				out, _, err := r.replace(ctx, tx, path, id, sent)
+				return out, err
+			case sent.GetId() != 0:
+				return sent, r.Kind.unknownItem(path, sent)
+			}
+			out, err := r.insert(ctx, tx, path, sent)
+			if taken := (nameTaken{}); attempt > 0 || !errors.As(err, &taken) {
+				return out, err
+			}
+		}
+	})
+}
+
+// DeleteMany removes the resources of references, all or none. The path is the position of the
+// references in the request.
+func (r *Resource[T]) DeleteMany(ctx context.Context, path string, refs []*commonv1.Ref) (*emptypb.Empty, error) {
+	if len(refs) == 0 {
+		return &emptypb.Empty{}, nil
+	}
+	list, err := r.Kind.Read(ctx, r.Pool, path, refs)
+	if err != nil {
+		return nil, err
+	}
+	if r.BeforeDelete != nil {
+		for _, resource := range list {
+			if err := r.BeforeDelete(ctx, resource); err != nil {
+				return nil, err
+			}
+		}
+	}
+	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		deleted := map[int64]bool{}
+		for _, resource := range list {
+			if deleted[resource.GetId()] {
+				continue
+			}
+			deleted[resource.GetId()] = true
+			if err := r.delete(ctx, tx, resource.GetId(), nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return &emptypb.Empty{}, err
+}
+
+// Read returns the resources of references in the order of the references, or all resources if
+// there are no references.
+func (r *Resource[T]) Read(ctx context.Context, path string, refs []*commonv1.Ref) ([]T, error) {
+	list, err := r.Kind.Read(ctx, r.Pool, path, refs)
+	if err != nil {
+		return nil, err
+	}
+	return list, r.show(ctx, list...)
+}
+
+// runMany stores the items of a request in one transaction. With partial each item has a
+// savepoint.
+func (r *Resource[T]) runMany(ctx context.Context, list []T, partial bool, store func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error)) (outcome *Outcome[T], err error) {
+	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		outcome, err = bulk.Run(list, partial, func(i int, sent T) (out T, err error) {
+			path := fmt.Sprintf("%ss[%d]", r.Kind.Path, i)
+			if !partial {
+				return store(ctx, tx, path, sent)
+			}
+			err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+				out, err = store(ctx, tx, path, sent)
+				return err
+			})
+			return out, err
+		})
+		return err
+	})
+	return outcome, err
+}
+
+// find returns the id of the resource that an item means, or 0 if there is no such resource.
+func (k *Kind[T]) find(ctx context.Context, tx pgx.Tx, sent T) (int64, error) {
+	var ids []int64
+	names := []string{sent.GetName()}
+	if id := sent.GetId(); id != 0 {
+		ids, names = []int64{id}, nil
+	}
+	list, err := k.Find(ctx, tx, ids, names)
+	if err != nil || len(list) == 0 {
+		return 0, err
+	}
+	return list[0].GetId(), nil
+}
+
+// unknownItem is the error for an item that no stored resource matches.
+func (k *Kind[T]) unknownItem(path string, sent T) error {
+	id := sent.GetId()
+	switch {
+	case id != 0:
+		return k.unknown(path, &id, "")
+	case strings.TrimSpace(sent.GetName()) == "":
+		return fault.Invalid(k.Missing, path+" needs an id or a name.")
+	}
+	return k.unknown(path, nil, sent.GetName())
+}

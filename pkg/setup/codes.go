@@ -1,0 +1,108 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/precondition"
+)
+
+// maxName bounds names, in characters.
+const maxName = 250
+
+// Codes are the error codes of a kind.
+type Codes struct {
+	// Missing (400): a required value is missing.
+	Missing string
+	// Invalid (400): a property has a value that it may not have.
+	Invalid string
+	// TooLong (400): a name has too many characters. The default is Invalid.
+	TooLong string
+	// Taken (400): another resource has the name or the qualifier.
+	Taken string
+	// TakenConflicts gives Taken the status 409.
+	TakenConflicts bool
+	// Unknown (400, 404): no resource has the id or the name.
+	Unknown string
+	// OtherID (400): the id in the body differs from the id in the path.
+	OtherID string
+	// InUse (400): other resources refer to the resource that is to be deleted. The default is
+	// Invalid.
+	InUse string
+}
+
+// CheckName checks the name of a resource that stands at a path of the request.
+func (c Codes) CheckName(path, name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return fault.Invalid(c.Missing, path+".name is missing.")
+	case utf8.RuneCountInString(name) > maxName:
+		return fault.Invalid(cmp.Or(c.TooLong, c.Invalid), fmt.Sprintf("%s.name must have at most %d characters.", path, maxName))
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return fault.Invalid(c.Invalid, path+".name must not have control characters.")
+	}
+	return nil
+}
+
+// CheckID refuses a body whose id differs from the id in the path. A body may omit the id.
+func (c Codes) CheckID(inPath int64, inBody *int64) error {
+	if inBody == nil || *inBody == inPath {
+		return nil
+	}
+	return fault.Invalid(c.OtherID,
+		fmt.Sprintf("The id %d in the body is not the id %d in the path.", *inBody, inPath))
+}
+
+// ParseVersion reads the version that a caller has read. It returns nil for an empty text: such a
+// caller replaces any version.
+func (c Codes) ParseVersion(path, text string) (*int64, error) {
+	if text == "" {
+		return nil, nil
+	}
+	version, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil, fault.Invalid(c.Invalid, path+".version must be a number.")
+	}
+	return &version, nil
+}
+
+// taken is the error for a name that another resource has.
+func (k *Kind[T]) taken(name string) error {
+	message := fmt.Sprintf("There is a %s with the name %q already.", k.What, name)
+	if k.TakenConflicts {
+		return fault.Conflict(k.Taken, message)
+	}
+	return fault.Invalid(k.Taken, message)
+}
+
+// full is the error for a resource above the limit of a tenant.
+func (k *Kind[T]) full() error {
+	return fault.Conflict(fault.CodeFull, fmt.Sprintf("There are %d %ss, which is the limit. Delete unused ones first.", MaxListed, k.What))
+}
+
+// stale is the error for a resource that has changed since the caller read it.
+func (k *Kind[T]) stale(ctx context.Context, id int64) error {
+	return precondition.Stale(ctx,
+		fmt.Sprintf("The %s %d was changed since it was read. Read it again.", k.What, id))
+}
+
+// notFound is the error for an unknown id in the path of a request.
+func (k *Kind[T]) notFound(id int64) error {
+	return fault.NotFound(k.Unknown, fmt.Sprintf("There is no %s with the id %d.", k.What, id))
+}
+
+// unknown is the error for a reference at a path of the request that no resource has. It
+// shortens names, because they come from the caller.
+func (k *Kind[T]) unknown(path string, id *int64, name string) error {
+	text := fmt.Sprintf("%.100q", name)
+	if id != nil {
+		text = fmt.Sprintf("with the id %d", *id)
+	}
+	return fault.Invalid(k.Unknown, fmt.Sprintf("The %s %s (%s) does not exist.", k.What, text, path))
+}

@@ -1,0 +1,179 @@
+// Package setup serves setup resources: the named objects that administrators edit, such as
+// shift templates and pay codes.
+//
+// A service declares a [Kind] with its messages, references and qualifiers, and a [Resource]
+// with its rules. Everything else follows from the declaration: storage, versions, bulk
+// operations, unique names and qualifiers, the lock and the present name of a referenced
+// resource, and the refusal to delete a resource that is in use.
+package setup
+
+import (
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup/migrations"
+)
+
+// MaxListed bounds the resources of a kind that a tenant may have, and so the length of a list
+// of all of them.
+const MaxListed = 10_000
+
+// firstVersion is the version of a new resource.
+const firstVersion = 1
+
+// Migrations returns the tables of references and unique texts. Each service that declares
+// kinds has them in its database.
+func Migrations() pg.Migrations {
+	return pg.Migrations{Table: "setup_version", FS: migrations.FS}
+}
+
+// Message is the message of a resource. Its name is unique in the tenant; letter case does
+// not count.
+type Message interface {
+	proto.Message
+	GetId() int64
+	GetName() string
+}
+
+// Declaration describes a kind of resources.
+type Declaration[T Message] struct {
+	Codes
+	// What names a resource in messages, such as "shift template".
+	What string
+	// Path names a resource in the paths of error messages. The default is What in camel
+	// case, such as "shiftTemplate".
+	Path string
+	// Table has the columns tenant_id, id, name, version and body, and a unique
+	// index Table_name on the lower-case name.
+	Table string
+	// Strip removes computed properties from a copy before it is stored. The id, the
+	// version and a qualifier that repeats the name are removed without it. It may be nil.
+	Strip func(T)
+	// Fill sets computed properties of a resource that was read. The version counts from 1.
+	// It may be nil.
+	Fill func(resource T, version int64)
+	// References are the properties that refer to other resources.
+	References []Reference
+	// Unique are text properties, by their names in the contract, that no two resources of a
+	// tenant share, such as "persistent_id". An empty text is not compared.
+	Unique []string
+}
+
+// Kind is a declared kind of resources. It has no state; all methods take the tenant from the
+// context.
+type Kind[T Message] struct {
+	Declaration[T]
+	sql statements
+	// version is an int64 or a decimal text, or nil. qualifier is nil where the
+	// message has no property of this name.
+	id, name, version, qualifier protoreflect.FieldDescriptor
+	references                   []reference
+	unique                       []protoreflect.FieldDescriptor
+}
+
+// NewKind returns the kind of a declaration. It panics if the declaration names a property
+// that the message lacks.
+func NewKind[T Message](d Declaration[T]) *Kind[T] {
+	if d.Path == "" {
+		d.Path = camelCase(d.What)
+	}
+	var zero T
+	message := zero.ProtoReflect().Descriptor()
+	fields := message.Fields()
+	k := &Kind[T]{Declaration: d, sql: newStatements(d.Table), id: fields.ByName("id"), name: fields.ByName("name")}
+	if f := fields.ByName("version"); f != nil && (f.Kind() == protoreflect.Int64Kind || f.Kind() == protoreflect.StringKind) {
+		k.version = f
+	}
+	if f := fields.ByName("qualifier"); f != nil && f.Kind() == protoreflect.StringKind {
+		k.qualifier = f
+	}
+	for _, r := range d.References {
+		k.references = append(k.references, newReference(message, r))
+	}
+	for _, property := range d.Unique {
+		f := fields.ByName(protoreflect.Name(property))
+		if f == nil || f.Kind() != protoreflect.StringKind {
+			panic("setup: " + string(message.FullName()) + " has no text " + property)
+		}
+		k.unique = append(k.unique, f)
+	}
+	return k
+}
+
+func camelCase(words string) string {
+	var out strings.Builder
+	for i, word := range strings.Fields(words) {
+		if i > 0 {
+			word = strings.ToUpper(word[:1]) + word[1:]
+		}
+		out.WriteString(word)
+	}
+	return out.String()
+}
+
+// newMessage returns an empty message of the kind.
+func (k *Kind[T]) newMessage() T {
+	var zero T
+	return zero.ProtoReflect().New().Interface().(T)
+}
+
+// strip removes the properties that have columns of their own or are computed.
+func (k *Kind[T]) strip(resource T) {
+	m := resource.ProtoReflect()
+	m.Clear(k.id)
+	if k.version != nil {
+		m.Clear(k.version)
+	}
+	if k.qualifier != nil {
+		m.Clear(k.qualifier)
+	}
+	if k.Strip != nil {
+		k.Strip(resource)
+	}
+}
+
+// fill is the reverse of strip.
+func (k *Kind[T]) fill(resource T, id, version int64) {
+	m := resource.ProtoReflect()
+	m.Set(k.id, protoreflect.ValueOfInt64(id))
+	switch {
+	case k.version == nil:
+	case k.version.Kind() == protoreflect.StringKind:
+		m.Set(k.version, protoreflect.ValueOfString(strconv.FormatInt(version, 10)))
+	default:
+		m.Set(k.version, protoreflect.ValueOfInt64(version))
+	}
+	if k.qualifier != nil {
+		m.Set(k.qualifier, protoreflect.ValueOfString(resource.GetName()))
+	}
+	if k.Fill != nil {
+		k.Fill(resource, version)
+	}
+}
+
+// filled returns a stored resource as callers read it.
+func (k *Kind[T]) filled(resource T, id, version int64) T {
+	out := proto.CloneOf(resource)
+	k.strip(out)
+	k.fill(out, id, version)
+	return out
+}
+
+// sentVersion returns the version that the sender of a resource has read, or nil.
+func (k *Kind[T]) sentVersion(path string, resource T) (*int64, error) {
+	m := resource.ProtoReflect()
+	switch {
+	case k.version == nil || !m.IsValid():
+		return nil, nil
+	case k.version.Kind() == protoreflect.StringKind:
+		return k.ParseVersion(path, m.Get(k.version).String())
+	}
+	if v := m.Get(k.version).Int(); v != 0 {
+		return &v, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,36 @@
+-- +goose Up
+
+-- Restricts a table to the rows of the tenant of the session.
+-- +goose StatementBegin
+CREATE FUNCTION isolate_tenants(isolated regclass) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', isolated);
+    EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', isolated);
+    EXECUTE format('CREATE POLICY tenant ON %s USING (tenant_id = (SELECT nullif(nullif(current_setting(''rotaloom.tenant_id'', true), ''''), ''*'')::bigint))', isolated);
+END
+$$;
+-- +goose StatementEnd
+
+-- Which setup resource refers to which other one. A kind is the name of its table.
+CREATE TABLE setup_reference (
+    tenant_id   bigint NOT NULL,
+    kind        text NOT NULL,
+    id          bigint NOT NULL,
+    target_kind text NOT NULL,
+    target_id   bigint NOT NULL,
+    PRIMARY KEY (tenant_id, kind, id, target_kind, target_id)
+);
+CREATE INDEX setup_reference_target ON setup_reference (tenant_id, target_kind, target_id);
+SELECT isolate_tenants('setup_reference');
+
+-- The texts that only one resource of a kind may have, such as persistent ids.
+CREATE TABLE setup_unique (
+    tenant_id bigint NOT NULL,
+    kind      text NOT NULL,
+    property  text NOT NULL,
+    value     text NOT NULL,
+    id        bigint NOT NULL,
+    PRIMARY KEY (tenant_id, kind, property, value)
+);
+CREATE INDEX setup_unique_resource ON setup_unique (tenant_id, kind, id);
+SELECT isolate_tenants('setup_unique');
