@@ -188,7 +188,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		leaveGrants:      leavecasepolicy.NewGrants(deps.Pool, persons),
 		leaveAssignments: leavecasepolicy.NewAssignments(deps.Pool, persons),
 
-		payCodes:  paycode.New(deps.Pool, terms, workrule.Using, payrule.Using, leavepolicy.UsingPayCode, accrual.UsingPayCode),
+		payCodes:  paycode.New(deps.Pool, terms),
 		workRules: workrule.New(deps.Pool, terms),
 		payRules:  payrule.New(deps.Pool, terms),
 

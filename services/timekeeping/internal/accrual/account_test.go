@@ -19,13 +19,13 @@ func ref(id int64, name string) *commonv1.Ref { return &commonv1.Ref{Id: &id, Qu
 
 func opened(t *testing.T, policy *timekeepingv1.AccrualPolicy, unit string) *account {
 	t.Helper()
-	profile, err := prepareProfile(&timekeepingv1.AccrualProfile{Name: "Staff", AccrualPolicies: []*timekeepingv1.AccrualPolicy{policy}})
+	profile, err := NewProfiles(nil).resource.Validate("accrualProfile", &timekeepingv1.AccrualProfile{Name: "Staff", AccrualPolicies: []*timekeepingv1.AccrualPolicy{policy}})
 	require.Error(t, err, "without an accrual code")
 	assert.Nil(t, profile)
 	policy.AccrualCode = ref(1, "Holiday")
-	profile, err = prepareProfile(&timekeepingv1.AccrualProfile{Name: "Staff", AccrualPolicies: []*timekeepingv1.AccrualPolicy{policy}})
+	profile, err = NewProfiles(nil).resource.Validate("accrualProfile", &timekeepingv1.AccrualProfile{Name: "Staff", AccrualPolicies: []*timekeepingv1.AccrualPolicy{policy}})
 	require.NoError(t, err)
-	code, err := prepareCode(&timekeepingv1.AccrualCode{Name: "Holiday", Unit: unit, PayCodes: []*commonv1.Ref{ref(7, "Vacation")}})
+	code, err := NewCodes(nil).resource.Validate("accrualCode", &timekeepingv1.AccrualCode{Name: "Holiday", Unit: unit, PayCodes: []*commonv1.Ref{ref(7, "Vacation")}})
 	require.NoError(t, err)
 	a, err := open(profile.GetAccrualPolicies()[0], code)
 	require.NoError(t, err)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -59,8 +61,7 @@ func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date)
 	var out []Balance
 	for _, a := range accounts {
 		shown := a.shown(a.balance(days.From, day, totals))
-		shown.AccrualCode = &commonv1.Ref{}
-		name(shown.AccrualCode, a.code)
+		shown.AccrualCode = &commonv1.Ref{Id: a.code.Id, Qualifier: proto.String(a.code.GetName()), Name: proto.String(a.code.GetName())}
 		out = append(out, shown)
 	}
 	return out, nil
@@ -108,11 +109,11 @@ func (h *Reader) profile(ctx context.Context, employeeID int64, day civil.Date) 
 func (h *Reader) accounts(ctx context.Context, tenantID int64, profile string) ([]*account, error) {
 	var out []*account
 	err := pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		found, err := accrualProfiles().Find(ctx, tx, tenantID, nil, []string{profile})
+		found, err := accrualProfiles().Find(ctx, tx, nil, []string{profile})
 		if err != nil || len(found) == 0 {
 			return err
 		}
-		codes, err := accrualCodes().All(ctx, tx, tenantID)
+		codes, err := accrualCodes().All(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -129,7 +130,7 @@ func (h *Reader) accounts(ctx context.Context, tenantID int64, profile string) (
 				out, refs = append(out, a), append(refs, code.GetPayCodes()...)
 			}
 		}
-		return paycode.NewStore().SetNames(ctx, tx, refs...)
+		return paycode.Kind().NameRefs(ctx, tx, refs...)
 	})
 	return out, err
 }

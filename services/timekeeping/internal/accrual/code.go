@@ -2,100 +2,37 @@ package accrual
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
 
 // CodeHandler serves AccrualCodeService.
 type CodeHandler struct {
 	timekeepingv1.UnsafeAccrualCodeServiceServer
-	resource namedstore.Resource[*timekeepingv1.AccrualCode]
+	resource setup.Resource[*timekeepingv1.AccrualCode]
 }
 
 var _ timekeepingv1.AccrualCodeServiceServer = (*CodeHandler)(nil)
 
 // NewCodes returns a CodeHandler that keeps accrual codes in the database of the pool.
 func NewCodes(pool *pg.Pool) *CodeHandler {
-	h := &CodeHandler{}
-	h.resource = namedstore.Resource[*timekeepingv1.AccrualCode]{
-		Store: accrualCodes(), Pool: pool, Prepare: prepareCode, Within: withinCode, Show: h.setNames, Unused: codeUnused,
-	}
-	return h
+	return &CodeHandler{resource: setup.Resource[*timekeepingv1.AccrualCode]{Kind: accrualCodes(), Pool: pool, Prepare: prepareCode}}
 }
 
-// withinCode writes the pay codes of an accrual code by id and name, and keeps them from
-// being deleted.
-func withinCode(ctx context.Context, tx pgx.Tx, tenantID, _ int64, c *timekeepingv1.AccrualCode) error {
-	if len(c.GetPayCodes()) == 0 {
-		return nil // Read returns all pay codes for no refs.
-	}
-	found, err := paycode.NewStore().Read(ctx, tx, tenantID, "payCodes", c.GetPayCodes())
-	if err != nil {
-		return err
-	}
-	seen := map[int64]bool{}
-	for i, p := range found {
-		path := fmt.Sprintf("payCodes[%d]", i)
-		switch {
-		case seen[p.GetId()]:
-			return invalid("%s repeats %q", path, p.GetName())
-		case p.GetMoney():
-			return invalid("%s must be of hours or days: the pay code %q is of money", path, p.GetName())
-		}
-		seen[p.GetId()] = true
-		if err := lockReferenced(ctx, tx, tenantID, "pay_code", path, c.GetPayCodes()[i], p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func codeUnused(ctx context.Context, tx pgx.Tx, tenantID int64, c *timekeepingv1.AccrualCode) error {
-	profiles, err := accrualProfiles().All(ctx, tx, tenantID)
-	if err != nil {
-		return err
-	}
-	for _, p := range profiles {
-		for _, policy := range p.GetAccrualPolicies() {
-			if policy.GetAccrualCode().GetId() == c.GetId() {
-				return fault.Invalid(CodeInUse, fmt.Sprintf("The accrual profile %q refers to the accrual code %q.", p.GetName(), c.GetName()))
-			}
-		}
-	}
-	return nil
-}
-
-// UsingPayCode returns how a message calls an accrual code that a pay code takes from, or
-// "" when none does.
-func UsingPayCode(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error) {
-	return paycode.UserIn(ctx, tx, tenantID, accrualCodes(), "accrual code", (*timekeepingv1.AccrualCode).GetPayCodes, p)
-}
-
-// TakingPayCodes returns the pay codes that accrual codes of a tenant take from.
-func TakingPayCodes(ctx context.Context, tx pgx.Tx, tenantID int64) ([]*commonv1.Ref, error) {
-	list, err := accrualCodes().All(ctx, tx, tenantID)
+// TakingPayCodes returns the pay codes whose hours accrual codes deduct.
+func TakingPayCodes(ctx context.Context, tx pgx.Tx) ([]*commonv1.Ref, error) {
+	list, err := accrualCodes().All(ctx, tx)
 	var refs []*commonv1.Ref
 	for _, c := range list {
 		refs = append(refs, c.GetPayCodes()...)
 	}
 	return refs, err
-}
-
-func (h *CodeHandler) setNames(ctx context.Context, list ...*timekeepingv1.AccrualCode) error {
-	var refs []*commonv1.Ref
-	for _, c := range list {
-		refs = append(refs, c.GetPayCodes()...)
-	}
-	return paycode.NewStore().SetNames(ctx, h.resource.Pool, refs...)
 }
 
 // ListAccrualCodes returns all accrual codes by name, or the one that is asked for.

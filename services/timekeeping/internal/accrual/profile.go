@@ -2,21 +2,18 @@ package accrual
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
 // ProfileHandler serves AccrualProfileService.
 type ProfileHandler struct {
 	timekeepingv1.UnsafeAccrualProfileServiceServer
-	resource namedstore.Resource[*timekeepingv1.AccrualProfile]
+	resource setup.Resource[*timekeepingv1.AccrualProfile]
 }
 
 var _ timekeepingv1.AccrualProfileServiceServer = (*ProfileHandler)(nil)
@@ -24,42 +21,7 @@ var _ timekeepingv1.AccrualProfileServiceServer = (*ProfileHandler)(nil)
 // NewProfiles returns a ProfileHandler that keeps accrual profiles in the database of
 // the pool.
 func NewProfiles(pool *pg.Pool) *ProfileHandler {
-	h := &ProfileHandler{}
-	h.resource = namedstore.Resource[*timekeepingv1.AccrualProfile]{
-		Store: accrualProfiles(), Pool: pool, Prepare: prepareProfile, Within: withinProfile, Show: h.setNames,
-	}
-	return h
-}
-
-// withinProfile writes the accrual codes of a profile by id and name, and keeps them from
-// being deleted.
-func withinProfile(ctx context.Context, tx pgx.Tx, tenantID, _ int64, p *timekeepingv1.AccrualProfile) error {
-	seen := map[int64]bool{}
-	for i, policy := range p.GetAccrualPolicies() {
-		path := fmt.Sprintf("accrualPolicies[%d].accrualCode", i)
-		found, err := accrualCodes().Read(ctx, tx, tenantID, path, []*commonv1.Ref{policy.GetAccrualCode()})
-		if err != nil {
-			return err
-		}
-		if seen[found[0].GetId()] {
-			return invalid("%s repeats %q", path, found[0].GetName())
-		}
-		seen[found[0].GetId()] = true
-		if err := lockReferenced(ctx, tx, tenantID, "accrual_code", path, policy.GetAccrualCode(), found[0]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (h *ProfileHandler) setNames(ctx context.Context, list ...*timekeepingv1.AccrualProfile) error {
-	var refs []*commonv1.Ref
-	for _, p := range list {
-		for _, policy := range p.GetAccrualPolicies() {
-			refs = append(refs, policy.GetAccrualCode())
-		}
-	}
-	return accrualCodes().SetNames(ctx, h.resource.Pool, refs...)
+	return &ProfileHandler{resource: setup.Resource[*timekeepingv1.AccrualProfile]{Kind: accrualProfiles(), Pool: pool, Prepare: prepareProfile}}
 }
 
 // ListAccrualProfiles returns all accrual profiles by name, or the one that is asked for.

@@ -4,7 +4,6 @@
 package accrual
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -12,14 +11,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
 
 // Codes of ours for accrual codes, accrual profiles and balances.
@@ -50,19 +48,27 @@ const (
 	defaultHours          = 8.0
 )
 
-func codes() namedstore.Codes {
-	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
+func codes() setup.Codes {
+	return setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID, InUse: CodeInUse}
 }
 
-func accrualCodes() *namedstore.Store[*timekeepingv1.AccrualCode] {
-	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.AccrualCode]{
+func accrualCodes() *setup.Kind[*timekeepingv1.AccrualCode] {
+	hoursOrDays := paycode.Kind().Only(func(path string, p *timekeepingv1.PayCode) error {
+		if p.GetMoney() {
+			return invalid("%s must be of hours or days: the pay code %q is of money", path, p.GetName())
+		}
+		return nil
+	})
+	return setup.NewKind(setup.Declaration[*timekeepingv1.AccrualCode]{
 		Codes: codes(), What: "accrual code", Table: "accrual_code",
+		References: []setup.Reference{{Field: "pay_codes", To: hoursOrDays, Distinct: true}},
 	})
 }
 
-func accrualProfiles() *namedstore.Store[*timekeepingv1.AccrualProfile] {
-	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.AccrualProfile]{
+func accrualProfiles() *setup.Kind[*timekeepingv1.AccrualProfile] {
+	return setup.NewKind(setup.Declaration[*timekeepingv1.AccrualProfile]{
 		Codes: codes(), What: "accrual profile", Table: "accrual_profile",
+		References: []setup.Reference{{Field: "accrual_policies.accrual_code", To: accrualCodes(), Distinct: true}},
 	})
 }
 
@@ -83,10 +89,7 @@ func oneOf(path, value string, known ...string) (string, error) {
 	return value, nil
 }
 
-func prepareCode(c *timekeepingv1.AccrualCode) (*timekeepingv1.AccrualCode, error) {
-	if err := codes().CheckName("accrualCode", c.GetName()); err != nil {
-		return nil, err
-	}
+func prepareCode(_ string, c *timekeepingv1.AccrualCode) (*timekeepingv1.AccrualCode, error) {
 	var err error
 	if c.Unit, err = oneOf("unit", c.GetUnit(), unitHour, unitDay); err != nil {
 		return nil, err
@@ -100,10 +103,7 @@ func prepareCode(c *timekeepingv1.AccrualCode) (*timekeepingv1.AccrualCode, erro
 	return c, nil
 }
 
-func prepareProfile(p *timekeepingv1.AccrualProfile) (*timekeepingv1.AccrualProfile, error) {
-	if err := codes().CheckName("accrualProfile", p.GetName()); err != nil {
-		return nil, err
-	}
+func prepareProfile(_ string, p *timekeepingv1.AccrualProfile) (*timekeepingv1.AccrualProfile, error) {
 	for i, policy := range p.GetAccrualPolicies() {
 		path := fmt.Sprintf("accrualPolicies[%d]", i)
 		if policy.GetAccrualCode() == nil {
@@ -155,23 +155,4 @@ func yearStart(path, text string) (month, day int, err error) {
 		}
 	}
 	return 0, 0, invalid("%s must be the month and the day as MM-DD, the day from 01 to 28", path)
-}
-
-// lockReferenced writes a ref by id and name, and keeps what it points to from being deleted until
-// the transaction ends. The table is a name of ours.
-func lockReferenced(ctx context.Context, tx pgx.Tx, tenantID int64, table, path string, ref *commonv1.Ref, thing namedstore.Named) error {
-	var there int
-	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM `+table+` WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE) AS kept`,
-		tenantID, thing.GetId()).Scan(&there); err != nil {
-		return fmt.Errorf("%s: keep: %w", table, err)
-	}
-	if there == 0 {
-		return fault.Invalid(CodeUnknown, path+" names something that was deleted.")
-	}
-	name(ref, thing)
-	return nil
-}
-
-func name(ref *commonv1.Ref, thing namedstore.Named) {
-	ref.Id, ref.Qualifier, ref.Name = proto.Int64(thing.GetId()), proto.String(thing.GetName()), proto.String(thing.GetName())
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
@@ -38,13 +37,11 @@ type scheduledPayCodes map[civil.Range]*timekeepingv1.PayCode
 
 // newScheduledPayCodes returns the part of the provider SCH that shows what pay codes are.
 func newScheduledPayCodes(pool *pg.Pool, source Schedules, kind datav1.RowKind) *dataelement.Table[scheduledPayCodes] {
-	store := paycode.NewStore()
 	return &dataelement.Table[scheduledPayCodes]{
 		Name: schedules, Permission: "scheduling.schedule.read", Kind: kind,
 		MaxRowDays: math.MaxInt64, // scheduling bounds what it is asked for.
 		Entries:    scheduledPayCodeElements(),
 		LoadPeriods: func(ctx context.Context, ids []int64, periods []civil.Range, _ uint64) ([]*scheduledPayCodes, error) {
-			tenantID := tenant.Of(ctx)
 			names, err := readScheduledNames(ctx, source, kind, ids, periods)
 			if err != nil {
 				return nil, err
@@ -55,7 +52,7 @@ func newScheduledPayCodes(pool *pg.Pool, source Schedules, kind datav1.RowKind) 
 					wanted[strings.ToLower(name)] = true
 				}
 			}
-			found, err := store.Find(ctx, pool, tenantID, nil, slices.Sorted(maps.Keys(wanted)))
+			found, err := paycode.Kind().Find(ctx, pool, nil, slices.Sorted(maps.Keys(wanted)))
 			if err != nil {
 				return nil, err
 			}

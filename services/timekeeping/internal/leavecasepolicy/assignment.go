@@ -113,7 +113,7 @@ func (h *Assignments) UpdateLeaveProfileAssignment(ctx context.Context, req *tim
 	}
 	var profile *timekeepingv1.LeaveProfile
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if profile, err = leavepolicy.ProfileNamed(ctx, tx, tenantID, req.GetAssignmentProfile()); err != nil {
+		if profile, err = leavepolicy.ProfileNamed(ctx, tx, req.GetAssignmentProfile()); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO leave_profile_assignment (tenant_id, employee_id, leave_profile_id) VALUES ($1, $2, $3)

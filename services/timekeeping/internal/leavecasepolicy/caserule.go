@@ -84,7 +84,7 @@ func (h *CaseRules) ListLeaveCaseRules(ctx context.Context, req *timekeepingv1.L
 			return fmt.Errorf("read rules of a leave case: %w", err)
 		}
 		for _, r := range list {
-			rule, err := leavepolicy.Rules().Get(ctx, tx, tenantID, r.RuleID)
+			rule, err := leavepolicy.Rules().Get(ctx, tx, r.RuleID)
 			if err != nil {
 				return err
 			}
@@ -266,11 +266,11 @@ func (h *CaseRules) find(ctx context.Context, id int64) (int64, caseRule, *leave
 
 // GetLeaveCaseRule returns one rule of a case, or 404.
 func (h *CaseRules) GetLeaveCaseRule(ctx context.Context, req *timekeepingv1.GetLeaveCaseRuleRequest) (*timekeepingv1.LeaveCaseRule, error) {
-	tenantID, r, c, err := h.find(ctx, req.GetId())
+	_, r, c, err := h.find(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
-	rule, err := leavepolicy.Rules().Get(ctx, h.pool, tenantID, r.RuleID)
+	rule, err := leavepolicy.Rules().Get(ctx, h.pool, r.RuleID)
 	if err != nil {
 		return nil, err
 	}

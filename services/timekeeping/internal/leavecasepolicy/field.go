@@ -65,7 +65,7 @@ func fieldsOf(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case)
 	for id := range required {
 		ids = append(ids, id)
 	}
-	found, err := leavepolicy.Fields().Find(ctx, tx, tenantID, ids, nil)
+	found, err := leavepolicy.Fields().Find(ctx, tx, ids, nil)
 	if err != nil {
 		return nil, err
 	}

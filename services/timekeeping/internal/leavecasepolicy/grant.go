@@ -91,7 +91,7 @@ func (h *Grants) GetLeaveGrantData(ctx context.Context, req *timekeepingv1.GetLe
 		if err != nil {
 			return err
 		}
-		types, err := leavepolicy.Types().All(ctx, tx, tenantID)
+		types, err := leavepolicy.Types().All(ctx, tx)
 		if err != nil {
 			return err
 		}

@@ -191,11 +191,11 @@ func ReadCodes(ctx context.Context, tx pgx.Tx, tenantID int64) (*Codes, error) {
 		return nil, err
 	}
 	out := &Codes{setup: setup, ids: map[int64]bool{}}
-	refs, err := accrual.TakingPayCodes(ctx, tx, tenantID)
+	refs, err := accrual.TakingPayCodes(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	types, err := leavepolicy.Types().All(ctx, tx, tenantID)
+	types, err := leavepolicy.Types().All(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func takingsOf(ctx context.Context, db pg.Querier, tenantID int64, cases []int64
 	if err != nil || len(policies) == 0 {
 		return nil, err
 	}
-	list, err := leavepolicy.Types().All(ctx, db, tenantID)
+	list, err := leavepolicy.Types().All(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func policiesOf(ctx context.Context, db pg.Querier, tenantID int64, cases []int6
 	if len(out) == 0 {
 		return nil, nil
 	}
-	list, err := leavepolicy.Rules().Find(ctx, db, tenantID, slices.Concat(slices.Collect(maps.Values(ruleIDs))...), nil)
+	list, err := leavepolicy.Rules().Find(ctx, db, slices.Concat(slices.Collect(maps.Values(ruleIDs))...), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,10 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -36,7 +38,7 @@ func fieldTypes() []string {
 // FieldHandler serves LeaveCustomFieldService.
 type FieldHandler struct {
 	timekeepingv1.UnsafeLeaveCustomFieldServiceServer
-	resource namedstore.Resource[*timekeepingv1.LeaveCustomField]
+	resource setup.Resource[*timekeepingv1.LeaveCustomField]
 }
 
 var _ timekeepingv1.LeaveCustomFieldServiceServer = (*FieldHandler)(nil)
@@ -44,14 +46,14 @@ var _ timekeepingv1.LeaveCustomFieldServiceServer = (*FieldHandler)(nil)
 // NewFields returns a FieldHandler that keeps custom fields in the database of the
 // pool.
 func NewFields(pool *pg.Pool) *FieldHandler {
-	return &FieldHandler{resource: namedstore.Resource[*timekeepingv1.LeaveCustomField]{
-		Store: Fields(), Pool: pool, Prepare: prepareField, Within: withinField, Unused: fieldUnused,
+	return &FieldHandler{resource: setup.Resource[*timekeepingv1.LeaveCustomField]{
+		Kind: Fields(), Pool: pool, Prepare: prepareField, Check: checkFieldType, CheckUnused: checkFieldUnused,
 	}}
 }
 
-func prepareField(f *timekeepingv1.LeaveCustomField) (*timekeepingv1.LeaveCustomField, error) {
-	var err error
-	if f.Name, err = checkNamed("customField", f); err != nil {
+func prepareField(_ string, f *timekeepingv1.LeaveCustomField) (*timekeepingv1.LeaveCustomField, error) {
+	err := checkControl("description", f.GetDescription())
+	if err != nil {
 		return nil, err
 	}
 	if f.Type, err = fieldType(f.GetType()); err != nil {
@@ -85,43 +87,38 @@ func fieldType(text string) (string, error) {
 	return text, nil
 }
 
-// withinField lets a field that cases have a value for keep its type.
-func withinField(ctx context.Context, tx pgx.Tx, tenantID, id int64, f *timekeepingv1.LeaveCustomField) error {
+// checkFieldType refuses to change the type of a field of which leave cases have values.
+func checkFieldType(ctx context.Context, tx pgx.Tx, id int64, f *timekeepingv1.LeaveCustomField) error {
 	if id == 0 {
 		return nil
 	}
-	was, err := Fields().GetForUpdate(ctx, tx, tenantID, id)
+	was, err := Fields().GetForUpdate(ctx, tx, id)
 	if err != nil {
 		return err
 	}
 	if was.GetType() == f.GetType() {
 		return nil
 	}
-	used, err := hasValues(ctx, tx, tenantID, id)
+	used, err := hasValues(ctx, tx, id)
 	if err == nil && used {
-		err = inUse("A leave case has a value, and the type cannot change: it", "custom field", f.GetName())
+		err = fault.Invalid(CodeInUse, fmt.Sprintf("The type of the custom field %q cannot change: leave cases have values of it.", f.GetName()))
 	}
 	return err
 }
 
-func hasValues(ctx context.Context, tx pgx.Tx, tenantID, id int64) (used bool, err error) {
+// hasValues reports whether leave cases have values of a custom field.
+func hasValues(ctx context.Context, tx pgx.Tx, id int64) (used bool, err error) {
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM leave_case_custom_field WHERE tenant_id = $1 AND leave_custom_field_id = $2)`,
-		tenantID, id).Scan(&used); err != nil {
-		return false, fmt.Errorf("look for values of a custom field: %w", err)
+		tenant.Of(ctx), id).Scan(&used); err != nil {
+		return false, fmt.Errorf("find values of a custom field: %w", err)
 	}
 	return used, nil
 }
 
-func fieldUnused(ctx context.Context, tx pgx.Tx, tenantID int64, f *timekeepingv1.LeaveCustomField) error {
-	profile, err := profileUsing(ctx, tx, tenantID, func(c *timekeepingv1.LeaveProfileCategory) bool {
-		return slices.ContainsFunc(c.GetLeaveProfileCategoryConfigurableData(), func(d *timekeepingv1.LeaveProfileConfigurableData) bool { return d.GetId() == f.GetId() })
-	})
-	if err != nil || profile != "" {
-		return orInUse(err, profile, "custom field", f.GetName())
-	}
-	used, err := hasValues(ctx, tx, tenantID, f.GetId())
+func checkFieldUnused(ctx context.Context, tx pgx.Tx, f *timekeepingv1.LeaveCustomField) error {
+	used, err := hasValues(ctx, tx, f.GetId())
 	if err == nil && used {
-		err = inUse("A leave case", "custom field", f.GetName())
+		err = Fields().InUseError("A leave case", f)
 	}
 	return err
 }

@@ -4,20 +4,16 @@
 package leavepolicy
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
 
 // Codes of the setup of leave. Those of ours begin with WRL.
@@ -38,78 +34,65 @@ const (
 	CodeProfileUnknown = "WFL-100318"
 )
 
-// setup is a message of the setup of leave.
-type setup interface {
-	namedstore.Versioned
-	GetQualifier() string
-	GetDescription() string
+func codes() setup.Codes {
+	return setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID, InUse: CodeInUse}
 }
 
-func codes() namedstore.Codes {
-	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
-}
-
-// Stores of the setup.
-type (
-	typeStore    = namedstore.Store[*timekeepingv1.LeaveType]
-	ruleStore    = namedstore.Store[*timekeepingv1.LeaveRule]
-	fieldStore   = namedstore.Store[*timekeepingv1.LeaveCustomField]
-	profileStore = namedstore.Store[*timekeepingv1.LeaveProfile]
-)
-
-// Types returns the store of leave types.
-func Types() *typeStore {
-	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.LeaveType]{
+// Types returns the declaration of leave types.
+func Types() *setup.Kind[*timekeepingv1.LeaveType] {
+	return setup.NewKind(setup.Declaration[*timekeepingv1.LeaveType]{
 		Codes: codes(), What: "leave type", Table: "leave_type",
-		Strip: func(t *timekeepingv1.LeaveType) { t.Qualifier = "" },
-		Fill:  func(t *timekeepingv1.LeaveType, _ int64) { t.Qualifier = t.GetName() },
+		References: []setup.Reference{{Field: "pay_code", To: paycode.Kind()}},
 	})
 }
 
-// Rules returns the store of leave rules.
-func Rules() *ruleStore {
-	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.LeaveRule]{
+// Rules returns the declaration of leave rules.
+func Rules() *setup.Kind[*timekeepingv1.LeaveRule] {
+	return setup.NewKind(setup.Declaration[*timekeepingv1.LeaveRule]{
 		Codes: codes(), What: "leave rule", Table: "leave_rule",
-		Strip: func(r *timekeepingv1.LeaveRule) { r.Qualifier = "" },
-		Fill:  func(r *timekeepingv1.LeaveRule, _ int64) { r.Qualifier = r.GetName() },
+		References: []setup.Reference{
+			{Field: "paid_leave_types", To: enabledTypes(groupPaid), Distinct: true},
+			{Field: "tracking_leave_types", To: enabledTypes(groupTracking), Distinct: true},
+		},
 	})
 }
 
-// Fields returns the store of custom fields.
-func Fields() *fieldStore {
-	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.LeaveCustomField]{
-		Codes: codes(), What: "custom field of leave", Table: "leave_custom_field",
-		Strip: func(f *timekeepingv1.LeaveCustomField) { f.Qualifier = "" },
-		Fill:  func(f *timekeepingv1.LeaveCustomField, _ int64) { f.Qualifier = f.GetName() },
+// enabledTypes restricts references to leave types of a group that are enabled.
+func enabledTypes(group string) setup.Target {
+	return Types().Only(func(path string, t *timekeepingv1.LeaveType) error {
+		switch {
+		case t.GetLeaveTypeGroup() != group:
+			return invalid("%s must be of the group %s", path, group)
+		case !t.GetEnabled():
+			return invalid("%s is not enabled: the leave type %q", path, t.GetName())
+		}
+		return nil
 	})
 }
 
-// Profiles returns the store of leave profiles.
-func Profiles() *profileStore {
-	own := codes()
-	own.Unknown = CodeProfileUnknown
-	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.LeaveProfile]{
-		Codes: own, What: "leave profile", Table: "leave_profile",
-		Strip: func(p *timekeepingv1.LeaveProfile) { p.Qualifier = "" },
-		Fill:  func(p *timekeepingv1.LeaveProfile, _ int64) { p.Qualifier = p.GetName() },
+// Fields returns the declaration of custom fields.
+func Fields() *setup.Kind[*timekeepingv1.LeaveCustomField] {
+	return setup.NewKind(setup.Declaration[*timekeepingv1.LeaveCustomField]{
+		Codes: codes(), What: "custom field", Table: "leave_custom_field",
+	})
+}
+
+// Profiles returns the declaration of leave profiles.
+func Profiles() *setup.Kind[*timekeepingv1.LeaveProfile] {
+	profileCodes := codes()
+	profileCodes.Unknown = CodeProfileUnknown
+	return setup.NewKind(setup.Declaration[*timekeepingv1.LeaveProfile]{
+		Codes: profileCodes, What: "leave profile", Table: "leave_profile",
+		References: []setup.Reference{
+			{Field: "leave_profile_category.items.leave_profile_category_rule", To: Rules(), Distinct: true},
+			{Field: "leave_profile_category.items.leave_profile_category_type", To: Types(), Distinct: true},
+			{Field: "leave_profile_category.items.leave_profile_category_configurable_data", To: Fields(), Distinct: true},
+		},
 	})
 }
 
 func invalid(format string, args ...any) error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
-}
-
-// checkNamed checks what all messages of the setup have, whose name may be given as
-// their qualifier, and returns the name.
-func checkNamed(what string, given setup) (string, error) {
-	name := cmp.Or(given.GetName(), given.GetQualifier())
-	if err := codes().CheckName(what, name); err != nil {
-		return "", err
-	}
-	if given.GetQualifier() != "" && given.GetQualifier() != name {
-		return "", invalid("qualifier must be the same as name")
-	}
-	return name, checkControl("description", given.GetDescription())
 }
 
 func checkText(path, text string, limit int) error {
@@ -127,44 +110,6 @@ func checkControl(path, text string) error {
 	return nil
 }
 
-// referred returns what refs point to, in their order and each once, and keeps it
-// from being deleted until the transaction ends. The refs become those of responses.
-func referred[T namedstore.Versioned](ctx context.Context, tx pgx.Tx, tenantID int64, store *namedstore.Store[T], table, path string, refs []*commonv1.Ref) ([]T, error) {
-	if len(refs) == 0 {
-		return nil, nil
-	}
-	things, err := store.Read(ctx, tx, tenantID, path, refs)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]int64, len(things))
-	seen := map[int64]bool{}
-	for i, thing := range things {
-		if seen[thing.GetId()] {
-			return nil, invalid("%s[%d] repeats %q", path, i, thing.GetName())
-		}
-		ids[i], seen[thing.GetId()] = thing.GetId(), true
-	}
-	// The table is a name of ours, never of a caller.
-	var there int
-	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM `+table+` WHERE tenant_id = $1 AND id = ANY($2) FOR KEY SHARE) AS kept`,
-		tenantID, ids).Scan(&there); err != nil {
-		return nil, fmt.Errorf("%s: keep: %w", table, err)
-	}
-	if there < len(ids) {
-		return nil, fault.Invalid(CodeUnknown, path+" names something that was deleted.")
-	}
-	for i, thing := range things {
-		refs[i] = refOf(thing)
-	}
-	return things, nil
-}
-
-// refOf names a thing in responses.
-func refOf(thing namedstore.Named) *commonv1.Ref {
-	return &commonv1.Ref{Id: proto.Int64(thing.GetId()), Qualifier: proto.String(thing.GetName()), Name: proto.String(thing.GetName())}
-}
-
 // points reports whether one of the refs points to an id.
 func points(refs []*commonv1.Ref, id int64) bool {
 	for _, ref := range refs {
@@ -173,8 +118,4 @@ func points(refs []*commonv1.Ref, id int64) bool {
 		}
 	}
 	return false
-}
-
-func inUse(by, what, name string) error {
-	return fault.Invalid(CodeInUse, fmt.Sprintf("%s refers to the %s %q.", by, what, name))
 }

@@ -32,7 +32,7 @@ func TestLeaveTypes(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := prepareType(test.given)
+			got, err := NewTypes(nil).resource.Validate("leaveType", test.given)
 			if test.says != "" {
 				require.ErrorContains(t, err, test.says)
 				return
@@ -63,7 +63,7 @@ func TestCustomFields(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := prepareField(test.given)
+			got, err := NewFields(nil).resource.Validate("customField", test.given)
 			if test.says != "" {
 				require.ErrorContains(t, err, test.says)
 				return

@@ -10,8 +10,9 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
@@ -20,7 +21,7 @@ import (
 // ProfileHandler serves LeaveProfileService.
 type ProfileHandler struct {
 	timekeepingv1.UnsafeLeaveProfileServiceServer
-	resource namedstore.Resource[*timekeepingv1.LeaveProfile]
+	resource setup.Resource[*timekeepingv1.LeaveProfile]
 }
 
 var _ timekeepingv1.LeaveProfileServiceServer = (*ProfileHandler)(nil)
@@ -28,16 +29,13 @@ var _ timekeepingv1.LeaveProfileServiceServer = (*ProfileHandler)(nil)
 // NewProfiles returns a ProfileHandler that keeps leave profiles in the database of
 // the pool.
 func NewProfiles(pool *pg.Pool) *ProfileHandler {
-	h := &ProfileHandler{}
-	h.resource = namedstore.Resource[*timekeepingv1.LeaveProfile]{
-		Store: Profiles(), Pool: pool, Prepare: prepareProfile, Within: withinProfile, Show: h.setNames, Unused: profileUnused,
-	}
-	return h
+	return &ProfileHandler{resource: setup.Resource[*timekeepingv1.LeaveProfile]{
+		Kind: Profiles(), Pool: pool, Prepare: prepareProfile, CheckUnused: checkProfileUnused,
+	}}
 }
 
-func prepareProfile(p *timekeepingv1.LeaveProfile) (*timekeepingv1.LeaveProfile, error) {
-	var err error
-	if p.Name, err = checkNamed("leaveProfile", p); err != nil {
+func prepareProfile(_ string, p *timekeepingv1.LeaveProfile) (*timekeepingv1.LeaveProfile, error) {
+	if err := checkControl("description", p.GetDescription()); err != nil {
 		return nil, err
 	}
 	seen := map[int64]bool{}
@@ -50,6 +48,9 @@ func prepareProfile(p *timekeepingv1.LeaveProfile) (*timekeepingv1.LeaveProfile,
 			return nil, invalid("leaveProfileCategory[%d] repeats %q", i, e.Name)
 		}
 		c.Id, c.Qualifier, seen[e.ID] = &e.ID, &e.Name, true
+		for _, d := range c.GetLeaveProfileCategoryConfigurableData() {
+			d.Required = proto.Bool(d.GetRequired())
+		}
 	}
 	if p.IsActive == nil {
 		p.IsActive = proto.Bool(true)
@@ -60,63 +61,16 @@ func prepareProfile(p *timekeepingv1.LeaveProfile) (*timekeepingv1.LeaveProfile,
 	return p, nil
 }
 
-// withinProfile checks that what a profile refers to is there.
-func withinProfile(ctx context.Context, tx pgx.Tx, tenantID, _ int64, p *timekeepingv1.LeaveProfile) error {
-	for i, c := range p.GetLeaveProfileCategory().GetItems() {
-		path := fmt.Sprintf("leaveProfileCategory[%d].", i)
-		if _, err := referred(ctx, tx, tenantID, Rules(), "leave_rule", path+"leaveProfileCategoryRule", c.GetLeaveProfileCategoryRule()); err != nil {
-			return err
-		}
-		if _, err := referred(ctx, tx, tenantID, Types(), "leave_type", path+"leaveProfileCategoryType", c.GetLeaveProfileCategoryType()); err != nil {
-			return err
-		}
-		refs := make([]*commonv1.Ref, len(c.GetLeaveProfileCategoryConfigurableData()))
-		for i, d := range c.GetLeaveProfileCategoryConfigurableData() {
-			refs[i] = &commonv1.Ref{Id: d.Id, Qualifier: d.Qualifier}
-		}
-		if _, err := referred(ctx, tx, tenantID, Fields(), "leave_custom_field", path+"leaveProfileCategoryConfigurableData", refs); err != nil {
-			return err
-		}
-		for i, d := range c.GetLeaveProfileCategoryConfigurableData() {
-			d.Id, d.Qualifier, d.Required = refs[i].Id, refs[i].Qualifier, proto.Bool(d.GetRequired())
-		}
-	}
-	return nil
-}
-
-func profileUnused(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.LeaveProfile) error {
+// checkProfileUnused refuses to delete a leave profile that employees have.
+func checkProfileUnused(ctx context.Context, tx pgx.Tx, p *timekeepingv1.LeaveProfile) error {
 	var assigned bool
-	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM leave_profile_assignment WHERE tenant_id = $1 AND leave_profile_id = $2)`, tenantID, p.GetId()).Scan(&assigned); err != nil {
-		return fmt.Errorf("look for employees of a leave profile: %w", err)
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM leave_profile_assignment WHERE tenant_id = $1 AND leave_profile_id = $2)`, tenant.Of(ctx), p.GetId()).Scan(&assigned); err != nil {
+		return fmt.Errorf("find employees of a leave profile: %w", err)
 	}
 	if assigned {
-		return inUse("An employee has it; nobody else", "leave profile", p.GetName())
+		return Profiles().InUseError("An employee", p)
 	}
 	return nil
-}
-
-// profileUsing returns how a message calls a profile with a category that fits, or
-// "" when none has one.
-func profileUsing(ctx context.Context, tx pgx.Tx, tenantID int64, fits func(*timekeepingv1.LeaveProfileCategory) bool) (string, error) {
-	profiles, err := Profiles().All(ctx, tx, tenantID)
-	if err != nil {
-		return "", err
-	}
-	for _, p := range profiles {
-		for _, c := range p.GetLeaveProfileCategory().GetItems() {
-			if fits(c) {
-				return fmt.Sprintf("The leave profile %q", p.GetName()), nil
-			}
-		}
-	}
-	return "", nil
-}
-
-func orInUse(err error, by, what, name string) error {
-	if err != nil {
-		return err
-	}
-	return inUse(by, what, name)
 }
 
 // Of returns the leave profile of an employee, whose category is that of a case: nil,
@@ -145,35 +99,11 @@ func AssignedTo(ctx context.Context, db pg.Querier, tenantID, employeeID int64) 
 	if err != nil {
 		return nil, fmt.Errorf("read the leave profile of an employee: %w", err)
 	}
-	found, err := Profiles().Find(ctx, db, tenantID, []int64{id}, nil)
+	found, err := Profiles().Find(ctx, db, []int64{id}, nil)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return found[0], nil
-}
-
-func (h *ProfileHandler) setNames(ctx context.Context, list ...*timekeepingv1.LeaveProfile) error {
-	var rules, types, fields []*commonv1.Ref
-	var data []*timekeepingv1.LeaveProfileConfigurableData
-	for _, p := range list {
-		for _, c := range p.GetLeaveProfileCategory().GetItems() {
-			rules, types = append(rules, c.GetLeaveProfileCategoryRule()...), append(types, c.GetLeaveProfileCategoryType()...)
-			for _, d := range c.GetLeaveProfileCategoryConfigurableData() {
-				data, fields = append(data, d), append(fields, &commonv1.Ref{Id: d.Id, Qualifier: d.Qualifier})
-			}
-		}
-	}
-	if err := Rules().SetNames(ctx, h.resource.Pool, rules...); err != nil {
-		return err
-	}
-	if err := Types().SetNames(ctx, h.resource.Pool, types...); err != nil {
-		return err
-	}
-	err := Fields().SetNames(ctx, h.resource.Pool, fields...)
-	for i, d := range data {
-		d.Qualifier = fields[i].Qualifier
-	}
-	return err
 }
 
 // ListLeaveProfiles returns all leave profiles by name, or the one that is asked
@@ -210,29 +140,29 @@ var ErrClosed = errors.New("not open to the leave case")
 // RuleOfCase returns the rule that a ref names, for a case of an employee in a
 // category, and keeps it from being deleted: ErrClosed when it is not open to it.
 func RuleOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveRule, error) {
-	found, err := referred(ctx, tx, tenantID, Rules(), "leave_rule", "rule", []*commonv1.Ref{ref})
+	found, err := Rules().Resolve(ctx, tx, "rule", ref)
 	if err != nil {
 		return nil, err
 	}
-	return openTo(ctx, tx, tenantID, employeeID, categoryID, found[0], found[0].GetIsActive(), (*timekeepingv1.LeaveProfileCategory).GetLeaveProfileCategoryRule)
+	return openTo(ctx, tx, tenantID, employeeID, categoryID, found, found.GetIsActive(), (*timekeepingv1.LeaveProfileCategory).GetLeaveProfileCategoryRule)
 }
 
 // TypeOfCase is as RuleOfCase, for leave types.
 func TypeOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveType, error) {
-	found, err := referred(ctx, tx, tenantID, Types(), "leave_type", "leaveType", []*commonv1.Ref{ref})
+	found, err := Types().Resolve(ctx, tx, "leaveType", ref)
 	if err != nil {
 		return nil, err
 	}
-	return openTo(ctx, tx, tenantID, employeeID, categoryID, found[0], found[0].GetEnabled(), (*timekeepingv1.LeaveProfileCategory).GetLeaveProfileCategoryType)
+	return openTo(ctx, tx, tenantID, employeeID, categoryID, found, found.GetEnabled(), (*timekeepingv1.LeaveProfileCategory).GetLeaveProfileCategoryType)
 }
 
 // FieldOfCase is as RuleOfCase, for custom fields.
 func FieldOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveCustomField, error) {
-	found, err := referred(ctx, tx, tenantID, Fields(), "leave_custom_field", "customField", []*commonv1.Ref{ref})
+	found, err := Fields().Resolve(ctx, tx, "customField", ref)
 	if err != nil {
 		return nil, err
 	}
-	return openTo(ctx, tx, tenantID, employeeID, categoryID, found[0], found[0].GetIsActive(), func(c *timekeepingv1.LeaveProfileCategory) []*commonv1.Ref {
+	return openTo(ctx, tx, tenantID, employeeID, categoryID, found, found.GetIsActive(), func(c *timekeepingv1.LeaveProfileCategory) []*commonv1.Ref {
 		var refs []*commonv1.Ref
 		for _, d := range c.GetLeaveProfileCategoryConfigurableData() {
 			refs = append(refs, &commonv1.Ref{Id: d.Id})
@@ -241,7 +171,7 @@ func FieldOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryI
 	})
 }
 
-func openTo[T namedstore.Named](ctx context.Context, db pg.Querier, tenantID, employeeID, categoryID int64, thing T, active bool, of func(*timekeepingv1.LeaveProfileCategory) []*commonv1.Ref) (T, error) {
+func openTo[T setup.Message](ctx context.Context, db pg.Querier, tenantID, employeeID, categoryID int64, thing T, active bool, of func(*timekeepingv1.LeaveProfileCategory) []*commonv1.Ref) (T, error) {
 	_, category, err := Of(ctx, db, tenantID, employeeID, categoryID)
 	if err == nil && (!active || len(of(category)) > 0 && !points(of(category), thing.GetId())) {
 		err = ErrClosed
@@ -251,13 +181,13 @@ func openTo[T namedstore.Named](ctx context.Context, db pg.Querier, tenantID, em
 
 // ProfileNamed returns the active leave profile with a name, and keeps it from being
 // deleted.
-func ProfileNamed(ctx context.Context, tx pgx.Tx, tenantID int64, name string) (*timekeepingv1.LeaveProfile, error) {
-	found, err := referred(ctx, tx, tenantID, Profiles(), "leave_profile", "assignmentProfile", []*commonv1.Ref{{Qualifier: &name}})
+func ProfileNamed(ctx context.Context, tx pgx.Tx, name string) (*timekeepingv1.LeaveProfile, error) {
+	found, err := Profiles().Resolve(ctx, tx, "assignmentProfile", &commonv1.Ref{Qualifier: &name})
 	if err != nil {
 		return nil, err
 	}
-	if !found[0].GetIsActive() {
-		return nil, invalid("assignmentProfile is not active: the leave profile %q", found[0].GetName())
+	if !found.GetIsActive() {
+		return nil, invalid("assignmentProfile is not active: the leave profile %q", found.GetName())
 	}
-	return found[0], nil
+	return found, nil
 }

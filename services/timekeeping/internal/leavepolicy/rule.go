@@ -8,86 +8,42 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/pkg/setup"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
 // RuleHandler serves LeaveRuleService.
 type RuleHandler struct {
 	timekeepingv1.UnsafeLeaveRuleServiceServer
-	resource namedstore.Resource[*timekeepingv1.LeaveRule]
+	resource setup.Resource[*timekeepingv1.LeaveRule]
 }
 
 var _ timekeepingv1.LeaveRuleServiceServer = (*RuleHandler)(nil)
 
 // NewRules returns a RuleHandler that keeps leave rules in the database of the pool.
 func NewRules(pool *pg.Pool) *RuleHandler {
-	h := &RuleHandler{}
-	h.resource = namedstore.Resource[*timekeepingv1.LeaveRule]{
-		Store: Rules(), Pool: pool, Prepare: prepareRule, Within: withinRule, Show: h.setNames, Unused: ruleUnused,
-	}
-	return h
+	return &RuleHandler{resource: setup.Resource[*timekeepingv1.LeaveRule]{Kind: Rules(), Pool: pool, Prepare: prepareRule, CheckUnused: checkRuleUnused}}
 }
 
-func prepareRule(r *timekeepingv1.LeaveRule) (*timekeepingv1.LeaveRule, error) {
-	var err error
-	if r.Name, err = checkNamed("leaveRule", r); err != nil {
-		return nil, err
-	}
+func prepareRule(_ string, r *timekeepingv1.LeaveRule) (*timekeepingv1.LeaveRule, error) {
 	if r.IsActive == nil {
 		r.IsActive = proto.Bool(true)
 	}
-	return r, nil
+	return r, checkControl("description", r.GetDescription())
 }
 
-// withinRule checks that the leave types of a rule are there, enabled and of the
-// right group.
-func withinRule(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *timekeepingv1.LeaveRule) error {
-	for _, part := range []struct {
-		path, group string
-		refs        []*commonv1.Ref
-	}{{"paidLeaveTypes", groupPaid, r.GetPaidLeaveTypes()}, {"trackingLeaveTypes", groupTracking, r.GetTrackingLeaveTypes()}} {
-		types, err := referred(ctx, tx, tenantID, Types(), "leave_type", part.path, part.refs)
-		if err != nil {
-			return err
-		}
-		for i, t := range types {
-			switch {
-			case t.GetLeaveTypeGroup() != part.group:
-				return invalid("%s[%d] must be of the group %s", part.path, i, part.group)
-			case !t.GetEnabled():
-				return invalid("%s[%d] is not enabled: the leave type %q", part.path, i, t.GetName())
-			}
-		}
-	}
-	return nil
-}
-
-func ruleUnused(ctx context.Context, tx pgx.Tx, tenantID int64, r *timekeepingv1.LeaveRule) error {
-	profile, err := profileUsing(ctx, tx, tenantID, func(c *timekeepingv1.LeaveProfileCategory) bool {
-		return points(c.GetLeaveProfileCategoryRule(), r.GetId())
-	})
-	if err != nil || profile != "" {
-		return orInUse(err, profile, "leave rule", r.GetName())
-	}
+// checkRuleUnused refuses to delete a leave rule that a leave case follows.
+func checkRuleUnused(ctx context.Context, tx pgx.Tx, r *timekeepingv1.LeaveRule) error {
 	var assigned bool
-	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM leave_case_rule WHERE tenant_id = $1 AND leave_rule_id = $2)`, tenantID, r.GetId()).Scan(&assigned); err != nil {
-		return fmt.Errorf("look for cases of a leave rule: %w", err)
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM leave_case_rule WHERE tenant_id = $1 AND leave_rule_id = $2)`, tenant.Of(ctx), r.GetId()).Scan(&assigned); err != nil {
+		return fmt.Errorf("find cases of a leave rule: %w", err)
 	}
 	if assigned {
-		return inUse("A leave case", "leave rule", r.GetName())
+		return Rules().InUseError("A leave case", r)
 	}
 	return nil
-}
-
-func (h *RuleHandler) setNames(ctx context.Context, list ...*timekeepingv1.LeaveRule) error {
-	var refs []*commonv1.Ref
-	for _, r := range list {
-		refs = append(append(refs, r.GetPaidLeaveTypes()...), r.GetTrackingLeaveTypes()...)
-	}
-	return Types().SetNames(ctx, h.resource.Pool, refs...)
 }
 
 // ListLeaveRules returns all leave rules by name, or the one that is asked for.

@@ -8,11 +8,11 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
 
 // Groups of leave types.
@@ -24,22 +24,19 @@ const (
 // TypeHandler serves LeaveTypeService.
 type TypeHandler struct {
 	timekeepingv1.UnsafeLeaveTypeServiceServer
-	resource namedstore.Resource[*timekeepingv1.LeaveType]
-	payCodes *paycode.Store
+	resource setup.Resource[*timekeepingv1.LeaveType]
 }
 
 var _ timekeepingv1.LeaveTypeServiceServer = (*TypeHandler)(nil)
 
 // NewTypes returns a TypeHandler that keeps leave types in the database of the pool.
 func NewTypes(pool *pg.Pool) *TypeHandler {
-	h := &TypeHandler{payCodes: paycode.NewStore()}
-	h.resource = namedstore.Resource[*timekeepingv1.LeaveType]{Store: Types(), Pool: pool, Prepare: prepareType, Within: h.within, Show: h.setNames, Unused: typeUnused}
-	return h
+	return &TypeHandler{resource: setup.Resource[*timekeepingv1.LeaveType]{Kind: Types(), Pool: pool, Prepare: prepareType, CheckUnused: checkTypeUnused}}
 }
 
-func prepareType(t *timekeepingv1.LeaveType) (*timekeepingv1.LeaveType, error) {
-	var err error
-	if t.Name, err = checkNamed("leaveType", t); err != nil {
+func prepareType(_ string, t *timekeepingv1.LeaveType) (*timekeepingv1.LeaveType, error) {
+	err := checkControl("description", t.GetDescription())
+	if err != nil {
 		return nil, err
 	}
 	switch t.GetLeaveTypeGroup() {
@@ -67,60 +64,16 @@ func prepareType(t *timekeepingv1.LeaveType) (*timekeepingv1.LeaveType, error) {
 	return t, err
 }
 
-// within writes the pay code of a leave type by id and name, and keeps it from being
-// deleted.
-func (h *TypeHandler) within(ctx context.Context, tx pgx.Tx, tenantID, _ int64, t *timekeepingv1.LeaveType) error {
-	if t.GetPayCode() == nil {
-		return nil
-	}
-	refs := []*commonv1.Ref{t.GetPayCode()}
-	_, err := referred(ctx, tx, tenantID, h.payCodes, "pay_code", "payCode", refs)
-	t.PayCode = refs[0]
-	return err
-}
-
-func typeUnused(ctx context.Context, tx pgx.Tx, tenantID int64, t *timekeepingv1.LeaveType) error {
-	rules, err := Rules().All(ctx, tx, tenantID)
-	if err != nil {
-		return err
-	}
-	for _, r := range rules {
-		if points(r.GetPaidLeaveTypes(), t.GetId()) || points(r.GetTrackingLeaveTypes(), t.GetId()) {
-			return inUse(fmt.Sprintf("The leave rule %q", r.GetName()), "leave type", t.GetName())
-		}
-	}
-	profile, err := profileUsing(ctx, tx, tenantID, func(c *timekeepingv1.LeaveProfileCategory) bool {
-		return points(c.GetLeaveProfileCategoryType(), t.GetId())
-	})
-	if err != nil || profile != "" {
-		return orInUse(err, profile, "leave type", t.GetName())
-	}
+// checkTypeUnused refuses to delete a leave type of which grants exist.
+func checkTypeUnused(ctx context.Context, tx pgx.Tx, t *timekeepingv1.LeaveType) error {
 	var granted bool
-	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM leave_grant WHERE tenant_id = $1 AND leave_type_id = $2)`, tenantID, t.GetId()).Scan(&granted); err != nil {
-		return fmt.Errorf("look for grants of a leave type: %w", err)
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM leave_grant WHERE tenant_id = $1 AND leave_type_id = $2)`, tenant.Of(ctx), t.GetId()).Scan(&granted); err != nil {
+		return fmt.Errorf("find grants of a leave type: %w", err)
 	}
 	if granted {
-		return inUse("A grant", "leave type", t.GetName())
+		return Types().InUseError("A grant", t)
 	}
 	return nil
-}
-
-// UsingPayCode returns how a message calls a leave type that is booked under a pay
-// code, or "" when none is.
-func UsingPayCode(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error) {
-	return paycode.UserIn(ctx, tx, tenantID, Types(), "leave type", func(t *timekeepingv1.LeaveType) []*commonv1.Ref {
-		return []*commonv1.Ref{t.GetPayCode()}
-	}, p)
-}
-
-func (h *TypeHandler) setNames(ctx context.Context, list ...*timekeepingv1.LeaveType) error {
-	var refs []*commonv1.Ref
-	for _, t := range list {
-		if t.GetPayCode() != nil {
-			refs = append(refs, t.GetPayCode())
-		}
-	}
-	return h.payCodes.SetNames(ctx, h.resource.Pool, refs...)
 }
 
 // ListLeaveTypes returns all leave types by name, or the one that is asked for.

@@ -2,60 +2,43 @@ package paycode
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// Store keeps pay codes.
-type Store = namedstore.Store[*timekeepingv1.PayCode]
+// Kind returns the declaration of pay codes, to which other setup resources refer.
+func Kind() *setup.Kind[*timekeepingv1.PayCode] {
+	return setup.NewKind(setup.Declaration[*timekeepingv1.PayCode]{Codes: Codes(), What: "pay code", Table: "pay_code"})
+}
 
-// NewStore returns the store of pay codes.
-func NewStore() *Store {
-	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.PayCode]{
-		Codes: Codes(),
-		What:  "pay code",
-		Table: "pay_code",
+// OfUnit restricts references to pay codes of a unit.
+func OfUnit(unit string) setup.Target {
+	return Kind().Only(func(path string, p *timekeepingv1.PayCode) error {
+		if p.GetUnit() != unit {
+			return invalid("%s must be a pay code of the unit %s, not %s", path, unit, p.GetUnit())
+		}
+		return nil
 	})
 }
 
 // Handler serves PayCodeService.
 type Handler struct {
 	timekeepingv1.UnsafePayCodeServiceServer
-	resource namedstore.Resource[*timekeepingv1.PayCode]
-	terms    Terms
+	resource setup.Resource[*timekeepingv1.PayCode]
 }
 
 var _ timekeepingv1.PayCodeServiceServer = (*Handler)(nil)
 
-// Using returns how a message calls something that refers to a pay code, or "" when
-// nothing of its kind does.
-type Using func(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error)
-
-// New returns a Handler that keeps pay codes in the database of the pool. The last
-// arguments know what else refers to a pay code.
-func New(pool *pg.Pool, terms Terms, used ...Using) *Handler {
-	return &Handler{terms: terms, resource: namedstore.Resource[*timekeepingv1.PayCode]{
-		Store: NewStore(), Pool: pool, Prepare: prepare,
-		Unused: func(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) error {
-			for _, using := range used {
-				by, err := using(ctx, tx, tenantID, p)
-				if err != nil {
-					return err
-				}
-				if by != "" {
-					return fault.Invalid(CodeInUse, fmt.Sprintf("%s refers to the pay code %q.", by, p.GetName()))
-				}
-			}
-			return nil
-		},
+// New returns a Handler that keeps pay codes in the database of the pool.
+func New(pool *pg.Pool, terms Terms) *Handler {
+	return &Handler{resource: setup.Resource[*timekeepingv1.PayCode]{
+		Kind: Kind(), Pool: pool, Prepare: prepare,
+		BeforeDelete: CheckNoTerm(terms, schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE, Kind()),
 	}}
 }
 
@@ -82,12 +65,5 @@ func (h *Handler) UpdatePayCode(ctx context.Context, req *timekeepingv1.UpdatePa
 
 // DeletePayCode deletes a pay code that nothing refers to.
 func (h *Handler) DeletePayCode(ctx context.Context, req *timekeepingv1.DeletePayCodeRequest) (*emptypb.Empty, error) {
-	p, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	if err := CheckNoTerm(ctx, h.terms, schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE, "pay code", p.GetId(), p.GetName()); err != nil {
-		return nil, err
-	}
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

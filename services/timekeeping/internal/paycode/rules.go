@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -30,19 +30,16 @@ const (
 const unitMoney = "MONEY"
 
 // Codes are those of pay codes, work rules and pay rules.
-func Codes() namedstore.Codes {
-	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
+func Codes() setup.Codes {
+	return setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID, InUse: CodeInUse}
 }
 
 func invalid(format string, args ...any) error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
 }
 
-// prepare checks a pay code, and completes what it leaves out.
-func prepare(p *timekeepingv1.PayCode) (*timekeepingv1.PayCode, error) {
-	if err := Codes().CheckName("payCode", p.GetName()); err != nil {
-		return nil, err
-	}
+// prepare checks a pay code and sets the defaults.
+func prepare(_ string, p *timekeepingv1.PayCode) (*timekeepingv1.PayCode, error) {
 	var err error
 	if p.Type, err = oneOf("type", p.GetType(), "REGULAR", "CASCADE", "DURATION"); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func TestWhatPayCodesAreCompletedTo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := prepare(c.given)
+			got, err := New(nil, nil).resource.Validate("payCode", c.given)
 			require.NoError(t, err)
 			assert.True(t, proto.Equal(c.want, got), "%v", got)
 		})
@@ -58,7 +58,7 @@ func TestPayCodesThatAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := prepare(c.given)
+			_, err := New(nil, nil).resource.Validate("payCode", c.given)
 			require.ErrorContains(t, err, c.says)
 			assert.True(t, fault.HasCode(err, c.code), "%v instead of %s", err, c.code)
 		})

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -15,15 +15,18 @@ type Terms interface {
 	FindEmploymentTermUse(ctx context.Context, req *schedulingv1.FindEmploymentTermUseRequest, opts ...grpc.CallOption) (*schedulingv1.FindEmploymentTermUseResponse, error)
 }
 
-// CheckNoTerm refuses to delete an object that an employment term refers to. What is how a
-// message calls the object. It has no place in a transaction.
-func CheckNoTerm(ctx context.Context, terms Terms, of schedulingv1.EmploymentTermProperty, what string, id int64, name string) error {
-	found, err := terms.FindEmploymentTermUse(ctx, &schedulingv1.FindEmploymentTermUseRequest{Property: of, Id: id, Name: name})
-	if err != nil {
-		return fmt.Errorf("find employment terms of %s %d: %w", what, id, err)
+// CheckNoTerm returns a function that refuses to delete a resource that an employment term refers to.
+func CheckNoTerm[T setup.Message](terms Terms, property schedulingv1.EmploymentTermProperty, kind *setup.Kind[T]) func(context.Context, T) error {
+	return func(ctx context.Context, resource T) error {
+		found, err := terms.FindEmploymentTermUse(ctx, &schedulingv1.FindEmploymentTermUseRequest{
+			Property: property, Id: resource.GetId(), Name: resource.GetName(),
+		})
+		if err != nil {
+			return fmt.Errorf("find employment terms of %s %d: %w", kind.What, resource.GetId(), err)
+		}
+		if found.GetEmploymentTerm() != "" {
+			return kind.InUseError(fmt.Sprintf("The employment term %q", found.GetEmploymentTerm()), resource)
+		}
+		return nil
 	}
-	if found.GetEmploymentTerm() != "" {
-		return fault.Invalid(CodeInUse, fmt.Sprintf("The employment term %q refers to the %s %q.", found.GetEmploymentTerm(), what, name))
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -30,7 +29,7 @@ func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
 func newPayCodes(t *testing.T, pool *pg.Pool, tenantID int64) (context.Context, *paycode.Handler, map[string]int64) {
 	t.Helper()
 	ctx := tenant.With(t.Context(), tenantID)
-	h, ids := paycode.New(pool, paycodetest.Terms{}, workrule.Using, payrule.Using), map[string]int64{}
+	h, ids := paycode.New(pool, paycodetest.Terms{}), map[string]int64{}
 	for _, p := range []*timekeepingv1.PayCode{{Name: "Regular"}, {Name: "Overtime"}, {Name: "Night"}, {Name: "Bonus", Unit: "MONEY"}} {
 		made, err := h.CreatePayCode(ctx, p)
 		require.NoError(t, err)
@@ -89,46 +88,17 @@ func TestPayCodesInUse(t *testing.T) {
 	}
 }
 
-func TestRefsToPayCodes(t *testing.T) {
+// A work rule shows the present name of its pay code.
+func TestReferencesFollowRenames(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
 	ctx, h, ids := newPayCodes(t, pool, 1)
-	night := proto.Int64(ids["Night"])
-	for _, c := range []struct {
-		name string
-		ref  *commonv1.Ref
-		code string // "" for one that becomes want
-		want *commonv1.Ref
-	}{
-		{"by name, without case", named("oVERTIME"), "", &commonv1.Ref{Id: proto.Int64(ids["Overtime"]), Qualifier: proto.String("Overtime")}},
-		{"by id, which wins", &commonv1.Ref{Id: night, Qualifier: proto.String("Overtime")}, "", &commonv1.Ref{Id: night, Qualifier: proto.String("Night")}},
-		{"with what else refs may have", &commonv1.Ref{Id: night, Name: proto.String("x"), LocalizedQualifier: proto.String("y")}, "", &commonv1.Ref{Id: night, Qualifier: proto.String("Night")}},
-		{"to a pay code that is not there", named("Nothing"), paycode.CodeUnknown, nil},
-		{"to an id that is not there", &commonv1.Ref{Id: proto.Int64(1 << 40), Qualifier: proto.String("Night")}, paycode.CodeUnknown, nil},
-		{"to nothing", &commonv1.Ref{}, paycode.CodeMissing, nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			err := pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-				_, err := paycode.NewRefs().Resolve(ctx, tx, 1, "payCode", c.ref)
-				return err
-			})
-			if c.code != "" {
-				require.True(t, fault.HasCode(err, c.code), "%v instead of %s", err, c.code)
-				return
-			}
-			require.NoError(t, err)
-			assert.True(t, proto.Equal(c.want, c.ref), "%v", c.ref)
-		})
-	}
-	t.Run("whose pay code gets another name", func(t *testing.T) {
-		rules := workrule.New(pool, paycodetest.Terms{})
-		made, err := rules.CreateWorkRule(ctx, &timekeepingv1.WorkRule{Name: "Bonuses", DefaultPayCode: named("bonus")})
-		require.NoError(t, err)
-		_, err = h.UpdatePayCode(ctx, &timekeepingv1.UpdatePayCodeRequest{Id: ids["Bonus"], Body: &timekeepingv1.PayCode{Name: "Reward", Unit: "MONEY"}})
-		require.NoError(t, err)
-		shown, err := rules.GetWorkRule(ctx, &timekeepingv1.GetWorkRuleRequest{Id: made.GetId()})
-		require.NoError(t, err)
-		assert.Equal(t, "Reward", shown.GetDefaultPayCode().GetQualifier())
-	})
+	rules := workrule.New(pool, paycodetest.Terms{})
+	created, err := rules.CreateWorkRule(ctx, &timekeepingv1.WorkRule{Name: "Bonuses", DefaultPayCode: named("bonus")})
+	require.NoError(t, err)
+	_, err = h.UpdatePayCode(ctx, &timekeepingv1.UpdatePayCodeRequest{Id: ids["Bonus"], Body: &timekeepingv1.PayCode{Name: "Reward", Unit: "MONEY"}})
+	require.NoError(t, err)
+	shown, err := rules.GetWorkRule(ctx, &timekeepingv1.GetWorkRuleRequest{Id: created.GetId()})
+	require.NoError(t, err)
+	assert.Equal(t, "Reward", shown.GetDefaultPayCode().GetQualifier())
 }

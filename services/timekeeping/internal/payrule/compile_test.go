@@ -21,12 +21,14 @@ func payCodes(ref *commonv1.Ref) worktime.PayCode {
 
 func compiledRules(t *testing.T, list ...*timekeepingv1.PayRule) *Rules {
 	t.Helper()
-	for _, r := range list {
-		_, err := prepare(r)
+	stored := make([]*timekeepingv1.PayRule, len(list))
+	for i, r := range list {
+		var err error
+		stored[i], err = New(nil, nil).resource.Validate("payRule", r)
 		require.NoError(t, err)
-		order(r)
+		order(stored[i])
 	}
-	rules, err := Compile(list, payCodes)
+	rules, err := Compile(stored, payCodes)
 	require.NoError(t, err)
 	return rules
 }

@@ -30,12 +30,9 @@ func invalid(format string, args ...any) error {
 	return fault.Invalid(paycode.CodeInvalid, fmt.Sprintf(format, args...)+".")
 }
 
-// prepare checks a pay rule, and completes what it leaves out. Its lists stay in the
+// prepare checks a pay rule and sets the defaults. Its lists stay in the
 // order of the request, in which errors name their elements; see order.
-func prepare(r *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error) {
-	if err := paycode.Codes().CheckName("payRule", r.GetName()); err != nil {
-		return nil, err
-	}
+func prepare(_ string, r *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error) {
 	dates := make(map[string]bool, len(r.GetEffectiveVersions()))
 	for i, v := range r.GetEffectiveVersions() {
 		if err := check(fmt.Sprintf("effectiveVersions[%d]", i), v); err != nil {

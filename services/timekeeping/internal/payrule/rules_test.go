@@ -67,7 +67,7 @@ func TestPayRulesThatAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := prepare(c.given)
+			_, err := New(nil, nil).resource.Validate("payRule", c.given)
 			require.ErrorContains(t, err, c.says)
 			code := paycode.CodeInvalid
 			if strings.Contains(c.says, "missing") {
@@ -109,7 +109,7 @@ func TestWhatVersionsAreCompletedTo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := prepare(of(c.given))
+			got, err := New(nil, nil).resource.Validate("payRule", of(c.given))
 			require.NoError(t, err)
 			order(got)
 			c.want.EffectiveDate = "2026-01-01"
@@ -118,7 +118,7 @@ func TestWhatVersionsAreCompletedTo(t *testing.T) {
 	}
 	t.Run("versions are in the order of their dates", func(t *testing.T) {
 		t.Parallel()
-		got, err := prepare(&timekeepingv1.PayRule{Name: "A", EffectiveVersions: []*dated{{EffectiveDate: "2026-01-01"}, {EffectiveDate: "1999-12-31"}, {EffectiveDate: "2025-06-01"}}})
+		got, err := New(nil, nil).resource.Validate("payRule", &timekeepingv1.PayRule{Name: "A", EffectiveVersions: []*dated{{EffectiveDate: "2026-01-01"}, {EffectiveDate: "1999-12-31"}, {EffectiveDate: "2025-06-01"}}})
 		require.NoError(t, err)
 		order(got)
 		var dates []string

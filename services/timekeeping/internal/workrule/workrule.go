@@ -4,80 +4,44 @@ package workrule
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
 
-func newStore() *namedstore.Store[*timekeepingv1.WorkRule] {
-	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.WorkRule]{
-		Codes: paycode.Codes(),
-		What:  "work rule",
-		Table: "work_rule",
+func kind() *setup.Kind[*timekeepingv1.WorkRule] {
+	return setup.NewKind(setup.Declaration[*timekeepingv1.WorkRule]{
+		Codes: paycode.Codes(), What: "work rule", Table: "work_rule",
+		References: []setup.Reference{{Field: "default_pay_code", To: paycode.Kind()}},
 	})
 }
 
 // Handler serves WorkRuleService.
 type Handler struct {
 	timekeepingv1.UnsafeWorkRuleServiceServer
-	resource namedstore.Resource[*timekeepingv1.WorkRule]
-	payCodes paycode.Refs
-	terms    paycode.Terms
+	resource setup.Resource[*timekeepingv1.WorkRule]
 }
 
 var _ timekeepingv1.WorkRuleServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps work rules in the database of the pool.
 func New(pool *pg.Pool, terms paycode.Terms) *Handler {
-	h := &Handler{payCodes: paycode.NewRefs(), terms: terms}
-	h.resource = namedstore.Resource[*timekeepingv1.WorkRule]{Store: newStore(), Pool: pool, Prepare: prepare, Within: h.resolve, Show: h.setNames}
-	return h
+	return &Handler{resource: setup.Resource[*timekeepingv1.WorkRule]{
+		Kind: kind(), Pool: pool, Prepare: prepare,
+		BeforeDelete: paycode.CheckNoTerm(terms, schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_WORK_RULE, kind()),
+	}}
 }
 
-func prepare(r *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, error) {
-	if err := paycode.Codes().CheckName("workRule", r.GetName()); err != nil {
-		return nil, err
-	}
+func prepare(_ string, r *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, error) {
 	if r.Active == nil {
 		r.Active = proto.Bool(true)
 	}
 	return r, nil
-}
-
-// resolve writes the pay code of a work rule by id and name. It keeps the pay code
-// from being deleted until the transaction ends.
-func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID, _ int64, r *timekeepingv1.WorkRule) error {
-	if r.GetDefaultPayCode() == nil {
-		return nil
-	}
-	_, err := h.payCodes.Resolve(ctx, tx, tenantID, "defaultPayCode", r.GetDefaultPayCode())
-	return err
-}
-
-// Using returns how a message calls a work rule that books under a pay code, or
-// "" when none does.
-func Using(ctx context.Context, tx pgx.Tx, tenantID int64, p *timekeepingv1.PayCode) (string, error) {
-	return paycode.UserIn(ctx, tx, tenantID, newStore(), "work rule", func(r *timekeepingv1.WorkRule) []*commonv1.Ref {
-		return []*commonv1.Ref{r.GetDefaultPayCode()}
-	}, p)
-}
-
-// setNames writes the names that pay codes have now.
-func (h *Handler) setNames(ctx context.Context, list ...*timekeepingv1.WorkRule) error {
-	var refs []*commonv1.Ref
-	for _, r := range list {
-		if r.GetDefaultPayCode() != nil {
-			refs = append(refs, r.GetDefaultPayCode())
-		}
-	}
-	return h.payCodes.SetNames(ctx, h.resource.Pool, refs...)
 }
 
 // ListWorkRules returns all work rules by name, or the one that is asked for.
@@ -103,17 +67,10 @@ func (h *Handler) UpdateWorkRule(ctx context.Context, req *timekeepingv1.UpdateW
 
 // DeleteWorkRule deletes a work rule that nothing refers to.
 func (h *Handler) DeleteWorkRule(ctx context.Context, req *timekeepingv1.DeleteWorkRuleRequest) (*emptypb.Empty, error) {
-	r, err := h.resource.Get(ctx, req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	if err := paycode.CheckNoTerm(ctx, h.terms, schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_WORK_RULE, "work rule", r.GetId(), r.GetName()); err != nil {
-		return nil, err
-	}
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
-// All returns the work rules of a tenant.
-func All(ctx context.Context, db pg.Querier, tenantID int64) ([]*timekeepingv1.WorkRule, error) {
-	return newStore().All(ctx, db, tenantID)
+// All returns the work rules of the tenant of the context.
+func All(ctx context.Context, db pg.Querier) ([]*timekeepingv1.WorkRule, error) {
+	return kind().All(ctx, db)
 }

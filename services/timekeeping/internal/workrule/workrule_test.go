@@ -30,7 +30,7 @@ func TestWorkRules(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := prepare(c.given)
+			got, err := New(nil, nil).resource.Validate("workRule", c.given)
 			if c.code != "" {
 				require.True(t, fault.HasCode(err, c.code), "%v instead of %s", err, c.code)
 				return

@@ -35,7 +35,7 @@ type Setup struct {
 
 // Load reads the setup in a transaction.
 func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
-	codes, err := paycode.NewStore().All(ctx, tx, tenantID)
+	codes, err := paycode.Kind().All(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
 	for _, code := range codes {
 		s.codesByID[code.GetId()], s.codesByName[strings.ToLower(code.GetName())] = code, code
 	}
-	workRules, err := workrule.All(ctx, tx, tenantID)
+	workRules, err := workrule.All(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
 			s.workRuleCodesByID[r.GetId()], s.workRuleCodesByName[strings.ToLower(r.GetName())] = &paid, &paid
 		}
 	}
-	list, err := payrule.NewStore().All(ctx, tx, tenantID)
+	list, err := payrule.Kind().All(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
