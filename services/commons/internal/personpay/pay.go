@@ -12,6 +12,10 @@ import (
 const (
 	readPersons = `SELECT id, hire_date, body FROM person WHERE tenant_id = $1 AND id = ANY($2)`
 
+	readTerminated = `
+SELECT person_id, from_date, to_date FROM employment_status
+WHERE tenant_id = $1 AND person_id = ANY($2) AND status = $3 ORDER BY person_id, from_date`
+
 	// Rules without a rate only name a work rule.
 	readWages = `
 SELECT person_id, '' AS job, from_date, to_date, hourly_rate FROM base_wage_rate WHERE tenant_id = $1 AND person_id = ANY($2)
@@ -48,6 +52,19 @@ func scanAccrualProfiles(rows pgx.Rows, of persons) error {
 			continue
 		}
 		of(id).AccrualProfile = &commonsv1.PersonDayText{From: int32(days.From), To: int32(days.To), Text: details.GetAccrualProfileName()}
+	}
+	return rows.Err()
+}
+
+func scanTerminated(rows pgx.Rows, of persons) error {
+	for rows.Next() {
+		var id int64
+		days := &commonsv1.PersonDayRange{}
+		if err := rows.Scan(&id, (*civil.Date)(&days.From), (*civil.Date)(&days.To)); err != nil {
+			return err
+		}
+		e := of(id)
+		e.Terminated = append(e.Terminated, days)
 	}
 	return rows.Err()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
 // What one call may ask for.
@@ -76,6 +77,7 @@ func (h *Handler) ReadPersonPay(ctx context.Context, req *commonsv1.ReadPersonPa
 	snapshot.Queue(texts(func(e *commonsv1.PersonPay) *[]*commonsv1.PersonDayText { return &e.PayRules }), readPayRules, args...)
 	if req.GetAccrualProfile() {
 		snapshot.Queue(func(rows pgx.Rows) error { return scanAccrualProfiles(rows, of) }, readPersons, tenantID, req.GetPersonIds())
+		snapshot.Queue(func(rows pgx.Rows) error { return scanTerminated(rows, of) }, readTerminated, tenantID, req.GetPersonIds(), record.StatusTerminated)
 	}
 	if req.GetWages() {
 		snapshot.Queue(func(rows pgx.Rows) error { return scanWages(rows, of) }, readWages, tenantID, req.GetPersonIds())

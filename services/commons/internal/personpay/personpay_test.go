@@ -38,6 +38,8 @@ func TestReadPersonPay(t *testing.T) {
 		batch.Queue(`INSERT INTO primary_labor_account VALUES ($1, 7, $2, $3, 'A/C', '')`, tenantID, monday+2, civil.Forever)
 		batch.Queue(`INSERT INTO pay_rule_assignment (tenant_id, person_id, from_date, to_date, pay_rule_name) VALUES ($1, 7, $2, $3, 'Full time')`,
 			tenantID, monday-10, civil.Forever)
+		batch.Queue(`INSERT INTO employment_status VALUES ($1, 7, $2, $3, 'Active'), ($1, 7, $3, $4, 'Terminated'), ($1, 7, $4, $5, 'Inactive')`,
+			tenantID, monday-10, monday+20, monday+30, civil.Forever)
 		require.NoError(t, pool.SendBatch(ctx, batch).Close())
 	}
 	day := func(d civil.Date) int32 { return int32(d) }
@@ -60,6 +62,8 @@ func TestReadPersonPay(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.True(t, proto.Equal(text(monday-10, civil.Of(3000, 1, 1), "Full time"), got.GetPersons()[0].GetAccrualProfile()), "%v", got.GetPersons()[0].GetAccrualProfile())
+	assert.True(t, proto.Equal(&commonsv1.PersonPay{Terminated: []*commonsv1.PersonDayRange{{From: day(monday + 20), To: day(monday + 30)}}},
+		&commonsv1.PersonPay{Terminated: got.GetPersons()[0].GetTerminated()}), "%v", got.GetPersons()[0].GetTerminated())
 	wages := &commonsv1.PersonPay{Wages: []*commonsv1.PersonWage{
 		{From: day(monday - 10), To: day(civil.Forever), HourlyRate: 20.5}, {From: day(monday), To: day(monday + 5), Job: "A/D", HourlyRate: 30},
 	}}

@@ -31,8 +31,8 @@ type ReadPersonPayRequest struct {
 	// Days since 1970-01-01: the first, and the day after the last; at most 400.
 	From int32 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
 	To   int32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
-	// Whether the accrual profile, and the wages, are wanted as well. They are those of all
-	// days.
+	// Whether the accrual profile with the days after a termination, and the wages, are wanted as
+	// well. They are those of all days.
 	AccrualProfile bool `protobuf:"varint,4,opt,name=accrual_profile,json=accrualProfile,proto3" json:"accrual_profile,omitempty"`
 	Wages          bool `protobuf:"varint,5,opt,name=wages,proto3" json:"wages,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -159,7 +159,9 @@ type PersonPay struct {
 	// one, and when neither day is known.
 	AccrualProfile *PersonDayText `protobuf:"bytes,4,opt,name=accrual_profile,json=accrualProfile,proto3" json:"accrual_profile,omitempty"`
 	// By the path of the job, and ascending by their first days.
-	Wages         []*PersonWage `protobuf:"bytes,5,rep,name=wages,proto3" json:"wages,omitempty"`
+	Wages []*PersonWage `protobuf:"bytes,5,rep,name=wages,proto3" json:"wages,omitempty"`
+	// The days on which the employment is terminated, ascending.
+	Terminated    []*PersonDayRange `protobuf:"bytes,6,rep,name=terminated,proto3" json:"terminated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -229,6 +231,66 @@ func (x *PersonPay) GetWages() []*PersonWage {
 	return nil
 }
 
+func (x *PersonPay) GetTerminated() []*PersonDayRange {
+	if x != nil {
+		return x.Terminated
+	}
+	return nil
+}
+
+// PersonDayRange is the days from a day on, before another.
+type PersonDayRange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          int32                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            int32                  `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonDayRange) Reset() {
+	*x = PersonDayRange{}
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonDayRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonDayRange) ProtoMessage() {}
+
+func (x *PersonDayRange) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonDayRange.ProtoReflect.Descriptor instead.
+func (*PersonDayRange) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PersonDayRange) GetFrom() int32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *PersonDayRange) GetTo() int32 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
 // PersonWage is what an hour is paid from a day on, before another.
 type PersonWage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -243,7 +305,7 @@ type PersonWage struct {
 
 func (x *PersonWage) Reset() {
 	*x = PersonWage{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -255,7 +317,7 @@ func (x *PersonWage) String() string {
 func (*PersonWage) ProtoMessage() {}
 
 func (x *PersonWage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -268,7 +330,7 @@ func (x *PersonWage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonWage.ProtoReflect.Descriptor instead.
 func (*PersonWage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PersonWage) GetFrom() int32 {
@@ -311,7 +373,7 @@ type PersonDayText struct {
 
 func (x *PersonDayText) Reset() {
 	*x = PersonDayText{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -323,7 +385,7 @@ func (x *PersonDayText) String() string {
 func (*PersonDayText) ProtoMessage() {}
 
 func (x *PersonDayText) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -336,7 +398,7 @@ func (x *PersonDayText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDayText.ProtoReflect.Descriptor instead.
 func (*PersonDayText) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PersonDayText) GetFrom() int32 {
@@ -373,13 +435,19 @@ const file_rotaloom_commons_v1_person_pay_proto_rawDesc = "" +
 	"\x0faccrual_profile\x18\x04 \x01(\bR\x0eaccrualProfile\x12\x14\n" +
 	"\x05wages\x18\x05 \x01(\bR\x05wages\"Q\n" +
 	"\x15ReadPersonPayResponse\x128\n" +
-	"\apersons\x18\x01 \x03(\v2\x1e.rotaloom.commons.v1.PersonPayR\apersons\"\xbc\x02\n" +
+	"\apersons\x18\x01 \x03(\v2\x1e.rotaloom.commons.v1.PersonPayR\apersons\"\x81\x03\n" +
 	"\tPersonPay\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12E\n" +
 	"\fprimary_jobs\x18\x02 \x03(\v2\".rotaloom.commons.v1.PersonDayTextR\vprimaryJobs\x12?\n" +
 	"\tpay_rules\x18\x03 \x03(\v2\".rotaloom.commons.v1.PersonDayTextR\bpayRules\x12K\n" +
 	"\x0faccrual_profile\x18\x04 \x01(\v2\".rotaloom.commons.v1.PersonDayTextR\x0eaccrualProfile\x12=\n" +
-	"\x05wages\x18\x05 \x03(\v2\x1f.rotaloom.commons.v1.PersonWageB\x06\xa2\xbb\x18\x028\x01R\x05wages\"k\n" +
+	"\x05wages\x18\x05 \x03(\v2\x1f.rotaloom.commons.v1.PersonWageB\x06\xa2\xbb\x18\x028\x01R\x05wages\x12C\n" +
+	"\n" +
+	"terminated\x18\x06 \x03(\v2#.rotaloom.commons.v1.PersonDayRangeR\n" +
+	"terminated\"4\n" +
+	"\x0ePersonDayRange\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x05R\x02to\"k\n" +
 	"\n" +
 	"PersonWage\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
@@ -407,27 +475,29 @@ func file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_pay_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_pay_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_rotaloom_commons_v1_person_pay_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_rotaloom_commons_v1_person_pay_proto_goTypes = []any{
 	(*ReadPersonPayRequest)(nil),  // 0: rotaloom.commons.v1.ReadPersonPayRequest
 	(*ReadPersonPayResponse)(nil), // 1: rotaloom.commons.v1.ReadPersonPayResponse
 	(*PersonPay)(nil),             // 2: rotaloom.commons.v1.PersonPay
-	(*PersonWage)(nil),            // 3: rotaloom.commons.v1.PersonWage
-	(*PersonDayText)(nil),         // 4: rotaloom.commons.v1.PersonDayText
+	(*PersonDayRange)(nil),        // 3: rotaloom.commons.v1.PersonDayRange
+	(*PersonWage)(nil),            // 4: rotaloom.commons.v1.PersonWage
+	(*PersonDayText)(nil),         // 5: rotaloom.commons.v1.PersonDayText
 }
 var file_rotaloom_commons_v1_person_pay_proto_depIdxs = []int32{
 	2, // 0: rotaloom.commons.v1.ReadPersonPayResponse.persons:type_name -> rotaloom.commons.v1.PersonPay
-	4, // 1: rotaloom.commons.v1.PersonPay.primary_jobs:type_name -> rotaloom.commons.v1.PersonDayText
-	4, // 2: rotaloom.commons.v1.PersonPay.pay_rules:type_name -> rotaloom.commons.v1.PersonDayText
-	4, // 3: rotaloom.commons.v1.PersonPay.accrual_profile:type_name -> rotaloom.commons.v1.PersonDayText
-	3, // 4: rotaloom.commons.v1.PersonPay.wages:type_name -> rotaloom.commons.v1.PersonWage
-	0, // 5: rotaloom.commons.v1.PersonPayService.ReadPersonPay:input_type -> rotaloom.commons.v1.ReadPersonPayRequest
-	1, // 6: rotaloom.commons.v1.PersonPayService.ReadPersonPay:output_type -> rotaloom.commons.v1.ReadPersonPayResponse
-	6, // [6:7] is the sub-list for method output_type
-	5, // [5:6] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	5, // 1: rotaloom.commons.v1.PersonPay.primary_jobs:type_name -> rotaloom.commons.v1.PersonDayText
+	5, // 2: rotaloom.commons.v1.PersonPay.pay_rules:type_name -> rotaloom.commons.v1.PersonDayText
+	5, // 3: rotaloom.commons.v1.PersonPay.accrual_profile:type_name -> rotaloom.commons.v1.PersonDayText
+	4, // 4: rotaloom.commons.v1.PersonPay.wages:type_name -> rotaloom.commons.v1.PersonWage
+	3, // 5: rotaloom.commons.v1.PersonPay.terminated:type_name -> rotaloom.commons.v1.PersonDayRange
+	0, // 6: rotaloom.commons.v1.PersonPayService.ReadPersonPay:input_type -> rotaloom.commons.v1.ReadPersonPayRequest
+	1, // 7: rotaloom.commons.v1.PersonPayService.ReadPersonPay:output_type -> rotaloom.commons.v1.ReadPersonPayResponse
+	7, // [7:8] is the sub-list for method output_type
+	6, // [6:7] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_pay_proto_init() }
@@ -441,7 +511,7 @@ func file_rotaloom_commons_v1_person_pay_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_pay_proto_rawDesc), len(file_rotaloom_commons_v1_person_pay_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
