@@ -2,12 +2,15 @@ package card
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
@@ -152,4 +155,97 @@ func (c *Card) OpenFrom() int64 {
 		}
 	}
 	return open
+}
+
+const (
+	// readWorkedOn reads what was worked on signed-off days: with later corrections, and without
+	// days on which nothing was worked. The row without a day says through which day they are
+	// signed off.
+	readWorkedOn = `
+SELECT NULL::date, NULL::bigint, (SELECT max(through) FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = $2)
+UNION ALL
+SELECT day, worked, NULL FROM signed_day WHERE tenant_id = $1 AND employee_id = $2 AND day >= $3 AND day < $4 AND worked <> 0`
+
+	// workedOnTries is how often the days are read again when a timecard is signed off or opened
+	// meanwhile.
+	workedOnTries = 3
+)
+
+var errSignedWhileReading = fault.Conflict(fault.CodeStale, "The timecard was signed off or opened while it was read. Try again.")
+
+// WorkedOn returns how many seconds an employee worked and is paid for, on each of some days
+// that are over: by the clock of the employee, before today. Work of signed-off days is that of
+// the sign-off with later corrections; that of other days is calculated, so that its cost grows
+// with their number. Days without work are missing. It calls other services, so that it has no
+// place in a transaction.
+func (r *Reader) WorkedOn(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date]int64, error) {
+	var out map[civil.Date]int64
+	var err error
+	for range workedOnTries {
+		if out, err = r.tryWorkedOn(ctx, tenantID, employeeID, days); !errors.Is(err, errSignedWhileReading) {
+			return out, err
+		}
+	}
+	return out, err
+}
+
+func (r *Reader) tryWorkedOn(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date]int64, error) {
+	out, through, err := r.signedWork(ctx, tenantID, employeeID, days)
+	if err != nil {
+		return nil, err
+	}
+	// Nowhere on earth is a later day than in UTC plus a day.
+	open := civil.Range{From: days.From, To: min(days.To, civil.FromTime(r.now().UTC())+1)}
+	if through != nil {
+		open.From = max(open.From, *through+1)
+	}
+	for from := open.From; from < open.To; from += MaxDays {
+		part := civil.Range{From: from, To: min(from+MaxDays, open.To)}
+		cards, err := r.Read(ctx, tenantID, []int64{employeeID}, Window{Days: part})
+		if err != nil {
+			return nil, err
+		}
+		c := cards[0]
+		if !sameDay(c.Through, through) {
+			return nil, errSignedWhileReading
+		}
+		today := c.zone.At(r.now()).Date
+		for day := part.From; day < min(part.To, today); day++ {
+			if seconds := c.Worked(day).All; seconds != 0 {
+				out[day] = seconds
+			}
+		}
+	}
+	return out, nil
+}
+
+// signedWork returns what was worked on those days that are signed off, and the last day that
+// is; nil for none.
+func (r *Reader) signedWork(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date]int64, *civil.Date, error) {
+	type row struct {
+		day, through *civil.Date
+		seconds      *int64
+	}
+	rows, err := pg.Collect(ctx, r.pool, func(from pgx.CollectableRow) (row, error) {
+		var of row
+		err := from.Scan(&of.day, &of.seconds, &of.through)
+		return of, err
+	}, readWorkedOn, tenantID, employeeID, days.From, days.To)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read what was worked on signed-off days: %w", err)
+	}
+	out := make(map[civil.Date]int64, len(rows))
+	var through *civil.Date
+	for _, of := range rows {
+		if of.day == nil {
+			through = of.through
+		} else {
+			out[*of.day] = *of.seconds
+		}
+	}
+	return out, through, nil
+}
+
+func sameDay(a, b *civil.Date) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
