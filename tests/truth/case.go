@@ -156,16 +156,39 @@ type AFD struct {
 	} `yaml:"expect"`
 }
 
-// Setting is an example of a setting in docs/pay-rules.md. Setting is the first one of its row.
-type Setting struct {
-	Setting string `yaml:"setting"`
-	Work    *Work  `yaml:"work"`
+// Accrual is an employee with an accrual profile of one policy.
+type Accrual struct {
+	// Unit is that of the accrual code, HOUR by default; a day has eight hours.
+	Unit   string         `yaml:"unit"`
+	Policy map[string]any `yaml:"policy"`
+	// Since is the day of hire and the first one of the profile. The employment ends on Left, and
+	// begins again on Back.
+	Since string `yaml:"since"`
+	Left  string `yaml:"left"`
+	Back  string `yaml:"back"`
+	// Shifts are written as those of Work, and Taken are hours of leave by day.
+	Shifts []string           `yaml:"shifts"`
+	Taken  map[string]float64 `yaml:"taken"`
+	// Balances are those at the end of days, in the unit.
+	Balances map[string]float64 `yaml:"balances"`
 }
 
-// LoadSettings reads the examples of settings.
-func LoadSettings() ([]Setting, error) {
+// Setting is an example of a setting on a page. Setting is the first one of its row.
+type Setting struct {
+	Setting string   `yaml:"setting"`
+	Work    *Work    `yaml:"work"`
+	Accrual *Accrual `yaml:"accrual"`
+}
+
+// LoadSettings reads the examples of docs/pay-rules.md.
+func LoadSettings() ([]Setting, error) { return loadExamples("pay-rules") }
+
+// LoadAccruals reads the examples of docs/accruals.md.
+func LoadAccruals() ([]Setting, error) { return loadExamples("accruals") }
+
+func loadExamples(page string) ([]Setting, error) {
 	var list []Setting
-	err := decode("testdata/settings/pay-rules.yaml", &list)
+	err := decode("testdata/settings/"+page+".yaml", &list)
 	return list, err
 }
 

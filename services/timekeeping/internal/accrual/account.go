@@ -18,28 +18,78 @@ type account struct {
 	// nil for all.
 	grant, limit *big.Rat
 	frequency    string
-	month        time.Month
-	day          int
+	proration    string
+	// perSecond is granted for a second of work, and yearlyLimit is the most that is granted for
+	// the work of a year; nil for no limit.
+	perSecond, yearlyLimit *big.Rat
+	month                  time.Month
+	day                    int
+	// What is carried into a year can be taken through this day, or for these months; both are
+	// zero if it does not expire.
+	untilMonth            time.Month
+	untilDay, carryMonths int
 	// inDays says that amounts are days of hours, rather than hours.
 	inDays bool
 	hours  *big.Rat
+	// first is the first day of the profile, and employed are the days that grants are for.
+	first    civil.Date
+	employed []civil.Range
 }
 
-// open makes the account of a policy, of which what was stored is known to be valid.
-func open(policy *timekeepingv1.AccrualPolicy, code *timekeepingv1.AccrualCode) (*account, error) {
+// open makes the account of a policy, of which what was stored is known to be valid, for an
+// employee with the profile on some days.
+func open(policy *timekeepingv1.AccrualPolicy, code *timekeepingv1.AccrualCode, of tenure) (*account, error) {
 	month, day, err := yearStart("yearStart", policy.GetYearStart())
 	if err != nil {
 		return nil, err
 	}
-	a := &account{code: code, frequency: policy.GetGrantFrequency(), month: time.Month(month), day: day, inDays: code.GetUnit() == unitDay}
+	a := &account{
+		code: code, frequency: policy.GetGrantFrequency(), proration: policy.GetProration(), month: time.Month(month), day: day,
+		carryMonths: int(policy.GetCarryOverMonths()), inDays: code.GetUnit() == unitDay,
+		first: of.days.From, employed: of.employed(policy.GetProrateLeavers()),
+	}
+	if a.proration == "" {
+		a.proration = defaultProration(policy)
+	}
 	if a.grant, err = amount("grantAmount", policy.GrantAmount); err != nil {
 		return nil, err
 	}
 	if a.limit, err = amount("carryOverLimit", policy.CarryOverLimit); err != nil {
 		return nil, err
 	}
+	if a.yearlyLimit, err = amount("yearlyGrantLimit", policy.YearlyGrantLimit); err != nil {
+		return nil, err
+	}
+	perGrant, err := amount("workedHoursPerGrant", policy.WorkedHoursPerGrant)
+	if err != nil {
+		return nil, err
+	}
+	if perGrant != nil {
+		a.perSecond = perGrant.Quo(a.grant, perGrant.Mul(perGrant, big.NewRat(3600, 1)))
+	}
+	if text := policy.GetCarryOverUntil(); text != "" {
+		if month, a.untilDay, err = monthAndDay(text); err != nil {
+			return nil, err
+		}
+		a.untilMonth = time.Month(month)
+	}
 	a.hours, _ = new(big.Rat).SetString(strconv.FormatFloat(code.GetHoursPerDay(), 'f', -1, 64))
 	return a, nil
+}
+
+// tenure says on which days an employee has a profile, and on which ones the employment is
+// terminated.
+type tenure struct {
+	days       civil.Range
+	terminated []civil.Range
+}
+
+// employed returns the days that grants are for.
+func (t tenure) employed(withoutLeavers bool) []civil.Range {
+	if !withoutLeavers {
+		return []civil.Range{{From: t.days.From, To: civil.Forever}}
+	}
+	return civil.AppendDifference(nil, []civil.Range{t.days}, civil.Normalise(slices.Clone(t.terminated)))
 }
 
 // year returns the year of the policy that has a day.
@@ -51,31 +101,6 @@ func (a *account) year(day civil.Date) civil.Range {
 		from = civil.Of(y, a.month, a.day)
 	}
 	return civil.Range{From: from, To: civil.Of(y+1, a.month, a.day)}
-}
-
-// granted returns what is granted on a day to somebody who has the policy since first,
-// nil for nothing.
-func (a *account) granted(day, first civil.Date) *big.Rat {
-	switch a.frequency {
-	case monthly:
-		if _, _, d := day.Civil(); d == 1 {
-			return a.grant
-		}
-	case once:
-		if day == first {
-			return a.grant
-		}
-	default:
-		year := a.year(day)
-		if day == year.From {
-			return a.grant
-		}
-		if day == first {
-			part := big.NewRat(int64(year.To-day), int64(year.Days()))
-			return part.Mul(part, a.grant)
-		}
-	}
-	return nil
 }
 
 // takes returns what a total takes from the account, in its unit; nil for nothing.
@@ -94,73 +119,11 @@ func (a *account) takes(t *timekeepingv1.WorkedTimeTotal) *big.Rat {
 	return hours.Add(hours, days.Mul(days, a.hours))
 }
 
-// balance returns what is left at the end of a day to somebody who has the policy since
-// first and took what the totals say, by day.
-func (a *account) balance(first, last civil.Date, totals map[civil.Date][]*timekeepingv1.WorkedTimeTotal) *big.Rat {
-	sum := new(big.Rat)
-	for _, day := range a.changeDays(first, last, totals) {
-		a.step(sum, day, first, totals[day])
-	}
-	return sum
-}
-
-// changeDays returns the days from one to a last one on which a balance can change, ascending:
-// the first, those on which a year or, where grants are monthly, a month begins, and those with
-// totals.
-func (a *account) changeDays(first, last civil.Date, totals map[civil.Date][]*timekeepingv1.WorkedTimeTotal) []civil.Date {
-	out := []civil.Date{first}
-	for day := range totals {
-		out = append(out, day)
-	}
-	y, m, _ := first.Civil()
-	if start := civil.Of(y, a.month, a.day); start <= last {
-		for ; start <= last; y++ {
-			out, start = append(out, start), civil.Of(y+1, a.month, a.day)
-		}
-	}
-	if a.frequency == monthly {
-		y, _, _ = first.Civil()
-		for start := civil.Of(y, m, 1); start <= last; m++ {
-			out, start = append(out, start), civil.Of(y, m+1, 1)
-		}
-	}
-	out = slices.DeleteFunc(out, func(day civil.Date) bool { return day < first || day > last })
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// step changes a balance by what happens on a day.
-func (a *account) step(sum *big.Rat, day, first civil.Date, totals []*timekeepingv1.WorkedTimeTotal) {
-	if a.limit != nil && day != first && sum.Cmp(a.limit) > 0 && day == a.year(day).From {
-		sum.Set(a.limit)
-	}
-	if grant := a.granted(day, first); grant != nil {
-		sum.Add(sum, grant)
-	}
-	for _, t := range totals {
-		if taken := a.takes(t); taken != nil {
-			sum.Sub(sum, taken)
-		}
-	}
-}
-
-// lowest returns the lowest balance at the end of the days from one to a last one, and the first
-// day that has it.
-func (a *account) lowest(first, from, last civil.Date, totals map[civil.Date][]*timekeepingv1.WorkedTimeTotal) (civil.Date, *big.Rat) {
-	lowest, on := a.balance(first, min(from, last), totals), from
-	if from > last {
-		return on, lowest
-	}
-	sum := new(big.Rat).Set(lowest)
-	for _, day := range a.changeDays(first, last, totals) {
-		if day <= from {
-			continue
-		}
-		if a.step(sum, day, first, totals[day]); sum.Cmp(lowest) < 0 {
-			lowest, on = new(big.Rat).Set(sum), day
-		}
-	}
-	return on, lowest
+// history is what the timecards of an employee say, by day: what may take from accounts, and
+// how many seconds were worked.
+type history struct {
+	totals map[civil.Date][]*timekeepingv1.WorkedTimeTotal
+	worked map[civil.Date]int64
 }
 
 // shown returns a balance as it is shown: in days, and in seconds to the nearest one.
@@ -176,4 +139,36 @@ func (a *account) shown(balance *big.Rat) Balance {
 	seconds := hours.Mul(hours, big.NewRat(3600, 1)).FloatString(0)
 	out.Seconds, _ = strconv.ParseInt(seconds, 10, 64)
 	return out
+}
+
+// changeDays returns the days from the first one of the profile to a last one on which a balance
+// can change, ascending.
+func (a *account) changeDays(last civil.Date, h history) []civil.Date {
+	out := []civil.Date{a.first}
+	for day := range h.totals {
+		out = append(out, day)
+	}
+	if a.frequency == worked {
+		for day := range h.worked {
+			out = append(out, day)
+		}
+	}
+	for _, stretch := range a.employed {
+		out = append(out, stretch.From)
+	}
+	for year := a.year(a.first); year.From <= last; year = a.year(year.To) {
+		out = append(out, year.From)
+		if expiry, ok := a.expiryOf(year); ok {
+			out = append(out, expiry)
+		}
+	}
+	if a.frequency == monthly {
+		y, m, _ := a.first.Civil()
+		for start := civil.Of(y, m, 1); start <= last; m++ {
+			out, start = append(out, start), civil.Of(y, m+1, 1)
+		}
+	}
+	out = slices.DeleteFunc(out, func(day civil.Date) bool { return day < a.first || day > last })
+	slices.Sort(out)
+	return slices.Compact(out)
 }

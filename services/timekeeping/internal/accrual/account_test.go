@@ -17,7 +17,12 @@ import (
 
 func ref(id int64, name string) *commonv1.Ref { return &commonv1.Ref{Id: &id, Qualifier: &name} }
 
-func opened(t *testing.T, policy *timekeepingv1.AccrualPolicy, unit string) *account {
+// since is the tenure of an employee who has the profile from a day on.
+func since(first civil.Date) tenure {
+	return tenure{days: civil.Range{From: first, To: civil.Forever}}
+}
+
+func opened(t *testing.T, policy *timekeepingv1.AccrualPolicy, unit string, of tenure) *account {
 	t.Helper()
 	profile, err := NewProfiles(nil).resource.Validate("accrualProfile", &timekeepingv1.AccrualProfile{Name: "Staff", AccrualPolicies: []*timekeepingv1.AccrualPolicy{policy}})
 	require.Error(t, err, "without an accrual code")
@@ -27,7 +32,7 @@ func opened(t *testing.T, policy *timekeepingv1.AccrualPolicy, unit string) *acc
 	require.NoError(t, err)
 	code, err := NewCodes(nil).resource.Validate("accrualCode", &timekeepingv1.AccrualCode{Name: "Holiday", Unit: unit, PayCodes: []*commonv1.Ref{ref(7, "Vacation")}})
 	require.NoError(t, err)
-	a, err := open(profile.GetAccrualPolicies()[0], code)
+	a, err := open(profile.GetAccrualPolicies()[0], code, of)
 	require.NoError(t, err)
 	return a
 }
@@ -75,8 +80,8 @@ func TestBalance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := opened(t, c.policy, c.unit)
-			got := a.shown(a.balance(first, c.last, c.taken))
+			a := opened(t, c.policy, c.unit, since(first))
+			got := a.shown(a.balance(c.last, history{totals: c.taken}))
 			assert.InDelta(t, c.days, got.Days, 1e-12)
 			assert.Equal(t, c.wantSeconds, got.Seconds)
 		})
@@ -87,10 +92,10 @@ func TestBalance(t *testing.T) {
 func TestBalanceIsTheSumOfYears(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 11))
+	first := civil.Of(2020, 1, 1)
 	for range 200 {
 		grant, limit := random.IntN(40), random.IntN(20)
-		a := opened(t, &timekeepingv1.AccrualPolicy{GrantAmount: proto.Float64(float64(grant)), CarryOverLimit: proto.Float64(float64(limit))}, unitDay)
-		first := civil.Of(2020, 1, 1)
+		a := opened(t, &timekeepingv1.AccrualPolicy{GrantAmount: proto.Float64(float64(grant)), CarryOverLimit: proto.Float64(float64(limit))}, unitDay, since(first))
 		totals := map[civil.Date][]*timekeepingv1.WorkedTimeTotal{}
 		taken := map[int]int64{}
 		for range random.IntN(60) {
@@ -107,6 +112,6 @@ func TestBalanceIsTheSumOfYears(t *testing.T) {
 			want.Sub(want, big.NewRat(taken[year], 2))
 		}
 		last := civil.FromTime(time.Date(2025, time.December, 31, 0, 0, 0, 0, time.UTC))
-		assert.Zero(t, want.Cmp(a.balance(first, last, totals)), "%s: %s", want, a.balance(first, last, totals))
+		assert.Zero(t, want.Cmp(a.balance(last, history{totals: totals})), "%s: %s", want, a.balance(last, history{totals: totals}))
 	}
 }

@@ -21,9 +21,12 @@ import (
 // maxYears bounds what one balance counts.
 const maxYears = 50
 
-// Timecards returns the totals of an employee under some pay codes, as [card.Reader] does.
+// Timecards returns what the timecards of an employee say, as [card.Reader] does.
 type Timecards interface {
+	// TotalsUnder returns the totals under some pay codes.
 	TotalsUnder(ctx context.Context, tenantID, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, error)
+	// WorkedOn returns the seconds worked on the days that are over.
+	WorkedOn(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date]int64, error)
 }
 
 // Balance is what an employee has left under an accrual code.
@@ -54,59 +57,63 @@ func NewReader(pool *pg.Pool, cards Timecards, pay commonsv1.PersonPayServiceCli
 // code: what was granted until then without what timecards and schedules take until then.
 // There are none without an accrual profile on the day.
 func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date) ([]Balance, error) {
-	accounts, days, totals, err := h.read(ctx, tenant.Of(ctx), employeeID, day, day)
+	accounts, past, err := h.read(ctx, tenant.Of(ctx), employeeID, day, day)
 	if err != nil {
 		return nil, err
 	}
 	var out []Balance
 	for _, a := range accounts {
-		shown := a.shown(a.balance(days.From, day, totals))
+		shown := a.shown(a.balance(day, past))
 		shown.AccrualCode = &commonv1.Ref{Id: a.code.Id, Qualifier: proto.String(a.code.GetName()), Name: proto.String(a.code.GetName())}
 		out = append(out, shown)
 	}
 	return out, nil
 }
 
-// read returns the accounts that the profile of an employee on a day opens, the days of the
-// profile, and what the timecard adds up to from the first of these until a last day.
-func (h *Reader) read(ctx context.Context, tenantID, employeeID int64, day, last civil.Date) ([]*account, civil.Range, map[civil.Date][]*timekeepingv1.WorkedTimeTotal, error) {
-	profile, days, err := h.profile(ctx, employeeID, day)
+// read returns the accounts that the profile of an employee on a day opens, and what timecards
+// say from the first day of the profile until a last day.
+func (h *Reader) read(ctx context.Context, tenantID, employeeID int64, day, last civil.Date) ([]*account, history, error) {
+	profile, of, err := h.profile(ctx, employeeID, day)
 	if err != nil || profile == "" {
-		return nil, days, nil, err
+		return nil, history{}, err
 	}
-	accounts, err := h.accounts(ctx, tenantID, profile)
+	accounts, err := h.accounts(ctx, tenantID, profile, of)
 	if err != nil || len(accounts) == 0 {
-		return nil, days, nil, err
+		return nil, history{}, err
 	}
-	if y, _, _ := days.From.Civil(); civil.Of(y+maxYears, 12, 31) < day {
-		return nil, days, nil, fault.Invalid(CodeTooLong, fmt.Sprintf("The accrual profile holds since %s; balances are counted over at most %d years.", days.From, maxYears))
+	if y, _, _ := of.days.From.Civil(); civil.Of(y+maxYears, 12, 31) < day {
+		return nil, history{}, fault.Invalid(CodeTooLong, fmt.Sprintf("The accrual profile holds since %s; balances are counted over at most %d years.", of.days.From, maxYears))
 	}
-	totals, err := h.totals(ctx, tenantID, employeeID, civil.Through(days.From, last), accounts)
-	return accounts, days, totals, err
+	past, err := h.history(ctx, tenantID, employeeID, civil.Through(of.days.From, last), accounts)
+	return accounts, past, err
 }
 
 // profile returns the name of the accrual profile that an employee has on a day, and the
 // days of it; "" for none.
-func (h *Reader) profile(ctx context.Context, employeeID int64, day civil.Date) (string, civil.Range, error) {
+func (h *Reader) profile(ctx context.Context, employeeID int64, day civil.Date) (string, tenure, error) {
 	response, err := h.pay.ReadPersonPay(ctx, &commonsv1.ReadPersonPayRequest{
 		PersonIds: []int64{employeeID}, From: int32(day), To: int32(day + 1), AccrualProfile: true,
 	})
 	if err != nil {
-		return "", civil.Range{}, fmt.Errorf("read the accrual profile of an employee: %w", err)
+		return "", tenure{}, fmt.Errorf("read the accrual profile of an employee: %w", err)
 	}
 	for _, e := range response.GetPersons() {
 		p := e.GetAccrualProfile()
-		days := civil.Range{From: civil.Date(p.GetFrom()), To: civil.Date(p.GetTo())}
-		if p != nil && days.Contains(day) {
-			return p.GetText(), days, nil
+		of := tenure{days: civil.Range{From: civil.Date(p.GetFrom()), To: civil.Date(p.GetTo())}}
+		if p == nil || !of.days.Contains(day) {
+			continue
 		}
+		for _, r := range e.GetTerminated() {
+			of.terminated = append(of.terminated, civil.Range{From: civil.Date(r.GetFrom()), To: civil.Date(r.GetTo())})
+		}
+		return p.GetText(), of, nil
 	}
-	return "", civil.Range{}, nil
+	return "", tenure{}, nil
 }
 
 // accounts returns the accounts that a profile opens, by the name of the accrual code;
 // none when there is no such profile.
-func (h *Reader) accounts(ctx context.Context, tenantID int64, profile string) ([]*account, error) {
+func (h *Reader) accounts(ctx context.Context, tenantID int64, profile string, of tenure) ([]*account, error) {
 	var out []*account
 	err := pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		found, err := accrualProfiles().Find(ctx, tx, nil, []string{profile})
@@ -123,7 +130,7 @@ func (h *Reader) accounts(ctx context.Context, tenantID int64, profile string) (
 				if policy.GetAccrualCode().GetId() != code.GetId() {
 					continue
 				}
-				a, err := open(policy, code)
+				a, err := open(policy, code, of)
 				if err != nil {
 					return fmt.Errorf("accrual profile %d: %w", found[0].GetId(), err)
 				}
@@ -135,23 +142,28 @@ func (h *Reader) accounts(ctx context.Context, tenantID int64, profile string) (
 	return out, err
 }
 
-// totals returns what the timecard of an employee takes from accounts, by day.
-func (h *Reader) totals(ctx context.Context, tenantID, employeeID int64, days civil.Range, accounts []*account) (map[civil.Date][]*timekeepingv1.WorkedTimeTotal, error) {
+// history returns what timecards say that concerns accounts.
+func (h *Reader) history(ctx context.Context, tenantID, employeeID int64, days civil.Range, accounts []*account) (history, error) {
 	var codes []*commonv1.Ref
+	needsWork := false
 	for _, a := range accounts {
 		codes = append(codes, a.code.GetPayCodes()...)
+		needsWork = needsWork || a.frequency == worked
 	}
 	list, err := h.cards.TotalsUnder(ctx, tenantID, employeeID, days, codes)
 	if err != nil {
-		return nil, err
+		return history{}, err
 	}
-	out := map[civil.Date][]*timekeepingv1.WorkedTimeTotal{}
+	out := history{totals: map[civil.Date][]*timekeepingv1.WorkedTimeTotal{}}
 	for _, t := range list {
 		day, err := civil.ParseDate(t.GetDate())
 		if err != nil {
-			return nil, err
+			return history{}, err
 		}
-		out[day] = append(out[day], t)
+		out.totals[day] = append(out.totals[day], t)
 	}
-	return out, nil
+	if needsWork {
+		out.worked, err = h.cards.WorkedOn(ctx, tenantID, employeeID, days)
+	}
+	return out, err
 }

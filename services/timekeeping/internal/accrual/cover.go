@@ -3,6 +3,7 @@ package accrual
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 	"strconv"
 
@@ -36,14 +37,12 @@ func (h *Reader) Cover(ctx context.Context, employeeID int64, wanted []Wanted, u
 	if first == civil.Forever {
 		return nil
 	}
-	accounts, days, totals, err := h.read(ctx, tenant.Of(ctx), employeeID, first, until)
+	accounts, past, err := h.read(ctx, tenant.Of(ctx), employeeID, first, until)
 	if err != nil || len(accounts) == 0 {
 		return err
 	}
 	added := map[civil.Date][]*timekeepingv1.WorkedTimeTotal{}
-	for day, list := range totals {
-		added[day] = list
-	}
+	maps.Copy(added, past.totals)
 	for _, w := range wanted {
 		t := &timekeepingv1.WorkedTimeTotal{PayCode: w.PayCode, Seconds: w.Seconds}
 		if w.Days != 0 {
@@ -51,11 +50,12 @@ func (h *Reader) Cover(ctx context.Context, employeeID int64, wanted []Wanted, u
 		}
 		added[w.Day] = append(added[w.Day][:len(added[w.Day]):len(added[w.Day])], t)
 	}
+	past.totals = added
 	for _, a := range accounts {
 		if !a.concerns(wanted) {
 			continue
 		}
-		if day, left := a.lowest(days.From, first, until, added); left.Sign() < 0 {
+		if day, left := a.lowest(first, until, past); left.Sign() < 0 {
 			return fault.Invalid(CodeNotCovered, fmt.Sprintf("The balance of %q does not cover this: on %s it would be %s.", a.code.GetName(), day, a.text(left)))
 		}
 	}

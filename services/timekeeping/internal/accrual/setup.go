@@ -6,14 +6,11 @@ package accrual
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -41,11 +38,8 @@ const (
 )
 
 const (
-	perUnit = 10_000
-
-	unitHour, unitDay     = "HOUR", "DAY"
-	yearly, monthly, once = "YEARLY", "MONTHLY", "ONCE"
-	defaultHours          = 8.0
+	unitHour, unitDay = "HOUR", "DAY"
+	defaultHours      = 8.0
 )
 
 func codes() setup.Codes {
@@ -101,58 +95,4 @@ func prepareCode(_ string, c *timekeepingv1.AccrualCode) (*timekeepingv1.Accrual
 		return nil, invalid("hoursPerDay must be more than 0 and at most 24")
 	}
 	return c, nil
-}
-
-func prepareProfile(_ string, p *timekeepingv1.AccrualProfile) (*timekeepingv1.AccrualProfile, error) {
-	for i, policy := range p.GetAccrualPolicies() {
-		path := fmt.Sprintf("accrualPolicies[%d]", i)
-		if policy.GetAccrualCode() == nil {
-			return nil, fault.Invalid(CodeMissing, path+".accrualCode is missing.")
-		}
-		if policy.GrantAmount == nil {
-			return nil, fault.Invalid(CodeMissing, path+".grantAmount is missing.")
-		}
-		if _, err := amount(path+".grantAmount", policy.GrantAmount); err != nil {
-			return nil, err
-		}
-		if _, err := amount(path+".carryOverLimit", policy.CarryOverLimit); err != nil {
-			return nil, err
-		}
-		var err error
-		if policy.GrantFrequency, err = oneOf(path+".grantFrequency", policy.GetGrantFrequency(), yearly, monthly, once); err != nil {
-			return nil, err
-		}
-		if policy.YearStart == "" {
-			policy.YearStart = "01-01"
-		}
-		if _, _, err := yearStart(path+".yearStart", policy.GetYearStart()); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
-
-// amount returns an amount of a policy as an exact number, nil for none.
-func amount(path string, given *float64) (*big.Rat, error) {
-	if given == nil {
-		return nil, nil
-	}
-	n, ok := new(big.Rat).SetString(strconv.FormatFloat(*given, 'f', -1, 64))
-	if !ok || !new(big.Rat).Mul(n, big.NewRat(perUnit, 1)).IsInt() {
-		return nil, invalid("%s must have at most four decimals", path)
-	}
-	return n, nil
-}
-
-// yearStart reads the month and the day on which a year of a policy begins. Each year
-// has it.
-func yearStart(path, text string) (month, day int, err error) {
-	date, err := civil.ParseDate("2001-" + text)
-	if err == nil && len(text) == len("01-01") {
-		_, m, d := date.Civil()
-		if d <= 28 {
-			return int(m), d, nil
-		}
-	}
-	return 0, 0, invalid("%s must be the month and the day as MM-DD, the day from 01 to 28", path)
 }

@@ -353,24 +353,47 @@ func (x *AccrualProfile) GetAccrualPolicies() []*AccrualPolicy {
 }
 
 // AccrualPolicy says what is granted of one accrual code. What is granted counts from
-// the day of the grant on. A year of the policy begins on yearStart.
+// the day of the grant on. A year of the policy begins on yearStart. docs/accruals.md has an
+// example of each setting.
 type AccrualPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// It must exist.
 	AccrualCode *v1.Ref `protobuf:"bytes,1,opt,name=accrual_code,json=accrualCode,proto3" json:"accrual_code,omitempty"`
 	// In the unit of the accrual code: from 0 to 10,000, with at most four decimals.
 	GrantAmount *float64 `protobuf:"fixed64,2,opt,name=grant_amount,json=grantAmount,proto3,oneof" json:"grant_amount,omitempty"`
-	// YEARLY, in any case: on the first day of each year; who gets the profile within a
-	// year is granted the part of its days that are left. MONTHLY: on the first day of
-	// each month. ONCE: on the first day of the profile. YEARLY unless it is given.
+	// YEARLY, in any case: on the first day of each year. MONTHLY: on the first day of each
+	// month. ONCE: on the first day of the profile. WORKED: at the end of each past day, for the
+	// hours worked on it. YEARLY unless it is given.
 	GrantFrequency string `protobuf:"bytes,3,opt,name=grant_frequency,json=grantFrequency,proto3" json:"grant_frequency,omitempty"`
 	// MM-DD, from 01-01 to 12-28; 01-01 unless it is given.
 	YearStart string `protobuf:"bytes,4,opt,name=year_start,json=yearStart,proto3" json:"year_start,omitempty"`
 	// How much of a balance stays when a year ends, in the unit of the accrual code: from 0
 	// to 10,000, with at most four decimals. All of it when it is absent.
 	CarryOverLimit *float64 `protobuf:"fixed64,5,opt,name=carry_over_limit,json=carryOverLimit,proto3,oneof" json:"carry_over_limit,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// WORKED needs it, and no other frequency has it: for how many hours worked grantAmount is
+	// granted, and for less time the same part of it. More than 0, at most 10,000, with at most
+	// four decimals.
+	WorkedHoursPerGrant *float64 `protobuf:"fixed64,6,opt,name=worked_hours_per_grant,json=workedHoursPerGrant,proto3,oneof" json:"worked_hours_per_grant,omitempty"`
+	// WORKED only: how much is granted in a year of the policy at most, in the unit of the accrual
+	// code: from 0 to 10,000, with at most four decimals. Without it there is no limit.
+	YearlyGrantLimit *float64 `protobuf:"fixed64,7,opt,name=yearly_grant_limit,json=yearlyGrantLimit,proto3,oneof" json:"yearly_grant_limit,omitempty"`
+	// YEARLY and MONTHLY only: what is granted for a part of a year or month, in any case. DAYS:
+	// the part of its days. FULL_MONTHS: a twelfth of a year for each full month, and nothing for
+	// a part of a month. STARTED_MONTHS: the same, with a month that is not full as a full one.
+	// NONE: all. DAYS with YEARLY and FULL_MONTHS with MONTHLY, unless it is given.
+	Proration string `protobuf:"bytes,8,opt,name=proration,proto3" json:"proration,omitempty"`
+	// YEARLY and MONTHLY only: whether the year or month in which the employment or the profile
+	// ends is a part as well, and nothing is granted for days after that. Not with the proration
+	// NONE.
+	ProrateLeavers bool `protobuf:"varint,9,opt,name=prorate_leavers,json=prorateLeavers,proto3" json:"prorate_leavers,omitempty"`
+	// MM-DD: the last day on which a balance that was carried into a year can be taken; what is
+	// left of it then expires. It may not be 02-29. Without it and carryOverMonths nothing expires.
+	CarryOverUntil string `protobuf:"bytes,10,opt,name=carry_over_until,json=carryOverUntil,proto3" json:"carry_over_until,omitempty"`
+	// After how many months of the year what was carried into it expires: from 1 to 12. Not
+	// together with carryOverUntil.
+	CarryOverMonths *int32 `protobuf:"varint,11,opt,name=carry_over_months,json=carryOverMonths,proto3,oneof" json:"carry_over_months,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *AccrualPolicy) Reset() {
@@ -438,6 +461,48 @@ func (x *AccrualPolicy) GetCarryOverLimit() float64 {
 	return 0
 }
 
+func (x *AccrualPolicy) GetWorkedHoursPerGrant() float64 {
+	if x != nil && x.WorkedHoursPerGrant != nil {
+		return *x.WorkedHoursPerGrant
+	}
+	return 0
+}
+
+func (x *AccrualPolicy) GetYearlyGrantLimit() float64 {
+	if x != nil && x.YearlyGrantLimit != nil {
+		return *x.YearlyGrantLimit
+	}
+	return 0
+}
+
+func (x *AccrualPolicy) GetProration() string {
+	if x != nil {
+		return x.Proration
+	}
+	return ""
+}
+
+func (x *AccrualPolicy) GetProrateLeavers() bool {
+	if x != nil {
+		return x.ProrateLeavers
+	}
+	return false
+}
+
+func (x *AccrualPolicy) GetCarryOverUntil() string {
+	if x != nil {
+		return x.CarryOverUntil
+	}
+	return ""
+}
+
+func (x *AccrualPolicy) GetCarryOverMonths() int32 {
+	if x != nil && x.CarryOverMonths != nil {
+		return *x.CarryOverMonths
+	}
+	return 0
+}
+
 var File_rotaloom_timekeeping_v1_accrual_profile_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_accrual_profile_proto_rawDesc = "" +
@@ -471,16 +536,26 @@ const file_rotaloom_timekeeping_v1_accrual_profile_proto_rawDesc = "" +
 	"$\b2\x12\tWFP-90003\x18\x9d\x03 \x01J\x10accrual policiesR\x0faccrualPoliciesB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
-	"\b_version\"\xda\x02\n" +
+	"\b_version\"\xa0\x06\n" +
 	"\rAccrualPolicy\x12:\n" +
 	"\faccrual_code\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vaccrualCode\x12K\n" +
 	"\fgrant_amount\x18\x02 \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-21001H\x00R\vgrantAmount\x88\x01\x01\x12'\n" +
 	"\x0fgrant_frequency\x18\x03 \x01(\tR\x0egrantFrequency\x12\x1d\n" +
 	"\n" +
 	"year_start\x18\x04 \x01(\tR\tyearStart\x12R\n" +
-	"\x10carry_over_limit\x18\x05 \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-21001H\x01R\x0ecarryOverLimit\x88\x01\x01B\x0f\n" +
+	"\x10carry_over_limit\x18\x05 \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-21001H\x01R\x0ecarryOverLimit\x88\x01\x01\x12]\n" +
+	"\x16worked_hours_per_grant\x18\x06 \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-21001H\x02R\x13workedHoursPerGrant\x88\x01\x01\x12V\n" +
+	"\x12yearly_grant_limit\x18\a \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-21001H\x03R\x10yearlyGrantLimit\x88\x01\x01\x12\x1c\n" +
+	"\tproration\x18\b \x01(\tR\tproration\x12'\n" +
+	"\x0fprorate_leavers\x18\t \x01(\bR\x0eprorateLeavers\x12(\n" +
+	"\x10carry_over_until\x18\n" +
+	" \x01(\tR\x0ecarryOverUntil\x12T\n" +
+	"\x11carry_over_months\x18\v \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x00(@\x1a\tWRL-21001H\x04R\x0fcarryOverMonths\x88\x01\x01B\x0f\n" +
 	"\r_grant_amountB\x13\n" +
-	"\x11_carry_over_limit2\xab\b\n" +
+	"\x11_carry_over_limitB\x19\n" +
+	"\x17_worked_hours_per_grantB\x15\n" +
+	"\x13_yearly_grant_limitB\x14\n" +
+	"\x12_carry_over_months2\xab\b\n" +
 	"\x15AccrualProfileService\x12\xcf\x01\n" +
 	"\x13ListAccrualProfiles\x123.rotaloom.timekeeping.v1.ListAccrualProfilesRequest\x1a+.rotaloom.timekeeping.v1.AccrualProfileList\"V\xa2\xbb\x18$\n" +
 	"\x1etimekeeping.accrual_setup.read\x18\x01`\x01\x82\xd3\xe4\x93\x02(\x12&/v1/timekeeping/setup/accrual_profiles\x12\xce\x01\n" +
