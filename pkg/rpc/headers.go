@@ -50,16 +50,17 @@ func SetContentLanguage(ctx context.Context, tag string) error {
 }
 
 // SetVersion reports the version of the object that the response is about, which the edge
-// shows as ETag. Responses with a field "version" need no such report. A method that is
-// called as a function, and not over a connection, reports to nobody.
+// shows as ETag. Responses with a field "version" need no such report.
 func SetVersion(ctx context.Context, version int64) error {
-	if grpc.ServerTransportStreamFromContext(ctx) == nil {
-		return nil
-	}
 	return setHeader(ctx, HeaderVersion, strconv.FormatInt(version, 10))
 }
 
+// setHeader sets a header of the response. A method that is called as a function has no
+// connection, and so no headers.
 func setHeader(ctx context.Context, name, value string) error {
+	if grpc.ServerTransportStreamFromContext(ctx) == nil {
+		return nil
+	}
 	if err := grpc.SetHeader(ctx, metadata.Pairs(name, value)); err != nil {
 		return fmt.Errorf("setting the header %s: %w", name, err)
 	}

@@ -7,26 +7,26 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// Outcome has the result of each item of a bulk operation.
-type Outcome[T Message] = bulk.Outcome[T, T]
-
-// CreateMany stores new resources. With partial it stores the valid ones; otherwise all or none.
-func (r *Resource[T]) CreateMany(ctx context.Context, list []T, partial bool) (*Outcome[T], error) {
+// CreateMany stores new resources. With partial it stores the valid ones; otherwise all or none. It
+// returns what [rpc.BulkResult] returns.
+func (r *Resource[T]) CreateMany(ctx context.Context, list []T, partial bool) ([]T, *commonv1.ErrorBody, error) {
 	return r.runMany(ctx, list, partial, r.insert)
 }
 
 // UpdateMany replaces resources, which it finds by their ids, or without an id by their names. With
-// partial it stores the valid ones; otherwise all or none. An item whose resource an earlier item
+// partial it stores the valid ones; otherwise all or none. It returns what CreateMany returns. An item whose resource an earlier item
 // replaced is refused.
-func (r *Resource[T]) UpdateMany(ctx context.Context, list []T, partial bool) (*Outcome[T], error) {
+func (r *Resource[T]) UpdateMany(ctx context.Context, list []T, partial bool) ([]T, *commonv1.ErrorBody, error) {
 	replaced := map[int64]bool{}
 	return r.runMany(ctx, list, partial, func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error) {
 		id, err := r.Kind.find(ctx, tx, sent)
@@ -45,8 +45,9 @@ func (r *Resource[T]) UpdateMany(ctx context.Context, list []T, partial bool) (*
 }
 
 // UpsertMany replaces the resources that it finds by their ids, or without an id by their names, and
-// creates the ones whose names are new. With partial it stores the valid ones; otherwise all or none.
-func (r *Resource[T]) UpsertMany(ctx context.Context, list []T, partial bool) (*Outcome[T], error) {
+// creates the ones whose names are new. With partial it stores the valid ones; otherwise all or none. It
+// returns what CreateMany returns.
+func (r *Resource[T]) UpsertMany(ctx context.Context, list []T, partial bool) ([]T, *commonv1.ErrorBody, error) {
 	return r.runMany(ctx, list, partial, func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error) {
 		// A concurrent creation of the same name ends before insert returns nameTaken; the second
 		// attempt then replaces it.
@@ -113,25 +114,61 @@ func (r *Resource[T]) Read(ctx context.Context, path string, refs []*commonv1.Re
 	return list, r.show(ctx, list...)
 }
 
+// ReadUnique returns the resources whose unique property has the values, in the order of the values. The
+// path is the position of the values in the request.
+func (r *Resource[T]) ReadUnique(ctx context.Context, path, property string, values []string) ([]T, error) {
+	found, err := r.Kind.FindUnique(ctx, r.Pool, property, values)
+	if err != nil {
+		return nil, err
+	}
+	field := r.Kind.newMessage().ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(property))
+	byValue := make(map[string]T, len(found))
+	for _, resource := range found {
+		byValue[resource.ProtoReflect().Get(field).String()] = resource
+	}
+	out := make([]T, len(values))
+	for i, value := range values {
+		resource, ok := byValue[value]
+		if !ok {
+			return nil, fault.Invalid(r.Kind.Unknown, fmt.Sprintf("The %s with the %s %.100q (%s[%d]) does not exist.", r.Kind.What, field.JSONName(), value, path, i))
+		}
+		out[i] = resource
+	}
+	return out, r.show(ctx, out...)
+}
+
 // runMany stores the items of a request in one transaction. With partial each item has a
 // savepoint.
-func (r *Resource[T]) runMany(ctx context.Context, list []T, partial bool, store func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error)) (outcome *Outcome[T], err error) {
-	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
+func (r *Resource[T]) runMany(ctx context.Context, list []T, partial bool, store func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error)) ([]T, *commonv1.ErrorBody, error) {
+	if !partial { // A wrong item fails the request before anything is stored.
+		for i, sent := range list {
+			if _, err := r.Validate(r.itemPath(i), sent); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	var outcome *bulk.Outcome[T, T]
+	err := pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		outcome, err = bulk.Run(list, partial, func(i int, sent T) (out T, err error) {
-			path := fmt.Sprintf("%ss[%d]", r.Kind.Path, i)
 			if !partial {
-				return store(ctx, tx, path, sent)
+				return store(ctx, tx, r.itemPath(i), sent)
 			}
 			err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
-				out, err = store(ctx, tx, path, sent)
+				out, err = store(ctx, tx, r.itemPath(i), sent)
 				return err
 			})
 			return out, err
 		})
 		return err
 	})
-	return outcome, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return rpc.BulkResult(ctx, outcome)
 }
+
+// itemPath returns the position of an item in a bulk request.
+func (r *Resource[T]) itemPath(i int) string { return fmt.Sprintf("%ss[%d]", r.Kind.Path, i) }
 
 // find returns the id of the resource that an item means, or 0 if there is no such resource.
 func (k *Kind[T]) find(ctx context.Context, tx pgx.Tx, sent T) (int64, error) {

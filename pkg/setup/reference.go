@@ -24,9 +24,11 @@ import (
 type Reference struct {
 	// Field is the path of the property in the contract, such as
 	// "accrual_policies.accrual_code". It may lead through lists. The message at its end
-	// has an id and a qualifier, as rotaloom.common.v1.Ref has; a reference gets the id, the
-	// qualifier and the name of its resource when it is stored.
+	// has an id and a qualifier, as rotaloom.common.v1.Ref has, or an id and a name. A reference
+	// gets the id, the qualifier and the name of its resource when it is stored.
 	Field string
+	// If tells references from other values of the property: it is nil where all are references.
+	If func(value proto.Message) bool
 	// To is the kind of the resources.
 	To Target
 	// Distinct refuses a second reference to the same resource: within the
@@ -114,10 +116,18 @@ func newReference(message protoreflect.MessageDescriptor, r Reference) reference
 		f := at.Fields().ByName(protoreflect.Name(name))
 		out.fields, at = append(out.fields, f), f.Message()
 	}
-	if at == nil || at.Fields().ByName("id") == nil || at.Fields().ByName("qualifier") == nil {
+	if at == nil || at.Fields().ByName("id") == nil || nameField(at) == nil {
 		panic("setup: " + r.Field + " of " + string(message.FullName()) + " is not a reference")
 	}
 	return out
+}
+
+// nameField returns the property by which a reference names its resource.
+func nameField(message protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
+	if f := message.Fields().ByName("qualifier"); f != nil {
+		return f
+	}
+	return message.Fields().ByName("name")
 }
 
 // placedRef is a reference in a message.
@@ -126,7 +136,7 @@ type placedRef struct {
 	path string
 	// group is equal for the references of one list.
 	group string
-	// message has an id and a qualifier.
+	// message has an id and a qualifier or a name.
 	message protoreflect.Message
 }
 
@@ -134,9 +144,9 @@ func (r placedRef) field(name protoreflect.Name) protoreflect.FieldDescriptor {
 	return r.message.Descriptor().Fields().ByName(name)
 }
 
-// idAndName returns the id of a reference, or nil, and its qualifier.
+// idAndName returns the id of a reference, or nil, and its name.
 func (r placedRef) idAndName() (*int64, string) {
-	name := r.message.Get(r.field("qualifier")).String()
+	name := r.message.Get(nameField(r.message.Descriptor())).String()
 	if id := r.field("id"); r.message.Has(id) {
 		n := r.message.Get(id).Int()
 		return &n, name
@@ -157,11 +167,14 @@ func (r placedRef) point(id int64, name string) {
 	}
 }
 
-// collect returns the references of a property in a resource, in the order of the message.
-func (r *reference) collect(resource proto.Message) (out []placedRef) {
+// collect returns the references of a property in a resource at a path, in the order of the message.
+func (r *reference) collect(path string, resource proto.Message) (out []placedRef) {
 	var walk func(m protoreflect.Message, fields []protoreflect.FieldDescriptor, path, group string)
 	walk = func(m protoreflect.Message, fields []protoreflect.FieldDescriptor, path, group string) {
 		if len(fields) == 0 {
+			if r.If != nil && !r.If(m.Interface()) {
+				return
+			}
 			out = append(out, placedRef{path: path, group: group, message: m})
 			return
 		}
@@ -179,7 +192,7 @@ func (r *reference) collect(resource proto.Message) (out []placedRef) {
 			walk(list.Get(i).Message(), fields[1:], fmt.Sprintf("%s[%d]", at, i), path)
 		}
 	}
-	walk(resource.ProtoReflect(), r.fields, "", "")
+	walk(resource.ProtoReflect(), r.fields, path, "")
 	return out
 }
 
@@ -202,8 +215,8 @@ type byTarget struct {
 }
 
 // collectByTarget returns all references of resources, in the order in which their targets are
-// locked.
-func (k *Kind[T]) collectByTarget(resources ...T) []*byTarget {
+// locked. The path is the position of the resources in the request.
+func (k *Kind[T]) collectByTarget(path string, resources ...T) []*byTarget {
 	var targets []*byTarget
 	for i := range k.references {
 		r := &k.references[i]
@@ -212,7 +225,7 @@ func (k *Kind[T]) collectByTarget(resources ...T) []*byTarget {
 			at, targets = len(targets), append(targets, &byTarget{to: r.To})
 		}
 		for _, resource := range resources {
-			for _, ref := range r.collect(resource) {
+			for _, ref := range r.collect(path, resource) {
 				targets[at].refs, targets[at].from = append(targets[at].refs, ref), append(targets[at].from, r)
 			}
 		}
@@ -222,9 +235,10 @@ func (k *Kind[T]) collectByTarget(resources ...T) []*byTarget {
 }
 
 // resolveReferences checks the references of a resource, locks their targets until tx ends, and
-// writes the ids and names of the targets into the references.
-func (k *Kind[T]) resolveReferences(ctx context.Context, tx pgx.Tx, resource T) error {
-	for _, t := range k.collectByTarget(resource) {
+// writes the ids and names of the targets into the references. The path is the position of the resource
+// in a bulk request.
+func (k *Kind[T]) resolveReferences(ctx context.Context, tx pgx.Tx, path string, resource T) error {
+	for _, t := range k.collectByTarget(path, resource) {
 		if len(t.refs) == 0 {
 			continue
 		}
@@ -261,7 +275,7 @@ func (k *Kind[T]) indexReferences(ctx context.Context, tx pgx.Tx, resource T) er
 	}
 	var kinds []string
 	var ids []int64
-	for _, t := range k.collectByTarget(resource) {
+	for _, t := range k.collectByTarget("", resource) {
 		for _, ref := range t.refs {
 			id, _ := ref.idAndName()
 			kinds, ids = append(kinds, t.to.table()), append(ids, *id)
@@ -303,7 +317,7 @@ func (k *Kind[T]) NameRefs(ctx context.Context, db pg.Querier, refs ...*commonv1
 
 // SetNames writes the present names of the targets into the references of resources.
 func (k *Kind[T]) SetNames(ctx context.Context, db pg.Querier, resources ...T) error {
-	for _, t := range k.collectByTarget(resources...) {
+	for _, t := range k.collectByTarget("", resources...) {
 		if len(t.refs) == 0 {
 			continue
 		}

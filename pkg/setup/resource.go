@@ -193,7 +193,10 @@ func (r *Resource[T]) prepare(ctx context.Context, tx pgx.Tx, path string, id in
 	if resource, err = r.Validate(path, sent); err != nil {
 		return resource, err
 	}
-	if err := r.Kind.resolveReferences(ctx, tx, resource); err != nil {
+	if path == r.Kind.Path { // The only resource of its request.
+		path = ""
+	}
+	if err := r.Kind.resolveReferences(ctx, tx, path, resource); err != nil {
 		return resource, err
 	}
 	if r.Check != nil {

@@ -276,7 +276,7 @@ func TestBulk(t *testing.T) {
 	a, b := f.createPay(t, "A"), f.createPay(t, "B")
 	for _, c := range []struct {
 		name  string
-		run   func(context.Context, []*timekeepingv1.PayCode, bool) (*setup.Outcome[*timekeepingv1.PayCode], error)
+		run   func(context.Context, []*timekeepingv1.PayCode, bool) ([]*timekeepingv1.PayCode, *commonv1.ErrorBody, error)
 		items []*timekeepingv1.PayCode
 		// want has the code of each item, "" for a success.
 		want []string
@@ -290,23 +290,24 @@ func TestBulk(t *testing.T) {
 		{"upsert", f.pay.UpsertMany, []*timekeepingv1.PayCode{code(0, "b", 0), code(0, "D", 0), code(98, "E", 0)}, []string{"", "", "pay-unknown"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := c.run(f.ctx, c.items, false)
+			_, _, err := c.run(f.ctx, c.items, false)
 			require.Error(t, err)
 			before, err := payCodes().All(f.ctx, f.pool)
 			require.NoError(t, err)
 
-			outcome, err := c.run(f.ctx, c.items, true)
+			_, failure, err := c.run(f.ctx, c.items, true)
 			require.NoError(t, err)
 			var got []string
 			stored := len(before)
-			for i, result := range outcome.Results {
-				if result.Err != nil {
-					got = append(got, result.Err.Code)
+			for i, result := range failure.GetDetails().GetResults() {
+				got = append(got, result.GetError().GetErrorCode())
+				if result.GetError() != nil {
 					continue
 				}
-				got = append(got, "")
-				assert.Equal(t, c.items[i].GetName(), result.Success.GetName())
-				if result.Success.GetVersion() == 1 {
+				success := &timekeepingv1.PayCode{}
+				require.NoError(t, result.GetSuccess().UnmarshalTo(success))
+				assert.Equal(t, c.items[i].GetName(), success.GetName())
+				if success.GetVersion() == 1 {
 					stored++
 				}
 			}
@@ -334,7 +335,7 @@ func TestConcurrentUpserts(t *testing.T) {
 		var both sync.WaitGroup
 		for range 2 {
 			both.Go(func() {
-				_, err := f.pay.UpsertMany(f.ctx, []*timekeepingv1.PayCode{{Name: fmt.Sprint(i)}}, false)
+				_, _, err := f.pay.UpsertMany(f.ctx, []*timekeepingv1.PayCode{{Name: fmt.Sprint(i)}}, false)
 				assert.NoError(t, err)
 			})
 		}
@@ -394,9 +395,9 @@ func TestStepsShareTheTransaction(t *testing.T) {
 		}
 		return nil
 	}
-	outcome, err := f.pay.CreateMany(f.ctx, []*timekeepingv1.PayCode{{Name: "good"}, {Name: "bad"}}, true)
+	_, failure, err := f.pay.CreateMany(f.ctx, []*timekeepingv1.PayCode{{Name: "good"}, {Name: "bad"}}, true)
 	require.NoError(t, err)
-	assert.Equal(t, 1, outcome.Failed())
+	assert.Equal(t, []int32{1}, failure.GetDetails().GetErrorOffsets())
 	list, err := payCodes().All(f.ctx, f.pool)
 	require.NoError(t, err)
 	require.Len(t, list, 1)

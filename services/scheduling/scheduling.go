@@ -122,17 +122,13 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	shiftTemplates, patternTemplates := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
-	tagDefinitions := tagdefinition.NewStore()
-	definitions := patterndefinition.New(cfg.Patterns, shiftTemplates, patternTemplates)
+	definitions := patterndefinition.New(cfg.Patterns, shifttemplate.Kind(), schedulepatterntemplate.Kind())
 	reader := reading.NewReader(deps.Pool, definitions)
 	items := scheduleitem.Deps{
-		Pool: deps.Pool, Directory: resolver, Reader: reader, Templates: shiftTemplates, TagDefinitions: tagDefinitions,
-		Settings: cfg.Items,
+		Pool: deps.Pool, Directory: resolver, Reader: reader, Templates: shifttemplate.Kind(), Settings: cfg.Items,
 	}
 	commons := schedule.NewCommons(deps.Commons)
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
-	ruleSets := scheduleruleset.NewStore()
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator,
 		termRequests:     commonsv1.NewTermRequestServiceClient(deps.Commons),
@@ -140,8 +136,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		memberships:      memberships,
 		employeeDays:     employeeday.New(deps.Pool, reader),
 		leave:            leave.New(deps.Pool),
-		shiftTemplates:   shifttemplate.New(deps.Pool, shiftTemplates, patterndefinition.NewRules(cfg.Patterns), resolver),
-		patternTemplates: schedulepatterntemplate.New(deps.Pool, patternTemplates, definitions),
+		shiftTemplates:   shifttemplate.New(deps.Pool, patterndefinition.NewRules(cfg.Patterns), resolver),
+		patternTemplates: schedulepatterntemplate.New(deps.Pool, definitions),
 		termPatterns: employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
 			Pool: deps.Pool, Definitions: definitions, Terms: terms,
 		}),
@@ -158,13 +154,13 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		dayLocks:        daylock.New(deps.Pool, resolver),
 		propagations:    propagation.NewHandler(deps.Pool, resolver.Visible),
 		scheduleGroups:  schedulegroup.New(deps.Pool),
-		tagDefinitions:  tagdefinition.New(deps.Pool, tagDefinitions),
+		tagDefinitions:  tagdefinition.New(deps.Pool),
 		timeOffEdits:    timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits}),
 		rules:           &schedulerule.Handler{},
-		ruleSets:        scheduleruleset.New(deps.Pool, ruleSets),
-		ruleAssignments: rulesetassignment.New(deps.Pool, ruleSets, resolver),
+		ruleSets:        scheduleruleset.New(deps.Pool),
+		ruleAssignments: rulesetassignment.New(deps.Pool, scheduleruleset.Kind(), resolver),
 		ruleViolations: ruleviolation.New(ruleviolation.Deps{
-			Pool: deps.Pool, RuleSets: ruleSets, Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
+			Pool: deps.Pool, RuleSets: scheduleruleset.Kind(), Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
 			Clock: deps.Clock,
 		}),
 		data: dataprovider.NewServer(deps.Pool, reader, datav1.NewDataRowServiceClient(deps.Commons)),

@@ -5,6 +5,7 @@ package reflist
 import (
 	"slices"
 
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
@@ -21,6 +22,19 @@ func CountKinds(l Lists) int {
 	persistent, ok := l.(interface{ GetPersistentIds() []string })
 	return CountTrue(len(l.GetIds()) > 0, len(l.GetQualifiers()) > 0, len(l.GetRefs()) > 0,
 		ok && len(persistent.GetPersistentIds()) > 0)
+}
+
+// AtMostOne returns the items of the only list that has items, or nil. It refuses a message in which
+// several lists have items with a code; path is the position of the message in the request.
+func AtMostOne(l Lists, path, code string) ([]*commonv1.Ref, error) {
+	if CountKinds(l) <= 1 {
+		return Refs(l), nil
+	}
+	kinds := "ids, qualifiers and refs"
+	if _, ok := l.(interface{ GetPersistentIds() []string }); ok {
+		kinds = "ids, qualifiers, persistentIds and refs"
+	}
+	return nil, fault.Invalid(code, path+" takes only one of "+kinds+".")
 }
 
 // Len returns how many items the lists have together.

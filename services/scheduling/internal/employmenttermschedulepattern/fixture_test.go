@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -45,10 +45,9 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	w := &fixture{Env: schedtest.New(t)}
 	w.Pool.Listen(outbox.Appended, func() { w.wakes.Add(1) })
-	shifts, patterns := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
 	handler := employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
 		Pool:        w.Pool,
-		Definitions: patterndefinition.New(patterndefinition.Settings{}, shifts, patterns),
+		Definitions: patterndefinition.New(patterndefinition.Settings{}, shifttemplate.Kind(), schedulepatterntemplate.Kind()),
 		Terms:       employmentterm.NewLookup(w.Pool),
 	})
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(w.Local, handler)
@@ -56,11 +55,11 @@ func newFixture(t *testing.T) *fixture {
 	w.Exec(t, schedtest.InsertTerm, warehouse, "Warehouse", true)
 	w.Exec(t, schedtest.InsertTerm, office, "Office", true)
 	w.Exec(t, schedtest.InsertTerm, closed, "Closed", false)
-	_, err := shifts.CreateOne(w.Ctx, w.Pool, tenant.Default, &schedulingv1.ShiftTemplate{
+	_, err := (&setup.Resource[*schedulingv1.ShiftTemplate]{Kind: shifttemplate.Kind(), Pool: w.Pool}).Create(w.Ctx, &schedulingv1.ShiftTemplate{
 		Name: "Early", StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00",
 	})
 	require.NoError(t, err)
-	_, err = patterns.CreateOne(w.Ctx, w.Pool, tenant.Default, rota(28))
+	_, err = (&setup.Resource[*schedulingv1.SchedulePattern]{Kind: schedulepatterntemplate.Kind(), Pool: w.Pool}).Create(w.Ctx, rota(28))
 	require.NoError(t, err)
 	return w
 }

@@ -220,7 +220,7 @@ type careers struct {
 
 func newCareers(t *testing.T) *careers {
 	w := newFixture(t)
-	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.NewStore(), schedulepatterntemplate.NewStore())
+	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.Kind(), schedulepatterntemplate.Kind())
 	resolver := projection.NewResolver(w.Pool, nil, nil)
 	schedulingv1.RegisterEmployeeSchedulePatternServiceServer(w.Local, employeeschedulepattern.New(employeeschedulepattern.Deps{
 		Pool: w.Pool, Definitions: definitions, Directory: resolver,

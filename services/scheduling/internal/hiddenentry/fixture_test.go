@@ -65,7 +65,7 @@ func newFixture(t *testing.T) *fixture {
 		schedule: schedulingv1.NewScheduleServiceClient(env.Conn()),
 	}
 	propagationtest.Run(t, env.Pool, clock.System{})
-	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.NewStore(), schedulepatterntemplate.NewStore())
+	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.Kind(), schedulepatterntemplate.Kind())
 	resolver := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil)
 	reader := reading.NewReader(env.Pool, definitions)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{

@@ -85,7 +85,6 @@ func (k *Kind) readAssignment(path string, g *schedulingv1.GroupSchedulePattern)
 // complete finds the owners and the templates that the creates name. Without
 // partial the first error ends it.
 func (s *Assignments) complete(ctx context.Context, list []creation, partial bool) error {
-	tenantID := tenant.Of(ctx)
 	if err := firstError(list, partial); err != nil {
 		return err
 	}
@@ -104,7 +103,7 @@ func (s *Assignments) complete(ctx context.Context, list []creation, partial boo
 	if err != nil {
 		return err
 	}
-	definitions, err := s.deps.Definitions.Resolve(ctx, s.deps.Pool, tenantID, asked)
+	definitions, err := s.deps.Definitions.Resolve(ctx, s.deps.Pool, asked)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,6 @@ type requestPatterns struct {
 // replacement finds the pattern and the owner that u brings; nil when it brings
 // none.
 func (s *Assignments) replacement(ctx context.Context, u *update) (*requestPatterns, error) {
-	tenantID := tenant.Of(ctx)
 	if u.given == nil {
 		return nil, nil
 	}
@@ -142,7 +141,7 @@ func (s *Assignments) replacement(ctx context.Context, u *update) (*requestPatte
 		b.ownerID = owners[0].ID
 	}
 	asked := []patterndefinition.Request{{Path: u.path + ".schedulePattern", Pattern: u.given.GetSchedulePattern()}}
-	found, err := s.deps.Definitions.Resolve(ctx, s.deps.Pool, tenantID, asked)
+	found, err := s.deps.Definitions.Resolve(ctx, s.deps.Pool, asked)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
@@ -23,11 +23,13 @@ const (
 	CodeOnlyOne = "WFS-111207"
 	// CodeOtherID (400): the id in the body is not the one in the path.
 	CodeOtherID = "WFS-111209"
+	// CodeInUse (400): a schedule pattern template refers to the shift template. Change or delete that first.
+	CodeInUse = "WRL-30101"
 )
 
 // Codes are those of the templates that are kept under names.
-func Codes() namedstore.Codes {
-	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeInvalid, Unknown: CodeUnknown, OtherID: CodeOtherID}
+func Codes() setup.Codes {
+	return setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeInvalid, Unknown: CodeUnknown, OtherID: CodeOtherID, InUse: CodeInUse}
 }
 
 // Missing is the error for a property that is needed and not there.

@@ -84,7 +84,7 @@ func ref(id *int64, name string) *commonv1.Ref {
 // followTemplates puts pattern templates in the place of patterns that only
 // name one. A start date beside the name stays.
 func (d *Definitions) followTemplates(
-	ctx context.Context, db pg.Querier, tenantID int64,
+	ctx context.Context, db pg.Querier,
 	requests []Request, patterns []*schedulingv1.SchedulePattern, results []Result,
 ) error {
 	want := newLookupKeys()
@@ -97,7 +97,7 @@ func (d *Definitions) followTemplates(
 		return nil
 	}
 	ids, names := want.lists()
-	list, err := d.patterns.Find(ctx, db, tenantID, ids, names)
+	list, err := d.patterns.Find(ctx, db, ids, names)
 	if err != nil {
 		return fmt.Errorf("patterndefinition: find pattern templates: %w", err)
 	}
@@ -121,7 +121,7 @@ func (d *Definitions) followTemplates(
 
 // fillShifts puts shift templates in the place of those that are only named.
 func (d *Definitions) fillShifts(
-	ctx context.Context, db pg.Querier, tenantID int64,
+	ctx context.Context, db pg.Querier,
 	requests []Request, patterns []*schedulingv1.SchedulePattern, results []Result,
 ) error {
 	want := newLookupKeys()
@@ -130,7 +130,7 @@ func (d *Definitions) fillShifts(
 			continue
 		}
 		for _, item := range p.GetItems() {
-			if t := item.GetShiftTemplate(); t != nil && namesShift(t) {
+			if t := item.GetShiftTemplate(); t != nil && NamesShift(t) {
 				want.add(t.Id, t.GetName())
 			}
 		}
@@ -139,7 +139,7 @@ func (d *Definitions) fillShifts(
 		return nil
 	}
 	ids, names := want.lists()
-	list, err := d.shifts.Find(ctx, db, tenantID, ids, names)
+	list, err := d.shifts.Find(ctx, db, ids, names)
 	if err != nil {
 		return fmt.Errorf("patterndefinition: find shift templates: %w", err)
 	}
@@ -155,7 +155,7 @@ func (d *Definitions) fillShifts(
 func fill(path string, p *schedulingv1.SchedulePattern, have found[*schedulingv1.ShiftTemplate]) error {
 	for i, item := range p.GetItems() {
 		t := item.GetShiftTemplate()
-		if t == nil || !namesShift(t) {
+		if t == nil || !NamesShift(t) {
 			continue
 		}
 		stored, ok := have.get(t.Id, t.GetName())

@@ -29,12 +29,12 @@ type Settings struct {
 // ShiftSource finds shift templates by id and by name, names compared without
 // case. What does not exist is left out of the response.
 type ShiftSource interface {
-	Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, names []string) ([]*schedulingv1.ShiftTemplate, error)
+	Find(ctx context.Context, db pg.Querier, ids []int64, names []string) ([]*schedulingv1.ShiftTemplate, error)
 }
 
 // PatternSource finds pattern templates in the same way.
 type PatternSource interface {
-	Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, names []string) ([]*schedulingv1.SchedulePattern, error)
+	Find(ctx context.Context, db pg.Querier, ids []int64, names []string) ([]*schedulingv1.SchedulePattern, error)
 }
 
 // Definitions checks and stores patterns. It may be used from several
@@ -83,17 +83,17 @@ type Result struct {
 // returns a result for each. A pattern that has only an id or a name means the
 // pattern template of that id or name. The error is that of the lookup; what is
 // wrong with a pattern is in its result.
-func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, tenantID int64, requests []Request) ([]Result, error) {
+func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, requests []Request) ([]Result, error) {
 	results := make([]Result, len(requests))
 	patterns := make([]*schedulingv1.SchedulePattern, len(requests))
 	for i, a := range requests {
 		patterns[i] = proto.CloneOf(a.Pattern)
 	}
-	if err := d.followTemplates(ctx, db, tenantID, requests, patterns, results); err != nil {
+	if err := d.followTemplates(ctx, db, requests, patterns, results); err != nil {
 		return nil, err
 	}
 	d.check(requests, patterns, results)
-	if err := d.fillShifts(ctx, db, tenantID, requests, patterns, results); err != nil {
+	if err := d.fillShifts(ctx, db, requests, patterns, results); err != nil {
 		return nil, err
 	}
 	for i, pattern := range patterns {
@@ -104,24 +104,11 @@ func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, tenantID int64
 	return results, nil
 }
 
-// Validate checks patterns that are to be kept as pattern templates: as
-// Resolve, but a pattern must stand there itself. What may be left out is filled in.
-func (d *Definitions) Validate(ctx context.Context, db pg.Querier, tenantID int64, requests []Request) ([]error, error) {
-	results := make([]Result, len(requests))
-	patterns := make([]*schedulingv1.SchedulePattern, len(requests))
-	for i, a := range requests {
-		setPeriod(a.Pattern)
-		patterns[i] = proto.CloneOf(a.Pattern)
-	}
-	d.check(requests, patterns, results)
-	if err := d.fillShifts(ctx, db, tenantID, requests, patterns, results); err != nil {
-		return nil, err
-	}
-	errs := make([]error, len(requests))
-	for i, result := range results {
-		errs[i] = result.Err
-	}
-	return errs, nil
+// Check checks a pattern that becomes a pattern template, and sets its defaults. The pattern must be
+// complete, but for the shift templates that its items name.
+func (d *Definitions) Check(r Request) error {
+	setPeriod(r.Pattern)
+	return d.rules.Pattern(r.Path, proto.CloneOf(r.Pattern))
 }
 
 // check applies the rules that need nothing but the pattern.

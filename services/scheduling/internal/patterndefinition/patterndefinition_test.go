@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -25,20 +25,23 @@ import (
 type fixture struct {
 	*schedtest.Env
 	*patterndefinition.Definitions
-	shifts   *shifttemplate.Store
-	patterns *schedulepatterntemplate.Store
+	shifts   *setup.Resource[*schedulingv1.ShiftTemplate]
+	patterns *setup.Resource[*schedulingv1.SchedulePattern]
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := &fixture{Env: schedtest.New(t), shifts: shifttemplate.NewStore(), patterns: schedulepatterntemplate.NewStore()}
-	w.Definitions = patterndefinition.New(patterndefinition.Settings{}, w.shifts, w.patterns)
-	return w
+	env := schedtest.New(t)
+	return &fixture{
+		Env: env, Definitions: patterndefinition.New(patterndefinition.Settings{}, shifttemplate.Kind(), schedulepatterntemplate.Kind()),
+		shifts:   &setup.Resource[*schedulingv1.ShiftTemplate]{Kind: shifttemplate.Kind(), Pool: env.Pool},
+		patterns: &setup.Resource[*schedulingv1.SchedulePattern]{Kind: schedulepatterntemplate.Kind(), Pool: env.Pool},
+	}
 }
 
-func add[T namedstore.Named](t *testing.T, w *fixture, store *namedstore.Store[T], thing T) T {
+func add[T setup.Message](t *testing.T, w *fixture, resource *setup.Resource[T], sent T) T {
 	t.Helper()
-	stored, err := store.CreateOne(w.Ctx, w.Pool, tenant.Default, thing)
+	stored, err := resource.Create(w.Ctx, sent)
 	require.NoError(t, err)
 	return stored
 }
@@ -49,7 +52,7 @@ func (w *fixture) resolve(t *testing.T, patterns ...*schedulingv1.SchedulePatter
 	for i, p := range patterns {
 		requests[i] = patterndefinition.Request{Path: "p", Pattern: p}
 	}
-	results, err := w.Resolve(w.Ctx, w.Pool, tenant.Default, requests)
+	results, err := w.Resolve(w.Ctx, w.Pool, requests)
 	require.NoError(t, err)
 	require.Len(t, results, len(patterns))
 	return results
@@ -163,19 +166,15 @@ func TestPatternsAreBoundedInBytes(t *testing.T) {
 	requireRefused(t, results[1].Err, patterndefinition.CodeInvalid, "must not be larger than 2097152 bytes")
 }
 
-func TestValidateFillsInWhatMayBeLeftOut(t *testing.T) {
+func TestCheckSetsDefaults(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	whole, unknown := pattern(7, item(1, early())), pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "Early"}))
+	whole := pattern(7, item(1, early()))
 	whole.TimePeriodType = nil
-	errs, err := w.Validate(w.Ctx, w.Pool, tenant.Default, []patterndefinition.Request{
-		{Path: "a", Pattern: whole}, {Path: "b", Pattern: unknown}, {Path: "c", Pattern: &schedulingv1.SchedulePattern{Name: "Rota"}},
-	})
-	require.NoError(t, err)
-	require.NoError(t, errs[0])
+	require.NoError(t, w.Check(patterndefinition.Request{Path: "a", Pattern: whole}))
 	assert.Equal(t, "Daily", whole.GetTimePeriodType().GetName())
-	requireRefused(t, errs[1], patterndefinition.CodeUnknown, "b.items[0].shiftTemplate")
-	requireRefused(t, errs[2], patterndefinition.CodeMissing, "c.dayCount")
+	err := w.Check(patterndefinition.Request{Path: "c", Pattern: &schedulingv1.SchedulePattern{Name: "Rota"}})
+	requireRefused(t, err, patterndefinition.CodeMissing, "c.dayCount")
 }
 
 // put stores definitions in a transaction.
@@ -260,7 +259,7 @@ func TestTenantsDoNotShare(t *testing.T) {
 	stored.Name = "Early"
 	add(t, w, w.shifts, stored)
 	requests := []patterndefinition.Request{{Path: "p", Pattern: pattern(7, item(1, &schedulingv1.ShiftTemplate{Name: "Early"}))}}
-	results, err := w.Resolve(tenant.With(t.Context(), 2), w.Pool, 2, requests)
+	results, err := w.Resolve(tenant.With(t.Context(), 2), w.Pool, requests)
 	require.NoError(t, err)
 	requireRefused(t, results[0].Err, patterndefinition.CodeUnknown, "Early")
 }

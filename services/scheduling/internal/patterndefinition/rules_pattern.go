@@ -73,7 +73,7 @@ func (r Rules) item(path string, item *schedulingv1.SchedulePatternItem, dayCoun
 	case entriesOf(item) == 0:
 		return Missing(path + ".shiftTemplate, payCodeEditTemplate, availabilityTemplate or scheduleTagTemplate")
 	}
-	if t := item.GetShiftTemplate(); t != nil && !namesShift(t) {
+	if t := item.GetShiftTemplate(); t != nil && !NamesShift(t) {
 		if err := r.Shift(path+".shiftTemplate", t); err != nil {
 			return err
 		}

@@ -21,9 +21,9 @@ var segmentTypes = [...]string{"REGULAR_SEGMENT", "BREAK_SEGMENT", "TRANSFER_SEG
 // hold copies of it, as many as a cycle has days.
 const maxTemplateBytes = 16 << 10
 
-// namesShift reports whether a shift template has nothing but the name or the id
-// of one that exists.
-func namesShift(t *schedulingv1.ShiftTemplate) bool {
+// NamesShift reports whether a shift template of a request only names a stored one, by its id or its
+// name.
+func NamesShift(t *schedulingv1.ShiftTemplate) bool {
 	return (t.Id != nil || t.GetName() != "") &&
 		t.GetStartDateTime() == "" && t.GetEndDateTime() == "" && len(t.GetSegments()) == 0
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -28,7 +28,7 @@ type Directory interface {
 type Handler struct {
 	schedulingv1.UnsafeScheduleRuleSetAssignmentServiceServer
 	pool      *pg.Pool
-	ruleSets  *namedstore.Store[*schedulingv1.ScheduleRuleSet]
+	ruleSets  *setup.Kind[*schedulingv1.ScheduleRuleSet]
 	directory Directory
 }
 
@@ -36,7 +36,7 @@ var _ schedulingv1.ScheduleRuleSetAssignmentServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps assignments in the database of the pool, of the rule
 // sets of a store.
-func New(pool *pg.Pool, ruleSets *namedstore.Store[*schedulingv1.ScheduleRuleSet], directory Directory) *Handler {
+func New(pool *pg.Pool, ruleSets *setup.Kind[*schedulingv1.ScheduleRuleSet], directory Directory) *Handler {
 	return &Handler{pool: pool, ruleSets: ruleSets, directory: directory}
 }
 

@@ -177,7 +177,7 @@ func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID int64, items 
 	if len(ids)+len(names) == 0 {
 		return nil
 	}
-	found, err := h.ruleSets.Find(ctx, tx, tenantID, ids, names)
+	found, err := h.ruleSets.Find(ctx, tx, ids, names)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -39,7 +39,7 @@ type Directory interface {
 // Deps are what a Handler works with.
 type Deps struct {
 	Pool      *pg.Pool
-	RuleSets  *namedstore.Store[*schedulingv1.ScheduleRuleSet]
+	RuleSets  *setup.Kind[*schedulingv1.ScheduleRuleSet]
 	Reader    *reading.Reader
 	Directory Directory
 	// Persons says when persons were born.

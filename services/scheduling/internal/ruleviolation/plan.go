@@ -34,7 +34,7 @@ type assignedSet struct {
 // everybody, with their rules of a severity or above.
 func (h *Handler) planOf(ctx context.Context, tenantID int64, named *commonv1.RefList, severity int64) (*plan, error) {
 	refs := reflist.Refs(named)
-	found, err := h.RuleSets.Read(ctx, h.Pool, tenantID, "where.ruleSets", refs)
+	found, err := h.RuleSets.Read(ctx, h.Pool, "where.ruleSets", refs)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (h *Handler) addAssigned(ctx context.Context, tenantID int64, p *plan, inCo
 		}
 	}
 	slices.Sort(wanted)
-	found, err := h.RuleSets.Find(ctx, h.Pool, tenantID, slices.Compact(wanted), nil)
+	found, err := h.RuleSets.Find(ctx, h.Pool, slices.Compact(wanted), nil)
 	if err != nil {
 		return err
 	}

@@ -3,18 +3,13 @@ package schedulegroup
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
-	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -38,48 +33,35 @@ const (
 	CodeOtherID = "WRL-30804"
 )
 
-func codes() namedstore.Codes {
-	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
+func kind() *setup.Kind[*schedulingv1.ScheduleGroup] {
+	return setup.NewKind(setup.Declaration[*schedulingv1.ScheduleGroup]{
+		Codes:  setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID},
+		What:   "schedule group",
+		Table:  "schedule_group",
+		Unique: []string{"persistent_id"},
+	})
 }
 
 // Handler serves ScheduleGroupService.
 type Handler struct {
 	schedulingv1.UnsafeScheduleGroupServiceServer
-	resource namedstore.Resource[*schedulingv1.ScheduleGroup]
+	resource setup.Resource[*schedulingv1.ScheduleGroup]
 }
 
 var _ schedulingv1.ScheduleGroupServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps schedule groups in the database of the pool.
 func New(pool *pg.Pool) *Handler {
-	store := namedstore.NewStore(namedstore.Kind[*schedulingv1.ScheduleGroup]{
-		Codes: codes(),
-		What:  "schedule group",
-		Table: "schedule_group",
-	})
-	h := &Handler{}
-	h.resource = namedstore.Resource[*schedulingv1.ScheduleGroup]{Store: store, Pool: pool, Prepare: prepare, Within: h.distinct}
-	return h
+	return &Handler{resource: setup.Resource[*schedulingv1.ScheduleGroup]{Kind: kind(), Pool: pool, Prepare: prepare}}
 }
 
-// prepare checks a group, and completes what it leaves out.
-func prepare(g *schedulingv1.ScheduleGroup) (*schedulingv1.ScheduleGroup, error) {
-	if err := codes().CheckName("scheduleGroup", g.GetName()); err != nil {
-		return nil, err
-	}
+// prepare sets the defaults of a group.
+func prepare(_ string, g *schedulingv1.ScheduleGroup) (*schedulingv1.ScheduleGroup, error) {
 	if g.Active == nil {
 		g.Active = proto.Bool(true)
 	}
 	g.Inheritance = proto.Bool(g.GetInheritance())
 	return g, nil
-}
-
-// lock has those who give groups of a tenant persistent ids take turns.
-const lock advisory.Lock = "persistent ids of schedule groups"
-
-// distinct refuses a persistent id that another group has.
-func (h *Handler) distinct(ctx context.Context, tx pgx.Tx, tenantID, id int64, g *schedulingv1.ScheduleGroup) error {
-	return h.resource.Store.Distinct(ctx, tx, tenantID, id, lock, "persistentId", g, (*schedulingv1.ScheduleGroup).GetPersistentId)
 }
 
 // ListScheduleGroups returns a page of the schedule groups by name, or the one
@@ -109,14 +91,17 @@ func detailed(list []*schedulingv1.ScheduleGroup, all *bool) *schedulingv1.Sched
 // MultiReadScheduleGroups returns the groups that are named, in that order; all
 // when none are.
 func (h *Handler) MultiReadScheduleGroups(ctx context.Context, req *schedulingv1.MultiReadScheduleGroupsRequest) (*schedulingv1.ScheduleGroupList, error) {
+	const path = "where.scheduleGroups"
 	named := req.GetWhere().GetScheduleGroups()
-	if reflist.CountKinds(named) > 1 {
-		return nil, fault.Invalid(CodeSeveral, "where.scheduleGroups takes only one of ids, qualifiers, persistentIds and refs.")
+	refs, err := reflist.AtMostOne(named, path, CodeSeveral)
+	if err != nil {
+		return nil, err
 	}
-	tenantID := tenant.Of(ctx)
-	list, err := h.resource.Store.Read(ctx, h.resource.Pool, tenantID, "where.scheduleGroups", reflist.Refs(named))
-	if err == nil && len(named.GetPersistentIds()) > 0 {
-		list, err = byPersistentID(list, named.GetPersistentIds())
+	var list []*schedulingv1.ScheduleGroup
+	if ids := named.GetPersistentIds(); len(ids) > 0 {
+		list, err = h.resource.ReadUnique(ctx, path+".persistentIds", "persistent_id", ids)
+	} else {
+		list, err = h.resource.Read(ctx, path, refs)
 	}
 	if err != nil {
 		return nil, err
@@ -125,23 +110,6 @@ func (h *Handler) MultiReadScheduleGroups(ctx context.Context, req *schedulingv1
 		return detailed(list, where.AllDetails), nil
 	}
 	return detailed(list, nil), nil
-}
-
-func byPersistentID(all []*schedulingv1.ScheduleGroup, wanted []string) ([]*schedulingv1.ScheduleGroup, error) {
-	known := make(map[string]*schedulingv1.ScheduleGroup, len(all))
-	for _, g := range all {
-		if g.GetPersistentId() != "" {
-			known[g.GetPersistentId()] = g
-		}
-	}
-	out := make([]*schedulingv1.ScheduleGroup, 0, len(wanted))
-	for i, id := range wanted {
-		if known[id] == nil {
-			return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("The schedule group with the persistentId %.100q (where.scheduleGroups.persistentIds[%d]) does not exist.", id, i))
-		}
-		out = append(out, known[id])
-	}
-	return out, nil
 }
 
 // GetScheduleGroup returns one schedule group, or 404.

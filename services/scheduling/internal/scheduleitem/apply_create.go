@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -193,8 +192,7 @@ func (h *Shifts) fromPattern(ctx context.Context, path string, do *schedulingv1.
 			Segments: []*schedulingv1.ShiftSegment{{StartDateTime: day.At(start).String(), EndDateTime: day.At(end).String()}},
 		}, nil
 	}
-	tenantID := tenant.Of(ctx)
-	found, err := h.templates.Find(ctx, h.shifts.Pool, tenantID, nil, []string{do.GetPattern()})
+	found, err := h.templates.Find(ctx, h.shifts.Pool, nil, []string{do.GetPattern()})
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 )
 
 // Settings bound what may be entered.
@@ -22,9 +21,7 @@ type Deps struct {
 	Reader    *reading.Reader
 	// Templates are those that shifts can be made from.
 	Templates patterndefinition.ShiftSource
-	// TagDefinitions say what schedule tags may say.
-	TagDefinitions *tagdefinition.Store
-	Settings       Settings
+	Settings  Settings
 }
 
 // entries returns what entries are changed with.

@@ -57,10 +57,9 @@ func newFixture(t *testing.T) *fixture {
 	}
 	directory := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
-	definitions := tagdefinition.NewStore()
-	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader, TagDefinitions: definitions}
+	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader}
 	env.Pool.Listen(outbox.Appended, func() { f.wakes.Add(1) })
-	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool, definitions))
+	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool))
 	schedulingv1.RegisterScheduleTagServiceServer(env.Local, scheduleitem.NewScheduleTags(deps))
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))
 	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, scheduleitem.NewPayCodeEdits(deps))

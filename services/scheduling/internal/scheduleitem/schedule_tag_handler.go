@@ -28,7 +28,7 @@ var _ schedulingv1.ScheduleTagServiceServer = (*ScheduleTags)(nil)
 func NewScheduleTags(deps Deps) *ScheduleTags {
 	return &ScheduleTags{tags: &itemchange.Family[*schedulingv1.ScheduleTag]{
 		Deps: deps.entries(), Kind: itemstore.KindScheduleTag, Label: "schedule tag",
-		Complete: itemdraft.CompleteScheduleTags(deps.Pool, deps.TagDefinitions),
+		Complete: itemdraft.CompleteScheduleTags(deps.Pool),
 		Draft:    itemdraft.ScheduleTag,
 		Make:     func() *schedulingv1.ScheduleTag { return &schedulingv1.ScheduleTag{} },
 		Fill: func(t *schedulingv1.ScheduleTag, id int64, employee *projection.Employee, version int64, _ bool) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -26,10 +26,9 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
-	shifts, store := shifttemplate.NewStore(), schedulepatterntemplate.NewStore()
-	handler := schedulepatterntemplate.New(env.Pool, store, patterndefinition.New(patterndefinition.Settings{}, shifts, store))
+	handler := schedulepatterntemplate.New(env.Pool, patterndefinition.New(patterndefinition.Settings{}, shifttemplate.Kind(), schedulepatterntemplate.Kind()))
 	schedulingv1.RegisterSchedulePatternTemplateServiceServer(env.Local, handler)
-	_, err := shifts.CreateOne(env.Ctx, env.Pool, tenant.Default, &schedulingv1.ShiftTemplate{
+	_, err := (&setup.Resource[*schedulingv1.ShiftTemplate]{Kind: shifttemplate.Kind(), Pool: env.Pool}).Create(env.Ctx, &schedulingv1.ShiftTemplate{
 		Name: "Early", StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00",
 	})
 	require.NoError(t, err)
@@ -56,7 +55,10 @@ func TestLifeOfAPatternTemplate(t *testing.T) {
 	want := rota("Rota")
 	want.Id, want.AnchorStartDay = created.Id, proto.Int64(1)
 	want.Deleted, want.SystemGenerated = proto.Bool(false), proto.Bool(false)
-	assert.True(t, proto.Equal(want, created), "as it was given, without what is read only")
+	shift := created.GetItems()[0].GetShiftTemplate()
+	require.NotZero(t, shift.GetId())
+	want.Items[0].ShiftTemplate.Id = shift.Id
+	assert.True(t, proto.Equal(want, created), "as it was sent, with the id of the shift template and without read-only values")
 	read, err := w.client.GetSchedulePatternTemplate(w.Ctx, &schedulingv1.GetSchedulePatternTemplateRequest{Id: created.GetId()})
 	require.NoError(t, err)
 	assert.True(t, proto.Equal(want, read))

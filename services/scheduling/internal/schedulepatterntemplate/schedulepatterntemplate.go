@@ -6,30 +6,33 @@ package schedulepatterntemplate
 import (
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 )
-
-// Store keeps pattern templates as they were given: a shift template that one
-// of them names is looked up anew each time a pattern is made from it.
-type Store = namedstore.Store[*schedulingv1.SchedulePattern]
 
 // anchorStartDay is the first weekday of pattern weeks, counted from Sunday as
 // 1. It would come from a locale policy; nothing is computed from it.
 const anchorStartDay = 1
 
-// NewStore returns the store of pattern templates.
-func NewStore() *Store {
-	return namedstore.NewStore(namedstore.Kind[*schedulingv1.SchedulePattern]{
+// Kind returns the declaration of pattern templates. An item may name a shift template: that is looked
+// up each time a pattern is created from the pattern template.
+func Kind() *setup.Kind[*schedulingv1.SchedulePattern] {
+	return setup.NewKind(setup.Declaration[*schedulingv1.SchedulePattern]{
 		Codes: patterndefinition.Codes(),
 		What:  "schedule pattern template",
+		Path:  "schedulePattern",
 		Table: "schedule_pattern_template",
 		Strip: func(p *schedulingv1.SchedulePattern) { p.AnchorStartDay, p.Deleted = nil, nil },
 		Fill: func(p *schedulingv1.SchedulePattern, _ int64) {
 			p.AnchorStartDay = proto.Int64(anchorStartDay)
 			p.Deleted, p.SystemGenerated = proto.Bool(false), proto.Bool(p.GetSystemGenerated())
 		},
+		References: []setup.Reference{{Field: "items.shift_template", To: shifttemplate.Kind(), If: func(value proto.Message) bool {
+			t, ok := value.(*schedulingv1.ShiftTemplate)
+			return ok && patterndefinition.NamesShift(t)
+		}}},
 	})
 }
 
@@ -43,12 +46,4 @@ func short(p *schedulingv1.SchedulePattern) *schedulingv1.SchedulePattern {
 		TimePeriodType:  p.GetTimePeriodType(),
 		SystemGenerated: p.SystemGenerated,
 	}
-}
-
-// idOf is the id in a body, or nil.
-func idOf(p *schedulingv1.SchedulePattern) *int64 {
-	if p == nil {
-		return nil
-	}
-	return p.Id
 }

@@ -13,10 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -26,42 +25,35 @@ import (
 // Handler serves ScheduleRuleSetService.
 type Handler struct {
 	schedulingv1.UnsafeScheduleRuleSetServiceServer
-	resource namedstore.Resource[*ruleSet]
+	resource setup.Resource[*ruleSet]
 }
 
 var _ schedulingv1.ScheduleRuleSetServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps rule sets in the database of the pool.
-func New(pool *pg.Pool, store *namedstore.Store[*ruleSet]) *Handler {
-	h := &Handler{}
-	h.resource = namedstore.Resource[*ruleSet]{Store: store, Pool: pool, Prepare: prepare, Within: h.within, Unused: unused}
-	return h
+func New(pool *pg.Pool) *Handler {
+	return &Handler{resource: setup.Resource[*ruleSet]{Kind: Kind(), Pool: pool, Prepare: prepare, Check: checkType, CheckUnused: checkUnassigned}}
 }
 
-// unused refuses to delete a rule set that somebody has.
-func unused(ctx context.Context, tx pgx.Tx, tenantID int64, s *ruleSet) error {
-	assigned, err := rulesetassignment.IsAssigned(ctx, tx, tenantID, s.GetId())
+// checkUnassigned refuses to delete a rule set that employees have.
+func checkUnassigned(ctx context.Context, tx pgx.Tx, s *ruleSet) error {
+	assigned, err := rulesetassignment.IsAssigned(ctx, tx, tenant.Of(ctx), s.GetId())
 	if err == nil && assigned {
-		err = fault.Invalid(CodeAssigned, fmt.Sprintf("The schedule rule set %q is assigned to employees. Take it off them first.", s.GetName()))
+		err = fault.Invalid(CodeAssigned, fmt.Sprintf("The schedule rule set %q is assigned to employees. Remove the assignments first.", s.GetName()))
 	}
 	return err
 }
 
-// lock has those who give rule sets of a tenant persistent ids take turns.
-const lock advisory.Lock = "persistent ids of schedule rule sets"
-
-// within refuses a persistent id that another rule set has, and another type.
-func (h *Handler) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, s *ruleSet) error {
-	if id != 0 {
-		was, err := h.resource.Store.GetForUpdate(ctx, tx, tenantID, id)
-		if err != nil {
-			return err
-		}
-		if was.GetRuleType().GetId() != s.GetRuleType().GetId() {
-			return fault.Invalid(CodeRuleType, fmt.Sprintf("The schedule rule set %d has the type %s, and keeps it.", id, was.GetRuleType().GetName()))
-		}
+// checkType refuses to change the type of a rule set.
+func checkType(ctx context.Context, tx pgx.Tx, id int64, s *ruleSet) error {
+	if id == 0 {
+		return nil
 	}
-	return h.resource.Store.Distinct(ctx, tx, tenantID, id, lock, "persistentId", s, (*ruleSet).GetPersistentId)
+	was, err := Kind().GetForUpdate(ctx, tx, id)
+	if err == nil && was.GetRuleType().GetId() != s.GetRuleType().GetId() {
+		err = fault.Invalid(CodeRuleType, fmt.Sprintf("The schedule rule set %d has the type %s, which cannot change.", id, was.GetRuleType().GetName()))
+	}
+	return err
 }
 
 // ListScheduleRuleSets returns the rule sets by name, all or those of a type, or the
@@ -151,8 +143,7 @@ func (h *Handler) MultiReadScheduleRuleSets(ctx context.Context, req *scheduling
 	if err != nil {
 		return nil, err
 	}
-	tenantID := tenant.Of(ctx)
-	all, err := h.resource.Store.All(ctx, h.resource.Pool, tenantID)
+	all, err := Kind().All(ctx, h.resource.Pool)
 	if err != nil {
 		return nil, err
 	}

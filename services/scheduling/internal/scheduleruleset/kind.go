@@ -5,7 +5,7 @@ package scheduleruleset
 import (
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
@@ -36,19 +36,15 @@ const (
 
 type ruleSet = schedulingv1.ScheduleRuleSet
 
-func codes() namedstore.Codes {
-	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
-}
-
-// NewStore returns the store of rule sets. What it returns has the texts that the
-// catalogue has now.
-func NewStore() *namedstore.Store[*ruleSet] {
-	return namedstore.NewStore(namedstore.Kind[*ruleSet]{
-		Codes: codes(),
-		What:  "schedule rule set",
-		Table: "schedule_rule_set",
-		Strip: strip,
-		Fill:  fill,
+// Kind returns the declaration of rule sets. Their texts are the present ones of the catalogue.
+func Kind() *setup.Kind[*ruleSet] {
+	return setup.NewKind(setup.Declaration[*ruleSet]{
+		Codes:  setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID},
+		What:   "schedule rule set",
+		Table:  "schedule_rule_set",
+		Strip:  strip,
+		Fill:   fill,
+		Unique: []string{"persistent_id"},
 	})
 }
 

@@ -22,11 +22,8 @@ const (
 	usualNightEnd   = civil.TimeOfDay(6 * 3600)
 )
 
-// prepare checks a rule set, and completes what it leaves out.
-func prepare(s *ruleSet) (*ruleSet, error) {
-	if err := codes().CheckName("scheduleRuleSet", s.GetName()); err != nil {
-		return nil, err
-	}
+// prepare checks a rule set and sets the defaults.
+func prepare(_ string, s *ruleSet) (*ruleSet, error) {
 	if s.Active == nil {
 		s.Active = proto.Bool(true)
 	}

@@ -28,7 +28,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
-	schedulingv1.RegisterScheduleRuleSetServiceServer(env.Local, scheduleruleset.New(env.Pool, scheduleruleset.NewStore()))
+	schedulingv1.RegisterScheduleRuleSetServiceServer(env.Local, scheduleruleset.New(env.Pool))
 	return &fixture{env, schedulingv1.NewScheduleRuleSetServiceClient(env.Conn())}
 }
 

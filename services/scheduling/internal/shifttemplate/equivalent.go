@@ -9,7 +9,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
@@ -21,7 +20,6 @@ const wherePath = "where.equivalent.shiftTemplate"
 // but for their names and descriptions, by name. When there is none the given one
 // is created.
 func (h *Handler) ApplyReadShiftTemplates(ctx context.Context, req *schedulingv1.ApplyReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
-	tenantID := tenant.Of(ctx)
 	given := req.GetWhere().GetEquivalent().GetShiftTemplate()
 	if given == nil {
 		return nil, patterndefinition.Missing(wherePath)
@@ -32,7 +30,7 @@ func (h *Handler) ApplyReadShiftTemplates(ctx context.Context, req *schedulingv1
 	}
 	if wanted.GetName() == "" {
 		var err error
-		if wanted.Name, err = nameOf(wanted); err != nil {
+		if wanted.Name, err = newName(wanted); err != nil {
 			return nil, err
 		}
 		wanted.SystemGenerated = proto.Bool(true)
@@ -40,42 +38,43 @@ func (h *Handler) ApplyReadShiftTemplates(ctx context.Context, req *schedulingv1
 	if err := patterndefinition.Codes().CheckName(wherePath, wanted.GetName()); err != nil {
 		return nil, err
 	}
-	list, err := h.equals(ctx, tenantID, wanted)
+	list, err := h.findEquivalent(ctx, wanted)
 	if err != nil || len(list) > 0 {
 		return &schedulingv1.ShiftTemplateList{ShiftTemplates: list}, err
 	}
-	made, err := h.store.CreateOne(ctx, h.pool, tenantID, wanted)
+	created, err := h.resource.Create(ctx, wanted)
 	if err == nil {
-		return &schedulingv1.ShiftTemplateList{ShiftTemplates: []*schedulingv1.ShiftTemplate{made}}, nil
+		return &schedulingv1.ShiftTemplateList{ShiftTemplates: []*schedulingv1.ShiftTemplate{created}}, nil
 	}
 	if fault.FromError(err).Code != patterndefinition.Codes().Taken {
 		return nil, err
 	}
-	// Perhaps somebody made the same one meanwhile.
-	if list, again := h.equals(ctx, tenantID, wanted); again != nil || len(list) > 0 {
+	// A concurrent request may have created the same template.
+	if list, again := h.findEquivalent(ctx, wanted); again != nil || len(list) > 0 {
 		return &schedulingv1.ShiftTemplateList{ShiftTemplates: list}, again
 	}
 	return nil, err
 }
 
-// equals returns the templates that are stored and equal to a checked one.
-func (h *Handler) equals(ctx context.Context, tenantID int64, wanted *schedulingv1.ShiftTemplate) ([]*schedulingv1.ShiftTemplate, error) {
-	all, err := h.store.All(ctx, h.pool, tenantID)
+// findEquivalent returns the stored templates that equal a validated one but for name and description.
+func (h *Handler) findEquivalent(ctx context.Context, wanted *schedulingv1.ShiftTemplate) ([]*schedulingv1.ShiftTemplate, error) {
+	all, err := h.resource.Kind.All(ctx, h.resource.Pool)
 	if err != nil {
 		return nil, err
 	}
-	shift := bare(wanted)
+	shift := withoutNames(wanted)
 	var out []*schedulingv1.ShiftTemplate
 	for _, t := range all {
-		if proto.Equal(bare(t), shift) {
+		if proto.Equal(withoutNames(t), shift) {
 			out = append(out, t)
 		}
 	}
 	return out, nil
 }
 
-// bare is a template without what equals may differ in, nor what nobody keeps.
-func bare(t *schedulingv1.ShiftTemplate) *schedulingv1.ShiftTemplate {
+// withoutNames returns a template without the properties in which equivalent templates may differ, and
+// without computed ones.
+func withoutNames(t *schedulingv1.ShiftTemplate) *schedulingv1.ShiftTemplate {
 	out := proto.CloneOf(t)
 	out.Id, out.Version, out.Deleted, out.SystemGenerated = nil, "", nil, nil
 	out.Name, out.Description = "", ""
@@ -83,10 +82,10 @@ func bare(t *schedulingv1.ShiftTemplate) *schedulingv1.ShiftTemplate {
 	return out
 }
 
-// nameOf makes a name for a template that has none: its times, and a digest of
-// what else is in it, so that equal ones have the same name and others do not.
-func nameOf(t *schedulingv1.ShiftTemplate) (string, error) {
-	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(bare(t))
+// newName returns a name for a template without one. It consists of the times and a digest of the
+// content, so that only equivalent templates have equal names.
+func newName(t *schedulingv1.ShiftTemplate) (string, error) {
+	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(withoutNames(t))
 	if err != nil {
 		return "", fmt.Errorf("shift_template: encode: %w", err)
 	}

@@ -11,9 +11,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -22,14 +21,14 @@ import (
 type Handler struct {
 	schedulingv1.UnsafeTagDefinitionServiceServer
 
-	resource namedstore.Resource[*schedulingv1.TagDefinition]
+	resource setup.Resource[*schedulingv1.TagDefinition]
 }
 
 var _ schedulingv1.TagDefinitionServiceServer = (*Handler)(nil)
 
 // New returns the handler of TagDefinitionService.
-func New(pool *pg.Pool, store *Store) *Handler {
-	return &Handler{resource: namedstore.Resource[*schedulingv1.TagDefinition]{Store: store, Pool: pool, Prepare: prepare}}
+func New(pool *pg.Pool) *Handler {
+	return &Handler{resource: setup.Resource[*schedulingv1.TagDefinition]{Kind: Kind(), Pool: pool, Prepare: prepare}}
 }
 
 // GetTagDefinitionByName returns the tag definition with a name, or 404.
@@ -71,9 +70,8 @@ func (h *Handler) DeleteTagDefinition(ctx context.Context, req *schedulingv1.Del
 // MultiReadTagDefinitions returns the definitions that are named, in that order, or those of a
 // context by name; all when neither is given.
 func (h *Handler) MultiReadTagDefinitions(ctx context.Context, req *schedulingv1.MultiReadTagDefinitionsRequest) (*schedulingv1.TagDefinitionList, error) {
-	tenantID := tenant.Of(ctx)
 	where := req.GetWhere()
-	refs, err := refsOf(where.GetTagDefinitions())
+	refs, err := reflist.AtMostOne(where.GetTagDefinitions(), "where.tagDefinitions", CodeInvalid)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +85,7 @@ func (h *Handler) MultiReadTagDefinitions(ctx context.Context, req *schedulingv1
 		}
 		return &schedulingv1.TagDefinitionList{Items: list}, err
 	}
-	found, err := Find(ctx, h.resource.Pool, h.resource.Store, tenantID, refs)
+	found, err := Find(ctx, h.resource.Pool, refs)
 	if err != nil {
 		return nil, err
 	}
@@ -98,14 +96,6 @@ func (h *Handler) MultiReadTagDefinitions(ctx context.Context, req *schedulingv1
 		}
 	}
 	return &schedulingv1.TagDefinitionList{Items: list}, nil
-}
-
-// refsOf returns what the one list that is given names.
-func refsOf(list *commonv1.RefList) ([]*commonv1.Ref, error) {
-	if reflist.CountKinds(list) > 1 {
-		return nil, fault.Invalid(CodeInvalid, "where.tagDefinitions takes only one of ids, qualifiers and refs.")
-	}
-	return reflist.Refs(list), nil
 }
 
 func ofContext(list []*schedulingv1.TagDefinition, ref *commonv1.Ref) ([]*schedulingv1.TagDefinition, error) {
@@ -131,7 +121,7 @@ type Found struct {
 }
 
 // Find reads the tag definitions that refs name. Those that are not there are absent.
-func Find(ctx context.Context, db pg.Querier, store *Store, tenantID int64, refs []*commonv1.Ref) (Found, error) {
+func Find(ctx context.Context, db pg.Querier, refs []*commonv1.Ref) (Found, error) {
 	var ids []int64
 	var names []string
 	for _, ref := range refs {
@@ -145,7 +135,7 @@ func Find(ctx context.Context, db pg.Querier, store *Store, tenantID int64, refs
 	if len(ids)+len(names) == 0 {
 		return found, nil
 	}
-	list, err := store.Find(ctx, db, tenantID, ids, names)
+	list, err := Kind().Find(ctx, db, ids, names)
 	for _, d := range list {
 		found.byID[d.GetId()], found.byName[strings.ToLower(d.GetName())] = d, d
 	}

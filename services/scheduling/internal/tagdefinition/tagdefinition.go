@@ -12,7 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -55,17 +55,10 @@ const (
 
 var constraints = []string{Required, Optional, NotSupported}
 
-func codes() namedstore.Codes {
-	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
-}
-
-// Store keeps tag definitions.
-type Store = namedstore.Store[*schedulingv1.TagDefinition]
-
-// NewStore returns the store of tag definitions.
-func NewStore() *Store {
-	return namedstore.NewStore(namedstore.Kind[*schedulingv1.TagDefinition]{
-		Codes: codes(),
+// Kind returns the declaration of tag definitions.
+func Kind() *setup.Kind[*schedulingv1.TagDefinition] {
+	return setup.NewKind(setup.Declaration[*schedulingv1.TagDefinition]{
+		Codes: setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID},
 		What:  "tag definition",
 		Table: "tag_definition",
 		Strip: func(d *schedulingv1.TagDefinition) { d.Deleted = nil },
@@ -73,11 +66,8 @@ func NewStore() *Store {
 	})
 }
 
-// prepare checks a tag definition, and completes what it leaves out.
-func prepare(d *schedulingv1.TagDefinition) (*schedulingv1.TagDefinition, error) {
-	if err := codes().CheckName("tagDefinition", d.GetName()); err != nil {
-		return nil, err
-	}
+// prepare checks a tag definition and sets the defaults.
+func prepare(_ string, d *schedulingv1.TagDefinition) (*schedulingv1.TagDefinition, error) {
 	if err := constrain("commentsConstraint", &d.CommentsConstraint); err != nil {
 		return nil, err
 	}

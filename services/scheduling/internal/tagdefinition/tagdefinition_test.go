@@ -26,7 +26,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
-	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool, tagdefinition.NewStore()))
+	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool))
 	return &fixture{env, schedulingv1.NewTagDefinitionServiceClient(env.Conn())}
 }
 

@@ -64,20 +64,20 @@ func ScheduleTag(given *schedulingv1.ScheduleTag, employee *projection.Employee)
 }
 
 // CompleteScheduleTags returns what gives tags what their definitions say.
-func CompleteScheduleTags(pool *pg.Pool, definitions *tagdefinition.Store) func(context.Context, int64, []*schedulingv1.ScheduleTag, []error) ([]*schedulingv1.ScheduleTag, error) {
-	return func(ctx context.Context, tenantID int64, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
-		return completeAll(ctx, pool, definitions, tenantID, sent, failed)
+func CompleteScheduleTags(pool *pg.Pool) func(context.Context, int64, []*schedulingv1.ScheduleTag, []error) ([]*schedulingv1.ScheduleTag, error) {
+	return func(ctx context.Context, _ int64, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
+		return completeAll(ctx, pool, sent, failed)
 	}
 }
 
-func completeAll(ctx context.Context, pool *pg.Pool, definitions *tagdefinition.Store, tenantID int64, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
+func completeAll(ctx context.Context, pool *pg.Pool, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
 	var refs []*commonv1.Ref
 	for _, tag := range sent {
 		for _, s := range tag.GetSegments() {
 			refs = append(refs, s.GetTagDefinitionRef())
 		}
 	}
-	found, err := tagdefinition.Find(ctx, pool, definitions, tenantID, refs)
+	found, err := tagdefinition.Find(ctx, pool, refs)
 	if err != nil {
 		return nil, err
 	}

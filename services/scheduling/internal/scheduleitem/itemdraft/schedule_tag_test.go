@@ -78,8 +78,8 @@ func TestScheduleTagsAreChecked(t *testing.T) {
 
 func TestTagDefinitionsDecideAboutTags(t *testing.T) {
 	t.Parallel()
-	env, store := schedtest.New(t), tagdefinition.NewStore()
-	definitions := tagdefinition.New(env.Pool, store)
+	env := schedtest.New(t)
+	definitions := tagdefinition.New(env.Pool)
 	schedules, segments := []*commonv1.Ref{named("SCHEDULE")}, []*commonv1.Ref{named("SEGMENT")}
 	for _, d := range []*schedulingv1.TagDefinition{
 		{Name: "Plain", AssignmentContexts: schedules},
@@ -94,7 +94,7 @@ func TestTagDefinitionsDecideAboutTags(t *testing.T) {
 		_, err := definitions.CreateTagDefinition(env.Ctx, d)
 		require.NoError(t, err)
 	}
-	complete := itemdraft.CompleteScheduleTags(env.Pool, store)
+	complete := itemdraft.CompleteScheduleTags(env.Pool)
 	type piece = schedulingv1.ScheduleTagSegment
 	noted := func(s *piece) *schedulingv1.ScheduleTag {
 		out := tag(s)
