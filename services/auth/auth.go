@@ -1,5 +1,5 @@
-// Package auth is the service that knows who may log in: users' credentials,
-// clients, families of tokens and the keys that sign them.
+// Package auth is the service that authenticates: it stores users' credentials, clients, token families and the
+// keys that sign tokens.
 package auth
 
 import (
@@ -38,55 +38,50 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/migrations"
 )
 
-// Config is what can be set of the service. Every field works at its zero
-// value.
+// Config is the configuration of the service. The zero value of each field is valid.
 type Config struct {
 	authn.TokenSettings
 
 	TokenLife time.Duration `name:"token-life" default:"30m" help:"Lifetime of access tokens."`
-	// SigningKeyLife is how long a signing key is in use, from its first token to the end
-	// of the last one; 0 for 90 days.
-	SigningKeyLife time.Duration `name:"signing-key-life" default:"2160h" help:"How long a signing key is in use. The next one is published ahead of its first token."`
-	// KeyEncryptionFile and KeyEncryptionKey hold the key that encrypts signing keys in
-	// the database; the file counts when both are given.
-	KeyEncryptionFile string     `name:"key-encryption-file" type:"path" help:"File with the key that encrypts signing keys in the database: 32 random bytes in base64. Further lines are keys of before."`
-	KeyEncryptionKey  obs.Secret `name:"key-encryption-key" help:"The same as a setting, best as a variable."`
-	// AllowPlainSigningKeys lets CheckKeyEncryption pass without a key.
-	AllowPlainSigningKeys bool `name:"allow-plain-signing-keys" help:"Store signing keys in the database as they are, without a key that encrypts them: whoever reads it can sign tokens."`
-	// HashMemory and HashTime take about 20 ms and 19 MiB (OWASP's recommendation).
+	// SigningKeyLife is how long a signing key is used, from its first token to the end of the last one; 0
+	// means 90 days.
+	SigningKeyLife time.Duration `name:"signing-key-life" default:"2160h" help:"How long a signing key is used. The next key is published before its first token."`
+	// KeyEncryptionFile and KeyEncryptionKey contain the key that encrypts signing keys in the database. If
+	// both are set, the file is used.
+	KeyEncryptionFile string     `name:"key-encryption-file" type:"path" help:"File with the key that encrypts signing keys in the database: 32 random bytes in base64. Further lines are earlier keys."`
+	KeyEncryptionKey  obs.Secret `name:"key-encryption-key" help:"The same keys as a value instead of a file. Prefer the environment variable to the flag."`
+	// AllowPlainSigningKeys makes CheckKeyEncryption accept a missing key.
+	AllowPlainSigningKeys bool `name:"allow-plain-signing-keys" help:"Store signing keys in the database without encryption. Anyone who can read the database can then sign tokens."`
+	// With HashMemory and HashTime, a hash takes about 20 ms and 19 MiB (OWASP's recommendation).
 	HashMemory      uint32            `name:"password-memory" default:"19456" help:"Memory of one password hash in KiB."`
 	HashTime        uint32            `name:"password-time" default:"2" help:"Passes of one password hash."`
-	HashConcurrency int               `name:"password-concurrency" default:"0" help:"Password hashes at a time; 0 for one per processor."`
-	HashQueue       int               `name:"password-queue" default:"256" help:"Log-ins that may wait for their password hash."`
+	HashConcurrency int               `name:"password-concurrency" default:"0" help:"Number of password hashes that run at a time; 0 means one for each processor."`
+	HashQueue       int               `name:"password-queue" default:"256" help:"Number of log-ins that wait for their password hash; further ones are refused with 503."`
 	LoginLimit      loginlimit.Config `embed:""`
 	Directory       directory.Config  `embed:""`
-	// Federation says how identity providers are reached.
+	// Federation configures the access to identity providers.
 	Federation federation.Config `embed:""`
-	// PublicURL is where clients reach the edge.
-	PublicURL         string `name:"public-url" help:"Where clients reach the edge, https://host, for OpenID discovery; when empty, the host name of each request, which must be a tenant's, or this machine."`
-	ClientCredentials bool   `name:"client-credentials" default:"true" negatable:"" help:"Serve the grant client_credentials to the clients that may use it, which none may by itself."`
-	// DefaultAuthChain is the chain of token requests that name none; when it is empty, they
-	// must name one.
-	DefaultAuthChain string `name:"default-auth-chain" default:"" enum:",OAuthLdapService" help:"The auth_chain of token requests that name none: OAuthLdapService; when empty, such requests are refused."`
-	// RevocationReplicas is how many NATS servers keep the bucket of revoked
-	// tokens.
-	RevocationReplicas int `name:"revocation-replicas" default:"1" help:"NATS servers that keep the list of revoked tokens: 3 in a cluster."`
+	// PublicURL is the address of the edge for clients.
+	PublicURL         string `name:"public-url" help:"Address of the edge for clients, https://host, for OpenID discovery. When empty, the host name of each request is used, which must belong to a tenant or be this machine."`
+	ClientCredentials bool   `name:"client-credentials" default:"true" negatable:"" help:"Serve the grant client_credentials to clients that have clientGrant set, which is off by default."`
+	// DefaultAuthChain is the chain of token requests that name no chain. If it is empty, requests must name
+	// one.
+	DefaultAuthChain string `name:"default-auth-chain" default:"" enum:",OAuthLdapService" help:"The auth_chain of token requests without one: OAuthLdapService. When empty, such requests are refused."`
+	// RevocationReplicas is the number of NATS servers that store the bucket of revoked tokens.
+	RevocationReplicas int `name:"revocation-replicas" default:"1" help:"Number of NATS servers that store the list of revoked tokens; use 3 in a cluster."`
 }
 
-// Deps are what the service works with.
+// Deps are the dependencies of the service.
 type Deps struct {
-	// Pool is on the service's own database, whose schema is that of
-	// Migrations.
+	// Pool is a pool on the service's own database, with the schema of Migrations.
 	Pool *pg.Pool
-	// NATS is where other processes learn of revocations at once; without it
-	// they learn of them by asking.
+	// NATS tells other processes of revocations at once. Without it, they find revocations by polling.
 	NATS  *nats.Conn
 	Log   *slog.Logger
 	Clock clock.Clock
-	// Permissions are all that the contracts name. Access profiles choose from
-	// them.
+	// Permissions are all permissions of the contracts. Access profiles select from them.
 	Permissions []string
-	// OwnRecordActions are the actions on one's own record that the contracts name.
+	// OwnRecordActions are all actions on one's own record in the contracts.
 	OwnRecordActions []string
 }
 
@@ -111,12 +106,12 @@ type Service struct {
 	keySource *authn.KeySet
 }
 
-// Migrations returns the schema that the service needs.
+// Migrations returns the migrations of the service's schema.
 func Migrations() []pg.Migrations {
 	return []pg.Migrations{restore.Migrations(), audit.Migrations(), {Table: "auth_version", FS: migrations.FS}}
 }
 
-// New makes the service. It does not touch the database.
+// New returns the service. It does not access the database.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	cfg = cfg.withDefaults()
 	hasher, err := password.New(password.Params{Memory: cfg.HashMemory, Time: cfg.HashTime, Threads: 1}, cfg.HashConcurrency, cfg.HashQueue)
@@ -135,7 +130,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	s.keySource = authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) {
 		return keys.Public(ctx)
 	}, deps.Clock, cfg.KeySetLife)
-	// Whether a token is ours does not depend on whether it was revoked.
+	// A token can be one of ours even if it is revoked.
 	ours, err := authn.NewVerifier(cfg.tokens(), s.keySource, authn.NoRevocations{}, deps.Clock)
 	if err != nil {
 		return nil, err
@@ -175,18 +170,18 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	return s, nil
 }
 
-// CheckKeyEncryption says what to do when the key that encrypts signing keys is no good
-// one, or when they would be stored as they are and nobody allowed that.
+// CheckKeyEncryption returns an error that says what to do if the key that encrypts signing keys is invalid, or
+// if there is none and AllowPlainSigningKeys is not set.
 func (c Config) CheckKeyEncryption() error {
 	if wrapper, err := c.wrapper(); err != nil || wrapper != nil || c.AllowPlainSigningKeys {
 		return err
 	}
-	return errors.New("there is no key that encrypts the signing keys in the database: make one (openssl rand -base64 32), " +
-		"give its file by --key-encryption-file or itself as ROTALOOM_KEY_ENCRYPTION_KEY to each process of auth, and keep a copy; " +
-		"or allow --allow-plain-signing-keys")
+	return errors.New("there is no key that encrypts the signing keys in the database: create one (openssl rand -base64 32), " +
+		"pass the file with --key-encryption-file or the key as ROTALOOM_KEY_ENCRYPTION_KEY to each process of auth, and keep a copy; " +
+		"or set --allow-plain-signing-keys")
 }
 
-// wrapper returns what encrypts signing keys, or nil.
+// wrapper returns the wrapper that encrypts signing keys, or nil.
 func (c Config) wrapper() (signing.Wrapper, error) {
 	switch {
 	case c.KeyEncryptionFile != "":
@@ -206,7 +201,7 @@ func (c Config) withDefaults() Config {
 
 func (c Config) tokens() authn.Config { return authn.Config{Issuer: c.Issuer, Audience: c.Audience} }
 
-// Register adds the service's operations to a server.
+// Register registers the service's operations with a server.
 func (s *Service) Register(server grpc.ServiceRegistrar) {
 	authv1.RegisterTokenServiceServer(server, s.tokens)
 	authv1.RegisterFederationServiceServer(server, s.tokens)
@@ -217,29 +212,29 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	authv1.RegisterRevocationServiceServer(server, s.revocations)
 }
 
-// Key returns a public key by its id, so that the service verifies tokens by
-// its own keys. Service is an authn.KeySource.
+// Key returns a public key by its id. With it, Service is an authn.KeySource: the service verifies tokens with
+// its own keys.
 func (s *Service) Key(ctx context.Context, kid string) (crypto.PublicKey, error) {
 	return s.keySource.Key(ctx, kid)
 }
 
-// Revoked reports whether the principal's token was revoked, by the rows
-// themselves. Service is the authn.Revocations of its own process.
+// Revoked reports whether the principal's token is revoked, according to the database. With it, Service is the
+// authn.Revocations of its own process.
 func (s *Service) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
 	return s.revoked.Revoked(ctx, p)
 }
 
-// Exchange returns our token for one of an identity provider, so that the
-// service accepts these without asking itself. It is an authn.Exchange.
+// Exchange returns a token of this server for a token of an identity provider, so that the service does not
+// call itself for that. It is an authn.Exchange.
 func (s *Service) Exchange(ctx context.Context, token string) (string, error) {
 	return s.tokens.Exchange(ctx, token)
 }
 
-// Run does the work that no request asks for, until ctx ends.
+// Run does the background work until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if !s.wraps {
-		s.log.WarnContext(ctx, "signing keys are stored as they are, and whoever reads the database can sign tokens: give --key-encryption-file")
+		s.log.WarnContext(ctx, "signing keys are stored without encryption, so anyone who can read the database can sign tokens: set --key-encryption-file")
 	}
 	group.Go(func() error { return s.keys.Run(ctx, s.log) })
 	group.Go(func() error { return s.tokens.Run(ctx) })
@@ -252,16 +247,16 @@ func (s *Service) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// ContinuesWhileRestored says that keys, revocations and what expires are looked after also
-// while the database counts as restored.
+// ContinuesWhileRestored marks the service as one that also runs while its database is being restored: it
+// maintains keys and revocations, and removes expired rows.
 func (s *Service) ContinuesWhileRestored() {}
 
-// Check says why the service cannot do its work, or nil.
+// Check returns the reason why the service is not ready, or nil.
 func (s *Service) Check(ctx context.Context) error {
 	if err := pg.CheckSchema(ctx, s.pool, Migrations()...); err != nil {
 		return err
 	}
-	// Without a key that can sign, nobody can log in.
+	// Without a signing key, users cannot log in.
 	_, err := s.keys.Signer(ctx)
 	return err
 }

@@ -309,7 +309,7 @@ func TestIsNotReadyWithoutTheKeyOfTheSigningKeys(t *testing.T) {
 	require.NoError(t, b.service.Check(t.Context()))
 	for name, c := range map[string]struct{ given, says string }{
 		"none":      {"", "are encrypted"},
-		"another":   {other, "not among those that were given"},
+		"another":   {other, "in the database is missing"},
 		"both":      {other + "\n" + key, ""},
 		"the right": {key, ""},
 	} {

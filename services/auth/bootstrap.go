@@ -15,28 +15,27 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
-// AdministratorProfile is the access profile that may do everything.
+// AdministratorProfile is the access profile that permits everything.
 const AdministratorProfile = "Administrator"
 
-// Bootstrap is what an empty installation needs before anybody can log in.
+// Bootstrap contains the first accounts of an empty installation.
 type Bootstrap struct {
 	TenantName string
-	// TenantHost is the host name of the tenant's users, or "" for all.
+	// TenantHost is the host name of the tenant's users, or "" for all names.
 	TenantHost string
 	// Username and Password of the first administrator.
 	Username string
 	Password obs.Secret
-	// ClientID and ClientSecret of the first client. The secret is long and
-	// random.
+	// ClientID and ClientSecret of the first client. The secret is long and random.
 	ClientID     string
 	ClientSecret obs.Secret
 }
 
-// EnsureBootstrap makes the default tenant with an administrator and a client.
-// What is there already stays as it is, so repeating it changes nothing.
+// EnsureBootstrap creates the default tenant with an administrator and a client. It changes no existing rows,
+// so it can be repeated.
 func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 	ctx = tenant.With(ctx, tenant.Default)
-	known, err := s.knowsUser(ctx, b.Username)
+	known, err := s.userExists(ctx, b.Username)
 	if err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
@@ -61,7 +60,7 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 		if !known {
 			batch.Queue(`INSERT INTO app_user (tenant_id, username, username_key, password_hash, long_password, access_profile)
 				VALUES ($1, $2, $3, $4, true, $5) ON CONFLICT DO NOTHING`,
-				tenant.Default, b.Username, username.KeyOf(b.Username), hash, AdministratorProfile)
+				tenant.Default, b.Username, username.LookupKey(b.Username), hash, AdministratorProfile)
 		}
 		if err := tx.SendBatch(ctx, batch).Close(); err != nil || known {
 			return err
@@ -74,9 +73,9 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 	return nil
 }
 
-func (s *Service) knowsUser(ctx context.Context, name string) (bool, error) {
+func (s *Service) userExists(ctx context.Context, name string) (bool, error) {
 	var known bool
 	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM app_user
-		WHERE tenant_id = $1 AND username_key = $2)`, tenant.Default, username.KeyOf(name)).Scan(&known)
+		WHERE tenant_id = $1 AND username_key = $2)`, tenant.Default, username.LookupKey(name)).Scan(&known)
 	return known, err
 }

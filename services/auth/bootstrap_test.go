@@ -47,7 +47,7 @@ func TestTheBootstrapWaitsForTheSchema(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		err := do(ctx, func() error { return errors.New("it has begun") })
-		require.ErrorContains(t, err, "the schema of auth is not there")
+		require.ErrorContains(t, err, "the schema of auth does not exist yet")
 		assert.NotContains(t, err.Error(), "it has begun")
 	})
 	t.Run("and begins once", func(t *testing.T) {

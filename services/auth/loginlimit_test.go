@@ -80,7 +80,7 @@ func TestALockedNameIsUnlocked(t *testing.T) {
 	assertSlowDown(t, b.try(t.Context(), "z", "chief", "correct horse battery"), 60)
 	var out strings.Builder
 	require.NoError(t, (&auth.UnlockUserCommand{ID: tenant.Default, Name: "Chief"}).Operate(t.Context(), b.service, &out))
-	assert.Equal(t, "\"Chief\" of tenant 1 may try again\n", out.String())
+	assert.Equal(t, "\"Chief\" of tenant 1 can log in again\n", out.String())
 	assert.NoError(t, b.try(t.Context(), "z", "chief", "correct horse battery"))
 	assert.NoError(t, unlock(clerk, "nobody"))
 	for _, wrong := range []string{"", "  ", "a\x00b", strings.Repeat("x", 1001)} {

@@ -18,14 +18,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
 )
 
-// Operation is what an operator asks for by a command of a program. Out receives
-// what came of it.
+// Operation is an operator command. Out receives its result.
 type Operation interface {
 	Operate(ctx context.Context, s *Service, out io.Writer) error
 }
 
-// Do carries an operation out on the service's database, beside the programs that
-// serve.
+// Do runs an operation on the service's database while other processes serve.
 func Do(ctx context.Context, database pg.Config, cfg Config, operation Operation, log *slog.Logger, out io.Writer) error {
 	pool, err := pg.Open(ctx, database, log)
 	if err != nil {
@@ -36,15 +34,14 @@ func Do(ctx context.Context, database pg.Config, cfg Config, operation Operation
 	if err != nil {
 		return err
 	}
-	// Operators need no key that decrypts signing keys.
+	// Operators do not need the key that decrypts signing keys.
 	if err := pg.CheckSchema(ctx, pool, Migrations()...); err != nil {
 		return err
 	}
 	return operation.Operate(ctx, service, out)
 }
 
-// DoOnceMigrated calls [Do] when the database is reachable and has the schema of this program.
-// It waits for that until ctx ends.
+// DoOnceMigrated waits until the database has the schema of this program or ctx ends, and then calls [Do].
 func DoOnceMigrated(ctx context.Context, database pg.Config, cfg Config, operation Operation, log *slog.Logger, out io.Writer) error {
 	retry := &backoff.Backoff{First: 100 * time.Millisecond, Max: 2 * time.Second}
 	for {
@@ -54,12 +51,12 @@ func DoOnceMigrated(ctx context.Context, database pg.Config, cfg Config, operati
 			return err
 		}
 		if ctx.Err() != nil || retry.Wait(ctx) != nil {
-			return fmt.Errorf("the schema of auth is not there: %w", err)
+			return fmt.Errorf("the schema of auth does not exist yet: %w", err)
 		}
 	}
 }
 
-// onceMigrated notes that an operation has begun: from then on nothing is tried again.
+// onceMigrated records that an operation has begun, because it must not be repeated.
 type onceMigrated struct {
 	Operation
 	begun bool
@@ -70,29 +67,29 @@ func (o *onceMigrated) Operate(ctx context.Context, s *Service, out io.Writer) e
 	return o.Operation.Operate(ctx, s, out)
 }
 
-// CreateTenantCommand makes a tenant.
+// CreateTenantCommand creates a tenant.
 type CreateTenantCommand struct {
 	boot.Output
 	Name     string `arg:"" help:"Name of the tenant."`
-	Host     string `required:"" help:"Host name by which the tenant's users call."`
+	Host     string `required:"" help:"Host name that the tenant's users call."`
 	Username string `name:"admin" default:"admin" help:"Name of the tenant's administrator."`
 	ClientID string `default:"local" help:"Id of the tenant's first client."`
 }
 
 // Operate prints the tenant with its secrets, once.
 func (c *CreateTenantCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
-	made, err := s.CreateTenant(ctx, NewTenant{Name: c.Name, Host: c.Host, Username: c.Username, ClientID: c.ClientID})
+	created, err := s.CreateTenant(ctx, NewTenant{Name: c.Name, Host: c.Host, Username: c.Username, ClientID: c.ClientID})
 	if err != nil {
 		return err
 	}
 	if c.JSON() {
 		return c.Print(out, map[string]any{
-			"tenant": made.ID, "host": made.Host, "username": made.Username, "password": made.Password.Reveal(),
-			"client_id": made.ClientID, "client_secret": made.ClientSecret.Reveal(),
+			"tenant": created.ID, "host": created.Host, "username": created.Username, "password": created.Password.Reveal(),
+			"client_id": created.ClientID, "client_secret": created.ClientSecret.Reveal(),
 		}, nil)
 	}
 	_, err = fmt.Fprintf(out, "tenant: %d\nhost: %s\nusername: %s\npassword: %s\nclient_id: %s\nclient_secret: %s\n",
-		made.ID, made.Host, made.Username, made.Password.Reveal(), made.ClientID, made.ClientSecret.Reveal())
+		created.ID, created.Host, created.Username, created.Password.Reveal(), created.ClientID, created.ClientSecret.Reveal())
 	return err
 }
 
@@ -101,7 +98,7 @@ type ListTenantsCommand struct {
 	boot.Output
 }
 
-// listedTenant is a tenant as programs read it.
+// listedTenant is the JSON output for a tenant.
 type listedTenant struct {
 	Tenant int64  `json:"tenant"`
 	Name   string `json:"name"`
@@ -110,7 +107,7 @@ type listedTenant struct {
 	DisabledSince *time.Time `json:"disabledSince,omitempty"`
 }
 
-// Operate prints a line for each.
+// Operate prints one line for each tenant.
 func (c *ListTenantsCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
 	tenants, err := s.ListTenants(ctx)
 	if err != nil {
@@ -135,12 +132,12 @@ func (c *ListTenantsCommand) Operate(ctx context.Context, s *Service, out io.Wri
 	})
 }
 
-// DisableTenantCommand switches a tenant off.
+// DisableTenantCommand disables a tenant.
 type DisableTenantCommand struct {
 	ID int64 `arg:"" help:"Number of the tenant, as list shows it."`
 }
 
-// Operate says that it is done.
+// Operate disables the tenant and reports success.
 func (c *DisableTenantCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
 	if err := s.DisableTenant(ctx, c.ID); err != nil {
 		return err
@@ -149,12 +146,12 @@ func (c *DisableTenantCommand) Operate(ctx context.Context, s *Service, out io.W
 	return err
 }
 
-// EnableTenantCommand switches a tenant on again.
+// EnableTenantCommand enables a tenant.
 type EnableTenantCommand struct {
 	ID int64 `arg:"" help:"Number of the tenant, as list shows it."`
 }
 
-// Operate says that it is done.
+// Operate enables the tenant and reports success.
 func (c *EnableTenantCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
 	if err := s.EnableTenant(ctx, c.ID); err != nil {
 		return err
@@ -163,10 +160,10 @@ func (c *EnableTenantCommand) Operate(ctx context.Context, s *Service, out io.Wr
 	return err
 }
 
-// RotateSigningKeysCommand has the signing keys replaced before their time.
+// RotateSigningKeysCommand replaces the signing keys early.
 type RotateSigningKeysCommand struct{}
 
-// Operate says what the processes that serve will do.
+// Operate retires the keys and explains the next steps of the serving processes.
 func (c *RotateSigningKeysCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
 	var n int64
 	err := pg.InTx(tenant.With(ctx, tenant.Default), s.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
@@ -174,13 +171,13 @@ func (c *RotateSigningKeysCommand) Operate(ctx context.Context, s *Service, out 
 		if n, err = signing.Retire(ctx, tx, now); err != nil {
 			return err
 		}
-		// All tenants have the same keys. The row is that of the default one.
+		// All tenants share the keys. The audit row belongs to the default tenant.
 		return audit.Operated(ctx, tx, tenant.Default, now, "signing-keys rotate")
 	})
 	if err != nil {
 		return fmt.Errorf("rotate signing keys: %w", err)
 	}
-	_, err = fmt.Fprintf(out, "%d signing keys will be replaced: auth publishes the next one within a minute, and signs with it "+
-		"when all programs know it; tokens of before stay valid until they end\n", n)
+	_, err = fmt.Fprintf(out, "%d signing keys will be replaced: auth publishes the next key within a minute, and signs with it "+
+		"when all programs know it; existing tokens stay valid until they expire\n", n)
 	return err
 }

@@ -19,18 +19,18 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
-// UnlockUserCommand lets a user name log in again that wrong passwords locked.
+// UnlockUserCommand unlocks a user name that was locked after wrong passwords.
 type UnlockUserCommand struct {
 	ID   int64  `arg:"" name:"tenant" help:"Number of the tenant, as tenant list shows it."`
 	Name string `arg:"" help:"Name of the user."`
 }
 
-// Operate says that it is done.
+// Operate unlocks the name and reports success.
 func (c *UnlockUserCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
 	if err := s.UnlockUser(ctx, c.ID, c.Name); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%q of tenant %d may try again\n", c.Name, c.ID)
+	_, err := fmt.Fprintf(out, "%q of tenant %d can log in again\n", c.Name, c.ID)
 	return err
 }
 
@@ -40,19 +40,19 @@ type ListUsersCommand struct {
 	ID int64 `arg:"" name:"tenant" help:"Number of the tenant, as tenant list shows it."`
 }
 
-// ListedUser is a user as operators see them.
+// ListedUser is the output for a user.
 type ListedUser struct {
 	Username string `json:"username"`
-	// PersonID is nil for users who are no persons.
+	// PersonID is nil for users without a person.
 	PersonID      *int64 `json:"personId,omitempty"`
 	AccessProfile string `json:"accessProfile"`
-	// LockedOut says that the person may not log in now.
+	// LockedOut means that the person cannot log in now.
 	LockedOut bool `json:"lockedOut"`
-	// LockedUntil is how long wrong passwords keep the name out, nil when they do not.
+	// LockedUntil is the end of the lock after wrong passwords; nil without a lock.
 	LockedUntil *time.Time `json:"lockedUntil,omitempty"`
 }
 
-// Operate prints a line for each.
+// Operate prints one line for each user.
 func (c *ListUsersCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
 	users, err := s.ListUsers(ctx, c.ID)
 	if err != nil {
@@ -76,10 +76,10 @@ func (c *ListUsersCommand) Operate(ctx context.Context, s *Service, out io.Write
 	})
 }
 
-// listedAtOnce is how many users are read at a time.
+// listedAtOnce is the number of users that are read at a time.
 const listedAtOnce = 1000
 
-// ListUsers returns the users of a tenant in the order of their names' keys.
+// ListUsers returns the users of a tenant, sorted by the key of the name.
 func (s *Service) ListUsers(ctx context.Context, tenantID int64) ([]ListedUser, error) {
 	ctx = tenant.With(ctx, tenantID)
 	if err := s.requireTenant(ctx, tenantID); err != nil {
@@ -98,7 +98,7 @@ func (s *Service) ListUsers(ctx context.Context, tenantID int64) ([]ListedUser, 
 	}
 }
 
-// usersAfter returns the users behind a key, and the key of the last one.
+// usersAfter returns the users after a key, and the key of the last one.
 func (s *Service) usersAfter(ctx context.Context, tenantID int64, after string) (users []ListedUser, last string, err error) {
 	var names []string
 	users, err = pg.Collect(ctx, s.pool, func(row pgx.CollectableRow) (u ListedUser, err error) {
@@ -112,14 +112,14 @@ func (s *Service) usersAfter(ctx context.Context, tenantID int64, after string) 
 	}
 	locked, err := s.loginLimit.LockedUntil(ctx, tenantID, names)
 	for i := range users {
-		if until, is := locked[users[i].Username]; is {
+		if until, ok := locked[users[i].Username]; ok {
 			users[i].LockedUntil = &until
 		}
 	}
 	return users, last, err
 }
 
-// requireTenant is an error when there is no such tenant.
+// requireTenant returns an error if the tenant does not exist.
 func (s *Service) requireTenant(ctx context.Context, tenantID int64) error {
 	var known bool
 	if err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM tenant WHERE id = $1)`, tenantID).Scan(&known); err != nil {
@@ -136,8 +136,8 @@ var (
 	errNoUser   = errors.New("there is no such user")
 )
 
-// ResetPasswordCommand gives a user a new password, of an administrator who has lost
-// theirs say.
+// ResetPasswordCommand sets a new password for a user, for example for an administrator who has lost the
+// password.
 type ResetPasswordCommand struct {
 	boot.Output
 	ID   int64  `arg:"" name:"tenant" help:"Number of the tenant, as tenant list shows it."`
@@ -157,8 +157,8 @@ func (c *ResetPasswordCommand) Operate(ctx context.Context, s *Service, out io.W
 	return err
 }
 
-// ResetPassword gives a user a random password, ends their tokens and forgets wrong
-// passwords. It is for operators: nobody calls it over the network.
+// ResetPassword sets a random password for a user, revokes the user's tokens and resets the failed log-ins. It
+// is for operators and not reachable over the network.
 func (s *Service) ResetPassword(ctx context.Context, tenantID int64, name string) (obs.Secret, error) {
 	password := obs.Secret(rand.Text())
 	hash, err := s.hasher.Hash(ctx, password.Reveal())
@@ -168,7 +168,7 @@ func (s *Service) ResetPassword(ctx context.Context, tenantID int64, name string
 	err = pg.InTx(tenant.With(ctx, tenantID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
 		var id int64
 		err := tx.QueryRow(ctx, `UPDATE app_user SET password_hash = $3, long_password = true, updated_at = now()
-			WHERE tenant_id = $1 AND username_key = $2 RETURNING id`, tenantID, username.KeyOf(name), hash).Scan(&id)
+			WHERE tenant_id = $1 AND username_key = $2 RETURNING id`, tenantID, username.LookupKey(name), hash).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return errNoUser
 		}
@@ -187,6 +187,6 @@ func (s *Service) ResetPassword(ctx context.Context, tenantID int64, name string
 	if err != nil {
 		return "", fmt.Errorf("tenant %d: user %q: %w", tenantID, name, err)
 	}
-	s.revoked.Published()
+	s.revoked.WakePublisher()
 	return password, nil
 }

@@ -200,7 +200,7 @@ func TestALockThatComesDuringALogInHolds(t *testing.T) {
 	attempt, err := others.Begin(ctx, tenant.Default, "ada", "z")
 	require.NoError(t, err)
 	for range strict.LoginLimit.LockAfter {
-		_ = attempt.Failed(ctx) // From the fourth on it says that they are too many.
+		_ = attempt.RecordFailure(ctx) // From the fourth on it says that they are too many.
 	}
 	require.NoError(t, held.Rollback(ctx))
 	assertOAuth(t, <-done, 400, "invalid_grant")

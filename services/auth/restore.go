@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 )
 
-// TenantIDs returns the tenants that the database of auth has.
+// TenantIDs returns the tenants in the database of auth.
 func TenantIDs(ctx context.Context, pool *pg.Pool) ([]int64, error) {
 	rows, err := pool.Query(tenant.All(ctx), `SELECT id FROM tenant ORDER BY id`)
 	if err != nil {
@@ -21,11 +21,10 @@ func TenantIDs(ctx context.Context, pool *pg.Pool) ([]int64, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-const endingTokens pg.Unaudited = "the row of the operator's command says that all tokens ended"
+const endingTokens pg.Unaudited = "the audit row of the operator's command covers this"
 
-// EndAllTokens refuses all access tokens and refresh tokens of the tenants that were issued
-// up to now by the clock of the database. Tokens that are issued within the same second are
-// refused, too.
+// EndAllTokens revokes all access tokens and refresh tokens of the tenants that were issued until now, by the
+// clock of the database. Tokens that are issued within the same second are revoked too.
 func EndAllTokens(ctx context.Context, pool *pg.Pool, tenants []int64) error {
 	for _, id := range tenants {
 		err := endingTokens.InTx(tenant.With(ctx, id), pool, func(ctx context.Context, tx pgx.Tx) error {

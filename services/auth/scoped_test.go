@@ -103,7 +103,7 @@ func TestNarrowTokensMakeNoIdentityProvider(t *testing.T) {
 }
 
 // adminOf returns a context with a token of a tenant's first administrator.
-func adminOf(t *testing.T, b *fixture, made auth.Made) context.Context {
+func adminOf(t *testing.T, b *fixture, made auth.CreatedTenant) context.Context {
 	t.Helper()
 	response, err := b.tokens.IssueToken(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", made.Host), passwordGrant(func(r *authv1.IssueTokenRequest) {
 		r.Username, r.Password, r.ClientId, r.ClientSecret = made.Username, made.Password.Reveal(), made.ClientID, made.ClientSecret.Reveal()

@@ -23,34 +23,34 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
-// Tenant is one of those that share an installation.
+// Tenant is a customer of an installation.
 type Tenant struct {
 	ID   int64
 	Name string
-	// Host is the host name by which its users call, "" for all other names.
+	// Host is the host name that the tenant's users call; "" means all other names.
 	Host string
-	// DisabledAt is when it was switched off; nil while it is not.
+	// DisabledAt is when the tenant was disabled, or nil.
 	DisabledAt *time.Time
 }
 
-// NewTenant says how a tenant begins.
+// NewTenant describes a tenant to create.
 type NewTenant struct {
 	Name, Host string
-	// Username of the first administrator, and ClientID of the first client.
+	// Username is the name of the first administrator, and ClientID the id of the first client.
 	Username, ClientID string
 }
 
-// Made is a tenant that was made, with the secrets that nothing shows again.
-type Made struct {
+// CreatedTenant is a new tenant with its secrets, which cannot be read again.
+type CreatedTenant struct {
 	Tenant
 	Username, ClientID     string
 	Password, ClientSecret obs.Secret
 }
 
 const (
-	// maxTenantName bounds the name of a tenant, in bytes.
+	// maxTenantName is the longest name of a tenant, in bytes.
 	maxTenantName = 200
-	// maxUsername bounds the name of its administrator, in bytes.
+	// maxUsername is the longest name of its administrator, in bytes.
 	maxUsername = 200
 )
 
@@ -67,8 +67,8 @@ func (n NewTenant) check() error {
 		return errors.New("a tenant needs a host name of its own, without a port, such as example.org")
 	case !printable(n.Username, maxUsername):
 		return errors.New("the administrator needs a name of 1 to 200 characters, without spaces around it")
-	case username.KeyOf(n.Username) == "":
-		return errors.New("the administrator's name has characters that no user name has")
+	case username.LookupKey(n.Username) == "":
+		return errors.New("the administrator's name contains characters that are not permitted in user names")
 	case !clientIDForm.MatchString(n.ClientID):
 		return errors.New("the client id must have 1 to 100 characters out of letters, digits and -._~")
 	}
@@ -80,51 +80,50 @@ func printable(text string, limit int) bool {
 		strings.ToValidUTF8(text, "") == text && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// CreateTenant makes a tenant with an administrator and a client, whose secrets it
-// chooses. It is for operators: nobody calls it over the network.
-func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (Made, error) {
+// CreateTenant creates a tenant with an administrator and a client, and generates their secrets. It is for
+// operators and not reachable over the network.
+func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (CreatedTenant, error) {
 	n.Host = strings.ToLower(n.Host)
-	made := Made{
+	created := CreatedTenant{
 		Tenant: Tenant{Name: n.Name, Host: n.Host}, Username: n.Username, ClientID: n.ClientID,
 		Password: obs.Secret(rand.Text()), ClientSecret: obs.Secret(rand.Text() + rand.Text()),
 	}
 	if err := n.check(); err != nil {
-		return made, err
+		return created, err
 	}
-	hash, err := s.hasher.Hash(ctx, made.Password.Reveal())
+	hash, err := s.hasher.Hash(ctx, created.Password.Reveal())
 	if err != nil {
-		return made, fmt.Errorf("create tenant: %w", err)
+		return created, fmt.Errorf("create tenant: %w", err)
 	}
-	// Row-level security lets nobody write a tenant whose number they do not say
-	// before.
-	err = s.pool.QueryRow(ctx, `SELECT nextval(pg_get_serial_sequence('tenant', 'id'))`).Scan(&made.ID)
+	// Row-level security requires the number of a tenant before its row is written.
+	err = s.pool.QueryRow(ctx, `SELECT nextval(pg_get_serial_sequence('tenant', 'id'))`).Scan(&created.ID)
 	if err != nil {
-		return made, fmt.Errorf("create tenant: %w", err)
+		return created, fmt.Errorf("create tenant: %w", err)
 	}
-	secret := sha256.Sum256([]byte(made.ClientSecret.Reveal()))
-	err = pg.InTx(tenant.With(ctx, made.ID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
+	secret := sha256.Sum256([]byte(created.ClientSecret.Reveal()))
+	err = pg.InTx(tenant.With(ctx, created.ID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
 		batch := &pgx.Batch{}
-		batch.Queue(`INSERT INTO tenant (id, name, host) VALUES ($1, $2, $3)`, made.ID, n.Name, n.Host)
+		batch.Queue(`INSERT INTO tenant (id, name, host) VALUES ($1, $2, $3)`, created.ID, n.Name, n.Host)
 		batch.Queue(`INSERT INTO access_profile (tenant_id, name, permissions) VALUES ($1, $2, '{*}')
-			ON CONFLICT DO NOTHING`, made.ID, AdministratorProfile)
-		batch.Queue(`INSERT INTO client (tenant_id, client_id, secret_hash) VALUES ($1, $2, $3)`, made.ID, n.ClientID, secret[:])
+			ON CONFLICT DO NOTHING`, created.ID, AdministratorProfile)
+		batch.Queue(`INSERT INTO client (tenant_id, client_id, secret_hash) VALUES ($1, $2, $3)`, created.ID, n.ClientID, secret[:])
 		batch.Queue(`INSERT INTO app_user (tenant_id, username, username_key, password_hash, long_password, access_profile)
-			VALUES ($1, $2, $3, $4, true, $5)`, made.ID, n.Username, username.KeyOf(n.Username), hash, AdministratorProfile)
+			VALUES ($1, $2, $3, $4, true, $5)`, created.ID, n.Username, username.LookupKey(n.Username), hash, AdministratorProfile)
 		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 			return err
 		}
-		return audit.Operated(ctx, tx, made.ID, s.clock.Now(), "tenant create", n.Name)
+		return audit.Operated(ctx, tx, created.ID, s.clock.Now(), "tenant create", n.Name)
 	})
 	if pgerr.IsUnique(err, "tenant_host") {
-		return made, fmt.Errorf("another tenant has the host name %s", n.Host)
+		return created, fmt.Errorf("another tenant has the host name %s", n.Host)
 	}
 	if err != nil {
-		return made, fmt.Errorf("create tenant: %w", err)
+		return created, fmt.Errorf("create tenant: %w", err)
 	}
-	return made, nil
+	return created, nil
 }
 
-// ListTenants returns all tenants by number.
+// ListTenants returns all tenants, sorted by number.
 func (s *Service) ListTenants(ctx context.Context) ([]Tenant, error) {
 	found, err := pg.Collect(tenant.All(ctx), s.pool, pgx.RowToStructByPos[Tenant], `SELECT id, name, coalesce(host, ''), disabled_at FROM tenant ORDER BY id`)
 	if err != nil {
@@ -133,8 +132,7 @@ func (s *Service) ListTenants(ctx context.Context) ([]Tenant, error) {
 	return found, nil
 }
 
-// DisableTenant keeps everybody of a tenant from logging in, and ends its tokens.
-// Its data stays.
+// DisableTenant prevents all users of a tenant from logging in, and revokes their tokens. The data stays.
 func (s *Service) DisableTenant(ctx context.Context, id int64) error {
 	now := s.clock.Now()
 	err := s.switchTenant(ctx, id, &now, func(ctx context.Context, tx pgx.Tx) error {
@@ -144,12 +142,12 @@ func (s *Service) DisableTenant(ctx context.Context, id int64) error {
 		return audit.Operated(ctx, tx, id, now, "tenant disable", strconv.FormatInt(id, 10))
 	})
 	if err == nil {
-		s.revoked.Published()
+		s.revoked.WakePublisher()
 	}
 	return err
 }
 
-// EnableTenant lets a tenant in again. Its users have to log in.
+// EnableTenant enables a tenant. Its users must log in again.
 func (s *Service) EnableTenant(ctx context.Context, id int64) error {
 	return s.switchTenant(ctx, id, nil, func(ctx context.Context, tx pgx.Tx) error {
 		return audit.Operated(ctx, tx, id, s.clock.Now(), "tenant enable", strconv.FormatInt(id, 10))
@@ -173,7 +171,7 @@ func (s *Service) switchTenant(ctx context.Context, id int64, disabledAt *time.T
 	return nil
 }
 
-// UnlockUser forgets the wrong passwords of a user name of a tenant.
+// UnlockUser resets the failed log-ins of a user name of a tenant.
 func (s *Service) UnlockUser(ctx context.Context, tenantID int64, name string) error {
 	err := pg.InTx(tenant.With(ctx, tenantID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := s.loginLimit.Unlock(ctx, tx, tenantID, name); err != nil {

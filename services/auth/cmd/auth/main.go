@@ -1,5 +1,5 @@
-// Command auth is the auth service as a program of its own. The commands bootstrap, tenant,
-// user and signing-keys are for operators.
+// Command auth runs the auth service as a separate program. The commands bootstrap, tenant, user and
+// signing-keys are for operators.
 package main
 
 import (
@@ -19,17 +19,17 @@ type settings struct {
 	auth.Config `envprefix:"ROTALOOM_"`
 
 	serve.Commands
-	Bootstrap   bootstrap   `cmd:"" help:"Make the first tenant with its administrator and client, once auth has made the schema, and end. What is there stays."`
-	Tenant      tenants     `cmd:"" help:"Make, list and switch tenants."`
-	User        users       `cmd:"" help:"List users, unlock their names, and give them new passwords."`
+	Bootstrap   bootstrap   `cmd:"" help:"Create the first tenant with its administrator and client, as soon as auth has created the schema. Existing accounts do not change."`
+	Tenant      tenants     `cmd:"" help:"Create, list, disable and enable tenants."`
+	User        users       `cmd:"" help:"List users, unlock user names, and reset passwords."`
 	SigningKeys signingKeys `cmd:"" help:"Replace the keys that sign tokens."`
 }
 
 func main() {
 	s := &settings{}
 	s.Bootstrap.settings = s
-	s.Tenant.of(s)
-	s.User.of(s)
+	s.Tenant.use(s)
+	s.User.use(s)
 	s.SigningKeys.Rotate.settings = s
 	s.Migrate.Of(&s.Database, func() ([]pg.Migrations, error) { return auth.Migrations(), nil })
 	boot.Main("auth", "The auth service of Rotaloom.", s, s.start)

@@ -23,24 +23,23 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/scopes"
 )
 
-// Deps are what clients need of others.
+// Deps are the dependencies of the handler.
 type Deps struct {
 	Pool    *pg.Pool
 	Clock   clock.Clock
 	Revoked *revoked.Store
 	Scopes  *scopes.Catalog
-	// Permissions are all that the contracts name.
+	// Permissions are all permissions of the contracts.
 	Permissions []string
 }
 
-// Handler serves ClientService. The interceptors in front of it see to it that
-// the context has a tenant.
+// Handler serves ClientService. It relies on interceptors that put the tenant into the context.
 type Handler struct {
 	authv1.UnsafeClientServiceServer
 	Deps
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(deps Deps) *Handler { return &Handler{Deps: deps} }
 
 // ListClients returns the tenant's clients by id, without their secrets.
@@ -60,15 +59,15 @@ func (h *Handler) ListClients(ctx context.Context, _ *authv1.ListClientsRequest)
 // GetClient returns one client, without its secret.
 func (h *Handler) GetClient(ctx context.Context, req *authv1.GetClientRequest) (*authv1.Client, error) {
 	tenantID := tenant.Of(ctx)
-	s, err := one(ctx, h.Pool, tenantID, req.GetClientId(), "")
+	s, err := findOne(ctx, h.Pool, tenantID, req.GetClientId(), "")
 	if err != nil {
 		return nil, err
 	}
 	return s.response(""), rpc.SetVersion(ctx, s.Version)
 }
 
-// CreateClient adds a client, whose own work, and whose tokens, may do no more than the
-// caller's token.
+// CreateClient adds a client. Neither the client's own access nor its tokens may permit more than the caller's
+// token.
 func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1.Client, error) {
 	tenantID := tenant.Of(ctx)
 	id := req.GetClientId()
@@ -89,7 +88,7 @@ func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1
 	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		stored, err := insert(ctx, tx, tenantID, &s, hash)
 		if err == nil && !stored {
-			err = fault.Conflict(fault.CodeConflict, fmt.Sprintf("There is a client with this id, or there are already %d.", maxClients))
+			err = fault.Conflict(fault.CodeConflict, fmt.Sprintf("A client with this id exists, or the tenant has %d clients already. Choose another id or delete a client.", maxClients))
 		}
 		return err
 	})
@@ -103,7 +102,7 @@ func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1
 func (h *Handler) UpdateClient(ctx context.Context, req *authv1.UpdateClientRequest) (*authv1.Client, error) {
 	sent := req.GetClient()
 	if sent.GetClientId() != "" && sent.GetClientId() != req.GetClientId() {
-		return nil, fault.Invalid(fault.CodeBadRequest, "clientId is not the one in the path. Clients are not renamed.")
+		return nil, fault.Invalid(fault.CodeBadRequest, "clientId differs from the id in the path. Clients cannot be renamed.")
 	}
 	s, err := read(req.GetClientId(), sent, h.Scopes)
 	if err != nil {
@@ -127,11 +126,11 @@ func (h *Handler) UpdateClient(ctx context.Context, req *authv1.UpdateClientRequ
 	return s.response(""), rpc.SetVersion(ctx, s.Version)
 }
 
-// DeleteClient removes a client and ends the tokens that users got by it. Nobody
-// deletes the one that they use.
+// DeleteClient removes a client and revokes the tokens that users got through it. Callers cannot delete the
+// client that they use.
 func (h *Handler) DeleteClient(ctx context.Context, req *authv1.DeleteClientRequest) (*emptypb.Empty, error) {
 	if caller, ok := authn.From(ctx); ok && caller.Client == req.GetClientId() {
-		return nil, fault.Conflict(fault.CodeConflict, "You are logged in by this client. Use another one to delete it.")
+		return nil, fault.Conflict(fault.CodeConflict, "You are logged in with this client. Use another client to delete it.")
 	}
 	err := h.change(ctx, req.GetClientId(), nil, func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
 		if err := revoked.Client(ctx, tx, tenantID, before.ID, h.Clock.Now()); err != nil {
@@ -146,8 +145,7 @@ func (h *Handler) DeleteClient(ctx context.Context, req *authv1.DeleteClientRequ
 	return &emptypb.Empty{}, nil
 }
 
-// RotateClientSecret gives a client a new secret, and ends the tokens that it got
-// for its own work by the old one.
+// RotateClientSecret gives a client a new secret, and revokes the client's own tokens from the old secret.
 func (h *Handler) RotateClientSecret(ctx context.Context, req *authv1.RotateClientSecretRequest) (*authv1.Client, error) {
 	secret, hash := newSecret()
 	var s settings
@@ -166,28 +164,28 @@ func (h *Handler) RotateClientSecret(ctx context.Context, req *authv1.RotateClie
 	return s.response(secret), rpc.SetVersion(ctx, s.Version)
 }
 
-// change runs do on a client as it is now, provided that its own work and its tokens may
-// do no more than the caller's token, neither as it is nor as it becomes.
+// change locks a client and runs do on its current settings. It requires that neither the current settings nor
+// the new ones (becomes) permit more than the caller's token.
 func (h *Handler) change(ctx context.Context, id string, becomes *settings, do func(context.Context, pgx.Tx, int64, settings) error) error {
 	tenantID := tenant.Of(ctx)
-	before, err := one(ctx, h.Pool, tenantID, id, "")
+	before, err := findOne(ctx, h.Pool, tenantID, id, "")
 	if err != nil {
 		return err
 	}
-	concerned := []settings{before}
+	checked := []settings{before}
 	if becomes != nil {
-		concerned = append(concerned, *becomes)
+		checked = append(checked, *becomes)
 		if becomes.Profile != before.Profile {
 			if err := profile.RefuseUnknown(ctx, h.Pool, tenantID, becomes.Profile); err != nil {
 				return err
 			}
 		}
 	}
-	if err := h.refuseExceeding(ctx, tenantID, concerned...); err != nil {
+	if err := h.refuseExceeding(ctx, tenantID, checked...); err != nil {
 		return err
 	}
 	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		now, err := one(ctx, tx, tenantID, id, "FOR UPDATE")
+		now, err := findOne(ctx, tx, tenantID, id, "FOR UPDATE")
 		if err != nil {
 			return err
 		}
@@ -200,20 +198,19 @@ func (h *Handler) change(ctx context.Context, id string, becomes *settings, do f
 		return do(ctx, tx, tenantID, now)
 	})
 	if err == nil {
-		h.Revoked.Published()
+		h.Revoked.WakePublisher()
 	}
 	return err
 }
 
-// refuseExceeding refuses clients that permit more than the caller may do, by their
-// profile or their scopes.
+// refuseExceeding refuses clients whose profile or scopes permit more than the caller may do.
 func (h *Handler) refuseExceeding(ctx context.Context, tenantID int64, clients ...settings) error {
-	bounds, err := profile.BoundsOf(ctx, h.Pool, h.Permissions)
+	bounds, err := profile.CallerBounds(ctx, h.Pool, h.Permissions)
 	if err != nil {
 		return err
 	}
 	for _, s := range clients {
-		p, err := profile.Named(ctx, h.Pool, tenantID, s.Profile)
+		p, err := profile.Find(ctx, h.Pool, tenantID, s.Profile)
 		if err != nil {
 			return err
 		}
@@ -227,8 +224,7 @@ func (h *Handler) refuseExceeding(ctx context.Context, tenantID int64, clients .
 	return nil
 }
 
-// newSecret makes a secret, and what is stored of it. It is long and random, so
-// SHA-256 is enough.
+// newSecret returns a new secret and its hash for storage. The secret is long and random, so SHA-256 suffices.
 func newSecret() (string, []byte) {
 	secret := rand.Text() + rand.Text()
 	hash := sha256.Sum256([]byte(secret))

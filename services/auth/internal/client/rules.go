@@ -1,5 +1,4 @@
-// Package client keeps OAuth clients: the applications that users log in with,
-// or that work for themselves.
+// Package client stores OAuth clients: applications that users log in with, or that work on their own.
 package client
 
 import (
@@ -14,17 +13,17 @@ import (
 )
 
 const (
-	// maxScopes bounds the scopes of a client, which are part of its tokens.
+	// maxScopes is the largest number of scopes of a client. Tokens contain the scopes.
 	maxScopes = 50
-	// maxProfile bounds the name of an access profile, in bytes.
+	// maxProfile is the longest name of an access profile, in bytes.
 	maxProfile = 1000
-	// maxClients bounds the clients of a tenant.
+	// maxClients is the largest number of clients of a tenant.
 	maxClients = 1000
 )
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{1,100}$`)
 
-// settings are what can be set of a client.
+// settings are the stored properties of a client.
 type settings struct {
 	ID                                                string
 	Enabled, PasswordGrant, RefreshGrant, ClientGrant bool
@@ -33,7 +32,7 @@ type settings struct {
 	Version                                           int64
 }
 
-// read checks a client that was sent.
+// read validates a client from a request.
 func read(id string, sent *authv1.Client, catalog *scopes.Catalog) (settings, error) {
 	s := settings{
 		ID: id, Enabled: trueUnless(sent.GetEnabled(), sent == nil || sent.Enabled == nil),
@@ -45,16 +44,16 @@ func read(id string, sent *authv1.Client, catalog *scopes.Catalog) (settings, er
 	case !idForm.MatchString(id):
 		return s, fault.Invalid(fault.CodeBadRequest, "clientId must have 1 to 100 characters out of letters, digits and -._~.")
 	case sent.GetClientSecret() != "":
-		return s, fault.Invalid(fault.CodeBadRequest, "clientSecret is made by the server. Leave it out.")
+		return s, fault.Invalid(fault.CodeBadRequest, "The server generates clientSecret. Leave it out.")
 	case len(s.Profile) > maxProfile:
-		return s, fault.Invalid(fault.CodeBadRequest, "accessProfile is too long.")
+		return s, fault.Invalid(fault.CodeBadRequest, "accessProfile is too long. Use the name of an existing access profile.")
 	case s.ClientGrant && s.Profile == "":
-		return s, fault.Invalid(fault.CodeBadRequest, "A client with clientGrant needs an accessProfile for its own work.")
+		return s, fault.Invalid(fault.CodeBadRequest, "A client with clientGrant needs an accessProfile.")
 	case len(sent.GetScopes()) > maxScopes:
 		return s, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("scopes has more than the allowed %d elements. Use patterns.", maxScopes))
 	}
 	for i, scope := range sent.GetScopes() {
-		if !catalog.Known(scope) {
+		if !catalog.IsKnown(scope) {
 			return s, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("scopes[%d] is neither a permission, nor a pattern or a group of permissions.", i))
 		}
 		s.Scopes = append(s.Scopes, scope)
@@ -64,15 +63,14 @@ func read(id string, sent *authv1.Client, catalog *scopes.Catalog) (settings, er
 
 func trueUnless(value, absent bool) bool { return value || absent }
 
-// revokesAccess reports whether tokens that were issued by the settings before may do
-// something that the settings after do not let tokens do.
+// revokesAccess reports whether tokens issued under the settings before permit something that the settings
+// after do not.
 func revokesAccess(before, after settings, catalog *scopes.Catalog) bool {
 	return before.Enabled && !after.Enabled || before.RefreshGrant && !after.RefreshGrant ||
 		before.PasswordGrant && !after.PasswordGrant || catalog.Narrows(before.Scopes, after.Scopes)
 }
 
-// response is a client as responses show it; secret is "" but in the response that
-// made it.
+// response returns the client for a response. secret is "" except after it was created.
 func (s settings) response(secret string) *authv1.Client {
 	return &authv1.Client{
 		ClientId: s.ID, ClientSecret: secret,

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// find returns the clients that a condition chooses.
+// find returns the clients that match a condition.
 func find(ctx context.Context, db pg.Querier, where string, args ...any) ([]settings, error) {
 	found, err := pg.Collect(ctx, db, pgx.RowToStructByPos[settings], `SELECT client_id, enabled, password_grant, refresh_grant, client_grant, access_profile, scopes, version
 		FROM client `+where, args...)
@@ -21,8 +21,8 @@ func find(ctx context.Context, db pg.Querier, where string, args ...any) ([]sett
 	return found, nil
 }
 
-// one returns the client with an id, or 404.
-func one(ctx context.Context, db pg.Querier, tenantID int64, id, lock string) (settings, error) {
+// findOne returns the client with an id, or 404.
+func findOne(ctx context.Context, db pg.Querier, tenantID int64, id, lock string) (settings, error) {
 	found, err := find(ctx, db, `WHERE tenant_id = $1 AND client_id = $2 `+lock, tenantID, id)
 	if err != nil {
 		return settings{}, err
@@ -33,7 +33,8 @@ func one(ctx context.Context, db pg.Querier, tenantID int64, id, lock string) (s
 	return found[0], nil
 }
 
-// insert stores a new client, gives it its version, and reports whether there was room for it.
+// insert stores a new client and sets its version. It returns false if the id exists or the tenant has its
+// maximum of clients.
 func insert(ctx context.Context, db pg.Querier, tenantID int64, s *settings, secretHash []byte) (bool, error) {
 	err := db.QueryRow(ctx, `INSERT INTO client (tenant_id, client_id, secret_hash, enabled, password_grant, refresh_grant,
 			client_grant, access_profile, scopes)

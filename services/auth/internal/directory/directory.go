@@ -1,5 +1,5 @@
-// Package directory lets the users of an LDAP directory log in: the directory
-// checks the password, by a bind, and says by its groups what they may do.
+// Package directory authenticates users of an LDAP directory. The directory checks the password with a bind,
+// and the user's groups determine the access profile.
 package directory
 
 import (
@@ -28,41 +28,40 @@ const (
 	// timeout bounds connecting and each request.
 	timeout    = 5 * time.Second
 	retryAfter = 5 * time.Second
-	// connections bounds those that are open at a time.
+	// connections is the number of connections that are open at a time.
 	connections = 16
-	// maxGroups bounds what is read of a user's groups.
+	// maxGroups is the number of a user's groups that are read.
 	maxGroups = 1000
 )
 
-// Config says where the directory is and how it is read. Without a URL there is
-// none.
+// Config configures the directory. Without a URL there is no directory.
 type Config struct {
-	URL          string     `name:"ldap-url" help:"LDAP directory whose users may log in: ldaps://host, or ldap://host, which is used with StartTLS."`
-	CA           string     `name:"ldap-ca" type:"path" help:"File with the certificates that the directory's is verified against; those of the machine when empty."`
-	Tenant       int64      `name:"ldap-tenant" default:"1" help:"Tenant whose users the directory has."`
-	BindDN       string     `name:"ldap-bind-dn" help:"Account that searches for users."`
-	BindPassword obs.Secret `name:"ldap-bind-password" help:"Password of that account."`
-	BaseDN       string     `name:"ldap-base-dn" help:"Where users are searched for."`
+	URL          string     `name:"ldap-url" help:"LDAP directory of users who may log in: ldaps://host, or ldap://host, which uses StartTLS."`
+	CA           string     `name:"ldap-ca" type:"path" help:"File with the CA certificates for the directory; when empty, the CA certificates of the machine."`
+	Tenant       int64      `name:"ldap-tenant" default:"1" help:"Tenant of the directory's users."`
+	BindDN       string     `name:"ldap-bind-dn" help:"DN of the account that searches for users."`
+	BindPassword obs.Secret `name:"ldap-bind-password" help:"Password of the search account."`
+	BaseDN       string     `name:"ldap-base-dn" help:"Base DN of the search for users."`
 	Filter       string     `name:"ldap-filter" default:"(&(objectClass=person)(uid=%s))" help:"Filter that finds a user; %s is the name, escaped."`
 	Name         string     `name:"ldap-name-attribute" default:"uid" help:"Attribute with the user's name."`
 	Groups       string     `name:"ldap-group-attribute" default:"memberOf" help:"Attribute with the DNs of the user's groups."`
-	GroupBaseDN  string     `name:"ldap-group-base-dn" help:"Where groups are searched for that name their members; nowhere when empty."`
+	GroupBaseDN  string     `name:"ldap-group-base-dn" help:"Base DN of the search for groups that list their members; when empty, there is no such search."`
 	GroupFilter  string     `name:"ldap-group-filter" default:"(member=%s)" help:"Filter that finds the groups of a user; %s is the user's DN, escaped."`
 	// Profiles are in the order of precedence.
-	Profiles []string `name:"ldap-profiles" sep:";" help:"Access profiles of the members of groups, Profile=DN, separated by semicolons; the first that fits counts."`
+	Profiles []string `name:"ldap-profiles" sep:";" help:"Access profiles of group members, Profile=DN, separated by semicolons; the first match is used."`
 }
 
-// mapping gives the members of a group a profile.
+// mapping maps a group to an access profile.
 type mapping struct {
 	profile string
 	group   *ldap.DN
 }
 
-// User is somebody whose password was right.
+// User is a user who entered the right password.
 type User struct {
-	// Name as the directory writes it.
+	// Name is the name as the directory writes it.
 	Name string
-	// Profile that the groups give, or "".
+	// Profile is the access profile from the user's groups, or "".
 	Profile string
 }
 
@@ -74,7 +73,7 @@ type Directory struct {
 	slots    chan struct{}
 }
 
-// New makes a Directory, or nil when none is configured. It does not connect.
+// New returns a Directory, or nil if none is configured. It does not connect.
 func New(cfg Config) (*Directory, error) {
 	if cfg.URL == "" {
 		return nil, nil
@@ -86,15 +85,15 @@ func New(cfg Config) (*Directory, error) {
 	if cfg.Tenant == 0 {
 		cfg.Tenant = tenant.Default
 	}
-	for field, otherwise := range map[*string]string{
+	for field, fallback := range map[*string]string{
 		&cfg.Filter: "(&(objectClass=person)(uid=%s))", &cfg.Name: "uid", &cfg.Groups: "memberOf", &cfg.GroupFilter: "(member=%s)",
 	} {
 		if *field == "" {
-			*field = otherwise
+			*field = fallback
 		}
 	}
 	if !strings.Contains(cfg.Filter, "%s") || !strings.Contains(cfg.GroupFilter, "%s") {
-		return nil, errors.New("directory: a filter has no place for the name (%s)")
+		return nil, errors.New("directory: a filter lacks the placeholder %s for the name")
 	}
 	d := &Directory{
 		cfg:   cfg,
@@ -108,7 +107,7 @@ func New(cfg Config) (*Directory, error) {
 		}
 		d.tls.RootCAs = x509.NewCertPool()
 		if !d.tls.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("directory: %s holds no certificate", cfg.CA)
+			return nil, fmt.Errorf("directory: %s contains no certificate", cfg.CA)
 		}
 	}
 	d.profiles, err = parseProfiles(cfg.Profiles)
@@ -128,13 +127,11 @@ func parseProfiles(lines []string) ([]mapping, error) {
 	return out, nil
 }
 
-// Serves reports whether the users of a tenant are in the directory. There may
-// be no directory.
+// Serves reports whether the users of a tenant are in the directory. The receiver may be nil.
 func (d *Directory) Serves(tenantID int64) bool { return d != nil && d.cfg.Tenant == tenantID }
 
-// Authenticate returns the user with a name and a password, or nil. It takes
-// the directory the same steps whether there is such a user or not. A directory
-// that cannot be asked is a 503.
+// Authenticate returns the user with a name and a password, or nil. The directory does the same work whether
+// the user exists or not. It returns a 503 if the directory is unreachable.
 func (d *Directory) Authenticate(ctx context.Context, name, password string) (*User, error) {
 	select {
 	case d.slots <- struct{}{}:
@@ -145,7 +142,7 @@ func (d *Directory) Authenticate(ctx context.Context, name, password string) (*U
 	user, err := d.authenticate(name, password)
 	if err != nil {
 		return nil, fault.New(fault.CodeIdentityUnavailable, http.StatusServiceUnavailable,
-			"The directory of users cannot be asked at the moment. Try again later.").
+			"The user directory is unreachable at the moment. Try again later.").
 			WithRetryAfter(retryAfter).WithCause(err).WithOAuth("temporarily_unavailable")
 	}
 	return user, nil
@@ -164,7 +161,7 @@ func (d *Directory) authenticate(name, password string) (*User, error) {
 	if user == nil {
 		dn, password = "cn="+rand.Text()+","+d.cfg.BaseDN, rand.Text()
 	}
-	// An empty password would be a bind as nobody, which succeeds.
+	// A bind with an empty password is anonymous and succeeds.
 	if password == "" {
 		return nil, nil
 	}
@@ -172,21 +169,20 @@ func (d *Directory) authenticate(name, password string) (*User, error) {
 	switch {
 	case err == nil:
 		return user, nil
-	case ldap.IsErrorAnyOf(err, refusals...):
+	case ldap.IsErrorAnyOf(err, deniedResults...):
 		return nil, nil
 	}
 	return nil, fmt.Errorf("bind as the user: %w", err)
 }
 
-// refusals are the responses to a bind that say that this user does not get in.
-var refusals = []uint16{
+// deniedResults are the results of a bind that deny the log-in.
+var deniedResults = []uint16{
 	ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultNoSuchObject,
 	ldap.LDAPResultInvalidDNSyntax, ldap.LDAPResultInsufficientAccessRights, ldap.LDAPResultUnwillingToPerform,
 	ldap.LDAPResultConstraintViolation,
 }
 
-// connect opens a connection that nobody else can read, as the account that
-// searches.
+// connect opens an encrypted connection as the search account.
 func (d *Directory) connect() (*ldap.Conn, error) {
 	conn, err := ldap.DialURL(d.cfg.URL, ldap.DialWithTLSConfig(d.tls), ldap.DialWithDialer(&net.Dialer{Timeout: timeout}))
 	if err != nil {
@@ -206,7 +202,7 @@ func (d *Directory) connect() (*ldap.Conn, error) {
 	return conn, nil
 }
 
-// find returns the one user with a name, and their DN, or nil.
+// find returns the single user with a name and the user's DN, or nil.
 func (d *Directory) find(conn *ldap.Conn, name string) (*User, string, error) {
 	filter := strings.ReplaceAll(d.cfg.Filter, "%s", ldap.EscapeFilter(name))
 	found, err := d.search(conn, d.cfg.BaseDN, filter, 2, d.cfg.Name, d.cfg.Groups)
@@ -229,12 +225,12 @@ func (d *Directory) find(conn *ldap.Conn, name string) (*User, string, error) {
 			groups = append(groups, e.DN)
 		}
 	}
-	user.Profile = d.profileOf(groups)
+	user.Profile = d.mapProfile(groups)
 	return user, entry.DN, nil
 }
 
-// search returns at most limit entries. More are as good as none for a user,
-// and no more are looked at for groups.
+// search returns at most limit entries. The callers ignore further ones: two users with a name count as none,
+// and groups beyond the limit are not read.
 func (d *Directory) search(conn *ldap.Conn, base, filter string, limit int, attributes ...string) ([]*ldap.Entry, error) {
 	response, err := conn.Search(ldap.NewSearchRequest(base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases,
 		limit, int(timeout/time.Second), false, filter, attributes, nil))
@@ -244,15 +240,15 @@ func (d *Directory) search(conn *ldap.Conn, base, filter string, limit int, attr
 	return response.Entries, nil
 }
 
-func (d *Directory) profileOf(groups []string) string {
-	var of []*ldap.DN
+func (d *Directory) mapProfile(groups []string) string {
+	var member []*ldap.DN
 	for _, group := range groups {
 		if dn, err := ldap.ParseDN(group); err == nil {
-			of = append(of, dn)
+			member = append(member, dn)
 		}
 	}
 	for _, m := range d.profiles {
-		if slices.ContainsFunc(of, m.group.EqualFold) {
+		if slices.ContainsFunc(member, m.group.EqualFold) {
 			return m.profile
 		}
 	}

@@ -11,14 +11,13 @@ import (
 )
 
 const (
-	// maxLife is how far ahead the end of a token may be. A revocation must be
-	// kept for as long.
+	// maxLife is the longest remaining life of an accepted token. Revocations are stored for that long.
 	maxLife = 24 * time.Hour
-	// maxName bounds what names a user, in bytes.
+	// maxName is the longest user name, in bytes.
 	maxName = 1000
 )
 
-// claims are those of a token, by names that are compared with case.
+// claims are the claims of a token, by case-sensitive name.
 type claims map[string]json.RawMessage
 
 func parseClaims(payload []byte) (claims, error) {
@@ -29,7 +28,7 @@ func parseClaims(payload []byte) (claims, error) {
 	return c, nil
 }
 
-// standard returns the claims that every token has.
+// standard returns the registered claims.
 func (c claims) standard() (s jwt.Claims, err error) {
 	for name, into := range map[string]any{
 		"iss": &s.Issuer, "aud": &s.Audience, "exp": &s.Expiry, "nbf": &s.NotBefore, "iat": &s.IssuedAt,
@@ -43,8 +42,7 @@ func (c claims) standard() (s jwt.Claims, err error) {
 	return s, nil
 }
 
-// validate checks everything about the claims but who the user is, and returns
-// when the token ends.
+// validate checks all claims except the user's, and returns the end of the token.
 func (p *provider) validate(c claims, now time.Time) (time.Time, error) {
 	s, err := c.standard()
 	if err != nil {
@@ -55,7 +53,7 @@ func (p *provider) validate(c claims, now time.Time) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if s.Expiry == nil {
-		return time.Time{}, errors.New("the token has no end")
+		return time.Time{}, errors.New("the token has no exp claim")
 	}
 	end := s.Expiry.Time().Add(p.skew)
 	if end.After(now.Add(maxLife + p.skew)) {
@@ -64,23 +62,22 @@ func (p *provider) validate(c claims, now time.Time) (time.Time, error) {
 	return end, nil
 }
 
-// user returns what the token calls the user.
+// user returns the token's name for the user.
 func (p *provider) user(c claims) (string, error) {
 	name, err := c.text(p.userClaim)
 	switch {
 	case err != nil:
 		return "", err
 	case !isText(name, maxName):
-		return "", fmt.Errorf("the claim %s names nobody", p.userClaim)
+		return "", fmt.Errorf("the claim %s contains no user name", p.userClaim)
 	case p.userClaim == "email" && !c.isTrue("email_verified"):
-		// Otherwise anybody could enter somebody else's address there.
+		// Otherwise anyone could register another person's address there.
 		return "", errors.New("the address in the claim email is not verified")
 	}
 	return name, nil
 }
 
-// profile returns the access profile that the token chooses; "" for the user's
-// own.
+// profile returns the access profile that the token selects, or "" for the user's own profile.
 func (p *provider) profile(c claims) (string, error) {
 	if p.profileClaim == "" {
 		return "", nil
@@ -94,7 +91,7 @@ func (p *provider) profile(c claims) (string, error) {
 			return p.profileNames[i], nil
 		}
 	}
-	return "", fmt.Errorf("the claim %s has no value that has a profile", p.profileClaim)
+	return "", fmt.Errorf("no value of the claim %s is mapped to an access profile", p.profileClaim)
 }
 
 // text returns a claim that is a text or a number.

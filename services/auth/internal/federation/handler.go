@@ -22,22 +22,21 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
 
-// lockIssuer has issuers as members, which tenants share.
+// lockIssuer is a lock on an issuer, across tenants.
 const lockIssuer advisory.Lock = "issuer"
 
-// Deps are what federation needs of others.
+// Deps are the dependencies of the handler.
 type Deps struct {
 	Pool  *pg.Pool
 	Clock clock.Clock
 	Log   *slog.Logger
-	// Issuer of our own tokens, which no provider may have.
+	// Issuer is the issuer of this server's own tokens. Providers cannot use it.
 	Issuer string
-	// Permissions are all that the contracts name.
+	// Permissions are all permissions of the contracts.
 	Permissions []string
 }
 
-// Handler serves IdentityProviderService, and identifies users by the tokens of
-// providers.
+// Handler serves IdentityProviderService, and identifies users by tokens of identity providers.
 type Handler struct {
 	authv1.UnsafeIdentityProviderServiceServer
 	Deps
@@ -45,7 +44,7 @@ type Handler struct {
 	keys *keySets
 }
 
-// New makes a Handler. It fetches nothing.
+// New returns a Handler. It makes no requests.
 func New(cfg Config, deps Deps) (*Handler, error) {
 	client, err := cfg.client()
 	if err != nil {
@@ -57,7 +56,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 // ListIdentityProviders returns the providers of the caller's tenant.
 func (h *Handler) ListIdentityProviders(ctx context.Context, _ *authv1.ListIdentityProvidersRequest) (*authv1.IdentityProviderList, error) {
 	tenantID := tenant.Of(ctx)
-	found, err := ofTenant(ctx, h.Pool, tenantID, 0)
+	found, err := tenantProviders(ctx, h.Pool, tenantID, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +73,7 @@ func (h *Handler) GetIdentityProvider(ctx context.Context, req *authv1.GetIdenti
 	if req.GetId() < 1 {
 		return nil, notFound()
 	}
-	found, err := ofTenant(ctx, h.Pool, tenantID, req.GetId())
+	found, err := tenantProviders(ctx, h.Pool, tenantID, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +89,7 @@ func (h *Handler) CreateIdentityProvider(ctx context.Context, req *authv1.Identi
 		tenantID := tenant.Of(ctx)
 		stored, err := insert(ctx, tx, tenantID, p, h.Clock.Now())
 		if err == nil && !stored {
-			err = fault.Conflict(fault.CodeConflict, "The tenant has as many identity providers as it may have. Delete one first.")
+			err = fault.Conflict(fault.CodeConflict, "The tenant has the largest permitted number of identity providers. Delete one first.")
 		}
 		audit.Object(ctx, p.id)
 		return err
@@ -112,7 +111,7 @@ func (h *Handler) UpdateIdentityProvider(ctx context.Context, req *authv1.Update
 
 // DeleteIdentityProvider removes a provider.
 func (h *Handler) DeleteIdentityProvider(ctx context.Context, req *authv1.DeleteIdentityProviderRequest) (*emptypb.Empty, error) {
-	if err := h.refuseLesser(ctx); err != nil {
+	if err := h.requireAllPermissions(ctx); err != nil {
 		return nil, err
 	}
 	err := pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -129,10 +128,10 @@ func (h *Handler) DeleteIdentityProvider(ctx context.Context, req *authv1.Delete
 	return &emptypb.Empty{}, nil
 }
 
-// write stores what a request describes, by store.
+// write validates a provider from a request and stores it by calling store.
 func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store func(context.Context, pgx.Tx, *provider) error) (*authv1.IdentityProvider, error) {
 	tenantID := tenant.Of(ctx)
-	if err := h.refuseLesser(ctx); err != nil {
+	if err := h.requireAllPermissions(ctx); err != nil {
 		return nil, err
 	}
 	p, err := h.read(req)
@@ -140,7 +139,7 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 		return nil, err
 	}
 	if p.issuer == h.Issuer {
-		return nil, invalid("issuer is that of this server's own tokens.")
+		return nil, invalid("issuer is the issuer of this server's own tokens. Use the provider's issuer.")
 	}
 	if err := profile.RefuseUnknown(ctx, h.Pool, tenantID, p.profileNames...); err != nil {
 		return nil, err
@@ -152,7 +151,7 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 		return store(ctx, tx, p)
 	})
 	if pgerr.IsUnique(err, "identity_provider_issuer") {
-		return nil, fault.Conflict(fault.CodeConflict, "There is an identity provider with this issuer and audience already.").WithCause(err)
+		return nil, fault.Conflict(fault.CodeConflict, "An identity provider with this issuer and audience exists already. Update it instead.").WithCause(err)
 	}
 	if err != nil {
 		return nil, err
@@ -160,15 +159,15 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 	return p.response(), rpc.SetVersion(ctx, p.version)
 }
 
-// refuseForeignIssuer refuses an issuer that another tenant has: whoever names it with
-// a second audience could make tokens mean nobody, those with both. Operators name the
-// issuers that serve several tenants.
+// refuseForeignIssuer refuses an issuer that another tenant uses. Otherwise a tenant could register that issuer
+// with a second audience, and tokens with both audiences would become ambiguous. Operators configure the
+// issuers that several tenants share.
 func (h *Handler) refuseForeignIssuer(ctx context.Context, tx pgx.Tx, issuer string) error {
 	tenantID := tenant.Of(ctx)
 	if slices.Contains(h.cfg.SharedIssuers, issuer) {
 		return nil
 	}
-	// Of two tenants that name it at the same time the second one sees the first.
+	// If two tenants register the issuer at the same time, the second one sees the first.
 	if err := lockIssuer.WaitText(ctx, tx, issuer); err != nil {
 		return fmt.Errorf("lock issuer: %w", err)
 	}
@@ -177,22 +176,22 @@ func (h *Handler) refuseForeignIssuer(ctx context.Context, tx pgx.Tx, issuer str
 		return err
 	}
 	if taken {
-		return fault.Conflict(fault.CodeConflict, "Another tenant has an identity provider with this issuer. An operator can allow it to several (--federation-shared-issuers).")
+		return fault.Conflict(fault.CodeConflict, "Another tenant has an identity provider with this issuer. An operator can share the issuer between tenants (--federation-shared-issuers).")
 	}
 	return nil
 }
 
-// refuseLesser refuses callers who may not do everything: by a provider of their
-// own they could be anybody.
-func (h *Handler) refuseLesser(ctx context.Context) error {
+// requireAllPermissions refuses callers who may not do everything, because with a provider of their own they
+// could impersonate any user.
+func (h *Handler) requireAllPermissions(ctx context.Context) error {
 	if _, ok := authn.From(ctx); !ok {
 		return authn.Missing()
 	}
-	bounds, err := profile.BoundsOf(ctx, h.Pool, h.Permissions)
+	bounds, err := profile.CallerBounds(ctx, h.Pool, h.Permissions)
 	if err != nil {
 		return err
 	}
-	if refused := bounds.RefuseEverything("Identity providers decide who anybody is, so only somebody whose access profile and token permit everything may change them."); refused != nil {
+	if refused := bounds.RefuseEverything("Identity providers control all log-ins. Only users whose access profile and token permit everything may change them."); refused != nil {
 		return refused
 	}
 	return nil

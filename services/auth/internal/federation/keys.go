@@ -28,14 +28,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-// Config says how identity providers are reached. Its zero value reaches those
-// with public addresses, over https.
+// Config configures the access to identity providers. The zero value permits public addresses over HTTPS only.
 type Config struct {
-	Networks []string `name:"federation-networks" help:"Networks (CIDR) that are not public and in which identity providers may be all the same."`
-	CA       string   `name:"federation-ca" help:"File of further certificate authorities of identity providers (PEM)."`
-	// SharedIssuers may be identity providers of several tenants.
-	SharedIssuers []string `name:"federation-shared-issuers" help:"Issuers that may be identity providers of several tenants; any other is one of the tenant that names it first."`
-	PlainHTTP     bool     `name:"federation-plain-http" hidden:"" help:"Reach identity providers without TLS: for tests."`
+	Networks []string `name:"federation-networks" help:"Non-public networks (CIDR) in which identity providers are allowed."`
+	CA       string   `name:"federation-ca" help:"File with additional CA certificates for identity providers (PEM)."`
+	// SharedIssuers are issuers that several tenants may register.
+	SharedIssuers []string `name:"federation-shared-issuers" help:"Issuers that several tenants may register. Any other issuer belongs to the tenant that registers it first."`
+	PlainHTTP     bool     `name:"federation-plain-http" hidden:"" help:"Allow identity providers without TLS; for tests."`
 }
 
 const (
@@ -44,13 +43,12 @@ const (
 	maxKeys       = 100
 	minRSABits    = 2048
 	discoveryPath = "/.well-known/openid-configuration"
-	// maxSets bounds the providers whose keys are remembered.
+	// maxSets is the number of providers whose keys are cached.
 	maxSets = 1000
 )
 
-// client makes the one HTTP client that talks to providers. What it may be sent
-// to is written by tenants, so it connects to public addresses only, whatever
-// the name resolves to, takes no redirects and no proxy.
+// client returns the HTTP client for identity providers. Tenants choose the addresses, so it connects to public
+// addresses only, checked after name resolution, and follows neither redirects nor a proxy.
 func (c Config) client() (*http.Client, error) {
 	allowed := make([]netip.Prefix, len(c.Networks))
 	for i, text := range c.Networks {
@@ -95,16 +93,15 @@ func (c Config) roots() (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// special are networks that are not the public internet although their
-// addresses look so.
+// special are networks that are not part of the public internet although their addresses look public.
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/32"),
 	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"), netip.MustParsePrefix("::/96"),
 }
 
-// checkAddress refuses connections into networks that are neither public nor
-// allowed. It sees the address itself, after the name was resolved.
+// checkAddress refuses connections to networks that are neither public nor allowed. It checks the address after
+// name resolution.
 func checkAddress(address string, allowed []netip.Prefix) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -116,18 +113,18 @@ func checkAddress(address string, allowed []netip.Prefix) error {
 		return nil
 	}
 	if !ip.IsGlobalUnicast() || ip.IsPrivate() || slices.ContainsFunc(special, within) {
-		return fmt.Errorf("an identity provider at %s, which is not a public address: see federation-networks", ip)
+		return fmt.Errorf("the identity provider's address %s is not public: see federation-networks", ip)
 	}
 	return nil
 }
 
-// keySets are the keys of the providers, by issuer.
+// keySets caches the keys of the providers, by issuer.
 type keySets struct {
 	cfg    Config
 	client *http.Client
 	clock  clock.Clock
 
-	// mu lets one set be made for an issuer.
+	// mu ensures that each issuer gets one key set.
 	mu   sync.Mutex
 	sets *cache.Cache[string, *authn.KeySet]
 }
@@ -136,8 +133,8 @@ func newKeySets(cfg Config, client *http.Client, clk clock.Clock) *keySets {
 	return &keySets{cfg: cfg, client: client, clock: clk, sets: cache.New[string](clk, cache.Config[*authn.KeySet]{Entries: maxSets})}
 }
 
-// of returns the keys of an issuer that is configured.
-func (k *keySets) of(issuer string) *authn.KeySet {
+// issuerKeys returns the keys of a configured issuer.
+func (k *keySets) issuerKeys(issuer string) *authn.KeySet {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if set, ok := k.sets.Get(issuer); ok {
@@ -148,7 +145,7 @@ func (k *keySets) of(issuer string) *authn.KeySet {
 	return set
 }
 
-// fetch gets the present keys of an issuer, by discovery.
+// fetch gets the current keys of an issuer by discovery.
 func (k *keySets) fetch(ctx context.Context, issuer string) (*jose.JSONWebKeySet, error) {
 	var found struct {
 		Issuer  string `json:"issuer"`
@@ -158,13 +155,12 @@ func (k *keySets) fetch(ctx context.Context, issuer string) (*jose.JSONWebKeySet
 		return nil, fmt.Errorf("discovery of %s: %w", issuer, err)
 	}
 	if found.Issuer != issuer {
-		return nil, fmt.Errorf("discovery of %s is of %q", issuer, found.Issuer)
+		return nil, fmt.Errorf("the discovery document of %s names the issuer %q", issuer, found.Issuer)
 	}
-	if err := k.cfg.checkURL(withoutQuery(found.JWKSURI)); err != nil {
+	if err := k.cfg.checkURL(trimQuery(found.JWKSURI)); err != nil {
 		return nil, fmt.Errorf("key set of %s: %w", issuer, err)
 	}
-	// One key that cannot be read, of a kind that we do not know, is no reason
-	// to do without the others.
+	// Skip keys of unknown kinds instead of rejecting the whole set.
 	var raw struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
@@ -172,26 +168,26 @@ func (k *keySets) fetch(ctx context.Context, issuer string) (*jose.JSONWebKeySet
 		return nil, fmt.Errorf("key set of %s: %w", issuer, err)
 	}
 	if len(raw.Keys) > maxKeys {
-		return nil, fmt.Errorf("key set of %s: %d keys are too many", issuer, len(raw.Keys))
+		return nil, fmt.Errorf("key set of %s: it has %d keys, which is more than the limit", issuer, len(raw.Keys))
 	}
 	set := &jose.JSONWebKeySet{}
 	for _, text := range raw.Keys {
 		var key jose.JSONWebKey
-		if key.UnmarshalJSON(text) == nil && usable(&key) {
+		if key.UnmarshalJSON(text) == nil && isUsable(&key) {
 			set.Keys = append(set.Keys, key)
 		}
 	}
 	return set, nil
 }
 
-// withoutQuery is for the address of keys, which may have a query.
-func withoutQuery(address string) string {
+// trimQuery removes the query, which the address of a key set may have.
+func trimQuery(address string) string {
 	before, _, _ := strings.Cut(address, "?")
 	return before
 }
 
-// usable reports whether a key can verify signatures, and is strong enough.
-func usable(key *jose.JSONWebKey) bool {
+// isUsable reports whether a key can verify signatures and is strong enough.
+func isUsable(key *jose.JSONWebKey) bool {
 	switch public := key.Key.(type) {
 	case *rsa.PublicKey:
 		return key.Valid() && public.N.BitLen() >= minRSABits

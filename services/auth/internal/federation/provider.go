@@ -1,5 +1,5 @@
-// Package federation accepts the tokens of identity providers that a tenant
-// trusts, and keeps the list of these.
+// Package federation accepts tokens of identity providers that a tenant trusts, and stores the list of these
+// providers.
 package federation
 
 import (
@@ -15,16 +15,16 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// What the claim that names the user holds.
+// Values of userMatch: the content of the claim that identifies the user.
 const (
 	matchUsername     = "USERNAME"
 	matchPersonNumber = "PERSON_NUMBER"
 )
 
 const (
-	// maxProviders bounds the providers of a tenant.
+	// maxProviders is the largest number of providers of a tenant.
 	maxProviders = 20
-	// maxText bounds names and claims, in bytes, and maxProfiles the mappings of
+	// maxText is the longest name or claim, in bytes, and maxProfiles the largest number of profile mappings of
 	// a provider.
 	maxText     = 200
 	maxIssuer   = 1000
@@ -33,8 +33,8 @@ const (
 	maxSkew     = 300 * time.Second
 )
 
-// asymmetric are the algorithms that a provider may sign with. Those with a
-// shared secret are none of them: their key would be the public one.
+// asymmetric are the permitted signature algorithms. Algorithms with a shared secret are excluded, because the
+// public key would be the secret.
 var asymmetric = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
@@ -49,7 +49,7 @@ type provider struct {
 	userClaim    string
 	userMatch    string
 	profileClaim string
-	// profileNames are the access profiles of the profileValues.
+	// profileNames are the access profiles for the profileValues.
 	profileValues, profileNames []string
 	algorithms                  []string
 	skew                        time.Duration
@@ -61,11 +61,11 @@ func invalid(format string, args ...any) *fault.Error {
 	return fault.Invalid(fault.CodeInput, fmt.Sprintf(format, args...))
 }
 
-// read returns the provider that a request describes, its gaps filled.
+// read validates the provider of a request and applies the defaults.
 func (h *Handler) read(in *authv1.IdentityProvider) (*provider, error) {
 	p := &provider{
 		name: in.GetName(), issuer: in.GetIssuer(), audience: in.GetAudience(),
-		userClaim: orText(in.GetUserClaim(), "sub"), userMatch: orText(in.GetUserMatch(), matchUsername),
+		userClaim: textOr(in.GetUserClaim(), "sub"), userMatch: textOr(in.GetUserMatch(), matchUsername),
 		profileClaim: in.GetProfileClaim(), algorithms: in.GetAlgorithms(), skew: defaultSkew, enabled: true,
 		profileValues: []string{}, profileNames: []string{},
 	}
@@ -93,18 +93,18 @@ func (h *Handler) check(p *provider) error {
 		}
 	}
 	if err := h.cfg.checkURL(p.issuer); err != nil || len(p.issuer) > maxIssuer {
-		return invalid("issuer must be an https address without query and fragment, as the provider's tokens name it in \"iss\".").WithCause(err)
+		return invalid("issuer must be the https address in the claim \"iss\" of the provider's tokens, without query and fragment.").WithCause(err)
 	}
 	if p.userMatch != matchUsername && p.userMatch != matchPersonNumber {
 		return invalid("userMatch must be %s or %s.", matchUsername, matchPersonNumber)
 	}
 	for _, algorithm := range p.algorithms {
 		if !slices.Contains(asymmetric, jose.SignatureAlgorithm(algorithm)) {
-			return invalid("algorithms may have %v.", asymmetric)
+			return invalid("algorithms must be among %v.", asymmetric)
 		}
 	}
 	if p.skew < 0 || p.skew > maxSkew || len(p.algorithms) > len(asymmetric) {
-		return invalid("clockSkewSeconds must be 0 to %d, and each algorithm be there once.", int(maxSkew/time.Second))
+		return invalid("clockSkewSeconds must be 0 to %d, and each algorithm must occur once.", int(maxSkew/time.Second))
 	}
 	return p.checkProfiles()
 }
@@ -124,16 +124,16 @@ func (p *provider) checkProfiles() error {
 	return nil
 }
 
-// checkURL refuses addresses that cannot be an issuer's or a key set's.
+// checkURL refuses addresses that are invalid for an issuer or a key set.
 func (c Config) checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
 		return fmt.Errorf("address: %w", err)
 	case u.Scheme != "https" && !(c.PlainHTTP && u.Scheme == "http"):
-		return fmt.Errorf("the address %q is not one of https", text)
+		return fmt.Errorf("the address %q does not use https", text)
 	case u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "":
-		return fmt.Errorf("the address %q has more or less than host and path", text)
+		return fmt.Errorf("the address %q must consist of a host and a path", text)
 	}
 	return nil
 }
@@ -142,9 +142,9 @@ func isText(text string, limit int) bool {
 	return strings.TrimSpace(text) != "" && len(text) <= limit && !strings.ContainsRune(text, 0)
 }
 
-func orText(text, otherwise string) string {
+func textOr(text, fallback string) string {
 	if text == "" {
-		return otherwise
+		return fallback
 	}
 	return text
 }

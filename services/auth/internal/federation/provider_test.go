@@ -156,7 +156,7 @@ func TestWhichKeysAreUsable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, c.usable, usable(&jose.JSONWebKey{Key: c.key}))
+			assert.Equal(t, c.usable, isUsable(&jose.JSONWebKey{Key: c.key}))
 		})
 	}
 }

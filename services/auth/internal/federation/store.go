@@ -31,15 +31,14 @@ func providers(ctx context.Context, db pg.Querier, where string, args ...any) ([
 	return found, nil
 }
 
-// ofTenant returns the providers of a tenant: the one with an id, or all when
-// that is 0.
-func ofTenant(ctx context.Context, db pg.Querier, tenantID, id int64) ([]*provider, error) {
+// tenantProviders returns the provider of a tenant with an id, or all of the tenant's providers if id is 0.
+func tenantProviders(ctx context.Context, db pg.Querier, tenantID, id int64) ([]*provider, error) {
 	return providers(ctx, db, ` WHERE tenant_id = $1 AND ($2::bigint = 0 OR id = $2) ORDER BY id LIMIT $3`, tenantID, id, maxProviders)
 }
 
-// byIssuer returns the provider whose token names the issuer and, among others
-// maybe, the audience; nil when there is none, or more than one fits.
-func byIssuer(ctx context.Context, db pg.Querier, issuer string, audience []string) (*provider, error) {
+// findByIssuer returns the enabled provider with the issuer and one of the audiences of a token. It returns nil
+// if there is none, or more than one.
+func findByIssuer(ctx context.Context, db pg.Querier, issuer string, audience []string) (*provider, error) {
 	found, err := providers(tenant.All(ctx), db, ` WHERE issuer = $1 AND audience = ANY($2) AND enabled LIMIT 2`, issuer, audience)
 	if err != nil || len(found) != 1 {
 		return nil, err
@@ -56,10 +55,9 @@ func foreignIssuer(ctx context.Context, db pg.Querier, tenantID int64, issuer st
 	return taken, nil
 }
 
-// insert stores a provider. It returns false when the tenant has as many as it
-// may.
+// insert stores a provider. It returns false if the tenant has its maximum of providers.
 func insert(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now time.Time) (bool, error) {
-	// One at a time counts.
+	// The lock makes concurrent inserts count one after the other.
 	if _, err := tx.Exec(ctx, `SELECT FROM tenant WHERE id = $1 FOR UPDATE`, tenantID); err != nil {
 		return false, fmt.Errorf("lock tenant: %w", err)
 	}
@@ -78,7 +76,7 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now tim
 	return true, nil
 }
 
-// update replaces the provider with the id, and returns false when there is none.
+// update replaces the provider with the id. It returns false if it does not exist.
 func update(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now time.Time) (bool, error) {
 	if err := checkVersion(ctx, tx, tenantID, p.id); err != nil {
 		return false, err
@@ -97,7 +95,7 @@ func update(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now tim
 	return true, nil
 }
 
-// checkVersion locks a provider, and compares its version with the If-Match of the request.
+// checkVersion locks a provider and compares its version with the request's If-Match.
 func checkVersion(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
 	return precondition.CheckRow(ctx, tx, fmt.Sprintf("identity provider %d", id), notFound(),
 		`SELECT version FROM identity_provider WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, tenantID, id)

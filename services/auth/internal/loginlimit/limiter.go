@@ -1,7 +1,6 @@
-// Package loginlimit slows down whoever guesses passwords: failures are counted by
-// user name and by address, and a name that fails too often in a row is locked.
-// Names of users who do not exist are treated like the others, so that nobody
-// learns which do.
+// Package loginlimit slows down password guessing. It counts failed log-ins by user name and by address, and
+// locks a name after too many failures in a row. It treats names without a user in the same way, so that
+// attackers cannot find out which names exist.
 package loginlimit
 
 import (
@@ -22,14 +21,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
-// Config says how many failures are too many. Its zero value means the
-// defaults.
+// Config contains the limits. Zero values mean the defaults.
 type Config struct {
-	UserFailures    int           `name:"login-user-failures" default:"10" help:"Failed log-ins of one user name within the window, after which more are refused until it ends."`
-	AddressFailures int           `name:"login-address-failures" default:"200" help:"Failed log-ins from one address within the window, after which more are refused until it ends."`
-	Window          time.Duration `name:"login-window" default:"1m" help:"Window in which failed log-ins are counted."`
-	LockAfter       int           `name:"login-lock-after" default:"50" help:"Failed log-ins of one user name in a row that lock it."`
-	LockFor         time.Duration `name:"login-lock-for" default:"30m" help:"How long a user name stays locked, and how long failures are remembered."`
+	UserFailures    int           `name:"login-user-failures" default:"10" help:"Number of failed log-ins of one user name within the window after which further ones are refused until the window ends."`
+	AddressFailures int           `name:"login-address-failures" default:"200" help:"Number of failed log-ins from one address within the window after which further ones are refused until the window ends."`
+	Window          time.Duration `name:"login-window" default:"1m" help:"Length of the window for counting failed log-ins."`
+	LockAfter       int           `name:"login-lock-after" default:"50" help:"Number of failed log-ins in a row that lock a user name."`
+	LockFor         time.Duration `name:"login-lock-for" default:"30m" help:"How long a user name stays locked, and how long failures in a row are counted."`
 }
 
 const (
@@ -37,8 +35,7 @@ const (
 	sweepBatch = 50_000
 )
 
-// Limiter counts failures in the database, which all replicas share. It is safe
-// for concurrent use.
+// Limiter counts failures in the database, for all replicas. It is safe for concurrent use.
 type Limiter struct {
 	cfg   Config
 	pool  *pg.Pool
@@ -46,33 +43,33 @@ type Limiter struct {
 	log   *slog.Logger
 }
 
-// New makes a Limiter.
+// New returns a Limiter.
 func New(cfg Config, pool *pg.Pool, clk clock.Clock, log *slog.Logger) *Limiter {
 	return &Limiter{cfg: defaults.Fill(cfg), pool: pool, clock: clk, log: log}
 }
 
-// Attempt is one log-in.
+// Attempt is one log-in attempt.
 type Attempt struct {
 	limiter  *Limiter
 	tenantID int64
-	// user and address are what is counted; address is nil when it is unknown.
+	// user and address are the keys of the counters; address is nil if it is unknown.
 	user, address []byte
-	// Locked says that the attempt fails whatever the password is.
+	// Locked means that the attempt fails, even with the right password.
 	Locked bool
-	// counted says that something was counted of the user when it was last read.
+	// counted means that the user had failures when they were last read.
 	counted bool
 }
 
-// Begin begins the log-in of a user from an address, which may be "". It
-// returns 429 when either has failed too often.
+// Begin starts the log-in of a user from an address, which may be "". It returns 429 if either has failed too
+// often.
 func (l *Limiter) Begin(ctx context.Context, tenantID int64, name, address string) (*Attempt, error) {
 	a := &Attempt{limiter: l, tenantID: tenantID, user: userKey(name), address: addressKey(address)}
 	return a, a.checkLocked(ctx)
 }
 
-// checkLocked reads whether the attempt may go on.
+// checkLocked reads the failures, and returns 429 if there are too many.
 func (a *Attempt) checkLocked(ctx context.Context) error {
-	found, err := pg.Collect(ctx, a.limiter.pool, pgx.RowToStructByPos[counted], `SELECT key = $2, failures, window_ends, coalesce(locked_until, '-infinity') > $4
+	found, err := pg.Collect(ctx, a.limiter.pool, pgx.RowToStructByPos[failureCount], `SELECT key = $2, failures, window_ends, coalesce(locked_until, '-infinity') > $4
 		FROM login_failure WHERE tenant_id = $1 AND key IN ($2, $3)`, a.tenantID, a.user, a.address, a.limiter.clock.Now())
 	if err != nil {
 		return fmt.Errorf("look for failed log-ins: %w", err)
@@ -83,7 +80,7 @@ func (a *Attempt) checkLocked(ctx context.Context) error {
 		a.counted = a.counted || c.OfUser
 	}
 	for _, c := range found {
-		// Of a locked name nothing more is said.
+		// A locked name gets no 429, so that its responses reveal nothing.
 		if c.Failures >= a.limiter.limit(c.OfUser) && !(c.OfUser && a.Locked) {
 			if err := a.limiter.wait(c.WindowEnds); err != nil {
 				return err
@@ -93,17 +90,16 @@ func (a *Attempt) checkLocked(ctx context.Context) error {
 	return nil
 }
 
-// counted is what the database knows of a name or an address.
-type counted struct {
+// failureCount is the counter of a name or an address.
+type failureCount struct {
 	OfUser     bool
 	Failures   int
 	WindowEnds time.Time
 	Locked     bool
 }
 
-// Failed counts a wrong password. It returns 429 when others failed at the same
-// time, and there were too many together.
-func (a *Attempt) Failed(ctx context.Context) error {
+// RecordFailure counts a wrong password. It returns 429 if concurrent failures together exceed the limit.
+func (a *Attempt) RecordFailure(ctx context.Context) error {
 	keys := [][]byte{a.user, a.address}
 	if a.Locked {
 		keys = keys[1:]
@@ -111,12 +107,11 @@ func (a *Attempt) Failed(ctx context.Context) error {
 	return a.limiter.count(ctx, a.tenantID, a.user, keys)
 }
 
-const counts pg.Unaudited = "log-ins have rows of their own; failures are counted beside them, until a success or for a time"
+const counts pg.Unaudited = "log-ins have audit rows of their own; failure counters are temporary"
 
-// Succeeded forgets the failures of the user. It returns false, or 429, when
-// the password was right but came after too many that were not. A failure that
-// comes at the same moment may stay counted.
-func (a *Attempt) Succeeded(ctx context.Context) (bool, error) {
+// RecordSuccess resets the failures of the user. It returns false, or 429, if the password was right but the
+// limit was reached before. A failure at the same moment may remain counted.
+func (a *Attempt) RecordSuccess(ctx context.Context) (bool, error) {
 	if err := a.checkLocked(ctx); err != nil || a.Locked {
 		return false, err
 	}
@@ -130,13 +125,12 @@ func (a *Attempt) Succeeded(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// ClientFailed counts a wrong client secret against an address.
-func (l *Limiter) ClientFailed(ctx context.Context, tenantID int64, address string) error {
+// RecordClientFailure counts a wrong client secret against an address.
+func (l *Limiter) RecordClientFailure(ctx context.Context, tenantID int64, address string) error {
 	return l.count(ctx, tenantID, nil, [][]byte{addressKey(address)})
 }
 
-// count adds a failure to each key; nil keys are left out. user is the one of
-// them that can be locked.
+// count adds a failure to each key, except nil keys. user is the key that can be locked.
 func (l *Limiter) count(ctx context.Context, tenantID int64, user []byte, keys [][]byte) error {
 	now := l.clock.Now()
 	rows, err := counts.Query(ctx, l.pool, `INSERT INTO login_failure AS f (tenant_id, key, failures, window_ends, streak, locked_until, forget_at)
@@ -153,7 +147,7 @@ func (l *Limiter) count(ctx context.Context, tenantID int64, user []byte, keys [
 	if err != nil {
 		return fmt.Errorf("count failed log-in: %w", err)
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[counted])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[failureCount])
 	if err != nil {
 		return fmt.Errorf("count failed log-in: %w", err)
 	}
@@ -174,17 +168,17 @@ func (l *Limiter) limit(ofUser bool) int {
 	return l.cfg.AddressFailures
 }
 
-// wait is the error until a time; nil when that is over. RFC 6749 has no name
-// for it; of those that token endpoints have, that of RFC 8628 says what to do.
+// wait returns the 429 until a time, or nil if that has passed. RFC 6749 has no error name for it; slow_down of
+// RFC 8628 fits best.
 func (l *Limiter) wait(until time.Time) error {
 	left := until.Sub(l.clock.Now())
 	if left <= 0 {
 		return nil
 	}
-	return fault.TooMany("Too many log-ins failed. Try again later.", left).WithOAuth("slow_down")
+	return fault.TooMany("Too many log-ins failed. Wait as long as Retry-After says, and try again.", left).WithOAuth("slow_down")
 }
 
-// Run forgets what no longer matters, of all tenants, until ctx ends.
+// Run deletes expired counters of all tenants until ctx ends.
 func (l *Limiter) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -192,7 +186,7 @@ func (l *Limiter) Run(ctx context.Context) error {
 		_, err := counts.Exec(tenant.All(ctx), l.pool, `DELETE FROM login_failure WHERE (tenant_id, key) IN (
 			SELECT tenant_id, key FROM login_failure WHERE forget_at <= $1 LIMIT $2)`, l.clock.Now(), sweepBatch)
 		if err != nil && ctx.Err() == nil {
-			l.log.WarnContext(ctx, "failed log-ins could not be forgotten", "error", err)
+			l.log.WarnContext(ctx, "expired counters of failed log-ins could not be deleted", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -202,9 +196,8 @@ func (l *Limiter) Run(ctx context.Context) error {
 	}
 }
 
-// userKey takes names for the same that any store of users may take for the
-// same: a directory ignores case and repeated spaces, as the built-in one does. Names
-// that nobody can have count by themselves.
+// userKey returns the counter key of a user name. It folds names as the user stores do (a directory ignores
+// case and repeated spaces too). Invalid names count unfolded.
 func userKey(name string) []byte {
 	key, err := username.Key(name)
 	if err != nil {
@@ -214,8 +207,8 @@ func userKey(name string) []byte {
 	return sum[:]
 }
 
-// addressKey counts a network of IPv6 as one address: it is what one customer
-// gets.
+// addressKey returns the counter key of an address. An IPv6 /64 network counts as one address, because one
+// customer gets a whole network.
 func addressKey(address string) []byte {
 	if address == "" {
 		return nil

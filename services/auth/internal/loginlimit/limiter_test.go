@@ -54,7 +54,7 @@ func (s *fixture) begin(name, address string) *loginlimit.Attempt {
 
 func (s *fixture) fail(name, address string) {
 	s.Helper()
-	require.NoError(s, s.begin(name, address).Failed(s.ctx))
+	require.NoError(s, s.begin(name, address).RecordFailure(s.ctx))
 }
 
 // failSlowly fails some times, so seldom that nobody has to wait.
@@ -68,7 +68,7 @@ func (s *fixture) failSlowly(name string, times int) {
 
 func (s *fixture) succeed(name, address string) {
 	s.Helper()
-	accepted, err := s.begin(name, address).Succeeded(s.ctx)
+	accepted, err := s.begin(name, address).RecordSuccess(s.ctx)
 	require.NoError(s, err)
 	require.True(s, accepted)
 }
@@ -191,7 +191,7 @@ func TestWhenANameIsLocked(t *testing.T) {
 			assert.Equal(t, c.locked, locked)
 			attempt := s.begin(" Ada", "")
 			assert.Equal(t, c.locked, attempt.Locked)
-			accepted, err := attempt.Succeeded(s.ctx)
+			accepted, err := attempt.RecordSuccess(s.ctx)
 			require.NoError(t, err)
 			assert.Equal(t, !c.locked, accepted, "a right password")
 		})

@@ -8,8 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// Locked reports whether a user name is locked, whoever says so otherwise: for
-// users who log in elsewhere.
+// Locked reports whether a user name is locked, for users who are authenticated elsewhere.
 func (l *Limiter) Locked(ctx context.Context, tenantID int64, name string) (bool, error) {
 	var locked bool
 	err := l.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM login_failure
@@ -20,19 +19,18 @@ func (l *Limiter) Locked(ctx context.Context, tenantID int64, name string) (bool
 	return locked, nil
 }
 
-// LockedUntil returns until when those of the user names are kept out, locked or until
-// the window of their failures ends, that are.
+// LockedUntil returns the end of the lock or of the failure window of each user name that cannot log in now.
 func (l *Limiter) LockedUntil(ctx context.Context, tenantID int64, names []string) (map[string]time.Time, error) {
-	keys, nameOf := make([][]byte, len(names)), make(map[string]string, len(names))
+	keys, nameByKey := make([][]byte, len(names)), make(map[string]string, len(names))
 	for i, name := range names {
 		keys[i] = userKey(name)
-		nameOf[string(keys[i])] = name
+		nameByKey[string(keys[i])] = name
 	}
 	locked := map[string]time.Time{}
 	var key []byte
 	var until time.Time
 	err := pg.ForEach(ctx, l.pool, []any{&key, &until}, func() error {
-		locked[nameOf[string(key)]] = until
+		locked[nameByKey[string(key)]] = until
 		return nil
 	}, `SELECT key, until FROM (
 			SELECT key, greatest(locked_until, CASE WHEN failures >= $4 THEN window_ends END) AS until
@@ -44,8 +42,7 @@ func (l *Limiter) LockedUntil(ctx context.Context, tenantID int64, names []strin
 	return locked, nil
 }
 
-// Unlock forgets the failures of a user name, so that it can log in again. Those of
-// addresses stay.
+// Unlock resets the failures of a user name, so that it can log in again. Failures of addresses remain.
 func (l *Limiter) Unlock(ctx context.Context, tx pg.Querier, tenantID int64, name string) error {
 	_, err := tx.Exec(ctx, `DELETE FROM login_failure WHERE tenant_id = $1 AND key = $2`, tenantID, userKey(name))
 	if err != nil {

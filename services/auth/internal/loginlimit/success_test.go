@@ -35,7 +35,7 @@ func TestRightPasswordsThatComeAfterWrongOnes(t *testing.T) {
 			s := newFixture(t, pool, int64(i+1))
 			attempt := s.begin("ada", "")
 			c.meanwhile(s)
-			accepted, err := attempt.Succeeded(s.ctx)
+			accepted, err := attempt.RecordSuccess(s.ctx)
 			requireWait(t, c.seconds, err)
 			assert.Equal(t, c.accepted, accepted)
 		})
@@ -50,7 +50,7 @@ func TestWrongPasswordsThatComeTogether(t *testing.T) {
 		attempts[i] = s.begin("ada", "")
 	}
 	for i, seconds := range []int32{0, 0, 0, 60, 0, 0} {
-		requireWait(t, seconds, attempts[i].Failed(s.ctx))
+		requireWait(t, seconds, attempts[i].RecordFailure(s.ctx))
 	}
 	assert.True(t, s.begin("ada", "").Locked, "of a locked name nothing more is said, not even to wait")
 }
@@ -103,7 +103,7 @@ func TestUntilWhenNamesAreKeptOut(t *testing.T) {
 	assert.False(t, locked, "who waits is not locked")
 	s.fail("free", "")
 	for range 5 {
-		require.NoError(t, s.limiter.ClientFailed(s.ctx, s.tenant, "waiting too"))
+		require.NoError(t, s.limiter.RecordClientFailure(s.ctx, s.tenant, "waiting too"))
 	}
 	for _, c := range []struct {
 		name  string

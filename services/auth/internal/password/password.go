@@ -1,6 +1,5 @@
-// Package password hashes and checks passwords with argon2id. Hashing is slow
-// and takes memory on purpose, so it is done by few at a time, and not more
-// than a bounded number wait.
+// Package password hashes and checks passwords with argon2id. Hashing is deliberately slow and
+// memory-intensive, so the number of concurrent hashes and of waiting callers is bounded.
 package password
 
 import (
@@ -26,8 +25,8 @@ const (
 	retryAfter = time.Second
 )
 
-// Params say how hard hashing is. Hashes keep the parameters they were made
-// with, so changing these concerns new hashes only.
+// Params are the cost parameters of hashing. Each hash contains its own parameters, so changes apply to new
+// hashes only.
 type Params struct {
 	// Memory in KiB.
 	Memory uint32
@@ -41,19 +40,18 @@ type Params struct {
 type Hasher struct {
 	params Params
 	slots  chan struct{}
-	// waiting counts those in line, of whom there are at most queue.
+	// waiting is the number of waiting callers, at most queue.
 	waiting atomic.Int64
 	queue   int64
-	// dummy is checked for users who do not exist, so that they take as long
-	// as those who do.
+	// dummy is checked for users who do not exist, so that they take the same time.
 	dummy string
-	// work counts what was hashed, in KiB times passes, so that a test can see that
-	// every log-in costs the same.
+	// work is the total cost of all hashes, in KiB times passes. A test uses it to prove that all log-ins cost
+	// the same.
 	work atomic.Int64
 }
 
-// New makes a Hasher that hashes for at most concurrent callers at a time and
-// lets at most queue more wait.
+// New returns a Hasher that computes at most concurrent hashes at a time, while at most queue further callers
+// wait.
 func New(params Params, concurrent, queue int) (*Hasher, error) {
 	if params.Memory == 0 || params.Time == 0 || params.Threads == 0 || concurrent < 1 || queue < 0 {
 		return nil, errors.New("password: parameters must be positive")
@@ -63,14 +61,14 @@ func New(params Params, concurrent, queue int) (*Hasher, error) {
 	return h, nil
 }
 
-// Concurrency is how many callers are served at a time.
+// Concurrency returns the number of hashes that run at a time.
 func (h *Hasher) Concurrency() int { return cap(h.slots) }
 
-// Hash returns the hash of a password in PHC form.
+// Hash returns the hash of a password in PHC format.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	prepared, err := prepare(password)
 	if err != nil {
-		return "", unfit()
+		return "", unfitError()
 	}
 	if err := h.acquire(ctx); err != nil {
 		return "", err
@@ -79,9 +77,8 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return h.hash(prepared), nil
 }
 
-// Matches reports whether a hash is that of the password. It costs the same for
-// every password and every hash: for an empty one, which nothing matches, and for one
-// that was made when hashing was set to cost less.
+// Matches reports whether the password has the hash. It costs the same for all passwords and hashes, including
+// an empty hash, which matches nothing, and a hash with cheaper parameters.
 func (h *Hasher) Matches(ctx context.Context, hash, password string) (bool, error) {
 	if err := h.acquire(ctx); err != nil {
 		return false, err
@@ -101,8 +98,8 @@ func (h *Hasher) Matches(ctx context.Context, hash, password string) (bool, erro
 	return subtle.ConstantTimeCompare(got, want) == 1 && exists, nil
 }
 
-// Outdated reports whether a hash was made with other parameters than those of now,
-// so that it is to be made anew as soon as the password is known.
+// Outdated reports whether a hash has other parameters than the current ones, so that it should be renewed at
+// the next log-in.
 func (h *Hasher) Outdated(hash string) bool {
 	params, _, _, err := parse(hash)
 	return err == nil && params != h.params
@@ -110,19 +107,19 @@ func (h *Hasher) Outdated(hash string) bool {
 
 func (h *Hasher) hash(prepared string) string {
 	salt := make([]byte, saltBytes)
-	_, _ = rand.Read(salt) // It never fails.
+	_, _ = rand.Read(salt) // rand.Read never fails.
 	key := h.key(prepared, salt, h.params, keyBytes)
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.params.Memory, h.params.Time, h.params.Threads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))
 }
 
-// key is the one place where hashing is done.
+// key computes the hash. All hashing passes through it.
 func (h *Hasher) key(prepared string, salt []byte, p Params, length int) []byte {
 	h.work.Add(p.work())
 	return argon2.IDKey([]byte(prepared), salt, p.Time, p.Memory, p.Threads, uint32(length))
 }
 
-// pad does the work that a cheaper hash has left over.
+// pad does the work that a cheaper hash saved.
 func (h *Hasher) pad(work int64) {
 	for work > 0 {
 		p := Params{Time: 1, Memory: uint32(min(work, int64(h.params.Memory))), Threads: h.params.Threads}
@@ -131,10 +128,10 @@ func (h *Hasher) pad(work int64) {
 	}
 }
 
-// work is what one hash costs, in KiB times passes.
+// work returns the cost of one hash, in KiB times passes.
 func (p Params) work() int64 { return int64(p.Memory) * int64(p.Time) }
 
-// acquire waits for a slot. Too long a line returns 503.
+// acquire waits for a slot. It returns 503 if the queue is full.
 func (h *Hasher) acquire(ctx context.Context) error {
 	select {
 	case h.slots <- struct{}{}:
@@ -143,7 +140,7 @@ func (h *Hasher) acquire(ctx context.Context) error {
 	}
 	defer h.waiting.Add(-1)
 	if h.waiting.Add(1) > h.queue {
-		return fault.New(fault.CodeOverloaded, http.StatusServiceUnavailable, "Too many log in at the moment. Try again.").
+		return fault.New(fault.CodeOverloaded, http.StatusServiceUnavailable, "Too many users log in at the moment. Try again in a moment.").
 			WithRetryAfter(retryAfter)
 	}
 	select {
@@ -158,7 +155,7 @@ func (h *Hasher) release() { <-h.slots }
 
 var errLong = errors.New("password: too long")
 
-// errHash says that a stored hash cannot be read. It never holds the hash.
+// errHash reports an unreadable stored hash. It never contains the hash.
 var errHash = errors.New("password: stored hash is not an argon2id hash")
 
 func parse(hash string) (params Params, salt, key []byte, err error) {

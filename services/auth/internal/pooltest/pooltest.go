@@ -1,4 +1,4 @@
-// Package pooltest gives tests the database of auth.
+// Package pooltest provides tests with the database of auth.
 package pooltest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/migrations"
 )
 
-// New returns a pool on a database of the test's own, with the schema of the service.
+// New returns a pool on a new database for the test, with the schema of the service.
 func New(t testing.TB) *pg.Pool {
 	t.Helper()
 	return pgtest.New(t, audit.Migrations(), pg.Migrations{Table: "auth_version", FS: migrations.FS})

@@ -13,30 +13,30 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// Bounds are what a caller may give to others: no more than they have.
+// Bounds limit what a caller may grant to others: no more than the caller has.
 type Bounds struct {
-	// free says that there are none: a service works for nobody in particular.
-	free   bool
-	held   Profile
-	caller *authn.Principal
-	// all are the permissions that the contracts name.
+	// unlimited means that there are no bounds, because a service acts without a user.
+	unlimited bool
+	held      Profile
+	caller    *authn.Principal
+	// all are the permissions of the contracts.
 	all []string
 }
 
-// BoundsOf returns those of the caller of a context.
-func BoundsOf(ctx context.Context, db pg.Querier, all []string) (Bounds, error) {
+// CallerBounds returns the bounds of the caller of a context.
+func CallerBounds(ctx context.Context, db pg.Querier, all []string) (Bounds, error) {
 	caller, ok := authn.From(ctx)
 	if !ok || caller.IsService() {
-		return Bounds{free: true}, nil
+		return Bounds{unlimited: true}, nil
 	}
-	held, err := heldBy(ctx, db, caller)
+	held, err := callerProfile(ctx, db, caller)
 	return Bounds{held: held, caller: caller, all: all}, err
 }
 
-// Refuse returns why the caller may not give a profile, or nil. What counts is
-// both the caller's profile as it is now and the token, which may say less.
+// Refuse returns the error for granting a profile, or nil. It checks the caller's current profile and the
+// token, which may permit less.
 func (b Bounds) Refuse(p Profile) *fault.Error {
-	if b.free {
+	if b.unlimited {
 		return nil
 	}
 	beyond := FirstExceeding(p.Grants, b.held.Grants)
@@ -45,43 +45,42 @@ func (b Bounds) Refuse(p Profile) *fault.Error {
 	}
 	if beyond != "" {
 		return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
-			"The access profile %q permits %s, which you may not do yourself.", p.Name, beyond))
+			"The access profile %q permits %s, which your own access profile or token does not permit.", p.Name, beyond))
 	}
-	// A profile that permits nothing shows nobody.
+	// A profile without permissions shows no rows.
 	if len(p.Grants) > 0 && !(p.Rows.Within(b.held.Rows) && p.Rows.Within(rowvisibility.Scope(b.caller.Rows))) {
 		return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
-			"The access profile %q shows the data of more persons than you see yourself.", p.Name))
+			"The access profile %q shows the data of more persons than you can see yourself.", p.Name))
 	}
 	if beyond := FirstExceeding(p.OwnActions, b.held.OwnActions); beyond != "" && !b.everything() {
 		return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
-			"The access profile %q permits %s on one's own record, which you may not do to yours.", p.Name, beyond))
+			"The access profile %q permits %s on one's own record, which your own access profile does not permit.", p.Name, beyond))
 	}
 	return nil
 }
 
-// everything reports whether the caller may do everything for everybody. Those callers may
-// let others act on their own records, without being able to act on theirs.
+// everything reports whether the caller may do everything for all employees. Such callers may permit actions on
+// one's own record that they cannot do on their own.
 func (b Bounds) everything() bool {
 	return slices.Contains(b.held.Grants, "*") && slices.Contains(b.caller.Permissions, "*") &&
 		rowvisibility.All.Within(b.held.Rows) && rowvisibility.All.Within(rowvisibility.Scope(b.caller.Rows))
 }
 
-// RefuseOwnActions returns why the caller may not change which actions a profile permits
-// on one's own record, or nil: nobody adds any to the profile that they have.
+// RefuseOwnActions returns the error for changing the actions that a profile permits on one's own record, or
+// nil. Callers cannot add actions to their own profile.
 func (b Bounds) RefuseOwnActions(before, after Profile) *fault.Error {
-	if b.free || before.Name != b.held.Name || FirstExceeding(after.OwnActions, before.OwnActions) == "" {
+	if b.unlimited || before.Name != b.held.Name || FirstExceeding(after.OwnActions, before.OwnActions) == "" {
 		return nil
 	}
 	return fault.Forbidden(fault.CodeOwnRecord,
-		"You have this access profile yourself, and cannot let yourself act on your own record. Ask another administrator.")
+		"This is your own access profile, and you cannot permit yourself to act on your own record. Ask another administrator.")
 }
 
-// RefuseScopes returns why the caller may not let the tokens of a client be used for
-// what patterns of permissions permit, or nil. What counts is, again, both the caller's
-// profile and the token: a token that a client's scopes have narrowed makes no client,
-// itself included, whose tokens are narrowed less.
+// RefuseScopes returns the error for giving a client scopes with these permission patterns, or nil. It checks
+// the caller's profile and the token. So a token that the scopes of its client narrow cannot create a client
+// with wider tokens, or widen its own client.
 func (b Bounds) RefuseScopes(patterns []string) *fault.Error {
-	if b.free {
+	if b.unlimited {
 		return nil
 	}
 	beyond := FirstExceeding(patterns, b.held.Grants)
@@ -92,11 +91,10 @@ func (b Bounds) RefuseScopes(patterns []string) *fault.Error {
 		return nil
 	}
 	return fault.Forbidden(fault.CodeNoAccess, fmt.Sprintf(
-		"The scopes of the client permit %s, which your token does not. Without scopes a client's tokens permit everything that its users may do.", beyond))
+		"The scopes of the client permit %s, which your token does not. Without scopes, a client's tokens permit everything that its users may do.", beyond))
 }
 
-// RefuseEverything returns why the caller may not do what only who may do everything
-// may, or nil.
+// RefuseEverything returns an error with the message unless the caller may do everything.
 func (b Bounds) RefuseEverything(message string) *fault.Error {
 	if b.Refuse(Profile{Grants: []string{"*"}, Rows: rowvisibility.All}) == nil {
 		return nil
@@ -104,30 +102,29 @@ func (b Bounds) RefuseEverything(message string) *fault.Error {
 	return fault.Forbidden(fault.CodeNoAccess, message)
 }
 
-// Given is a profile that a person is to have.
-type Given struct {
+// Assignment is a profile for a person.
+type Assignment struct {
 	PersonID int64
 	Profile  string
 }
 
-// CheckAssigned returns for each what Refuse returns for the profile, and for the
-// one that the person's user has now: nobody takes the account over of somebody
-// who may do more.
-func CheckAssigned(ctx context.Context, db pg.Querier, tenantID int64, all []string, given []Given) ([]*fault.Error, error) {
-	refused := make([]*fault.Error, len(given))
-	bounds, err := BoundsOf(ctx, db, all)
-	if err != nil || bounds.free || len(given) == 0 {
+// CheckAssignments returns the errors for assigning profiles, by index. It checks the new profile, and the
+// current profile of the person's user, so that callers cannot take over an account that may do more than they.
+func CheckAssignments(ctx context.Context, db pg.Querier, tenantID int64, all []string, assignments []Assignment) ([]*fault.Error, error) {
+	refused := make([]*fault.Error, len(assignments))
+	bounds, err := CallerBounds(ctx, db, all)
+	if err != nil || bounds.unlimited || len(assignments) == 0 {
 		return refused, err
 	}
-	persons, names := make([]int64, len(given)), make([]string, len(given))
-	for i, g := range given {
+	persons, names := make([]int64, len(assignments)), make([]string, len(assignments))
+	for i, g := range assignments {
 		persons[i], names[i] = g.PersonID, g.Profile
 	}
-	present, err := presentOf(ctx, db, tenantID, persons)
+	current, err := currentProfiles(ctx, db, tenantID, persons)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range present {
+	for _, name := range current {
 		names = append(names, name)
 	}
 	profiles, err := ByName(ctx, db, tenantID, names)
@@ -138,17 +135,17 @@ func CheckAssigned(ctx context.Context, db pg.Querier, tenantID int64, all []str
 	for name, p := range profiles {
 		verdicts[name] = bounds.Refuse(p)
 	}
-	for i, g := range given {
-		if refused[i] = verdicts[g.Profile]; refused[i] == nil && verdicts[present[g.PersonID]] != nil {
-			refused[i] = fault.Forbidden(fault.CodeNoAccess, "The person's user may do more than you, so you may not change that user. "+
-				verdicts[present[g.PersonID]].Message)
+	for i, g := range assignments {
+		if refused[i] = verdicts[g.Profile]; refused[i] == nil && verdicts[current[g.PersonID]] != nil {
+			refused[i] = fault.Forbidden(fault.CodeNoAccess, "The person's user has permissions that you lack, so you cannot change that user. "+
+				verdicts[current[g.PersonID]].Message)
 		}
 	}
 	return refused, nil
 }
 
-// presentOf returns the profiles that the users of persons have now.
-func presentOf(ctx context.Context, db pg.Querier, tenantID int64, persons []int64) (map[int64]string, error) {
+// currentProfiles returns the current profiles of the persons' users.
+func currentProfiles(ctx context.Context, db pg.Querier, tenantID int64, persons []int64) (map[int64]string, error) {
 	result, err := db.Query(ctx, `SELECT person_id, access_profile FROM app_user
 		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons)
 	if err != nil {

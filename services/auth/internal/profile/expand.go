@@ -1,4 +1,4 @@
-// Package profile says what function access profiles permit.
+// Package profile evaluates and stores function access profiles.
 package profile
 
 import (
@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Expand returns those of all permissions that a profile grants. In a grant
-// "*" stands for any text: "commons.*" grants everything in commons, and
-// "*.read" all reading.
+// Expand returns the permissions among all that the grants match. In a grant, "*" stands for any text:
+// "commons.*" grants everything in commons, and "*.read" grants all reading.
 func Expand(grants, all []string) []string {
 	if len(grants) == 0 {
 		return nil
@@ -23,7 +22,7 @@ func Expand(grants, all []string) []string {
 	return out
 }
 
-// pattern matches what any of the grants matches.
+// pattern returns an expression that matches the texts that any of the grants matches.
 func pattern(grants ...string) *regexp.Regexp {
 	parts := make([]string, len(grants))
 	for i, grant := range grants {

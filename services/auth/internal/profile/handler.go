@@ -21,18 +21,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 )
 
-// Handler serves AccessProfileService. The interceptors in front of it see to
-// it that the context has a tenant.
+// Handler serves AccessProfileService. It relies on interceptors that put the tenant into the context.
 type Handler struct {
 	authv1.UnsafeAccessProfileServiceServer
 	pool    *pg.Pool
 	clock   clock.Clock
 	revoked *revoked.Store
-	// permissions and actions are all that the contracts name.
+	// permissions and actions are all permissions and actions of the contracts.
 	permissions, actions []string
 }
 
-// NewHandler makes a Handler.
+// NewHandler returns a Handler.
 func NewHandler(pool *pg.Pool, clk clock.Clock, store *revoked.Store, permissions, actions []string) *Handler {
 	return &Handler{pool: pool, clock: clk, revoked: store, permissions: permissions, actions: actions}
 }
@@ -54,15 +53,15 @@ func (h *Handler) ListAccessProfiles(ctx context.Context, _ *authv1.ListAccessPr
 // GetAccessProfile returns one profile.
 func (h *Handler) GetAccessProfile(ctx context.Context, req *authv1.GetAccessProfileRequest) (*authv1.AccessProfile, error) {
 	tenantID := tenant.Of(ctx)
-	p, err := one(ctx, h.pool, tenantID, req.GetName(), "")
+	p, err := findOne(ctx, h.pool, tenantID, req.GetName(), "")
 	if err != nil {
 		return nil, err
 	}
 	return p.response(), rpc.SetVersion(ctx, p.Version)
 }
 
-// one returns the profile with a name, or 404.
-func one(ctx context.Context, db pg.Querier, tenantID int64, name, lock string) (Profile, error) {
+// findOne returns the profile with a name, or 404.
+func findOne(ctx context.Context, db pg.Querier, tenantID int64, name, lock string) (Profile, error) {
 	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = $2 `+lock, tenantID, name)
 	if err != nil {
 		return Profile{}, err
@@ -73,15 +72,14 @@ func one(ctx context.Context, db pg.Querier, tenantID int64, name, lock string) 
 	return found[0], nil
 }
 
-// CreateAccessProfile adds a profile, which permits no more than the caller may
-// do.
+// CreateAccessProfile adds a profile. It cannot permit more than the caller may do.
 func (h *Handler) CreateAccessProfile(ctx context.Context, req *authv1.AccessProfile) (*authv1.AccessProfile, error) {
 	tenantID := tenant.Of(ctx)
 	p, err := read(req.GetName(), req, h.permissions, h.actions)
 	if err != nil {
 		return nil, err
 	}
-	bounds, err := BoundsOf(ctx, h.pool, h.permissions)
+	bounds, err := CallerBounds(ctx, h.pool, h.permissions)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +98,11 @@ func (h *Handler) CreateAccessProfile(ctx context.Context, req *authv1.AccessPro
 	return p.response(), rpc.SetVersion(ctx, p.Version)
 }
 
-// creation has those take turns who make profiles, whose names are compared.
+// creation serializes the creation of profiles, because each new name is compared with the existing ones.
 const creation advisory.Lock = "creation of access profiles"
 
-// refuseLookalike refuses a profile whose name differs from that of another one only in
-// case, in white space, or in letters that look alike.
+// refuseLookalike refuses a profile whose name differs from an existing one only in case, white space, or
+// letters that look alike.
 func refuseLookalike(ctx context.Context, tx pgx.Tx, tenantID int64, name string) error {
 	if err := creation.Wait(ctx, tx, tenantID); err != nil {
 		return err
@@ -121,13 +119,13 @@ func refuseLookalike(ctx context.Context, tx pgx.Tx, tenantID int64, name string
 	return nil
 }
 
-// insert stores a new profile, and gives it its version.
+// insert stores a new profile and sets its version.
 func insert(ctx context.Context, db pg.Querier, tenantID int64, p *Profile) error {
 	err := db.QueryRow(ctx, `INSERT INTO access_profile (tenant_id, name, permissions, row_scope, own_record_actions)
 		SELECT $1, $2, $3, $4, $6 WHERE (SELECT count(*) FROM access_profile WHERE tenant_id = $1) < $5
 		ON CONFLICT DO NOTHING RETURNING version`, tenantID, p.Name, p.Grants, p.Rows, maxProfiles, p.OwnActions).Scan(&p.Version)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return fault.Conflict(fault.CodeConflict, fmt.Sprintf("There is an access profile with this name, or there are already %d.", maxProfiles))
+		return fault.Conflict(fault.CodeConflict, fmt.Sprintf("An access profile with this name exists, or the tenant has %d access profiles already. Choose another name or delete a profile.", maxProfiles))
 	}
 	if err != nil {
 		return fmt.Errorf("store access profile: %w", err)
@@ -135,21 +133,21 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, p *Profile) erro
 	return nil
 }
 
-// UpdateAccessProfile replaces what a profile permits. Nobody changes one that
-// permits more than they may do, neither before nor after.
+// UpdateAccessProfile replaces the permissions of a profile. The caller must have the permissions of the old
+// and of the new profile.
 func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAccessProfileRequest) (*authv1.AccessProfile, error) {
 	tenantID := tenant.Of(ctx)
 	sent := req.GetAccessProfile()
 	if sent.GetName() != "" && sent.GetName() != req.GetName() {
-		return nil, fault.Invalid(fault.CodeBadRequest, "name is not the one in the path. Profiles are not renamed.")
+		return nil, fault.Invalid(fault.CodeBadRequest, "name differs from the name in the path. Access profiles cannot be renamed.")
 	}
 	p, err := read(req.GetName(), sent, h.permissions, h.actions)
 	if err != nil {
 		return nil, err
 	}
 	err = h.change(ctx, tenantID, p.Name, func(ctx context.Context, tx pgx.Tx, before Profile, bounds Bounds) error {
-		if slices.Contains(fixed, p.Name) {
-			return fault.Conflict(fault.CodeConflict, "This access profile always permits everything. Make another one.")
+		if slices.Contains(immutableProfiles, p.Name) {
+			return fault.Conflict(fault.CodeConflict, "This access profile always permits everything. Create another one.")
 		}
 		if refused := bounds.Refuse(p); refused != nil {
 			return refused
@@ -173,11 +171,11 @@ func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAcc
 	return p.response(), rpc.SetVersion(ctx, p.Version)
 }
 
-// DeleteAccessProfile removes a profile that nobody has.
+// DeleteAccessProfile removes an unused profile.
 func (h *Handler) DeleteAccessProfile(ctx context.Context, req *authv1.DeleteAccessProfileRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
 	err := h.change(ctx, tenantID, req.GetName(), func(ctx context.Context, tx pgx.Tx, p Profile, _ Bounds) error {
-		if slices.Contains(startedWith, p.Name) {
+		if slices.Contains(builtInProfiles, p.Name) {
 			return fault.Conflict(fault.CodeConflict, "Every tenant has this access profile. It cannot be deleted.")
 		}
 		var used bool
@@ -199,14 +197,14 @@ func (h *Handler) DeleteAccessProfile(ctx context.Context, req *authv1.DeleteAcc
 	return &emptypb.Empty{}, nil
 }
 
-// change runs do on a profile that the caller may change, as it is now.
+// change locks a profile that the caller may change, and runs do on it.
 func (h *Handler) change(ctx context.Context, tenantID int64, name string, do func(context.Context, pgx.Tx, Profile, Bounds) error) error {
-	bounds, err := BoundsOf(ctx, h.pool, h.permissions)
+	bounds, err := CallerBounds(ctx, h.pool, h.permissions)
 	if err != nil {
 		return err
 	}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		before, err := one(ctx, tx, tenantID, name, "FOR UPDATE")
+		before, err := findOne(ctx, tx, tenantID, name, "FOR UPDATE")
 		if err != nil {
 			return err
 		}
@@ -219,7 +217,7 @@ func (h *Handler) change(ctx context.Context, tenantID int64, name string, do fu
 		return do(ctx, tx, before, bounds)
 	})
 	if err == nil {
-		h.revoked.Published()
+		h.revoked.WakePublisher()
 	}
 	return err
 }

@@ -19,20 +19,18 @@ import (
 // Profile is a function access profile. The zero Profile permits nothing.
 type Profile struct {
 	Name string
-	// Grants are permissions, "*" standing for any text.
+	// Grants are permissions; "*" stands for any text.
 	Grants []string
-	// Rows says whose data its users see.
+	// Rows selects the employees whose data the profile's users see.
 	Rows rowvisibility.Scope
-	// OwnActions are the actions, or patterns of them, that users may take on their own
-	// record although they are those of a manager.
+	// OwnActions are manager actions, or patterns of them, that users may do on their own record.
 	OwnActions []string
 	// Version counts the changes of the profile.
 	Version int64
 }
 
-// Named returns the profile with a name; one that permits nothing when there is
-// no such profile.
-func Named(ctx context.Context, db pg.Querier, tenantID int64, name string) (Profile, error) {
+// Find returns the profile with a name, or an empty one if it does not exist.
+func Find(ctx context.Context, db pg.Querier, tenantID int64, name string) (Profile, error) {
 	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = $2`, tenantID, name)
 	if err != nil || len(found) == 0 {
 		return Profile{}, err
@@ -43,12 +41,12 @@ func Named(ctx context.Context, db pg.Querier, tenantID int64, name string) (Pro
 // CodeUnknown (400): there is no access profile with the name.
 const CodeUnknown = "WRL-40005"
 
-// Unknown is the error for a profile that is given and that does not exist.
+// Unknown returns the error for a profile that does not exist.
 func Unknown(name string) *fault.Error {
 	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no function access profile %q.", name))
 }
 
-// RefuseUnknown refuses profiles that do not exist. "" is none.
+// RefuseUnknown refuses names of profiles that do not exist. It ignores "".
 func RefuseUnknown(ctx context.Context, db pg.Querier, tenantID int64, names ...string) error {
 	found, err := ByName(ctx, db, tenantID, names)
 	if err != nil {
@@ -62,7 +60,7 @@ func RefuseUnknown(ctx context.Context, db pg.Querier, tenantID int64, names ...
 	return nil
 }
 
-// ByName returns those of the profiles with names that there are.
+// ByName returns the existing profiles among names.
 func ByName(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]Profile, error) {
 	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = ANY($2)`, tenantID, names)
 	if err != nil {
@@ -75,10 +73,10 @@ func ByName(ctx context.Context, db pg.Querier, tenantID int64, names []string) 
 	return out, nil
 }
 
-// heldBy returns the profile of a principal as it is now. A principal whom the store
-// does not know has what its token says.
-func heldBy(ctx context.Context, db pg.Querier, p *authn.Principal) (Profile, error) {
-	source, name := `SELECT access_profile FROM app_user WHERE tenant_id = $1 AND username_key = $2`, username.KeyOf(p.Subject)
+// callerProfile returns the current profile of a principal. For a principal that is not in the database it
+// returns the token's permissions.
+func callerProfile(ctx context.Context, db pg.Querier, p *authn.Principal) (Profile, error) {
+	source, name := `SELECT access_profile FROM app_user WHERE tenant_id = $1 AND username_key = $2`, username.LookupKey(p.Subject)
 	if revoked.IsClientCredentials(p.SID) {
 		name = p.Subject
 		source = `SELECT access_profile FROM client WHERE tenant_id = $1 AND client_id = $2`
@@ -93,17 +91,16 @@ func heldBy(ctx context.Context, db pg.Querier, p *authn.Principal) (Profile, er
 	return found[0], nil
 }
 
-// Privileged reports whether users of the profile may change what others may do: users,
-// clients, profiles or identity providers.
+// Privileged reports whether users of the profile can change permissions of others: through users, clients,
+// profiles or identity providers.
 func (p Profile) Privileged(all []string) bool {
 	return slices.Contains(p.Grants, "*") || slices.ContainsFunc(Expand(p.Grants, all), func(permission string) bool {
 		return strings.HasPrefix(permission, "auth.") && strings.HasSuffix(permission, ".write")
 	})
 }
 
-// FirstExceeding returns the first of some grants that goes beyond those that somebody
-// holds, or "". A pattern is within another only when everything is that it
-// will ever match.
+// FirstExceeding returns the first grant that exceeds the held ones, or "". A pattern counts as held only if a
+// held pattern matches everything that it can ever match.
 func FirstExceeding(grants, held []string) string {
 	for _, grant := range grants {
 		if !slices.ContainsFunc(held, func(h string) bool { return pattern(h).MatchString(grant) }) {
@@ -113,7 +110,7 @@ func FirstExceeding(grants, held []string) string {
 	return ""
 }
 
-// query returns the profiles that a condition chooses.
+// query returns the profiles that match a condition.
 func query(ctx context.Context, db pg.Querier, where string, args ...any) ([]Profile, error) {
 	result, err := db.Query(ctx, `SELECT name, permissions, row_scope, own_record_actions, version FROM access_profile `+where, args...)
 	if err != nil {

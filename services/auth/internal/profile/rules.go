@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	// maxName bounds the name of a profile, in characters.
+	// maxName is the longest name of a profile, in characters.
 	maxName = 100
-	// maxGrants bounds the permissions and patterns of a profile.
+	// maxGrants is the largest number of permissions and patterns of a profile.
 	maxGrants = 200
-	// maxProfiles bounds the profiles of a tenant.
+	// maxProfiles is the largest number of profiles of a tenant.
 	maxProfiles = 1000
 )
 
-// startedWith are the profiles that every tenant starts with.
-var startedWith = []string{"Super", "Administrator", "Manager", "Scheduler", "Timekeeper", "Payroll", "Integration", "Employee"}
+// builtInProfiles are the initial profiles of each tenant.
+var builtInProfiles = []string{"Super", "Administrator", "Manager", "Scheduler", "Timekeeper", "Payroll", "Integration", "Employee"}
 
-// fixed are those that nobody changes, so that there is always a way in.
-var fixed = startedWith[:2]
+// immutableProfiles cannot be changed, so that administrators always have access.
+var immutableProfiles = builtInProfiles[:2]
 
 var grantForm = regexp.MustCompile(`^[a-z0-9_.*]{1,200}$`)
 
-// read checks a profile that was sent.
+// read validates a profile from a request.
 func read(name string, sent *authv1.AccessProfile, all, actions []string) (p Profile, err error) {
 	p = Profile{Name: name, Grants: []string{}}
 	if name == "" || strings.TrimSpace(name) != name || utf8.RuneCountInString(name) > maxName ||
@@ -41,7 +41,7 @@ func read(name string, sent *authv1.AccessProfile, all, actions []string) (p Pro
 		return p, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("permissions has more than the allowed %d elements. Use patterns.", maxGrants))
 	}
 	for i, grant := range sent.GetPermissions() {
-		// A pattern may wait for permissions of a later version.
+		// A pattern may match permissions of a later version only.
 		if !grantForm.MatchString(grant) || !strings.Contains(grant, "*") && !slices.Contains(all, grant) {
 			return p, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("permissions[%d] is neither a permission nor a pattern of permissions.", i))
 		}
@@ -49,21 +49,21 @@ func read(name string, sent *authv1.AccessProfile, all, actions []string) (p Pro
 	}
 	scope, ok := rowvisibility.ParseScope(sent.GetRowScope())
 	if !ok {
-		return p, fault.Invalid(fault.CodeBadRequest, "rowScope is none of ALL, GROUP and OWN.")
+		return p, fault.Invalid(fault.CodeBadRequest, "rowScope must be ALL, GROUP or OWN.")
 	}
 	p.Rows = scope
 	p.OwnActions, err = readOwnActions(sent.GetOwnRecordActions(), actions)
 	return p, err
 }
 
-// readOwnActions checks the actions that a profile permits on one's own record.
+// readOwnActions validates the actions that a profile permits on one's own record.
 func readOwnActions(sent, actions []string) ([]string, error) {
 	if len(sent) > maxGrants {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("ownRecordActions has more than the allowed %d elements. Use patterns.", maxGrants))
 	}
 	read := []string{}
 	for i, action := range sent {
-		// A pattern may wait for actions of a later version.
+		// A pattern may match actions of a later version only.
 		if !grantForm.MatchString(action) || !strings.Contains(action, "*") && !slices.Contains(actions, action) {
 			return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("ownRecordActions[%d] is neither an action nor a pattern of actions.", i))
 		}
@@ -72,16 +72,15 @@ func readOwnActions(sent, actions []string) ([]string, error) {
 	return read, nil
 }
 
-// revokesAccess reports whether somebody loses something when one profile takes the
-// place of another.
+// revokesAccess reports whether the profile after lacks something that the profile before permits.
 func revokesAccess(before, after Profile) bool {
 	return FirstExceeding(before.Grants, after.Grants) != "" || !before.Rows.Within(after.Rows) ||
 		FirstExceeding(before.OwnActions, after.OwnActions) != ""
 }
 
-// response is a profile as responses show it.
+// response returns the profile for a response.
 func (p Profile) response() *authv1.AccessProfile {
-	builtIn := slices.Contains(startedWith, p.Name)
+	builtIn := slices.Contains(builtInProfiles, p.Name)
 	return &authv1.AccessProfile{
 		Name: p.Name, Permissions: p.Grants, RowScope: strings.ToUpper(string(p.Rows)), BuiltIn: &builtIn,
 		OwnRecordActions: p.OwnActions,

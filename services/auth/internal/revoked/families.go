@@ -8,14 +8,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// These end families in the transaction that takes something away from whoever
-// has them. The caller calls Published when it has committed. A log-in locks the
-// rows that it goes by until its family is there (see insertFamily of the package
-// token). So whoever changes one of them locks it first and ends the families then.
-// Those of identity providers end by themselves, after a minute.
+// These functions revoke token families in the transaction that removes rights from their owners. The caller
+// calls WakePublisher after the commit. A log-in locks the rows that it depends on until its family is stored
+// (see insertFamily of the package token). Therefore a change must first lock its row and then revoke the
+// families. Tokens of identity providers expire after a minute and need no revocation.
 
-// Profile revokes all tokens of the users, and of the clients' own work, that have
-// an access profile. Its row is locked.
+// Profile revokes all tokens of users and clients with an access profile. The caller has locked the profile's
+// row.
 func Profile(ctx context.Context, tx pg.Querier, tenantID int64, name string, now time.Time) error {
 	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND user_id IN
 		(SELECT id FROM app_user WHERE tenant_id = $1 AND access_profile = $3)`+endedRows, tenantID, now, name)
@@ -25,8 +24,8 @@ func Profile(ctx context.Context, tx pg.Querier, tenantID int64, name string, no
 	return endOwn(ctx, tx, tenantID, now, `access_profile = $4`, name)
 }
 
-// OtherProfiles revokes the tokens of those persons' users who have another
-// access profile than the one at their position.
+// OtherProfiles revokes the tokens of the persons' users whose access profile differs from the new one at the
+// same index.
 func OtherProfiles(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64, profiles []string, now time.Time) error {
 	if err := lockUsers(ctx, tx, tenantID, persons); err != nil {
 		return err
@@ -41,8 +40,7 @@ func OtherProfiles(ctx context.Context, tx pg.Querier, tenantID int64, persons [
 	return nil
 }
 
-// Passwords revokes the tokens of those persons' users who get another password, but
-// for those of the family keep.
+// Passwords revokes the tokens of the persons' users, whose passwords change, except those in the family keep.
 func Passwords(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64, keep string, now time.Time) error {
 	if len(persons) == 0 {
 		return nil
@@ -58,8 +56,7 @@ func Passwords(ctx context.Context, tx pg.Querier, tenantID int64, persons []int
 	return nil
 }
 
-// lockUsers waits for the log-ins of persons' users that are under way, and makes
-// others wait.
+// lockUsers locks the persons' users: it waits for log-ins in progress, and blocks new ones.
 func lockUsers(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64) error {
 	_, err := tx.Exec(ctx, `SELECT FROM app_user WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY id FOR UPDATE`, tenantID, persons)
 	if err != nil {
@@ -68,7 +65,7 @@ func lockUsers(ctx context.Context, tx pg.Querier, tenantID int64, persons []int
 	return nil
 }
 
-// User revokes all tokens that were issued to a user. Their row is locked.
+// User revokes all tokens of a user. The caller has locked the user's row.
 func User(ctx context.Context, tx pg.Querier, tenantID, userID int64, now time.Time) error {
 	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND user_id = $3`+endedRows, tenantID, now, userID)
 	if err != nil {
@@ -77,8 +74,8 @@ func User(ctx context.Context, tx pg.Querier, tenantID, userID int64, now time.T
 	return nil
 }
 
-// Client revokes all tokens that users got by a client, and those of its own work.
-// Its row is locked.
+// Client revokes all tokens that users got through a client, and the client's own tokens. The caller has locked
+// the client's row.
 func Client(ctx context.Context, tx pg.Querier, tenantID int64, clientID string, now time.Time) error {
 	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND client_id = $3`+endedRows, tenantID, now, clientID)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// pageSize bounds one response, which then has at most some 400 KB.
+// pageSize is the number of revocations in one response, which is then about 400 KB at most.
 const pageSize = 10_000
 
 // Handler serves RevocationService.
@@ -16,7 +16,7 @@ type Handler struct {
 	page  int
 }
 
-// NewHandler makes a Handler.
+// NewHandler returns a Handler.
 func NewHandler(store *Store) *Handler { return &Handler{store: store, page: pageSize} }
 
 // ListRevocations returns a page of the revocations of all tenants.

@@ -11,16 +11,15 @@ import (
 )
 
 const (
-	// pollInterval is how often a publisher looks for what other replicas revoked
-	// and could not publish, and whether its bucket is still there.
+	// pollInterval is how often a publisher looks for revocations that other replicas could not publish, and
+	// checks that its bucket exists.
 	pollInterval = time.Second
 	pollTimeout  = 5 * time.Second
 	publishBatch = 1000
 )
 
-// Publisher puts revocations into the bucket that every process watches. The
-// rows are the truth: what could not be put is put later, and everything is put
-// again into a bucket that lost it.
+// Publisher copies revocations into the bucket that all processes watch. The rows in the database are
+// authoritative: after a failure the publisher tries again, and it refills a bucket that was lost.
 type Publisher struct {
 	store    *Store
 	conn     *nats.Conn
@@ -32,7 +31,7 @@ type Publisher struct {
 	since  int64
 }
 
-// NewPublisher makes a publisher for access tokens that live as long as given.
+// NewPublisher returns a publisher. life is the lifetime of access tokens.
 func NewPublisher(store *Store, conn *nats.Conn, life time.Duration, replicas int, log *slog.Logger) *Publisher {
 	return &Publisher{store: store, conn: conn, life: life, replicas: max(replicas, 1), log: log}
 }
@@ -48,7 +47,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 			return nil
 		}
 		if err != nil && working {
-			p.log.WarnContext(ctx, "revocations cannot be published; services find them by asking", "error", err)
+			p.log.WarnContext(ctx, "revocations cannot be published; services find them by polling", "error", err)
 		}
 		working = err == nil
 		select {
@@ -60,7 +59,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 	}
 }
 
-// publish puts what came since the last time that it succeeded.
+// publish copies the revocations since the last success.
 func (p *Publisher) publish(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
@@ -91,7 +90,7 @@ func (p *Publisher) publish(ctx context.Context) error {
 	return nil
 }
 
-// open makes sure of the bucket. A new one gets everything.
+// open checks the bucket, and creates it if necessary. A new bucket gets all revocations.
 func (p *Publisher) open(ctx context.Context) error {
 	if p.bucket != nil && p.bucket.CheckUnchanged(ctx) == nil {
 		return nil

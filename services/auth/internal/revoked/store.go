@@ -1,5 +1,4 @@
-// Package revoked keeps the tokens that ended before their time, and lists them for the
-// other services.
+// Package revoked stores the tokens that were revoked before their end, and lists them for the other services.
 package revoked
 
 import (
@@ -19,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// Store keeps revocations in the database. It is the authn.Revocations of the
-// auth service itself, where the rows decide.
+// Store stores revocations in the database. It is the authn.Revocations of the auth service itself, which reads
+// the rows directly.
 type Store struct {
 	pool  *pg.Pool
 	clock clock.Clock
@@ -33,45 +32,43 @@ const (
 	sweepBatch = 10_000
 )
 
-// NewStore makes a Store.
+// NewStore returns a Store.
 func NewStore(pool *pg.Pool, clk clock.Clock, log *slog.Logger) *Store {
 	return &Store{pool: pool, clock: clk, log: log, wake: make(chan struct{}, 1)}
 }
 
-// Token revokes one access token, which expires by itself at a time, and stores
-// the event of it.
+// Token revokes one access token, which expires at a time, and writes its audit event.
 func (s *Store) Token(ctx context.Context, e audit.Event, jti string, expires time.Time) error {
 	err := e.WriteWith(ctx, s.pool, `INSERT INTO revocation (tenant_id, key, created_at, expires_at)
 		VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, e.Tenant, revocation.TokenKey(jti), s.clock.Now(), expires)
 	if err != nil {
 		return fmt.Errorf("revoke token: %w", err)
 	}
-	s.Published()
+	s.WakePublisher()
 	return nil
 }
 
-// Family revokes a refresh token, given by its hash, and all access tokens that
-// were made by it, and stores the event of it. There may be none.
+// Family revokes a refresh token, given by its hash, and all access tokens of its family, and writes the audit
+// event. It does nothing if the token does not exist.
 func (s *Store) Family(ctx context.Context, e audit.Event, refreshHash []byte) error {
 	err := e.WriteWith(ctx, s.pool, endFamilies+` WHERE tenant_id = $1 AND refresh_hash = $3`+endedRows,
 		e.Tenant, s.clock.Now(), refreshHash)
 	if err != nil {
 		return fmt.Errorf("revoke token family: %w", err)
 	}
-	s.Published()
+	s.WakePublisher()
 	return nil
 }
 
-// FederatedSID is the family of all tokens of identity providers that mean a
-// user.
+// FederatedSID returns the family of all identity-provider tokens of a user.
 func FederatedSID(userID int64) string { return "u-" + strconv.FormatInt(userID, 10) }
 
-// federatedUntil is for how long the tokens of identity providers are revoked
-// whose user is removed: for longer than others remember them.
+// federatedUntil is how long the identity-provider tokens of a removed user stay revoked. It is longer than
+// services cache such tokens.
 const federatedUntil = 10 * time.Minute
 
-// Persons revokes all tokens of the users of persons, in the transaction that
-// removes the users. The caller calls Published when it has committed.
+// Persons revokes all tokens of the persons' users, in the transaction that removes the users. The caller calls
+// WakePublisher after the commit.
 func Persons(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64, now time.Time) error {
 	if err := lockUsers(ctx, tx, tenantID, persons); err != nil {
 		return err
@@ -90,11 +87,11 @@ func Persons(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64
 	return nil
 }
 
-// boundLife is longer than any access token lives.
+// boundLife is longer than the life of any access token.
 const boundLife = 45 * 24 * time.Hour
 
-// Everything revokes all tokens of a tenant that were issued up to the second of now, in
-// the transaction of the caller.
+// Everything revokes all tokens of a tenant that were issued up to the current second, in the caller's
+// transaction.
 func Everything(ctx context.Context, tx pg.Querier, tenantID int64, now time.Time) error {
 	_, err := tx.Exec(ctx, `INSERT INTO revocation (tenant_id, key, created_at, expires_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`, tenantID, revocation.BoundKey(now), now, now.Add(boundLife))
@@ -107,7 +104,7 @@ func Everything(ctx context.Context, tx pg.Querier, tenantID int64, now time.Tim
 	return nil
 }
 
-// A family whose access tokens are all over needs no revocation.
+// A family without valid access tokens needs no revocation.
 const (
 	endFamilies = `WITH ended AS (DELETE FROM token_family`
 	endedRows   = ` RETURNING sid, access_until)
@@ -115,15 +112,15 @@ const (
 		SELECT $1, 's.' || sid, $2, access_until FROM ended WHERE access_until > $2 ON CONFLICT DO NOTHING`
 )
 
-// Published hastens that others learn of what was committed.
-func (s *Store) Published() {
+// WakePublisher makes the publisher publish committed revocations at once.
+func (s *Store) WakePublisher() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Revoked reports whether the principal's token was revoked.
+// Revoked reports whether the principal's token is revoked.
 func (s *Store) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
 	var revoked bool
 	err := s.pool.QueryRow(tenant.With(ctx, p.Tenant), `SELECT EXISTS (SELECT FROM revocation
@@ -142,8 +139,8 @@ type row struct {
 	expires time.Time
 }
 
-// page returns at most limit revocations behind a position, and the horizon:
-// every transaction before it had ended when the page was read.
+// page returns at most limit revocations after a position, and the horizon: all transactions before it had
+// ended when the page was read.
 func (s *Store) page(ctx context.Context, version int64, key string, limit int) (rows []row, horizon int64, err error) {
 	found, err := s.pool.Query(tenant.All(ctx), `SELECT h.horizon, r.version, r.key, r.expires_at
 		FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon) h
@@ -171,7 +168,7 @@ func (s *Store) page(ctx context.Context, version int64, key string, limit int) 
 	return rows, horizon, nil
 }
 
-// Run removes expired rows now and then until ctx ends.
+// Run periodically removes expired rows until ctx ends.
 func (s *Store) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -187,9 +184,9 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 }
 
-const sweeps pg.Unaudited = "what has expired goes by itself"
+const sweeps pg.Unaudited = "expired rows have no effect any longer"
 
-// sweep removes at most limit revocations that have expired, of all tenants.
+// sweep removes at most limit expired revocations of all tenants.
 func (s *Store) sweep(ctx context.Context, limit int) error {
 	_, err := sweeps.Exec(tenant.All(ctx), s.pool, `DELETE FROM revocation WHERE (tenant_id, key) IN (
 		SELECT tenant_id, key FROM revocation WHERE expires_at <= $1 LIMIT $2)`, s.clock.Now(), limit)

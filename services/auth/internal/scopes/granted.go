@@ -10,27 +10,26 @@ import (
 // Granted is the scope of a token.
 type Granted struct {
 	catalog *Catalog
-	// identity and permissions are the scopes of either kind.
+	// identity and permissions are the scopes of the two kinds.
 	identity, permissions []string
 }
 
-// Of returns what a client may have, by its scopes; an empty list is
-// everything.
+// Of returns everything that a client's scopes permit. An empty list permits everything.
 func (c *Catalog) Of(allowed []string) Granted {
 	return Granted{catalog: c, identity: identity, permissions: orAllScopes(allowed)}
 }
 
-// Restrict returns what of the scope is granted to a request, which names what it
-// wants, separated by spaces. A request that names no permissions gets all that
-// there are. It returns false when nothing is left of those that it names.
-func (g Granted) Restrict(request string) (Granted, bool) {
-	asked := strings.Fields(request)
-	if len(asked) == 0 {
+// Restrict returns the part of the scope that a request asks for; the request contains scopes separated by
+// spaces. A request without permission scopes gets all of them. ok is false if none of the requested
+// permissions remains.
+func (g Granted) Restrict(request string) (restricted Granted, ok bool) {
+	requested := strings.Fields(request)
+	if len(requested) == 0 {
 		return g, true
 	}
 	out := Granted{catalog: g.catalog, permissions: g.permissions}
 	var wanted []string
-	for _, s := range asked {
+	for _, s := range requested {
 		switch {
 		case slices.Contains(g.identity, s):
 			if !slices.Contains(out.identity, s) {
@@ -46,7 +45,7 @@ func (g Granted) Restrict(request string) (Granted, bool) {
 	return out, len(out.permissions) > 0
 }
 
-// Text is the scope as tokens and responses have it.
+// Text returns the scope as it appears in tokens and responses.
 func (g Granted) Text() string {
 	out := slices.Clone(g.identity)
 	if !slices.Contains(g.permissions, everything) {
@@ -58,8 +57,8 @@ func (g Granted) Text() string {
 	return strings.Join(out, " ")
 }
 
-// Permissions returns the permissions that a profile grants within the scope, as a
-// token names them: short, for it travels with every request.
+// Permissions returns the permissions that a profile grants within the scope, in the short form for tokens,
+// because tokens travel with every request.
 func (g Granted) Permissions(grants []string) []string {
 	return g.catalog.memo.get(grants, g.permissions, func() []string {
 		return g.catalog.shorten(profile.Expand(g.catalog.patterns(g.permissions), profile.Expand(grants, g.catalog.permissions)))

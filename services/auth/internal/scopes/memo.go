@@ -7,12 +7,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/cache"
 )
 
-// maxMemo bounds what is remembered; a tenant has few profiles, and its clients
-// few scopes.
+// maxMemo is the largest number of cached results; a tenant has few profiles, and its clients have few scopes.
 const maxMemo = 1000
 
-// memo remembers the permissions of grants within scopes: finding them compiles
-// patterns, which costs more than signing a token.
+// memo caches the permissions of grants within scopes, because computing them compiles patterns, which costs
+// more than signing a token.
 type memo struct {
 	cache *cache.Cache[string, []string]
 }
@@ -21,7 +20,7 @@ func newMemo() memo {
 	return memo{cache.NewLasting[string](cache.Config[[]string]{Entries: maxMemo})}
 }
 
-// get returns what find returns. Nobody changes it.
+// get returns the cached result of find. Callers must not modify it.
 func (m memo) get(grants, scopes []string, find func() []string) []string {
 	key := strings.Join(grants, " ") + "\n" + strings.Join(scopes, " ")
 	permissions, ok := m.cache.Get(key)

@@ -129,12 +129,12 @@ func TestKnown(t *testing.T) {
 	c := NewCatalog(all)
 	for _, good := range []string{"read", "scheduling", "*", "payroll.*", "commons.person.read"} {
 		t.Run(good, func(t *testing.T) {
-			assert.True(t, c.Known(good), good)
+			assert.True(t, c.IsKnown(good), good)
 		})
 	}
 	for _, bad := range []string{"", "openid", "payroll", "commons.person.raed", "a b", "Read", "(.*"} {
 		t.Run(bad, func(t *testing.T) {
-			assert.False(t, c.Known(bad), bad)
+			assert.False(t, c.IsKnown(bad), bad)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-// Package signing keeps the keys that sign tokens.
+// Package signing stores the keys that sign tokens.
 package signing
 
 import (
@@ -19,51 +19,50 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 )
 
-// checksPerRotation is how often a process checks the keys while the next one is published
-// and does not sign yet.
+// checksPerRotation is the number of checks of the keys during the time in which the next key is published and
+// does not sign yet.
 const checksPerRotation = 10
 
-// lockKeys has who makes a signing key.
+// lockKeys serializes the creation of signing keys.
 const lockKeys advisory.Lock = "signing keys"
 
-// Config says how long keys and tokens live. All of it is required.
+// Config contains the lifetimes of keys and tokens. All fields are required.
 type Config struct {
-	// TokenLife is how long a token stays valid.
+	// TokenLife is how long a token is valid.
 	TokenLife time.Duration
-	// Life is how long a key is in use, from its first token to the end of the last one.
+	// Life is how long a key is used, from its first token to the end of the last one.
 	Life time.Duration
-	// KeySetLife is how long services keep the key set.
+	// KeySetLife is how long services cache the key set.
 	KeySetLife time.Duration
 }
 
-// Keys are the signing keys of the installation. All replicas share them
-// through the database. It is safe for concurrent use.
+// Keys are the signing keys of the installation. All replicas share them through the database. Keys is safe for
+// concurrent use.
 type Keys struct {
 	pool  *pg.Pool
 	clock clock.Clock
-	// tokenLife is how long a token that is signed now stays valid.
+	// tokenLife is how long a token that is signed now is valid.
 	tokenLife time.Duration
-	// life is how long a key is in use.
+	// life is how long a key is used.
 	life time.Duration
-	// ahead is how long a key is published before it signs: twice as long as services
-	// keep a key set.
+	// ahead is how long a key is published before it signs: twice as long as services cache the key set.
 	ahead time.Duration
-	// wrapper is nil when private keys are stored as they are.
+	// wrapper is nil if private keys are stored without encryption.
 	wrapper Wrapper
 
 	mu      sync.Mutex
 	current *key
-	// public is what was published last, until publicUntil.
+	// public is the key set that was read last, and valid until publicUntil.
 	public      *jose.JSONWebKeySet
 	publicUntil time.Time
 }
 
 const (
-	// publicLife is how long the keys that are published are remembered.
+	// publicLife is how long the published keys are cached.
 	publicLife = time.Second
-	// settled is how long before the next key is made they are not any more: no
-	// replica's clock is so far ahead that it makes one before.
-	settled = time.Hour
+	// clockMargin is the time before the creation of the next key in which the key set is not cached. It
+	// exceeds the clock differences between replicas, so no replica creates a key earlier.
+	clockMargin = time.Hour
 )
 
 type key struct {
@@ -75,23 +74,23 @@ type key struct {
 	useFrom  time.Time
 }
 
-// New makes Keys. Without a wrapper private keys are stored as they are.
+// New returns Keys. Without a wrapper, private keys are stored without encryption.
 func New(pool *pg.Pool, clk clock.Clock, cfg Config, wrapper Wrapper) (*Keys, error) {
 	ahead := 2 * cfg.KeySetLife
 	if cfg.TokenLife <= 0 || cfg.TokenLife > cfg.Life/2 || ahead <= 0 || cfg.Life < 4*ahead {
-		return nil, fmt.Errorf("signing: tokens cannot live for %s when keys live for %s, and services keep the key set for %s: "+
-			"a key must live for %s, and twice as long as tokens", cfg.TokenLife, cfg.Life, ahead/2, 4*ahead)
+		return nil, fmt.Errorf("signing: tokens cannot live for %s if keys live for %s and services cache the key set for %s: "+
+			"a key must live for at least %s, and twice as long as tokens", cfg.TokenLife, cfg.Life, ahead/2, 4*ahead)
 	}
 	return &Keys{pool: pool, clock: clk, tokenLife: cfg.TokenLife, life: cfg.Life, ahead: ahead, wrapper: wrapper}, nil
 }
 
-// Run makes the next key before it is needed, until ctx ends.
+// Run creates the next key before it is needed, until ctx ends.
 func (k *Keys) Run(ctx context.Context, log *slog.Logger) error {
 	ticker := time.NewTicker(k.ahead / checksPerRotation)
 	defer ticker.Stop()
 	for {
 		if err := k.Maintain(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "the signing keys could not be looked after", "error", err)
+			log.WarnContext(ctx, "the signing keys could not be maintained", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -101,12 +100,11 @@ func (k *Keys) Run(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// Maintain makes and publishes the next key when the last one will soon sign no more,
-// or retires, and wraps keys that are not wrapped by the wrapper's present key. Then the
-// process looks anew with which key it signs.
+// Maintain creates and publishes the next key if the last one will soon stop signing or retires. It encrypts
+// keys that the wrapper's current key has not encrypted. Afterwards the process selects its signing key again.
 func (k *Keys) Maintain(ctx context.Context) error {
 	defer k.invalidate()
-	return k.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	return k.inLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		now := k.clock.Now()
 		if err := k.wrapAll(ctx, tx); err != nil {
 			return err
@@ -131,8 +129,8 @@ func (k *Keys) Maintain(ctx context.Context) error {
 	})
 }
 
-// Retire has all keys replaced at the next look of a process that serves, and returns how
-// many there are. No token is refused because of it. It needs no wrapper.
+// Retire marks all keys for replacement at the next check of a serving process, and returns their number.
+// Existing tokens stay valid. It needs no wrapper.
 func Retire(ctx context.Context, db pg.Querier, now time.Time) (int64, error) {
 	done, err := db.Exec(ctx, `UPDATE signing_key SET retires = true WHERE not_after > $1`, now)
 	if err != nil {
@@ -141,25 +139,25 @@ func Retire(ctx context.Context, db pg.Querier, now time.Time) (int64, error) {
 	return done.RowsAffected(), nil
 }
 
-// retire lets the keys that retire sign no longer than until the next one is known
-// everywhere, and their last token end by itself.
+// retire limits the signing time of retiring keys to the time until all services know the next key. Their last
+// tokens stay valid until their end.
 func (k *Keys) retire(ctx context.Context, tx pgx.Tx, now time.Time) error {
 	_, err := tx.Exec(ctx, `UPDATE signing_key SET not_after = least(not_after, $1), retires = false WHERE retires`,
 		now.Add(k.tokenLife+2*k.ahead))
 	return err
 }
 
-// invalidate has the key looked up anew that signs: another process may have made one, or
-// an operator may have removed one.
+// invalidate makes the next caller read the signing key again: another process may have created one, or an
+// operator may have removed one.
 func (k *Keys) invalidate() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.current = nil
 }
 
-// wrapAll wraps the private keys that are stored as they are, and wraps anew those that
-// an earlier key wrapped, so that nobody needs that one any more. Keys that were stored as
-// they are retire, since copies of the database may hold them.
+// wrapAll encrypts private keys that are stored without encryption, and re-encrypts keys that an earlier
+// wrapping key encrypted, so that the earlier key becomes unnecessary. Keys that were stored without encryption
+// retire, because copies of the database may contain them.
 func (k *Keys) wrapAll(ctx context.Context, tx pgx.Tx) error {
 	if k.wrapper == nil {
 		return nil
@@ -192,7 +190,7 @@ func (k *Keys) wrapAll(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// unwrap returns a private key as it was before it was wrapped, if it was.
+// unwrap returns a private key in plain form.
 func (k *Keys) unwrap(ctx context.Context, id string, private []byte, wrapped bool) ([]byte, error) {
 	switch {
 	case !wrapped:
@@ -203,8 +201,7 @@ func (k *Keys) unwrap(ctx context.Context, id string, private []byte, wrapped bo
 	return k.wrapper.Unwrap(ctx, id, private)
 }
 
-// Signer returns a signer for tokens that are issued now. The first one makes
-// the first key.
+// Signer returns a signer for tokens that are issued now. The first call creates the first key.
 func (k *Keys) Signer(ctx context.Context) (jose.Signer, error) {
 	current, err := k.signingKey(ctx)
 	if err != nil {
@@ -213,8 +210,8 @@ func (k *Keys) Signer(ctx context.Context) (jose.Signer, error) {
 	return current.signer, nil
 }
 
-// signerOf makes the signer of a key. It is safe for concurrent use.
-func signerOf(k *key) (jose.Signer, error) {
+// newSigner returns the signer of a key. It is safe for concurrent use.
+func newSigner(k *key) (jose.Signer, error) {
 	opts := (&jose.SignerOptions{}).WithType("JWT").WithHeader(jose.HeaderKey("kid"), k.id)
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: k.private}, opts)
 	if err != nil {
@@ -223,8 +220,8 @@ func signerOf(k *key) (jose.Signer, error) {
 	return signer, nil
 }
 
-// Public returns the keys that may have signed tokens that are still valid, as they
-// were at most a second ago. There is at least one. Callers must not change it.
+// Public returns the keys of all tokens that can still be valid, at most a second old. There is at least one.
+// Callers must not modify the result.
 func (k *Keys) Public(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	current, err := k.signingKey(ctx)
 	if err != nil {
@@ -237,11 +234,11 @@ func (k *Keys) Public(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	if now.Before(until) {
 		return set, nil
 	}
-	if set, err = k.published(ctx, now); err != nil {
+	if set, err = k.loadPublished(ctx, now); err != nil {
 		return nil, err
 	}
-	// A key that somebody makes is published before anybody sees a token of it.
-	if now.Add(k.tokenLife + settled).Before(current.notAfter) {
+	// Do not cache the set when a new key may appear: it must be published before its first token.
+	if now.Add(k.tokenLife + clockMargin).Before(current.notAfter) {
 		k.mu.Lock()
 		k.public, k.publicUntil = set, now.Add(publicLife)
 		k.mu.Unlock()
@@ -249,8 +246,8 @@ func (k *Keys) Public(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	return set, nil
 }
 
-// published reads the keys that are published at a time.
-func (k *Keys) published(ctx context.Context, now time.Time) (*jose.JSONWebKeySet, error) {
+// loadPublished reads the keys that are published at a time.
+func (k *Keys) loadPublished(ctx context.Context, now time.Time) (*jose.JSONWebKeySet, error) {
 	keys, err := pg.Collect(ctx, k.pool, func(row pgx.CollectableRow) (jose.JSONWebKey, error) {
 		var id string
 		var public []byte
@@ -276,18 +273,18 @@ func (k *Keys) signingKey(ctx context.Context) (*key, error) {
 	if err != nil {
 		return nil, err
 	}
-	if current.signer, err = signerOf(current); err != nil {
+	if current.signer, err = newSigner(current); err != nil {
 		return nil, err
 	}
 	k.current = current
 	return current, nil
 }
 
-// ensure returns the last key that signs by now and is good until the given time, and
-// makes one when there is none. Replicas wait for each other, so that one makes it.
+// ensure returns the newest key that signs already and is valid until a time. If there is none, it creates one;
+// replicas wait for each other, so that only one of them does.
 func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 	var found *key
-	err := k.locked(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := k.inLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		now := k.clock.Now()
 		keys, err := k.load(ctx, tx, until)
 		if err != nil {
@@ -299,8 +296,8 @@ func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 				return nil
 			}
 		}
-		// When the present one ended too early, the next one has at least been published for
-		// a while: better than one that nobody knows.
+		// If the current key ended early, use the next one although it does not sign yet: services know it
+		// better than a completely new one.
 		if len(keys) > 0 {
 			found = keys[len(keys)-1]
 			return nil
@@ -314,10 +311,10 @@ func (k *Keys) ensure(ctx context.Context, until time.Time) (*key, error) {
 	return found, nil
 }
 
-const makesKeys pg.Unaudited = "keys are made when they are needed, whoever calls"
+const makesKeys pg.Unaudited = "keys are created on demand, for any caller"
 
-// locked runs fn in a transaction for which the replicas wait for each other.
-func (k *Keys) locked(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
+// inLock runs fn in a transaction under a lock that all replicas share.
+func (k *Keys) inLock(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
 	return makesKeys.InTx(ctx, k.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockKeys.Wait(ctx, tx, advisory.OfDatabase); err != nil {
 			return err
@@ -333,24 +330,24 @@ func (k *Keys) make(ctx context.Context, tx pgx.Tx, from time.Time) (*key, error
 		return nil, err
 	}
 	now := k.clock.Now()
-	made := &key{id: rand.Text(), public: public, private: private, notAfter: from.Add(k.life), useFrom: from}
+	created := &key{id: rand.Text(), public: public, private: private, notAfter: from.Add(k.life), useFrom: from}
 	stored := private.Seed()
 	if k.wrapper != nil {
-		if stored, err = k.wrapper.Wrap(ctx, made.id, stored); err != nil {
+		if stored, err = k.wrapper.Wrap(ctx, created.id, stored); err != nil {
 			return nil, err
 		}
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO signing_key (id, public_key, private_key, created_at, not_after, wrapped, use_from)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`, made.id, []byte(public), stored, now, made.notAfter, k.wrapper != nil, from)
-	return made, err
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`, created.id, []byte(public), stored, now, created.notAfter, k.wrapper != nil, from)
+	return created, err
 }
 
 var (
-	errKey     = errors.New("signing: a stored key has the wrong length, or is not the private one of its public key")
-	errWrapped = errors.New("signing: the signing keys in the database are encrypted: give the key that encrypted them (--key-encryption-file)")
+	errKey     = errors.New("signing: a stored key has the wrong length, or its private and public parts do not match")
+	errWrapped = errors.New("signing: the signing keys in the database are encrypted: pass the key that encrypted them (--key-encryption-file)")
 )
 
-// load returns the keys that are good after a time, the one that signs last first.
+// load returns the keys that are valid after a time, beginning with the one that signs last.
 func (k *Keys) load(ctx context.Context, db pg.Querier, after time.Time) ([]*key, error) {
 	return pg.Collect(ctx, db, func(row pgx.CollectableRow) (*key, error) {
 		var public, seed []byte

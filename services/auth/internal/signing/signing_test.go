@@ -310,7 +310,7 @@ func TestPrivateKeysAreWrapped(t *testing.T) {
 	_, err = pool.Exec(t.Context(), `UPDATE signing_key SET id = 'other ' || id`)
 	require.NoError(t, err)
 	_, err = with(wrapperOf(t, otherWrapKey)).Signer(t.Context())
-	assert.ErrorContains(t, err, "was changed", "it belongs to its id")
+	assert.ErrorContains(t, err, "was tampered with", "it belongs to its id")
 	for _, wrong := range []string{"", "short", "AAAA"} {
 		t.Run(wrong, func(t *testing.T) {
 			_, err := signing.NewLocalWrapper(wrong)

@@ -14,14 +14,13 @@ import (
 	"strings"
 )
 
-// Wrapper encrypts private keys before the database gets them, by a key that the
-// database does not hold: a local one, or a key management service.
+// Wrapper encrypts private keys for the database with a key that is not in the database: a local key, or one in
+// a key management service.
 type Wrapper interface {
-	// Wrap encrypts the private key with an id, and Unwrap decrypts it. What was wrapped
-	// for one id cannot be unwrapped for another.
+	// Wrap encrypts the private key with an id, and Unwrap decrypts it. Unwrap fails for another id.
 	Wrap(ctx context.Context, id string, private []byte) ([]byte, error)
 	Unwrap(ctx context.Context, id string, wrapped []byte) ([]byte, error)
-	// Current reports whether the present key wrapped it, not one of before.
+	// Current reports whether the current wrapping key, not an earlier one, encrypted a private key.
 	Current(wrapped []byte) bool
 }
 
@@ -30,15 +29,15 @@ const (
 	wrapIDBytes  = 8
 )
 
-// localWrapper wraps with AES-256-GCM by the first of its keys, and unwraps by all of
-// them, so that a key can be replaced.
+// localWrapper encrypts with AES-256-GCM and its first key, and decrypts with all of its keys, so that keys can
+// be replaced.
 type localWrapper struct {
 	ids     [][]byte
 	ciphers []cipher.AEAD
 }
 
-// NewLocalWrapper makes a Wrapper of keys in base64, one a line, of 32 bytes each. The
-// first one wraps; the others are for what they have wrapped before.
+// NewLocalWrapper returns a Wrapper from base64 text with one key of 32 bytes on each line. It encrypts with
+// the first key; the other keys decrypt older data.
 func NewLocalWrapper(text string) (Wrapper, error) {
 	w := &localWrapper{}
 	for line := range strings.Lines(text) {
@@ -47,7 +46,7 @@ func NewLocalWrapper(text string) (Wrapper, error) {
 		}
 		key, err := base64.StdEncoding.DecodeString(line)
 		if err != nil || len(key) != wrapKeyBytes {
-			return nil, fmt.Errorf("signing: an encryption key is 32 random bytes in base64, as openssl rand -base64 %d makes it", wrapKeyBytes)
+			return nil, fmt.Errorf("signing: an encryption key must be 32 random bytes in base64; create one with openssl rand -base64 %d", wrapKeyBytes)
 		}
 		block, err := aes.NewCipher(key)
 		if err != nil {
@@ -66,15 +65,15 @@ func NewLocalWrapper(text string) (Wrapper, error) {
 	return w, nil
 }
 
-// ReadLocalWrapper is NewLocalWrapper for the keys in a file that only its owner and group
-// may read: orchestrators give secrets to a group.
+// ReadLocalWrapper is NewLocalWrapper for a file that only its owner and group may read, because orchestrators
+// give secrets to a group.
 func ReadLocalWrapper(path string) (Wrapper, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("signing: %w", err)
 	}
 	if info.Mode().Perm()&0o037 != 0 {
-		return nil, fmt.Errorf("signing: %s may be read by everybody or written by its group: chmod 600 it", path)
+		return nil, fmt.Errorf("signing: other users can read %s, or its group can write it: run chmod 600", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -85,14 +84,14 @@ func ReadLocalWrapper(path string) (Wrapper, error) {
 
 func (w *localWrapper) Wrap(_ context.Context, id string, private []byte) ([]byte, error) {
 	nonce := make([]byte, w.ciphers[0].NonceSize())
-	_, _ = rand.Read(nonce) // It never fails.
+	_, _ = rand.Read(nonce) // rand.Read never fails.
 	out := append(bytes.Clone(w.ids[0]), nonce...)
 	return w.ciphers[0].Seal(out, nonce, private, []byte(id)), nil
 }
 
 func (w *localWrapper) Current(wrapped []byte) bool { return bytes.HasPrefix(wrapped, w.ids[0]) }
 
-var errUnwrap = errors.New("signing: the key that encrypted the signing keys in the database is not among those that were given (--key-encryption-file)")
+var errUnwrap = errors.New("signing: the key that encrypted the signing keys in the database is missing: add it to --key-encryption-file")
 
 func (w *localWrapper) Unwrap(_ context.Context, id string, wrapped []byte) ([]byte, error) {
 	size := w.ciphers[0].NonceSize()
@@ -104,7 +103,7 @@ func (w *localWrapper) Unwrap(_ context.Context, id string, wrapped []byte) ([]b
 			rest := wrapped[wrapIDBytes:]
 			private, err := w.ciphers[i].Open(nil, rest[:size], rest[size:], []byte(id))
 			if err != nil {
-				return nil, fmt.Errorf("signing: a signing key was changed: %w", err)
+				return nil, fmt.Errorf("signing: a signing key was tampered with: %w", err)
 			}
 			return private, nil
 		}

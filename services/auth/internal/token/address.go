@@ -8,14 +8,12 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// addressHeader carries the addresses that a request came by: the edge adds the
-// one that called it, and leaves those before it only when a trusted proxy sent
-// them.
+// addressHeader lists the addresses through which a request came. The edge appends its caller's address, and
+// keeps earlier ones only from trusted proxies.
 const addressHeader = "x-forwarded-for"
 
-// addressOf returns the address of the caller, or "": what the trusted proxy
-// saw, or else what the edge saw.
-func addressOf(ctx context.Context) string {
+// callerAddress returns the address of the caller as the trusted proxy or else the edge saw it, or "".
+func callerAddress(ctx context.Context) string {
 	values := metadata.ValueFromIncomingContext(ctx, addressHeader)
 	if len(values) == 0 {
 		return ""

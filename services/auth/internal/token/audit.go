@@ -13,15 +13,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
-// What the audit trail calls what is done here.
+// Operation names in the audit log.
 const (
 	auditLogin      = "login"
 	auditRefresh    = "refresh"
 	auditRevocation = "revocation"
 )
 
-// loggedIn is the event of a log-in.
-func (h *Handler) loggedIn(c *client, u *user, sid string) audit.Event {
+// loginEvent returns the audit event of a log-in.
+func (h *Handler) loginEvent(c *client, u *user, sid string) audit.Event {
 	return audit.Event{
 		Tenant: c.tenantID, At: h.Clock.Now(), User: u.name, PersonID: u.personID, Client: c.id,
 		Operation: auditLogin, Objects: objects(sid), Outcome: audit.OK,
@@ -35,16 +35,14 @@ func objects(id string) []string {
 	return []string{id}
 }
 
-// refused keeps that a log-in or a refresh was refused, and returns the error that
-// the caller gets. What is no request at all is left to the access log, and what
-// was asked too often is gathered (see gathered), as is what is more than the rows
-// that a tenant may have in a while: otherwise anybody could fill the disk. Names
-// are kept of users and clients who exist; others may be passwords in the wrong
-// field.
-func (h *Handler) refused(ctx context.Context, req *authv1.IssueTokenRequest, cause error) error {
+// recordDenial writes the denial of a log-in or refresh to the audit log, and returns the error for the caller.
+// Malformed requests appear in the access log only. Requests over the rate, and denials beyond the row budget
+// of the tenant, are only counted (see countDenial), because otherwise an attacker could fill the disk. The
+// event names only users and clients that exist, because an unknown name may be a password in the wrong field.
+func (h *Handler) recordDenial(ctx context.Context, req *authv1.IssueTokenRequest, cause error) error {
 	f := fault.FromError(cause)
 	if f.Status == http.StatusTooManyRequests {
-		return h.gathered(ctx, nil, cause)
+		return h.countDenial(ctx, nil, cause)
 	}
 	if f.OAuth == "" || f.OAuth == "invalid_request" || f.OAuth == "unsupported_grant_type" || f.Status >= http.StatusInternalServerError {
 		return cause
@@ -54,12 +52,12 @@ func (h *Handler) refused(ctx context.Context, req *authv1.IssueTokenRequest, ca
 		e.Operation = auditRefresh
 	}
 	var err error
-	if e.Tenant, err = h.tenantOf(ctx); err == nil {
+	if e.Tenant, err = h.requestTenant(ctx); err == nil {
 		ctx = tenant.With(ctx, e.Tenant)
 		err = h.Pool.QueryRow(ctx, `SELECT
 			coalesce((SELECT client_id FROM client WHERE tenant_id = $1 AND client_id = $2), ''),
 			coalesce((SELECT username FROM app_user WHERE tenant_id = $1 AND username_key = $3), '')`,
-			e.Tenant, req.GetClientId(), username.KeyOf(req.GetUsername())).Scan(&e.Client, &e.User)
+			e.Tenant, req.GetClientId(), username.LookupKey(req.GetUsername())).Scan(&e.Client, &e.User)
 	}
 	if err == nil && !h.rows.take(e.Tenant, e.At) {
 		return f.WithCause(authn.RefusedTo(&authn.Principal{Tenant: e.Tenant, Subject: e.User, Client: e.Client}, f.Unwrap()))
@@ -68,15 +66,14 @@ func (h *Handler) refused(ctx context.Context, req *authv1.IssueTokenRequest, ca
 		err = e.Write(ctx, h.Pool)
 	}
 	if err != nil {
-		h.Log.ErrorContext(ctx, "a refused log-in could not be written to the audit trail", "error", err)
+		h.Log.ErrorContext(ctx, "a denied log-in could not be written to the audit log", "error", err)
 	}
 	return cause
 }
 
-// gathered returns the error of a request that was refused without a row of its own,
-// so that it is counted in the trail of the tenant: a log-in that came too often, or
-// a revocation. The client is nil when it is not known.
-func (h *Handler) gathered(ctx context.Context, c *client, err error) error {
+// countDenial returns an error that makes the caller count the denial in the tenant's audit log, without a row
+// of its own. It is for log-ins over the rate, and for revocations. The client is nil if it is unknown.
+func (h *Handler) countDenial(ctx context.Context, c *client, err error) error {
 	f := fault.FromError(err)
 	if f.OAuth == "" || f.OAuth == "invalid_request" || f.Status >= http.StatusInternalServerError {
 		return err
@@ -84,25 +81,25 @@ func (h *Handler) gathered(ctx context.Context, c *client, err error) error {
 	p := &authn.Principal{}
 	if c != nil {
 		p.Tenant, p.Client = c.tenantID, c.id
-	} else if id, tenantErr := h.tenantOf(ctx); tenantErr == nil {
+	} else if id, tenantErr := h.requestTenant(ctx); tenantErr == nil {
 		p.Tenant = id
 	}
 	return f.WithCause(authn.RefusedTo(p, f.Unwrap()))
 }
 
-// revocationOf is the event of a revocation, of an access token, a family, or a
-// token of an identity provider.
-func (h *Handler) revocationOf(c *client, userName string, id string) audit.Event {
+// revocationEvent returns the audit event of a revocation: of an access token, a family, or a token of an
+// identity provider.
+func (h *Handler) revocationEvent(c *client, userName string, id string) audit.Event {
 	return audit.Event{
 		Tenant: c.tenantID, At: h.Clock.Now(), User: userName, Client: c.id,
 		Operation: auditRevocation, Objects: []string{id}, Outcome: audit.OK,
 	}
 }
 
-// auditExchange keeps, once for each token, how it fared with a user whom an
-// identity provider has named; nil when there is none who may log in.
+// auditExchange writes, once for each token, whether the user of an identity-provider token could log in. u is
+// nil if not.
 func (h *Handler) auditExchange(ctx context.Context, who *federation.Identified, u *user) error {
-	e := h.loggedIn(providerClient(who), &user{}, who.ID)
+	e := h.loginEvent(providerClient(who), &user{}, who.ID)
 	if u == nil {
 		e.Outcome = "unknown_or_locked_user"
 	} else {
@@ -119,6 +116,5 @@ func (h *Handler) auditExchange(ctx context.Context, who *federation.Identified,
 	return err
 }
 
-// maxSeen bounds the tokens that are remembered; when more are seen, some are
-// kept twice in the trail.
+// maxSeen is the number of tokens in the cache. Tokens beyond it may be logged twice.
 const maxSeen = 50_000

@@ -11,10 +11,10 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// maxHost is the longest name that a host has in the DNS, with a port.
+// maxHost is the longest DNS host name with a port.
 const maxHost = 253 + len(":65535")
 
-// GetOpenIDConfiguration says where tokens are issued, revoked and verified.
+// GetOpenIDConfiguration returns the endpoints for issuing, revoking and verifying tokens.
 func (h *Handler) GetOpenIDConfiguration(ctx context.Context, _ *authv1.GetOpenIDConfigurationRequest) (*authv1.GetOpenIDConfigurationResponse, error) {
 	base := strings.TrimSuffix(h.cfg.PublicURL, "/")
 	if base == "" {
@@ -41,30 +41,29 @@ func (h *Handler) GetOpenIDConfiguration(ctx context.Context, _ *authv1.GetOpenI
 	}, nil
 }
 
-// calledURL returns the URL by which the caller reached us. It is shown to whoever asks,
-// and may be kept by a cache between, so no caller chooses it: it must be the host name
-// of a tenant, or this machine.
+// calledURL returns the URL that the caller used for this server. Responses contain it and a cache may store
+// them, so callers must not choose it freely: it must be the host name of a tenant, or this machine.
 func (h *Handler) calledURL(ctx context.Context) (string, error) {
 	authority := forwardedHost(ctx)
 	if !isAuthority(authority) {
-		return "", fault.Invalid(fault.CodeBadRequest, "The request names no host.")
+		return "", fault.Invalid(fault.CodeBadRequest, "The request has no valid Host header. Use the host name of the server.")
 	}
-	host := strings.Trim(hostOf(ctx), "[]")
+	host := strings.Trim(callerHost(ctx), "[]")
 	if ip := net.ParseIP(host); strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback() {
 		return "https://" + authority, nil
 	}
-	n, err := h.named(ctx)
+	n, err := h.resolveHost(ctx)
 	if err != nil {
 		return "", err
 	}
 	if !n.own {
-		return "", fault.Invalid(fault.CodeBadRequest, "No tenant has this host name. The operator says by --public-url where clients reach the server.")
+		return "", fault.Invalid(fault.CodeBadRequest, "No tenant has this host name. Use a tenant's host name, or ask the operator to set --public-url.")
 	}
 	return "https://" + authority, nil
 }
 
-// isAuthority reports whether text is a host name or address with an optional
-// port. It ends up in a response, so it holds nothing else.
+// isAuthority reports whether text is a host name or address with an optional port. Responses contain the text,
+// so nothing else is permitted.
 func isAuthority(text string) bool {
 	if text == "" || len(text) > maxHost {
 		return false

@@ -13,23 +13,21 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// family is the tokens that one log-in leads to.
+// family is the set of tokens from one log-in.
 type family struct {
 	sid string
-	// expiresAt ends the refresh token, and accessUntil the last access token
-	// that was issued so far.
+	// expiresAt is the end of the refresh token, and accessUntil the end of the last access token so far.
 	expiresAt, accessUntil time.Time
-	// scope is what the log-in asked for.
+	// scope is the scope that the log-in requested.
 	scope string
 }
 
-// errOutdated says that what a log-in goes by was changed while it was made, so that
-// its tokens would say what is no longer so.
+// errOutdated reports that data of the log-in changed while it ran, so its tokens would be outdated.
 var errOutdated = errors.New("the user, their profile, the client or the tenant was changed during the log-in")
 
-// insertFamily stores the family of a log-in, and the event of it, provided that
-// what its tokens say is so still. The rows stay locked until it is there: whoever
-// changes one of them meanwhile waits, and then finds the family and ends it.
+// insertFamily stores the family of a log-in and its audit event, provided that the data in its tokens is still
+// current. It locks the rows with that data until the commit: a concurrent change waits, and then finds and
+// revokes the family.
 func insertFamily(ctx context.Context, db pg.Querier, e audit.Event, c *client, u *user, refreshToken string, f family, now time.Time) error {
 	hash := sha256.Sum256([]byte(refreshToken))
 	err := e.WriteWith(ctx, db, `WITH p AS (SELECT permissions, row_scope, own_record_actions FROM access_profile WHERE tenant_id = $1 AND name = $10 FOR SHARE)
@@ -50,8 +48,7 @@ func insertFamily(ctx context.Context, db pg.Querier, e audit.Event, c *client, 
 	return err
 }
 
-// sweepFamilies removes families that are over, of all tenants, at most limit
-// of them, and returns how many it found.
+// sweepFamilies removes at most limit expired families of all tenants, and returns their number.
 func sweepFamilies(ctx context.Context, db pg.Querier, now time.Time, limit int) (int64, error) {
 	done, err := db.Exec(tenant.All(ctx), `DELETE FROM token_family WHERE (tenant_id, sid) IN (
 		SELECT tenant_id, sid FROM token_family WHERE expires_at <= $1 LIMIT $2)`, now, limit)

@@ -21,17 +21,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 )
 
-// exchangedLife is how long others take our word for a token of an identity
-// provider: the longest time for which a change of the user, of their profile
-// or of the provider goes unnoticed.
+// exchangedLife is how long services cache the result for a token of an identity provider. It is also the
+// longest delay until a change of the user, the profile or the provider takes effect.
 const exchangedLife = time.Minute
 
-// errUnknownUser says that a provider's token is good, and that we do not know whom
-// it means, or do not let them in.
-var errUnknownUser = errors.New("the token names no user who may log in")
+// errUnknownUser reports that a provider's token is valid, but its user is unknown or locked.
+var errUnknownUser = errors.New("the token's user is unknown or may not log in")
 
-// ResolveFederatedToken returns an access token of our own for a token of an
-// identity provider.
+// ResolveFederatedToken returns an access token of this server for a token of an identity provider.
 func (h *Handler) ResolveFederatedToken(ctx context.Context, req *authv1.ResolveFederatedTokenRequest) (*authv1.ResolveFederatedTokenResponse, error) {
 	token, err := h.Exchange(ctx, req.GetToken())
 	if err != nil {
@@ -57,11 +54,11 @@ func (h *Handler) Exchange(ctx context.Context, token string) (string, error) {
 	if u == nil {
 		return "", fault.Unauthenticated(fault.CodeUnauthenticated, "The token is not accepted.").WithCause(errUnknownUser)
 	}
-	return h.exchanged(ctx, who, u)
+	return h.signExchanged(ctx, who, u)
 }
 
-// exchanged signs the token that stands for a provider's token.
-func (h *Handler) exchanged(ctx context.Context, who *federation.Identified, u *user) (string, error) {
+// signExchanged signs the token of this server that replaces a provider's token.
+func (h *Handler) signExchanged(ctx context.Context, who *federation.Identified, u *user) (string, error) {
 	signer, err := h.Keys.Signer(ctx)
 	if err != nil {
 		return "", err
@@ -78,15 +75,13 @@ func (h *Handler) exchanged(ctx context.Context, who *federation.Identified, u *
 	return claims.Sign(signer)
 }
 
-// providerClient stands for the client that a provider's token was issued to, of
-// which we know nothing.
+// providerClient returns a placeholder for the unknown client that a provider's token was issued to.
 func providerClient(who *federation.Identified) *client {
 	return &client{tenantID: who.Tenant, id: "idp-" + strconv.FormatInt(who.Provider, 10)}
 }
 
-// federatedUser returns the user whom a provider's token means, with what the
-// token or else their profile grants; nil when there is none, or they are
-// locked.
+// federatedUser returns the user of a provider's token, with the profile from the token or else the user's own.
+// It returns nil if there is no such user, or the user is locked.
 func (h *Handler) federatedUser(ctx context.Context, who *federation.Identified) (*user, error) {
 	u, err := findIdentifiedUser(ctx, h.Pool, who)
 	if err != nil || u == nil || u.lockedOut {
@@ -100,16 +95,16 @@ func (h *Handler) federatedUser(ctx context.Context, who *federation.Identified)
 		return nil, err
 	}
 	if who.Profile != "" {
-		u.profile, err = profile.Named(ctx, h.Pool, who.Tenant, who.Profile)
+		u.profile, err = profile.Find(ctx, h.Pool, who.Tenant, who.Profile)
 	}
 	return u, err
 }
 
-// findIdentifiedUser returns the user whom a provider's token names, or nil. A number
-// that two users have names nobody.
+// findIdentifiedUser returns the user that a provider's token names, or nil. A person number that two users
+// share identifies no user.
 func findIdentifiedUser(ctx context.Context, db pg.Querier, who *federation.Identified) (*user, error) {
 	if !who.ByPersonNumber {
-		return userNamed(ctx, db, who.Tenant, names.Clean(who.Name))
+		return findUser(ctx, db, who.Tenant, names.Clean(who.Name))
 	}
 	rows, err := db.Query(ctx, selectUser+` WHERE u.tenant_id = $1 AND u.person_number = $2 AND u.person_number <> '' LIMIT 2`, who.Tenant, names.Clean(who.Name))
 	if err != nil {
@@ -122,8 +117,7 @@ func findIdentifiedUser(ctx context.Context, db pg.Querier, who *federation.Iden
 	return found[0], nil
 }
 
-// revokeFederated ends a token of an identity provider. It returns false when
-// the token is none that would be accepted.
+// revokeFederated revokes a token of an identity provider. It returns false if the token is not acceptable.
 func (h *Handler) revokeFederated(ctx context.Context, c *client, token string) (bool, error) {
 	who, err := h.Federation.Identify(ctx, token)
 	switch {
@@ -134,5 +128,5 @@ func (h *Handler) revokeFederated(ctx context.Context, c *client, token string) 
 	case who.Tenant != c.tenantID:
 		return false, notOwned()
 	}
-	return true, h.Revoked.Token(ctx, h.revocationOf(c, "", who.ID), who.ID, who.End)
+	return true, h.Revoked.Token(ctx, h.revocationEvent(c, "", who.ID), who.ID, who.End)
 }

@@ -33,33 +33,32 @@ import (
 )
 
 const (
-	// refreshLife is how long a refresh token can be used.
+	// refreshLife is how long a refresh token is valid.
 	refreshLife = 7 * 24 * time.Hour
 	sweepEvery  = 10 * time.Minute
 	sweepBatch  = 10000
-	// maxRepeats is how often a log-in is made again because somebody changed what
-	// it goes by.
+	// maxRepeats is how often a log-in is repeated because its data changed while it ran.
 	maxRepeats = 2
-	// hostHeader carries the host name that the edge was called by.
+	// hostHeader contains the host name by which the caller addressed the edge.
 	hostHeader = "x-forwarded-host"
 )
 
 // Config of tokens.
 type Config struct {
-	// Issuer and Audience that access tokens name.
+	// Issuer and Audience of access tokens.
 	Issuer, Audience string
 	// Life of an access token.
 	Life time.Duration
-	// PublicURL is where clients reach the edge; the host name of each request, if it is a tenant's,
-	// when it is empty.
+	// PublicURL is the address of the edge for clients. If it is empty, the host name of each request is used,
+	// if it belongs to a tenant.
 	PublicURL string
-	// ClientCredentials serves that grant to the clients that may use it.
+	// ClientCredentials enables this grant for the clients that may use it.
 	ClientCredentials bool
-	// DefaultAuthChain is the chain of requests that name none; they are refused when it is empty.
+	// DefaultAuthChain is the chain of requests without one. If it is empty, such requests are refused.
 	DefaultAuthChain string
 }
 
-// grants are the names of the grants that are served.
+// grants returns the names of the enabled grants.
 func (c Config) grants() []string {
 	if c.ClientCredentials {
 		return []string{grantPassword, grantRefresh, grantClient}
@@ -67,22 +66,22 @@ func (c Config) grants() []string {
 	return []string{grantPassword, grantRefresh}
 }
 
-// Deps are what tokens need of others.
+// Deps are the dependencies of the handler.
 type Deps struct {
 	Pool   *pg.Pool
 	Keys   *signing.Keys
 	Hasher *password.Hasher
 	Log    *slog.Logger
 	Clock  clock.Clock
-	// Scopes knows what scopes mean.
+	// Scopes interprets scopes.
 	Scopes *scopes.Catalog
-	// Verifier decides which tokens are ours, revoked or not.
+	// Verifier recognizes tokens of this server, revoked or not.
 	Verifier   *authn.Verifier
 	Revoked    *revoked.Store
 	LoginLimit *loginlimit.Limiter
-	// Directory is nil when there is none.
+	// Directory is nil if none is configured.
 	Directory *directory.Directory
-	// Federation knows whom the tokens of identity providers mean.
+	// Federation identifies the users of identity-provider tokens.
 	Federation *federation.Handler
 }
 
@@ -92,49 +91,48 @@ type Handler struct {
 	authv1.UnsafeFederationServiceServer
 	cfg Config
 	Deps
-	// hosts remembers whose users call under which host names.
-	hosts     *cache.Cache[string, named]
+	// hosts caches the tenants of host names.
+	hosts     *cache.Cache[string, hostTenant]
 	refreshes refreshes
-	// seen remembers which tokens of identity providers are in the trail already.
+	// seen caches the identity-provider tokens that are in the audit log already.
 	seen *cache.Cache[string, struct{}]
 	rows budget
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(cfg Config, deps Deps) *Handler {
 	return &Handler{
 		cfg: cfg, Deps: deps,
-		hosts: cache.New[string](deps.Clock, cache.Config[named]{Entries: maxHosts}),
+		hosts: cache.New[string](deps.Clock, cache.Config[hostTenant]{Entries: maxHosts}),
 		seen:  cache.New[string](deps.Clock, cache.Config[struct{}]{Entries: maxSeen}),
 	}
 }
 
-// IssueToken returns tokens for a password, or an access token for a refresh
-// token. Errors are those of RFC 6749.
+// IssueToken returns tokens for a password, a refresh token or client credentials. Its errors follow RFC 6749.
 func (h *Handler) IssueToken(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
 	if err := h.cfg.check(req); err != nil {
 		return nil, err
 	}
 	if err := h.refuseOtherTenant(ctx, req.GetTenant()); err != nil {
-		return nil, h.refused(ctx, req, err)
+		return nil, h.recordDenial(ctx, req, err)
 	}
-	response, err := h.byGrant(ctx, req)
+	response, err := h.issueByGrant(ctx, req)
 	for range maxRepeats {
 		if !errors.Is(err, errOutdated) {
 			break
 		}
-		response, err = h.byGrant(ctx, req)
+		response, err = h.issueByGrant(ctx, req)
 	}
 	if errors.Is(err, errOutdated) {
-		err = fault.Unavailable("What the log-in goes by is being changed. Try again.", time.Second).WithCause(err).WithOAuth("temporarily_unavailable")
+		err = fault.Unavailable("The user's or client's settings changed during the log-in. Try again.", time.Second).WithCause(err).WithOAuth("temporarily_unavailable")
 	}
 	if err != nil {
-		err = h.refused(ctx, req, err)
+		err = h.recordDenial(ctx, req, err)
 	}
 	return response, err
 }
 
-func (h *Handler) byGrant(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+func (h *Handler) issueByGrant(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
 	if req.GetGrantType() == grantRefresh {
 		if response, err := h.refresh(ctx, req); response != nil || err != nil {
 			return response, err
@@ -147,19 +145,19 @@ func (h *Handler) byGrant(ctx context.Context, req *authv1.IssueTokenRequest) (*
 	case !c.may(req.GetGrantType()):
 		return nil, unauthorizedClient()
 	case req.GetGrantType() == grantPassword:
-		return h.byPassword(ctx, c, req)
+		return h.issueByPassword(ctx, c, req)
 	case req.GetGrantType() == grantClient:
-		return h.byClient(ctx, c, req)
+		return h.issueToClient(ctx, c, req)
 	}
 	return nil, invalidGrant()
 }
 
-func (h *Handler) byPassword(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+func (h *Handler) issueByPassword(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
 	granted, ok := h.Scopes.Of(c.scopes).Restrict(req.GetScope())
 	if !ok {
 		return nil, invalidScope()
 	}
-	u, err := h.userWith(ctx, c, req.GetUsername(), req.GetPassword())
+	u, err := h.authenticateUser(ctx, c, req.GetUsername(), req.GetPassword())
 	if err != nil {
 		return nil, err
 	}
@@ -170,21 +168,21 @@ func (h *Handler) byPassword(ctx context.Context, c *client, req *authv1.IssueTo
 	if err != nil {
 		return nil, err
 	}
-	if err := insertFamily(ctx, h.Pool, h.loggedIn(c, u, f.sid), c, u, refresh, f, now); err != nil {
+	if err := insertFamily(ctx, h.Pool, h.loginEvent(c, u, f.sid), c, u, refresh, f, now); err != nil {
 		return nil, err
 	}
 	response.RefreshToken = refresh
 	return response, nil
 }
 
-// byClient returns an access token for a client's own work: no refresh token,
-// since the client can ask again, and no id token, since there is no user.
-func (h *Handler) byClient(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+// issueToClient returns an access token for the client's own work. There is no refresh token, because the
+// client can ask again, and no id token, because there is no user.
+func (h *Handler) issueToClient(ctx context.Context, c *client, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
 	granted, ok := h.Scopes.Of(c.scopes).Restrict(req.GetScope())
 	if !ok {
 		return nil, invalidScope()
 	}
-	own, err := profile.Named(ctx, h.Pool, c.tenantID, c.profile)
+	own, err := profile.Find(ctx, h.Pool, c.tenantID, c.profile)
 	if err != nil {
 		return nil, err
 	}
@@ -192,8 +190,8 @@ func (h *Handler) byClient(ctx context.Context, c *client, req *authv1.IssueToke
 	if err != nil {
 		return nil, err
 	}
-	// It is nobody's log-in, but the client's own.
-	if err := h.loggedIn(c, &user{}, "").Write(ctx, h.Pool); err != nil {
+	// The log-in belongs to the client, not to a user.
+	if err := h.loginEvent(c, &user{}, "").Write(ctx, h.Pool); err != nil {
 		return nil, err
 	}
 	claims := h.claims(c, c.id, h.Clock.Now())
@@ -217,7 +215,7 @@ func (h *Handler) issue(ctx context.Context, c *client, u *user, f family, grant
 	return response, err
 }
 
-// claims are those that the tokens of all grants have.
+// claims returns the claims that the tokens of all grants contain.
 func (h *Handler) claims(c *client, subject string, now time.Time) authn.Claims {
 	return authn.Claims{
 		Claims: jwt.Claims{
@@ -228,13 +226,13 @@ func (h *Handler) claims(c *client, subject string, now time.Time) authn.Claims 
 	}
 }
 
-// permit writes into claims what a profile permits within a scope.
+// permit sets the claims to what a profile permits within a scope.
 func permit(claims *authn.Claims, p profile.Profile, granted scopes.Granted) {
 	claims.Permissions, claims.Rows, claims.Scope = granted.Permissions(p.Grants), string(p.Rows), granted.Text()
 	claims.OwnActions = p.OwnActions
 }
 
-// response signs an access token with what a profile permits within a scope.
+// response signs an access token with the permissions of a profile within a scope.
 func (h *Handler) response(signer jose.Signer, claims authn.Claims, p profile.Profile, granted scopes.Granted) (*authv1.IssueTokenResponse, error) {
 	claims.Audience, claims.ID = jwt.Audience{h.cfg.Audience}, rand.Text()
 	permit(&claims, p, granted)
@@ -247,8 +245,8 @@ func (h *Handler) response(signer jose.Signer, claims authn.Claims, p profile.Pr
 	}, nil
 }
 
-// signIDToken makes an OpenID Connect id token. It names neither tenant nor
-// token id, so it is no access token anywhere.
+// signIDToken returns an OpenID Connect id token. It contains neither a tenant nor a token id, so it is not
+// accepted as an access token.
 func signIDToken(signer jose.Signer, claims jwt.Claims, clientID, nonce string) (string, error) {
 	claims.Audience = jwt.Audience{clientID}
 	openID := struct {
@@ -282,7 +280,7 @@ func (h *Handler) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*a
 	return out, nil
 }
 
-// Run removes expired families now and then until ctx ends.
+// Run periodically removes expired families until ctx ends.
 func (h *Handler) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -298,10 +296,9 @@ func (h *Handler) Run(ctx context.Context) error {
 	}
 }
 
-// hostOf returns the host name that the caller used, without port, or "". It
-// only chooses whose users are asked for the password. A dot at the end, which says
-// that a name is whole, is no part of it.
-func hostOf(ctx context.Context) string {
+// callerHost returns the host name that the caller used, without port and trailing dot, or "". It only selects
+// the tenant whose users are asked for the password.
+func callerHost(ctx context.Context) string {
 	value := forwardedHost(ctx)
 	if len(value) > maxHost {
 		return ""
@@ -312,7 +309,7 @@ func hostOf(ctx context.Context) string {
 	return strings.TrimRight(value, ".")
 }
 
-// forwardedHost returns the host that the caller used as it came, or "".
+// forwardedHost returns the unmodified host that the caller used, or "".
 func forwardedHost(ctx context.Context) string {
 	if values := metadata.ValueFromIncomingContext(ctx, hostHeader); len(values) > 0 {
 		return values[0]

@@ -13,31 +13,30 @@ import (
 )
 
 const (
-	// hostsFor is how long it takes until a new host name of a tenant counts.
+	// hostsFor is how long a host name is cached, and so the delay until a new name takes effect.
 	hostsFor = 5 * time.Second
-	// maxHosts bounds the names that are remembered; callers choose them.
+	// maxHosts is the number of cached names; callers choose the names.
 	maxHosts = 1000
 )
 
-// named is the tenant of a host name, and whether the name is its own: all others are
-// the default tenant's.
-type named struct {
+// hostTenant is the tenant of a host name. own reports whether a tenant has claimed the name; all other names
+// belong to the default tenant.
+type hostTenant struct {
 	tenant int64
 	own    bool
 }
 
-// refuseOtherTenant refuses a log-in that names another tenant than its host name does: a
-// tenant is called by its name, by its id or by the first label of the host name. What is
-// answered is what a wrong password is.
+// refuseOtherTenant refuses a log-in that names a different tenant than its host name. It accepts the tenant's
+// name, its id, or the first label of the host name. The error is the same as for a wrong password.
 func (h *Handler) refuseOtherTenant(ctx context.Context, called string) error {
 	if called == "" {
 		return nil
 	}
-	id, err := h.tenantOf(ctx)
+	id, err := h.requestTenant(ctx)
 	if err != nil {
 		return err
 	}
-	host := hostOf(ctx)
+	host := callerHost(ctx)
 	if label, _, found := strings.Cut(host, "."); found && net.ParseIP(host) == nil && names.Key(label) == names.Key(called) {
 		return nil
 	}
@@ -54,24 +53,24 @@ func (h *Handler) refuseOtherTenant(ctx context.Context, called string) error {
 	return nil
 }
 
-// tenantOf returns the tenant whose users call under the host name of a request.
-func (h *Handler) tenantOf(ctx context.Context) (int64, error) {
-	n, err := h.named(ctx)
+// requestTenant returns the tenant of the request's host name.
+func (h *Handler) requestTenant(ctx context.Context) (int64, error) {
+	n, err := h.resolveHost(ctx)
 	return n.tenant, err
 }
 
-func (h *Handler) named(ctx context.Context) (named, error) {
-	host, now := hostOf(ctx), h.Clock.Now()
-	if n, known := h.hosts.Get(host); known {
+func (h *Handler) resolveHost(ctx context.Context) (hostTenant, error) {
+	host, now := callerHost(ctx), h.Clock.Now()
+	if n, ok := h.hosts.Get(host); ok {
 		return n, nil
 	}
-	id, err := tenantOf(ctx, h.Pool, host, 0)
+	id, err := tenantByHost(ctx, h.Pool, host, 0)
 	if err != nil {
-		return named{}, err
+		return hostTenant{}, err
 	}
-	n := named{id, true}
+	n := hostTenant{id, true}
 	if id == 0 {
-		n = named{tenant: tenant.Default}
+		n = hostTenant{tenant: tenant.Default}
 	}
 	h.hosts.Put(host, n, now.Add(hostsFor))
 	return n, nil

@@ -11,34 +11,33 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
-// userWith returns the user with a name and a password, of whom the stores of
-// the chain are asked in their order: the built-in one, then the directory.
-func (h *Handler) userWith(ctx context.Context, c *client, name, password string) (*user, error) {
-	attempt, err := h.LoginLimit.Begin(ctx, c.tenantID, name, addressOf(ctx))
+// authenticateUser returns the user with a name and a password. It checks the user stores in order: the
+// built-in one, then the directory.
+func (h *Handler) authenticateUser(ctx context.Context, c *client, name, password string) (*user, error) {
+	attempt, err := h.LoginLimit.Begin(ctx, c.tenantID, name, callerAddress(ctx))
 	if err != nil {
 		return nil, err
 	}
-	u, err := h.checked(ctx, c.tenantID, name, password)
+	u, err := h.checkPassword(ctx, c.tenantID, name, password)
 	if err != nil {
 		return nil, err
 	}
 	if u == nil || u.lockedOut || attempt.Locked {
-		if err := attempt.Failed(ctx); err != nil {
+		if err := attempt.RecordFailure(ctx); err != nil {
 			return nil, err
 		}
 		return nil, invalidGrant()
 	}
-	admitted, err := attempt.Succeeded(ctx)
+	admitted, err := attempt.RecordSuccess(ctx)
 	if err == nil && !admitted {
 		err = invalidGrant()
 	}
 	return u, err
 }
 
-// checked returns the user whose password it is, or nil. An unknown user costs
-// as much time as a wrong password.
-func (h *Handler) checked(ctx context.Context, tenantID int64, name, password string) (*user, error) {
-	u, err := userNamed(ctx, h.Pool, tenantID, name)
+// checkPassword returns the user with this password, or nil. An unknown user takes as long as a wrong password.
+func (h *Handler) checkPassword(ctx context.Context, tenantID int64, name, password string) (*user, error) {
+	u, err := findUser(ctx, h.Pool, tenantID, name)
 	if err != nil {
 		return nil, err
 	}
@@ -55,23 +54,23 @@ func (h *Handler) checked(ctx context.Context, tenantID int64, name, password st
 	case !h.Directory.Serves(tenantID):
 		return nil, nil
 	}
-	ours := hash != ""
-	if ours {
-		// The directory has no say about our own users, and does not get to see
-		// what they type. It is asked for the sake of the time.
+	builtIn := hash != ""
+	if builtIn {
+		// The directory cannot authenticate users of the built-in store and must not see their passwords.
+		// Asking it only keeps the duration equal.
 		password = rand.Text()
 	}
 	found, err := h.Directory.Authenticate(ctx, name, password)
-	if err != nil || found == nil || ours {
+	if err != nil || found == nil || builtIn {
 		return nil, err
 	}
 	return adopt(ctx, h.Pool, tenantID, found)
 }
 
-const rehashes pg.Unaudited = "the password stays what it was; the log-in has a row of its own"
+const rehashes pg.Unaudited = "the password does not change; the log-in has an audit row"
 
-// renewHash makes the hash of a password that has just been shown anew, when hashing
-// is set otherwise than when it was made.
+// renewHash replaces the hash of a verified password if it was made with other parameters than the current
+// ones.
 func (h *Handler) renewHash(ctx context.Context, tenantID int64, u *user, password string) error {
 	if !h.Hasher.Outdated(u.hash) {
 		return nil
@@ -86,19 +85,18 @@ func (h *Handler) renewHash(ctx context.Context, tenantID int64, u *user, passwo
 		return fmt.Errorf("renew the hash of a password: %w", err)
 	}
 	if done.RowsAffected() == 0 {
-		return errOutdated // Somebody else renewed it, or changed the password.
+		return errOutdated // Another process renewed it, or the user changed the password.
 	}
 	u.hash = hash
 	return nil
 }
 
-// adopt returns the user of the built-in store who is a user of the directory,
-// and makes one when there is none. It returns nil when the name is that of a
-// user with a password of our own: such users are not the directory's.
+// adopt returns the built-in user for a user of the directory, and creates it if necessary. It returns nil if a
+// built-in user with a password has the name, because the directory does not authenticate such users.
 func adopt(ctx context.Context, db pg.Querier, tenantID int64, found *directory.User) (*user, error) {
 	key, err := username.Key(found.Name)
 	if err != nil {
-		return nil, nil // Nobody here can have the name.
+		return nil, nil // Invalid names cannot belong to a user.
 	}
 	_, err = db.Exec(ctx, `INSERT INTO app_user AS u (tenant_id, username, username_key, password_hash, access_profile)
 		VALUES ($1, $2, $4, '', $3)
@@ -108,7 +106,7 @@ func adopt(ctx context.Context, db pg.Querier, tenantID int64, found *directory.
 	if err != nil {
 		return nil, fmt.Errorf("store user of the directory: %w", err)
 	}
-	u, err := userNamed(ctx, db, tenantID, found.Name)
+	u, err := findUser(ctx, db, tenantID, found.Name)
 	if err != nil || u == nil || u.hash != "" {
 		return nil, err
 	}

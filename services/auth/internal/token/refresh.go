@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// maxRefreshBatch bounds the refreshes of one statement, and maxUnderWay the
-	// statements of a tenant at a time.
+	// maxRefreshBatch is the largest number of refreshes in one statement, and maxUnderWay the number of
+	// statements of a tenant that run at a time.
 	maxRefreshBatch = 128
 	maxUnderWay     = 1
 	refreshTimeout  = 10 * time.Second
 )
 
-// refresh returns an access token for a refresh token. It returns nil when that
-// cannot be used: then the steps of the other grants find out why.
+// refresh returns an access token for a refresh token. It returns nil if the token is invalid; then the caller
+// determines the reason.
 func (h *Handler) refresh(ctx context.Context, req *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
-	tenantID, err := h.tenantOf(ctx)
+	tenantID, err := h.requestTenant(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -49,38 +49,36 @@ func (h *Handler) refresh(ctx context.Context, req *authv1.IssueTokenRequest) (*
 	return h.issue(tenant.With(ctx, tenantID), c, u.user, u.family, granted, now, req.GetNonce())
 }
 
-// refreshKey is what a client shows to get another access token; hashes, so that
-// they can be looked up.
+// refreshKey identifies a refresh: the client and its credentials, hashed for the lookup.
 type refreshKey struct {
 	client        string
 	secret, token [sha256.Size]byte
 }
 
-// refreshedUser is whom a refresh token is of, and what its client may do.
+// refreshedUser is the user of a refresh token, with the scopes of its client.
 type refreshedUser struct {
 	*user
 	family family
 	scopes []string
 }
 
-// refreshes are those that wait for the database. Those of a tenant that come
-// while enough statements are under way go together by the next one, so that many
-// cost little more than one, and one waits for nobody.
+// refreshes batches refreshes. While a tenant has a running statement, further refreshes wait and share the
+// next one, so that many cost little more than one, and a single one does not wait.
 type refreshes struct {
 	mu    sync.Mutex
 	lines map[int64]*line
 }
 
-// line is what waits for a tenant. There is one while statements are under way.
+// line contains the waiting refreshes of a tenant. It exists while statements run.
 type line struct {
 	underWay int
 	next     *refreshBatch
 }
 
-// refreshBatch is what goes by one statement.
+// refreshBatch is the input and output of one statement.
 type refreshBatch struct {
 	keys []refreshKey
-	// done is closed when users, of the keys, and err are there.
+	// done is closed when users and err are set.
 	done  chan struct{}
 	users map[refreshKey]*refreshedUser
 	err   error
@@ -108,8 +106,8 @@ func (r *refreshes) use(ctx context.Context, h *Handler, tenantID int64, key ref
 	return mine.users[key], mine.err
 }
 
-// join returns what a key goes with, and whether the caller starts it; nil when
-// too many wait.
+// join adds a key to the next batch, and reports whether the caller must start it. It returns nil if the batch
+// is full.
 func (r *refreshes) join(tenantID int64, key refreshKey) (mine *refreshBatch, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,7 +123,7 @@ func (r *refreshes) join(tenantID int64, key refreshKey) (mine *refreshBatch, fi
 	if len(mine.keys) >= maxRefreshBatch {
 		return nil, false
 	}
-	// Of the same token twice in a statement the second would find nothing.
+	// A statement finds a row only once, so each key must be unique.
 	if !slices.Contains(mine.keys, key) {
 		mine.keys = append(mine.keys, key)
 	}
@@ -137,7 +135,7 @@ func (r *refreshes) join(tenantID int64, key refreshKey) (mine *refreshBatch, fi
 	return mine, false
 }
 
-// work does what waits for a tenant until nothing does.
+// work runs batches of a tenant until none is waiting.
 func (r *refreshes) work(ctx context.Context, h *Handler, tenantID int64, next *refreshBatch) {
 	for next != nil {
 		h.useTogether(ctx, tenantID, next)
@@ -145,7 +143,7 @@ func (r *refreshes) work(ctx context.Context, h *Handler, tenantID int64, next *
 	}
 }
 
-// leave returns what a worker does next, or nil.
+// leave returns the next batch of a worker, or nil.
 func (r *refreshes) leave(tenantID int64) *refreshBatch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,7 +163,7 @@ func (h *Handler) useTogether(ctx context.Context, tenantID int64, t *refreshBat
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	now := h.Clock.Now()
-	t.users, t.err = refreshed(tenant.With(ctx, tenantID), h.Pool, tenantID, t.keys, now, now.Add(h.cfg.Life))
+	t.users, t.err = useRefreshTokens(tenant.With(ctx, tenantID), h.Pool, tenantID, t.keys, now, now.Add(h.cfg.Life))
 }
 
 func (h *Handler) useAlone(ctx context.Context, tenantID int64, key refreshKey) (*refreshedUser, error) {
@@ -174,16 +172,15 @@ func (h *Handler) useAlone(ctx context.Context, tenantID int64, key refreshKey) 
 	return t.users[key], t.err
 }
 
-// refreshed returns the users of refresh tokens that the clients may use, and notes
-// how long the access tokens live that are made of them. The note is what a
-// revocation goes by: it waits for this statement, or this statement finds nothing.
-func refreshed(ctx context.Context, db pg.Querier, tenantID int64, keys []refreshKey, now, accessUntil time.Time) (map[refreshKey]*refreshedUser, error) {
+// useRefreshTokens returns the users of valid refresh tokens, and records the end of the new access tokens. A
+// revocation relies on that record: either it waits for this statement, or this statement finds no row.
+func useRefreshTokens(ctx context.Context, db pg.Querier, tenantID int64, keys []refreshKey, now, accessUntil time.Time) (map[refreshKey]*refreshedUser, error) {
 	tokens, clients, secrets := make([][]byte, len(keys)), make([]string, len(keys)), make([][]byte, len(keys))
 	for i := range keys {
 		tokens[i], clients[i], secrets[i] = keys[i].token[:], keys[i].client, keys[i].secret[:]
 	}
-	// IS NOT DISTINCT FROM is for the planner: a token says which row is meant,
-	// and a client could mean many.
+	// IS NOT DISTINCT FROM keeps the planner from using the index on the client: a token selects one row, but a
+	// client could select many.
 	users := make(map[refreshKey]*refreshedUser, len(keys))
 	_, err := pg.Collect(ctx, db, func(row pgx.CollectableRow) (struct{}, error) {
 		u, at := &refreshedUser{}, int64(0)

@@ -1,5 +1,4 @@
-// Package token issues access tokens by OAuth 2.0 and publishes the keys that
-// verify them.
+// Package token issues access tokens with OAuth 2.0, and publishes the keys that verify them.
 package token
 
 import (
@@ -17,11 +16,11 @@ const (
 	grantPassword = "password"
 	grantRefresh  = "refresh_token"
 	grantClient   = "client_credentials"
-	// authChain is the one chain of user stores that there is.
+	// authChain is the only chain of user stores.
 	authChain = "OAuthLdapService"
-	// maxField bounds each field of the form, in bytes.
+	// maxField is the largest field of the form, in bytes.
 	maxField = 4096
-	// maxScope bounds the scope, which is part of tokens.
+	// maxScope is the longest scope, in bytes. Tokens contain the scope.
 	maxScope = 1000
 )
 
@@ -36,7 +35,7 @@ func unsupportedGrant(grant string) *fault.Error {
 }
 
 func invalidClient() *fault.Error {
-	return fault.New(fault.CodeUnauthenticated, http.StatusUnauthorized, "The client is not known, or its secret is wrong.").
+	return fault.New(fault.CodeUnauthenticated, http.StatusUnauthorized, "The client is unknown, or its secret is wrong.").
 		WithOAuth("invalid_client")
 }
 
@@ -44,24 +43,23 @@ func unauthorizedClient() *fault.Error {
 	return fault.Invalid(fault.CodeBadRequest, "The client may not use this grant_type.").WithOAuth("unauthorized_client")
 }
 
-// invalidGrant says the same of a wrong password as of an unknown user.
+// invalidGrant returns the same error for a wrong password and for an unknown user.
 func invalidGrant() *fault.Error {
 	return fault.Invalid(fault.CodeBadRequest, "The supplied credentials or grant are not valid.").WithOAuth("invalid_grant")
 }
 
-// invalidScope is the error for a scope of which nothing can be granted.
+// invalidScope returns the error for a scope without any grantable permission.
 func invalidScope() *fault.Error {
-	return fault.Invalid(fault.CodeBadRequest, "The client may do nothing of what the scope names, or there is no such scope.").
+	return fault.Invalid(fault.CodeBadRequest, "The requested scope is unknown, or the client may use none of it.").
 		WithOAuth("invalid_scope")
 }
 
-// notOwned is the error for a token that was issued to another client, for
-// which RFC 6749 has this name.
+// notOwned returns the error for a token of another client, in the form of RFC 6749.
 func notOwned() *fault.Error {
 	return fault.Invalid(fault.CodeBadRequest, "The token was issued to another client.").WithOAuth("invalid_grant")
 }
 
-// check refuses a form that is not one of the grants with all its fields.
+// check refuses a form that does not match a grant or lacks required fields.
 func (c Config) check(req *authv1.IssueTokenRequest) error {
 	grant := req.GetGrantType()
 	switch {
@@ -86,14 +84,13 @@ func (c Config) check(req *authv1.IssueTokenRequest) error {
 		return invalidRequest("The field nonce is too long.")
 	}
 	if len(req.GetScope()) > maxScope || strings.ContainsRune(req.GetScope(), 0) {
-		return invalidRequest("The field scope is too long, or holds a character that no text has.")
+		return invalidRequest("The field scope is too long, or contains the character U+0000.")
 	}
 	return c.checkChain(req)
 }
 
-// checkChain refuses a request that names no chain, or another one than ours. A client's own
-// grant asks no user store, and log-ins under the path with a tenant have no such field, so
-// both may leave it out.
+// checkChain refuses a request without a chain or with an unknown one. The client credentials grant needs no
+// user store, and log-ins with the tenant in the path have no such field, so both may omit it.
 func (c Config) checkChain(req *authv1.IssueTokenRequest) error {
 	switch chain := cmp.Or(req.GetAuthChain(), c.DefaultAuthChain); {
 	case chain == authChain:
@@ -118,7 +115,7 @@ func checkFields(fields []field) error {
 			return invalidRequest("The field " + f.name + " is too long.")
 		}
 		if strings.ContainsRune(f.value, 0) {
-			return invalidRequest("The field " + f.name + " holds a character that no text has.")
+			return invalidRequest("The field " + f.name + " contains the character U+0000.")
 		}
 	}
 	return nil

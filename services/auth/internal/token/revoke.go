@@ -15,9 +15,8 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// RevokeToken ends an access token, or a refresh token and the access tokens
-// that were made by it (RFC 7009). A token that is not known, or no longer good,
-// needs no ending, which is a success.
+// RevokeToken revokes an access token, or a refresh token and the access tokens of its family (RFC 7009).
+// Revoking an unknown or expired token succeeds.
 func (h *Handler) RevokeToken(ctx context.Context, req *authv1.RevokeTokenRequest) (*authv1.RevokeTokenResponse, error) {
 	err := checkFields([]field{
 		{"token", req.GetToken()}, {"client_id", req.GetClientId()}, {"client_secret", req.GetClientSecret()},
@@ -30,28 +29,27 @@ func (h *Handler) RevokeToken(ctx context.Context, req *authv1.RevokeTokenReques
 		err = h.revoke(ctx, c, req)
 	}
 	if err != nil {
-		return nil, h.gathered(ctx, c, err)
+		return nil, h.countDenial(ctx, c, err)
 	}
 	return &authv1.RevokeTokenResponse{}, nil
 }
 
-// revoke ends a token that was issued to a client.
+// revoke revokes a token that was issued to a client.
 func (h *Handler) revoke(ctx context.Context, c *client, req *authv1.RevokeTokenRequest) error {
 	p, err := h.Verifier.Verify(ctx, req.GetToken())
 	switch {
 	case err == nil && (p.Tenant != c.tenantID || p.Client != c.id):
 		return notOwned()
 	case err == nil:
-		return h.Revoked.Token(ctx, h.revocationOf(c, p.Subject, p.JTI), p.JTI, p.Expiry)
+		return h.Revoked.Token(ctx, h.revocationEvent(c, p.Subject, p.JTI), p.JTI, p.Expiry)
 	case fault.HasStatus(err, http.StatusUnauthorized):
 		return h.revokeOther(ctx, c, req.GetToken())
 	}
 	return err
 }
 
-// revokeOther ends a token that is no access token of ours: one of an identity
-// provider, which any client of the tenant may end that has it, or a refresh
-// token.
+// revokeOther revokes a token that is not an access token of this server: a token of an identity provider,
+// which any client of the tenant may revoke, or a refresh token.
 func (h *Handler) revokeOther(ctx context.Context, c *client, token string) error {
 	if authn.IssuerOf(token) != "" {
 		if done, err := h.revokeFederated(ctx, c, token); done || err != nil {
@@ -75,22 +73,22 @@ func (h *Handler) revokeRefreshToken(ctx context.Context, c *client, token strin
 	case owner != c.id:
 		return notOwned()
 	}
-	return h.Revoked.Family(ctx, h.revocationOf(c, userName, sid), hash[:])
+	return h.Revoked.Family(ctx, h.revocationEvent(c, userName, sid), hash[:])
 }
 
-// client returns the client that makes a request, and a context for the work in
-// its tenant, which is that of the host name.
+// client authenticates the client of a request. It returns the client and a context with the tenant of the host
+// name.
 func (h *Handler) client(ctx context.Context, id, secret string) (context.Context, *client, error) {
-	tenantID, err := h.tenantOf(ctx)
+	tenantID, err := h.requestTenant(ctx)
 	if err != nil {
 		return ctx, nil, err
 	}
 	ctx = tenant.With(ctx, tenantID)
-	c, err := clientWith(ctx, h.Pool, tenantID, id, secret)
+	c, err := authenticateClient(ctx, h.Pool, tenantID, id, secret)
 	if err != nil || c != nil {
 		return ctx, c, err
 	}
-	if err := h.LoginLimit.ClientFailed(ctx, tenantID, addressOf(ctx)); err != nil {
+	if err := h.LoginLimit.RecordClientFailure(ctx, tenantID, callerAddress(ctx)); err != nil {
 		return ctx, nil, err
 	}
 	return ctx, nil, invalidClient()

@@ -15,16 +15,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
-// tenantOf returns the tenant whose users call under a host name, and
-// otherwise, whenever nobody claims the name, the default one.
-func tenantOf(ctx context.Context, db pg.Querier, host string, otherwise int64) (int64, error) {
+// tenantByHost returns the tenant with a host name, or fallback if no tenant has it.
+func tenantByHost(ctx context.Context, db pg.Querier, host string, fallback int64) (int64, error) {
 	if host == "" {
-		return otherwise, nil
+		return fallback, nil
 	}
 	var id int64
 	err := db.QueryRow(tenant.All(ctx), `SELECT id FROM tenant WHERE lower(host) = lower($1)`, host).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return otherwise, nil
+		return fallback, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("find tenant: %w", err)
@@ -32,7 +31,7 @@ func tenantOf(ctx context.Context, db pg.Querier, host string, otherwise int64) 
 	return id, nil
 }
 
-// tenantDisabled reports whether an operator switched a tenant off.
+// tenantDisabled reports whether an operator disabled a tenant.
 func tenantDisabled(ctx context.Context, db pg.Querier, id int64) (bool, error) {
 	var disabled bool
 	err := db.QueryRow(ctx, `SELECT disabled_at IS NOT NULL FROM tenant WHERE id = $1`, id).Scan(&disabled)
@@ -46,25 +45,24 @@ func tenantDisabled(ctx context.Context, db pg.Querier, id int64) (bool, error) 
 type client struct {
 	tenantID int64
 	id       string
-	// profile is the access profile of the client's own work, and ownSID the family
-	// of its tokens.
+	// profile is the access profile for the client's own work, and ownSID the family of its own tokens.
 	profile, ownSID string
-	// scopes narrow what is done by the client's tokens; none do not.
+	// scopes narrow the client's tokens; an empty list does not.
 	scopes []string
 
 	passwordGrant, refreshGrant, clientGrant bool
 }
 
-// may reports whether a grant is switched on for the client.
+// may reports whether a grant is enabled for the client.
 func (c *client) may(grant string) bool {
 	return map[string]bool{
 		grantPassword: c.passwordGrant, grantRefresh: c.refreshGrant, grantClient: c.clientGrant,
 	}[grant]
 }
 
-// clientWith returns the client with an id and a secret, or nil. A tenant that is
-// switched off has no clients.
-func clientWith(ctx context.Context, db pg.Querier, tenantID int64, id, secret string) (*client, error) {
+// authenticateClient returns the client with an id and a secret, or nil. It finds no clients of a disabled
+// tenant.
+func authenticateClient(ctx context.Context, db pg.Querier, tenantID int64, id, secret string) (*client, error) {
 	c := &client{tenantID: tenantID, id: id}
 	var hash []byte
 	var enabled bool
@@ -75,21 +73,21 @@ func clientWith(ctx context.Context, db pg.Querier, tenantID int64, id, secret s
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("find client: %w", err)
 	}
-	given := sha256.Sum256([]byte(secret))
-	if subtle.ConstantTimeCompare(hash, given[:]) != 1 || !enabled {
+	sentHash := sha256.Sum256([]byte(secret))
+	if subtle.ConstantTimeCompare(hash, sentHash[:]) != 1 || !enabled {
 		return nil, nil
 	}
 	return c, nil
 }
 
-// user is who logs in.
+// user is the user who logs in.
 type user struct {
 	id       int64
 	personID int64
 	name     string
 	hash     string
 	profile  profile.Profile
-	// lockedOut says that commons does not let the person log in now.
+	// lockedOut means that commons currently prevents the person from logging in.
 	lockedOut bool
 }
 
@@ -100,9 +98,9 @@ const selectUser = `SELECT u.id, coalesce(u.person_id, 0), u.username, u.passwor
 
 const byName = ` WHERE u.tenant_id = $1 AND u.username_key = $2`
 
-// userNamed returns the user with a name, or nil.
-func userNamed(ctx context.Context, db pg.Querier, tenantID int64, name string) (*user, error) {
-	return scanUser(db.QueryRow(ctx, selectUser+byName, tenantID, username.KeyOf(name)))
+// findUser returns the user with a name, or nil.
+func findUser(ctx context.Context, db pg.Querier, tenantID int64, name string) (*user, error) {
+	return scanUser(db.QueryRow(ctx, selectUser+byName, tenantID, username.LookupKey(name)))
 }
 
 func scanUser(row pgx.Row, more ...any) (*user, error) {

@@ -21,30 +21,29 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
 
-// CodeLastAdministrator (409): nobody would be left who may do everything.
+// CodeLastAdministrator (409): the change would leave no user who may do everything.
 const CodeLastAdministrator = "WRL-40001"
 
 func lastAdministrator() *fault.Error {
 	return fault.New(CodeLastAdministrator, http.StatusConflict,
-		"The user is the last one who may do everything and can log in. Make another administrator first.")
+		"The user is the last administrator who can log in. Create another administrator first.")
 }
 
-// CheckUserChanges refuses changes of persons that the caller may not make to
-// their users. It changes nothing.
+// CheckUserChanges refuses changes of persons that the caller must not make to their users. It writes nothing.
 func (h *Handler) CheckUserChanges(ctx context.Context, req *authv1.CheckUserChangesRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
 	if n := len(req.GetChanges()); n > maxUsers {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d users are more than the allowed %d.", n, maxUsers))
 	}
-	given := make([]profile.Given, len(req.GetChanges()))
+	assignments := make([]profile.Assignment, len(req.GetChanges()))
 	var ended []int64
 	for i, c := range req.GetChanges() {
-		given[i] = profile.Given{PersonID: c.GetPersonId()}
+		assignments[i] = profile.Assignment{PersonID: c.GetPersonId()}
 		if c.GetEndsLogIns() {
 			ended = append(ended, c.GetPersonId())
 		}
 	}
-	refused, err := profile.CheckAssigned(ctx, h.pool, tenantID, h.permissions, given)
+	refused, err := profile.CheckAssignments(ctx, h.pool, tenantID, h.permissions, assignments)
 	if err != nil {
 		return nil, err
 	}
@@ -57,24 +56,22 @@ func (h *Handler) CheckUserChanges(ctx context.Context, req *authv1.CheckUserCha
 			refused[i] = lastAdministrator()
 		}
 	}
-	if err := refusedOf(refused); err != nil {
+	if err := bulkError(refused); err != nil {
 		return nil, err
 	}
 	return &emptypb.Empty{}, nil
 }
 
-// lockAdministrators has who ends the rights of administrators of a tenant.
+// lockAdministrators serializes changes that end the rights of administrators of a tenant.
 const lockAdministrators advisory.Lock = "administrators"
 
-// An administrator is a user who may do everything and whom no lockout concerns,
-// neither now nor later.
+// administrators selects the users who may do everything and have no current or future lockout.
 const administrators = ` FROM app_user u
 	JOIN access_profile p ON p.tenant_id = u.tenant_id AND p.name = u.access_profile AND '*' = ANY(p.permissions) AND p.row_scope = 'all'
 	WHERE u.tenant_id = $1 AND NOT u.locked_out AND NOT EXISTS (SELECT FROM account_lockout l
 		WHERE l.tenant_id = u.tenant_id AND l.person_id = u.person_id AND upper(l.periods) > $2)`
 
-// lastAdministrators returns those of the persons who are administrators, when
-// nobody else is.
+// lastAdministrators returns the administrators among the persons, if there are no others.
 func lastAdministrators(ctx context.Context, db pg.Querier, tenantID int64, persons []int64, now time.Time) ([]int64, error) {
 	if len(persons) == 0 {
 		return nil, nil
@@ -87,9 +84,8 @@ func lastAdministrators(ctx context.Context, db pg.Querier, tenantID int64, pers
 	return last, nil
 }
 
-// checkAdministratorsRemain refuses a transaction that takes from persons what makes
-// them administrators, when nobody else is one. Of transactions that do so at the
-// same time the second one sees what the first one did.
+// checkAdministratorsRemain returns the last administrators among the persons whose rights a transaction
+// removes. Of two concurrent transactions, the second one sees the changes of the first.
 func (h *Handler) checkAdministratorsRemain(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) ([]int64, error) {
 	if len(persons) == 0 {
 		return nil, nil
@@ -105,8 +101,7 @@ func (h *Handler) checkAdministratorsRemain(ctx context.Context, tx pgx.Tx, tena
 	return lastAdministrators(ctx, tx, tenantID, persons, h.clock.Now())
 }
 
-// checkAdministratorsRemainAmong refuses users whose new access profile would leave nobody
-// who is an administrator.
+// checkAdministratorsRemainAmong refuses users whose new access profiles would leave no administrator.
 func (h *Handler) checkAdministratorsRemainAmong(ctx context.Context, tx pgx.Tx, tenantID int64, users []*authv1.User) error {
 	names := make([]string, len(users))
 	for i, u := range users {
@@ -132,8 +127,7 @@ func (h *Handler) checkAdministratorsRemainAmong(ctx context.Context, tx pgx.Tx,
 	return refuseLast(persons, last)
 }
 
-// refuseLast is the error for changes of the persons of whom some are the last
-// administrators.
+// refuseLast returns the error for persons that include the last administrators, or nil.
 func refuseLast(persons, last []int64) error {
 	if len(last) == 0 {
 		return nil
@@ -144,11 +138,11 @@ func refuseLast(persons, last []int64) error {
 			refused[i] = lastAdministrator()
 		}
 	}
-	return refusedOf(refused)
+	return bulkError(refused)
 }
 
-// audited makes the trail say who asked for what a service now does by itself.
-func audited(ctx context.Context, by *authv1.Initiator, persons []int64) {
+// recordInitiator names the initiator of a service's call in the audit log.
+func recordInitiator(ctx context.Context, by *authv1.Initiator, persons []int64) {
 	for _, id := range persons {
 		audit.Object(ctx, id)
 	}

@@ -11,26 +11,24 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 )
 
-// refuseEscalation keeps callers from giving others more than they may do
-// themselves, and from taking over, by a new password, or removing the account of
-// somebody who may do more. A service that works for nobody in particular may do all.
-// The error says which users it concerns, in details.error-offsets, and why, in
-// details.results, which has an entry for each user.
+// refuseEscalation prevents callers from granting more than they may do, and from taking over (with a new
+// password) or removing the account of a user who may do more. A service without a user may do everything. The
+// error lists the affected users in details.error-offsets, and an entry with the reason for each user in
+// details.results.
 func (h *Handler) refuseEscalation(ctx context.Context, tenantID int64, users []*authv1.User) error {
-	given := make([]profile.Given, len(users))
+	assignments := make([]profile.Assignment, len(users))
 	for i, u := range users {
-		given[i] = profile.Given{PersonID: u.GetPersonId(), Profile: u.GetAccessProfile()}
+		assignments[i] = profile.Assignment{PersonID: u.GetPersonId(), Profile: u.GetAccessProfile()}
 	}
-	refused, err := profile.CheckAssigned(ctx, h.pool, tenantID, h.permissions, given)
+	refused, err := profile.CheckAssignments(ctx, h.pool, tenantID, h.permissions, assignments)
 	if err != nil {
 		return err
 	}
-	return refusedOf(refused)
+	return bulkError(refused)
 }
 
-// refusedOf is the error for a list of which some are refused, or nil: that of the
-// first one, with details of all.
-func refusedOf(refused []*fault.Error) error {
+// bulkError returns the first error of a list, with details of all errors, or nil.
+func bulkError(refused []*fault.Error) error {
 	var first *fault.Error
 	details := &commonv1.ErrorDetails{Results: make([]*commonv1.BulkResult, len(refused))}
 	for i, f := range refused {
@@ -50,8 +48,8 @@ func refusedOf(refused []*fault.Error) error {
 	return fault.New(first.Code, first.Status, first.Message).WithDetails(details)
 }
 
-// endOtherProfiles ends the tokens of users who are about to get another access
-// profile: what their tokens say would no longer be so.
+// endOtherProfiles revokes the tokens of users who get a different access profile, because their tokens contain
+// the old permissions.
 func (h *Handler) endOtherProfiles(ctx context.Context, tx pg.Querier, tenantID int64, users []*authv1.User) error {
 	_, persons := columns(users)
 	profiles := make([]string, len(users))

@@ -19,15 +19,13 @@ import (
 )
 
 const (
-	// lockoutEvery and lockoutBatch bound what the sweep costs, and how late a
-	// lockout may begin.
+	// lockoutEvery and lockoutBatch bound the cost of the sweep, and the delay of a lockout.
 	lockoutEvery = 15 * time.Second
 	lockoutBatch = 1000
 )
 
-// LockOutUsers replaces what is known of when persons may not log in. What
-// holds now takes effect at once. Commons has asked before, by CheckUserChanges,
-// whether the initiator may; here it is refused once more, with
+// LockOutUsers replaces the lockout periods of persons. Current lockouts take effect at once. Commons checks
+// the initiator's permission with CheckUserChanges beforehand; LockOutUsers additionally refuses, with
 // details.error-offsets, to lock out the last administrator.
 func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
@@ -47,7 +45,7 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 			ending = append(ending, u.GetPersonId())
 		}
 	}
-	audited(ctx, req.GetInitiator(), persons)
+	recordInitiator(ctx, req.GetInitiator(), persons)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		last, err := h.checkAdministratorsRemain(ctx, tx, tenantID, ending)
 		if err == nil {
@@ -72,12 +70,12 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 	if err != nil {
 		return nil, fmt.Errorf("lock users out: %w", err)
 	}
-	h.revoked.Published()
+	h.revoked.WakePublisher()
 	return &emptypb.Empty{}, nil
 }
 
-// settleLockouts makes what holds now true of users, ends the tokens of those
-// who are locked out, and notes when to look again.
+// settleLockouts applies the current lockouts to users, revokes the tokens of users that are locked out, and
+// stores the time of the next change.
 func (h *Handler) settleLockouts(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) error {
 	now := h.clock.Now()
 	if _, err := tx.Exec(ctx, `WITH due AS (
@@ -103,8 +101,8 @@ func (h *Handler) settleLockouts(ctx context.Context, tx pgx.Tx, tenantID int64,
 	return revoked.Persons(ctx, tx, tenantID, ended, now)
 }
 
-// SweepLockouts makes the lockouts true whose time has come, of all tenants, and
-// returns how many persons it looked at: never more than lockoutBatch.
+// SweepLockouts applies due lockouts of all tenants, and returns the number of persons that it checked, at most
+// lockoutBatch.
 func (h *Handler) SweepLockouts(ctx context.Context) (int, error) {
 	type due struct {
 		Tenant  int64
@@ -126,12 +124,12 @@ func (h *Handler) SweepLockouts(ctx context.Context) (int, error) {
 		failed = errors.Join(failed, err)
 	}
 	if n > 0 {
-		h.revoked.Published()
+		h.revoked.WakePublisher()
 	}
 	return n, failed
 }
 
-// Run begins and ends lockouts when their time comes, until ctx ends.
+// Run begins and ends lockouts when they are due, until ctx ends.
 func (h *Handler) Run(ctx context.Context, log *slog.Logger) error {
 	ticker := time.NewTicker(lockoutEvery)
 	defer ticker.Stop()

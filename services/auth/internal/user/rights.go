@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
 
-// ListUserRights returns what persons may do now. See UserService.
+// ListUserRights returns the current rights of persons. See UserService.
 func (h *Handler) ListUserRights(ctx context.Context, req *authv1.ListUserRightsRequest) (*authv1.ListUserRightsResponse, error) {
 	tenantID := tenant.Of(ctx)
 	if n := len(req.GetQueries()); n > maxUsers {
@@ -22,7 +22,7 @@ func (h *Handler) ListUserRights(ctx context.Context, req *authv1.ListUserRights
 	for _, q := range req.GetQueries() {
 		persons, names = append(persons, q.GetPersonId()), append(names, q.GetAccessProfile())
 	}
-	own, err := h.profilesOf(ctx, tenantID, persons)
+	own, err := h.activeProfiles(ctx, tenantID, persons)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (h *Handler) ListUserRights(ctx context.Context, req *authv1.ListUserRights
 		if q.GetAccessProfile() != "" {
 			other, known = others[q.GetAccessProfile()]
 		}
-		rights := rightsOf(held, other, h.permissions)
+		rights := commonRights(held, other, h.permissions)
 		rights.PersonId, rights.AccessProfile, rights.Known = q.GetPersonId(), q.GetAccessProfile(), known
 		rights.Within = rights.GetWithin() && known
 		out.Rights = append(out.Rights, rights)
@@ -48,8 +48,8 @@ func (h *Handler) ListUserRights(ctx context.Context, req *authv1.ListUserRights
 	return out, nil
 }
 
-// rightsOf returns what two profiles both permit.
-func rightsOf(held, other profile.Profile, all []string) *authv1.UserRights {
+// commonRights returns the rights that two profiles have in common.
+func commonRights(held, other profile.Profile, all []string) *authv1.UserRights {
 	mine, rows := profile.Expand(held.Grants, all), other.Rows
 	if !rows.Within(held.Rows) {
 		rows = held.Rows
@@ -62,8 +62,8 @@ func rightsOf(held, other profile.Profile, all []string) *authv1.UserRights {
 	}
 }
 
-// profilesOf returns the profiles of the persons who may log in now.
-func (h *Handler) profilesOf(ctx context.Context, tenantID int64, persons []int64) (map[int64]profile.Profile, error) {
+// activeProfiles returns the profiles of the persons who can log in now.
+func (h *Handler) activeProfiles(ctx context.Context, tenantID int64, persons []int64) (map[int64]profile.Profile, error) {
 	found := make(map[int64]profile.Profile, len(persons))
 	var person int64
 	var p profile.Profile

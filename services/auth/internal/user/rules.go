@@ -15,22 +15,18 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 )
 
-// account is what is known of the user of a person, and of the profile that the
-// person is to have.
+// account describes the current user of a person, and the profile that the person is to get.
 type account struct {
 	hash string
-	// long says that the password has the length of a privileged user's, and
-	// privileged that the user is one.
+	// long means that the password is long enough for a privileged user, and privileged that the user is one.
 	long, privileged bool
 	profile          string
-	// known says that there is the profile that is given, and becomes that it makes
-	// its users privileged.
+	// known means that the new profile exists, and becomes that it is privileged.
 	known, becomes bool
 }
 
-// present returns what is known of persons' users now, and of the profiles that
-// they are to have.
-func (h *Handler) present(ctx context.Context, tenantID int64, users []*authv1.User) (map[int64]account, error) {
+// currentAccounts returns the current users of persons, and describes their new profiles.
+func (h *Handler) currentAccounts(ctx context.Context, tenantID int64, users []*authv1.User) (map[int64]account, error) {
 	_, persons := columns(users)
 	out := make(map[int64]account, len(users))
 	var id int64
@@ -57,9 +53,8 @@ func (h *Handler) present(ctx context.Context, tenantID int64, users []*authv1.U
 	return out, nil
 }
 
-// refuseUnfit refuses users whose password is too easy to guess for what they may do,
-// and profiles that do not exist. A user who becomes privileged needs a longer
-// password from then on.
+// refuseUnfit refuses passwords that are too easy to guess for the user's rights, and profiles that do not
+// exist. A user who becomes privileged needs a longer password.
 func refuseUnfit(users []*authv1.User, present map[int64]account) error {
 	refused := make([]*fault.Error, len(users))
 	for i, u := range users {
@@ -71,14 +66,13 @@ func refuseUnfit(users []*authv1.User, present map[int64]account) error {
 			refused[i] = password.Check(u.GetPassword(), u.GetUsername(), a.becomes)
 		case a.becomes && !a.privileged && a.hash != "" && !a.long:
 			refused[i] = fault.Invalid(password.CodeShort, fmt.Sprintf(
-				"The access profile lets the user change what others may do. Give it together with a password of at least %d characters.", password.MinPrivileged))
+				"With this access profile, the user can change the permissions of others. Set it together with a password of at least %d characters.", password.MinPrivileged))
 		}
 	}
-	return refusedOf(refused)
+	return bulkError(refused)
 }
 
-// endOtherPasswords ends the log-ins of users who get another password, but for the
-// one by which users change their own.
+// endOtherPasswords revokes the tokens of users who get a new password, except the caller's own current log-in.
 func (h *Handler) endOtherPasswords(ctx context.Context, tx pg.Querier, tenantID int64, users []*authv1.User, hashes []string) error {
 	var changed []int64
 	for i, u := range users {

@@ -18,28 +18,27 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
-// UnlockUser lets a user name log in again after too many wrong passwords. Whether
-// somebody has the name makes no difference: users of the directory are not known
-// before they have logged in. Nobody unlocks a user who may do more than they, whose
-// password they could then guess further.
+// UnlockUser unlocks a user name after too many wrong passwords. It works for names without a user too, because
+// users of the directory are unknown before their first log-in. Callers cannot unlock a user who may do more
+// than they, because they could then continue to guess the password.
 func (h *Handler) UnlockUser(ctx context.Context, req *authv1.UnlockUserRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
 	name := req.GetUserName()
 	if strings.TrimSpace(name) == "" || len(name) > maxText || strings.ContainsRune(name, 0) {
-		return nil, fault.Invalid(fault.CodeInput, fmt.Sprintf("userName needs a text of at most %d bytes.", maxText))
+		return nil, fault.Invalid(fault.CodeInput, fmt.Sprintf("userName must have 1 to %d bytes, without the character U+0000.", maxText))
 	}
-	bounds, err := profile.BoundsOf(ctx, h.pool, h.permissions)
+	bounds, err := profile.CallerBounds(ctx, h.pool, h.permissions)
 	if err != nil {
 		return nil, err
 	}
 	var has string
 	var person int64
 	err = h.pool.QueryRow(ctx, `SELECT access_profile, coalesce(person_id, 0) FROM app_user WHERE tenant_id = $1 AND username_key = $2`,
-		tenantID, username.KeyOf(name)).Scan(&has, &person)
+		tenantID, username.LookupKey(name)).Scan(&has, &person)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("find user: %w", err)
 	}
-	held, err := profile.Named(ctx, h.pool, tenantID, has)
+	held, err := profile.Find(ctx, h.pool, tenantID, has)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,4 @@
-// Package user keeps the built-in user store: the credentials behind the names
-// that log in.
+// Package user contains the built-in user store: the credentials of users.
 package user
 
 import (
@@ -26,9 +25,9 @@ import (
 )
 
 const (
-	// maxUsers bounds the users of one call.
+	// maxUsers is the largest number of users in one call.
 	maxUsers = 1000
-	// maxText bounds user names and profile names, in bytes.
+	// maxText is the longest user name or profile name, in bytes.
 	maxText = 1000
 )
 
@@ -38,34 +37,33 @@ type Handler struct {
 	pool   *pg.Pool
 	hasher *password.Hasher
 	clock  clock.Clock
-	// revoked receives the tokens that end with their users.
+	// revoked stores the revoked tokens of users.
 	revoked *revoked.Store
 	// loginLimit counts wrong passwords.
 	loginLimit *loginlimit.Limiter
-	// permissions are all that the contracts name.
+	// permissions are all permissions of the contracts.
 	permissions []string
 }
 
-// Deps are what users need of others.
+// Deps are the dependencies of the handler.
 type Deps struct {
 	Pool       *pg.Pool
 	Hasher     *password.Hasher
 	Clock      clock.Clock
 	Revoked    *revoked.Store
 	LoginLimit *loginlimit.Limiter
-	// Permissions are all that the contracts name.
+	// Permissions are all permissions of the contracts.
 	Permissions []string
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(d Deps) *Handler {
 	return &Handler{pool: d.Pool, hasher: d.Hasher, clock: d.Clock, revoked: d.Revoked, loginLimit: d.LoginLimit, permissions: d.Permissions}
 }
 
-// PutUsers creates or replaces users, all or none. Nobody gets an access profile
-// that permits more than the caller may do, and whoever gets another profile
-// must log in again. When user names belong to others, or are there twice, and
-// when profiles are refused, the error's details.error-offsets say which.
+// PutUsers creates or replaces all of the users or none. Callers cannot assign an access profile that permits
+// more than their own. A user with a new profile must log in again. If user names are taken or repeated, or
+// profiles are refused, details.error-offsets lists the affected users.
 func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
 	users := req.GetUsers()
@@ -75,19 +73,18 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 	if err := h.refuseEscalation(ctx, tenantID, users); err != nil {
 		return nil, err
 	}
-	present, err := h.present(ctx, tenantID, users)
+	current, err := h.currentAccounts(ctx, tenantID, users)
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseUnfit(users, present); err != nil {
+	if err := refuseUnfit(users, current); err != nil {
 		return nil, err
 	}
-	// Hashing is slow. Names that are taken are found before, and again by the
-	// database.
+	// Hashing is slow, so look for taken names first. The database checks them again.
 	if err := h.refuseTaken(ctx, tenantID, users); err != nil {
 		return nil, err
 	}
-	hashes, err := h.hash(ctx, users, present)
+	hashes, err := h.hash(ctx, users, current)
 	if err != nil {
 		return nil, err
 	}
@@ -104,21 +101,20 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 		return put(ctx, tx, tenantID, users, hashes)
 	})
 	if pgerr.IsUnique(err, "app_user_username_key") {
-		if known := h.refuseTaken(ctx, tenantID, users); known != nil {
-			return nil, known
+		if taken := h.refuseTaken(ctx, tenantID, users); taken != nil {
+			return nil, taken
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	h.revoked.Published()
+	h.revoked.WakePublisher()
 	return &emptypb.Empty{}, nil
 }
 
-// DeleteUsers removes the users of persons, all or none, and ends their tokens.
-// Unknown ones are ignored. Nobody removes the user of somebody who may do more than
-// they, and nobody removes the last administrator; details.error-offsets say which
-// those are.
+// DeleteUsers removes the users of all of the persons or none, and revokes their tokens. It ignores persons
+// without a user. It refuses to remove users who may do more than the caller, and the last administrator;
+// details.error-offsets lists them.
 func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
 	persons := req.GetPersonIds()
@@ -129,7 +125,7 @@ func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersReques
 	if err := h.refuseEscalation(ctx, tenantID, users); err != nil {
 		return nil, err
 	}
-	audited(ctx, req.GetInitiator(), persons)
+	recordInitiator(ctx, req.GetInitiator(), persons)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		last, err := h.checkAdministratorsRemain(ctx, tx, tenantID, persons)
 		if err == nil {
@@ -147,7 +143,7 @@ func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersReques
 	if err != nil {
 		return nil, fmt.Errorf("remove users: %w", err)
 	}
-	h.revoked.Published()
+	h.revoked.WakePublisher()
 	return &emptypb.Empty{}, nil
 }
 
@@ -159,10 +155,10 @@ func check(users []*authv1.User) error {
 	for i, u := range users {
 		switch {
 		case u.GetPersonId() <= 0 || persons[u.GetPersonId()]:
-			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d needs a person of its own.", i))
+			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d needs a person that no other user in the list has.", i))
 		case strings.TrimSpace(u.GetUsername()) == "":
 			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d needs a name.", i))
-		case username.KeyOf(u.GetUsername()) == "":
+		case username.LookupKey(u.GetUsername()) == "":
 			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The name of user %d has characters that no user name has.", i))
 		case len(u.GetUsername()) > maxText || len(u.GetAccessProfile()) > maxText || len(u.GetPersonNumber()) > maxText || strings.ContainsRune(u.GetUsername()+u.GetAccessProfile()+u.GetPersonNumber(), 0):
 			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("User %d has a text that cannot be stored.", i))
@@ -172,8 +168,8 @@ func check(users []*authv1.User) error {
 	return nil
 }
 
-// refuseTaken returns the fault that names all users whose names belong to
-// others, in the store or before them in the list.
+// refuseTaken returns an error that lists all users whose names belong to other users, either in the store or
+// earlier in the list.
 func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*authv1.User) error {
 	_, persons := columns(users)
 	offsets, err := pg.Collect(ctx, h.pool, pgx.RowTo[int32], `WITH q AS (
@@ -190,12 +186,12 @@ func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*auth
 	if len(offsets) == 0 {
 		return nil
 	}
-	return fault.New(fault.CodeConflict, http.StatusConflict, "Somebody else has the user name.").
+	return fault.New(fault.CodeConflict, http.StatusConflict, "Another user has the user name. Choose another one.").
 		WithDetails(&commonv1.ErrorDetails{ErrorOffsets: offsets})
 }
 
-// hash returns the hashes of the passwords, "" where there is none, or where it is
-// the one that the user has.
+// hash returns the hashes of the passwords. A hash is "" if the user gets no password, or keeps the current
+// one.
 func (h *Handler) hash(ctx context.Context, users []*authv1.User, present map[int64]account) ([]string, error) {
 	hashes := make([]string, len(users))
 	group, ctx := errgroup.WithContext(ctx)
@@ -247,11 +243,11 @@ func columns(users []*authv1.User) (names []string, persons []int64) {
 	return names, persons
 }
 
-// keys are what distinguishes the names of users.
+// keys returns the keys that distinguish user names.
 func keys(users []*authv1.User) []string {
 	out := make([]string, len(users))
 	for i, u := range users {
-		out[i] = username.KeyOf(u.GetUsername())
+		out[i] = username.LookupKey(u.GetUsername())
 	}
 	return out
 }

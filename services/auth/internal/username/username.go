@@ -1,5 +1,4 @@
-// Package username says which user names are the same: the one place where they are
-// folded.
+// Package username defines which user names are equal. All folding of user names happens here.
 package username
 
 import (
@@ -9,16 +8,15 @@ import (
 	"golang.org/x/text/secure/precis"
 )
 
-// maxRounds bounds how often a name is folded until nothing changes any more. Two
-// rounds are enough for nearly all names.
+// maxRounds is the number of folding rounds until a name must be stable. Two rounds suffice for nearly all
+// names.
 const maxRounds = 5
 
-var errUnstable = errors.New("username: the name has no settled form")
+var errUnstable = errors.New("username: folding the name does not reach a stable form")
 
-// Key returns what names that are the same have in common: case, width, and spaces
-// around and between words make no difference (the profile Nickname of RFC 8266, with
-// full case folding). A name that nobody can have, because it is empty or holds
-// control characters, is an error. The key of a key is itself.
+// Key returns the key that equal names share: case, width, and spaces around and between words make no
+// difference (profile Nickname of RFC 8266, with full case folding). It returns an error for invalid names,
+// which are empty or contain control characters. The key of a key is the key itself.
 func Key(name string) (string, error) {
 	for range maxRounds {
 		key, err := precis.Nickname.CompareKey(name)
@@ -33,9 +31,8 @@ func Key(name string) (string, error) {
 	return "", errUnstable
 }
 
-// KeyOf is Key for looking somebody up: a name that nobody can have has a key that
-// nobody has.
-func KeyOf(name string) string {
+// LookupKey returns the Key for finding a user, or "" for an invalid name, which no user has.
+func LookupKey(name string) string {
 	key, err := Key(name)
 	if err != nil {
 		return ""

@@ -39,14 +39,14 @@ func TestKey(t *testing.T) {
 	}
 	for _, other := range []string{"victim1", "vic tim", "víctim"} {
 		t.Run(other, func(t *testing.T) {
-			assert.NotEqual(t, username.KeyOf("victim"), username.KeyOf(other))
+			assert.NotEqual(t, username.LookupKey("victim"), username.LookupKey(other))
 		})
 	}
 	for _, unfit := range []string{"", "  ", "a\x00b", "a\nb", "a\u200bb", "\u202evictim"} {
 		t.Run(unfit, func(t *testing.T) {
 			_, err := username.Key(unfit)
 			assert.Error(t, err, "%q", unfit)
-			assert.Empty(t, username.KeyOf(unfit))
+			assert.Empty(t, username.LookupKey(unfit))
 		})
 	}
 }
@@ -62,7 +62,7 @@ func FuzzKey(f *testing.F) {
 		if err != nil || again != key {
 			t.Fatalf("key %q of %q has the key %q (%v)", key, name, again, err)
 		}
-		if same := username.KeyOf(" " + name + " "); same != key && strings.TrimSpace(name) != "" {
+		if same := username.LookupKey(" " + name + " "); same != key && strings.TrimSpace(name) != "" {
 			t.Fatalf("%q has the key %q, and %q with spaces around", name, key, same)
 		}
 	})
