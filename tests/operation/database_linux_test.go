@@ -35,6 +35,6 @@ func TestItsDatabaseIsStartedAgain(t *testing.T) {
 	shifts, err := scenario.ReadShifts(t.Context(), scenario.API{Target: server.Target(t)}, crew.Persons, day, day)
 	require.NoError(t, err)
 	assert.Len(t, shifts, 3)
-	assert.True(t, server.Wrote("the private PostgreSQL has ended by itself and is started again"))
+	assert.True(t, server.Wrote("the private PostgreSQL has stopped unexpectedly and is being restarted"))
 	assert.True(t, server.Wrote("the private PostgreSQL runs again"))
 }

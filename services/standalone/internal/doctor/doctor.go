@@ -1,5 +1,5 @@
-// Package doctor looks at what an installation stands on, and says what to do about what
-// is not as it should be. It changes nothing.
+// Package doctor checks the environment of an installation, and suggests fixes for the problems that it finds.
+// It changes nothing.
 package doctor
 
 import (
@@ -17,52 +17,51 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 )
 
-// State is what became of a check.
+// State is the result of a check.
 type State string
 
 // The states of a check.
 const (
 	OK State = "ok"
-	// Warning works today, and will not for ever.
+	// Warning means that the installation works now, but will not for long.
 	Warning State = "warning"
 	Failed  State = "failed"
-	// Skipped could not be looked at, for a reason that another check names or that is
-	// none of a fault.
+	// Skipped means that the check was not possible, for a reason that another check reports or that is
+	// harmless.
 	Skipped State = "skipped"
 )
 
-// Finding is what one check has found.
+// Finding is the result of one check with its details.
 type Finding struct {
 	Check string `json:"check"`
 	State State  `json:"state"`
 	Found string `json:"found"`
-	// Do says what to do about it; it is empty when there is nothing to do.
+	// Do is the suggested fix; it is empty if none is needed.
 	Do string `json:"do,omitempty"`
 }
 
-// checkTimeout is how long one check may take.
+// checkTimeout bounds one check.
 const checkTimeout = 10 * time.Second
 
 // Service is a service with a database.
 type Service struct {
 	Name string
-	// Migrations are the schemas that this program needs.
+	// Migrations are the schemas of this program.
 	Migrations []pg.Migrations
-	// DeadLetters says that the service keeps the events that its consumers gave up.
+	// DeadLetters means that the service stores dead-lettered events.
 	DeadLetters bool
-	// NewestTimes are statements that return the newest time that the service wrote, or
-	// none, when it is later than $1.
+	// NewestTimes are queries for the newest time that the service has written, if it is later than $1.
 	NewestTimes []string
 }
 
-// Command is the command of operators.
+// Command is the operator command.
 type Command struct {
 	boot.Output
 	StateDir     string           `default:".state" type:"path" help:"State folder of the installation."`
 	Database     privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 	NATS         natsconn.Config  `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
-	Certificates []string         `type:"path" help:"Files of further certificates whose end is looked at (PEM)."`
-	Probes       []string         `help:"Admin listeners of processes whose readiness is asked for: http://10.0.0.7:9090."`
+	Certificates []string         `type:"path" help:"Additional certificate files (PEM) to check for expiry."`
+	Probes       []string         `help:"Admin listeners of processes to check for readiness: http://10.0.0.7:9090."`
 }
 
 // examination is one run of the command.
@@ -75,8 +74,8 @@ type examination struct {
 	findings []Finding
 }
 
-// Do looks at everything, prints what it has found, and what to do. Something that fails
-// is a [boot.CheckFailed]; a warning is not.
+// Do runs all checks, and prints the findings and the suggested fixes. It returns a [boot.CheckFailed] if a
+// check failed, but not for warnings.
 func (c *Command) Do(ctx context.Context, services []Service, clk clock.Clock, log *slog.Logger, out io.Writer) error {
 	e := &examination{Command: c, services: services, clock: clk, log: log, client: &http.Client{Timeout: checkTimeout}, findings: []Finding{}}
 	for _, check := range []func(ctx context.Context){
@@ -109,7 +108,7 @@ func (e *examination) table(table io.Writer) {
 	}
 }
 
-// add notes what a check has found, and what to do about it.
+// add records a finding.
 func (e *examination) add(check string, state State, do, found string, args ...any) {
 	e.findings = append(e.findings, Finding{Check: check, State: state, Found: fmt.Sprintf(found, args...), Do: do})
 }

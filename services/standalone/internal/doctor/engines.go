@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// apart is how far the clocks of two machines may be from each other before somebody
-	// should see to it, and tooFar when what is decided by them goes wrong.
+	// apart is the clock difference between two machines that needs attention, and tooFar the difference that
+	// causes wrong decisions.
 	apart  = time.Second
 	tooFar = 30 * time.Second
-	// maxDeadLetters is how many dead letters are counted.
+	// maxDeadLetters bounds the count of dead letters.
 	maxDeadLetters = 1000
-	// fewConnections is the share of a server's connections from which on few are left.
+	// fewConnections is the share of used connections that causes a warning.
 	fewConnections = 0.9
 )
 
-// databases looks at the database server and at the database of each service.
+// databases checks the database server and the database of each service.
 func (e *examination) databases(ctx context.Context) {
 	for i, service := range e.services {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -42,7 +42,7 @@ func (e *examination) databases(ctx context.Context) {
 			e.databaseServer(ctx, pool)
 		}
 		e.schema(ctx, pool, service)
-		e.restored(ctx, pool, service)
+		e.checkRestored(ctx, pool, service)
 		e.times(ctx, pool, service)
 		if service.DeadLetters {
 			e.deadLetters(ctx, pool, service.Name)
@@ -52,11 +52,11 @@ func (e *examination) databases(ctx context.Context) {
 	}
 }
 
-func databaseAdvice(of privatepg.Config) string {
-	if of.URL == "" {
-		return "start the server: its private PostgreSQL runs with it; if it runs, look for PostgreSQL's lines in its log"
+func databaseAdvice(cfg privatepg.Config) string {
+	if cfg.URL == "" {
+		return "start the server: it runs the private PostgreSQL; if the server runs, look for PostgreSQL's lines in its log"
 	}
-	return "see whether the database server runs, and whether --database-url, its password and pg_hba.conf let the role in"
+	return "check that the database server runs, and that --database-url, its password and pg_hba.conf admit the role"
 }
 
 func (e *examination) open(ctx context.Context, service string) (*pg.Pool, error) {
@@ -67,7 +67,7 @@ func (e *examination) open(ctx context.Context, service string) (*pg.Pool, error
 	return pg.Open(ctx, pg.Config{URL: url, AllowInsecure: e.Database.AllowInsecure, MaxConns: 1, StartupWait: time.Second}, e.log)
 }
 
-// databaseServer looks at the server itself: its version, its connections and its clock.
+// databaseServer checks the version, connections and clock of the server.
 func (e *examination) databaseServer(ctx context.Context, pool *pg.Pool) {
 	var version string
 	var used, most int
@@ -82,15 +82,15 @@ func (e *examination) databaseServer(ctx context.Context, pool *pg.Pool) {
 	}
 	found := fmt.Sprintf("PostgreSQL %s, %d of %d connections are in use", version, used, most)
 	if float64(used) >= fewConnections*float64(most) {
-		e.add("database server", Warning, "raise max_connections, lower --database-max-conns of the programs, or put a pooler before it (docs/separate-processes.md)", "%s", found)
+		e.add("database server", Warning, "raise max_connections, lower --database-max-conns of the programs, or put a pooler in front of it (docs/separate-processes.md)", "%s", found)
 	} else {
 		e.add("database server", OK, "", "%s", found)
 	}
 	e.clocks(before, theirs, after)
 }
 
-// clocks compares the clock of the database server with that of this machine, which was
-// asked before and after.
+// clocks compares the clock of the database server with the clock of this machine, which was read before and
+// after.
 func (e *examination) clocks(before, theirs, after time.Time) {
 	const check, do = "clocks", "let both machines follow a time server (chrony, systemd-timesyncd)"
 	var off time.Duration
@@ -111,12 +111,12 @@ func (e *examination) clocks(before, theirs, after time.Time) {
 	}
 }
 
-// schema looks at whether a database has the schema that this program needs.
+// schema checks that a database has the schema of this program.
 func (e *examination) schema(ctx context.Context, pool *pg.Pool, service Service) {
 	check := "database " + service.Name
 	err := pg.CheckSchema(tenant.All(ctx), pool, service.Migrations...)
 	if behind := new(pg.SchemaBehind); errors.As(err, &behind) {
-		e.add(check, Failed, "rotaloom migrate while nothing serves, or start the program of this version, which does so too", "%v", err)
+		e.add(check, Failed, "run rotaloom migrate while no process serves, or start the program of this version, which migrates too", "%v", err)
 		return
 	}
 	if err != nil {
@@ -126,16 +126,16 @@ func (e *examination) schema(ctx context.Context, pool *pg.Pool, service Service
 	e.add(check, OK, "", "%s has the schema of this program", pool.Database())
 }
 
-// restored looks at whether a database refuses writes because it was restored.
-func (e *examination) restored(ctx context.Context, pool *pg.Pool, service Service) {
+// checkRestored checks whether a database refuses writes because it was restored.
+func (e *examination) checkRestored(ctx context.Context, pool *pg.Pool, service Service) {
 	reason, err := restore.Reason(tenant.All(ctx), pool)
-	if err == nil && reason != "" { // An error is one of the schema, which was looked at.
-		e.add("restore of "+service.Name, Failed, "rotaloom restore finish lists what was lost, and has the service accept writes again", "writes are refused: %s", reason)
+	if err == nil && reason != "" { // schema has reported the error already.
+		e.add("restore of "+service.Name, Failed, "run rotaloom restore finish: it lists what was lost, and makes the service accept writes again", "writes are refused: %s", reason)
 	}
 }
 
-// times looks for times that a service wrote and that have not come yet: the clock of the
-// database server was ahead once, or is behind.
+// times looks for stored times in the future: the clock of the database server was ahead earlier, or is behind
+// now.
 func (e *examination) times(ctx context.Context, pool *pg.Pool, service Service) {
 	check := "times of " + service.Name
 	var now, newest time.Time
@@ -154,14 +154,14 @@ func (e *examination) times(ctx context.Context, pool *pg.Pool, service Service)
 		}
 	}
 	if newest.IsZero() {
-		e.add(check, OK, "", "none lies ahead of the clock")
+		e.add(check, OK, "", "no stored time is ahead of the clock")
 		return
 	}
-	e.add(check, Warning, "see whether the clock of the database server is right; if it is, it was ahead once: what was written then keeps its order and its times "+
-		"(docs/operations/clocks.md)", "the newest lies %s ahead of the clock: %s", newest.Sub(now).Round(time.Second), newest.UTC().Format(time.RFC3339))
+	e.add(check, Warning, "check the clock of the database server; if it is right, it was ahead earlier, and rows from then keep their order and times "+
+		"(docs/operations/clocks.md)", "the newest time is %s ahead of the clock: %s", newest.Sub(now).Round(time.Second), newest.UTC().Format(time.RFC3339))
 }
 
-// deadLetters counts the events that consumers gave up.
+// deadLetters counts the dead-lettered events.
 func (e *examination) deadLetters(ctx context.Context, pool *pg.Pool, service string) {
 	check := "dead letters of " + service
 	found, err := outbox.NewDeadLetters(pool).List(tenant.All(ctx), 0, maxDeadLetters)
@@ -169,18 +169,18 @@ func (e *examination) deadLetters(ctx context.Context, pool *pg.Pool, service st
 	case err != nil:
 		e.add(check, Failed, databaseAdvice(e.Database), "%v", err)
 	case len(found) > 0:
-		e.add(check, Warning, fmt.Sprintf("rotaloom deadletter list --service %s shows why; replay has them handled once more", service),
-			"%d events were given up, at least", len(found))
+		e.add(check, Warning, fmt.Sprintf("rotaloom deadletter list --service %s shows the reasons; rotaloom deadletter replay retries the events", service),
+			"at least %d events are dead-lettered", len(found))
 	default:
 		e.add(check, OK, "", "none")
 	}
 }
 
-// broker looks at the NATS server, when it is not the one in the process that serves.
+// broker checks the NATS server, unless it runs inside the serving process.
 func (e *examination) broker(ctx context.Context) {
-	const check, do = "NATS", "see whether the servers run, and whether --nats-url, credentials and certificates are right"
+	const check, do = "NATS", "check that the servers run, and that --nats-url, credentials and certificates are right"
 	if e.NATS.URL == "" {
-		e.add(check, Skipped, "", "it runs in the process that serves, whose /readyz speaks for it")
+		e.add(check, Skipped, "", "it runs in the serving process; see that process's /readyz")
 		return
 	}
 	if err := natsconn.Probe(e.NATS); err != nil {
@@ -207,7 +207,7 @@ func (e *examination) broker(ctx context.Context) {
 	defer cancel()
 	account, err := js.AccountInfo(ctx)
 	if err != nil {
-		e.add(check, Failed, "switch JetStream on at the servers (jetstream {} in nats-server.conf), and let the user reach it", "JetStream: %v", err)
+		e.add(check, Failed, "enable JetStream on the servers (jetstream {} in nats-server.conf), and permit the user to use it", "JetStream: %v", err)
 		return
 	}
 	e.add(check, OK, "", "version %s, round trip %s, %d streams of %d MiB", conn.ConnectedServerVersion(), trip.Round(time.Microsecond), account.Streams, account.Store>>20)

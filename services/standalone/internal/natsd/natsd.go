@@ -1,5 +1,5 @@
-// Package natsd gives the standalone program its NATS: a server in the process
-// that keeps its streams in the state folder, or one that is named.
+// Package natsd provides the NATS server of the standalone program: a server in the process, which stores its
+// streams in the state folder, or a configured one.
 package natsd
 
 import (
@@ -16,20 +16,19 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/localnats"
 )
 
-// Broker is where the services' connections lead.
+// Broker provides connections to the NATS server.
 type Broker struct {
 	cfg    natsconn.Config
 	log    *slog.Logger
 	report *natsconn.Reporter
-	// local is nil when the server is not ours.
+	// local is nil for a configured server.
 	local *localnats.Server
-	// full is why the server in the process cannot write, or nil.
+	// full is the reason why the server in the process cannot write, or nil.
 	full atomic.Pointer[error]
 }
 
-// Start starts a server in dir, unless the configuration names one. It opens no
-// port: only this process can connect. A named one that is there and will not do is an
-// error.
+// Start starts a server in dir, unless the configuration names one. The server opens no port: only this process
+// can connect. A configured server must be reachable and suitable.
 func Start(cfg natsconn.Config, dir string, log *slog.Logger) (*Broker, error) {
 	if cfg.URL != "" {
 		if err := natsconn.Probe(cfg); err != nil {
@@ -44,7 +43,7 @@ func Start(cfg natsconn.Config, dir string, log *slog.Logger) (*Broker, error) {
 	return &Broker{cfg: cfg, log: log, report: natsconn.NewReporter(log), local: server}, nil
 }
 
-// Connect returns a connection of its own for a service, which drains it.
+// Connect returns a new connection for a service. The service drains it.
 func (b *Broker) Connect(service string) (*nats.Conn, error) {
 	if b.local == nil {
 		return b.report.Connect(b.cfg, service, b.log)
@@ -52,12 +51,12 @@ func (b *Broker) Connect(service string) (*nats.Conn, error) {
 	return b.report.Connect(b.cfg, service, b.log, b.local.InProcess())
 }
 
-// freeSpaceInterval is how often a disk that was full is looked at.
+// freeSpaceInterval is how often a full disk is checked.
 const freeSpaceInterval = time.Second
 
-// Watch starts the server in the process again when it could not write to its disk, as
-// soon as there is room, until ctx ends: streams that met the end of the room take
-// nothing more before that. Events wait in the outboxes meanwhile.
+// Watch restarts the server in the process after it could not write to its disk, as soon as there is space,
+// until ctx ends. Streams that failed to write accept nothing before a restart. Meanwhile events wait in the
+// outboxes.
 func (b *Broker) Watch(ctx context.Context) error {
 	if b.local == nil {
 		<-ctx.Done()
@@ -69,7 +68,7 @@ func (b *Broker) Watch(ctx context.Context) error {
 			return nil
 		case err := <-b.local.Failed():
 			b.full.Store(&err)
-			b.log.ErrorContext(ctx, "NATS cannot write to its disk: events wait until there is room", "error", err)
+			b.log.ErrorContext(ctx, "NATS cannot write to its disk: events wait until there is space", "error", err)
 		}
 		for b.local.CheckFreeSpace() != nil {
 			select {
@@ -79,16 +78,16 @@ func (b *Broker) Watch(ctx context.Context) error {
 			}
 		}
 		if err := b.local.Restart(); err != nil {
-			return fmt.Errorf("start NATS again, whose disk was full: %w", err)
+			return fmt.Errorf("restart NATS after its disk was full: %w", err)
 		}
 		b.full.Store(nil)
 		b.log.WarnContext(ctx, "NATS can write to its disk again")
 	}
 }
 
-var errFull = errors.New("the disk of NATS is full, or cannot be written: make room on it")
+var errFull = errors.New("the disk of NATS is full or not writable: free space on it")
 
-// Check says that the server in the process cannot write, or nil.
+// Check returns an error if the server in the process cannot write.
 func (b *Broker) Check(context.Context) error {
 	if b.full.Load() != nil {
 		return errFull
@@ -96,7 +95,7 @@ func (b *Broker) Check(context.Context) error {
 	return nil
 }
 
-// Stop ends the server in the process, after its connections were drained.
+// Stop ends the server in the process, after its connections are drained.
 func (b *Broker) Stop() {
 	if b.local != nil {
 		b.local.Stop()

@@ -18,22 +18,22 @@ import (
 )
 
 const (
-	// startupWait is how long a server that is still starting is waited for.
+	// startupWait is how long to wait for a server that is starting.
 	startupWait = 30 * time.Second
 	retryAfter  = 250 * time.Millisecond
-	// afterwards bounds the closing of the connection.
+	// afterwards bounds closing the connection.
 	afterwards = 2 * time.Second
-	// lookTimeout bounds looking at a server that is not prepared.
+	// lookTimeout bounds reading from a server without preparing it.
 	lookTimeout = 5 * time.Second
 )
 
-// given prepares a server that is not ours: it makes the databases that are
-// missing, and returns how the services connect.
+// prepareConfigured prepares a configured server: it creates the missing databases, and returns the URLs for
+// the services.
 //
-// Row-level security keeps tenants apart, and it does not hold for superusers.
-// With the URL of one, the services work as a role without privileges, which is
-// made for them and owns the databases.
-func given(ctx context.Context, cfg Config, log *slog.Logger, services []string) (*Databases, error) {
+// Row-level security separates tenants, and it does not apply to superusers. If the URL is a superuser's, the
+// services use a role without privileges, which prepareConfigured creates for them and which owns the
+// databases.
+func prepareConfigured(ctx context.Context, cfg Config, log *slog.Logger, services []string) (*Databases, error) {
 	u, err := parse(cfg.URL)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func given(ctx context.Context, cfg Config, log *slog.Logger, services []string)
 			return nil, err
 		}
 	}
-	if err := as.into(u); err != nil {
+	if err := as.apply(u); err != nil {
 		return nil, err
 	}
 	if err := ensureDatabases(ctx, conn, as, services); err != nil {
@@ -66,8 +66,8 @@ func given(ctx context.Context, cfg Config, log *slog.Logger, services []string)
 	return d, nil
 }
 
-// existing returns how a service connects, and prepares nothing.
-func existing(ctx context.Context, cfg Config, service string) (obs.Secret, error) {
+// configuredURL returns the URL of a service's database, without preparing anything.
+func configuredURL(ctx context.Context, cfg Config, service string) (obs.Secret, error) {
 	u, err := parse(cfg.URL)
 	if err != nil {
 		return "", err
@@ -81,7 +81,7 @@ func existing(ctx context.Context, cfg Config, service string) (obs.Secret, erro
 	defer closeConn(ctx, conn)
 	as, err := workingRole(ctx, conn)
 	if err == nil {
-		err = as.into(u)
+		err = as.apply(u)
 	}
 	u.Path = "/" + name(service)
 	return obs.Secret(u.String()), err
@@ -101,7 +101,7 @@ func closeConn(ctx context.Context, conn *pgx.Conn) {
 	_ = conn.Close(ctx)
 }
 
-// connect connects to the database that the URL names, or to postgres.
+// connect connects to the database in the URL, or to postgres.
 func connect(ctx context.Context, u *url.URL, allowInsecure bool, log *slog.Logger) (*pgx.Conn, error) {
 	maintenance := *u
 	if strings.Trim(u.Path, "/") == "" {
@@ -123,7 +123,7 @@ func connect(ctx context.Context, u *url.URL, allowInsecure bool, log *slog.Logg
 		if err == nil || !pgerr.Unavailable(err) {
 			return conn, err
 		}
-		log.Warn("database server is away, trying again", "error", err)
+		log.Warn("the database server is unreachable, trying again", "error", err)
 		select {
 		case <-ctx.Done():
 			return nil, err
@@ -132,34 +132,33 @@ func connect(ctx context.Context, u *url.URL, allowInsecure bool, log *slog.Logg
 	}
 }
 
-// working is the role as which the services work.
-type working struct {
+// workRole is the role that the services use.
+type workRole struct {
 	role string
-	// assumed says that it is ours, in place of a superuser's.
+	// assumed means that it is our own role, which replaces a superuser's.
 	assumed bool
 }
 
-// workingRole returns the role of the connection, or ours in place of a
-// superuser's.
-func workingRole(ctx context.Context, conn *pgx.Conn) (working, error) {
+// workingRole returns the role of the connection, or our own role if that one is a superuser.
+func workingRole(ctx context.Context, conn *pgx.Conn) (workRole, error) {
 	var role string
 	var super, bypasses bool
 	err := conn.QueryRow(ctx, `SELECT rolname::text, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user`).
 		Scan(&role, &super, &bypasses)
 	switch {
 	case err != nil:
-		return working{}, fmt.Errorf("read the role of the database URL: %w", err)
+		return workRole{}, fmt.Errorf("read the role of the database URL: %w", err)
 	case super:
-		return working{localpg.Role, true}, nil
+		return workRole{localpg.Role, true}, nil
 	case bypasses:
-		return working{}, fmt.Errorf("the role %s of the database URL bypasses row-level security, which keeps tenants apart: "+
-			"take BYPASSRLS from it, or name another role", role)
+		return workRole{}, fmt.Errorf("the role %s of the database URL bypasses row-level security, which keeps tenants apart: "+
+			"remove BYPASSRLS from it, or use another role", role)
 	}
-	return working{role: role}, nil
+	return workRole{role: role}, nil
 }
 
-// into has the connections of a URL work as the role.
-func (w working) into(u *url.URL) error {
+// apply makes the connections of a URL use the role.
+func (w workRole) apply(u *url.URL) error {
 	if !w.assumed {
 		return nil
 	}
@@ -172,7 +171,7 @@ func (w working) into(u *url.URL) error {
 	return nil
 }
 
-// ensureRole makes our role. One that is there already must be as weak as ours.
+// ensureRole creates our role. An existing one must not be more powerful.
 func ensureRole(ctx context.Context, conn *pgx.Conn) error {
 	var strong bool
 	err := conn.QueryRow(ctx, "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = $1", localpg.Role).Scan(&strong)
@@ -180,7 +179,7 @@ func ensureRole(ctx context.Context, conn *pgx.Conn) error {
 		_, err = conn.Exec(ctx, "CREATE ROLE "+localpg.Role+" NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS")
 	}
 	if err != nil {
-		return fmt.Errorf("make the role %s: %w", localpg.Role, err)
+		return fmt.Errorf("create the role %s: %w", localpg.Role, err)
 	}
 	if strong {
 		return fmt.Errorf("the role %s of the database server bypasses row-level security, which keeps tenants apart", localpg.Role)
@@ -188,8 +187,8 @@ func ensureRole(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// ensureDatabases makes the databases that are missing, if the connection may.
-func ensureDatabases(ctx context.Context, conn *pgx.Conn, as working, services []string) error {
+// ensureDatabases creates the missing databases, if the connection has the permission.
+func ensureDatabases(ctx context.Context, conn *pgx.Conn, as workRole, services []string) error {
 	owners, err := owners(ctx, conn, services)
 	if err != nil {
 		return err
@@ -199,20 +198,20 @@ func ensureDatabases(ctx context.Context, conn *pgx.Conn, as working, services [
 		owner, exists := owners[database]
 		switch {
 		case exists && as.assumed && owner != as.role:
-			return fmt.Errorf("the database %s belongs to %s, but in place of a superuser the services work as %s: "+
-				"give it and its tables to that role, or let the database URL name %s", database, owner, as.role, owner)
+			return fmt.Errorf("the database %s belongs to %s, but instead of a superuser the services use %s:  "+
+				"change the owner of it and its tables to that role, or use %s in the database URL", database, owner, as.role, owner)
 		case exists:
 			continue
 		}
 		_, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{database}.Sanitize()+" OWNER "+pgx.Identifier{as.role}.Sanitize())
 		if err != nil {
-			return fmt.Errorf("make the missing database %s, which needs a role with CREATEDB: %w", database, err)
+			return fmt.Errorf("create the missing database %s, which needs a role with CREATEDB: %w", database, err)
 		}
 	}
 	return nil
 }
 
-// owners returns who owns the databases that exist.
+// owners returns the owners of the existing databases.
 func owners(ctx context.Context, conn *pgx.Conn, services []string) (map[string]string, error) {
 	var databases []string
 	for _, service := range services {

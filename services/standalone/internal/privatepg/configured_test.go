@@ -108,7 +108,7 @@ func TestOtherRolesWorkAsThemselves(t *testing.T) {
 	_, err = f.start(f.url("user_only", "postgres"), "one")
 	require.NoError(t, err, "nothing is missing")
 	_, err = f.start(f.url("user_only", "postgres"), "one", "two")
-	assert.ErrorContains(t, err, "make the missing database rotaloom_two, which needs a role with CREATEDB")
+	assert.ErrorContains(t, err, "create the missing database rotaloom_two, which needs a role with CREATEDB")
 	_, err = f.start(f.url("strong", "postgres"), "one")
 	assert.ErrorContains(t, err, "the role strong of the database URL bypasses row-level security")
 	_, err = f.start("host=elsewhere", "one")

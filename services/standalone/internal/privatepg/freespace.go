@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// minFreeSpace is what the private server needs to recover and to write on: two segments
-	// of its log.
+	// minFreeSpace is the space in bytes that the private server needs to recover and to continue writing: two
+	// segments of its log.
 	minFreeSpace = 32 << 20
-	// freeSpaceInterval is how often a full disk is looked at.
+	// freeSpaceInterval is how often a full disk is checked.
 	freeSpaceInterval = time.Second
 )
 
-var errFull = errors.New("the disk of the private PostgreSQL is full, and it has ended: make room on it")
+var errFull = errors.New("the private PostgreSQL has stopped because its disk is full: free space on it")
 
-var errDown = errors.New("the private PostgreSQL has ended, and is started again")
+var errDown = errors.New("the private PostgreSQL has stopped and is being restarted")
 
-// Check returns an error while the private server has ended.
+// Check returns an error while the private server is down.
 func (d *Databases) Check(context.Context) error {
 	switch {
 	case d.full.Load():
@@ -31,15 +31,14 @@ func (d *Databases) Check(context.Context) error {
 	return nil
 }
 
-// awaitFreeSpace waits until the disk of the private server has room, or ctx ends. It says
-// once that it waits.
+// awaitFreeSpace waits until the disk of the private server has space, or ctx ends. It logs once that it waits.
 func (d *Databases) awaitFreeSpace(ctx context.Context, log *slog.Logger) error {
 	if hasFreeSpace(d.cfg.Dir) {
 		return nil
 	}
 	d.full.Store(true)
 	defer d.full.Store(false)
-	log.Error("the private PostgreSQL has ended, and is started again when its disk has room", "folder", d.cfg.Dir, "room_mb", minFreeSpace>>20)
+	log.Error("the private PostgreSQL has stopped and will be restarted when its disk has space", "folder", d.cfg.Dir, "room_mb", minFreeSpace>>20)
 	for !hasFreeSpace(d.cfg.Dir) {
 		select {
 		case <-ctx.Done():
@@ -50,8 +49,8 @@ func (d *Databases) awaitFreeSpace(ctx context.Context, log *slog.Logger) error 
 	return nil
 }
 
-// hasFreeSpace reports whether others than root can write minFreeSpace to the disk of a folder. A
-// disk that cannot be asked counts as one that has.
+// hasFreeSpace reports whether users other than root can write minFreeSpace to the disk of a folder. It returns
+// true if it cannot tell.
 func hasFreeSpace(dir string) bool {
 	var disk syscall.Statfs_t
 	if err := syscall.Statfs(dir, &disk); err != nil {

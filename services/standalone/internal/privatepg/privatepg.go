@@ -1,5 +1,5 @@
-// Package privatepg gives every service of the standalone program its database:
-// on a private PostgreSQL server in the state folder, or on one that is named.
+// Package privatepg provides a database for each service of the standalone program: on a private PostgreSQL
+// server in the state folder, or on a configured server.
 package privatepg
 
 import (
@@ -14,12 +14,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/obs"
 )
 
-// Config says which server is used. At its zero value that is a private one,
-// with the programs found on the machine.
+// Config selects the server. The zero value selects a private one, with the programs installed on the machine.
 type Config struct {
-	URL           obs.Secret `name:"url" env:"URL" help:"URL of a PostgreSQL server to use instead of a private one. The databases rotaloom_<service> are made when they are missing and the role may create them."`
-	AllowInsecure bool       `name:"allow-insecure" env:"ALLOW_INSECURE" help:"Use a server on another machine without verifying who it is."`
-	BinDir        string     `name:"bin-dir" env:"BIN_DIR" type:"path" help:"Folder of initdb and postgres, when they are not found by themselves."`
+	URL           obs.Secret `name:"url" env:"URL" help:"URL of a PostgreSQL server to use instead of a private one. Missing databases rotaloom_<service> are created if the role has the permission."`
+	AllowInsecure bool       `name:"allow-insecure" env:"ALLOW_INSECURE" help:"Use a server on another machine without verifying its identity."`
+	BinDir        string     `name:"bin-dir" env:"BIN_DIR" type:"path" help:"Folder of initdb and postgres, if they are not found automatically."`
 }
 
 // Databases are the databases of the services.
@@ -28,20 +27,20 @@ type Databases struct {
 	cfg   localpg.Config
 
 	mu sync.Mutex
-	// local is nil when the server is not ours.
+	// local is nil for a configured server.
 	local   *localpg.Server
 	stopped bool
 
-	// down says that the private server has ended and is not back, and full that it waits for
-	// room on its disk.
+	// down means that the private server has stopped and is not back yet, and full that it waits for disk
+	// space.
 	down, full atomic.Bool
 }
 
-// Start starts the private server in dir, unless one is named, and sees to a
-// database for each service. Stop ends it; so does the end of this process.
+// Start starts the private server in dir, unless a server is configured, and ensures a database for each
+// service. Stop stops the private server; so does the end of this process.
 func Start(ctx context.Context, cfg Config, dir string, log *slog.Logger, services ...string) (*Databases, error) {
 	if cfg.URL != "" {
-		return given(ctx, cfg, log, services)
+		return prepareConfigured(ctx, cfg, log, services)
 	}
 	local := localpg.Config{Dir: dir, BinDir: cfg.BinDir, Log: log}
 	server, err := localpg.Start(ctx, local)
@@ -60,11 +59,11 @@ func Start(ctx context.Context, cfg Config, dir string, log *slog.Logger, servic
 	return d, nil
 }
 
-// Running returns how to connect to the database of a service that another process
-// works with, which runs the private server in dir unless one is named.
+// Running returns the URL of a service's database while another process serves. That process runs the private
+// server in dir, unless a server is configured.
 func Running(ctx context.Context, cfg Config, dir string, log *slog.Logger, service string) (obs.Secret, error) {
 	if cfg.URL != "" {
-		d, err := given(ctx, cfg, log, []string{service})
+		d, err := prepareConfigured(ctx, cfg, log, []string{service})
 		if err != nil {
 			return "", err
 		}
@@ -74,10 +73,10 @@ func Running(ctx context.Context, cfg Config, dir string, log *slog.Logger, serv
 	return obs.Secret(url), err
 }
 
-// Existing is Running, but that it makes neither a database nor a role.
+// Existing is like Running, but creates neither a database nor a role.
 func Existing(ctx context.Context, cfg Config, dir, service string) (obs.Secret, error) {
 	if cfg.URL != "" {
-		return existing(ctx, cfg, service)
+		return configuredURL(ctx, cfg, service)
 	}
 	url, err := localpg.RunningURL(dir, name(service))
 	return obs.Secret(url), err
@@ -85,10 +84,10 @@ func Existing(ctx context.Context, cfg Config, dir, service string) (obs.Secret,
 
 func name(service string) string { return "rotaloom_" + service }
 
-// URL is how a service connects to its database.
+// URL returns the URL of a service's database.
 func (d *Databases) URL(service string) obs.Secret { return d.names[service] }
 
-// Stop ends the private server, orderly unless the context ends first.
+// Stop stops the private server, cleanly unless the context ends first.
 func (d *Databases) Stop(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

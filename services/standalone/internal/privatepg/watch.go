@@ -16,25 +16,23 @@ import (
 )
 
 const (
-	// firstRestartWait is how long the private server is left alone after the second end in
-	// a row. The wait doubles with each end, up to maxRestartWait. The first end is not
-	// waited after.
+	// firstRestartWait is the pause after the second crash in a row. It doubles with each crash, up to
+	// maxRestartWait. There is no pause after the first crash.
 	firstRestartWait = 500 * time.Millisecond
 	maxRestartWait   = 5 * time.Second
-	// calmAfter is how long the server must have run for an end to count as the first.
+	// calmAfter is the running time after which a crash counts as the first one again.
 	calmAfter = 10 * time.Minute
-	// recoverWithin is how long one start may take: the data recovers in it.
+	// recoverWithin bounds one start, which includes recovery.
 	recoverWithin = 10 * time.Minute
 )
 
-// errNoCluster is returned when the data folder has no data any more.
-var errNoCluster = errors.New("its data folder holds no cluster any more: restore a backup")
+// errNoCluster is returned if the data folder contains no data.
+var errNoCluster = errors.New("its data folder contains no cluster: restore a backup")
 
-// Watch starts the private server again when it ends by itself (killed for want of
-// memory, say), until ctx ends, however often it ends. What was committed is there again;
-// calls that ran have failed, and calls in between get 503. While its disk is full it waits
-// for room. Watch returns an error only when no wait helps: the data folder has lost the
-// cluster, or holds the data of another major version.
+// Watch restarts the private server whenever it crashes (for example, killed for lack of memory), until ctx
+// ends. Committed data is preserved; running calls fail, and calls in between get 503. While the disk is full,
+// Watch waits for space. It returns an error only if waiting cannot help: the data folder has lost the cluster,
+// or contains data of another major version.
 func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
 	pause := backoff.Backoff{First: firstRestartWait, Max: maxRestartWait}
 	for runs := clock.Start(); ; runs = clock.Start() {
@@ -44,10 +42,10 @@ func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-done(server):
+		case <-serverDone(server):
 		}
 		d.down.Store(true)
-		log.Error("the private PostgreSQL has ended by itself and is started again", "exit", server.Exit(), "folder", d.cfg.Dir)
+		log.Error("the private PostgreSQL has stopped unexpectedly and is being restarted", "exit", server.Exit(), "folder", d.cfg.Dir)
 		took := clock.Start()
 		if runs.Elapsed() > calmAfter {
 			pause.Reset()
@@ -56,23 +54,24 @@ func (d *Databases) Watch(ctx context.Context, log *slog.Logger) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return fmt.Errorf("the private PostgreSQL has ended and does not start again: %w", err)
+			return fmt.Errorf("the private PostgreSQL has stopped and cannot be restarted: %w", err)
 		}
 		d.down.Store(false)
 		log.Warn("the private PostgreSQL runs again", "took", took.Elapsed())
 	}
 }
 
-// done is never ready for a server that is not ours.
-func done(server *localpg.Server) <-chan struct{} {
+// serverDone returns the channel that is closed when the server stops. It is never ready for a configured
+// server.
+func serverDone(server *localpg.Server) <-chan struct{} {
 	if server == nil {
 		return nil
 	}
 	return server.Done()
 }
 
-// restart starts a server in place of one that has ended. It tries until the server
-// responds, ctx ends, or no wait helps.
+// restart replaces a server that has stopped. It tries until the server responds, ctx ends, or waiting cannot
+// help.
 func (d *Databases) restart(ctx context.Context, log *slog.Logger, ended *localpg.Server, pause *backoff.Backoff) error {
 	for wait := pause.Attempts() > 0; ; wait = true {
 		if wait {
@@ -80,7 +79,7 @@ func (d *Databases) restart(ctx context.Context, log *slog.Logger, ended *localp
 				return err
 			}
 		} else {
-			pause.Next() // The next end is the second one.
+			pause.Next() // The next crash is the second one.
 		}
 		if err := d.awaitFreeSpace(ctx, log); err != nil {
 			return err
@@ -93,14 +92,14 @@ func (d *Databases) restart(ctx context.Context, log *slog.Logger, ended *localp
 		if ctx.Err() != nil || errors.Is(err, errNoCluster) || errors.As(err, &other) {
 			return err
 		}
-		log.Error("the private PostgreSQL does not start, and is tried again", "error", err, "folder", d.cfg.Dir)
+		log.Error("the private PostgreSQL does not start; trying again", "error", err, "folder", d.cfg.Dir)
 	}
 }
 
-// startAgain starts the server once, in the folder of one that has ended. It makes no
-// cluster: an empty one would look like one whose data is lost.
+// startAgain starts the server once, in the folder of the stopped one. It does not create a cluster, because an
+// empty one would hide the loss of data.
 func (d *Databases) startAgain(ctx context.Context, ended *localpg.Server) (*localpg.Server, error) {
-	if err := ended.Stop(ctx); err != nil { // It has ended; this lets go of its folder.
+	if err := ended.Stop(ctx); err != nil { // The server has stopped; this releases its folder.
 		return nil, err
 	}
 	if _, err := os.Stat(filepath.Join(d.cfg.Dir, "data", "PG_VERSION")); errors.Is(err, fs.ErrNotExist) {
@@ -111,7 +110,7 @@ func (d *Databases) startAgain(ctx context.Context, ended *localpg.Server) (*loc
 	return localpg.Start(ctx, cfg)
 }
 
-// replace makes server ours, unless we were stopped meanwhile.
+// replace stores the new server, or stops it if Stop was called before.
 func (d *Databases) replace(ctx context.Context, server *localpg.Server) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -16,13 +16,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// adminURL returns how to connect to the database of a service past row-level security:
-// as the superuser of the private server, or by the URL that is given, whose role must be
-// one that policies do not bind.
+// adminURL returns the URL for reading a service's database without row-level security: as the superuser of the
+// private server, or with the configured URL, whose role must not be subject to policies.
 func (i *Installation) adminURL(ctx context.Context, service string) (string, error) {
 	if len(i.Databases) > 0 {
-		given, err := i.url(ctx, service)
-		return given.Reveal(), err
+		configured, err := i.url(ctx, service)
+		return configured.Reveal(), err
 	}
 	if i.Database.URL == "" {
 		return localpg.RunningAdminURL(filepath.Join(i.StateDir, "postgresql"), "rotaloom_"+service)
@@ -30,7 +29,7 @@ func (i *Installation) adminURL(ctx context.Context, service string) (string, er
 	return inDatabase(i.Database.URL.Reveal(), "rotaloom_"+service)
 }
 
-// inDatabase returns a URL with another database.
+// inDatabase returns the URL with another database.
 func inDatabase(raw, database string) (string, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -40,8 +39,8 @@ func inDatabase(raw, database string) (string, error) {
 	return u.String(), nil
 }
 
-// databaseOf returns the database that a URL names.
-func databaseOf(raw string) (string, error) {
+// databaseName returns the database in a URL.
+func databaseName(raw string) (string, error) {
 	u, err := url.Parse(raw)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
 		return "", errors.New("a database URL does not name a database")
@@ -49,7 +48,7 @@ func databaseOf(raw string) (string, error) {
 	return strings.Trim(u.Path, "/"), nil
 }
 
-// connect connects once, past pools.
+// connect opens one connection, without a pool.
 func (i *Installation) connect(ctx context.Context, raw string) (*pgx.Conn, error) {
 	cc, err := pgx.ParseConfig(raw)
 	if err != nil {
@@ -63,8 +62,8 @@ func (i *Installation) connect(ctx context.Context, raw string) (*pgx.Conn, erro
 	return pgx.ConnectConfig(ctx, cc)
 }
 
-// run runs one of PostgreSQL's programs on a database. The URL is not among the arguments,
-// which all users of the machine see.
+// run runs a PostgreSQL program on a database. It passes the password in the environment, because all users of
+// the machine can see arguments.
 func (i *Installation) run(ctx context.Context, program, raw string, args ...string) error {
 	path, err := localpg.Program(i.Database.BinDir, program)
 	if err != nil {

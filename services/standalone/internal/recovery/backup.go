@@ -22,10 +22,10 @@ import (
 
 const (
 	manifestName = "manifest.json"
-	// fenceTries bounds how often a moment without writes is tried for.
+	// fenceTries is the number of attempts to stop the writes.
 	fenceTries = 5
-	// fence waits until the writes that run have committed, and holds others back: each
-	// takes a row of the audit log along.
+	// fence waits until the running writes have committed, and blocks further ones. It locks the audit log,
+	// because each write adds a row to it.
 	fence = `BEGIN; SET LOCAL lock_timeout = '5s'; LOCK TABLE audit_event IN SHARE MODE`
 )
 
@@ -35,26 +35,25 @@ type Backup struct {
 	Folder string `arg:"" type:"path" help:"Folder of the backup, which must not exist."`
 }
 
-// manifest says what a backup consists of. It is written last, so a backup with one is
-// complete.
+// manifest lists the contents of a backup. It is written last, so a backup that has one is complete.
 type manifest struct {
-	// At is the moment of all databases.
+	// At is the time of all snapshots.
 	At      time.Time               `json:"at"`
 	Version string                  `json:"version"`
 	Files   map[string]manifestFile `json:"files"`
 }
 
-// manifestFile is the dump of the database of a service.
+// manifestFile describes the dump of a service's database.
 type manifestFile struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
-	// Progress and Sequences are the marks of the database.
+	// Progress and Sequences are the restore marks of the database.
 	Progress  int64            `json:"progress"`
 	Sequences map[string]int64 `json:"sequences"`
 }
 
-// moment is a snapshot of one database, which lasts while its connection does.
+// moment is a snapshot of one database. It lasts as long as its connection.
 type moment struct {
 	conn *pgx.Conn
 	url  string
@@ -62,8 +61,8 @@ type moment struct {
 	file manifestFile
 }
 
-// Do holds writes back for a moment, in which it takes a snapshot of each database, and
-// dumps the snapshots. The key that encrypts signing keys is no part of the backup.
+// Do blocks writes for a moment while it takes a snapshot of each database, and then dumps the snapshots. The
+// backup does not contain the key that encrypts signing keys.
 func (b *Backup) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err error) {
 	if err := os.Mkdir(b.Folder, 0o700); err != nil {
 		return fmt.Errorf("folder of the backup: %w", err)
@@ -77,7 +76,7 @@ func (b *Backup) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err e
 	if err != nil {
 		return err
 	}
-	made := manifest{At: at, Version: boot.CurrentBuild().Version, Files: map[string]manifestFile{}}
+	backup := manifest{At: at, Version: boot.CurrentBuild().Version, Files: map[string]manifestFile{}}
 	for service, m := range moments {
 		log.InfoContext(ctx, "dumping", "service", service)
 		m.file.Name = service + ".dump"
@@ -88,9 +87,9 @@ func (b *Backup) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err e
 		if m.file.Bytes, m.file.SHA256, err = sum(path); err != nil {
 			return err
 		}
-		made.Files[service] = m.file
+		backup.Files[service] = m.file
 	}
-	text, err := json.MarshalIndent(made, "", "  ")
+	text, err := json.MarshalIndent(backup, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -98,12 +97,12 @@ func (b *Backup) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err e
 		return err
 	}
 	_, err = fmt.Fprintf(out, "backed up %d databases as of %s into %s\n"+
-		"keep the key that encrypts signing keys apart from it: %s\n", len(made.Files), at.UTC().Format(time.RFC3339), b.Folder,
+		"store the key that encrypts signing keys separately: %s\n", len(backup.Files), at.UTC().Format(time.RFC3339), b.Folder,
 		filepath.Join(b.StateDir, "key-encryption"))
 	return err
 }
 
-// snapshots takes a snapshot of each database while none of them is written to.
+// snapshots takes a snapshot of each database while all writes are blocked.
 func (b *Backup) snapshots(ctx context.Context) (moments map[string]*moment, at time.Time, err error) {
 	moments = map[string]*moment{}
 	for _, service := range services {
@@ -125,7 +124,7 @@ func (b *Backup) snapshots(ctx context.Context) (moments map[string]*moment, at 
 	}
 }
 
-// hold takes the snapshots behind fences, and removes the fences.
+// hold sets the fences, takes the snapshots, and removes the fences.
 func (b *Backup) hold(ctx context.Context, moments map[string]*moment, at *time.Time) (err error) {
 	for _, service := range services {
 		conn, err := b.connect(ctx, moments[service].url)
@@ -135,7 +134,7 @@ func (b *Backup) hold(ctx context.Context, moments map[string]*moment, at *time.
 		// Closing the connection ends the transaction.
 		defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
 		if _, err := conn.PgConn().Exec(ctx, fence).ReadAll(); err != nil {
-			return fmt.Errorf("hold the writes of %s back: %w", service, err)
+			return fmt.Errorf("block the writes of %s: %w", service, err)
 		}
 	}
 	if err := moments[services[0]].conn.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(at); err != nil {
@@ -152,7 +151,7 @@ func (b *Backup) hold(ctx context.Context, moments map[string]*moment, at *time.
 func (m *moment) take(ctx context.Context) error {
 	begin := `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 	if m.id != "" {
-		begin = "ROLLBACK; " + begin // Of a try before.
+		begin = "ROLLBACK; " + begin // ends the snapshot of an earlier attempt
 	}
 	if _, err := m.conn.PgConn().Exec(ctx, begin).ReadAll(); err != nil {
 		return err
@@ -170,7 +169,7 @@ func (m *moment) take(ctx context.Context) error {
 	return err
 }
 
-// sum returns the size of a file and its checksum.
+// sum returns the size and the checksum of a file.
 func sum(path string) (bytes int64, checksum string, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -181,7 +180,7 @@ func sum(path string) (bytes int64, checksum string, err error) {
 	return bytes, hex.EncodeToString(hash.Sum(nil)), errors.Join(err, file.Close())
 }
 
-// lockNotAvailable is the state of a lock that was waited for too long.
+// lockNotAvailable is the SQLSTATE of a lock timeout.
 const lockNotAvailable = "55P03"
 
 func isLockTimeout(err error) bool {

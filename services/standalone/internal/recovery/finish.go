@@ -23,26 +23,25 @@ import (
 type Finish struct {
 	boot.Output
 	Installation
-	Force bool `help:"Treat all databases as restored, also those that nothing says it of: after a copy of the whole state folder, or of the machine, was put back."`
+	Force bool `help:"Treat all databases as restored, even without evidence. Use it after a copy of the whole state folder or machine was put back."`
 }
 
-// finished is what was done, as programs read it.
+// finished is the JSON output of the command.
 type finished struct {
 	Databases []finishedDatabase `json:"databases"`
-	// Orphans are things that were lost, with what other databases still have of them.
+	// Orphans are lost objects, with the rows that other databases still have.
 	Orphans []*Orphan `json:"orphans"`
 }
 
 type finishedDatabase struct {
 	Service string `json:"service"`
 	Reason  string `json:"reason"`
-	// Lost are how many ids were given after the state that was restored, by sequence.
+	// Lost counts, by sequence, the ids that were assigned after the restored state.
 	Lost map[string]int64 `json:"lostIds,omitempty"`
 }
 
-// Do ends all tokens, prints what was lost, raises the sequences of the restored databases
-// above every known mark, and has them take writes again. When it is killed, it is run
-// again.
+// Do revokes all tokens, prints the losses, raises the sequences of the restored databases above all known
+// marks, and makes them accept writes again. After an interruption it can be repeated.
 func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	pools, end, err := f.open(ctx, log)
 	if err != nil {
@@ -53,18 +52,18 @@ func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	var concerned []*restore.Database
+	var restored []*restore.Database
 	for _, d := range databases {
 		if f.Force && !d.Restored {
 			d.Restored, d.Reason = true, "the operator says so"
 		}
 		if d.Restored {
-			concerned = append(concerned, d)
+			restored = append(restored, d)
 		}
 	}
-	if len(concerned) == 0 {
+	if len(restored) == 0 {
 		return f.Print(out, finished{Databases: []finishedDatabase{}, Orphans: []*Orphan{}}, func(table io.Writer) {
-			fmt.Fprintln(table, "no database counts as restored, so there is nothing to finish")
+			fmt.Fprintln(table, "no database was restored, so there is nothing to finish")
 		})
 	}
 	tenants, err := auth.TenantIDs(ctx, pools["auth"])
@@ -74,12 +73,12 @@ func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 	if err := auth.EndAllTokens(ctx, pools["auth"], tenants); err != nil {
 		return err
 	}
-	// This is collected before the programs compare their copies, which removes it there.
+	// Collect the orphans before the programs compare their copies, because that removes them.
 	done := finished{}
 	if done.Orphans, err = FindOrphans(ctx, pools, tenants); err != nil {
 		return err
 	}
-	for _, d := range concerned {
+	for _, d := range restored {
 		done.Databases = append(done.Databases, finishedDatabase{d.Service, d.Reason, lostIDs(d)})
 	}
 	if err := f.Print(out, done, done.table); err != nil {
@@ -87,40 +86,40 @@ func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 	}
 	report := &strings.Builder{}
 	done.table(report)
-	if err := finishAll(ctx, pools, concerned, report.String(), tenants); err != nil {
+	if err := finishAll(ctx, pools, restored, report.String(), tenants); err != nil {
 		return err
 	}
-	// Tokens of the second in which all tokens ended are refused, too.
+	// Wait for the next second, because tokens from the current second are refused too.
 	if err := backoff.Sleep(ctx, time.Second); err != nil {
 		return err
 	}
 	if f.JSON() {
 		return nil
 	}
-	_, err = fmt.Fprintln(out, "finished: writes are accepted again within seconds, and all users log in again")
+	_, err = fmt.Fprintln(out, "finished: writes are accepted again within seconds, and all users must log in again")
 	return err
 }
 
-// finishAll has the restored databases take writes again. What timekeeping decides about
-// schedules is handed over again when scheduling or timekeeping was restored: before
-// scheduling takes writes, or with the raised sequences of timekeeping.
-func finishAll(ctx context.Context, pools map[string]*pg.Pool, concerned []*restore.Database, report string, tenants []int64) error {
+// finishAll makes the restored databases accept writes again. If scheduling or timekeeping was restored, it
+// schedules another handover of timekeeping's decisions about schedules: before scheduling accepts writes, or
+// together with the raised sequences of timekeeping.
+func finishAll(ctx context.Context, pools map[string]*pg.Pool, restored []*restore.Database, report string, tenants []int64) error {
 	found, err := readScheduled(ctx, pools["scheduling"], tenants)
 	if err != nil {
 		return err
 	}
-	restored := map[string]bool{}
-	for _, d := range concerned {
-		restored[d.Service] = true
+	restoredServices := map[string]bool{}
+	for _, d := range restored {
+		restoredServices[d.Service] = true
 	}
-	if restored["scheduling"] && !restored["timekeeping"] {
+	if restoredServices["scheduling"] && !restoredServices["timekeeping"] {
 		if err := handedOver.InTx(tenant.All(ctx), pools["timekeeping"], func(ctx context.Context, tx pgx.Tx) error {
 			return handOver(ctx, tx, found)
 		}); err != nil {
 			return err
 		}
 	}
-	for _, d := range concerned {
+	for _, d := range restored {
 		err := restore.Finish(ctx, d, report, func(ctx context.Context, tx pgx.Tx) error {
 			if d.Service == "timekeeping" {
 				if err := handOver(ctx, tx, found); err != nil {
@@ -136,7 +135,7 @@ func finishAll(ctx context.Context, pools map[string]*pg.Pool, concerned []*rest
 	return nil
 }
 
-// lostIDs counts the ids that were given after the state that was restored.
+// lostIDs counts the ids that were assigned after the restored state.
 func lostIDs(d *restore.Database) map[string]int64 {
 	lost := map[string]int64{}
 	for _, name := range d.Known.Lost(d.Marks) {
@@ -151,19 +150,19 @@ func (f finished) table(out io.Writer) {
 	for _, d := range f.Databases {
 		fmt.Fprintf(out, "%s: %s\n", d.Service, d.Reason)
 		for name, n := range d.Lost {
-			fmt.Fprintf(out, "  %s: up to %d ids were given after the state that was restored\n", name, n)
+			fmt.Fprintf(out, "  %s: up to %d ids were assigned after the restored state\n", name, n)
 		}
 	}
 	for _, o := range f.Orphans {
 		fmt.Fprintf(out, "lost: %s\n", o.text())
 	}
-	fmt.Fprintf(out, "%d things were lost that other databases still know\n", len(f.Orphans))
+	fmt.Fprintf(out, "%d objects were lost that other databases still refer to\n", len(f.Orphans))
 }
 
-// setTenant has the rest of a transaction write rows of a tenant.
+// setTenant sets the tenant for the rest of a transaction.
 const setTenant = `SELECT set_config('rotaloom.tenant_id', $1::bigint::text, true)`
 
-// record writes who finished the restore into the audit log of each tenant.
+// record writes the end of the restore into the audit log of each tenant.
 func record(ctx context.Context, tx pgx.Tx, service string, tenants []int64) error {
 	var now time.Time
 	if err := tx.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {

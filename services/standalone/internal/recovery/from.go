@@ -26,14 +26,13 @@ import (
 type From struct {
 	Installation
 	Folder  string `arg:"" type:"path" help:"Folder of the backup."`
-	Replace bool   `help:"Replace databases that have tables. What they have since the backup is lost."`
+	Replace bool   `help:"Replace databases that have tables. Changes since the backup are lost."`
 }
 
-// Do checks the backup, restores each database beside the one that is there, and puts it
-// in its place. Writes are refused then until the restore is finished. When it is killed,
-// it is run again.
+// Do checks the backup, restores each database next to the existing one, and then replaces that. Writes are
+// refused until the restore is finished. After an interruption it can be repeated.
 func (f *From) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err error) {
-	made, err := f.read()
+	backup, err := f.read()
 	if err != nil {
 		return err
 	}
@@ -59,12 +58,12 @@ func (f *From) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err err
 	}
 	for _, service := range services {
 		if targets[service].used && !f.Replace {
-			return fmt.Errorf("the database of %s has tables: name empty databases, or give --replace to lose what is in them", service)
+			return fmt.Errorf("the database of %s has tables: use empty databases, or add --replace to delete their contents", service)
 		}
 	}
 	for _, service := range services {
 		log.InfoContext(ctx, "restoring", "service", service)
-		if err := targets[service].load(ctx, f, made, known[service], log); err != nil {
+		if err := targets[service].load(ctx, f, backup, known[service], log); err != nil {
 			return fmt.Errorf("restore the database of %s: %w", service, err)
 		}
 	}
@@ -76,36 +75,36 @@ func (f *From) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err err
 		next = "start the server, and run: rotaloom restore finish --state-dir " + f.StateDir
 	}
 	_, err = fmt.Fprintf(out, "restored %d databases as of %s; writes are refused until the restore is finished\n%s\n",
-		len(services), made.At.UTC().Format(time.RFC3339), next)
+		len(services), backup.At.UTC().Format(time.RFC3339), next)
 	return err
 }
 
-// read reads the manifest, and checks the files against it.
-func (f *From) read() (made manifest, err error) {
+// read reads the manifest and verifies the files.
+func (f *From) read() (backup manifest, err error) {
 	text, err := os.ReadFile(filepath.Join(f.Folder, manifestName))
 	if err != nil {
-		return made, fmt.Errorf("the backup is not complete: %w", err)
+		return backup, fmt.Errorf("the backup is not complete: %w", err)
 	}
-	if err := json.Unmarshal(text, &made); err != nil {
-		return made, fmt.Errorf("read %s: %w", manifestName, err)
+	if err := json.Unmarshal(text, &backup); err != nil {
+		return backup, fmt.Errorf("read %s: %w", manifestName, err)
 	}
 	for _, service := range services {
-		file, has := made.Files[service]
+		file, has := backup.Files[service]
 		if !has {
-			return made, fmt.Errorf("the backup has no database of %s", service)
+			return backup, fmt.Errorf("the backup has no database of %s", service)
 		}
 		bytes, checksum, err := sum(filepath.Join(f.Folder, filepath.Base(file.Name)))
 		if err != nil {
-			return made, err
+			return backup, err
 		}
 		if bytes != file.Bytes || checksum != file.SHA256 {
-			return made, fmt.Errorf("%s of the backup is damaged: its checksum is not that of %s", file.Name, manifestName)
+			return backup, fmt.Errorf("%s of the backup is damaged: its checksum differs from %s", file.Name, manifestName)
 		}
 	}
-	return made, nil
+	return backup, nil
 }
 
-// startPrivate starts the private PostgreSQL of a server that does not run.
+// startPrivate starts the private PostgreSQL of a server that is not running.
 func (f *From) startPrivate(ctx context.Context, log *slog.Logger) (stop func() error, err error) {
 	folder, err := state.Open(f.StateDir)
 	if err != nil {
@@ -118,25 +117,24 @@ func (f *From) startPrivate(ctx context.Context, log *slog.Logger) (stop func() 
 	return func() error { return errors.Join(running.Stop(context.WithoutCancel(ctx)), folder.Close()) }, nil
 }
 
-// target is a database that is replaced. A run that was killed may have left it beside its
-// place.
+// target is a database to replace. An interrupted run may have left it under a temporary name.
 type target struct {
 	service, name, url, server string
 	owner                      string
-	// at are the databases that are there of it: itself, and what an earlier run replaced.
+	// at lists the existing databases: the original one, and the one that an earlier run renamed.
 	at   []string
 	used bool
 }
 
-func (t *target) loading() string  { return t.name + "_restoring" }
-func (t *target) replaced() string { return t.name + "_replaced" }
+func (t *target) temporaryName() string { return t.name + "_restoring" }
+func (t *target) replacedName() string  { return t.name + "_replaced" }
 
 func (f *From) target(ctx context.Context, service string) (*target, error) {
 	raw, err := f.adminURL(ctx, service)
 	if err != nil {
 		return nil, err
 	}
-	name, err := databaseOf(raw)
+	name, err := databaseName(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -144,14 +142,14 @@ func (f *From) target(ctx context.Context, service string) (*target, error) {
 	return &target{service: service, name: name, url: raw, server: server}, err
 }
 
-// look reads who owns the database, whether it has tables, and all marks that it knows.
+// look reads the owner of the database, whether it has tables, and all known marks.
 func (t *target) look(ctx context.Context, f *From, known map[string]restore.Marks) error {
 	conn, err := f.connect(ctx, t.server)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	for _, name := range []string{t.name, t.replaced()} {
+	for _, name := range []string{t.name, t.replacedName()} {
 		var owner string
 		err := conn.QueryRow(ctx, `SELECT pg_get_userbyid(datdba)::text FROM pg_database WHERE datname = $1`, name).Scan(&owner)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -166,7 +164,7 @@ func (t *target) look(ctx context.Context, f *From, known map[string]restore.Mar
 		}
 	}
 	if len(t.at) == 0 {
-		return fmt.Errorf("there is no database %s; make an empty one, which belongs to the role of the service", t.name)
+		return fmt.Errorf("there is no database %s; create an empty one that the role of the service owns", t.name)
 	}
 	return nil
 }
@@ -194,17 +192,16 @@ func (t *target) readMarks(ctx context.Context, f *From, name string, known map[
 	if err != nil {
 		return err
 	}
-	for service, of := range all {
+	for service, marks := range all {
 		merged := known[service]
-		merged.Merge(of)
+		merged.Merge(marks)
 		known[service] = merged
 	}
 	return nil
 }
 
-// load restores the dump into a database beside the one that is there, has it refuse
-// writes, and puts it in its place.
-func (t *target) load(ctx context.Context, f *From, made manifest, known restore.Marks, log *slog.Logger) error {
+// load restores the dump into a new database, makes that refuse writes, and renames it to the final name.
+func (t *target) load(ctx context.Context, f *From, backup manifest, known restore.Marks, log *slog.Logger) error {
 	conn, err := f.connect(ctx, t.server)
 	if err != nil {
 		return err
@@ -212,48 +209,47 @@ func (t *target) load(ctx context.Context, f *From, made manifest, known restore
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	quoted := func(name string) string { return pgx.Identifier{name}.Sanitize() }
 	for _, sql := range []string{
-		"DROP DATABASE IF EXISTS " + quoted(t.loading()) + " WITH (FORCE)",
-		"CREATE DATABASE " + quoted(t.loading()) + " OWNER " + quoted(t.owner) + " TEMPLATE template0",
+		"DROP DATABASE IF EXISTS " + quoted(t.temporaryName()) + " WITH (FORCE)",
+		"CREATE DATABASE " + quoted(t.temporaryName()) + " OWNER " + quoted(t.owner) + " TEMPLATE template0",
 	} {
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			return err
 		}
 	}
-	raw, err := inDatabase(t.url, t.loading())
+	raw, err := inDatabase(t.url, t.temporaryName())
 	if err != nil {
 		return err
 	}
-	dump := filepath.Join(f.Folder, filepath.Base(made.Files[t.service].Name))
+	dump := filepath.Join(f.Folder, filepath.Base(backup.Files[t.service].Name))
 	if err := f.run(ctx, "pg_restore", raw, "--exit-on-error", "--no-owner", "--no-privileges", "--role="+t.owner, dump); err != nil {
 		return err
 	}
-	if err := f.refuse(ctx, raw, t.service, made, known, log); err != nil {
+	if err := f.refuse(ctx, raw, t.service, backup, known, log); err != nil {
 		return err
 	}
 	var steps []string
 	if slices.Contains(t.at, t.name) {
-		steps = append(steps, "DROP DATABASE IF EXISTS "+quoted(t.replaced())+" WITH (FORCE)",
-			"ALTER DATABASE "+quoted(t.name)+" RENAME TO "+quoted(t.replaced()))
+		steps = append(steps, "DROP DATABASE IF EXISTS "+quoted(t.replacedName())+" WITH (FORCE)",
+			"ALTER DATABASE "+quoted(t.name)+" RENAME TO "+quoted(t.replacedName()))
 	}
-	steps = append(steps, "ALTER DATABASE "+quoted(t.loading())+" RENAME TO "+quoted(t.name),
-		"DROP DATABASE IF EXISTS "+quoted(t.replaced())+" WITH (FORCE)")
+	steps = append(steps, "ALTER DATABASE "+quoted(t.temporaryName())+" RENAME TO "+quoted(t.name),
+		"DROP DATABASE IF EXISTS "+quoted(t.replacedName())+" WITH (FORCE)")
 	for _, sql := range steps {
 		if _, err := conn.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("put it in its place; end what is connected to it: %w", err)
+			return fmt.Errorf("rename the restored database (close all connections to the old one): %w", err)
 		}
 	}
 	return nil
 }
 
-// refuse has a restored database refuse writes, and gives it the marks that were given
-// before.
-func (f *From) refuse(ctx context.Context, raw, service string, made manifest, known restore.Marks, log *slog.Logger) error {
+// refuse makes a restored database refuse writes, and stores the known marks in it.
+func (f *From) refuse(ctx context.Context, raw, service string, backup manifest, known restore.Marks, log *slog.Logger) error {
 	pool, err := pg.Open(ctx, pg.Config{URL: obs.Secret(raw), AllowInsecure: f.Database.AllowInsecure, MaxConns: 1}, log)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	file := made.Files[service]
+	file := backup.Files[service]
 	known.Merge(restore.Marks{Progress: file.Progress, Sequences: maps.Clone(file.Sequences)})
-	return restore.Refuse(ctx, service, pool, "the database was restored from the backup of "+made.At.UTC().Format(time.RFC3339), known)
+	return restore.Refuse(ctx, service, pool, "the database was restored from the backup of "+backup.At.UTC().Format(time.RFC3339), known)
 }

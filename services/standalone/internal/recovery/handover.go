@@ -12,19 +12,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
-// handedOver says why the rows of a handover have no row in the audit log of their own: the
-// restore has one.
+// handedOver tells why the rows of a handover have no audit rows of their own: the restore has one.
 const handedOver pg.Unaudited = "the audit log says who finished the restore"
 
-// scheduled is what schedules of a tenant have that timekeeping decides about.
+// scheduled describes the part of a tenant's schedules that timekeeping decides about.
 type scheduled struct {
-	// leave are the employees who have leave, and timeOff the requests that have time off,
-	// with their employees.
+	// leave lists the employees with leave; timeOff maps the requests with time off to their employees.
 	leave   []int64
 	timeOff map[int64]int64
 }
 
-// readScheduled returns what schedules have, by tenant.
+// readScheduled returns the scheduled leave and time off, by tenant.
 func readScheduled(ctx context.Context, pool *pg.Pool, tenants []int64) (map[int64]scheduled, error) {
 	found := make(map[int64]scheduled, len(tenants))
 	for _, id := range tenants {
@@ -42,9 +40,8 @@ func readScheduled(ctx context.Context, pool *pg.Pool, tenants []int64) (map[int
 	return found, nil
 }
 
-// handOver notes, in a transaction in the database of timekeeping, that scheduling gets
-// everything again that timekeeping decides about schedules. The sequences are raised by
-// then.
+// handOver makes timekeeping send all of its decisions about schedules to scheduling again, in a transaction in
+// the database of timekeeping. The sequences must be raised before.
 func handOver(ctx context.Context, tx pgx.Tx, found map[int64]scheduled) error {
 	for id, s := range found {
 		if _, err := tx.Exec(ctx, setTenant, id); err != nil {

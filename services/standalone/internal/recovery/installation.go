@@ -1,5 +1,5 @@
-// Package recovery is the commands of operators that back up the databases of an
-// installation, restore them, and finish a restore.
+// Package recovery contains the operator commands that back up the databases of an installation, restore them,
+// and finish a restore.
 package recovery
 
 import (
@@ -19,31 +19,31 @@ import (
 // services are the services with a database.
 var services = []string{"auth", "commons", "platform", "scheduling", "timekeeping"}
 
-// Installation says where the databases are.
+// Installation locates the databases.
 type Installation struct {
-	StateDir  string            `default:".state" type:"path" help:"State folder of the process that serves."`
+	StateDir  string            `default:".state" type:"path" help:"State folder of the serving process."`
 	Database  privatepg.Config  `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 	Databases map[string]string `env:"ROTALOOM_DATABASES" help:"Databases of separate processes: auth=URL;commons=URL;platform=URL;scheduling=URL;timekeeping=URL."`
 }
 
-// url returns how to connect to the database of a service.
+// url returns the URL of a service's database.
 func (i *Installation) url(ctx context.Context, service string) (obs.Secret, error) {
 	if len(i.Databases) == 0 {
 		return privatepg.Existing(ctx, i.Database, filepath.Join(i.StateDir, "postgresql"), service)
 	}
 	for name := range i.Databases {
 		if !slices.Contains(services, name) {
-			return "", fmt.Errorf("there is no service %q with a database, but %s", name, strings.Join(services, ", "))
+			return "", fmt.Errorf("there is no service %q with a database; the services are %s", name, strings.Join(services, ", "))
 		}
 	}
 	url, named := i.Databases[service]
 	if !named {
-		return "", fmt.Errorf("--databases does not name the database of %s; it names %s", service, strings.Join(slices.Sorted(maps.Keys(i.Databases)), ", "))
+		return "", fmt.Errorf("--databases lacks the database of %s; it contains %s", service, strings.Join(slices.Sorted(maps.Keys(i.Databases)), ", "))
 	}
 	return obs.Secret(url), nil
 }
 
-// open opens the databases of all services. The caller calls end.
+// open opens the databases of all services. The caller must call end.
 func (i *Installation) open(ctx context.Context, log *slog.Logger) (pools map[string]*pg.Pool, end func(), err error) {
 	pools = map[string]*pg.Pool{}
 	end = func() {

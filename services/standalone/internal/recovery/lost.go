@@ -13,19 +13,19 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// kind is a kind of things that one service owns, and whose ids others keep.
+// kind describes objects that one service owns and other services refer to by id.
 type kind struct {
 	name         string
 	owner, table string
-	// topic is that by which copies are kept.
+	// topic is the topic of the copies.
 	topic string
-	// columns are how tables name the id.
+	// columns are the names of columns with the id.
 	columns []string
-	// names are the statements that name a thing, by the service that knows it.
+	// names are queries for the name of an object, by service.
 	names map[string]string
 }
 
-// kinds are what is looked for after a restore.
+// kinds lists the kinds that are checked after a restore.
 var kinds = []kind{
 	{
 		name: "person", owner: "commons", table: "person", topic: "persons",
@@ -47,13 +47,13 @@ var kinds = []kind{
 	},
 }
 
-// Orphan is a thing that its owner does not have, and what others have of it.
+// Orphan is an object that its owner lacks, with the rows of other services that refer to it.
 type Orphan struct {
 	Kind   string `json:"kind"`
 	Tenant int64  `json:"tenant"`
 	ID     int64  `json:"id"`
 	Name   string `json:"name,omitempty"`
-	// Rows are counts by table, "scheduling.schedule_item".
+	// Rows counts the rows by table, such as "scheduling.schedule_item".
 	Rows map[string]int64 `json:"rows"`
 }
 
@@ -63,15 +63,14 @@ func (o *Orphan) text() string {
 		tables = append(tables, fmt.Sprintf("%s %d", table, n))
 	}
 	slices.Sort(tables)
-	return fmt.Sprintf("tenant %d: %s %d %s: rows in %s", o.Tenant, o.Kind, o.ID, cmp.Or(o.Name, "(no name is known)"), strings.Join(tables, ", "))
+	return fmt.Sprintf("tenant %d: %s %d %s: rows in %s", o.Tenant, o.Kind, o.ID, cmp.Or(o.Name, "(unknown name)"), strings.Join(tables, ", "))
 }
 
-// ignored are tables that name persons whose existence they do not depend on: what
-// happened is history.
+// ignored are tables with history, which may refer to persons that no longer exist.
 var ignored = map[string]bool{"audit_event": true, "account_lockout": true}
 
-// FindOrphans returns what the databases have of things that the owner does not have, and
-// of which nobody knows that they were deleted.
+// FindOrphans returns the objects that other databases refer to, but their owner lacks, unless a database knows
+// that they were deleted.
 func FindOrphans(ctx context.Context, pools map[string]*pg.Pool, tenants []int64) ([]*Orphan, error) {
 	var all []*Orphan
 	for _, k := range kinds {
@@ -87,18 +86,18 @@ func FindOrphans(ctx context.Context, pools map[string]*pg.Pool, tenants []int64
 }
 
 func (k kind) find(ctx context.Context, pools map[string]*pg.Pool, tenantID int64) ([]*Orphan, error) {
-	there, err := ids(ctx, pools[k.owner], fmt.Sprintf(`SELECT id FROM %s WHERE tenant_id = $1`, k.table), tenantID)
+	existing, err := ids(ctx, pools[k.owner], fmt.Sprintf(`SELECT id FROM %s WHERE tenant_id = $1`, k.table), tenantID)
 	if err != nil {
 		return nil, err
 	}
-	gone := map[int64]bool{}
+	deletedIDs := map[int64]bool{}
 	lost := map[int64]*Orphan{}
 	for _, service := range services {
 		if service == k.owner {
 			continue
 		}
 		pool := pools[service]
-		if err := k.count(ctx, pool, service, tenantID, there, lost); err != nil {
+		if err := k.count(ctx, pool, service, tenantID, existing, lost); err != nil {
 			return nil, err
 		}
 		if k.topic == "" || service == "auth" || service == "platform" {
@@ -109,12 +108,12 @@ func (k kind) find(ctx context.Context, pools map[string]*pg.Pool, tenantID int6
 			return nil, err
 		}
 		for id := range deleted {
-			gone[id] = true
+			deletedIDs[id] = true
 		}
 	}
 	var found []*Orphan
 	for id, o := range lost {
-		if gone[id] {
+		if deletedIDs[id] {
 			continue
 		}
 		for _, service := range services {
@@ -131,8 +130,8 @@ func (k kind) find(ctx context.Context, pools map[string]*pg.Pool, tenantID int6
 	return found, nil
 }
 
-// count adds what the tables of a service have of things that are not there.
-func (k kind) count(ctx context.Context, pool *pg.Pool, service string, tenantID int64, there map[int64]bool, lost map[int64]*Orphan) error {
+// count adds the rows of a service's tables that refer to missing objects.
+func (k kind) count(ctx context.Context, pool *pg.Pool, service string, tenantID int64, existing map[int64]bool, lost map[int64]*Orphan) error {
 	type column struct{ Table, Name string }
 	columns, err := pg.Collect(ctx, pool, pgx.RowToStructByPos[column], `SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND NOT a.attisdropped
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attname = ANY($1) AND a.atttypid = 'bigint'::regtype
@@ -147,7 +146,7 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p'
 		name := pgx.Identifier{c.Name}.Sanitize()
 		var id, n int64
 		if err := pg.ForEach(ctx, pool, []any{&id, &n}, func() error {
-			if there[id] {
+			if existing[id] {
 				return nil
 			}
 			if lost[id] == nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth"
 )
 
-// Orphans is the command that lists what belongs to nobody.
+// Orphans is the command that lists rows whose owner is missing.
 type Orphans struct {
 	boot.Output
 	Installation
 }
 
-// Do prints each person, employment term and location that a service refers to and that its
-// owner does not have, with the rows that refer to it. It changes nothing.
+// Do prints each person, employment term and location that a service refers to but its owner lacks, with the
+// rows that refer to it. It changes nothing.
 func (o *Orphans) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	pools, end, err := o.open(ctx, log)
 	if err != nil {
@@ -39,6 +39,6 @@ func (o *Orphans) Do(ctx context.Context, log *slog.Logger, out io.Writer) error
 		for _, orphan := range found {
 			fmt.Fprintln(table, orphan.text())
 		}
-		fmt.Fprintf(table, "%d things do not exist that rows of other services belong to\n", len(found))
+		fmt.Fprintf(table, "%d missing objects are referred to by rows of other services\n", len(found))
 	})
 }

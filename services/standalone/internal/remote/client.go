@@ -17,55 +17,55 @@ import (
 )
 
 const (
-	// callTimeout is how long one request may take.
+	// callTimeout bounds one request.
 	callTimeout = time.Minute
-	// maxResponse bounds what is read of a response, in bytes.
+	// maxResponse is the largest response, in bytes.
 	maxResponse = 64 << 20
 )
 
-// Client calls the API of a server. It is used by one goroutine.
+// Client calls the API of a server. It is not safe for concurrent use.
 type Client struct {
-	of    Context
-	http  *http.Client
-	token string
+	server Context
+	http   *http.Client
+	token  string
 }
 
-// Refused is a response that is not a success.
+// Refused is an error response of the server.
 type Refused struct {
 	Status int
-	// Code and Message are those of the error, when the response has them.
+	// Code and Message come from the error body, if the response has one.
 	Code    string `json:"errorCode"`
 	Message string `json:"message"`
-	// Description is what the token endpoint says instead.
+	// Description is the message of the token endpoint.
 	Description string `json:"error_description"`
 }
 
 func (e *Refused) Error() string {
 	switch {
 	case e.Code != "":
-		return fmt.Sprintf("the server refuses with %d (%s): %s", e.Status, e.Code, e.Message)
+		return fmt.Sprintf("the server returned %d (%s): %s", e.Status, e.Code, e.Message)
 	case e.Description != "":
-		return fmt.Sprintf("the server refuses with %d: %s", e.Status, e.Description)
+		return fmt.Sprintf("the server returned %d: %s", e.Status, e.Description)
 	default:
-		return fmt.Sprintf("the server refuses with %d %s", e.Status, http.StatusText(e.Status))
+		return fmt.Sprintf("the server returned %d %s", e.Status, http.StatusText(e.Status))
 	}
 }
 
-// Connect returns a client of a server that has logged in.
-func Connect(ctx context.Context, of Context) (*Client, error) {
-	own, err := of.HTTPClient()
+// Connect logs in to a server and returns a client.
+func Connect(ctx context.Context, server Context) (*Client, error) {
+	connections, err := server.HTTPClient()
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{of: of, http: own}
+	c := &Client{server: server, http: connections}
 	if err := c.logIn(ctx); err != nil {
 		c.Close()
-		return nil, fmt.Errorf("log in to %s: %w", of.URL, err)
+		return nil, fmt.Errorf("log in to %s: %w", server.URL, err)
 	}
 	return c, nil
 }
 
-// HTTPClient returns a client with connections of its own to the server.
+// HTTPClient returns a client with new connections to the server.
 func (c Context) HTTPClient() (*http.Client, error) {
 	settings, err := c.tls()
 	if err != nil {
@@ -76,7 +76,7 @@ func (c Context) HTTPClient() (*http.Client, error) {
 	return &http.Client{Transport: transport, Timeout: callTimeout}, nil
 }
 
-// tls is whom connections trust.
+// tls returns the TLS settings of connections.
 func (c Context) tls() (*tls.Config, error) {
 	settings := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.CAFile == "" {
@@ -84,28 +84,28 @@ func (c Context) tls() (*tls.Config, error) {
 	}
 	pem, err := os.ReadFile(c.CAFile)
 	if err != nil {
-		return nil, fmt.Errorf("authorities of the server: %w", err)
+		return nil, fmt.Errorf("CA file of the server: %w", err)
 	}
 	settings.RootCAs = x509.NewCertPool()
 	if !settings.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("authorities of the server: %s holds no certificate", c.CAFile)
+		return nil, fmt.Errorf("CA file of the server: %s contains no certificate", c.CAFile)
 	}
 	return settings, nil
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // logIn gets an access token.
 func (c *Client) logIn(ctx context.Context) error {
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.of.ClientID}, "client_secret": {c.of.ClientSecret}}
-	if c.of.Username != "" {
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.server.ClientID}, "client_secret": {c.server.ClientSecret}}
+	if c.server.Username != "" {
 		form.Set("grant_type", "password")
 		form.Set("auth_chain", "OAuthLdapService")
-		form.Set("username", c.of.Username)
-		form.Set("password", c.of.Password)
+		form.Set("username", c.server.Username)
+		form.Set("password", c.server.Password)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.of.URL+"/api/authentication/access_token", strings.NewReader(form.Encode()))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.server.URL+"/api/authentication/access_token", strings.NewReader(form.Encode()))
 	if err != nil {
 		return err
 	}
@@ -118,8 +118,8 @@ func (c *Client) logIn(ctx context.Context) error {
 	return err
 }
 
-// Call sends body as JSON, unless it is nil, and decodes the response into response,
-// unless that is nil. A token that has expired meanwhile is replaced.
+// Call sends body as JSON, unless it is nil, and decodes the response into response, unless that is nil. It
+// replaces an expired token.
 func (c *Client) Call(ctx context.Context, method, path string, body, response any) error {
 	err := c.call(ctx, method, path, body, response)
 	if refused := new(Refused); errors.As(err, &refused) && refused.Status == http.StatusUnauthorized {
@@ -139,7 +139,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, response a
 			return err
 		}
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.of.URL+path, bytes.NewReader(payload))
+	request, err := http.NewRequestWithContext(ctx, method, c.server.URL+path, bytes.NewReader(payload))
 	if err != nil {
 		return err
 	}
@@ -162,14 +162,14 @@ func (c *Client) do(request *http.Request, into any) error {
 	}
 	if response.StatusCode >= http.StatusMultipleChoices {
 		refused := &Refused{Status: response.StatusCode}
-		_ = json.Unmarshal(data, refused) // A proxy's response may have another form.
+		_ = json.Unmarshal(data, refused) // A proxy may respond in another form.
 		return refused
 	}
 	if into == nil || len(data) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("the response of %s %s cannot be read: %w", request.Method, request.URL.Path, err)
+		return fmt.Errorf("the response of %s %s is malformed: %w", request.Method, request.URL.Path, err)
 	}
 	return nil
 }

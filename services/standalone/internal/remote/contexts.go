@@ -1,5 +1,5 @@
-// Package remote lets commands ask a server through its API, whoever runs it and
-// wherever: a context says where it is and who asks.
+// Package remote lets commands call any server through its API. A context contains the address of the server
+// and the credentials.
 package remote
 
 import (
@@ -18,54 +18,54 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/filelock"
 )
 
-// Context says where a server is, and who asks.
+// Context contains the address of a server and the credentials.
 type Context struct {
-	// URL has a scheme and a host, and nothing behind them.
+	// URL has a scheme and a host only.
 	URL string `yaml:"url"`
-	// CAFile holds the authorities of the server's certificate (PEM); those of the
-	// machine count when it is empty.
+	// CAFile contains the CA certificates for the server (PEM). If it is empty, the CA certificates of the
+	// machine are used.
 	CAFile string `yaml:"ca-file,omitempty"`
-	// ClientID and ClientSecret are those of an OAuth client.
+	// ClientID and ClientSecret are the credentials of an OAuth client.
 	ClientID     string `yaml:"client-id"`
 	ClientSecret string `yaml:"client-secret"`
-	// Username and Password are those of a user. The client works for itself without.
+	// Username and Password are a user's. Without them, the client acts for itself.
 	Username string `yaml:"username,omitempty"`
 	Password string `yaml:"password,omitempty"`
 }
 
-// errURL is the error of a URL by which secrets would be readable on their way.
+// errURL is the error of a URL that is unencrypted or malformed.
 var errURL = errors.New("the URL of a server must be of the form https://host or https://host:port")
 
-// Check says what is wrong with a context, or nil.
+// Check returns the problem of a context, or nil.
 func (c Context) Check() error {
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "":
 		return errURL
 	case c.ClientID == "" || c.ClientSecret == "":
-		return errors.New("a client id and its secret are needed: --client-id, --client-secret")
+		return errors.New("set a client id and its secret: --client-id, --client-secret")
 	case (c.Username == "") != (c.Password == ""):
-		return errors.New("a user name needs a password, and a password a user name")
+		return errors.New("set both the user name and the password, or neither")
 	}
 	return nil
 }
 
-// contextName are the names that a context may have.
+// contextName matches the valid names of contexts.
 var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// file is what the file of contexts holds.
+// file is the content of the contexts file.
 type file struct {
 	Current  string             `yaml:"current,omitempty"`
 	Contexts map[string]Context `yaml:"contexts"`
 }
 
-// Contexts are those of a file that only its owner reads: it holds secrets.
+// Contexts are the contexts in a file. Only its owner can read the file, because it contains secrets.
 type Contexts struct{ path string }
 
-// Open returns the contexts of a file, which need not be there yet.
+// Open returns the contexts of a file, which need not exist yet.
 func Open(path string) *Contexts { return &Contexts{path} }
 
-// read returns what the file holds, nothing when it is not there.
+// read returns the content of the file, or an empty one if it does not exist.
 func (c *Contexts) read() (file, error) {
 	f := file{Contexts: map[string]Context{}}
 	data, err := os.ReadFile(c.path)
@@ -84,8 +84,8 @@ func (c *Contexts) read() (file, error) {
 	return f, nil
 }
 
-// change changes the file, or leaves it as it is when fn fails. While one program does so,
-// another is refused (filelock.ErrLocked).
+// change changes the file, or leaves it unchanged if fn fails. While another process changes the file, it
+// returns filelock.ErrLocked.
 func (c *Contexts) change(fn func(f *file) error) (err error) {
 	dir := filepath.Dir(c.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -108,7 +108,7 @@ func (c *Contexts) change(fn func(f *file) error) (err error) {
 		return fmt.Errorf("contexts: %w", err)
 	}
 	part := c.path + ".part"
-	// One that was left behind may be open to others, and would stay so.
+	// A leftover file may be readable by others, and WriteFile would keep its permissions.
 	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("contexts: %w", err)
 	}
@@ -136,18 +136,18 @@ func (c *Contexts) Add(name string, added Context) error {
 func (c *Contexts) Use(name string) error {
 	return c.change(func(f *file) error {
 		if _, known := f.Contexts[name]; !known {
-			return unknown(name)
+			return unknownContext(name)
 		}
 		f.Current = name
 		return nil
 	})
 }
 
-// Remove removes a context, and with it the secrets that it holds.
+// Remove removes a context and its secrets.
 func (c *Contexts) Remove(name string) error {
 	return c.change(func(f *file) error {
 		if _, known := f.Contexts[name]; !known {
-			return unknown(name)
+			return unknownContext(name)
 		}
 		delete(f.Contexts, name)
 		if f.Current == name {
@@ -157,8 +157,8 @@ func (c *Contexts) Remove(name string) error {
 	})
 }
 
-func unknown(name string) error {
-	return fmt.Errorf("there is no context %q: rotaloom context list shows those that there are", name)
+func unknownContext(name string) error {
+	return fmt.Errorf("there is no context %q: rotaloom context list shows the existing ones", name)
 }
 
 // Listed is a context without its secrets.
@@ -166,12 +166,12 @@ type Listed struct {
 	Name    string `json:"name"`
 	Current bool   `json:"current"`
 	URL     string `json:"url"`
-	// Username is that of the user, or empty when the client works for itself.
+	// Username is empty if the client acts for itself.
 	Username string `json:"username,omitempty"`
 	ClientID string `json:"clientId"`
 }
 
-// List returns the contexts by name.
+// List returns the contexts, sorted by name.
 func (c *Contexts) List() ([]Listed, error) {
 	f, err := c.read()
 	if err != nil {
@@ -179,28 +179,28 @@ func (c *Contexts) List() ([]Listed, error) {
 	}
 	listed := []Listed{}
 	for _, name := range slices.Sorted(maps.Keys(f.Contexts)) {
-		of := f.Contexts[name]
-		listed = append(listed, Listed{name, name == f.Current, of.URL, of.Username, of.ClientID})
+		found := f.Contexts[name]
+		listed = append(listed, Listed{name, name == f.Current, found.URL, found.Username, found.ClientID})
 	}
 	return listed, nil
 }
 
-// Get returns a context, the current one when name is empty. It returns false when no
-// name was given and there is no current one.
-func (c *Contexts) Get(name string) (of Context, found bool, err error) {
+// Get returns a context, or the current one if name is empty. It returns false if name is empty and there is no
+// current context.
+func (c *Contexts) Get(name string) (entry Context, found bool, err error) {
 	f, err := c.read()
 	if err != nil {
-		return of, false, err
+		return entry, false, err
 	}
 	if name == "" {
 		if f.Current == "" {
-			return of, false, nil
+			return entry, false, nil
 		}
 		name = f.Current
 	}
-	of, found = f.Contexts[name]
+	entry, found = f.Contexts[name]
 	if !found {
-		return of, false, unknown(name)
+		return entry, false, unknownContext(name)
 	}
-	return of, true, nil
+	return entry, true, nil
 }

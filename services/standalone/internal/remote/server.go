@@ -9,17 +9,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/state"
 )
 
-// localState is where a server on this machine has its state unless it is set otherwise.
+// localState is the default state folder of a server on this machine.
 const localState = ".state"
 
-// Server says which server a command asks. A command embeds it.
+// Server selects the server that a command calls. Commands embed it.
 type Server struct {
-	Context  string `help:"Which server is asked, as context add has called it. Without it, that of --state-dir, of the current context, or of the folder .state."`
+	Context  string `help:"Name of the context (see context add) of the server to call. Default: the server of --state-dir, of the current context, or of the folder .state."`
 	Contexts string `default:"~/.config/rotaloom/contexts.yaml" type:"path" help:"File of the contexts."`
 	StateDir string `type:"path" help:"State folder of a server on this machine."`
 }
 
-// Resolve returns where the server is.
+// Resolve returns the address and credentials of the server.
 func (s Server) Resolve() (Context, error) {
 	if s.Context == "" && s.StateDir != "" {
 		return local(s.StateDir)
@@ -30,12 +30,12 @@ func (s Server) Resolve() (Context, error) {
 	}
 	of, err = local(localState)
 	if errors.Is(err, fs.ErrNotExist) {
-		return of, errors.New("which server? Name a context (rotaloom context add), or the folder of one that serves here (--state-dir)")
+		return of, errors.New("no server is selected: add a context (rotaloom context add), or name the state folder of a local server (--state-dir)")
 	}
 	return of, err
 }
 
-// Connect returns a client of the server that has logged in.
+// Connect logs in to the server and returns a client.
 func (s Server) Connect(ctx context.Context) (*Client, error) {
 	of, err := s.Resolve()
 	if err != nil {
@@ -44,11 +44,11 @@ func (s Server) Connect(ctx context.Context) (*Client, error) {
 	return Connect(ctx, of)
 }
 
-// local is how the first administrator asks the server with a state folder.
+// local returns the first administrator's context for the server with a state folder.
 func local(dir string) (Context, error) {
 	ready, err := state.ReadReady(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Context{}, fmt.Errorf("no server serves from the state folder %s: %w", dir, err)
+		return Context{}, fmt.Errorf("no server runs with the state folder %s: %w", dir, err)
 	}
 	if err != nil {
 		return Context{}, err
@@ -56,7 +56,7 @@ func local(dir string) (Context, error) {
 	return Local(ready), nil
 }
 
-// Local is how the first administrator asks a server on this machine.
+// Local returns the first administrator's context for a server on this machine.
 func Local(ready state.Ready) Context {
 	who := ready.Credentials
 	return Context{

@@ -11,16 +11,15 @@ import (
 	"strings"
 )
 
-// Client calls the public API as any integrator's program would.
+// Client calls the public API, like an integrator's program.
 type Client struct {
-	// BaseURL has no slash at its end.
+	// BaseURL has no trailing slash.
 	BaseURL string
 	HTTP    *http.Client
 	token   string
 }
 
-// Credentials are the six fields of the password grant, without the constant
-// ones.
+// Credentials are the variable fields of the password grant.
 type Credentials struct {
 	Username     string `json:"username"`
 	Password     string `json:"password"`
@@ -28,7 +27,7 @@ type Credentials struct {
 	ClientSecret string `json:"client_secret"`
 }
 
-// refused is a response that is not a success.
+// refused is an error response.
 type refused struct {
 	status int
 	body   []byte
@@ -38,7 +37,7 @@ func (e *refused) Error() string {
 	return fmt.Sprintf("returned %d: %s", e.status, e.body)
 }
 
-// Login gets an access token by the password grant.
+// Login gets an access token with the password grant.
 func (c *Client) Login(ctx context.Context, who Credentials) error {
 	form := url.Values{
 		"grant_type":    {"password"},
@@ -64,14 +63,13 @@ func (c *Client) Login(ctx context.Context, who Credentials) error {
 	return nil
 }
 
-// call sends body as JSON and decodes the response into reply, when that is not
-// nil.
+// call sends body as JSON and decodes the response into reply, unless that is nil.
 func (c *Client) call(ctx context.Context, method, path string, body, reply any) error {
 	_, err := c.send(ctx, method, path, body, reply)
 	return err
 }
 
-// send is call for those who need the headers of the response.
+// send is like call, and returns the headers of the response.
 func (c *Client) send(ctx context.Context, method, path string, body, reply any) (http.Header, error) {
 	var payload bytes.Buffer
 	if body != nil {

@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// site is where demonstration persons work, and the time zone that they live by.
+// site is a place of work of demonstration persons, with its time zone.
 type site struct{ name, timeZone string }
 
 var sites = []site{
@@ -15,20 +15,20 @@ var sites = []site{
 }
 
 const (
-	// company is the root of the locations.
+	// company is the root location.
 	company = "Demo"
 	job     = "Operator"
-	// taken is the code of a name that something has already.
-	taken = "WRL-10204"
-	// notUnique is the code of commons for a person who is there already.
+	// nameTaken is the error code for an existing name.
+	nameTaken = "WRL-10204"
+	// notUnique is commons' error code for an existing person.
 	notUnique = "WCO-101247"
 )
 
-// path is the organization path of the job at the site.
+// path returns the organization path of the job at the site.
 func (s site) path() string { return company + "/" + s.name + "/" + job }
 
-// createPlaces creates the job, and the locations: all of them by one call, so
-// that the first reports whether they are there.
+// createPlaces creates the job and the locations. It creates all locations with one call, so that the first one
+// reports whether they exist.
 func createPlaces(ctx context.Context, c *Client) error {
 	locations := []object{{"name": company}}
 	for _, s := range sites {
@@ -45,11 +45,11 @@ func createPlaces(ctx context.Context, c *Client) error {
 	return nil
 }
 
-// isTaken reports whether a creation failed because an earlier run has made it.
+// isTaken reports whether a creation failed because an earlier run has created the object.
 func isTaken(err error) bool {
 	var r *refused
 	var failure struct {
 		ErrorCode string `json:"errorCode"`
 	}
-	return errors.As(err, &r) && json.Unmarshal(r.body, &failure) == nil && failure.ErrorCode == taken
+	return errors.As(err, &r) && json.Unmarshal(r.body, &failure) == nil && failure.ErrorCode == nameTaken
 }

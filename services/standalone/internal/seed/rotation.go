@@ -10,7 +10,7 @@ import (
 //go:embed rotations.json
 var rotationsJSON []byte
 
-// rotation is a repeating cycle that real crews work, one letter a day.
+// rotation is a repeating cycle that real crews work, with one letter for each day.
 type rotation struct {
 	Name      string           `json:"name"`
 	CycleDays int              `json:"cycleDays"`
@@ -38,12 +38,12 @@ func rotations() ([]rotation, error) {
 // object is a JSON object.
 type object = map[string]any
 
-// shiftTemplateName names the shift that a letter of the cycle stands for.
+// shiftTemplateName returns the name of the shift template for a letter.
 func (r rotation) shiftTemplateName(letter string) string {
 	return r.Name + " " + letter
 }
 
-// shiftTemplates are the shifts of the rotation, anchored on 1900-01-01.
+// shiftTemplates returns the shifts of the rotation, anchored on 1900-01-01.
 func (r rotation) shiftTemplates() []object {
 	letters := make([]string, 0, len(r.Shifts))
 	for letter := range r.Shifts {
@@ -67,7 +67,7 @@ func (r rotation) shiftTemplates() []object {
 	return templates
 }
 
-// patternTemplate is the rotation as a schedule pattern template.
+// patternTemplate returns the rotation as a schedule pattern template.
 func (r rotation) patternTemplate() object {
 	var items []object
 	for i, letter := range r.Cycle {

@@ -1,7 +1,6 @@
-// Package seed fills a server with a demonstration: rotations that real crews
-// work, an employment term for each, and two thousand persons on them, who work
-// at four sites. It speaks the public API only, so it also shows that the API is
-// enough.
+// Package seed creates a demonstration: rotations that real crews work, an employment term for each, and two
+// thousand persons on them, who work at four sites. It uses the public API only, which proves that the API
+// suffices.
 package seed
 
 import (
@@ -18,18 +17,16 @@ import (
 
 const (
 	persons = 2000
-	// batch is the most persons that one call may name.
+	// batch is the largest number of persons in one call.
 	batch = 100
-	// Every tenth person changes to the next term.
+	// One of ten persons changes to the next term.
 	changeEvery = 10
-	// changeAfter is the day of the change, chosen to fall into the middle of
-	// every cycle.
+	// changeAfter is the day of the change. It is in the middle of each cycle.
 	changeAfter = 45
 )
 
-// Demo creates the demonstration. What an earlier, interrupted run has created
-// is left as it is. The schedules begin on the first Monday of the year of
-// now. Each step is reported to progress as it begins.
+// Demo creates the demonstration. It keeps objects from an earlier, interrupted run. The schedules begin on the
+// first Monday of the current year. It calls progress at the beginning of each step.
 func Demo(ctx context.Context, c *Client, now time.Time, progress func(step string)) error {
 	all, err := rotations()
 	if err != nil {
@@ -67,7 +64,7 @@ func firstMonday(year int) time.Time {
 
 func iso(day time.Time) string { return day.Format(time.DateOnly) }
 
-// names returns the names of what a list operation shows.
+// names returns the names in the response of a list operation.
 func names(ctx context.Context, c *Client, path string) (map[string]bool, error) {
 	var list []struct {
 		Name string `json:"name"`
@@ -82,11 +79,11 @@ func names(ctx context.Context, c *Client, path string) (map[string]bool, error)
 	return found, nil
 }
 
-// missing are the items whose name is not there yet.
-func missing(items []object, there map[string]bool) []object {
+// missing returns the items whose name does not exist yet.
+func missing(items []object, existing map[string]bool) []object {
 	var rest []object
 	for _, item := range items {
-		if name, _ := item["name"].(string); !there[name] {
+		if name, _ := item["name"].(string); !existing[name] {
 			rest = append(rest, item)
 		}
 	}
@@ -112,11 +109,11 @@ func createPatternTemplates(ctx context.Context, c *Client, all []rotation) erro
 }
 
 func createMissing(ctx context.Context, c *Client, path string, items []object) error {
-	there, err := names(ctx, c, path)
+	existing, err := names(ctx, c, path)
 	if err != nil {
 		return err
 	}
-	if items = missing(items, there); len(items) == 0 {
+	if items = missing(items, existing); len(items) == 0 {
 		return nil
 	}
 	return c.call(ctx, http.MethodPost, path+"/multi_create", items, nil)
@@ -124,12 +121,12 @@ func createMissing(ctx context.Context, c *Client, path string, items []object) 
 
 func createTerms(ctx context.Context, c *Client, all []rotation) error {
 	const path = "/v1/timekeeping/setup/employment_terms"
-	there, err := names(ctx, c, path)
+	existing, err := names(ctx, c, path)
 	if err != nil {
 		return err
 	}
 	for _, r := range all {
-		if there[r.Name] {
+		if existing[r.Name] {
 			continue
 		}
 		term := object{
@@ -180,8 +177,7 @@ func person(i int, start time.Time) object {
 	}
 }
 
-// onlyDuplicates reports whether a bulk creation failed for nothing but
-// persons that exist already.
+// onlyDuplicates reports whether a bulk creation failed only because persons exist already.
 func onlyDuplicates(err error) bool {
 	var r *refused
 	if !errors.As(err, &r) {
@@ -267,8 +263,8 @@ func assignPatterns(ctx context.Context, c *Client, all []rotation, start time.T
 	return awaitPropagation(ctx, c, header.Get("Content-Location"))
 }
 
-// awaitPropagation waits until the schedules show a change: the first request that somebody
-// sends to the demonstration may be for one.
+// awaitPropagation waits until the schedules show a change, so that the first requests to the demonstration
+// find complete schedules.
 func awaitPropagation(ctx context.Context, c *Client, path string) error {
 	for wait := (backoff.Backoff{First: 20 * time.Millisecond, Max: time.Second}); ; {
 		var p struct{ State, Error string }

@@ -17,22 +17,22 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
-// Backfill is the command of operators that fills again what services keep of
-// others. It works on the databases of a process that serves.
+// Backfill is the operator command that fills the services' copies of each other's data again. It works on the
+// databases of a serving process.
 type Backfill struct {
 	Command  replica.BackfillCommand `embed:""`
-	Service  string                  `enum:"commons,timekeeping,scheduling,all" default:"all" help:"The service that keeps it: ${enum}."`
-	StateDir string                  `default:".state" type:"path" help:"State folder of the process that serves."`
+	Service  string                  `enum:"commons,timekeeping,scheduling,all" default:"all" help:"Service whose copies to fill: ${enum}."`
+	StateDir string                  `default:".state" type:"path" help:"State folder of the serving process."`
 	Database privatepg.Config        `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 }
 
-// replicatingService is a service that keeps copies of others.
+// replicatingService is a service with copies of other services' data.
 type replicatingService struct {
 	service string
 	copies  []*replica.Replica
 }
 
-// Do does what the command says, one service after the other.
+// Do runs the command for one service after the other.
 func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	consumers := []replicatingService{{"commons", commons.Copies(nil)}, {"timekeeping", timekeeping.Copies(nil)}, {"scheduling", scheduling.Copies(nil)}}
 	if b.Service != "all" {
@@ -44,8 +44,8 @@ func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) erro
 	for _, k := range consumers {
 		command := b.Command
 		if len(b.Command.Topics) > 0 {
-			kept := replica.Topics(k.copies)
-			command.Topics = slices.DeleteFunc(slices.Clone(b.Command.Topics), func(topic string) bool { return !slices.Contains(kept, topic) })
+			topics := replica.Topics(k.copies)
+			command.Topics = slices.DeleteFunc(slices.Clone(b.Command.Topics), func(topic string) bool { return !slices.Contains(topics, topic) })
 			if len(command.Topics) == 0 {
 				continue
 			}
@@ -64,7 +64,7 @@ func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) erro
 	return nil
 }
 
-// check refuses a topic of which nobody keeps a copy, before anything is asked for.
+// check refuses unknown topics before the first request.
 func (b *Backfill) check(consumers []replicatingService) error {
 	var known []string
 	for _, k := range consumers {
@@ -73,7 +73,7 @@ func (b *Backfill) check(consumers []replicatingService) error {
 	slices.Sort(known)
 	for _, topic := range b.Command.Topics {
 		if !slices.Contains(known, topic) {
-			return fmt.Errorf("there is no topic %q, but %s", topic, strings.Join(slices.Compact(known), ", "))
+			return fmt.Errorf("there is no topic %q; the topics are %s", topic, strings.Join(slices.Compact(known), ", "))
 		}
 	}
 	return nil

@@ -13,14 +13,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-// Certs is the command that makes the certificates of a test installation of separate
-// processes, with an authority of their own.
+// Certs is the command that creates the certificates of a test installation of separate processes, with a CA of
+// their own.
 type Certs struct {
-	Dir  string   `arg:"" type:"path" help:"Folder of the certificates; good ones that are there stay."`
-	Host []string `help:"Further names and addresses under which the processes are reached."`
+	Dir  string   `arg:"" type:"path" help:"Folder of the certificates. Valid existing ones are kept."`
+	Host []string `help:"Additional host names and addresses of the processes."`
 }
 
-// callers says who calls a service, the edge first. docs/separate-processes.md has the
+// callers lists the callers of each service, beginning with the edge. docs/separate-processes.md contains the
 // same table.
 var callers = []struct {
 	service string
@@ -33,20 +33,20 @@ var callers = []struct {
 	{"platform", []string{"gateway"}},
 }
 
-// Do makes the certificates, and prints the flags that go with them.
+// Do creates the certificates, and prints the matching flags.
 func (c *Certs) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 	ca, err := certs.OpenLocalCA(c.Dir, clock.System{}.Now())
 	if err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', 0)
-	for _, of := range callers {
-		files, err := ca.Issue(of.service, c.Host...)
+	for _, entry := range callers {
+		files, err := ca.Issue(entry.service, c.Host...)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(table, "%s\t%s --rpc-clients %s%s\n", of.service, tlsFlags(files),
-			strings.Join(of.clients, ","), listFlags(of.service, of.clients))
+		fmt.Fprintf(table, "%s\t%s --rpc-clients %s%s\n", entry.service, tlsFlags(files),
+			strings.Join(entry.clients, ","), listFlags(entry.service, entry.clients))
 	}
 	internal, err := ca.Issue("gateway", c.Host...)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *Certs) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "Clients of the HTTP API trust %s. The propagator is called by nobody and needs no certificate.\n",
+	_, err = fmt.Fprintf(out, "Clients of the HTTP API trust %s. The propagator has no callers and needs no certificate.\n",
 		filepath.Join(c.Dir, "ca.pem"))
 	return err
 }
@@ -69,13 +69,13 @@ func tlsFlags(files certs.TLSFiles) string {
 	return fmt.Sprintf("--tls-cert %s --tls-key %s --tls-ca %s", files.Cert, files.Key, files.CA)
 }
 
-// listFlags are the flags that say which of the clients are services, and which edges.
+// listFlags returns the flags that declare which clients are services and which are edges.
 func listFlags(service string, clients []string) string {
 	flags := ""
 	if services := clients[1:]; len(services) > 0 {
 		flags += " --rpc-services " + strings.Join(services, ",")
 	}
-	if service == "auth" || service == "platform" { // Some of their operations are there for edges.
+	if service == "auth" || service == "platform" { // These services have operations for edges.
 		flags += " --rpc-edges gateway"
 	}
 	return flags

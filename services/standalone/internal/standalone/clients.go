@@ -14,17 +14,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/remote"
 )
 
-// Clients are the commands over the OAuth clients of a tenant.
+// Clients contains the commands for the OAuth clients of a tenant.
 type Clients struct {
 	List   listClients  `cmd:"" help:"List the clients."`
-	Create createClient `cmd:"" help:"Make a client, and print its secret, which nothing shows again."`
-	Rotate rotateClient `cmd:"" name:"rotate-secret" help:"Give a client a new secret, and print it. The old one is void at once."`
-	Delete deleteClient `cmd:"" help:"Delete a client, and end the tokens that users got by it."`
+	Create createClient `cmd:"" help:"Create a client, and print its secret. The secret cannot be shown again."`
+	Rotate rotateClient `cmd:"" name:"rotate-secret" help:"Set a new secret for a client, and print it. The old secret becomes invalid at once."`
+	Delete deleteClient `cmd:"" help:"Delete a client, and revoke the tokens that users got through it."`
 }
 
 const clientsPath = "/v1/auth/clients"
 
-// oauthClient is what the API shows of a client.
+// oauthClient is a client in the API's representation.
 type oauthClient struct {
 	ClientID      string   `json:"clientId,omitempty"`
 	ClientSecret  string   `json:"clientSecret,omitempty"`
@@ -36,7 +36,7 @@ type oauthClient struct {
 	Scopes        []string `json:"scopes,omitempty"`
 }
 
-// grants are the ways to get tokens that the client may use.
+// grants returns the names of the client's grants.
 func (c *oauthClient) grants() string {
 	var names []string
 	for _, grant := range []struct {
@@ -50,16 +50,16 @@ func (c *oauthClient) grants() string {
 	return strings.Join(names, ",")
 }
 
-// printSecret prints a client as the response that made its secret shows it.
+// printSecret prints a client with its new secret.
 func printSecret(o boot.Output, out io.Writer, raw json.RawMessage) error {
-	var made oauthClient
-	if err := json.Unmarshal(raw, &made); err != nil {
+	var created oauthClient
+	if err := json.Unmarshal(raw, &created); err != nil {
 		return err
 	}
 	if o.JSON() {
 		return o.Print(out, raw, nil)
 	}
-	_, err := fmt.Fprintf(out, "client_id: %s\nclient_secret: %s\n", made.ClientID, made.ClientSecret)
+	_, err := fmt.Fprintf(out, "client_id: %s\nclient_secret: %s\n", created.ClientID, created.ClientSecret)
 	return err
 }
 
@@ -68,7 +68,7 @@ type listClients struct {
 	remote.Server
 }
 
-// Do prints a line for each.
+// Do prints one line for each client.
 func (l *listClients) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	client, err := l.Connect(ctx)
 	if err != nil {
@@ -98,13 +98,13 @@ func (l *listClients) Do(ctx context.Context, _ *slog.Logger, out io.Writer) err
 type createClient struct {
 	boot.Output
 	remote.Server
-	ClientID      string   `arg:"" name:"id" optional:"" help:"Id of the client; made when it is left out."`
-	AccessProfile string   `help:"Function access profile of the client's own work (client_credentials), which it may not do without one."`
-	Scopes        []string `help:"What tokens may do that the client gets: permissions, or names of groups of them. Everything unless one is named."`
-	NoPassword    bool     `help:"Let no user log in by the client."`
+	ClientID      string   `arg:"" name:"id" optional:"" help:"Id of the client; generated if omitted."`
+	AccessProfile string   `help:"Function access profile for the client's own work (client_credentials). Without a profile, the client cannot use this grant."`
+	Scopes        []string `help:"Scopes that limit the client's tokens: permissions or names of groups. Default: no limit."`
+	NoPassword    bool     `help:"Prevent users from logging in with the client."`
 }
 
-// Do prints the client with its secret.
+// Do creates the client and prints it with its secret.
 func (c *createClient) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	client, err := c.Connect(ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *createClient) Do(ctx context.Context, _ *slog.Logger, out io.Writer) er
 	return printSecret(c.Output, out, raw)
 }
 
-// oneClient says which is meant.
+// oneClient selects a client.
 type oneClient struct {
 	remote.Server
 	ClientID string `arg:"" name:"id" help:"Id of the client."`
@@ -153,7 +153,7 @@ type deleteClient struct {
 	oneClient
 }
 
-// Do says that it is done.
+// Do deletes the client and reports success.
 func (d *deleteClient) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	client, err := d.Connect(ctx)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/remote"
 )
 
-// Contexts are the commands over the servers that commands may ask through their API.
+// Contexts contains the commands for the list of servers that commands call through their API.
 type Contexts struct {
-	Add    addContext    `cmd:"" help:"Add or replace a server and who asks it, and make it the current one."`
+	Add    addContext    `cmd:"" help:"Add or replace a server with credentials, and make it the current context."`
 	List   listContexts  `cmd:"" help:"List the contexts, without their secrets."`
 	Use    useContext    `cmd:"" help:"Make a context the current one."`
-	Remove removeContext `cmd:"" help:"Remove a context, and the secrets that it holds."`
+	Remove removeContext `cmd:"" help:"Remove a context and its secrets."`
 }
 
-// contextsFile says where the contexts are.
+// contextsFile selects the contexts file.
 type contextsFile struct {
 	Contexts string `default:"~/.config/rotaloom/contexts.yaml" type:"path" help:"File of the contexts."`
 }
@@ -27,15 +27,15 @@ type contextsFile struct {
 type addContext struct {
 	contextsFile
 	Name         string     `arg:"" help:"Name of the context."`
-	URL          string     `name:"url" required:"" help:"URL of the server: https://host or https://host:port. The host says which tenant is meant."`
-	CAFile       string     `name:"ca-file" type:"path" help:"Authorities of the server's certificate (PEM), when they are not among the machine's."`
+	URL          string     `name:"url" required:"" help:"URL of the server: https://host or https://host:port. The host selects the tenant."`
+	CAFile       string     `name:"ca-file" type:"path" help:"CA certificates for the server (PEM), if the machine does not have them."`
 	ClientID     string     `required:"" help:"Id of the OAuth client."`
-	ClientSecret obs.Secret `required:"" help:"Secret of the client, best as a variable or a file."`
-	Username     string     `help:"Name of the user; the client works for itself without one."`
-	Password     obs.Secret `help:"Password of the user, best as a variable or a file."`
+	ClientSecret obs.Secret `required:"" help:"Secret of the client; prefer an environment variable or a file to the flag."`
+	Username     string     `help:"Name of the user; without one, the client acts for itself."`
+	Password     obs.Secret `help:"Password of the user; prefer an environment variable or a file to the flag."`
 }
 
-// Do adds the context once the server has let it in.
+// Do logs in to the server and then adds the context.
 func (a *addContext) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	added := remote.Context{
 		URL: a.URL, CAFile: a.CAFile, ClientID: a.ClientID, ClientSecret: a.ClientSecret.Reveal(),
@@ -52,7 +52,7 @@ func (a *addContext) Do(ctx context.Context, _ *slog.Logger, out io.Writer) erro
 	if err := remote.Open(a.Contexts).Add(a.Name, added); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s leads to %s, and is the current context\n", a.Name, a.URL)
+	_, err = fmt.Fprintf(out, "%s selects %s, and is the current context\n", a.Name, a.URL)
 	return err
 }
 
@@ -69,12 +69,12 @@ func (l *listContexts) Do(_ context.Context, _ *slog.Logger, out io.Writer) erro
 	}
 	return l.Print(out, listed, func(table io.Writer) {
 		fmt.Fprintln(table, "current\tname\turl\tclient\tuser")
-		for _, of := range listed {
+		for _, entry := range listed {
 			current := ""
-			if of.Current {
+			if entry.Current {
 				current = "*"
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", current, of.Name, of.URL, of.ClientID, of.Username)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", current, entry.Name, entry.URL, entry.ClientID, entry.Username)
 		}
 	})
 }
@@ -84,7 +84,7 @@ type useContext struct {
 	Name string `arg:"" help:"Name of the context."`
 }
 
-// Do says that it is done.
+// Do makes the context the current one and reports success.
 func (u *useContext) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 	if err := remote.Open(u.Contexts).Use(u.Name); err != nil {
 		return err
@@ -98,7 +98,7 @@ type removeContext struct {
 	Name string `arg:"" help:"Name of the context."`
 }
 
-// Do says that it is done.
+// Do removes the context and reports success.
 func (r *removeContext) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 	if err := remote.Open(r.Contexts).Remove(r.Name); err != nil {
 		return err

@@ -12,17 +12,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 )
 
-// DeadLetters is the command over the events that consumers gave up. It works on
-// the database of a process that serves.
+// DeadLetters contains the commands for dead-lettered events. They work on the database of a serving process.
 type DeadLetters struct {
-	List   listDeadLetters   `cmd:"" help:"List the events that a service gave up, and why."`
-	Replay replayDeadLetters `cmd:"" help:"Have events that a service gave up handled once more, while the API is served."`
+	List   listDeadLetters   `cmd:"" help:"List the dead-lettered events of a service with the reasons."`
+	Replay replayDeadLetters `cmd:"" help:"Retry dead-lettered events of a service while the API is served."`
 }
 
-// deadLetterScope says whose dead letters are meant.
+// deadLetterScope selects a service and its database.
 type deadLetterScope struct {
-	Service  string           `required:"" enum:"commons,timekeeping,scheduling" help:"The service whose consumers gave them up: ${enum}."`
-	StateDir string           `default:".state" type:"path" help:"State folder of the process that serves."`
+	Service  string           `required:"" enum:"commons,timekeeping,scheduling" help:"Service that dead-lettered the events: ${enum}."`
+	StateDir string           `default:".state" type:"path" help:"State folder of the serving process."`
 	Database privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 }
 
@@ -39,7 +38,7 @@ type listDeadLetters struct {
 	deadLetterScope       `embed:""`
 }
 
-// Do does what the command says.
+// Do lists the events.
 func (l *listDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	database, err := l.config(ctx, log)
 	if err != nil {
@@ -53,7 +52,7 @@ type replayDeadLetters struct {
 	deadLetterScope         `embed:""`
 }
 
-// Do does what the command says.
+// Do retries the events.
 func (r *replayDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	database, err := r.config(ctx, log)
 	if err != nil {

@@ -14,21 +14,21 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/state"
 )
 
-// Demo fills a server that serves anywhere with the demonstration.
+// Demo creates the demonstration on any server.
 type Demo struct {
 	remote.Server
 }
 
-// Do creates what is not there yet, and prints each step as it begins.
+// Do creates the missing parts, and prints each step as it begins.
 func (d *Demo) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
-	of, err := d.Resolve()
+	server, err := d.Resolve()
 	if err != nil {
 		return err
 	}
-	if of.Username == "" {
-		return errors.New("the demonstration is made by a user: add the context again with --username")
+	if server.Username == "" {
+		return errors.New("creating the demonstration needs a user: add the context again with --username")
 	}
-	return createDemo(ctx, out, clock.System{}.Now(), of)
+	return createDemo(ctx, out, clock.System{}.Now(), server)
 }
 
 // seedOnce creates the demonstration of serve --demo.
@@ -39,14 +39,14 @@ func seedOnce(ctx context.Context, out io.Writer, now time.Time, folder *state.F
 	return folder.MarkSeeded()
 }
 
-func createDemo(ctx context.Context, out io.Writer, now time.Time, of remote.Context) error {
-	connections, err := of.HTTPClient()
+func createDemo(ctx context.Context, out io.Writer, now time.Time, server remote.Context) error {
+	connections, err := server.HTTPClient()
 	if err != nil {
 		return err
 	}
 	defer connections.CloseIdleConnections()
-	client := &seed.Client{BaseURL: of.URL, HTTP: connections}
-	if err := client.Login(ctx, seed.Credentials{Username: of.Username, Password: of.Password, ClientID: of.ClientID, ClientSecret: of.ClientSecret}); err != nil {
+	client := &seed.Client{BaseURL: server.URL, HTTP: connections}
+	if err := client.Login(ctx, seed.Credentials{Username: server.Username, Password: server.Password, ClientID: server.ClientID, ClientSecret: server.ClientSecret}); err != nil {
 		return err
 	}
 	progress := func(step string) { fmt.Fprintf(out, "  %s\n", step) }

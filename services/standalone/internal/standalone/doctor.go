@@ -10,18 +10,18 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/doctor"
 )
 
-// The newest times of what all services write, and of events.
+// Queries for the newest times of audit rows and of events.
 const (
 	newestAudited = `SELECT max(occurred_at) FROM audit_event WHERE occurred_at > $1`
 	newestEvent   = `SELECT max(created_at) FROM outbox WHERE created_at > $1`
 )
 
-// Doctor is the command that looks at what the installation stands on.
+// Doctor is the command that checks the environment of the installation.
 type Doctor struct {
 	doctor.Command `embed:""`
 }
 
-// Do looks, and prints what it has found.
+// Do runs the checks and prints the findings.
 func (d *Doctor) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	sets, err := migrations()
 	if err != nil {

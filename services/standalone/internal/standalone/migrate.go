@@ -17,28 +17,28 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
-// Migrate is the command of operators that brings the databases of all services to the
-// schema of this program, while no process serves.
+// Migrate is the operator command that migrates the databases of all services to the schema of this program
+// while no process serves.
 type Migrate struct {
 	StateDir string           `default:".state" type:"path" help:"State folder of the databases."`
 	Database privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 }
 
-// migrations are the schemas of the services.
+// migrations returns the migrations of the services.
 func migrations() (map[string][]pg.Migrations, error) {
 	sets := map[string][]pg.Migrations{"auth": auth.Migrations(), "platform": platform.Migrations()}
-	for name, of := range map[string]func() ([]pg.Migrations, error){
+	for name, load := range map[string]func() ([]pg.Migrations, error){
 		"commons": commons.Migrations, "timekeeping": timekeeping.Migrations, "scheduling": scheduling.Migrations,
 	} {
 		var err error
-		if sets[name], err = of(); err != nil {
+		if sets[name], err = load(); err != nil {
 			return nil, err
 		}
 	}
 	return sets, nil
 }
 
-// Do migrates, and says so.
+// Do migrates the databases and reports success.
 func (m *Migrate) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err error) {
 	sets, err := migrations()
 	if err != nil {

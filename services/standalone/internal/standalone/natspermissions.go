@@ -14,16 +14,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 )
 
-// NATSPermissions is the command that prints what each service may do at a NATS server,
-// in the form of the server's configuration. It follows from the contracts, so it
-// is printed anew with every version.
+// NATSPermissions is the command that prints the permissions of each service at a NATS server, in the format of
+// the server's configuration. They follow from the contracts, so print them again for each new version.
 type NATSPermissions struct{}
 
-// brokerUsers are the programs that connect to the broker. Auth consumes nothing: no
-// event decides who logs in.
+// brokerUsers returns the programs that connect to the broker. Auth consumes no events, because no event
+// affects log-ins.
 func brokerUsers() []bus.User {
-	// Every program publishes the marks of its database, and those of others that a broker
-	// has lost.
+	// Each program publishes the restore marks of its database, and marks of others that a broker has lost.
 	marks, both := []string{restore.BucketName}, []string{revocation.BucketName, restore.BucketName}
 	return []bus.User{
 		{Name: "auth", Buckets: both, Watches: marks},
@@ -38,8 +36,8 @@ func brokerUsers() []bus.User {
 // Do prints the configuration.
 func (NATSPermissions) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 	text := &strings.Builder{}
-	text.WriteString("# Users of NATS with the least that each service needs: include this in nats-server.conf.\n" +
-		"# The server reads the passwords from its environment; hashes of nats server passwd do as well.\n" +
+	text.WriteString("# Users of NATS with the least privileges that each service needs: include this in nats-server.conf.\n" +
+		"# The server reads the passwords from its environment; hashes from nats server passwd work too.\n" +
 		"authorization {\n  users = [\n")
 	for _, user := range brokerUsers() {
 		p, err := user.Permissions(protoregistry.GlobalFiles)

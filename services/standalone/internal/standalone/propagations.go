@@ -18,23 +18,23 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/remote"
 )
 
-// Propagations are the commands over the application of changes to schedules.
+// Propagations contains the commands for the application of changes to schedules.
 type Propagations struct {
 	List   listPropagations  `cmd:"" help:"List propagations, the newest first."`
 	Show   showPropagation   `cmd:"" help:"Show one propagation."`
-	Follow followPropagation `cmd:"" help:"Show how far a propagation has come until it has finished or failed."`
-	Replay replayPropagation `cmd:"" help:"Set a failed propagation going again, while the API is served."`
+	Follow followPropagation `cmd:"" help:"Show the progress of a propagation until it finishes or fails."`
+	Replay replayPropagation `cmd:"" help:"Retry a failed propagation while the API is served."`
 }
 
 const (
 	propagationsPath = "/v1/scheduling/propagations"
-	// followEvery is how often a propagation is looked at that is followed.
+	// followEvery is the polling interval of follow.
 	followEvery = 500 * time.Millisecond
-	// listedFailures is the most failures that a line of the list shows.
+	// listedFailures is the largest number of failures in a line of the list.
 	listedFailures = 3
 )
 
-// propagation is what the API shows of one.
+// propagation is a propagation in the API's representation.
 type propagation struct {
 	ID             int64  `json:"id"`
 	State          string `json:"state"`
@@ -53,7 +53,7 @@ type propagation struct {
 	Failures        []propagationFailure `json:"failures"`
 }
 
-// propagationFailure says why the schedule of an employee could not be brought up to date.
+// propagationFailure is the reason why the schedule of an employee could not be updated.
 type propagationFailure struct {
 	Employee struct {
 		ID        int64  `json:"id"`
@@ -63,7 +63,7 @@ type propagationFailure struct {
 	Message   string `json:"message"`
 }
 
-// String names the employee and the error.
+// String returns the employee and the error.
 func (f *propagationFailure) String() string {
 	employee := fmt.Sprint(f.Employee.ID)
 	if f.Employee.Qualifier != "" {
@@ -72,7 +72,7 @@ func (f *propagationFailure) String() string {
 	return fmt.Sprintf("employee %s: %s %s", employee, f.ErrorCode, f.Message)
 }
 
-// failureLines returns a line for each employee that is named, and one for the others.
+// failureLines returns a line for each listed employee, and one for the others.
 func (p *propagation) failureLines() []string {
 	var lines []string
 	for i := range p.Failures {
@@ -84,7 +84,7 @@ func (p *propagation) failureLines() []string {
 	return lines
 }
 
-// progress is how many employees are up to date with the change.
+// progress returns the number of employees whose schedules are up to date, of all affected ones.
 func (p *propagation) progress() string {
 	if p.EmployeesTotal == nil {
 		return "-"
@@ -95,12 +95,12 @@ func (p *propagation) progress() string {
 type listPropagations struct {
 	boot.Output
 	remote.Server
-	State   []string `help:"Only those in these states: ACCEPTED, RUNNING, FINISHED, FAILED."`
-	Request string   `help:"Only those of the request with this X-Request-Id."`
-	Count   int      `default:"20" help:"How many at most, up to 1000."`
+	State   []string `help:"List only propagations in these states: ACCEPTED, RUNNING, FINISHED, FAILED."`
+	Request string   `help:"List only propagations of the request with this X-Request-Id."`
+	Count   int      `default:"20" help:"Largest number of propagations to list, up to 1000."`
 }
 
-// Do prints a line for each.
+// Do prints one line for each propagation.
 func (l *listPropagations) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	client, err := l.Connect(ctx)
 	if err != nil {
@@ -137,10 +137,10 @@ func (l *listPropagations) Do(ctx context.Context, _ *slog.Logger, out io.Writer
 	})
 }
 
-// onePropagation says which is meant.
+// onePropagation selects a propagation.
 type onePropagation struct {
 	remote.Server
-	ID int64 `arg:"" help:"The propagation, as list shows it and as the Content-Location of a response ends."`
+	ID int64 `arg:"" help:"Id of the propagation, as shown by list and at the end of a response's Content-Location."`
 }
 
 func (o *onePropagation) get(ctx context.Context, client *remote.Client) (raw json.RawMessage, p propagation, err error) {
@@ -155,7 +155,7 @@ type showPropagation struct {
 	onePropagation
 }
 
-// Do prints what is known of it.
+// Do prints the propagation.
 func (s *showPropagation) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	client, err := s.Connect(ctx)
 	if err != nil {
@@ -181,8 +181,8 @@ func (s *showPropagation) Do(ctx context.Context, _ *slog.Logger, out io.Writer)
 				fmt.Fprintf(table, "%s\t%s\n", line[0], line[1])
 			}
 		}
-		for _, of := range p.Skipped {
-			fmt.Fprintf(table, "skipped\t%s of %d employees\n", of.Reason, of.Employees)
+		for _, skipped := range p.Skipped {
+			fmt.Fprintf(table, "skipped\t%s of %d employees\n", skipped.Reason, skipped.Employees)
 		}
 		for _, line := range p.failureLines() {
 			fmt.Fprintf(table, "failed\t%s\n", line)
@@ -195,8 +195,7 @@ type followPropagation struct {
 	onePropagation
 }
 
-// Do prints a line whenever it has come further. That it has failed is a
-// [boot.CheckFailed].
+// Do prints a line whenever there is progress. It returns a [boot.CheckFailed] if the propagation fails.
 func (f *followPropagation) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	client, err := f.Connect(ctx)
 	if err != nil {
@@ -234,14 +233,14 @@ func (f *followPropagation) Do(ctx context.Context, _ *slog.Logger, out io.Write
 	}
 }
 
-// replayPropagation works on the database of a process that serves.
+// replayPropagation works on the database of a serving process.
 type replayPropagation struct {
 	Command  scheduling.ReplayCommand `embed:""`
-	StateDir string                   `default:".state" type:"path" help:"State folder of the process that serves."`
+	StateDir string                   `default:".state" type:"path" help:"State folder of the serving process."`
 	Database privatepg.Config         `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 }
 
-// Do does what the command says.
+// Do retries the propagation.
 func (r *replayPropagation) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	url, err := privatepg.Running(ctx, r.Database, filepath.Join(r.StateDir, "postgresql"), log, "scheduling")
 	if err != nil {

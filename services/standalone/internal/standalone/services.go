@@ -23,24 +23,23 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
-// serviceNames are the services of the process, from the lowest to the highest.
+// serviceNames are the services of the process, in the order of their dependencies.
 var serviceNames = []string{"auth", "commons", "scheduling", "timekeeping", "platform"}
 
-// process is what the services of the process share.
+// process contains the shared parts of the services.
 type process struct {
 	cfg       Config
 	app       *boot.App
 	databases *privatepg.Databases
 	broker    *natsd.Broker
 	tokens    authn.Config
-	// keys verify tokens, and revocations says which ended: those of the auth
-	// service in this process.
+	// keys verify tokens, and revocations reports revoked ones. Both belong to the auth service in this
+	// process.
 	keys        authn.KeySource
 	revocations authn.Revocations
 }
 
-// startServices starts the database and the broker, and makes the services
-// parts of the process, from the lowest to the highest.
+// startServices starts the database and the broker, and then the services in the order of their dependencies.
 func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, credentials state.Credentials) (backends.Conns, error) {
 	var conns backends.Conns
 	h := &process{cfg: cfg, app: app, tokens: authn.Config{Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}}
@@ -93,7 +92,7 @@ func (h *process) startBackends(ctx context.Context, folder *state.Folder) (err 
 	return nil
 }
 
-// backends opens what one service works with.
+// backends opens the dependencies of one service.
 func (h *process) backends(ctx context.Context, name string, sets []pg.Migrations) (serve.Backends, error) {
 	e := serve.Backends{Clock: h.app.Clock, Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
 	var err error
@@ -110,13 +109,13 @@ func (h *process) backends(ctx context.Context, name string, sets []pg.Migration
 	return e, err
 }
 
-// open makes a service part of the process, and returns the way to it.
+// open adds a service to the process, and returns an in-process connection to it.
 func (h *process) open(name string, e serve.Backends, s serve.Service) (*rpc.Local, error) {
-	refusals, err := serve.Trail(h.app, h.cfg.Audit, e.Pool, e.Registry, e.Log)
+	denials, err := serve.Trail(h.app, h.cfg.Audit, e.Pool, e.Registry, e.Log)
 	if err != nil {
 		return nil, err
 	}
-	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, h.revocations, refusals, e.Guard, e.Clock, e.Log, e.Registry)
+	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, h.revocations, denials, e.Guard, e.Clock, e.Log, e.Registry)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +127,8 @@ func (h *process) open(name string, e serve.Backends, s serve.Service) (*rpc.Loc
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 		defer cancel()
 		if err := chain.Drain(drain); err != nil {
-			// Their requests were cut off, which is no failure of the process.
-			h.app.Log.Warn("calls that ran were left", "service", name, "error", err)
+			// Requests that were cut off are not an error of the process.
+			h.app.Log.Warn("running calls were cut off", "service", name, "error", err)
 		}
 		return nil
 	})
@@ -160,8 +159,7 @@ func (h *process) startAuth(ctx context.Context, credentials state.Credentials) 
 	if err != nil {
 		return nil, err
 	}
-	// The other services know of revocations, and of identity providers, as they
-	// do in processes of their own.
+	// The other services learn of revocations and identity providers in the same way as in separate processes.
 	h.tokens.Exchange = authclient.Exchange(local.Conn("standalone", nil))
 	h.revocations, err = serve.Revocations(h.app, h.cfg.Revocations, local.Conn("standalone", nil), e.NATS, h.app.Log)
 	return local, err

@@ -1,6 +1,6 @@
-// Package standalone puts the whole product together in one process. It differs from
-// the services' own programs only in where the connections lead: calls pass
-// the same interceptors and are encoded as over the network.
+// Package standalone runs the whole product in one process. It differs from the services' own programs only in
+// the connections: calls stay inside the process, but pass the same interceptors and are encoded as over the
+// network.
 package standalone
 
 import (
@@ -29,15 +29,14 @@ import (
 
 const (
 	tenantName = "default"
-	// drainTimeout is how long calls that run may take when the process stops.
+	// drainTimeout is the time for running calls to end when the process stops.
 	drainTimeout = 3 * time.Second
 )
 
-// Config says how the process runs. Every field but Listen and StateDir works
-// at its zero value.
+// Config configures the process. All fields except Listen and StateDir may be zero.
 type Config struct {
-	Listen   string `default:"127.0.0.1:8443" help:"Address of the HTTPS listener; port 0 takes a free one."`
-	StateDir string `default:".state" type:"path" help:"Folder of everything that outlives the process."`
+	Listen   string `default:"127.0.0.1:8443" help:"Address of the HTTPS listener; port 0 selects a free port."`
+	StateDir string `default:".state" type:"path" help:"Folder for all persistent data."`
 	Demo     bool   `help:"Create a demonstration through the API at the first start."`
 
 	Database privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
@@ -54,8 +53,8 @@ type Config struct {
 	Platform    platform.Config    `embed:"" prefix:"platform-" envprefix:"ROTALOOM_PLATFORM_"`
 }
 
-// Start builds the process. What can be wrong with the surroundings (a port in
-// use, no PostgreSQL, a folder of another version) is an error here.
+// Start builds the process. It returns an error for problems of the environment, such as a port in use, a
+// missing PostgreSQL, or a state folder of another version.
 func Start(ctx context.Context, cfg Config, app *boot.App) error {
 	folder, err := state.Open(cfg.StateDir)
 	if err != nil {
@@ -91,8 +90,7 @@ func closeListener(l net.Listener) error {
 	return nil
 }
 
-// serveEdge makes the edge part of the process, and what follows when it
-// answers.
+// serveEdge adds the edge to the process, and announces the server.
 func serveEdge(cfg Config, app *boot.App, conns backends.Conns, listener net.Listener, folder *state.Folder, credentials state.Credentials) error {
 	ca, err := certs.OpenLocalCA(folder.Path("tls"), app.Clock.Now())
 	if err != nil {
@@ -116,7 +114,7 @@ func serveEdge(cfg Config, app *boot.App, conns backends.Conns, listener net.Lis
 	server.LeaveWhen(app.Ready.Stopping)
 	app.Go(boot.StageEdge, "edge", func(ctx context.Context) error { return server.Run(ctx, listener, nil) })
 	ready := state.Ready{
-		BaseURL: "https://" + address(listener), CAFile: files.CA, Tenant: tenantName, Credentials: credentials,
+		BaseURL: "https://" + clientAddress(listener), CAFile: files.CA, Tenant: tenantName, Credentials: credentials,
 	}
 	app.Go(boot.StageEdge, "announcement", func(ctx context.Context) error {
 		return announce(ctx, cfg, app, folder, ready)
@@ -124,8 +122,8 @@ func serveEdge(cfg Config, app *boot.App, conns backends.Conns, listener net.Lis
 	return nil
 }
 
-// address is where clients on this machine reach the listener.
-func address(l net.Listener) string {
+// clientAddress returns the address of the listener for clients on this machine.
+func clientAddress(l net.Listener) string {
 	tcp, ok := l.Addr().(*net.TCPAddr)
 	if ok && tcp.IP.IsUnspecified() {
 		return fmt.Sprintf("localhost:%d", tcp.Port)
@@ -133,14 +131,14 @@ func address(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// announce makes known that the server responds, after the demonstration
-// was created when that is wanted. It stays until ctx ends, as a part must.
+// announce creates the demonstration, if configured, and then announces that the server responds. It returns
+// when ctx ends, as each part of the process must.
 func announce(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, ready state.Ready) error {
 	if cfg.Demo && !folder.Seeded() {
-		fmt.Fprintln(app.Out, "Creating the demonstration, once; it takes some seconds:")
+		fmt.Fprintln(app.Out, "Creating the demonstration. This happens once and takes some seconds:")
 		if err := seedOnce(ctx, app.Out, app.Clock.Now(), folder, ready); err != nil {
 			if ctx.Err() != nil {
-				return nil // It is completed by the next start.
+				return nil // The next start completes it.
 			}
 			return err
 		}
@@ -155,7 +153,7 @@ func announce(ctx context.Context, cfg Config, app *boot.App, folder *state.Fold
 	return folder.RemoveReady()
 }
 
-// servingLine says that the server is up, whatever is logged.
+// servingLine returns the message that the server is up, which is printed regardless of the log level.
 func servingLine(url, readyFile, admin string) string {
 	if admin != "" {
 		admin = fmt.Sprintf(" Probes, metrics: %s/readyz, /metrics.", admin)

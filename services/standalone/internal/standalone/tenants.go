@@ -11,40 +11,39 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 )
 
-// Tenants are the commands of operators. They work on the database of a process
-// that serves.
+// Tenants contains the operator commands for tenants. They work on the database of a serving process.
 type Tenants struct {
-	Create  task[auth.CreateTenantCommand, *auth.CreateTenantCommand]   `cmd:"" help:"Make a tenant with an administrator and a client, and print their secrets, which nothing shows again."`
+	Create  task[auth.CreateTenantCommand, *auth.CreateTenantCommand]   `cmd:"" help:"Create a tenant with an administrator and a client, and print their secrets. The secrets cannot be shown again."`
 	List    task[auth.ListTenantsCommand, *auth.ListTenantsCommand]     `cmd:"" help:"List the tenants."`
-	Disable task[auth.DisableTenantCommand, *auth.DisableTenantCommand] `cmd:"" help:"Let nobody of a tenant log in, and end its tokens. Its data stays."`
+	Disable task[auth.DisableTenantCommand, *auth.DisableTenantCommand] `cmd:"" help:"Prevent all users of a tenant from logging in, and revoke their tokens. The data stays."`
 	Enable  task[auth.EnableTenantCommand, *auth.EnableTenantCommand]   `cmd:"" help:"Let the users of a tenant log in again."`
 }
 
-// Users are the commands of operators over the users of a tenant, on the database of a
-// process that serves: they work also when no administrator can log in.
+// Users contains the operator commands for the users of a tenant. They work on the database of a serving
+// process, also if no administrator can log in.
 type Users struct {
 	List   task[auth.ListUsersCommand, *auth.ListUsersCommand]         `cmd:"" help:"List the users of a tenant."`
-	Unlock task[auth.UnlockUserCommand, *auth.UnlockUserCommand]       `cmd:"" help:"Let a user name log in again that wrong passwords keep out."`
-	Reset  task[auth.ResetPasswordCommand, *auth.ResetPasswordCommand] `cmd:"" name:"reset-password" help:"Give a user a new password, print it, and end their tokens."`
+	Unlock task[auth.UnlockUserCommand, *auth.UnlockUserCommand]       `cmd:"" help:"Unlock a user name that was locked after wrong passwords."`
+	Reset  task[auth.ResetPasswordCommand, *auth.ResetPasswordCommand] `cmd:"" name:"reset-password" help:"Set a new random password for a user, print it, and revoke the user's tokens."`
 }
 
-// SigningKeys are the commands of operators for the keys that sign tokens.
+// SigningKeys contains the operator commands for the keys that sign tokens.
 type SigningKeys struct {
-	Rotate task[auth.RotateSigningKeysCommand, *auth.RotateSigningKeysCommand] `cmd:"" help:"Replace the signing keys before their time. No token is refused because of it."`
+	Rotate task[auth.RotateSigningKeysCommand, *auth.RotateSigningKeysCommand] `cmd:"" help:"Replace the signing keys early. Existing tokens stay valid."`
 }
 
-// task is one of them.
+// task is an operator command.
 type task[C any, P interface {
 	*C
 	auth.Operation
 }] struct {
 	Command  C                `embed:""`
-	StateDir string           `default:".state" type:"path" help:"State folder of the process that serves."`
+	StateDir string           `default:".state" type:"path" help:"State folder of the serving process."`
 	Database privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 	Auth     auth.Config      `embed:"" envprefix:"ROTALOOM_"`
 }
 
-// Do does what the command says.
+// Do runs the command.
 func (t *task[C, P]) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	url, err := privatepg.Running(ctx, t.Database, filepath.Join(t.StateDir, "postgresql"), log, "auth")
 	if err != nil {

@@ -17,16 +17,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
-// Verify is the command that compares the schedules of a process that serves with what
-// the rules say, and what its services keep of each other with what their owners have. It
-// reads all databases itself, because the broker in the process lets nobody in from outside.
+// Verify is the command that compares the schedules of a serving process with the rules, and the services'
+// copies with their owners' data. It reads all databases itself, because the broker inside the process accepts
+// no outside connections.
 type Verify struct {
 	Command  scheduling.VerifyCommand `embed:""`
-	StateDir string                   `default:".state" type:"path" help:"State folder of the process that serves."`
+	StateDir string                   `default:".state" type:"path" help:"State folder of the serving process."`
 	Database privatepg.Config         `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 }
 
-// Do does what the command says.
+// Do runs the comparison and lists orphans.
 func (v *Verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	database, err := v.database(ctx, log, "scheduling")
 	if err != nil {
@@ -36,7 +36,7 @@ func (v *Verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 		return v.compareCopies(ctx, log, tenantID)
 	}, log, out)
 	if v.Command.JSON() {
-		return err // restore orphans prints them as JSON.
+		return err // The command restore orphans prints them as JSON.
 	}
 	orphans := &recovery.Orphans{Installation: recovery.Installation{StateDir: v.StateDir, Database: v.Database}}
 	return errors.Join(err, orphans.Do(ctx, log, out))
@@ -53,8 +53,7 @@ type ownedTopic struct {
 	pool  *pg.Pool
 }
 
-// compareCopies compares the copies of all services with their owners, database with
-// database.
+// compareCopies compares the copies of all services with the data of their owners, directly between databases.
 func (v *Verify) compareCopies(ctx context.Context, log *slog.Logger, tenantID int64) ([]scheduling.CopyDifference, error) {
 	var copies []*replica.Replica
 	owned := map[string]ownedTopic{}

@@ -13,15 +13,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
-// How many employees are compared at once, and how often a comparison that finds differences
-// is repeated: leave may be on its way.
+// leavePage is the number of employees that are compared at a time. A comparison with differences is repeated
+// each leaveCompareEvery, because leave may be in transit.
 const (
 	leavePage         = 100
 	leaveCompareEvery = 500 * time.Millisecond
 )
 
-// compareLeave compares the leave on the schedules of a tenant with what timekeeping has
-// decided.
+// compareLeave compares the leave on a tenant's schedules with the decisions of timekeeping.
 func (v *Verify) compareLeave(ctx context.Context, log *slog.Logger, tenantID int64) (scheduling.CopyDifference, error) {
 	found := scheduling.CopyDifference{Service: "scheduling", Topic: "leave_edits"}
 	var pools [2]*pg.Pool
@@ -50,7 +49,7 @@ func (v *Verify) compareLeave(ctx context.Context, log *slog.Logger, tenantID in
 	}
 }
 
-// countLeaveDifferences counts the employees whose leave differs between both databases.
+// countLeaveDifferences counts the employees whose leave differs between the databases.
 func countLeaveDifferences(ctx context.Context, owner, schedules *pg.Pool, tenantID int64) (int, error) {
 	scheduled, err := scheduling.EmployeesWithLeave(ctx, schedules, tenantID)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package state is the folder in which the standalone program keeps what must
-// outlive it: databases, streams, certificates and the first credentials.
+// Package state manages the folder with the persistent data of the standalone program: databases, streams,
+// certificates and the first credentials.
 package state
 
 import (
@@ -15,18 +15,17 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/filelock"
 )
 
-// layout is the version of the folder's layout, and of the schemas of its databases. A
-// program reads the folder of its own layout only. 2: scheduling owns employment terms.
+// layout is the version of the folder's layout and of the schemas of its databases. A program only uses folders
+// of its own layout. 2: scheduling owns employment terms.
 const layout = "rotaloom-state 2"
 
-// Folder is an open state folder. One process has it at a time.
+// Folder is an open state folder. One process can open it at a time.
 type Folder struct {
 	Dir  string
 	lock *filelock.Lock
 }
 
-// Open makes the folder if it is not there and takes it for this process. The
-// lock ends with the process, however it ends.
+// Open creates the folder if necessary, and locks it. The lock ends with the process, even after a crash.
 func Open(dir string) (*Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -52,8 +51,8 @@ func Open(dir string) (*Folder, error) {
 	return f, errors.Join(os.RemoveAll(f.readyFile()))
 }
 
-// checkOwned refuses a folder that holds what is not ours: it would be mixed with state,
-// and removed with it.
+// checkOwned refuses a folder with foreign files, which would be mixed with the state and removed together with
+// it.
 func checkOwned(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -63,19 +62,19 @@ func checkOwned(dir string) error {
 	for _, entry := range entries {
 		switch entry.Name() {
 		case "VERSION":
-			return nil // Its contents are looked at later.
-		case "lock", "lost+found": // A start that was cut off; the root of a file system.
+			return nil // checkLayout checks the contents.
+		case "lock", "lost+found": // a start that was interrupted; the root of a file system
 		default:
 			foreign = entry.Name()
 		}
 	}
 	if foreign != "" {
-		return fmt.Errorf("the folder %s holds files that are not Rotaloom's (%s, for one): name an empty folder, or a new one, for the state", dir, foreign)
+		return fmt.Errorf("the folder %s contains files that are not Rotaloom's (for example %s): use an empty or new folder for the state", dir, foreign)
 	}
 	return nil
 }
 
-// checkLayout writes the layout of a new folder, and refuses another one.
+// checkLayout writes the layout of a new folder, and refuses a different one.
 func (f *Folder) checkLayout() error {
 	path := filepath.Join(f.Dir, "VERSION")
 	data, err := os.ReadFile(path)
@@ -90,14 +89,13 @@ func (f *Folder) checkLayout() error {
 
 func checkVersion(dir string, data []byte) error {
 	if found := strings.TrimSpace(string(data)); found != layout {
-		return fmt.Errorf("the state folder %s is of another version (%q, this program reads %q): use an empty folder, and move the data through the API as CHANGELOG.md says", dir, found, layout)
+		return fmt.Errorf("the state folder %s has another version (%q, this program reads %q): use an empty folder, and move the data through the API as described in CHANGELOG.md", dir, found, layout)
 	}
 	return nil
 }
 
-// Examine says why this program cannot use the folder, or nil. It takes and changes
-// nothing, so that it can be asked beside a process that serves. It is fs.ErrNotExist
-// when there is no state in the folder.
+// Examine returns the reason why this program cannot use the folder, or nil. It neither locks nor changes
+// anything, so it works while a process serves. It returns fs.ErrNotExist if the folder contains no state.
 func Examine(dir string) error {
 	data, err := os.ReadFile(filepath.Join(dir, "VERSION"))
 	if err != nil {
@@ -106,13 +104,13 @@ func Examine(dir string) error {
 	return checkVersion(dir, data)
 }
 
-// Path is the path of something in the folder.
+// Path returns the path of a file in the folder.
 func (f *Folder) Path(name string) string { return filepath.Join(f.Dir, name) }
 
-// Close lets other processes have the folder.
+// Close unlocks the folder.
 func (f *Folder) Close() error { return f.lock.Close() }
 
-// Credentials let the first administrator log in.
+// Credentials are the log-in data of the first administrator.
 type Credentials struct {
 	Username     string `json:"username"`
 	Password     string `json:"password"`
@@ -120,8 +118,8 @@ type Credentials struct {
 	ClientSecret string `json:"client_secret"`
 }
 
-// Credentials returns those of this folder, which are made at random the first
-// time. Only the owner of the folder can read them.
+// Credentials returns the folder's credentials, which are generated on first use. Only the owner of the folder
+// can read them.
 func (f *Folder) Credentials() (Credentials, error) {
 	path := f.Path("credentials.json")
 	data, err := os.ReadFile(path)
@@ -143,24 +141,24 @@ func (f *Folder) makeCredentials(path string) (Credentials, error) {
 	return c, writeJSON(path, c)
 }
 
-// KeyEncryption is the file with the key that encrypts signing keys in the database,
-// made at random the first time. Only the owner of the folder can read it: not the
-// account as which the private PostgreSQL runs, when this process is root's.
+// KeyEncryption returns the file with the key that encrypts signing keys in the database. The key is generated
+// on first use. Only the owner of the folder can read the file; the account of the private PostgreSQL cannot,
+// if this process runs as root.
 func (f *Folder) KeyEncryption() (string, error) {
 	path := f.Path("key-encryption")
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		return path, err
 	}
 	key := make([]byte, 32)
-	_, _ = rand.Read(key) // It never fails.
+	_, _ = rand.Read(key) // rand.Read never fails.
 	if err := writeDurably(path, base64.StdEncoding.EncodeToString(key)+"\n"); err != nil {
 		return "", fmt.Errorf("key encryption: %w", err)
 	}
 	return path, nil
 }
 
-// writeDurably writes a file that appears whole, readable by its owner alone, and that is
-// there after a power cut: the database will hold what only this file decrypts.
+// writeDurably writes a file atomically, readable by its owner only, and synchronizes it to disk: the database
+// will contain data that only this file can decrypt.
 func writeDurably(path, text string) error {
 	part := path + ".part"
 	file, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -181,7 +179,7 @@ func writeDurably(path, text string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// Ready is what programs need to call a server that answers.
+// Ready contains what programs need to call a running server.
 type Ready struct {
 	BaseURL     string      `json:"baseUrl"`
 	CAFile      string      `json:"caFile"`
@@ -189,13 +187,13 @@ type Ready struct {
 	Credentials Credentials `json:"credentials"`
 }
 
-// readyName is the file in which a server that answers says how to call it.
+// readyName is the file with the Ready of a running server.
 const readyName = "ready.json"
 
 func (f *Folder) readyFile() string { return f.Path(readyName) }
 
-// ReadReady returns what the server with the state folder dir has written. It is
-// fs.ErrNotExist when none answers.
+// ReadReady returns the Ready of the server with the state folder dir. It returns fs.ErrNotExist if no server
+// runs.
 func ReadReady(dir string) (Ready, error) {
 	var r Ready
 	data, err := os.ReadFile(filepath.Join(dir, readyName))
@@ -208,10 +206,10 @@ func ReadReady(dir string) (Ready, error) {
 	return r, nil
 }
 
-// WriteReady records that the server answers. The file appears whole.
+// WriteReady records that the server responds. It writes the file atomically.
 func (f *Folder) WriteReady(r Ready) error { return writeJSON(f.readyFile(), r) }
 
-// RemoveReady records that the server no longer answers.
+// RemoveReady records that the server no longer responds.
 func (f *Folder) RemoveReady() error { return os.RemoveAll(f.readyFile()) }
 
 // Seeded reports whether the demonstration was created.
@@ -220,10 +218,10 @@ func (f *Folder) Seeded() bool {
 	return err == nil
 }
 
-// MarkSeeded remembers that the demonstration was created.
+// MarkSeeded records that the demonstration was created.
 func (f *Folder) MarkSeeded() error { return os.WriteFile(f.Path("demo"), nil, 0o600) }
 
-// writeJSON writes a file that appears whole, readable by its owner alone.
+// writeJSON writes a file atomically, readable by its owner only.
 func writeJSON(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -42,7 +42,7 @@ func TestFolderOfOthersIsRefused(t *testing.T) {
 	dir = t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "thesis.txt"), nil, 0o600))
 	_, err = Open(dir)
-	require.ErrorContains(t, err, "not Rotaloom's (thesis.txt")
+	require.ErrorContains(t, err, "not Rotaloom's (for example thesis.txt")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "nothing was left there")
